@@ -1,0 +1,111 @@
+/**
+ * `bun run bench [--quick] [--postgres] [--binary dist/weir] [--only "1 KB plain"] [--write]`
+ *
+ * The fake upstream directly, a bare Elysia pass-through and Weir, each a process of its own, alternated. Loopback only,
+ * bounded in time: about 12 minutes, 60 seconds with --quick. --write replaces docs/bench.md. A missed target is
+ * marked and makes the exit code 1 only with --strict, because figures of a busy machine are no verdict.
+ */
+import { writeFileSync } from "node:fs";
+import { arch, availableParallelism, cpus, totalmem } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { measureScenario, measureStart, measureStreams, type Pace } from "./bench/measure";
+import { type Figures, markdown, verdicts } from "./bench/report";
+import { FULL, nameOf, QUICK } from "./bench/scenarios";
+import { type MeasuredProcess, type MeasuredWeir, startBare, startMeasuredWeir, startUpstream } from "./bench/targets";
+
+const { values: flags } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    postgres: { type: "boolean", default: false },
+    binary: { type: "string" },
+    only: { type: "string" },
+    streams: { type: "string" },
+    write: { type: "boolean", default: false },
+    strict: { type: "boolean", default: false },
+  },
+});
+
+const pace: Pace = flags.quick
+  ? { rounds: 3, durationMs: 700, warmupMs: 200 }
+  : { rounds: 5, durationMs: 2000, warmupMs: 500 };
+const scenarios = (flags.quick ? QUICK : FULL).filter((s) => !flags.only || nameOf(s).includes(flags.only));
+const streamCount = Number(flags.streams ?? (flags.quick ? 1000 : 3000));
+const streamSamples = flags.quick ? [2, 5] : [3, 15, 30];
+const command = flags.binary ? [flags.binary] : undefined;
+
+const say = (text: string): void => console.error(text);
+const running: MeasuredProcess[] = [];
+const started = Date.now();
+
+try {
+  say("start time");
+  const start = await measureStart(command, flags.quick ? 2 : 5);
+
+  const upstream = await startUpstream();
+  running.push(upstream);
+  const bare = await startBare(upstream.url);
+  running.push(bare);
+  const weirs: MeasuredWeir[] = [await startMeasuredWeir("sqlite", upstream.url, command)];
+  running.push(...weirs);
+  if (flags.postgres) {
+    const postgres = await startMeasuredWeir("postgres", upstream.url, command);
+    weirs.push(postgres);
+    running.push(postgres);
+  }
+
+  // Memory first: a process that has served load keeps pages it no longer needs.
+  const streams: Figures["streams"] = new Map();
+  for (const target of [bare, ...weirs]) {
+    say(`${streamCount} open streams: ${target.name}`);
+    await Bun.sleep(500);
+    streams.set(target.name, await measureStreams(target, streamCount, streamSamples));
+  }
+  await settled(weirs);
+
+  const figures: Figures = {
+    scenarios: [],
+    names: { direct: upstream.name, bare: bare.name, sqlite: weirs[0]?.name ?? "", ...(weirs[1] ? { postgres: weirs[1].name } : {}) },
+    streams,
+    start,
+    startedFrom: command ? "binary" : "source",
+  };
+  const before = await Promise.all(weirs.map((weir) => weir.counted()));
+  for (const scenario of scenarios) {
+    say(nameOf(scenario));
+    figures.scenarios.push({ scenario, cells: await measureScenario(scenario, running, pace) });
+  }
+  await settled(weirs);
+
+  const cells = figures.scenarios.flatMap((s) => [...s.cells]);
+  const books = await Promise.all(
+    weirs.map(async (weir, i) => {
+      const sent = cells.filter(([name]) => name === weir.name).reduce((sum, [, cell]) => sum + cell.sent - cell.failed, 0);
+      const counted = (await weir.counted()) - (before[i] ?? 0);
+      const findings = await weir.weir.audit();
+      return `${weir.name}: ${sent} calls answered, ${counted} charged and logged, audit ${findings.length === 0 ? "clean" : `found ${findings.length} rows`}.`;
+    }),
+  );
+  const page = markdown(figures, {
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${arch()}, Bun ${Bun.version}`,
+    settings: `${pace.rounds} rounds of ${pace.durationMs / 1000} s${flags.quick ? " (--quick)" : ""}.`,
+    generator: `The load generator used at most ${(Math.max(0, ...cells.map(([, cell]) => cell.own_cpu)) * 100).toFixed(0)} % of a core.`,
+    books: books.join(" "),
+  });
+  console.log(page);
+  if (flags.write) writeFileSync(join(import.meta.dir, "../docs/bench.md"), page);
+  const missed = verdicts(figures).filter((verdict) => !verdict.met);
+  say(`${missed.length} targets missed; ${Math.round((Date.now() - started) / 1000)} s`);
+  if (flags.strict && missed.length > 0) process.exitCode = 1;
+} finally {
+  for (const target of running.reverse()) await target.stop();
+}
+process.exit();
+
+/** Streams that were left are over and everything is charged: no hold is left. At most 20 s. */
+async function settled(all: readonly MeasuredWeir[]): Promise<void> {
+  for (const { weir } of all) {
+    for (const deadline = Date.now() + 20_000; (await weir.holds()) > 0 && Date.now() < deadline; ) await Bun.sleep(200);
+  }
+}

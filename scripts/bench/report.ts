@@ -1,0 +1,135 @@
+/** The figures as a Markdown page, and the targets of issue 2 they are held against. */
+import type { Cell, StartTime, StreamMemory } from "./measure";
+import { nameOf, type Scenario } from "./scenarios";
+
+export interface Figures {
+  scenarios: { scenario: Scenario; cells: Map<string, Cell> }[];
+  /** Names in the order they are shown; the first is the upstream itself. */
+  names: { direct: string; bare: string; sqlite: string; postgres?: string };
+  streams: Map<string, StreamMemory>;
+  start: StartTime;
+  /** What was started: "binary" or "source". */
+  startedFrom: string;
+}
+
+export interface Verdict {
+  what: string;
+  target: string;
+  measured: string;
+  met: boolean;
+}
+
+const ms = (value: number): string => value.toFixed(value < 10 ? 3 : 1);
+const mb = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MB`;
+const ratio = (a: number, b: number): number => (b > 0 ? a / b : 0);
+const times = (value: number): string => `${value.toFixed(2)}x`;
+
+/** KB each open stream costs at the last sample. */
+export const kbPerStream = ({ idle, open, samples }: StreamMemory): number =>
+  open > 0 ? ((samples.at(-1)?.memory.rss ?? 0) - idle.rss) / open / 1024 : 0;
+
+/** KB a stream grew between the first and the last sample. */
+const growth = ({ open, samples }: StreamMemory): number =>
+  open > 0 ? ((samples.at(-1)?.memory.rss ?? 0) - (samples[0]?.memory.rss ?? 0)) / open / 1024 : 0;
+
+const CPU_TARGET = { plain: 2.5, burst: 3.3 } as const;
+
+export function verdicts({ scenarios, names, streams, start, startedFrom }: Figures): Verdict[] {
+  const list: Verdict[] = [];
+  const check = (what: string, limit: number, value: number, show: (v: number) => string) =>
+    list.push({ what, target: `<= ${show(limit)}`, measured: show(value), met: value <= limit });
+  for (const { scenario, cells } of scenarios) {
+    const weir = cells.get(names.sqlite);
+    const bare = cells.get(names.bare);
+    if (!weir || !bare) continue;
+    const { kind, concurrency } = scenario;
+    if (kind !== "paced" && concurrency === 64) {
+      check(`CPU per call, ${nameOf(scenario)}`, CPU_TARGET[kind], ratio(weir.cpu_us, bare.cpu_us), times);
+    }
+    if (kind === "plain" && concurrency === 1) {
+      check(`added p50, ${nameOf(scenario)}`, 0.25, weir.p50 - bare.p50, (v) => `${v.toFixed(3)} ms`);
+      const postgres = names.postgres && cells.get(names.postgres);
+      if (postgres) check(`added p50 on Postgres, ${nameOf(scenario)}`, 2.25, postgres.p50 - bare.p50, (v) => `${v.toFixed(3)} ms`);
+    }
+    if (kind !== "plain" && concurrency === 1) {
+      check(`first content after the bare one's, ${nameOf(scenario)}`, 0.5, weir.first - bare.first, (v) => `${v.toFixed(3)} ms`);
+    }
+  }
+  const held = streams.get(names.sqlite);
+  if (held) {
+    check("memory of an open stream", 50, kbPerStream(held), (v) => `${v.toFixed(1)} KB`);
+    check("its growth over its life", 5, growth(held), (v) => `${v.toFixed(1)} KB`);
+  }
+  check(`idle memory (${startedFrom})`, 90, start.idle.rss / 1024 / 1024, (v) => `${v.toFixed(0)} MB`);
+  check(`start on an existing folder (${startedFrom})`, 300, start.again, (v) => `${v.toFixed(0)} ms`);
+  return list;
+}
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map((_, i) => (i === 0 ? "---" : "---:")), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+
+function speedTable({ scenarios, names }: Figures): string {
+  const rows = scenarios.flatMap(({ scenario, cells }) => {
+    const bare = cells.get(names.bare);
+    return [...cells].map(([name, cell]) => {
+      const against = name === names.bare || name === names.direct || !bare ? "" : ` (${times(ratio(cell.cpu_us, bare.cpu_us))})`;
+      const speed = name === names.bare || name === names.direct || !bare ? "" : ` (${times(ratio(cell.rps, bare.rps))})`;
+      return [
+        nameOf(scenario), name, ms(cell.p50), ms(cell.p99), cell.first > 0 ? ms(cell.first) : "",
+        cell.rps.toFixed(0) + speed, cell.cpu_us.toFixed(1) + against, String(cell.failed),
+      ];
+    });
+  });
+  return table(["Scenario", "Process", "p50 ms", "p99 ms", "first content ms", "requests/s", "CPU us/call", "failed"], rows);
+}
+
+function memoryTable({ streams }: Figures): string {
+  const rows = [...streams].map(([name, held]) => [
+    name, mb(held.idle.rss), String(held.open),
+    held.samples.map((s) => `${s.afterSeconds} s: ${mb(s.memory.rss)}`).join(", "), `${kbPerStream(held).toFixed(1)} KB`,
+  ]);
+  return table(["Process", "before", "streams open", "with them", "each"], rows);
+}
+
+export interface Place {
+  date: string;
+  machine: string;
+  settings: string;
+  /** Largest share of a core the generator used, and calls the server counted against those sent. */
+  generator: string;
+  books: string;
+}
+
+export function markdown(figures: Figures, place: Place): string {
+  const { start, startedFrom } = figures;
+  const judged = verdicts(figures);
+  return `# Speed and memory
+
+Written by \`bun run bench --write\`; do not edit. ${place.date}. ${place.machine}. ${place.settings}
+
+Weir runs with authentication, hold, settle and log on, as delivered. The bare pass-through is an Elysia route that reads the
+body once and returns the upstream's body. All processes share the machine with the upstream and the load generator, and take
+turns; figures are medians of the rounds. CPU per call (utime + stime of the process) is the figure to trust; requests/s is a
+lower bound. A stream has 50 content events: burst in one write, paced 4 ms apart. In brackets: ratio to the bare one.
+
+## Targets
+
+${table(["What", "Target", "Measured", ""], judged.map((v) => [v.what, v.target, v.measured, v.met ? "met" : "**missed**"]))}
+
+## Calls
+
+${speedTable(figures)}
+
+${place.generator} ${place.books}
+
+## Memory
+
+${memoryTable(figures)}
+
+## Start (${startedFrom})
+
+${table(["", "ms"], [["empty folder: create, migrate, listen", start.first.toFixed(0)], ["existing folder: listen", start.again.toFixed(0)]])}
+
+Idle after start: ${mb(start.idle.rss)} resident, ${mb(start.idle.anonymous)} of it not backed by files.
+`;
+}

@@ -1,0 +1,123 @@
+/**
+ * Writes docs/generated/*.md from the registries. `bun run docs` writes, `bun run docs --check` fails when a page is stale.
+ * These pages are never edited by hand.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { channelTypes } from "../src/shared/channel-types";
+import { errors } from "../src/shared/errors";
+import { cards, option, optionKeys } from "../src/shared/options";
+import { variables } from "../src/server/env";
+import { restRoutes } from "../src/server/http/rest";
+import { type Ability, features } from "../src/server/relay/dialects/features";
+import { listedRoutes } from "../src/server/relay/routes";
+import { chatDialects } from "../src/server/relay/dialects/chat-dialects";
+import { appRouter } from "../src/server/router";
+
+const root = join(import.meta.dir, "..");
+const out = join(root, "docs/generated");
+const NOTE = "<!-- Written by `bun run docs`; do not edit. -->\n\n";
+
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+const table = (head: string[], rows: string[][]): string =>
+  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n") + "\n";
+const code = (text: string): string => (text === "" ? "" : `\`${text}\``);
+
+/** Every file below src/server, for finding who reads an option. */
+function serverFiles(dir: string): string[] {
+  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) return serverFiles(path);
+    return /\.ts$/.test(entry.name) && !/\.test\.ts$/.test(entry.name) ? [path] : [];
+  });
+}
+
+const sources = serverFiles(join(root, "src/server")).map((path) => ({ path: path.slice(root.length + 1), text: readFileSync(path, "utf8") }));
+
+/** Files that name the option's key in a read; a public option is read by GET /api/status. */
+function readersOf(key: string): string[] {
+  const read = new RegExp(`(?:get|text)\\("${key.replaceAll(".", "\\.")}"\\)`);
+  const readers = sources.filter(({ text }) => read.test(text)).map(({ path }) => path);
+  const isPublic = option(key as (typeof optionKeys)[number]).public !== undefined;
+  return isPublic ? [...readers, "GET /api/status"] : readers;
+}
+
+function optionsPage(): string {
+  const rows: string[][] = [];
+  const owed: string[][] = [];
+  for (const key of optionKeys) {
+    const fact = option(key);
+    const readers = readersOf(key);
+    const shown = fact.default.length > 60 ? `${fact.default.slice(0, 57)}…` : fact.default;
+    rows.push([code(key), cards[fact.card].title.en, fact.label.en, fact.kind, code(shown), readers.map(code).join(", ")]);
+    if (readers.length === 0) owed.push([code(key), fact.label.en, fact.issue === undefined ? "?" : `issue ${fact.issue}`]);
+  }
+  return (
+    `# Options\n\n${NOTE}Set in the console or by \`PUT /api/option/\`; every value is text on the wire. The last column names who reads it.\n\n` +
+    table(["Key", "Card", "Label", "Kind", "Default", "Read by"], rows) +
+    `\n## Without a reader yet\n\n${owed.length === 0 ? "None.\n" : table(["Key", "Label", "Owed by"], owed)}`
+  );
+}
+
+const ability = (said: Ability): string => (said === true ? "yes" : "no" in said ? `no: ${said.no}` : said.partly);
+
+function dialectsPage(): string {
+  const dialects = Object.values(chatDialects);
+  return (
+    `# Dialects\n\n${NOTE}What each chat dialect can say. A feature travels from a caller to a channel when both say yes; what is lost ` +
+    "is named in the log row (`other.warnings`).\n\n" +
+    table(["Feature", ...dialects.map(({ key }) => key)], features.map((feature) => [
+      feature.replaceAll("_", " "), ...dialects.map((dialect) => ability(dialect.features[feature])),
+    ]))
+  );
+}
+
+const pages: Record<string, () => string> = {
+  "env.md": () =>
+    `# Environment variables\n\n${NOTE}A bad value refuses to start and says why; an unknown \`WEIR_\` name warns.\n\n` +
+    table(
+      ["Name", "Default", "Form", "Meaning"],
+      Object.entries(variables).map(([name, v]) => [code(name), code(String(v.fallback)), v.form, v.help]),
+    ),
+  "options.md": optionsPage,
+  "dialects.md": dialectsPage,
+  "errors.md": () =>
+    `# Errors\n\n${NOTE}Status is that of /v1 and tRPC; /api answers 200 unless its own status is named.\n\n` +
+    table(
+      ["Code", "Status", "/api", "Owner", "English", "Chinese"],
+      Object.entries(errors).map(([name, f]) => [code(name), String(f.status), "api_status" in f ? String(f.api_status) : "200", f.owner, f.text.en, f.text.zh]),
+    ),
+  "routes.md": () =>
+    `# Routes\n\n${NOTE}Every path answers with and without a trailing slash. The console calls the procedures by tRPC.\n\n## /api\n\n` +
+    table(
+      ["Route", "Procedure", "Meaning"],
+      restRoutes(appRouter).map((r) => [code(`${r.method} ${r.path}`), code(r.procedure), r.meta.summary ?? ""]),
+    ) +
+    "\n## Models\n\n" +
+    table(["Route", "Operation"], listedRoutes.map((r) => [code(`${r.method} ${r.path}`), r.operation])),
+  "channel-types.md": () =>
+    `# Channel types\n\n${NOTE}` +
+    table(
+      ["Id", "Name", "Dialect", "Address", "Key", "Operations"],
+      channelTypes.map((t) => [
+        String(t.id), t.name.en, t.dialect, code(t.base_url), code(t.key_format.hint.en), t.operations.join(", "),
+      ]),
+    ),
+};
+
+const check = process.argv.includes("--check");
+let stale = 0;
+for (const [name, render] of Object.entries(pages)) {
+  const path = join(out, name);
+  const text = render();
+  if (!check) {
+    await Bun.write(path, text);
+    continue;
+  }
+  const old = await Bun.file(path).text().catch(() => "");
+  if (old !== text) {
+    stale++;
+    console.error(`docs/generated/${name} is stale: run \`bun run docs\``);
+  }
+}
+process.exit(stale ? 1 : 0);

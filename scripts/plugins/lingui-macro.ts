@@ -1,0 +1,41 @@
+import type { PluginItem } from "@babel/core";
+import type { BunPlugin } from "bun";
+
+const IMPORTS_A_MACRO = /@lingui\/(core|react)\/macro/;
+
+/**
+ * Bun plugin that expands the Lingui macros of `src/client`.
+ *
+ * In production messages keep only their id (the catalogue brings the text); in development and tests the Chinese
+ * text stays in the code, so that a page reads right without any catalogue.
+ */
+export function linguiMacro({ prod = false }: { prod?: boolean } = {}): BunPlugin {
+  const macro: PluginItem = ["@lingui/babel-plugin-lingui-macro", prod ? { descriptorFields: "id-only" } : {}];
+  return {
+    name: "lingui-macro",
+    setup(build) {
+      build.onLoad({ filter: /[\\/]src[\\/]client[\\/].*\.tsx?$/ }, async ({ path }) => {
+        const source = await Bun.file(path).text();
+        const loader = path.endsWith("x") ? "tsx" : "ts";
+        if (!IMPORTS_A_MACRO.test(source)) return { contents: source, loader };
+        // Babel is loaded only when a file needs it: server tests never pay for it.
+        const { transformAsync } = await import("@babel/core");
+        const result = await transformAsync(source, {
+          filename: path,
+          babelrc: false,
+          configFile: false,
+          sourceMaps: "inline",
+          retainLines: true,
+          compact: false,
+          parserOpts: { plugins: ["typescript", "jsx", "importAttributes"] },
+          plugins: [macro],
+        });
+        if (typeof result?.code !== "string") throw new Error(`the Lingui macro produced nothing for ${path}`);
+        return { contents: result.code, loader };
+      });
+    },
+  };
+}
+
+/** For `[serve.static] plugins` in bunfig.toml (development). */
+export default linguiMacro();

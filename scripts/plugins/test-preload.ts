@@ -1,0 +1,9 @@
+/** Registered by `[test] preload`: lets `bun test` load client files with Lingui macros and `.po` catalogues. */
+import { plugin } from "bun";
+// Before any plugin: once one is registered, Bun 1.4.5 does not run the macro of a module that two others import.
+import "../../src/server/db/migrate";
+import { linguiMacro } from "./lingui-macro";
+import { linguiPo } from "./lingui-po";
+
+plugin(linguiMacro());
+plugin(linguiPo());

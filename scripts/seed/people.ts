@@ -1,0 +1,111 @@
+/** Accounts, tokens and channels, made by the server's own verbs. */
+import { eq } from "drizzle-orm";
+import type { Ctx, Services, UserActor } from "../../src/server/context";
+import { hashPassword } from "../../src/server/features/auth/password";
+import { isSetUp, setUpUnattended } from "../../src/server/features/setup/service";
+import { randomText } from "../../src/server/lib/secrets";
+import { createCaller } from "../../src/server/router";
+import { ROLE } from "../../src/shared/roles";
+import type { Say } from "./scenarios";
+
+type Verbs = ReturnType<typeof createCaller>;
+
+/** The server's procedures as this user. */
+export function verbsOf(services: Services, actor: Pick<UserActor, "id" | "username" | "role" | "group">): Verbs {
+  const ctx: Ctx = {
+    ...services,
+    actor: { kind: "user", via: "access_token", session_id: 0, ...actor },
+    request_id: "seed",
+    ip: "127.0.0.1",
+    place: { ip: "127.0.0.1", host: "localhost", forwarded: false },
+    lang: "zh",
+    user_agent: "seed",
+    session_cookie: undefined,
+    secure: false,
+    setCookie: () => {},
+  };
+  return createCaller(ctx);
+}
+
+export interface Root {
+  id: number;
+  verbs: Verbs;
+}
+
+/** The root account that is there, or a new one whose password is said once. */
+export async function makeRoot(services: Services, say: Say): Promise<Root> {
+  if (!(await isSetUp(services))) {
+    const password = services.env.WEIR_ROOT_PASSWORD || randomText(14);
+    const username = services.env.WEIR_ROOT_USERNAME || "root";
+    const env = { ...services.env, WEIR_ROOT_USERNAME: username, WEIR_ROOT_PASSWORD: password };
+    await setUpUnattended({ ...services, env });
+    say(`Root account: ${username}, password: ${password}`);
+  }
+  const { q, t } = services.db;
+  const [row] = await q.select().from(t.users).where(eq(t.users.role, ROLE.root)).limit(1);
+  if (!row) throw new Error("The database is set up but has no root account.");
+  return { id: row.id, verbs: verbsOf(services, row) };
+}
+
+export interface SeededChannel {
+  id: number;
+  name: string;
+  models: readonly string[];
+}
+
+/** Real model names, so that prices and logos are real; the fake upstream answers to any of them. */
+const CHANNELS = [
+  { name: "OpenAI 主账号", type: 1, models: ["gpt-4o", "gpt-4o-mini"], priority: 10, weight: 3 },
+  { name: "OpenAI 备用", type: 1, models: ["gpt-4o", "gpt-4o-mini"], priority: 0, weight: 1 },
+  { name: "DeepSeek", type: 43, models: ["deepseek-chat", "deepseek-reasoner"], priority: 0, weight: 1 },
+  { name: "Moonshot 企业版 with a long English name beside the Chinese one", type: 25, models: ["moonshot-v1-8k"], priority: 0, weight: 0 },
+] as const;
+
+export async function makeChannels(services: Services, root: Root): Promise<SeededChannel[]> {
+  const made: SeededChannel[] = [];
+  for (const { models, ...fields } of CHANNELS) {
+    const [channel] = await root.verbs.channel.create({
+      ...fields, key: `sk-demo-${randomText(24)}`, base_url: "http://127.0.0.1:4000", models: models.join(","), group: "default",
+    });
+    if (channel) made.push({ id: channel.id, name: channel.name, models });
+  }
+  return made;
+}
+
+export interface Person {
+  id: number;
+  username: string;
+  group: string;
+  tokens: { id: number; name: string }[];
+}
+
+const NAMES = ["lin", "chen", "wang", "zhao", "alice", "bob", "mei", "tom"];
+const BALANCE = 500_000_000;
+
+/** Ordinary users with a balance and two tokens each; the first password is said, all have the same. */
+export async function makePeople(services: Services, root: Root, count: number, say: Say): Promise<Person[]> {
+  const password = randomText(14);
+  const password_hash = await hashPassword(password);
+  const { db, ledger } = services;
+  const people: Person[] = [];
+  for (let i = 0; people.length < count && i < count * 1000; i++) {
+    const base = NAMES[i % NAMES.length] ?? "user";
+    const username = i < NAMES.length ? base : `${base}${Math.floor(i / NAMES.length) + 1}`;
+    const created_at = Math.floor(services.now() / 1000);
+    const [user] = await db.q
+      .insert(db.t.users)
+      .values({ username, display_name: username, password_hash, role: ROLE.user, group: "default", created_at })
+      .onConflictDoNothing()
+      .returning();
+    if (!user) continue;
+    await ledger.credit({ user_id: user.id, amount: BALANCE, kind: "adjust", idempotency_key: `seed:${user.id}`, actor_id: root.id });
+    const verbs = verbsOf(services, user);
+    const tokens = [];
+    for (const name of ["production", "notebook"]) {
+      tokens.push(...(await verbs.token.create({ name, unlimited_quota: name === "production", remain_quota: BALANCE })));
+    }
+    people.push({ id: user.id, username, group: user.group, tokens: tokens.map(({ id, name }) => ({ id, name })) });
+  }
+  say(`${people.length} users (${people.slice(0, 3).map((p) => p.username).join(", ")} …), password: ${password}`);
+  return people;
+}

@@ -1,0 +1,41 @@
+/** What `bun run seed` can make. */
+import type { Services } from "../../src/server/context";
+import { makeCalls } from "./calls";
+import { makeChannels, makePeople, makeRoot } from "./people";
+
+export type Say = (line: string) => void;
+
+export interface Scenario {
+  help: string;
+  run(services: Services, say: Say): Promise<void>;
+}
+
+const DAY = 86_400;
+
+export const scenarios: Record<string, Scenario> = {
+  empty: {
+    help: "The schema and nothing else: the next start shows the set-up wizard.",
+    run: async (services, say) => say(`An empty ${services.db.engine} database.`),
+  },
+  demo: {
+    help: "Channels to the fake upstream, people, tokens, a week of calls with bills and roll-ups.",
+    run: async (services, say) => {
+      const root = await makeRoot(services, say);
+      const channels = await makeChannels(services, root);
+      const people = await makePeople(services, root, 8, say);
+      const made = await makeCalls(services, { people, channels, count: 3000, seconds: 7 * DAY });
+      say(`${channels.length} channels to http://127.0.0.1:4000 (bun tests/kit/fake-upstream/cli.ts), ${made} calls of a week.`);
+    },
+  },
+  "logs-200k": {
+    help: "200,000 calls of 90 days, for lists, statistics and query plans.",
+    run: async (services, say) => {
+      const root = await makeRoot(services, say);
+      const channels = await makeChannels(services, root);
+      const people = await makePeople(services, root, 40, say);
+      const started = performance.now();
+      const made = await makeCalls(services, { people, channels, count: 200_000, seconds: 90 * DAY });
+      say(`${made} calls in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
+    },
+  },
+};

@@ -1,0 +1,138 @@
+/**
+ * Every test, in tiers that print their time: `npm test`, or `npm test -- unit money` for some of them.
+ *
+ * The last line is `N passed, N failed` (`, N skipped`), summed over the tiers. With WEIR_REQUIRE_ALL=1 (.ci/run) a
+ * skipped test, and a tier in which none ran, is a failure.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runChecks } from "./check";
+import { findChromium, HOW_TO_GET_CHROMIUM } from "./chromium";
+import { addCounts, type Counts, noCounts, readReport, summaryLine } from "./junit";
+import { endAllCommands, ROOT, runCommand } from "./run-command";
+
+interface Tier {
+  name: string;
+  /** The tier's files among all test files (paths relative to the project). */
+  takes(file: string): boolean;
+  /** Worker processes; where time is measured there is one file at a time. */
+  parallel?: number;
+  /** Limit of one test and of the whole tier. */
+  testSeconds: number;
+  tierMinutes: number;
+}
+
+const within = (file: string, ...folders: string[]): boolean => folders.some((folder) => file.startsWith(`${folder}/`));
+
+/** In order; the first that takes a file has it. */
+const TIERS: Tier[] = [
+  { name: "e2e", takes: (file) => within(file, "tests/e2e"), testSeconds: 60, tierMinutes: 25 },
+  { name: "money", takes: (file) => within(file, "tests/database", "tests/money"), testSeconds: 120, tierMinutes: 20 },
+  { name: "component", takes: (file) => file.endsWith(".test.tsx"), parallel: 2, testSeconds: 20, tierMinutes: 6 },
+  { name: "unit", takes: (file) => within(file, "src"), parallel: 2, testSeconds: 20, tierMinutes: 6 },
+  // The architecture test belongs to the checks.
+  { name: "integration", takes: (file) => file !== "tests/architecture.test.ts", parallel: 2, testSeconds: 60, tierMinutes: 20 },
+];
+const ORDER = ["check", "unit", "component", "money", "integration", "e2e"];
+
+const requireAll = process.env.WEIR_REQUIRE_ALL === "1";
+const notices: string[] = [];
+
+async function runTier(tier: Tier, files: string[]): Promise<Counts> {
+  if (tier.name === "e2e") {
+    const chromium = findChromium();
+    if (!chromium) {
+      notices.push(`SKIPPED: ${files.length} files of end-to-end tests, because no Chromium was found. ${HOW_TO_GET_CHROMIUM}`);
+      return { ...noCounts(), skipped: files.length };
+    }
+    process.env.WEIR_CHROMIUM = chromium;
+  }
+  if (!process.env.WEIR_TEST_POSTGRES_URL && tier.name !== "component") await startPostgres();
+  const folder = mkdtempSync(join(tmpdir(), "weir-tests-"));
+  const report = join(folder, "report.xml");
+  const command = [
+    process.execPath, "test", "--only-failures", `--timeout=${tier.testSeconds * 1000}`,
+    tier.parallel ? `--parallel=${tier.parallel}` : "--isolate",
+    "--reporter=junit", `--reporter-outfile=${report}`, ...files.map((file) => `./${file}`),
+  ];
+  const { code, timedOut } = await runCommand(command, { timeoutMs: tier.tierMinutes * 60_000, show: true });
+  const { counts, missing } = readReport(readIfThere(report), files);
+  rmSync(folder, { recursive: true, force: true });
+  if (timedOut) console.log(`${tier.name}: not finished within ${tier.tierMinutes} minutes`);
+  for (const file of missing) console.log(`${file}: no test ran (it could not be loaded, has none, or ended the process)`);
+  // Errors between tests fail the run without failing a test.
+  if (code !== 0 && counts.failed === 0) counts.failed = 1;
+  return counts;
+}
+
+/**
+ * Starts the shared test server as our child: `bun test --isolate` ends what a file has started, and the keeper of a
+ * server that a file started would go with it and leave the server behind. Without us, each file starts its own.
+ */
+async function startPostgres(): Promise<void> {
+  const { postgresServer } = await import("../tests/kit/databases");
+  await postgresServer();
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+const testFiles = (): string[] =>
+  [...new Bun.Glob("{src,tests,scripts}/**/*.test.{ts,tsx}").scanSync({ cwd: ROOT })].filter((file) => !file.includes("node_modules")).sort();
+
+async function main(wanted: string[]): Promise<number> {
+  const unknown = wanted.filter((name) => !ORDER.includes(name));
+  if (unknown.length > 0) {
+    console.error(`No such tier: ${unknown.join(", ")}. Tiers: ${ORDER.join(", ")}`);
+    return 2;
+  }
+  const left = new Set(testFiles());
+  const filesOf = new Map(
+    TIERS.map((tier) => {
+      const files = [...left].filter((file) => tier.takes(file));
+      for (const file of files) left.delete(file);
+      return [tier.name, files] as const;
+    }),
+  );
+
+  const total = noCounts();
+  const lines: string[] = [];
+  let unmet = 0;
+  for (const name of ORDER.filter((tier) => wanted.length === 0 || wanted.includes(tier))) {
+    const started = performance.now();
+    const tier = TIERS.find((candidate) => candidate.name === name);
+    const files = filesOf.get(name) ?? [];
+    console.log(`\n── ${name}${tier ? `: ${files.length} files` : ""}`);
+    let counts = noCounts();
+    if (!tier) counts = await runChecks();
+    else if (files.length > 0) counts = await runTier(tier, files);
+    const ran = counts.passed + counts.failed > 0;
+    if (requireAll && (counts.skipped > 0 || !ran)) unmet++;
+    addCounts(total, counts);
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    const line = `${name.padEnd(12)} ${seconds.padStart(6)} s  ${ran || counts.skipped ? summaryLine(counts) : "empty: no test files"}`;
+    lines.push(line);
+    console.log(line);
+  }
+
+  console.log(`\n${lines.join("\n")}`);
+  for (const notice of notices) console.log(`\n!!! ${notice}`);
+  if (unmet > 0) console.log(`\n${unmet} tiers skipped a test or ran none, and WEIR_REQUIRE_ALL=1 forbids that.`);
+  console.log(`\n${summaryLine(total)}`);
+  return total.failed > 0 || unmet > 0 ? 1 : 0;
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    endAllCommands();
+    process.exit(130);
+  });
+}
+mkdirSync(join(ROOT, "tests/.artifacts"), { recursive: true });
+process.exit(await main(process.argv.slice(2)));

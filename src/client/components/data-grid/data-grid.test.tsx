@@ -1,0 +1,225 @@
+import { cleanup, render, screen, within, userEvent } from "../../../../tests/dom";
+import { i18n } from "@lingui/core";
+import { I18nProvider } from "@lingui/react";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { setSingleKeys } from "../../lib/hotkeys";
+import { TooltipProvider } from "../../ui/tooltip";
+import { DataGrid, type DataGridProps } from "./data-grid";
+import { parseFilterText } from "./grid-filters";
+import { useGridState } from "./grid-state";
+import type { GridColumn, GridQuery } from "./types";
+
+interface Thing {
+  id: number;
+  name: string;
+}
+const things: Thing[] = Array.from({ length: 10 }, (_, index) => ({ id: index + 1, name: `thing ${index + 1}` }));
+const columns: GridColumn<Thing>[] = [
+  { id: "name", header: "名称", cell: (row) => row.name, sortable: true },
+  { id: "id", header: "ID", cell: (row) => row.id },
+];
+const filterKeys = ["keyword", "status"] as const;
+const filters = [{ key: "status", label: "状态", kind: "choice", options: [{ value: "3", label: "自动禁用" }] }] as const;
+const settled: GridQuery = { error: null, isPending: false, isFetching: false, refetch: () => undefined };
+
+function List(props: Partial<DataGridProps<Thing, "keyword" | "status">>) {
+  const grid = useGridState({ name: "things", filterKeys });
+  return (
+    <DataGrid
+      grid={grid}
+      label="things"
+      columns={columns}
+      rows={things}
+      rowId={(row) => String(row.id)}
+      total={63}
+      query={settled}
+      search={{ key: "keyword", placeholder: "search" }}
+      filters={filters}
+      {...props}
+    />
+  );
+}
+
+function show(props: Parameters<typeof List>[0] = {}) {
+  return render(
+    <I18nProvider i18n={i18n}>
+      <TooltipProvider>
+        <List {...props} />
+      </TooltipProvider>
+    </I18nProvider>,
+  );
+}
+
+beforeEach(() => {
+  localStorage.clear();
+  setSingleKeys(true);
+  history.replaceState(null, "", "/things");
+  i18n.loadAndActivate({ locale: "zh", messages: {} });
+});
+afterEach(cleanup);
+
+const focusedRow = () => document.activeElement?.getAttribute("data-row");
+
+describe("paging", () => {
+  test("says which rows these are of how many", () => {
+    show();
+    expect(screen.getByText("第 1 - 10 条，共 63 条")).toBeTruthy();
+  });
+
+  test("says it in English too", async () => {
+    const { messages } = await import("../../../../locales/en.po");
+    i18n.loadAndActivate({ locale: "en", messages });
+    history.replaceState(null, "", "/things?p=7");
+    show({ rows: things.slice(0, 3) });
+    expect(screen.getByText("Items 61 - 63 of 63")).toBeTruthy();
+  });
+
+  test("leaves the total out where nobody counted, and knows the last page by hasMore", () => {
+    show({ total: null, hasMore: false });
+    expect(screen.getByText("第 1 - 10 条")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "下一页" })).toHaveProperty("disabled", true);
+  });
+
+  test("the page lives in the address, the page size there and in local storage", async () => {
+    show();
+    await userEvent.click(screen.getByRole("button", { name: "下一页" }));
+    expect(location.search).toBe("?p=2");
+    await userEvent.click(screen.getByRole("combobox", { name: "每页条数" }));
+    await userEvent.click(await screen.findByRole("option", { name: "50 条/页" }));
+    expect(location.search).toBe("?size=50");
+    expect(localStorage.getItem("page-size")).toBe("50");
+  });
+
+  test("a new filter goes back to the first page", async () => {
+    history.replaceState(null, "", "/things?p=4&status=3");
+    show();
+    await userEvent.click(screen.getByRole("button", { name: "移除筛选：状态" }));
+    expect(location.search).toBe("");
+  });
+});
+
+describe("sorting", () => {
+  test("a click sorts largest first, the next smallest first, the third not at all", async () => {
+    show();
+    const head = screen.getByRole("columnheader", { name: "名称" });
+    await userEvent.click(within(head).getByRole("button"));
+    expect(location.search).toBe("?sort=-name");
+    expect(head.getAttribute("aria-sort")).toBe("descending");
+    await userEvent.click(within(head).getByRole("button"));
+    expect(location.search).toBe("?sort=name");
+    await userEvent.click(within(head).getByRole("button"));
+    expect(location.search).toBe("");
+  });
+});
+
+describe("the keyboard", () => {
+  test("J and K walk over the rows, Enter opens, E edits, C copies, R renews", async () => {
+    const did: string[] = [];
+    show({
+      onOpen: (row) => did.push(`open ${row.id}`),
+      onEdit: (row) => did.push(`edit ${row.id}`),
+      onCopy: (row) => did.push(`copy ${row.id}`),
+      query: { ...settled, refetch: () => did.push("refresh") },
+    });
+    await userEvent.keyboard("jjj");
+    expect(focusedRow()).toBe("2");
+    await userEvent.keyboard("k{Enter}ecr");
+    expect(focusedRow()).toBe("1");
+    expect(did).toEqual(["open 2", "edit 2", "copy 2", "refresh"]);
+  });
+
+  test("X selects the row and the bar says how many are selected", async () => {
+    show({ bulkActions: () => [{ id: "off", label: "禁用", onSelect: () => undefined }] });
+    await userEvent.keyboard("jxjx");
+    expect(screen.getByText("已选择 2 项")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "禁用" })).toBeTruthy();
+  });
+
+  test("a dot opens the menu of the row", async () => {
+    show({ rowActions: (row) => [{ id: "delete", label: `删除 ${row.id}`, onSelect: () => undefined }] });
+    await userEvent.keyboard("jj.");
+    expect(await screen.findByRole("menuitem", { name: "删除 2" })).toBeTruthy();
+  });
+
+  test("a slash goes to the search field, where letters are letters", async () => {
+    const did: string[] = [];
+    show({ onEdit: (row) => did.push(`edit ${row.id}`) });
+    await userEvent.keyboard("j/");
+    expect(document.activeElement).toBe(screen.getByRole("searchbox"));
+    await userEvent.keyboard("je");
+    expect(screen.getByRole("searchbox")).toHaveProperty("value", "je");
+    expect(did).toEqual([]);
+  });
+
+  test("F opens the filters", async () => {
+    show();
+    await userEvent.keyboard("f");
+    expect(await screen.findByRole("dialog", { name: "筛选" })).toBeTruthy();
+  });
+
+  test("single keys do nothing once they are switched off", async () => {
+    setSingleKeys(false);
+    show();
+    await userEvent.keyboard("jj");
+    expect(focusedRow() ?? null).toBeNull();
+  });
+});
+
+describe("selection", () => {
+  test("a click with Shift selects the rows between", async () => {
+    show({ bulkActions: () => [] });
+    const user = userEvent.setup();
+    await user.click(screen.getByRole("checkbox", { name: "选择第 2 行" }));
+    await user.keyboard("{Shift>}");
+    await user.click(screen.getByRole("checkbox", { name: "选择第 5 行" }));
+    await user.keyboard("{/Shift}");
+    expect(screen.getByText("已选择 4 项")).toBeTruthy();
+  });
+
+  test("another page starts without a selection", async () => {
+    show({ bulkActions: () => [] });
+    await userEvent.click(screen.getByRole("checkbox", { name: "选择本页全部" }));
+    expect(screen.getByText("已选择 10 项")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "下一页" }));
+    expect(screen.queryByText(/已选择/)).toBeNull();
+  });
+});
+
+describe("without rows", () => {
+  test("an empty list says why and offers its action", () => {
+    show({ rows: [], total: 0, empty: { title: "还没有渠道", action: <button>添加</button> } });
+    expect(screen.getByText("还没有渠道")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "添加" })).toBeTruthy();
+  });
+
+  test("filters that match nothing can be cleared at once", async () => {
+    history.replaceState(null, "", "/things?keyword=zzz");
+    show({ rows: [], total: 0 });
+    await userEvent.click(screen.getByRole("button", { name: "清除筛选" }));
+    expect(location.search).toBe("");
+  });
+
+  test("a failed load shows the message and another try", async () => {
+    let tries = 0;
+    show({ rows: undefined, query: { ...settled, error: new Error("数据库暂时不可用"), refetch: () => (tries += 1) } });
+    expect(screen.getByText("数据库暂时不可用")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "重试" }));
+    expect(tries).toBe(1);
+  });
+});
+
+test("columns that the user hid stay hidden after a reload", async () => {
+  const first = show();
+  await userEvent.click(screen.getByRole("button", { name: "列与密度" }));
+  await userEvent.click(await screen.findByRole("checkbox", { name: "ID" }));
+  expect(screen.queryByRole("columnheader", { name: "ID" })).toBeNull();
+  first.unmount();
+  show();
+  expect(screen.queryByRole("columnheader", { name: "ID" })).toBeNull();
+  expect(screen.getByRole("columnheader", { name: "名称" })).toBeTruthy();
+});
+
+test("pasted key:value words become filters and the rest the search text", () => {
+  expect(parseFilterText("status:3 gpt-4o", filterKeys)).toEqual({ filters: { status: "3" }, rest: "gpt-4o" });
+  expect(parseFilterText("https://api.example", filterKeys)).toBeNull();
+});

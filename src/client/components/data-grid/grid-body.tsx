@@ -1,0 +1,157 @@
+import { useLingui } from "@lingui/react/macro";
+import { ChevronRight } from "lucide-react";
+import { Fragment, type MouseEvent, type ReactNode } from "react";
+import { cn } from "../../lib/cn";
+import { IconButton } from "../../ui/icon-button";
+import { Skeleton } from "../../ui/skeleton";
+import { placeClass, placeStyle, type PlacedColumn } from "./grid-header";
+import { ACTIONS_COLUMN, SELECT_COLUMN, type GridTable } from "./grid-table";
+import { RowMenu } from "./row-menu";
+import type { GridAction, GridColumn } from "./types";
+
+/** What the table and the cards both need to draw rows. */
+export type RowsProps<R extends object> = {
+  table: GridTable<R>;
+  columns: ReadonlyMap<string, GridColumn<R>>;
+  /** Index of the row that the keyboard is on; -1 none. */
+  active: number;
+  onActive: (index: number) => void;
+  onOpen: ((row: R) => void) | undefined;
+  /** Id of the row shown in a drawer. */
+  openId: string | null;
+  rowActions: ((row: R) => readonly GridAction[]) | undefined;
+  rowButtons: ((row: R) => ReactNode) | undefined;
+  /** Id of the row whose menu is open. */
+  menuId: string | null;
+  onMenu: (id: string | null) => void;
+  shaded: ((row: R) => boolean) | undefined;
+  expanded: ReadonlySet<string>;
+  onExpand: (id: string) => void;
+  renderExpanded: ((row: R) => ReactNode) | undefined;
+  /** Rows of another page, until the right ones come. */
+  dimmed: boolean;
+};
+
+/** True when a press was meant for something inside the row and not for the row. */
+export function isForControl(event: MouseEvent): boolean {
+  return event.target instanceof Element && event.target.closest("a, button, input, label, [role=menuitem], [role=switch], [data-row-control]") !== null;
+}
+
+type GridBodyProps<R extends object> = RowsProps<R> & { placed: readonly PlacedColumn[]; rowHeight: number };
+
+/** The rows. */
+export function GridBody<R extends object>({
+  table, columns, placed, active, onActive, onOpen, openId, rowActions, rowButtons, menuId, onMenu, shaded, expanded,
+  onExpand, renderExpanded, dimmed, rowHeight,
+}: GridBodyProps<R>) {
+  const { t } = useLingui();
+  const rows = table.getRowModel().rows;
+  const firstOwn = placed.find((column) => column.id !== SELECT_COLUMN)?.id;
+
+  return (
+    <tbody className={cn("transition-opacity duration-[120ms]", dimmed && "opacity-50")}>
+      {rows.map((row, index) => {
+        const selected = row.getIsSelected();
+        const isOpen = openId === row.id;
+        const background =
+          selected || isOpen ? "bg-accent-soft" : shaded?.(row.original) ? "bg-sunken" : "bg-surface";
+        return (
+          <Fragment key={row.id}>
+            <tr
+              data-row={index}
+              tabIndex={index === Math.max(active, 0) ? 0 : -1}
+              aria-selected={selected || undefined}
+              aria-current={isOpen ? "true" : undefined}
+              onFocus={(event) => event.target === event.currentTarget && onActive(index)}
+              onClick={(event) => {
+                if (isForControl(event) || String(getSelection() ?? "") !== "") return;
+                onActive(index);
+                onOpen?.(row.original);
+              }}
+              className={cn("group/row -outline-offset-2", onOpen && "cursor-pointer")}
+              style={{ height: rowHeight }}
+            >
+              {placed.map((column) => (
+                <td
+                  key={column.id}
+                  data-column={column.id}
+                  style={placeStyle(column)}
+                  className={cn(
+                    "overflow-hidden border-b border-line px-2.5 py-0",
+                    background,
+                    !selected && !isOpen && "group-hover/row:bg-sunken",
+                    columns.get(column.id)?.align === "end" && "text-right",
+                    placeClass(column),
+                    index === active && column === placed[0] && "shadow-[inset_2px_0_0_var(--accent)]",
+                  )}
+                >
+                  {column.id === SELECT_COLUMN ? (
+                    <input
+                      type="checkbox"
+                      aria-label={t`选择第 ${index + 1} 行`}
+                      checked={selected}
+                      onChange={row.getToggleSelectedHandler()}
+                      className="grid-check"
+                    />
+                  ) : column.id === ACTIONS_COLUMN ? (
+                    <div className="flex items-center justify-end gap-0.5">
+                      {rowButtons?.(row.original)}
+                      {rowActions ? (
+                        <RowMenu
+                          actions={menuId === row.id ? rowActions(row.original) : []}
+                          open={menuId === row.id}
+                          onOpenChange={(open) => onMenu(open ? row.id : null)}
+                        />
+                      ) : null}
+                    </div>
+                  ) : (
+                    <div className="flex min-w-0 items-center gap-1">
+                      {renderExpanded && column.id === firstOwn ? (
+                        <IconButton
+                          label={expanded.has(row.id) ? t`收起` : t`展开`}
+                          aria-expanded={expanded.has(row.id)}
+                          size="sm"
+                          className="-ml-1.5 shrink-0"
+                          onClick={() => onExpand(row.id)}
+                        >
+                          <ChevronRight className={cn("transition-transform", expanded.has(row.id) && "rotate-90")} />
+                        </IconButton>
+                      ) : null}
+                      <div className="min-w-0 flex-1 truncate">{columns.get(column.id)?.cell(row.original)}</div>
+                    </div>
+                  )}
+                </td>
+              ))}
+            </tr>
+            {renderExpanded && expanded.has(row.id) ? (
+              <tr>
+                <td colSpan={placed.length} className="border-b border-line bg-canvas p-0">
+                  {renderExpanded(row.original)}
+                </td>
+              </tr>
+            ) : null}
+          </Fragment>
+        );
+      })}
+    </tbody>
+  );
+}
+
+/** Rows of the true height while the first answer is on its way. */
+export function GridSkeleton({ placed, rows, rowHeight }: { placed: readonly PlacedColumn[]; rows: number; rowHeight: number }) {
+  return (
+    <tbody aria-hidden>
+      {Array.from({ length: rows }, (_, index) => (
+        <tr key={index} style={{ height: rowHeight }}>
+          {placed.map((column) => (
+            <td key={column.id} className={cn("border-b border-line bg-surface px-2.5", placeClass(column))} style={placeStyle(column)}>
+              {column.id === SELECT_COLUMN || column.id === ACTIONS_COLUMN ? null : (
+                <Skeleton style={{ width: `${50 + ((index * 37 + column.id.length * 13) % 45)}%` }} />
+              )}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  );
+}

@@ -1,0 +1,60 @@
+import { useState, type RefObject } from "react";
+import { useHotkeys } from "../../lib/hotkeys";
+import type { GridRow } from "./grid-table";
+
+type GridKeysOptions<R extends object> = {
+  rows: readonly GridRow<R>[];
+  root: RefObject<HTMLElement | null>;
+  /** Id of the row whose drawer is open: then J and K walk on with the drawer. */
+  openId: string | null;
+  onOpen: ((row: R) => void) | undefined;
+  onEdit: ((row: R) => void) | undefined;
+  onCopy: ((row: R) => void) | undefined;
+  onMenu: ((id: string) => void) | undefined;
+  onSelect: ((row: GridRow<R>) => void) | undefined;
+  onRefresh: () => void;
+  onFilter: (() => void) | undefined;
+  onSearch: (() => void) | undefined;
+};
+
+/** The keys of a list: J K X Enter E C . / F R. The row they are for has the focus, so a screen reader reads it. */
+export function useGridKeys<R extends object>(options: GridKeysOptions<R>) {
+  const { rows, root, openId, onOpen, onEdit, onCopy, onMenu, onSelect, onRefresh, onFilter, onSearch } = options;
+  const [chosen, setActive] = useState(-1);
+  // The list may have become shorter.
+  const active = Math.min(chosen, rows.length - 1);
+  const current = active >= 0 ? rows[active] : undefined;
+
+  const move = (step: 1 | -1) => {
+    if (rows.length === 0) return;
+    const from = openId === null ? active : Math.max(active, rows.findIndex((row) => row.id === openId));
+    const next = Math.max(0, Math.min(rows.length - 1, from + step));
+    setActive(next);
+    const row = rows[next];
+    if (openId !== null && row) {
+      onOpen?.(row.original);
+      return;
+    }
+    const element = root.current?.querySelector<HTMLElement>(`[data-row="${next}"]`);
+    element?.focus({ preventScroll: true });
+    element?.scrollIntoView({ block: "nearest" });
+  };
+  const withRow = (act: ((row: GridRow<R>) => void) | undefined) => () => {
+    if (current) act?.(current);
+  };
+
+  useHotkeys({
+    j: () => move(1),
+    k: () => move(-1),
+    r: onRefresh,
+    ...(onSelect ? { x: withRow(onSelect) } : {}),
+    ...(onOpen ? { Enter: withRow((row) => onOpen(row.original)) } : {}),
+    ...(onEdit ? { e: withRow((row) => onEdit(row.original)) } : {}),
+    ...(onCopy ? { c: withRow((row) => onCopy(row.original)) } : {}),
+    ...(onMenu ? { ".": withRow((row) => onMenu(row.id)) } : {}),
+    ...(onFilter ? { f: onFilter } : {}),
+    ...(onSearch ? { "/": onSearch } : {}),
+  });
+
+  return { active, setActive };
+}

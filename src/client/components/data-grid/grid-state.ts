@@ -1,0 +1,133 @@
+import { useCallback, useMemo, useSyncExternalStore } from "react";
+import { useSearchParams } from "wouter";
+import { readStored, writeStored } from "../../lib/storage";
+import { PAGE_SIZES, type GridView } from "./types";
+
+const PAGE_SIZE_KEY = "page-size";
+const DEFAULT_PAGE_SIZE = 10;
+
+/** Which column the list is sorted by. */
+export interface GridSort {
+  key: string;
+  desc: boolean;
+}
+
+/** What of a list lives in the address, and the ways to change it. */
+export interface GridState<F extends string> {
+  /** Names the list in local storage. */
+  name: string;
+  /** From 1. */
+  page: number;
+  pageSize: number;
+  sort: GridSort | null;
+  /** All filters as text; "" is no filter. */
+  filters: Readonly<Record<F, string>>;
+  filterKeys: readonly F[];
+  /** The row whose drawer is open (`?open=12`), and the row being edited (`?edit=12`, `?edit=new`). */
+  open: string | null;
+  edit: string | null;
+  setPage: (page: number) => void;
+  setPageSize: (size: number) => void;
+  setSort: (sort: GridSort | null) => void;
+  /** Changes some filters and goes to the first page. */
+  setFilters: (changes: Partial<Record<F, string>>) => void;
+  clearFilters: () => void;
+  setOpen: (id: string | number | null) => void;
+  setEdit: (id: string | number | null) => void;
+  applyView: (view: Pick<GridView, "filters" | "sort">) => void;
+  /** Filters and sorting as an address has them, for saved views. */
+  viewSearch: string;
+  applySearch: (search: string) => void;
+}
+
+/** The remembered page size, used by every list. */
+export function storedPageSize(): number {
+  const stored = Number(readStored(PAGE_SIZE_KEY));
+  return PAGE_SIZES.find((size) => size === stored) ?? DEFAULT_PAGE_SIZE;
+}
+
+const sizeListeners = new Set<() => void>();
+
+function useStoredPageSize(): number {
+  return useSyncExternalStore((listener) => {
+    sizeListeners.add(listener);
+    return () => sizeListeners.delete(listener);
+  }, storedPageSize);
+}
+
+/** `-used` is "by used, largest first". */
+export function parseSort(text: string | null): GridSort | null {
+  if (!text) return null;
+  return text.startsWith("-") ? { key: text.slice(1), desc: true } : { key: text, desc: false };
+}
+
+export function sortText(sort: GridSort | null): string {
+  return sort === null ? "" : `${sort.desc ? "-" : ""}${sort.key}`;
+}
+
+/**
+ * The state of a list, held by the address, so that a link shows the same rows to everybody and Back works:
+ * `?p=2&size=50&sort=-used&status=3&open=12`. Keep `filterKeys` outside the component.
+ */
+export function useGridState<F extends string>(options: {
+  name: string;
+  filterKeys: readonly F[];
+  /** As in the address; sent as `sort` when the user chose none. */
+  defaultSort?: string;
+}): GridState<F> {
+  const { name, filterKeys, defaultSort } = options;
+  const [search, setSearch] = useSearchParams();
+  const remembered = useStoredPageSize();
+
+  const change = useCallback(
+    (changes: Record<string, string | null>, push = false) => {
+      setSearch(
+        (current) => {
+          const next = new URLSearchParams(current);
+          for (const [key, value] of Object.entries(changes)) {
+            if (value === null || value === "") next.delete(key);
+            else next.set(key, value);
+          }
+          return next;
+        },
+        { replace: !push },
+      );
+    },
+    [setSearch],
+  );
+
+  return useMemo(() => {
+    const text = (key: string) => search.get(key) ?? "";
+    const asked = Number(text("size"));
+    const filters = Object.fromEntries(filterKeys.map((key) => [key, text(key)])) as Record<F, string>; // same keys
+    const none = Object.fromEntries(filterKeys.map((key) => [key, null]));
+    const view = new URLSearchParams();
+    for (const key of ["sort", ...filterKeys]) if (text(key)) view.set(key, text(key));
+
+    return {
+      name,
+      page: /^\d{1,9}$/.test(text("p")) ? Math.max(1, Number(text("p"))) : 1,
+      pageSize: PAGE_SIZES.find((size) => size === asked) ?? remembered,
+      sort: parseSort(search.get("sort") ?? defaultSort ?? null),
+      filters,
+      filterKeys,
+      open: search.get("open"),
+      edit: search.get("edit"),
+      setPage: (page) => change({ p: page <= 1 ? null : String(page) }),
+      setPageSize: (size) => {
+        writeStored(PAGE_SIZE_KEY, String(size));
+        for (const listener of sizeListeners) listener();
+        change({ size: String(size), p: null });
+      },
+      setSort: (sort) => change({ sort: sortText(sort) === defaultSort ? null : sortText(sort), p: null }),
+      setFilters: (changes) => change({ ...changes, p: null }),
+      clearFilters: () => change({ ...none, p: null }),
+      // Opening is a step that Back undoes; walking on to the next row is not.
+      setOpen: (id) => change({ open: id === null ? null : String(id) }, id !== null && !search.has("open")),
+      setEdit: (id) => change({ edit: id === null ? null : String(id) }, id !== null && !search.has("edit")),
+      applyView: (chosen) => change({ ...none, ...chosen.filters, sort: chosen.sort ?? null, p: null }),
+      viewSearch: view.toString(),
+      applySearch: (stored) => change({ ...none, sort: null, p: null, ...Object.fromEntries(new URLSearchParams(stored)) }),
+    } satisfies GridState<F>;
+  }, [name, filterKeys, defaultSort, search, remembered, change]);
+}

@@ -1,0 +1,74 @@
+import "../../../../tests/dom";
+import { afterEach, expect, test } from "bun:test";
+
+const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
+const { clearUser, currentUser } = await import("../../lib/session");
+const { default: LoginPage } = await import("./login-page");
+
+const root = { id: 1, username: "root", display_name: "root", role: 100, status: 1, group: "default" };
+
+afterEach(() => {
+  clearUser();
+  closePage();
+});
+
+const username = () => screen.getByLabelText("用户名或邮箱");
+const password = () => screen.getByLabelText("密码");
+const submit = () => screen.getByRole("button", { name: "登录" });
+
+test("an empty name or password is refused with the specified words and without a call", async () => {
+  const { user, calls } = await openPage(<LoginPage />, "/login");
+  await user.click(submit());
+  expect(screen.getByRole("alert").textContent).toBe("请输入用户名和密码！");
+  expect(document.activeElement).toBe(username());
+  await user.type(username(), "root");
+  await user.click(submit());
+  expect(document.activeElement).toBe(password());
+  expect(calls).toEqual([]);
+});
+
+test("a login keeps the user and leads to the page that was asked for", async () => {
+  const { user, calls } = await openPage(<LoginPage />, "/login?redirect=%2Flog%3Ftype%3D2", { procedures: { "auth.login": () => root } });
+  await user.type(username(), " root ");
+  await user.type(password(), "secret-pass{Enter}");
+  await waitFor(() => expect(currentUser()).toEqual(root));
+  expect(calls).toEqual([{ path: "auth.login", input: { username: "root", password: "secret-pass" } }]);
+  expect(JSON.parse(localStorage.getItem("user") ?? "")).toEqual(root);
+  await waitFor(() => expect(location.pathname + location.search).toBe("/log?type=2"));
+});
+
+test("a login that was not asked for by a page leads to the tokens, never to another site", async () => {
+  for (const search of ["", "?redirect=//evil.example", "?redirect=https://evil.example"]) {
+    const { user } = await openPage(<LoginPage />, `/login${search}`, { procedures: { "auth.login": () => root } });
+    await user.type(username(), "root");
+    await user.type(password(), "secret-pass{Enter}");
+    await waitFor(() => expect(location.pathname).toBe("/token"));
+    clearUser();
+    closePage();
+  }
+});
+
+test("a wrong password is said beside the form and the field is ready for another try", async () => {
+  const { user } = await openPage(<LoginPage />, "/login", {
+    procedures: { "auth.login": () => { throw new Refusal("credentials_wrong"); } },
+  });
+  await user.type(username(), "root");
+  await user.type(password(), "wrong{Enter}");
+  expect((await screen.findByRole("alert")).textContent).toBe("用户名或密码错误，或用户已被封禁");
+  expect(currentUser()).toBeNull();
+});
+
+test("an expired session is explained by a note that stays", async () => {
+  await openPage(<LoginPage />, "/login?expired=true");
+  expect(screen.getByText("未登录或登录已过期，请重新登录！")).toBeDefined();
+});
+
+test("the password can be shown, and Caps Lock is told", async () => {
+  const { user } = await openPage(<LoginPage />, "/login");
+  expect(password().getAttribute("type")).toBe("password");
+  await user.click(screen.getByRole("button", { name: "显示密码" }));
+  expect(password().getAttribute("type")).toBe("text");
+  await user.click(password());
+  await user.keyboard("{CapsLock}a");
+  expect(screen.getByText("大写锁定已打开")).toBeDefined();
+});

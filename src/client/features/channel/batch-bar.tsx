@@ -1,0 +1,69 @@
+import { useLingui } from "@lingui/react/macro";
+import { PencilLine, Power, PowerOff, Tags, Trash2, X } from "lucide-react";
+import type { ChannelView } from "../../../shared/channel";
+import { errorText, type ErrorCode } from "../../../shared/errors";
+import { currentLanguage } from "../../lib/i18n";
+import { toastInfo } from "../../lib/toast";
+import { Button } from "../../ui/button";
+import { IconButton } from "../../ui/icon-button";
+import { useChannelActions } from "./channel-actions";
+
+/**
+ * What can be done to the selected channels: the second line of the toolbar, on a phone at the bottom of the screen.
+ * Its buttons can always be pressed and say what is missing (C-419, C-422).
+ */
+export default function BatchBar({ channels, onClear, onTag, onEdit, onLeave }: {
+  /** Selected; a selected tag counts as its channels. */
+  channels: readonly ChannelView[];
+  onClear: () => void;
+  onTag: () => void;
+  onEdit: () => void;
+  onLeave: () => void;
+}) {
+  const { t } = useLingui();
+  const actions = useChannelActions();
+  const count = channels.length;
+  const withSelection = (missing: ErrorCode, act: () => unknown) => () => {
+    if (count === 0) toastInfo(errorText(missing, {}, currentLanguage()), { id: missing });
+    else void act();
+  };
+
+  return (
+    <div
+      role="toolbar"
+      aria-label={t`批量操作`}
+      className="order-last flex w-full flex-wrap items-center gap-1.5 rounded-lg border border-line bg-accent-soft px-2 py-1.5 max-sm:floating max-sm:fixed max-sm:inset-x-3 max-sm:bottom-3 max-sm:z-30 max-sm:w-auto"
+    >
+      <span role="status" className="mr-1 min-w-20 px-1 font-medium tabular-nums">{t`已选择 ${count} 个渠道`}</span>
+      <Button size="sm" onClick={withSelection("batch_empty", () => actions.setAllEnabled(channels, true))}>
+        <Power aria-hidden />
+        {t`启用`}
+      </Button>
+      <Button size="sm" onClick={withSelection("batch_empty", () => actions.setAllEnabled(channels, false))}>
+        <PowerOff aria-hidden />
+        {t`禁用`}
+      </Button>
+      <Button size="sm" onClick={withSelection("batch_tag_empty", onTag)}>
+        <Tags aria-hidden />
+        {t`设置标签`}
+      </Button>
+      <Button size="sm" onClick={withSelection("batch_empty", onEdit)}>
+        <PencilLine aria-hidden />
+        {t`批量编辑`}
+      </Button>
+      <Button
+        size="sm"
+        className="text-red-fg"
+        onClick={withSelection("batch_delete_empty", async () => (await actions.removeAll(channels)) && onClear())}
+      >
+        <Trash2 aria-hidden />
+        {t`删除所选`}
+      </Button>
+      <span className="flex-1" />
+      {count > 0 ? <Button size="sm" variant="ghost" className="max-sm:hidden" onClick={onClear}>{t`取消选择`}</Button> : null}
+      <IconButton label={t`退出批量操作`} size="sm" onClick={onLeave}>
+        <X />
+      </IconButton>
+    </div>
+  );
+}

@@ -1,0 +1,224 @@
+import { useLingui } from "@lingui/react/macro";
+import { ChevronRight, Tag } from "lucide-react";
+import { useMemo } from "react";
+import { CHANNEL_STATUS, splitList, type ChannelView } from "../../../shared/channel";
+import { readStatusInfo } from "../../../shared/channel-operations";
+import { Count, Quota } from "../../components/quota";
+import { ResponseTimeBadge, StatusBadge } from "../../components/status-badge";
+import { channelStatus } from "../../components/status";
+import type { GridColumn } from "../../components/data-grid/types";
+import { cn } from "../../lib/cn";
+import { formatTime } from "../../lib/format";
+import { currentLanguage } from "../../lib/i18n";
+import { usePhone } from "../../lib/media";
+import { Badge } from "../../ui/badge";
+import { IconButton } from "../../ui/icon-button";
+import { Tooltip } from "../../ui/tooltip";
+import { BalanceButton } from "./balance-button";
+import { channelsOf, type ListRow, type TagListRow } from "./channel-rows";
+import { TypeLogo, typeName } from "./channel-type-look";
+import { HealthCell } from "./health-bars";
+import { NumberCell } from "./number-cell";
+import { ChannelResponseTime } from "./test-badge";
+
+/** Why and when the system disabled a channel; undefined when it did not. */
+export function disabledNote({ status, other_info }: Pick<ChannelView, "status" | "other_info">) {
+  if (status === CHANNEL_STATUS.enabled) return undefined;
+  const note = readStatusInfo(other_info, currentLanguage());
+  return note && (note.reason || note.time) ? note : undefined;
+}
+
+/** The state of a channel; below it why the system disabled it, and on hover and focus also when (C-324). */
+export function ChannelStatusCell({ channel }: { channel: Pick<ChannelView, "status" | "other_info"> }) {
+  const note = disabledNote(channel);
+  const when = note?.time ? ` (${formatTime(note.time)})` : "";
+  return (
+    <span className="grid min-w-0">
+      <span className="leading-none">
+        <StatusBadge table={channelStatus} value={channel.status} hint={note ? `${note.reason}${when}` : undefined} />
+      </span>
+      {note ? (
+        <span className="truncate text-xs leading-4 text-ink-2 max-sm:hidden">
+          {note.reason}
+          {note.time ? ` · ${formatTime(note.time).slice(5, 16)}` : ""}
+        </span>
+      ) : null}
+    </span>
+  );
+}
+
+/** How many channels of a tag are enabled. */
+function TagStatus({ row }: { row: TagListRow }) {
+  const { t } = useLingui();
+  const { enabled, channels } = row.summary;
+  const hue = enabled === channels ? "green" : enabled === 0 ? "grey" : "yellow";
+  return <Badge hue={hue}>{t`已启用 ${enabled} / ${channels}`}</Badge>;
+}
+
+/** The groups of a channel as chips, as many as fit one line. */
+export function GroupChips({ groups }: { groups: readonly string[] }) {
+  const shown = groups.slice(0, groups.slice(0, 2).join("").length > 9 ? 1 : 2);
+  const more = groups.length - shown.length;
+  return (
+    <Tooltip content={more > 0 ? groups.join(", ") : null}>
+      <span className="flex min-w-0 items-center gap-1" tabIndex={more > 0 ? 0 : undefined}>
+        {shown.map((name) => (
+          <Badge key={name} className="min-w-0">{name}</Badge>
+        ))}
+        {more > 0 ? <span className="text-xs text-ink-2">+{more}</span> : null}
+      </span>
+    </Tooltip>
+  );
+}
+
+/** What was used through a channel, and what its upstream account has left in dollars. */
+export function UsedAndRemaining({ channel }: { channel: ChannelView }) {
+  return (
+    <span className="whitespace-nowrap tabular-nums">
+      <Quota value={channel.used_quota} />
+      <span className="text-muted"> / </span>
+      <BalanceButton channel={channel} />
+    </span>
+  );
+}
+
+function TagUsed({ row }: { row: TagListRow }) {
+  return (
+    <span className="whitespace-nowrap tabular-nums">
+      <Quota value={row.summary.used_quota} />
+      <span className="text-muted"> / </span>
+      <span className="px-1">${row.summary.balance.toFixed(2)}</span>
+    </span>
+  );
+}
+
+/** The name of a row. A tag unfolds: by a button, or, on a phone, by the card's title itself. */
+function NameCell({ row, onFold }: { row: ListRow; onFold: (tag: string) => void }) {
+  const { t } = useLingui();
+  const phone = usePhone();
+  if (row.kind === "tag") {
+    const { tag, unfolded } = row;
+    const turned = cn("transition-transform", unfolded && "rotate-90");
+    return (
+      <span className="flex min-w-0 items-center gap-1.5">
+        {phone ? (
+          <ChevronRight aria-hidden className={cn("size-4 shrink-0", turned)} />
+        ) : (
+          <IconButton
+            label={unfolded ? t`收起标签 ${tag}` : t`展开标签 ${tag}`}
+            aria-expanded={unfolded}
+            size="sm"
+            className="-ml-1.5 shrink-0"
+            onClick={() => onFold(tag)}
+          >
+            <ChevronRight className={turned} />
+          </IconButton>
+        )}
+        <Tag aria-hidden className="size-4 shrink-0 text-violet-fg" />
+        <span className="truncate font-medium" title={tag}>{tag}</span>
+        <span className="sr-only">{t`（标签）`}</span>
+      </span>
+    );
+  }
+  const { channel, child } = row;
+  const note = disabledNote(channel);
+  return (
+    <span className={cn("grid min-w-0", child && "pl-6 max-sm:pl-3")}>
+      <span className="flex min-w-0 items-center gap-2">
+        <TypeLogo type={channel.type} />
+        <span className="truncate font-medium" title={channel.name}>{channel.name}</span>
+        {channel.tag && !child ? <Badge hue="violet" className="min-w-0 shrink-2 max-sm:hidden">{channel.tag}</Badge> : null}
+      </span>
+      {note ? <span className="truncate text-xs font-normal text-ink-2 sm:hidden">{note.reason}</span> : null}
+    </span>
+  );
+}
+
+/** The columns of the list. `onFold` folds and unfolds a tag; stable. */
+export function useChannelColumns(onFold: (tag: string) => void): readonly GridColumn<ListRow>[] {
+  const { t, i18n } = useLingui();
+  return useMemo(
+    (): readonly GridColumn<ListRow>[] => [
+      {
+        id: "id",
+        header: t`ID`,
+        width: 48,
+        minWidth: 48,
+        fixed: true,
+        cell: (row) => <span className="text-ink-2">{row.kind === "tag" ? "" : row.channel.id}</span>,
+      },
+      {
+        id: "name",
+        header: t`名称`,
+        width: 172,
+        grow: true,
+        fixed: true,
+        card: "title",
+        cell: (row) => <NameCell row={row} onFold={onFold} />,
+      },
+      {
+        id: "type",
+        header: t`类型`,
+        width: 100,
+        cell: (row) => {
+          const types = [...new Set(channelsOf(row).map((channel) => typeName(channel.type)))].join(", ");
+          return <span title={types}>{types}</span>;
+        },
+      },
+      {
+        id: "group",
+        header: t`分组`,
+        width: 100,
+        cell: (row) => <GroupChips groups={row.kind === "tag" ? row.summary.groups : splitList(row.channel.group)} />,
+      },
+      {
+        id: "status",
+        header: t`状态`,
+        width: 132,
+        card: "status",
+        cell: (row) => (row.kind === "tag" ? <TagStatus row={row} /> : <ChannelStatusCell channel={row.channel} />),
+      },
+      {
+        id: "health",
+        header: t`近 24 小时`,
+        width: 118,
+        minWidth: 116,
+        card: "fact",
+        cell: (row) => <HealthCell ids={channelsOf(row).map((channel) => channel.id)} />,
+      },
+      {
+        id: "response_time",
+        header: t`响应时间`,
+        width: 108,
+        card: "fact",
+        cell: (row) =>
+          row.kind === "tag" ? (
+            <ResponseTimeBadge value={row.summary.response_time} />
+          ) : (
+            <ChannelResponseTime id={row.channel.id} stored={row.channel.response_time} />
+          ),
+      },
+      {
+        id: "used",
+        header: t`已用 / 剩余`,
+        width: 128,
+        align: "end",
+        card: "fact",
+        cell: (row) => (row.kind === "tag" ? <TagUsed row={row} /> : <UsedAndRemaining channel={row.channel} />),
+      },
+      {
+        id: "models",
+        header: t`模型数`,
+        width: 72,
+        align: "end",
+        hidden: true,
+        cell: (row) => <Count value={new Set(channelsOf(row).flatMap((channel) => splitList(channel.models))).size} />,
+      },
+      { id: "priority", header: t`优先级`, width: 66, align: "end", card: "fact", cell: (row) => <NumberCell row={row} field="priority" /> },
+      { id: "weight", header: t`权重`, width: 62, align: "end", cell: (row) => <NumberCell row={row} field="weight" /> },
+    ],
+    // The names of types follow the language as well.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [t, i18n.locale, onFold],
+  );
+}

@@ -1,0 +1,360 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+import { useLingui } from "@lingui/react/macro";
+import { useEffect, useId, useRef, useState, type ReactNode, type RefObject } from "react";
+import { FormProvider, useFormContext } from "react-hook-form";
+import { channelTemplates, channelType } from "../../../shared/channel-types";
+import { DraftNotice } from "../../components/draft-notice";
+import { FormField } from "../../components/form-field";
+import { JsonEditor } from "../../components/json-editor";
+import { cn } from "../../lib/cn";
+import { useHotkeys } from "../../lib/hotkeys";
+import { trpc } from "../../lib/trpc";
+import { Button } from "../../ui/button";
+import { Input } from "../../ui/input";
+import { Kbd } from "../../ui/kbd";
+import { NumberField } from "../../ui/number-field";
+import { SwitchField } from "../../ui/switch";
+import { TokenInput } from "../../ui/token-input";
+import { Tooltip } from "../../ui/tooltip";
+import type { ChannelField, ChannelValues } from "./channel-values";
+import { ConnectionFields } from "./connection-fields";
+import { MappingEditor } from "./mapping-editor";
+import { ModelsField } from "./models-field";
+import type { ChannelFormState } from "./use-channel-form";
+
+/** The sections of the form in their order, and the fields that each holds. */
+const SECTIONS: readonly { id: string; title: MessageDescriptor; fields: readonly ChannelField[] }[] = [
+  { id: "connection", title: msg`类型与连接`, fields: ["type", "name", "base_url", "key", "other"] },
+  { id: "models", title: msg`模型`, fields: ["models"] },
+  { id: "routing", title: msg`分组与路由`, fields: ["groups", "tag", "priority", "weight"] },
+  { id: "rewrite", title: msg`映射与改写`, fields: ["model_mapping", "status_code_mapping"] },
+  {
+    id: "advanced",
+    title: msg`高级`,
+    fields: ["openai_organization", "test_model", "auto_ban", "max_input_tokens", "setting", "param_override"],
+  },
+];
+
+const FIELD_NAMES: Readonly<Record<ChannelField, MessageDescriptor>> = {
+  type: msg`类型`,
+  name: msg`名称`,
+  key: msg`密钥`,
+  base_url: msg`接口地址`,
+  other: msg`附加参数`,
+  models: msg`模型`,
+  groups: msg`分组`,
+  tag: msg`标签`,
+  priority: msg`优先级`,
+  weight: msg`权重`,
+  model_mapping: msg`模型映射`,
+  status_code_mapping: msg`状态码映射`,
+  openai_organization: msg`组织`,
+  test_model: msg`测试模型`,
+  auto_ban: msg`失败时自动禁用`,
+  max_input_tokens: msg`最大输入 tokens`,
+  setting: msg`渠道额外设置`,
+  param_override: msg`参数覆盖`,
+};
+
+/**
+ * The fields of a channel, new or stored: one scroll of five sections with a list of them beside it. `level` is that of
+ * the section headings.
+ */
+export function ChannelForm({ state, level }: { state: ChannelFormState; level: 2 | 3 }) {
+  const { form, draft, formId, stored, channelId } = state;
+  const root = useRef<HTMLDivElement>(null);
+  useFocusFirstError(root, form.formState.submitCount, form.formState.errors);
+  const saveNow = () => {
+    // What is still being typed into a list is taken in when its field is left.
+    const field = document.activeElement;
+    if (field instanceof HTMLElement) {
+      field.blur();
+      field.focus({ preventScroll: true });
+    }
+    state.submit();
+  };
+  useHotkeys({ "mod+Enter": saveNow });
+
+  return (
+    <FormProvider {...form}>
+      <DraftNotice {...draft} />
+      <div ref={root} className="flex gap-5 max-sm:flex-col max-sm:gap-3">
+        <SectionNav formId={formId} />
+        <form
+          id={formId}
+          noValidate
+          className="grid min-w-0 flex-1 grid-cols-[minmax(0,1fr)] gap-8"
+          // In the capture phase, because Enter has a meaning of its own in several fields.
+          onKeyDownCapture={(event) => {
+            if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.nativeEvent.isComposing) return;
+            event.preventDefault();
+            event.stopPropagation();
+            saveNow();
+          }}
+          onSubmit={(event) => {
+            event.preventDefault();
+            state.submit();
+          }}
+        >
+          <Section formId={formId} id="connection" level={level}>
+            <ConnectionFields stored={stored} />
+          </Section>
+          <Section formId={formId} id="models" level={level}>
+            <ModelsField id={channelId} />
+          </Section>
+          <Section formId={formId} id="routing" level={level}>
+            <RoutingFields />
+          </Section>
+          <Section formId={formId} id="rewrite" level={level}>
+            <RewriteFields />
+          </Section>
+          <Section formId={formId} id="advanced" level={level}>
+            <AdvancedFields />
+          </Section>
+        </form>
+      </div>
+    </FormProvider>
+  );
+}
+
+/** Save, cancel, and how much would change. */
+export function ChannelFormFooter({ state, onCancel }: { state: ChannelFormState; onCancel: () => void }) {
+  const { t, i18n } = useLingui();
+  const names = state.changes.map((field) => i18n._(FIELD_NAMES[field])).join("、");
+  const count = state.changes.length;
+  return (
+    <>
+      <Tooltip content={names}>
+        <span role="status" tabIndex={names ? 0 : undefined} className="mr-auto rounded-sm text-ink-2">
+          {count > 0 ? t`${count} 处修改` : ""}
+        </span>
+      </Tooltip>
+      <Button onClick={onCancel}>{t`取消`}</Button>
+      <Button type="submit" form={state.formId} variant="primary" loading={state.saving} aria-keyshortcuts="Control+Enter">
+        {state.stored ? t`保存` : t`创建`}
+        <Kbd className="border-current bg-transparent text-current max-sm:hidden pointer-coarse:hidden">
+          {navigator.userAgent.includes("Mac") ? "⌘ ↵" : "Ctrl ↵"}
+        </Kbd>
+      </Button>
+    </>
+  );
+}
+
+const anchorOf = (formId: string, section: string) => `${formId}-${section}`;
+
+function Section({ formId, id, level, children }: { formId: string; id: string; level: 2 | 3; children: ReactNode }) {
+  const { i18n } = useLingui();
+  const Heading = level === 2 ? "h2" : "h3";
+  const anchor = anchorOf(formId, id);
+  const title = SECTIONS.find((section) => section.id === id)?.title;
+  return (
+    <section
+      id={anchor}
+      aria-labelledby={`${anchor}-title`}
+      className={cn(
+        "grid scroll-mt-4 grid-cols-[minmax(0,1fr)] content-start gap-4 max-sm:scroll-mt-16",
+        "[[data-form-page]_&]:scroll-mt-16 max-sm:[[data-form-page]_&]:scroll-mt-28",
+      )}
+    >
+      <Heading id={`${anchor}-title`} tabIndex={-1} className="border-b border-line pb-1.5 text-base font-semibold outline-none">
+        {title ? i18n._(title) : null}
+      </Heading>
+      {children}
+    </section>
+  );
+}
+
+/** The sections as anchors; a red dot says where something is wrong. Beside the form, or above it on a phone. */
+function SectionNav({ formId }: { formId: string }) {
+  const { t, i18n } = useLingui();
+  const { formState: { errors } } = useFormContext<ChannelValues>();
+  const [current, setCurrent] = useState(SECTIONS[0]?.id);
+
+  useEffect(() => {
+    const seen = new IntersectionObserver(
+      (entries) => {
+        const top = entries.find((entry) => entry.isIntersecting);
+        if (top) setCurrent(SECTIONS.find((section) => anchorOf(formId, section.id) === top.target.id)?.id);
+      },
+      // The line below the top edge that decides which section is being read.
+      { rootMargin: "-15% 0px -75% 0px" },
+    );
+    for (const section of SECTIONS) {
+      const element = document.getElementById(anchorOf(formId, section.id));
+      if (element) seen.observe(element);
+    }
+    return () => seen.disconnect();
+  }, [formId]);
+
+  const goTo = (id: string) => {
+    const anchor = anchorOf(formId, id);
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    document.getElementById(anchor)?.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "start" });
+    document.getElementById(`${anchor}-title`)?.focus({ preventScroll: true });
+    setCurrent(id);
+  };
+
+  return (
+    <nav
+      aria-label={t`表单章节`}
+      className={cn(
+        "w-24 shrink-0 max-sm:sticky max-sm:top-0 max-sm:z-10 max-sm:-mx-4 max-sm:w-auto max-sm:border-b",
+        "max-sm:border-line max-sm:bg-raised max-sm:px-4",
+        // On a page of its own it stays below the top bar.
+        "max-sm:[[data-form-page]_&]:top-12 max-sm:[[data-form-page]_&]:bg-canvas",
+      )}
+    >
+      <ol className="sticky top-0 grid gap-0.5 max-sm:flex max-sm:overflow-x-auto sm:[[data-form-page]_&]:top-16">
+        {SECTIONS.map((section) => {
+          const wrong = section.fields.some((field) => errors[field] !== undefined);
+          return (
+            <li key={section.id} className="shrink-0">
+              <button
+                type="button"
+                aria-current={section.id === current ? "true" : undefined}
+                onClick={() => goTo(section.id)}
+                className={cn(
+                  "flex min-h-8 w-full items-center gap-1.5 rounded-md px-2 text-left text-ink-2 -outline-offset-2",
+                  "hover:text-ink aria-current:bg-accent-soft aria-current:font-medium aria-current:text-accent-text",
+                  "max-sm:min-h-10 max-sm:rounded-b-none max-sm:px-1.5 pointer-coarse:min-h-10",
+                )}
+              >
+                {i18n._(section.title)}
+                {wrong ? (
+                  <>
+                    <span aria-hidden className="size-1.5 shrink-0 rounded-full bg-red-solid" />
+                    <span className="sr-only">{t`（有错误）`}</span>
+                  </>
+                ) : null}
+              </button>
+            </li>
+          );
+        })}
+      </ol>
+    </nav>
+  );
+}
+
+/** After an attempt to save that failed, the first field that is wrong gets the focus. */
+function useFocusFirstError(root: RefObject<HTMLDivElement | null>, attempts: number, errors: object) {
+  const wrong = Object.keys(errors).length > 0;
+  useEffect(() => {
+    if (attempts === 0 || !wrong) return;
+    const field = root.current?.querySelector<HTMLElement>("[aria-invalid=true]");
+    field?.focus({ preventScroll: true });
+    field?.scrollIntoView({ block: "center" });
+    // Only an attempt moves the focus, not a field that turns wrong while it is typed into.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [attempts]);
+}
+
+function RoutingFields() {
+  const { t } = useLingui();
+  const { control } = useFormContext<ChannelValues>();
+  const groups = trpc.group.list.useQuery(undefined, { staleTime: 60_000 });
+  return (
+    <>
+      <FormField control={control} name="groups" label={t`分组`} required hint={t`这些分组的令牌可以使用此渠道`}>
+        {(field) => <TokenInput {...field.control} suggestions={groups.data ?? []} />}
+      </FormField>
+      <FormField control={control} name="tag" label={t`标签`} hint={t`同一标签的渠道可以一起管理`}>
+        {({ input }) => <Input {...input} autoComplete="off" />}
+      </FormField>
+      <div className="grid grid-cols-2 items-start gap-3">
+        <FormField control={control} name="priority" label={t`优先级`} hint={t`数值大的先用，用尽后才轮到下一级`}>
+          {(field) => <NumberField {...field.control} step={1} />}
+        </FormField>
+        <FormField control={control} name="weight" label={t`权重`} hint={t`同一优先级内按权重分配`}>
+          {(field) => <NumberField {...field.control} step={1} />}
+        </FormField>
+      </div>
+    </>
+  );
+}
+
+function RewriteFields() {
+  const { t } = useLingui();
+  const { control } = useFormContext<ChannelValues>();
+  const checkCode = (text: string) => (/^[1-5]\d\d$/.test(text) ? null : t`状态码应为三位数字`);
+  return (
+    <>
+      <FormField control={control} name="model_mapping" label={t`模型映射`} hint={t`请求的模型名称 → 发给上游的名称`}>
+        {(field) => (
+          <MappingEditor {...field.control} from={t`请求的模型`} to={t`上游的模型`} template={channelTemplates.model_mapping} />
+        )}
+      </FormField>
+      <FormField
+        control={control}
+        name="status_code_mapping"
+        label={t`状态码映射`}
+        hint={t`改写上游返回的状态码，重试与禁用按改写后的判断`}
+      >
+        {(field) => (
+          <MappingEditor
+            {...field.control}
+            from={t`上游状态码`}
+            to={t`改写为`}
+            template={channelTemplates.status_code_mapping}
+            check={checkCode}
+          />
+        )}
+      </FormField>
+    </>
+  );
+}
+
+function AdvancedFields() {
+  const { t } = useLingui();
+  const { control, watch } = useFormContext<ChannelValues>();
+  const models = watch("models");
+  const listId = useId();
+  const first = models[0];
+  return (
+    <>
+      {channelType(watch("type"))?.organization ? (
+        <FormField control={control} name="openai_organization" label={t`组织`} hint={t`作为 OpenAI-Organization 发送，可留空`}>
+          {({ input }) => <Input {...input} autoComplete="off" placeholder="org-…" />}
+        </FormField>
+      ) : null}
+      <FormField control={control} name="test_model" label={t`测试模型`} hint={t`测试渠道时使用，留空则用第一个模型`}>
+        {({ input }) => (
+          <>
+            <Input {...input} autoComplete="off" list={listId} placeholder={first} />
+            <datalist id={listId}>
+              {models.map((model) => (
+                <option key={model} value={model} />
+              ))}
+            </datalist>
+          </>
+        )}
+      </FormField>
+      <FormField control={control} name="max_input_tokens" label={t`最大输入 tokens`} hint={t`0 表示不限`}>
+        {(field) => <NumberField {...field.control} min={0} step={1} />}
+      </FormField>
+      <AutoBanField />
+      <FormField control={control} name="setting" label={t`渠道额外设置`}>
+        {(field) => <JsonEditor {...field.control} rows={4} template={SETTING_TEMPLATE} />}
+      </FormField>
+      <FormField control={control} name="param_override" label={t`参数覆盖`} hint={t`合并进发给上游的请求体`}>
+        {(field) => <JsonEditor {...field.control} rows={4} template={PARAM_TEMPLATE} />}
+      </FormField>
+    </>
+  );
+}
+
+const SETTING_TEMPLATE = JSON.stringify({ force_format: true, thinking_to_content: true, proxy: "" }, null, 2);
+const PARAM_TEMPLATE = JSON.stringify({ temperature: 0 }, null, 2);
+
+function AutoBanField() {
+  const { t } = useLingui();
+  const { watch, setValue } = useFormContext<ChannelValues>();
+  return (
+    <SwitchField
+      label={t`失败时自动禁用`}
+      hint={t`上游明确拒绝密钥或额度用尽时，由系统停用此渠道`}
+      checked={watch("auto_ban")}
+      onCheckedChange={(on) => setValue("auto_ban", on, { shouldDirty: true })}
+    />
+  );
+}

@@ -1,0 +1,20 @@
+import { lazy, Suspense } from "react";
+import { useRoute } from "wouter";
+import { ChannelList } from "./channel-list";
+import { FormSkeleton } from "./channel-loading";
+
+// The form is as large as the list; each is fetched by who needs it.
+const AddChannelPage = lazy(async () => ({ default: (await import("./channel-form-page")).AddChannelPage }));
+const EditChannelPage = lazy(async () => ({ default: (await import("./channel-form-page")).EditChannelPage }));
+
+/** /channel, /channel/add and /channel/edit/{id}. */
+export default function ChannelPage() {
+  const [adding] = useRoute("/channel/add");
+  const [editing, params] = useRoute<{ id: string }>("/channel/edit/:id");
+  if (!adding && !editing) return <ChannelList />;
+  return (
+    <Suspense fallback={<div className="mx-auto w-full max-w-[768px] p-6"><FormSkeleton /></div>}>
+      {editing ? <EditChannelPage key={params.id} id={params.id} /> : <AddChannelPage />}
+    </Suspense>
+  );
+}

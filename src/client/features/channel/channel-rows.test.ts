@@ -1,0 +1,51 @@
+import { describe, expect, test } from "bun:test";
+import type { ChannelView } from "../../../shared/channel";
+import type { HealthHour } from "../../../shared/channel-operations";
+import { readRoutingNumber } from "./channel-numbers";
+import { channelsBehind, plainRows, tagRows } from "./channel-rows";
+import { sumHours } from "./health-bars";
+
+const channel = (id: number, tag = "", more: Partial<ChannelView> = {}): ChannelView => ({
+  id, type: 1, name: `c${id}`, key: "", base_url: "", other: "", models: "m", group: "default", model_mapping: "",
+  status_code_mapping: "", setting: "", param_override: "", header_override: "", test_model: "", auto_ban: 1, tag,
+  priority: 0, weight: 0, openai_organization: "", max_input_tokens: 0, status: 1, response_time: 0, used_quota: 0,
+  balance: 0, balance_updated_time: 0, test_time: 0, created_time: 0, other_info: "", ...more,
+});
+
+describe("rows of the list", () => {
+  const page = { tags: [{ tag: "a,b", channels: [channel(1, "a,b"), channel(2, "a,b", { weight: 3 })] }], untagged: [channel(3)] };
+
+  test("a folded tag is one row, an unfolded one has its channels below it, untagged ones come last", () => {
+    expect(tagRows(page, new Set()).map((row) => row.id)).toEqual(["tag:a,b", "3"]);
+    expect(tagRows(page, new Set(["a,b"])).map((row) => row.id)).toEqual(["tag:a,b", "1", "2", "3"]);
+  });
+
+  test("a tag's row knows what its channels have in common and what not", () => {
+    const [head] = tagRows(page, new Set());
+    expect(head).toMatchObject({ kind: "tag", summary: { channels: 2, enabled: 2, priority: 0, weight: undefined } });
+  });
+
+  test("a tag that is selected together with its own channel counts each channel once", () => {
+    expect(channelsBehind(tagRows(page, new Set(["a,b"]))).map(({ id }) => id)).toEqual([1, 2, 3]);
+    expect(channelsBehind(plainRows([channel(9)])).map(({ id }) => id)).toEqual([9]);
+  });
+});
+
+test("priority and weight are whole numbers within their limits, refused in the words of the specification", () => {
+  expect(readRoutingNumber("priority", " -999 ")).toEqual({ value: -999 });
+  expect(readRoutingNumber("priority", "1.5")).toEqual({ problem: "优先级必须是整数！" });
+  expect(readRoutingNumber("priority", "")).toEqual({ problem: "优先级必须是整数！" });
+  expect(readRoutingNumber("priority", "-1000")).toEqual({ problem: "优先级不能小于 -999" });
+  expect(readRoutingNumber("weight", "0")).toEqual({ value: 0 });
+  expect(readRoutingNumber("weight", "-1")).toEqual({ problem: "权重必须是非负整数！" });
+  expect(readRoutingNumber("weight", "1e3")).toEqual({ problem: "权重必须是非负整数！" });
+});
+
+test("the hours of several channels add up, and their mean duration is weighted by what was served", () => {
+  const hour = (calls: number, errors: number, seconds: number): HealthHour => ({ hour: 3600, calls, errors, quota: 5, tokens: 7, seconds });
+  expect(sumHours([[hour(10, 0, 1)], [hour(32, 2, 2)]])).toEqual([
+    { hour: 3600, calls: 42, errors: 2, quota: 10, tokens: 14, seconds: 1.8 },
+  ]);
+  expect(sumHours([[hour(2, 2, 0)]])).toMatchObject([{ calls: 2, seconds: 0 }]);
+  expect(sumHours([])).toEqual([]);
+});

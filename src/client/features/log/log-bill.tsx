@@ -1,0 +1,92 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { CircleCheck, TriangleAlert } from "lucide-react";
+import type { BillLine } from "../../../shared/pricing";
+import type { LogView } from "../../../shared/log-list";
+import { Quota } from "../../components/quota";
+import { formatNumber } from "../../lib/format";
+import { Badge } from "../../ui/badge";
+import { Table, Td, Th } from "../../ui/table";
+import { billTotal, lineNames, ratioNames, readDetails } from "./log-details";
+
+/** "× model ratio 1.25 × group ratio 1" */
+function Factors({ line }: { line: BillLine }) {
+  const { i18n } = useLingui();
+  return (
+    <span className="text-xs text-muted">
+      {Object.entries(line.ratios)
+        .map(([name, value]) => `${ratioNames[name] ? i18n._(ratioNames[name]) : name} ${value}`)
+        .join(" × ")}
+    </span>
+  );
+}
+
+function Price({ line }: { line: BillLine }) {
+  const { t } = useLingui();
+  if (line.kind === "minimum") return null;
+  const unit = line.kind === "call" ? t`次` : line.kind === "tool" ? t`千次` : t`百万`;
+  return <>{`$${line.usd} / ${unit}`}</>;
+}
+
+/** The bill of a call: lines whose units sum to the charge, rounded once. Nothing is computed that was not charged. */
+export function LogBill({ row }: { row: LogView }) {
+  const { t, i18n } = useLingui();
+  const details = readDetails(row.other);
+  const { bill } = details;
+  if (bill.length === 0) return <p className="text-muted">{t`这次调用没有收费。`}</p>;
+  const total = billTotal(bill);
+  const agrees = total.rounded === row.quota;
+  return (
+    <div className="grid gap-3">
+      {details.estimated ? (
+        <p className="flex items-center gap-2 rounded-md bg-yellow-bg px-3 py-2 text-yellow-fg">
+          <TriangleAlert aria-hidden className="size-4 shrink-0" />
+          {t`上游没有返回用量，Token 数是估算的。`}
+        </p>
+      ) : null}
+      <Table aria-label={t`账单`}>
+        <thead>
+          <tr>
+            <Th>{t`项目`}</Th>
+            <Th className="text-right">{t`数量`}</Th>
+            <Th className="text-right">{t`单价`}</Th>
+            <Th className="text-right">{t`额度`}</Th>
+          </tr>
+        </thead>
+        <tbody>
+          {bill.map((line) => (
+            <tr key={`${line.kind} ${line.tool ?? ""}`}>
+              <Td>
+                <span className="block">{line.tool ?? i18n._(lineNames[line.kind])}</span>
+                <Factors line={line} />
+              </Td>
+              <Td className="text-right tabular-nums">{formatNumber(line.count)}</Td>
+              <Td className="text-right whitespace-nowrap tabular-nums"><Price line={line} /></Td>
+              <Td className="text-right tabular-nums" data-units={line.units}>{line.units}</Td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <Td colSpan={3} className="font-medium">{t`合计`}</Td>
+            <Td className="text-right font-medium tabular-nums" data-testid="bill-exact">{total.exact}</Td>
+          </tr>
+          <tr>
+            <Td colSpan={3} className="font-medium">
+              <span className="flex flex-wrap items-center gap-2">
+                <Trans>实际扣除</Trans>
+                <Quota value={row.quota} decimals={6} />
+                {agrees ? (
+                  <Badge hue="green" icon={<CircleCheck aria-hidden />}>{t`与账单一致`}</Badge>
+                ) : (
+                  <Badge hue="red" icon={<TriangleAlert aria-hidden />}>{t`与账单不一致`}</Badge>
+                )}
+              </span>
+            </Td>
+            <Td className="text-right font-medium tabular-nums" data-testid="bill-charged">{row.quota}</Td>
+          </tr>
+        </tfoot>
+      </Table>
+      <p className="text-xs text-muted">{t`各行按精确小数计算，最后只四舍五入一次。`}</p>
+    </div>
+  );
+}

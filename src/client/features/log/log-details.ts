@@ -1,0 +1,72 @@
+/** The JSON of a row's `other`, read with care: rows of older releases and of other types lack fields. */
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+import type { AttemptRecord, ConsumeOther } from "../../../shared/log";
+import { type Decimal, printDecimal, rescale, roundTo, toDecimal, zero } from "../../../shared/decimal";
+import type { BillLine } from "../../../shared/pricing";
+
+export type LogDetails = Partial<Omit<ConsumeOther, "bill">> & { bill: BillLine[] };
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isBillLine(value: unknown): value is BillLine {
+  return isRecord(value) && typeof value.kind === "string" && typeof value.units === "string" && isRecord(value.ratios);
+}
+
+export function readDetails(other: string): LogDetails {
+  let value: unknown;
+  try {
+    value = JSON.parse(other || "{}");
+  } catch {
+    value = {};
+  }
+  if (!isRecord(value)) return { bill: [] };
+  const bill = Array.isArray(value.bill) ? value.bill.filter(isBillLine) : [];
+  return { ...(value as Partial<ConsumeOther>), bill };
+}
+
+export const attemptsOf = (details: LogDetails): readonly AttemptRecord[] => details.admin_info?.attempts ?? [];
+
+/** What a bill line charges for. */
+export const lineNames: Readonly<Record<BillLine["kind"], MessageDescriptor>> = {
+  input: msg`输入`,
+  cache_read: msg`缓存读取`,
+  cache_write_5m: msg`缓存写入（5 分钟）`,
+  cache_write_1h: msg`缓存写入（1 小时）`,
+  audio_in: msg`音频输入`,
+  image_in: msg`图片输入`,
+  output: msg`输出`,
+  reasoning: msg`推理`,
+  audio_out: msg`音频输出`,
+  image_out: msg`图片输出`,
+  call: msg`按次`,
+  tool: msg`工具调用`,
+  minimum: msg`最低收费`,
+};
+
+/** The factors of a line; each is set by an option. */
+export const ratioNames: Readonly<Record<string, MessageDescriptor>> = {
+  model_ratio: msg`模型倍率`,
+  completion_ratio: msg`补全倍率`,
+  cache_ratio: msg`缓存倍率`,
+  cache_creation_ratio: msg`缓存写入倍率`,
+  cache_creation_1h: msg`一小时缓存系数`,
+  image_ratio: msg`图片倍率`,
+  image_completion_ratio: msg`图片补全倍率`,
+  audio_ratio: msg`音频倍率`,
+  audio_completion_ratio: msg`音频补全倍率`,
+  group_ratio: msg`分组倍率`,
+};
+
+function add(a: Decimal, b: Decimal): Decimal {
+  const scale = Math.max(a.scale, b.scale);
+  return { digits: rescale(a, scale) + rescale(b, scale), scale };
+}
+
+/** The exact sum of the lines and the units after the one rounding (half away from zero). */
+export function billTotal(bill: readonly BillLine[]): { exact: string; rounded: number } {
+  const exact = bill.reduce((sum, line) => add(sum, toDecimal(line.units)), zero);
+  return { exact: printDecimal(exact), rounded: Number(printDecimal(roundTo(exact, 0))) };
+}

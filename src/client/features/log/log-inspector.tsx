@@ -1,0 +1,128 @@
+import { useLingui } from "@lingui/react/macro";
+import { ChevronDown, ChevronUp } from "lucide-react";
+import type { ReactNode } from "react";
+import { END_REASONS } from "../../../shared/log";
+import type { LogView } from "../../../shared/log-list";
+import { ErrorPanel } from "../../components/error-panel";
+import { Quota } from "../../components/quota";
+import { logType } from "../../components/status";
+import { StatusBadge } from "../../components/status-badge";
+import { formatMilliseconds, formatTime } from "../../lib/format";
+import { currentLanguage } from "../../lib/i18n";
+import { trpc } from "../../lib/trpc";
+import { CodeBlock } from "../../ui/code-block";
+import { CopyButton } from "../../ui/copy-button";
+import { Drawer } from "../../ui/drawer";
+import { IconButton } from "../../ui/icon-button";
+import { Skeleton } from "../../ui/skeleton";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
+import { LogAttempts } from "./log-attempts";
+import { LogBill } from "./log-bill";
+import { attemptsOf, readDetails } from "./log-details";
+
+interface LogInspectorProps {
+  /** Id of the row, from the address. */
+  id: string | null;
+  /** The row as the list has it, shown until (and unless) the server answers anew. */
+  known: LogView | undefined;
+  /** Only administrators see channels and attempts. */
+  admin: boolean;
+  onClose: () => void;
+  /** To the next row of the list (1) or the one before (-1). */
+  onStep: (by: 1 | -1) => void;
+}
+
+/** Where a call went, why it ended and what it cost, to the unit. */
+export function LogInspector({ id, known, admin, onClose, onStep }: LogInspectorProps) {
+  const { t } = useLingui();
+  const number = Number(id);
+  const asked = id !== null && Number.isSafeInteger(number) && number > 0;
+  const query = trpc.log.get.useQuery({ id: number }, { enabled: asked, initialData: known, staleTime: 5_000, meta: { quiet: true } });
+  const row = query.data;
+  return (
+    <Drawer
+      open={id !== null}
+      onOpenChange={(open) => !open && onClose()}
+      modal={false}
+      title={row ? row.model_name || t`日志详情` : t`日志详情`}
+      headerExtra={
+        <>
+          {row ? <StatusBadge table={logType} value={row.type} /> : null}
+          <IconButton label={t`上一条`} shortcut="K" onClick={() => onStep(-1)}><ChevronUp /></IconButton>
+          <IconButton label={t`下一条`} shortcut="J" onClick={() => onStep(1)}><ChevronDown /></IconButton>
+        </>
+      }
+    >
+      {row ? <Inspected row={row} admin={admin} /> : query.error ? <ErrorPanel error={query.error} onRetry={query.refetch} /> : <Skeleton className="h-64" />}
+    </Drawer>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0 wrap-anywhere">{children}</dd>
+    </>
+  );
+}
+
+function Id({ value }: { value: string }) {
+  return (
+    <span className="flex items-center gap-1">
+      <code className="truncate font-mono text-xs">{value}</code>
+      <CopyButton text={value} />
+    </span>
+  );
+}
+
+function endReason(reason: string): string {
+  const text = Object.entries(END_REASONS).find(([name]) => name === reason)?.[1];
+  return text ? text[currentLanguage()] : reason;
+}
+
+function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
+  const { t } = useLingui();
+  const details = readDetails(row.other);
+  const attempts = attemptsOf(details);
+  return (
+    <div className="grid gap-4">
+      <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1.5">
+        <Fact name={t`时间`}>{formatTime(row.created_at)}</Fact>
+        <Fact name={t`花费`}><Quota value={row.quota} decimals={6} /></Fact>
+        {row.end_reason ? <Fact name={t`结束原因`}>{endReason(row.end_reason)}</Fact> : null}
+        <Fact name={t`用户`}>{row.username}</Fact>
+        {row.token_name ? <Fact name={t`令牌`}>{row.token_name}</Fact> : null}
+        {row.group ? <Fact name={t`分组`}>{row.group}</Fact> : null}
+        {admin && row.channel > 0 ? <Fact name={t`渠道`}>{`${row.channel} · ${row.channel_name}`}</Fact> : null}
+        {details.is_model_mapped ? <Fact name={t`上游模型`}>{details.upstream_model_name}</Fact> : null}
+        <Fact name={t`输入 / 输出`}>{`${row.prompt_tokens} / ${row.completion_tokens}`}</Fact>
+        <Fact name={t`用时`}>
+          {t`${row.use_time} 秒`}
+          {details.frt !== undefined && details.frt >= 0 ? ` · ${t`首字 ${formatMilliseconds(details.frt)}`}` : ""}
+          {row.is_stream ? ` · ${t`流式`}` : ""}
+        </Fact>
+        {details.request_path ? <Fact name={t`接口`}><code className="font-mono text-xs">{details.request_path}</code></Fact> : null}
+        <Fact name={t`请求 ID`}><Id value={row.request_id} /></Fact>
+        {row.upstream_request_id ? <Fact name={t`上游请求 ID`}><Id value={row.upstream_request_id} /></Fact> : null}
+        {row.ip ? <Fact name="IP">{row.ip}</Fact> : null}
+        {row.content ? <Fact name={t`详情`}>{row.content}</Fact> : null}
+      </dl>
+      <Tabs defaultValue="bill">
+        <TabsList aria-label={t`日志详情`}>
+          <TabsTrigger value="bill">{t`账单`}</TabsTrigger>
+          {admin ? <TabsTrigger value="attempts">{t`尝试`}</TabsTrigger> : null}
+          <TabsTrigger value="raw">{t`原始数据`}</TabsTrigger>
+        </TabsList>
+        <TabsContent value="bill"><LogBill row={row} /></TabsContent>
+        {admin ? <TabsContent value="attempts"><LogAttempts attempts={attempts} /></TabsContent> : null}
+        <TabsContent value="raw">
+          <CodeBlock label={t`原始数据`} code={JSON.stringify({ ...row, other: details }, null, 2)} wrap />
+        </TabsContent>
+      </Tabs>
+      {details.warnings?.length ? (
+        <ul className="list-disc pl-5 text-yellow-fg">{details.warnings.map((warning) => <li key={warning}>{warning}</li>)}</ul>
+      ) : null}
+    </div>
+  );
+}

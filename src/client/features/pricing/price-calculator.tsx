@@ -1,0 +1,92 @@
+import { useLingui } from "@lingui/react/macro";
+import { useId, useState } from "react";
+import type { Catalogue, CatalogueModel } from "../../../shared/price-list";
+import { formatDollars, formatNumber } from "../../lib/format";
+import { Textarea } from "../../ui/input";
+import { Label } from "../../ui/label";
+import { NumberField } from "../../ui/number-field";
+import { Table, Td, Th } from "../../ui/table";
+import { TokenInput } from "../../ui/token-input";
+import { costOf, guessTokens } from "./prices";
+
+const MOST = 4;
+const DAYS = 30;
+
+function Field({ label, value, onValue, disabled }: { label: string; value: number; onValue: (value: number) => void; disabled?: boolean }) {
+  const id = useId();
+  return (
+    <div className="grid gap-1">
+      <Label htmlFor={id}>{label}</Label>
+      <NumberField id={id} min={0} step={1} value={value} disabled={disabled} onValueChange={(next) => onValue(Math.max(0, Math.trunc(next ?? 0)))} />
+    </div>
+  );
+}
+
+/** What calls of this size would cost, here and with up to three other models; the arithmetic is the ledger's own. */
+export function PriceCalculator({ catalogue, item, group }: { catalogue: Catalogue; item: CatalogueModel; group: string }) {
+  const { t } = useLingui();
+  const ids = { text: useId(), others: useId() };
+  const [tokens, setTokens] = useState({ input: 1000, cached: 0, output: 500, calls: 1000 });
+  const [text, setText] = useState("");
+  const [others, setOthers] = useState<string[]>([]);
+  const set = (change: Partial<typeof tokens>) => setTokens({ ...tokens, ...change });
+
+  const guessed = text === "" ? null : guessTokens(text);
+  const input = guessed ?? tokens.input;
+  const guessedText = formatNumber(guessed ?? 0);
+  const cached = Math.min(tokens.cached, input);
+  const usage = { input: input - cached, cache_read: cached, output: tokens.output };
+  const callable = catalogue.models.filter((model) => model.factors);
+  const compared = [item, ...others.flatMap((name) => callable.find((model) => model.model === name) ?? [])];
+  const dollars = (units: number) => formatDollars(units, catalogue.quota_per_unit, 6);
+
+  return (
+    <div className="grid gap-4">
+      <div className="grid grid-cols-2 gap-3">
+        <Field label={t`输入 Token`} value={input} disabled={guessed !== null} onValue={(value) => set({ input: value })} />
+        <Field label={t`其中命中缓存`} value={tokens.cached} onValue={(value) => set({ cached: value })} />
+        <Field label={t`输出 Token`} value={tokens.output} onValue={(value) => set({ output: value })} />
+        <Field label={t`每天调用次数`} value={tokens.calls} onValue={(value) => set({ calls: value })} />
+      </div>
+      <div className="grid gap-1">
+        <Label htmlFor={ids.text}>{t`或粘贴文本作为输入`}</Label>
+        <Textarea id={ids.text} rows={3} value={text} onChange={(event) => setText(event.target.value)} />
+        {guessed !== null ? <p className="text-xs text-muted">{t`约 ${guessedText} 个 Token，仅为估算，实际以上游计数为准。`}</p> : null}
+      </div>
+      <div className="grid gap-1">
+        <Label htmlFor={ids.others}>{t`与其他模型比较（最多 ${MOST - 1} 个）`}</Label>
+        <TokenInput
+          id={ids.others}
+          value={others}
+          freeText={false}
+          suggestions={others.length >= MOST - 1 ? [] : callable.filter((model) => model.model !== item.model).map((model) => model.model)}
+          onValueChange={(names) => setOthers(names.filter((name) => name !== item.model).slice(0, MOST - 1))}
+        />
+      </div>
+      <Table wide aria-label={t`费用`}>
+        <thead>
+          <tr>
+            <Th>{t`模型`}</Th>
+            <Th className="text-right">{t`每次`}</Th>
+            <Th className="text-right">{t`每天`}</Th>
+            <Th className="text-right">{t`每月（${DAYS} 天）`}</Th>
+          </tr>
+        </thead>
+        <tbody>
+          {compared.map((model) => {
+            const units = costOf(catalogue, model, group, usage);
+            const cell = (times: number) => (units === undefined ? "—" : dollars(units * times));
+            return (
+              <tr key={model.model}>
+                <Td className="font-mono text-xs wrap-anywhere">{model.model}</Td>
+                <Td className="text-right tabular-nums">{cell(1)}</Td>
+                <Td className="text-right tabular-nums">{cell(tokens.calls)}</Td>
+                <Td className="text-right tabular-nums">{cell(tokens.calls * DAYS)}</Td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </Table>
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import { useLingui } from "@lingui/react/macro";
+import { useMemo } from "react";
+import type { GridColumn } from "../../components/data-grid/types";
+import { Badge } from "../../ui/badge";
+import { Availability, Price, useVendorName, VendorLogo } from "./price-cells";
+import type { PricedRow } from "./prices";
+
+function Model({ row: { item } }: { row: PricedRow }) {
+  return (
+    <span className="flex min-w-0 items-center gap-2">
+      <VendorLogo vendor={item.vendor} model={item.model} />
+      <span className="truncate font-mono text-xs" title={item.model}>{item.model}</span>
+    </span>
+  );
+}
+
+/** The factors of the model, without the group's. */
+function Ratios({ row: { item } }: { row: PricedRow }) {
+  const { t } = useLingui();
+  const { factors } = item;
+  if (!factors) return <span className="text-muted">—</span>;
+  const callPrice = factors.model_price?.value;
+  const modelRatio = factors.model_ratio?.value ?? 0;
+  const completionRatio = factors.completion_ratio?.value ?? 1;
+  const cacheRatio = factors.cache_ratio?.value ?? 1;
+  return (
+    <span className="truncate text-ink-2 tabular-nums">
+      {callPrice === undefined
+        ? t`模型 ${modelRatio} · 补全 ${completionRatio} · 缓存 ${cacheRatio}`
+        : t`按次 ${callPrice}`}
+    </span>
+  );
+}
+
+/** The columns of the price list; `ratios` shows the factors behind the prices. */
+export function usePriceColumns(group: string, ratios: boolean): readonly GridColumn<PricedRow>[] {
+  const { t } = useLingui();
+  const vendorName = useVendorName();
+  return useMemo(() => {
+    const columns: (GridColumn<PricedRow> | false)[] = [
+      { id: "model", header: t`模型`, width: 260, grow: true, fixed: true, sortable: true, card: "title", cell: (row) => <Model row={row} /> },
+      { id: "vendor", header: t`厂商`, width: 110, cell: ({ item }) => <span className="truncate">{vendorName(item.vendor)}</span> },
+      {
+        id: "billing", header: t`计费`, width: 84,
+        cell: ({ billing }) => (billing ? <Badge hue={billing === "call" ? "violet" : "blue"}>{billing === "call" ? t`按次` : t`按量`}</Badge> : <span className="text-muted">—</span>),
+      },
+      { id: "input", header: t`输入`, width: 132, align: "end", sortable: true, card: "fact", cell: (row) => <Price row={row} kind="input" /> },
+      { id: "cache_read", header: t`缓存读取`, width: 132, align: "end", sortable: true, cell: (row) => <Price row={row} kind="cache_read" /> },
+      { id: "output", header: t`输出`, width: 132, align: "end", sortable: true, card: "fact", cell: (row) => <Price row={row} kind="output" /> },
+      { id: "call", header: t`每次`, width: 116, align: "end", sortable: true, card: "fact", cell: (row) => <Price row={row} kind="call" /> },
+      { id: "available", header: t`可用性`, width: 140, card: "status", cell: (row) => <Availability row={row} group={group} /> },
+      ratios && { id: "ratios", header: t`倍率`, width: 250, cell: (row) => <Ratios row={row} /> },
+    ];
+    return columns.filter((column) => column !== false);
+  }, [group, ratios, t, vendorName]);
+}

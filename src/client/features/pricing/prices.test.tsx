@@ -1,0 +1,117 @@
+import { cleanup, render, screen, userEvent, within } from "../../../../tests/dom";
+import { i18n } from "@lingui/core";
+import { I18nProvider } from "@lingui/react";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Catalogue, catalogPrice } from "../../../shared/price-list";
+import { chargeOf } from "../../../shared/pricing";
+import { TooltipProvider } from "../../ui/tooltip";
+import { PriceCalculator } from "./price-calculator";
+import { Availability, Price } from "./price-cells";
+import { guessTokens, pricedRows, selectRows } from "./prices";
+
+const factor = (value: number) => ({ value, source: "test" });
+const item = (model: string, ratio: number, enable_groups: string[], vendor = "openai") =>
+  ({ model, vendor, enable_groups, factors: { model_ratio: factor(ratio), completion_ratio: factor(2), cache_ratio: factor(0.1) } });
+
+const cheap = item("cheap", 0.5, ["default", "vip"]);
+const dear = item("dear", 15, ["vip"], "anthropic");
+const perCall = { model: "picture", vendor: "", enable_groups: ["default"], factors: { model_price: factor(0.04) } };
+const unpriced = { model: "unpriced", vendor: "", enable_groups: ["default"] };
+const catalogue: Catalogue = {
+  models: [cheap, dear, perCall, unpriced],
+  groups: { default: { desc: "d", ratio: 1 }, vip: { desc: "v", ratio: 0.5 } },
+  user_group: "default",
+  quota_per_unit: 500_000,
+};
+const NONE = { q: "", vendor: "", billing: "", available: "" };
+const names = (rows: ReturnType<typeof pricedRows>) => rows.map((row) => row.item.model);
+
+beforeEach(() => i18n.loadAndActivate({ locale: "zh", messages: {} }));
+afterEach(cleanup);
+
+const show = (element: React.ReactNode) =>
+  render(<I18nProvider i18n={i18n}><TooltipProvider>{element}</TooltipProvider></I18nProvider>);
+
+describe("the rows of the price list", () => {
+  test("another group changes every price, by token and by call", () => {
+    const [inDefault, inVip] = ["default", "vip"].map((group) => pricedRows(catalogue, group).map((row) => row.shown));
+    expect(inDefault).toMatchObject([{ input: "1", output: "2" }, { input: "30", output: "60" }, { call: "0.04" }, {}]);
+    expect(inVip).toMatchObject([{ input: "0.5", output: "1" }, { input: "15", output: "30" }, { call: "0.02" }, {}]);
+  });
+
+  test("a model is available only where a channel of the chosen group serves it and it has a price", () => {
+    const available = (group: string) => names(pricedRows(catalogue, group).filter((row) => row.available));
+    expect(available("default")).toEqual(["cheap", "picture"]);
+    expect(available("vip")).toEqual(["cheap", "dear"]);
+  });
+
+  test("filters hold together; a search ignores capitals", () => {
+    const rows = pricedRows(catalogue, "default");
+    expect(names(selectRows(rows, { ...NONE, q: " DEA " }, null))).toEqual(["dear"]);
+    expect(names(selectRows(rows, { ...NONE, vendor: "other" }, null))).toEqual(["picture", "unpriced"]);
+    expect(names(selectRows(rows, { ...NONE, vendor: "other", billing: "none" }, null))).toEqual(["unpriced"]);
+    expect(names(selectRows(rows, { ...NONE, vendor: "anthropic", available: "1" }, null))).toEqual([]);
+  });
+
+  test("prices are sorted as numbers; models without that price come last either way", () => {
+    const rows = pricedRows(catalogue, "default");
+    expect(names(selectRows(rows, NONE, { key: "input", desc: true }))).toEqual(["dear", "cheap", "picture", "unpriced"]);
+    expect(names(selectRows(rows, NONE, { key: "input", desc: false })).slice(0, 2)).toEqual(["cheap", "dear"]);
+  });
+});
+
+describe("what is shown", () => {
+  test("the price at ratio 1 is struck through where the group changes it, and only there", () => {
+    const [inDefault] = pricedRows(catalogue, "default");
+    const [inVip] = pricedRows(catalogue, "vip");
+    if (!inDefault || !inVip) throw new Error("no rows");
+    show(<><p data-testid="a"><Price row={inDefault} kind="input" /></p><p data-testid="b"><Price row={inVip} kind="input" /></p></>);
+    expect(screen.getByTestId("a").textContent).toBe("$1");
+    expect(screen.getByTestId("b").querySelector("del")?.textContent).toBe("$1");
+    expect(screen.getByTestId("b").textContent).toBe("$1$0.5");
+  });
+
+  test("why a model cannot be called is said in words", () => {
+    for (const row of pricedRows(catalogue, "default")) show(<Availability row={row} group="default" />);
+    expect(screen.getAllByText("可用")).toHaveLength(2);
+    expect(screen.getByText("不在本组")).toBeDefined();
+    expect(screen.getByText("未设置价格")).toBeDefined();
+  });
+});
+
+describe("the calculator", () => {
+  const cells = (model: string): string[] =>
+    within(screen.getByRole("cell", { name: model }).closest("tr") ?? document.body).getAllByRole("cell").map((cell) => cell.textContent ?? "");
+
+  test("shows what the ledger would charge for one call, a day and a month", async () => {
+    show(<PriceCalculator catalogue={catalogue} item={dear} group="vip" />);
+    const price = catalogPrice(dear, 0.5, 500_000);
+    expect(price && chargeOf(price, { input: 1000, output: 500 }).quota).toBe(15_000);
+    expect(cells("dear")).toEqual(["dear", "$0.030000", "$30.000000", "$900.000000"]);
+    const calls = screen.getByLabelText("每天调用次数");
+    await userEvent.clear(calls);
+    await userEvent.type(calls, "10");
+    expect(cells("dear")).toEqual(["dear", "$0.030000", "$0.300000", "$9.000000"]);
+  });
+
+  test("cached tokens are part of the input and never more than it", async () => {
+    show(<PriceCalculator catalogue={catalogue} item={dear} group="default" />);
+    const cached = screen.getByLabelText("其中命中缓存");
+    await userEvent.clear(cached);
+    await userEvent.type(cached, "5000");
+    expect(cells("dear")[1]).toBe("$0.033000");
+  });
+
+  test("a pasted text stands for the input", async () => {
+    show(<PriceCalculator catalogue={catalogue} item={dear} group="default" />);
+    await userEvent.type(screen.getByLabelText("或粘贴文本作为输入"), "abcd".repeat(10));
+    expect(screen.getByLabelText<HTMLInputElement>("输入 Token").value).toBe("10");
+    expect(guessTokens("你好世")).toBe(2);
+  });
+
+  test("other models are compared in the same table", async () => {
+    show(<PriceCalculator catalogue={catalogue} item={dear} group="default" />);
+    await userEvent.type(screen.getByLabelText("与其他模型比较（最多 3 个）"), "cheap{Enter}");
+    expect(cells("cheap")[1]).toBe("$0.002000");
+  });
+});

@@ -1,0 +1,90 @@
+/** The price list as the page shows it: computed from the factors by the same module that charges (shared/pricing.ts). */
+import { billingOf, type Catalogue, type CatalogueModel, catalogPrice } from "../../../shared/price-list";
+import { chargeOf, type DisplayPrices, displayPrices, type Usage } from "../../../shared/pricing";
+import type { GridSort } from "../../components/data-grid/grid-state";
+
+export interface PricedRow {
+  readonly item: CatalogueModel;
+  readonly billing: "ratio" | "call" | null;
+  /** USD per 1M tokens by kind, or per call, in the chosen group; empty without a price. */
+  readonly shown: DisplayPrices;
+  /** The same at ratio 1. */
+  readonly base: DisplayPrices;
+  /** Served in the chosen group, and priced. */
+  readonly available: boolean;
+}
+
+/** What the caller pays in a group; 1 for a group that is not his. */
+export const ratioOf = ({ groups }: Catalogue, group: string): number =>
+  (Object.hasOwn(groups, group) ? groups[group]?.ratio : undefined) ?? 1;
+
+/** Prices of one model in one group. */
+export function pricesIn(catalogue: Catalogue, item: CatalogueModel, group: string): DisplayPrices {
+  const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
+  return price ? displayPrices(price) : {};
+}
+
+/** Every model of the catalogue with its prices in `group`. */
+export function pricedRows(catalogue: Catalogue, group: string): PricedRow[] {
+  const ratio = ratioOf(catalogue, group);
+  return catalogue.models.map((item) => {
+    const price = catalogPrice(item, ratio, catalogue.quota_per_unit);
+    const plain = ratio === 1 ? price : catalogPrice(item, 1, catalogue.quota_per_unit);
+    return {
+      item,
+      billing: billingOf(item),
+      shown: price ? displayPrices(price) : {},
+      base: plain ? displayPrices(plain) : {},
+      available: price !== undefined && item.enable_groups.includes(group),
+    };
+  });
+}
+
+/** Units of quota that one call of a model in a group costs, as the ledger would charge it; undefined without a price. */
+export function costOf(catalogue: Catalogue, item: CatalogueModel, group: string, usage: Usage): number | undefined {
+  const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
+  return price && chargeOf(price, usage).quota;
+}
+
+export interface PriceFilter {
+  readonly q: string;
+  /** Key of a vendor, "other" for models without one, "" for all. */
+  readonly vendor: string;
+  readonly billing: string;
+  /** "1": only what can be called in the chosen group. */
+  readonly available: string;
+}
+
+const has = ({ item, billing, available }: PricedRow, filter: PriceFilter): boolean =>
+  item.model.toLowerCase().includes(filter.q.trim().toLowerCase()) &&
+  (filter.vendor === "" || filter.vendor === (item.vendor || "other")) &&
+  (filter.billing === "" || filter.billing === (billing ?? "none")) &&
+  (filter.available === "" || available);
+
+/** Rows that fit all filters, sorted by name or by a price; models without that price come last. */
+export function selectRows(rows: readonly PricedRow[], filter: PriceFilter, sort: GridSort | null): PricedRow[] {
+  const fitting = rows.filter((row) => has(row, filter));
+  if (sort === null) return fitting;
+  const sign = sort.desc ? -1 : 1;
+  if (sort.key === "model") return sign === 1 ? fitting : fitting.toReversed();
+  const value = ({ shown }: PricedRow): number => Number(shown[sort.key as keyof DisplayPrices] ?? Number.NaN);
+  return fitting.toSorted((a, b) => {
+    const [left, right] = [value(a), value(b)];
+    if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(left)) - Number(Number.isNaN(right));
+    return (left - right) * sign;
+  });
+}
+
+/**
+ * About how many tokens a text has: four Latin letters or one and a half other ones each. A rough guess for planning;
+ * what a call costs is counted by the upstream.
+ */
+export function guessTokens(text: string): number {
+  let latin = 0;
+  let other = 0;
+  for (const letter of text) {
+    if ((letter.codePointAt(0) ?? 0) < 0x250) latin += 1;
+    else other += 1;
+  }
+  return Math.ceil(latin / 4 + other / 1.5);
+}

@@ -1,0 +1,54 @@
+import { useLingui } from "@lingui/react/macro";
+import { useState } from "react";
+import { formatDollars, formatNumber } from "../../lib/format";
+import { displayInCurrency, quotaPerUnit, useStatus } from "../../lib/status";
+import { NumberField } from "../../ui/number-field";
+
+type QuotaFieldProps = {
+  /** Units; null is an empty field. */
+  value: number | null;
+  onValueChange: (units: number | null) => void;
+  disabled?: boolean;
+  id?: string;
+  "aria-labelledby"?: string;
+  "aria-describedby"?: string;
+  "aria-invalid"?: boolean;
+};
+
+/** An amount of quota typed in dollars, with the units it comes to beside it (the other way where units are shown). */
+export function QuotaField({ value, onValueChange, ...props }: QuotaFieldProps) {
+  const { t } = useLingui();
+  useStatus();
+  const perUnit = quotaPerUnit();
+  const inDollars = displayInCurrency();
+  // What was typed stays as it was typed, although it stands for whole units.
+  const [typed, setTyped] = useState<number | null>(null);
+  const toUnits = (amount: number) => Math.round(amount * perUnit);
+  const dollars = value === null ? null : typed !== null && toUnits(typed) === value ? typed : value / perUnit;
+  const units = formatNumber(value ?? 0);
+
+  return (
+    <div className="flex items-center gap-3">
+      <div className="min-w-0 flex-1">
+        {inDollars ? (
+          <NumberField
+            {...props}
+            value={dollars}
+            min={0}
+            step="any"
+            unit="USD"
+            onValueChange={(amount) => {
+              setTyped(amount);
+              onValueChange(amount === null ? null : toUnits(amount));
+            }}
+          />
+        ) : (
+          <NumberField {...props} value={value} min={0} step={1} onValueChange={onValueChange} />
+        )}
+      </div>
+      <output className="min-w-24 text-right text-ink-2 tabular-nums">
+        {inDollars ? t`${units} 额度` : formatDollars(value ?? 0, perUnit, 6)}
+      </output>
+    </div>
+  );
+}

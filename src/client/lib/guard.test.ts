@@ -1,0 +1,70 @@
+import "../../../tests/dom";
+import { describe, expect, test } from "bun:test";
+import { accessOf, findRoute, menuRoutes } from "../routes";
+import { judge } from "./guard";
+import { loginPath, pathAfterLogin } from "./login-path";
+
+const at = { pathname: "/channel", search: "?status=3" };
+
+describe("guards", () => {
+  test("a stranger on a protected page goes to the login page and comes back after it", () => {
+    const verdict = judge("admin", null, at);
+    expect(verdict).toEqual({ kind: "redirect", to: "/login?redirect=%2Fchannel%3Fstatus%3D3" });
+    expect(pathAfterLogin("?redirect=%2Fchannel%3Fstatus%3D3")).toBe("/channel?status=3");
+  });
+
+  test("a user without the role sees the no-permission page and is not sent away", () => {
+    expect(judge("admin", { role: 1 }, at)).toEqual({ kind: "forbidden" });
+    expect(judge("root", { role: 10 }, at)).toEqual({ kind: "forbidden" });
+  });
+
+  test("each role opens its own pages and those below", () => {
+    expect(judge("user", { role: 1 }, at).kind).toBe("allow");
+    expect(judge("admin", { role: 10 }, at).kind).toBe("allow");
+    expect(judge("admin", { role: 100 }, at).kind).toBe("allow");
+    expect(judge("root", { role: 100 }, at).kind).toBe("allow");
+    expect(judge("public", null, at).kind).toBe("allow");
+  });
+
+  test.each([
+    "/channel", "/channel/add", "/channel/edit/1", "/token", "/playground", "/redemption", "/topup", "/log", "/detail",
+    "/midjourney", "/task", "/chat", "/chat/0", "/chat2link", "/user", "/setting",
+  ])("%s needs a login", (path) => {
+    expect(judge(accessOf(path), null, { pathname: path, search: "" }).kind).toBe("redirect");
+  });
+
+  test.each(["/", "/pricing", "/about", "/login", "/register", "/reset", "/user/reset", "/oauth/github", "/no/such"])(
+    "%s is open to strangers",
+    (path) => {
+      expect(judge(accessOf(path), null, { pathname: path, search: "" }).kind).toBe("allow");
+    },
+  );
+
+  test.each(["/channel", "/channel/edit/1", "/redemption", "/user", "/user/edit/3"])("%s tells an ordinary user that he may not", (path) => {
+    expect(judge(accessOf(path), { role: 1 }, { pathname: path, search: "" }).kind).toBe("forbidden");
+  });
+
+  test("after a login only our own pages are reached, and without a wish the tokens", () => {
+    expect(pathAfterLogin("")).toBe("/token");
+    expect(pathAfterLogin("?redirect=//evil.example")).toBe("/token");
+    expect(pathAfterLogin("?redirect=https://evil.example")).toBe("/token");
+    expect(pathAfterLogin("?redirect=/%5Cevil.example")).toBe("/token");
+    expect(pathAfterLogin("?redirect=/login?expired=true")).toBe("/token");
+  });
+
+  test("an expired session says so in the address and keeps the page asked for", () => {
+    expect(loginPath({ pathname: "/log", search: "?p=2" }, { expired: true })).toBe("/login?expired=true&redirect=%2Flog%3Fp%3D2");
+    expect(loginPath({ pathname: "/login", search: "" }, { expired: true })).toBe("/login?expired=true");
+  });
+});
+
+describe("the route list", () => {
+  test("every menu item leads to a page of the list", () => {
+    for (const route of menuRoutes(100)) expect(findRoute(route.path)?.route).toBe(route);
+  });
+
+  test("an address that no page has is found by none", () => {
+    expect(findRoute("/no-such-page")).toBeNull();
+    expect(findRoute("/")?.route.path).toBe("/");
+  });
+});

@@ -1,0 +1,51 @@
+import { currentLanguage } from "./i18n";
+import { currentUser } from "./session";
+
+/** The headers of every call: who we believe to be (-1 for nobody), no caching, the language of server texts. */
+export function callHeaders(): Record<string, string> {
+  return {
+    "New-Api-User": String(currentUser()?.id ?? -1),
+    "Cache-Control": "no-store",
+    "Accept-Language": currentLanguage(),
+  };
+}
+
+/** A call that did not succeed: `status` 0 when no answer came at all, 200 when the envelope said success=false. */
+export class CallError extends Error {
+  override readonly name = "CallError";
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly requestId: string | null,
+  ) {
+    super(message);
+  }
+}
+
+interface Envelope<T> {
+  success: boolean;
+  message: string;
+  data: T;
+}
+
+/**
+ * Calls an `/api` door and answers its `data`. For the status, which is asked for before React is there; pages use
+ * lib/trpc. The caller names the shape it expects, as the specification gives it.
+ *
+ * @throws CallError on no answer, on another status than 2xx and on success=false.
+ */
+export async function callApi<T>(path: string, init: RequestInit = {}): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(path, { ...init, headers: { ...callHeaders(), ...init.headers } });
+  } catch (error) {
+    throw new CallError(error instanceof Error ? error.message : String(error), 0, null);
+  }
+  const requestId = response.headers.get("x-request-id");
+  const envelope: Partial<Envelope<T>> | null = await response.json().catch(() => null);
+  if (!response.ok || !envelope?.success) {
+    throw new CallError(envelope?.message || response.statusText, response.ok && !envelope ? 500 : response.status, requestId);
+  }
+  // The envelope's data is as trustworthy as its sender: our own server.
+  return envelope.data as T;
+}

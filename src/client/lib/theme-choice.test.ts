@@ -1,0 +1,57 @@
+import "../../../tests/dom";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { applyLanguage, applyTheme, storedLanguage, storedTheme } from "./theme-choice";
+
+beforeEach(() => localStorage.clear());
+
+describe("language", () => {
+  test("a fresh visitor gets Chinese, whatever the browser asks for", () => {
+    expect(storedLanguage()).toBe("zh");
+  });
+
+  test("a stored choice is kept and an unknown value means Chinese", () => {
+    localStorage.setItem("language", "en");
+    expect(storedLanguage()).toBe("en");
+    localStorage.setItem("language", "xx");
+    expect(storedLanguage()).toBe("zh");
+  });
+
+  test("the older key is read once and then its value is our own", () => {
+    localStorage.setItem("i18nextLng", "en");
+    expect(storedLanguage()).toBe("en");
+    localStorage.setItem("i18nextLng", "zh");
+    expect(storedLanguage()).toBe("en");
+    expect(localStorage.getItem("language")).toBe("en");
+  });
+
+  test("the document says which language it is in", () => {
+    applyLanguage("en");
+    expect(document.documentElement.lang).toBe("en");
+    applyLanguage("zh");
+    expect(document.documentElement.lang).toBe("zh-CN");
+  });
+});
+
+describe("theme", () => {
+  test("nothing stored follows the system, an unknown value too", () => {
+    expect(storedTheme()).toBe("system");
+    localStorage.setItem("theme", "purple");
+    expect(storedTheme()).toBe("system");
+  });
+
+  test("the older key theme-mode is taken over, auto as system", () => {
+    localStorage.setItem("theme-mode", "auto");
+    expect(storedTheme()).toBe("system");
+    expect(localStorage.getItem("theme")).toBe("system");
+    localStorage.clear();
+    localStorage.setItem("theme-mode", "dark");
+    expect(storedTheme()).toBe("dark");
+  });
+
+  test("the choice is on the document as data-theme", () => {
+    applyTheme("dark");
+    expect(document.documentElement.dataset["theme"]).toBe("dark");
+    applyTheme("light");
+    expect(document.documentElement.dataset["theme"]).toBe("light");
+  });
+});

@@ -1,0 +1,26 @@
+import { httpBatchLink } from "@trpc/client";
+import { createTRPCReact, type CreateTRPCReact } from "@trpc/react-query";
+import type { AppRouter } from "../../server/router";
+import { CallError, callHeaders } from "./http";
+
+/** The console's door to the server: `trpc.<noun>.<verb>.useQuery(input)` and `.useMutation()`. */
+export const trpc: CreateTRPCReact<AppRouter, unknown> = createTRPCReact<AppRouter>();
+
+/**
+ * An answer that is no JSON (a proxy's page, an empty 429) keeps its status as a CallError: the batch link would forget it
+ * and make it look as if no answer had come.
+ */
+export async function fetchJson(...request: Parameters<typeof fetch>): Promise<Response> {
+  const response = await fetch(...request);
+  if (response.ok && response.headers.get("content-type")?.includes("json")) return response;
+  const isJson = await response.clone().json().then(() => true, () => false);
+  if (isJson) return response;
+  throw new CallError(response.statusText, response.ok ? 500 : response.status, response.headers.get("x-request-id"));
+}
+
+/** The client behind `trpc`; calls made in one turn travel together. */
+export function createTrpcClient() {
+  return trpc.createClient({
+    links: [httpBatchLink({ url: "/trpc", headers: callHeaders, maxURLLength: 4000, fetch: fetchJson })],
+  });
+}

@@ -1,0 +1,208 @@
+/**
+ * Every page of the console, once. The router, the menus, the command palette, the `G then X` keys and the guards are
+ * derived from this list, so an item that is shown leads to a page that exists.
+ *
+ * To add a page: write `features/<noun>/<noun>-page.tsx` with the page as default export and add an entry here, for
+ * example
+ *
+ *   {
+ *     path: "/channel",
+ *     also: ["/channel/add", "/channel/edit/:id"],
+ *     title: msg`渠道`,
+ *     access: "admin",
+ *     nav: { group: "admin", icon: Waypoints },
+ *     goKey: "c",
+ *     page: lazyPage(() => import("./features/channel/channel-page")),
+ *   },
+ */
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Waypoints } from "lucide-react";
+import { lazy, type ComponentType, type LazyExoticComponent } from "react";
+import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
+import { chatMenuItems } from "./lib/chats";
+import type { Access } from "./lib/guard";
+import { mayOpen } from "./lib/guard";
+import { flagIsOn, type StatusFlag } from "./lib/status";
+
+export type NavGroup = "use" | "account" | "admin" | "root";
+
+export const navGroups: readonly { id: NavGroup; title: MessageDescriptor }[] = [
+  { id: "use", title: msg`使用` },
+  { id: "account", title: msg`账户` },
+  { id: "admin", title: msg`管理` },
+  { id: "root", title: msg`系统` },
+];
+
+/** An entry below an item of the side menu. */
+export interface NavItem {
+  title: string;
+  to: string;
+}
+
+export interface ConsoleRoute {
+  /** The page's address, where its menu item leads; `:name` stands for one part, `:name?` for one or none. */
+  path: string;
+  /** Further addresses of the same page; going between them does not load it anew. */
+  also?: readonly string[];
+  title: MessageDescriptor;
+  access: Access;
+  /**
+   * Where the side menu shows it; absent: nowhere. `to` when the item needs another address, `items` stand below it, `badge`
+   * says what waits there.
+   */
+  nav?: {
+    group: NavGroup;
+    icon: LucideIcon;
+    to?: string;
+    items?: () => readonly NavItem[];
+    badge?: ComponentType<{ collapsed: boolean }>;
+  };
+  /** Also a link of the top bar. */
+  topBar?: boolean;
+  /** Offered in the menu only when this flag of the public status is on. */
+  flag?: StatusFlag;
+  /** `G` and then this key opens the page. */
+  goKey?: string;
+  page: LazyPage;
+}
+
+type LazyPage = LazyExoticComponent<ComponentType> & { preload: () => void };
+
+/** A page that is fetched when it is opened, or earlier when its link is touched. */
+function lazyPage(load: () => Promise<{ default: ComponentType }>): LazyPage {
+  return Object.assign(lazy(load), { preload: () => void load() });
+}
+
+export const routes: readonly ConsoleRoute[] = [
+  {
+    path: "/",
+    title: msg`首页`,
+    access: "public",
+    topBar: true,
+    page: lazyPage(() => import("./features/home/home-page")),
+  },
+  {
+    path: "/pricing",
+    title: msg`定价`,
+    access: "public",
+    topBar: true,
+    page: lazyPage(() => import("./features/pricing/pricing-page")),
+  },
+  {
+    path: "/about",
+    title: msg`关于`,
+    access: "public",
+    topBar: true,
+    page: lazyPage(() => import("./features/about/about-page")),
+  },
+  {
+    path: "/login",
+    title: msg`登录`,
+    access: "public",
+    page: lazyPage(() => import("./features/auth/login-page")),
+  },
+  {
+    path: "/setup",
+    title: msg`初始化`,
+    access: "public",
+    page: lazyPage(() => import("./features/setup/setup-page")),
+  },
+  {
+    path: "/playground",
+    title: msg`操练场`,
+    access: "user",
+    nav: { group: "use", icon: MessagesSquare },
+    goKey: "p",
+    page: lazyPage(() => import("./features/playground/playground-page")),
+  },
+  {
+    path: "/chat/:id?",
+    title: msg`聊天`,
+    access: "user",
+    nav: { group: "use", icon: MessageCircle, to: "/chat", items: chatMenuItems },
+    page: lazyPage(() => import("./features/chat/chat-page")),
+  },
+  {
+    path: "/chat2link",
+    title: msg`聊天`,
+    access: "user",
+    page: lazyPage(() => import("./features/chat/chat-redirect-page")),
+  },
+  {
+    path: "/token",
+    title: msg`API 令牌`,
+    access: "user",
+    nav: { group: "use", icon: KeyRound },
+    goKey: "t",
+    page: lazyPage(() => import("./features/token/token-page")),
+  },
+  {
+    path: "/log",
+    title: msg`使用日志`,
+    access: "user",
+    nav: { group: "use", icon: ScrollText },
+    goKey: "l",
+    page: lazyPage(() => import("./features/log/log-page")),
+  },
+  {
+    path: "/channel",
+    also: ["/channel/add", "/channel/edit/:id"],
+    title: msg`渠道`,
+    access: "admin",
+    nav: { group: "admin", icon: Waypoints, badge: AutoDisabledBadge },
+    goKey: "c",
+    page: lazyPage(() => import("./features/channel/channel-page")),
+  },
+];
+
+/**
+ * Addresses of the specification that need a login. Those whose page is not built yet still lead a stranger to the
+ * login page first (C-044).
+ */
+const PROTECTED = /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting)(\/|$)/;
+
+/** Administrators' pages, built or not: an ordinary user is told that he may not (C-046), not that nothing is there. */
+const ADMINISTRATIVE = /^\/(redemption|user|user\/edit\/[^/]+)\/?$/;
+
+/** Public although it begins like a protected one: the page that a password-reset mail leads to. */
+const PUBLIC_EXCEPTIONS = ["/user/reset"];
+
+/** The page at `path` and which of its addresses matched; null when there is none. */
+export function findRoute(path: string): { route: ConsoleRoute; pattern: string } | null {
+  for (const route of routes) {
+    const pattern = [route.path, ...(route.also ?? [])].find((candidate) => matches(candidate, path));
+    if (pattern !== undefined) return { route, pattern };
+  }
+  return null;
+}
+
+/** What a visitor of `path` must be, also when no page is there. */
+export function accessOf(path: string): Access {
+  const found = findRoute(path);
+  if (found) return found.route.access;
+  if (!PROTECTED.test(path) || PUBLIC_EXCEPTIONS.includes(path)) return "public";
+  return ADMINISTRATIVE.test(path) ? "admin" : "user";
+}
+
+/** The routes of the side menu that somebody with `role` sees, in the order of the list. */
+export function menuRoutes(role: number): ConsoleRoute[] {
+  return routes.filter((route) => route.nav && mayOpen(route.access, role) && (!route.flag || flagIsOn(route.flag)));
+}
+
+/** Where "console" leads: the tokens, or whatever this user's menu begins with; null when his menu is empty. */
+export function consoleHome(role: number): string | null {
+  const menu = menuRoutes(role);
+  return (menu.find((route) => route.path === "/token") ?? menu[0])?.path ?? null;
+}
+
+function matches(pattern: string, path: string): boolean {
+  const wanted = pattern.split("/").filter(Boolean);
+  const given = path.split("/").filter(Boolean);
+  if (given.length > wanted.length) return false;
+  return wanted.every((part, index) => {
+    const actual = given[index];
+    if (part.startsWith(":")) return actual !== undefined || part.endsWith("?");
+    return part === actual;
+  });
+}

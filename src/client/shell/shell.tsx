@@ -1,0 +1,172 @@
+import { useLingui } from "@lingui/react/macro";
+import { Dialog as Radix } from "radix-ui";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { Redirect, Route, useLocation, useSearch } from "wouter";
+import { ErrorBoundary } from "../components/error-boundary";
+import NotFoundPage from "../features/errors/not-found-page";
+import { ROLE } from "../../shared/roles";
+import ForbiddenPage from "../features/errors/forbidden-page";
+import { cacheChannelModels } from "../lib/channel-models";
+import { judge } from "../lib/guard";
+import { useHotkeys, watchSequences } from "../lib/hotkeys";
+import { usePhone } from "../lib/media";
+import { useHasRole, useUser } from "../lib/session";
+import { useStatus, useStatusLoaded } from "../lib/status";
+import { writeStored } from "../lib/storage";
+import { accessOf, findRoute, menuRoutes } from "../routes";
+import { Skeleton } from "../ui/skeleton";
+import { Footer } from "./footer";
+import { ShortcutsSheet } from "./shortcuts-sheet";
+import { Sidebar, SIDEBAR_KEY, sidebarStartsCollapsed } from "./sidebar";
+import { TopBar } from "./top-bar";
+import { layerRoot } from "../ui/layers";
+
+const loadPalette = () => import("./palette");
+const Palette = lazy(loadPalette);
+
+/** Everything around the pages: bars, menus, keys, guards, title and focus on each change of page. */
+export function Shell() {
+  const { t } = useLingui();
+  const user = useUser();
+  const phone = usePhone();
+  const [path, navigate] = useLocation();
+  const [collapsed, setCollapsed] = useState(sidebarStartsCollapsed);
+  const [menuOpen, setMenuOpen] = useState(false);
+  const [paletteOpen, setPaletteOpen] = useState(false);
+  const [paletteUsed, setPaletteUsed] = useState(false);
+  const [sheetOpen, setSheetOpen] = useState(false);
+  const withMenu = user !== null && accessOf(path) !== "public";
+
+  const openPalette = () => {
+    setPaletteUsed(true);
+    setPaletteOpen(true);
+  };
+  const goKeys = menuRoutes(user?.role ?? 0).flatMap((route) =>
+    route.goKey ? [[`g ${route.goKey}`, () => navigate(route.nav?.to ?? route.path)] as const] : [],
+  );
+  useEffect(() => watchSequences(["g"]), []);
+  const administrates = useHasRole(ROLE.admin);
+  useEffect(() => {
+    if (administrates) void cacheChannelModels();
+  }, [administrates]);
+  useHotkeys({
+    "mod+k": openPalette,
+    "?": () => setSheetOpen(true),
+    ...Object.fromEntries(goKeys),
+  });
+
+  return (
+    <>
+      <a href="#main" className="floating sr-only px-3 py-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2">
+        {t`跳到主要内容`}
+      </a>
+      <TopBar
+        onMenu={withMenu && phone ? () => setMenuOpen(true) : undefined}
+        onPalette={openPalette}
+        onPaletteHover={() => void loadPalette()}
+        onShortcuts={() => setSheetOpen(true)}
+      />
+      <div className="flex min-h-[calc(100dvh-48px)]">
+        {withMenu && !phone ? (
+          <aside
+            data-print="hide"
+            className={`sticky top-12 h-[calc(100dvh-48px)] shrink-0 border-r border-line bg-surface ${collapsed ? "w-14" : "w-58"}`}
+          >
+            <Sidebar
+              user={user}
+              collapsed={collapsed}
+              onCollapse={(next) => {
+                setCollapsed(next);
+                writeStored(SIDEBAR_KEY, String(next));
+              }}
+            />
+          </aside>
+        ) : null}
+        <div className="flex min-w-0 flex-1 flex-col">
+          <Main />
+          <Footer />
+        </div>
+      </div>
+      {withMenu && phone ? (
+        <Radix.Root open={menuOpen} onOpenChange={setMenuOpen}>
+          <Radix.Portal container={layerRoot()}>
+            <Radix.Overlay className="fixed inset-0 z-40 bg-overlay" />
+            <Radix.Content
+              aria-describedby={undefined}
+              className="fixed inset-y-0 left-0 z-40 w-70 max-w-[85vw] border-r border-line bg-raised data-[state=open]:animate-in data-[state=open]:slide-in-from-left-16"
+            >
+              <Radix.Title className="sr-only">{t`主菜单`}</Radix.Title>
+              <Sidebar user={user} collapsed={false} onNavigate={() => setMenuOpen(false)} />
+            </Radix.Content>
+          </Radix.Portal>
+        </Radix.Root>
+      ) : null}
+      <ShortcutsSheet open={sheetOpen} onOpenChange={setSheetOpen} />
+      {paletteUsed ? (
+        <Suspense fallback={null}>
+          <Palette open={paletteOpen} onOpenChange={setPaletteOpen} onShortcuts={() => setSheetOpen(true)} />
+        </Suspense>
+      ) : null}
+    </>
+  );
+}
+
+/** The page itself, behind its guard. */
+function Main() {
+  const { t, i18n } = useLingui();
+  const user = useUser();
+  const [path] = useLocation();
+  const search = useSearch();
+  const status = useStatus();
+  const statusLoaded = useStatusLoaded();
+  const main = useRef<HTMLElement>(null);
+  const found = findRoute(path);
+  const verdict = judge(accessOf(path), user, { pathname: path, search: search ? `?${search}` : "" });
+  const title = found ? i18n._(found.route.title) : t`页面不存在`;
+  const name = status.system_name || "Weir";
+  const page = found?.route.path ?? path;
+
+  useEffect(() => {
+    document.title = path === "/" ? name : `${title} - ${name}`;
+  }, [path, title, name]);
+
+  // A change of page is a change of place: the focus and the view go to its beginning. Not on the first page, where the
+  // browser puts them, and not between the addresses of one page.
+  const shown = useRef(page);
+  useEffect(() => {
+    if (shown.current === page) return;
+    shown.current = page;
+    main.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [page]);
+
+  if (statusLoaded && status.setup === false && findRoute("/setup") && path !== "/setup") return <Redirect to="/setup" replace />;
+  if (verdict.kind === "redirect") return <Redirect to={verdict.to} replace />;
+
+  return (
+    <main id="main" ref={main} tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
+      <ErrorBoundary resetKey={path}>
+        <Suspense fallback={<PageSkeleton />}>
+          {verdict.kind === "forbidden" ? (
+            <ForbiddenPage />
+          ) : found ? (
+            <Route path={found.pattern}>
+              <found.route.page key={found.route.path} />
+            </Route>
+          ) : (
+            <NotFoundPage />
+          )}
+        </Suspense>
+      </ErrorBoundary>
+    </main>
+  );
+}
+
+function PageSkeleton() {
+  return (
+    <div className="grid gap-4 p-4 sm:p-6">
+      <Skeleton className="h-7 w-48" />
+      <Skeleton className="h-64" />
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import { useLingui } from "@lingui/react/macro";
+import { Compass, Menu, Search } from "lucide-react";
+import { Link, useLocation } from "wouter";
+import { cn } from "../lib/cn";
+import { useUser } from "../lib/session";
+import { consoleHome, routes } from "../routes";
+import { Button } from "../ui/button";
+import { DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuTrigger } from "../ui/dropdown-menu";
+import { IconButton } from "../ui/icon-button";
+import { Kbd } from "../ui/kbd";
+import { Brand } from "./brand";
+import { LanguageMenu, ThemeMenu } from "./preferences";
+import { SignInLinks } from "./sign-in-links";
+import { UserMenu } from "./user-menu";
+
+type TopBarProps = {
+  /** Opens the menu on a phone; absent where there is no side menu. */
+  onMenu?: () => void;
+  onPalette: () => void;
+  /** Fetches the palette early. */
+  onPaletteHover: () => void;
+  onShortcuts: () => void;
+};
+
+/** The bar over every page. */
+export function TopBar({ onMenu, onPalette, onPaletteHover, onShortcuts }: TopBarProps) {
+  const { t, i18n } = useLingui();
+  const user = useUser();
+  const [path] = useLocation();
+  const home = user ? consoleHome(user.role) : null;
+  const links = [
+    ...routes.filter((route) => route.topBar).map((route) => ({ href: route.path, title: i18n._(route.title) })),
+  ];
+  if (home) links.splice(1, 0, { href: home, title: t`控制台` });
+
+  return (
+    <header data-print="hide" className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-surface px-3 sm:px-4">
+      {onMenu ? (
+        <IconButton label={t`打开菜单`} onClick={onMenu} className="sm:hidden">
+          <Menu />
+        </IconButton>
+      ) : null}
+      <Brand />
+      <nav aria-label={t`站点`} className="ml-2 flex gap-1 max-sm:hidden">
+        {links.map((link) => (
+          <Link
+            key={link.href}
+            href={link.href}
+            aria-current={path === link.href ? "page" : undefined}
+            className={cn(
+              "flex h-8 items-center rounded-md px-2.5 text-ink-2 hover:bg-sunken hover:text-ink",
+              path === link.href && "text-ink",
+            )}
+          >
+            {link.title}
+          </Link>
+        ))}
+      </nav>
+      <SiteMenu links={links} />
+      <div className="flex-1" />
+      {user ? (
+        <Button
+          variant="secondary"
+          onClick={onPalette}
+          onPointerEnter={onPaletteHover}
+          className="justify-start border-line px-2.5 text-muted max-sm:w-10 max-sm:border-transparent max-sm:px-0 max-sm:justify-center sm:w-52"
+          aria-label={t`搜索页面与操作`}
+          aria-keyshortcuts="Control+K Meta+K"
+        >
+          <Search aria-hidden />
+          <span className="flex-1 text-left font-normal max-sm:hidden">{t`搜索`}</span>
+          <Kbd className="max-sm:hidden">{isMac() ? "⌘K" : "Ctrl K"}</Kbd>
+        </Button>
+      ) : null}
+      <LanguageMenu />
+      <ThemeMenu />
+      {user ? <UserMenu user={user} onShortcuts={onShortcuts} /> : <SignInLinks />}
+    </header>
+  );
+}
+
+function isMac(): boolean {
+  return navigator.userAgent.includes("Mac");
+}
+
+/** The links of the bar where they have no room in it. */
+function SiteMenu({ links }: { links: readonly { href: string; title: string }[] }) {
+  const { t } = useLingui();
+  const [path, navigate] = useLocation();
+  return (
+    <DropdownMenu>
+      <DropdownMenuTrigger asChild>
+        <IconButton label={t`站点`} className="sm:hidden">
+          <Compass />
+        </IconButton>
+      </DropdownMenuTrigger>
+      <DropdownMenuContent align="start">
+        {links.map((link) => (
+          <DropdownMenuItem key={link.href} aria-current={path === link.href ? "page" : undefined} onSelect={() => navigate(link.href)}>
+            {link.title}
+          </DropdownMenuItem>
+        ))}
+      </DropdownMenuContent>
+    </DropdownMenu>
+  );
+}

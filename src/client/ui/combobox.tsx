@@ -1,0 +1,128 @@
+import { useLingui } from "@lingui/react/macro";
+import { Check, ChevronDown } from "lucide-react";
+import { useId, useState, type ReactNode } from "react";
+import { cn } from "../lib/cn";
+import { Popover, PopoverContent, PopoverTrigger } from "./popover";
+import { useListKeys } from "./use-list-keys";
+
+export type ComboboxOption = {
+  value: string;
+  /** What is searched and read. */
+  label: string;
+  icon?: ReactNode;
+  hint?: ReactNode;
+};
+
+type ComboboxProps = {
+  value: string | null;
+  onValueChange: (value: string | null) => void;
+  options: readonly ComboboxOption[];
+  placeholder?: string;
+  /** Offers "none" as the first choice. */
+  clearable?: boolean;
+  disabled?: boolean;
+  id?: string;
+  className?: string;
+  "aria-label"?: string;
+  "aria-labelledby"?: string;
+  "aria-describedby"?: string;
+  "aria-invalid"?: boolean;
+};
+
+/** One of many choices, found by typing. */
+export function Combobox({
+  value, onValueChange, options, placeholder, clearable, disabled, className, ...aria
+}: ComboboxProps) {
+  const { t } = useLingui();
+  const listId = useId();
+  const [open, setOpen] = useState(false);
+  const [search, setSearch] = useState("");
+  const chosen = options.find((option) => option.value === value);
+  const needle = search.trim().toLowerCase();
+  const shown = needle
+    ? options.filter((option) => `${option.label}\n${option.value}`.toLowerCase().includes(needle))
+    : options;
+
+  const choose = (next: string | null) => {
+    onValueChange(next);
+    setOpen(false);
+    setSearch("");
+  };
+  const list = useListKeys(shown.length, (index) => {
+    const option = shown[index];
+    if (option) choose(option.value);
+  });
+
+  return (
+    <Popover
+      open={open}
+      onOpenChange={(next) => {
+        setOpen(next);
+        setSearch("");
+        list.setActive(Math.max(0, options.findIndex((option) => option.value === value)));
+      }}
+    >
+      <PopoverTrigger
+        type="button"
+        role="combobox"
+        aria-expanded={open}
+        aria-controls={open ? listId : undefined}
+        disabled={disabled}
+        className={cn("control inline-flex items-center justify-between gap-2", className)}
+        {...aria}
+      >
+        <span className={cn("flex min-w-0 items-center gap-2 truncate", !chosen && "text-muted")}>
+          {chosen?.icon}
+          <span className="truncate">{chosen?.label ?? value ?? placeholder}</span>
+        </span>
+        <ChevronDown aria-hidden className="size-4 shrink-0 text-muted" />
+      </PopoverTrigger>
+      <PopoverContent
+        aria-label={aria["aria-label"] ?? placeholder}
+        className="flex w-(--radix-popover-trigger-width) min-w-56 flex-col overflow-hidden p-1"
+      >
+        <input
+          autoFocus
+          value={search}
+          role="combobox"
+          aria-expanded
+          aria-controls={listId}
+          aria-activedescendant={shown.length > 0 ? `${listId}-${list.active}` : undefined}
+          aria-label={t`搜索`}
+          placeholder={t`搜索`}
+          onChange={(event) => {
+            setSearch(event.target.value);
+            list.setActive(0);
+          }}
+          onKeyDown={list.onKeyDown}
+          className="control mb-1 shrink-0"
+        />
+        <ul id={listId} role="listbox" aria-label={aria["aria-label"] ?? placeholder ?? t`选项`} ref={list.ref} className="max-h-64 overflow-y-auto">
+          {clearable && !needle && value !== null ? (
+            <li role="option" aria-selected={false} className="menu-item text-muted" onClick={() => choose(null)}>
+              {t`不限`}
+            </li>
+          ) : null}
+          {shown.map((option, index) => (
+            <li
+              key={option.value}
+              id={`${listId}-${index}`}
+              role="option"
+              aria-selected={option.value === value}
+              data-highlighted={index === list.active ? "" : undefined}
+              onPointerMove={() => list.setActive(index)}
+              onClick={() => choose(option.value)}
+              className="menu-item"
+            >
+              {option.icon}
+              <span className="min-w-0 flex-1 truncate">{option.label}</span>
+              {option.hint ? <span className="text-xs text-muted">{option.hint}</span> : null}
+              {option.value === value ? <Check aria-hidden className="size-4" /> : null}
+            </li>
+          ))}
+        </ul>
+        {shown.length === 0 ? <p className="px-2 py-3 text-muted">{t`没有匹配的选项`}</p> : null}
+      </PopoverContent>
+    </Popover>
+  );
+}

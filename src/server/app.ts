@@ -1,0 +1,168 @@
+/** The whole HTTP tree on one screen: health, tRPC, REST, relay, console files. */
+import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+import { Elysia } from "elysia";
+import { AppError } from "../shared/errors";
+import type { Lang } from "../shared/text";
+import type { ClientFiles } from "./client-files";
+import type { Ctx, Services } from "./context";
+import { createDemoUpstream } from "./features/demo/upstream";
+import { admitToPlayground } from "./features/playground/admit";
+import { type ClientAddress, createAddressReader } from "./http/address";
+import { envelopeOf } from "./http/fail";
+import { consoleHeaders, frameOrigins } from "./http/headers";
+import { openApi } from "./http/openapi";
+import { newRequestId } from "./http/request-id";
+import { answerRest, restRoutes } from "./http/rest";
+import { presentedBy, resolveActor } from "./http/session";
+import type { Admit, Relay } from "./relay/handle";
+import { appRouter, createCaller } from "./router";
+
+export interface AppParts {
+  services: Services;
+  relay: Relay;
+  files: ClientFiles;
+  /** What /readyz reports; see readiness.ts. */
+  ready(): Promise<{ ready: boolean; checks: Record<string, string> }>;
+}
+
+/** Chinese unless the first wish is English (checklist D-78). */
+export const languageOf = (headers: Headers): Lang => (/^\s*en\b/i.test(headers.get("accept-language") ?? "") ? "en" : "zh");
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+const GLOBAL_WINDOW_SECONDS = 180;
+
+interface Peer {
+  requestIP(request: Request): { address: string } | null;
+}
+
+export function createApp({ services, relay, files, ready }: AppParts) {
+  const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES);
+  const peerOf = (request: Request, server: Peer | null): string => server?.requestIP(request)?.address ?? "127.0.0.1";
+  const whereFrom = (request: Request, server: Peer | null): ClientAddress => addressOf(request.headers, peerOf(request, server));
+
+  const contextOf = async (request: Request, from: ClientAddress, setCookie: (line: string) => void): Promise<Ctx> => {
+    const { headers } = request;
+    const presented = presentedBy(headers);
+    return {
+      ...services,
+      actor: await resolveActor(services, presented),
+      request_id: newRequestId(),
+      ip: from.ip,
+      place: {
+        ip: from.ip,
+        host: headers.get("host") ?? "",
+        forwarded: headers.has("x-forwarded-for") || headers.has("forwarded") || headers.has("via") || headers.has("x-real-ip"),
+      },
+      lang: languageOf(headers),
+      user_agent: headers.get("user-agent") ?? "",
+      session_cookie: presented.cookie,
+      secure: from.secure,
+      setCookie,
+    };
+  };
+
+  /** The limit of all of /api, by client address. */
+  const overLimit = async (from: ClientAddress, headers: Headers): Promise<Response | undefined> => {
+    const limit = services.env.WEIR_API_RATE_LIMIT;
+    if (limit === 0) return undefined;
+    const take = await services.cluster.counter.take(`api:${from.ip}`, 1, limit, GLOBAL_WINDOW_SECONDS);
+    if (take.allowed) return undefined;
+    const { body } = envelopeOf(new AppError("too_many_requests"), languageOf(headers), "");
+    return Response.json(body, { status: 429, headers: { "retry-after": String(take.reset_seconds) } });
+  };
+
+  const trpc = async (request: Request, server: Peer | null): Promise<Response> => {
+    const from = whereFrom(request, server);
+    const cookies: string[] = [];
+    const ctx = await contextOf(request, from, (line) => cookies.push(line));
+    if (ctx.actor.kind === "guest") {
+      const refused = await overLimit(from, request.headers);
+      if (refused) return refused;
+    }
+    return fetchRequestHandler({
+      endpoint: "/trpc",
+      req: request,
+      router: appRouter,
+      createContext: () => ctx,
+      responseMeta: () => {
+        const headers = new Headers({ "cache-control": "no-store", "x-request-id": ctx.request_id });
+        for (const line of cookies) headers.append("set-cookie", line);
+        return { headers };
+      },
+    });
+  };
+
+  const notFound = (request: Request): Response => {
+    const { pathname } = new URL(request.url);
+    const error = new AppError("not_found", { method: request.method, path: pathname });
+    const { status, body } = envelopeOf(error, languageOf(request.headers), "");
+    return Response.json(body, { status });
+  };
+
+  const app = new Elysia({
+    // Without this a short Host header shifts the path by one segment (facts/stack.md 2).
+    handler: { standardHostname: false },
+    serve: {
+      // Two instances on one port only on purpose.
+      reusePort: services.env.WEIR_WORKERS > 1,
+      // Quiet streams and slow upstreams are ours to time out, in the relay.
+      idleTimeout: 0,
+      maxRequestBodySize: services.env.WEIR_MAX_BODY_MB * 1024 * 1024,
+    },
+  });
+
+  app.get("/healthz", () => Response.json({ status: "ok" }));
+  app.get("/readyz", async () => {
+    const state = await ready();
+    return Response.json(state, { status: state.ready ? 200 : 503 });
+  });
+
+  app.get("/trpc/*", ({ request, server }) => trpc(request, server));
+  app.post("/trpc/*", ({ request, server }) => trpc(request, server), { parse: "none" });
+
+  const routes = restRoutes(appRouter);
+  const document = openApi(routes);
+  app.get("/api/openapi.json", () => Response.json(document));
+  for (const route of routes) {
+    const path = route.path.replace(/\{(\w+)\}/g, ":$1").replace(/\/$/, "");
+    for (const spelling of [path, `${path}/`]) {
+      app.route(route.method, spelling, async ({ request, server, params }) => {
+        const from = whereFrom(request, server);
+        const refused = await overLimit(from, request.headers);
+        if (refused) return refused;
+        const cookies: string[] = [];
+        const ctx = await contextOf(request, from, (line) => cookies.push(line));
+        const response = await answerRest(route, request, (params ?? {}) as Record<string, string>, ctx, createCaller);
+        response.headers.set("x-request-id", ctx.request_id);
+        for (const line of cookies) response.headers.append("set-cookie", line);
+        return response;
+      }, { parse: "none" });
+    }
+  }
+  for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), { parse: "none" });
+
+  for (const method of METHODS) {
+    for (const path of ["/v1/*", "/v1beta/*", "/dashboard/*"]) {
+      app.route(method, path, ({ request, server }) => relay.handle(request, whereFrom(request, server).ip, newRequestId()), { parse: "none" });
+    }
+  }
+
+  app.post("/pg/chat/completions", async ({ request, server }) => {
+    const actor = await resolveActor(services, presentedBy(request.headers));
+    const admit: Admit = (body, lang) => admitToPlayground(services, actor, body, lang);
+    return relay.handleAs(admit, request, whereFrom(request, server).ip, newRequestId());
+  }, { parse: "none" });
+
+  const demo = createDemoUpstream({ secrets: services.secrets, host: services.env.WEIR_HOST });
+  app.get("/demo/v1/*", ({ request, server }) => demo(request, peerOf(request, server)));
+  app.post("/demo/v1/*", ({ request, server }) => demo(request, peerOf(request, server)), { parse: "none" });
+
+  app.get("/docs", () => new Response(null, { status: 302, headers: { location: "/docs/index.html" } }));
+  const page = ({ request }: { request: Request }): Response => {
+    const { options } = services;
+    return files(request, consoleHeaders(frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats"))));
+  };
+  app.get("/*", page);
+  app.head("/*", page);
+  return app;
+}

@@ -1,0 +1,116 @@
+/** One process: everything in memory. */
+import type { Bus, Counter, Lease, Take, Topic } from "./types";
+
+export function localBus(): Bus {
+  const listeners = new Map<Topic, Set<(id: string) => void>>();
+  return {
+    publish: async (topic, id) => {
+      for (const listener of listeners.get(topic) ?? []) listener(id);
+    },
+    subscribe: (topic, listener) => {
+      const set = listeners.get(topic) ?? new Set();
+      listeners.set(topic, set.add(listener));
+      return () => set.delete(listener);
+    },
+    fresh: () => true,
+    close: async () => listeners.clear(),
+  };
+}
+
+export function localLease(): Lease {
+  const running = new Set<string>();
+  return {
+    hold: async (name, work) => {
+      if (running.has(name)) return false;
+      running.add(name);
+      try {
+        await work();
+      } finally {
+        running.delete(name);
+      }
+      return true;
+    },
+    close: async () => {},
+  };
+}
+
+interface Window {
+  used: number;
+  /** Epoch milliseconds. */
+  ends: number;
+}
+
+/** Windows are dropped when they end; at most `maxKeys` are kept, the oldest go first. */
+export function localCounter(now: () => number, maxKeys = 100_000): Counter {
+  const windows = new Map<string, Window>();
+  /** Gauges in use; a key that is not here is at 0. */
+  const gauges = new Map<string, number>();
+
+  /** The running window of a key; a new one is not kept before something is added to it. */
+  function windowOf(key: string, seconds: number): Window {
+    const time = now();
+    const window = windows.get(key);
+    return window && window.ends > time ? window : { used: 0, ends: time + seconds * 1000 };
+  }
+
+  function add(key: string, window: Window, amount: number): void {
+    window.used += amount;
+    if (windows.get(key) === window) return;
+    windows.delete(key); // the new one is the youngest
+    windows.set(key, window);
+    if (windows.size <= maxKeys) return;
+    const oldest = windows.keys().next();
+    if (!oldest.done) windows.delete(oldest.value);
+  }
+
+  const stateOf = (limit: number, { used, ends }: Window): Omit<Take, "allowed"> => ({
+    remaining: Math.max(0, limit - used),
+    reset_seconds: Math.ceil((ends - now()) / 1000),
+  });
+
+  return {
+    take: async (key, amount, limit, windowSeconds) => {
+      const window = windowOf(key, windowSeconds);
+      const allowed = window.used + amount <= limit;
+      if (allowed) add(key, window, amount);
+      return { allowed, ...stateOf(limit, window) };
+    },
+    reserve: async (demands) => {
+      const places = demands.map(({ key, window_seconds }) =>
+        window_seconds > 0 ? windowOf(key, window_seconds) : { used: gauges.get(key) ?? 0, ends: now() });
+      const refused = demands.findIndex(({ amount, limit }, i) => (places[i]?.used ?? 0) + amount > limit);
+      if (refused < 0) {
+        demands.forEach(({ key, amount, window_seconds }, i) => {
+          const place = places[i];
+          if (!place) return;
+          if (window_seconds > 0) return add(key, place, amount);
+          place.used += amount;
+          gauges.set(key, place.used);
+        });
+      }
+      let ended = refused >= 0;
+      return {
+        refused,
+        states: demands.map(({ limit }, i) => stateOf(limit, places[i] ?? { used: 0, ends: now() })),
+        end: (used) => {
+          if (ended) return;
+          ended = true;
+          demands.forEach(({ key, amount, window_seconds }, i) => {
+            const place = places[i];
+            if (window_seconds === 0) {
+              const left = (gauges.get(key) ?? 0) - amount;
+              if (left > 0) gauges.set(key, left);
+              else gauges.delete(key);
+            } else if (place && windows.get(key) === place && place.ends > now()) {
+              place.used = Math.max(0, place.used + (used[i] ?? amount) - amount);
+            }
+          });
+        },
+      };
+    },
+    close: async () => {
+      windows.clear();
+      gauges.clear();
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import { existsSync } from "node:fs";
+import { openDb } from "../db/client";
+import type { Env } from "../env";
+import { audit, AUDIT_RULES } from "../features/wallet/audit";
+import { CannotStart } from "../lib/cannot-start";
+
+/** `weir audit`: 0 when the books balance; 1 and a line for every row that breaks a rule. May run beside a serving process. */
+export async function auditCommand(env: Env): Promise<number> {
+  // A mistyped folder must not become an empty database whose books balance.
+  if (!env.DATABASE_URL && !existsSync(env.databaseUrl)) {
+    throw new CannotStart(`there is no database at ${env.databaseUrl}. Set WEIR_DATA_DIR or DATABASE_URL.`);
+  }
+  const db = await openDb({ url: env.databaseUrl, pool: 2 });
+  let findings = 0;
+  for await (const { rule, row, expected, found } of audit(db)) {
+    findings++;
+    console.log(`${row}: expected ${expected}, found ${found} (${AUDIT_RULES[rule]})`);
+  }
+  await db.close();
+  console.log(findings === 0 ? "The books balance." : `${findings} row${findings === 1 ? "" : "s"} do not balance.`);
+  return findings === 0 ? 0 : 1;
+}

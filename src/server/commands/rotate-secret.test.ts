@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { ENGINES } from "../../../tests/kit/databases";
+import { type Harness, HOOK_MS, openHarness } from "../../../tests/kit/harness";
+import { createSecrets, WrongSecret } from "../lib/secrets";
+import { ROLE } from "../../shared/roles";
+import { rotate } from "./rotate-secret";
+
+describe.each([...ENGINES])("weir secret rotate on %s", (engine) => {
+  let house: Harness;
+  beforeAll(async () => {
+    house = await openHarness(engine);
+  }, HOOK_MS);
+  afterAll(() => house?.close());
+
+  test("every key reads under the new secret and under no other; what is known by its hash alone ends", async () => {
+    const { db, secrets: old, options } = house.services;
+    const root = await house.person({ role: ROLE.root });
+    await root.rest("POST", "/api/channel/", { type: 1, name: "c", key: "sk-upstream", models: "gpt-4o-mini" });
+    const made = await root.rest("POST", "/api/token/", { name: "t", unlimited_quota: true, expired_time: -1 });
+    await root.rest("GET", "/api/user/token");
+    await options.set("SMTPToken", "mail-secret");
+
+    const next = createSecrets("another secret for tests");
+    await db.q.insert(db.t.meta).values({ name: "canary", value: old.encrypt("canary", "weir") }).onConflictDoNothing();
+    expect(await rotate(db, old, next)).toEqual({ tokens: 1, channels: 1, options: 1, access_tokens: 1 });
+
+    const [token] = await db.q.select().from(db.t.tokens);
+    const [channel] = await db.q.select().from(db.t.channels);
+    const [secret] = await db.q.select().from(db.t.options).where(eq(db.t.options.key, "SMTPToken"));
+    const [canary] = await db.q.select().from(db.t.meta).where(eq(db.t.meta.name, "canary"));
+    const key = String(made.body.data.key);
+    expect(next.decrypt("relay-key", token?.key_cipher ?? "")).toBe(key);
+    expect(token?.key_hash).toBe(next.hash("relay-key", key));
+    expect(next.decrypt("channel-key", channel?.key_cipher ?? "")).toBe("sk-upstream");
+    expect(next.decrypt("option-secret", secret?.value ?? "")).toBe("mail-secret");
+    expect(next.decrypt("canary", canary?.value ?? "")).toBe("weir");
+    expect(() => old.decrypt("relay-key", token?.key_cipher ?? "")).toThrow(WrongSecret);
+    expect(await db.q.select().from(db.t.sessions)).toEqual([]);
+  });
+
+  test("a key that cannot be read stops the rotation before anything changed", async () => {
+    const { db } = house.services;
+    const before = await db.q.select().from(db.t.tokens);
+    await expect(rotate(db, createSecrets("not the secret in force"), createSecrets("whatever comes after"))).rejects.toThrow();
+    expect(await db.q.select().from(db.t.tokens)).toEqual(before);
+  });
+});

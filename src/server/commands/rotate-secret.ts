@@ -1,0 +1,80 @@
+/**
+ * `weir secret rotate`: a new master secret, and everything the old one protected written anew in one transaction.
+ *
+ * The new secret is WEIR_NEW_SECRET, or made here. What can be read is encrypted and hashed anew (relay keys, channel keys,
+ * secret options); what is known by its hash alone cannot: sessions end, and system access tokens must be made again.
+ * Stop every server first: a running one would go on writing under the old secret.
+ */
+import { existsSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eq, isNotNull } from "drizzle-orm";
+import { isOptionKey, option } from "../../shared/options";
+import { type Db, openDb, run } from "../db/client";
+import type { Env } from "../env";
+import { demoKey } from "../features/demo/key";
+import { CannotStart } from "../lib/cannot-start";
+import type { Logger } from "../lib/log";
+import { createSecrets, randomText, type Secrets } from "../lib/secrets";
+import { CANARY, openSecrets } from "../secret-source";
+
+export interface Rotated {
+  tokens: number;
+  channels: number;
+  options: number;
+  /** System access tokens that no longer work. */
+  access_tokens: number;
+}
+
+/** Writes everything anew under `next`. All or nothing. */
+export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
+  const { t } = db;
+  return db.tx(function* (q) {
+    const tokens = yield* run(q.select({ id: t.tokens.id, cipher: t.tokens.key_cipher }).from(t.tokens));
+    for (const { id, cipher } of tokens) {
+      const key = old.decrypt("relay-key", cipher);
+      const anew = { key_cipher: next.encrypt("relay-key", key), key_hash: next.hash("relay-key", key) };
+      yield* run(q.update(t.tokens).set(anew).where(eq(t.tokens.id, id)));
+    }
+    const channels = yield* run(q.select({ id: t.channels.id, cipher: t.channels.key_cipher }).from(t.channels));
+    for (const { id, cipher } of channels) {
+      const stored = old.decrypt("channel-key", cipher);
+      // The demo channel's key is derived from the master secret.
+      const key = stored === demoKey(old) ? demoKey(next) : stored;
+      const anew = { key_cipher: next.encrypt("channel-key", key), key_hash: key ? next.hash("channel-key", key) : "" };
+      yield* run(q.update(t.channels).set(anew).where(eq(t.channels.id, id)));
+    }
+    const options = (yield* run(q.select().from(t.options))).filter(({ key }) => isOptionKey(key) && option(key).secret);
+    for (const { key, value } of options) {
+      const anew = next.encrypt("option-secret", old.decrypt("option-secret", value));
+      yield* run(q.update(t.options).set({ value: anew }).where(eq(t.options.key, key)));
+    }
+    const lost = yield* run(
+      q.update(t.users).set({ access_token_hash: null }).where(isNotNull(t.users.access_token_hash)).returning({ id: t.users.id }),
+    );
+    yield* run(q.delete(t.sessions));
+    yield* run(q.update(t.meta).set({ value: next.encrypt("canary", CANARY) }).where(eq(t.meta.name, "canary")));
+    return { tokens: tokens.length, channels: channels.length, options: options.length, access_tokens: lost.length };
+  }, { durable: true });
+}
+
+export async function rotateSecret(env: Env, log: Logger, given: string): Promise<number> {
+  if (!env.DATABASE_URL && !existsSync(env.databaseUrl)) {
+    throw new CannotStart(`there is no database at ${env.databaseUrl}. Set WEIR_DATA_DIR or DATABASE_URL.`);
+  }
+  if (given && given.length < 16) throw new CannotStart("WEIR_NEW_SECRET must have at least 16 characters");
+  const master = given || randomText(48);
+  const db = await openDb({ url: env.databaseUrl, pool: 2 });
+  const old = await openSecrets(env, db, log);
+  // The file is written before the database changes and takes its place after: whichever is lost, one of the two fits.
+  const path = join(env.dataDir, "secret");
+  const inFile = !env.WEIR_SECRET && db.engine === "sqlite";
+  if (inFile) writeFileSync(`${path}.new`, `${master}\n`, { mode: 0o600 });
+  const done = await rotate(db, old, createSecrets(master));
+  if (inFile) renameSync(`${path}.new`, path);
+  else if (!env.WEIR_SECRET) await db.q.update(db.t.meta).set({ value: master }).where(eq(db.t.meta.name, "master_secret"));
+  await db.close();
+  console.log(`Written anew: ${done.tokens} API tokens, ${done.channels} channels, ${done.options} secret options.`);
+  console.log(`All sessions have ended; ${done.access_tokens} system access tokens must be made again.`);
+  if (env.WEIR_SECRET) console.log(given ? "Set WEIR_SECRET to the new secret." : `Set WEIR_SECRET=${master}`);
+  return 0;
+}

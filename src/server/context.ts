@@ -1,0 +1,69 @@
+/** What verbs get: the services of this process and who asks. There is no container; this record is enough. */
+import type { ErrorCode } from "../shared/errors";
+import type { Lang } from "../shared/text";
+import type { Cluster } from "./cluster/types";
+import type { Db } from "./db/client";
+import type { Env } from "./env";
+import type { ChannelPool } from "./features/channel/pool";
+import type { OptionStore } from "./features/option/store";
+import type { TokenCache } from "./features/token/authenticate";
+import type { Ledger } from "./features/wallet/ledger";
+import type { Background } from "./lib/background";
+import type { Logger } from "./lib/log";
+import type { Secrets } from "./lib/secrets";
+
+export interface Services {
+  env: Env;
+  log: Logger;
+  db: Db;
+  secrets: Secrets;
+  cluster: Cluster;
+  options: OptionStore;
+  pool: ChannelPool;
+  tokens: TokenCache;
+  ledger: Ledger;
+  background: Background;
+  /** Epoch milliseconds; tests give their own. */
+  now(): number;
+}
+
+export type Actor =
+  /** `problem`: why somebody who presented something is not signed in; said when a call needs him to be. */
+  | { kind: "guest"; problem?: ErrorCode }
+  | {
+      kind: "user";
+      id: number;
+      username: string;
+      role: number;
+      group: string;
+      /** How he proved it. */
+      via: "session" | "access_token";
+      session_id: number;
+    }
+  /** Timers and the command line. */
+  | { kind: "system" };
+
+export type UserActor = Extract<Actor, { kind: "user" }>;
+
+export interface Ctx extends Services {
+  actor: Actor;
+  request_id: string;
+  /** The caller's address as far as trusted proxies tell it. */
+  ip: string;
+  /** Where the caller sits, for the set-up's question whether he is on this machine. */
+  place: { ip: string; host: string; forwarded: boolean };
+  lang: Lang;
+  user_agent: string;
+  /** The session cookie as sent, for signing out. */
+  session_cookie: string | undefined;
+  /** The request came over https, as far as the server or a trusted proxy tells. */
+  secure: boolean;
+  /** Adds a Set-Cookie line to the answer. */
+  setCookie(line: string): void;
+}
+
+/** A verb's context once the door has checked that somebody is signed in. */
+export type UserCtx = Ctx & { actor: UserActor };
+
+/** Epoch seconds. */
+export const seconds = (ctx: Pick<Services, "now">): number => Math.floor(ctx.now() / 1000);

@@ -1,0 +1,74 @@
+/** Expressions that mean the same on both engines. */
+import { type AnyColumn, type SQL, sql } from "drizzle-orm";
+import type { Db } from "./client";
+
+/** `column` contains `text`, case ignored, `%` and `_` literal. */
+export function contains(column: AnyColumn, text: string): SQL {
+  const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, (c) => `\\${c}`)}%`;
+  return sql`lower(${column}) like ${pattern} escape '\\'`;
+}
+
+/** `column` starts with `text`, case kept, `%` and `_` literal. */
+export function startsWith(column: AnyColumn, text: string): SQL {
+  return sql`substr(${column}, 1, ${text.length}) = ${text}`;
+}
+
+/** The comma-separated list in `column` has `item` as a member. */
+export function hasItem(column: AnyColumn, item: string): SQL {
+  const pattern = `%,${item.replace(/[\\%_]/g, (c) => `\\${c}`)},%`;
+  return sql`(',' || ${column} || ',') like ${pattern} escape '\\'`;
+}
+
+/**
+ * A text member of the JSON object in `column`, '' when it has none. For members whose values need no escapes, in JSON
+ * that JSON.stringify wrote: inside a string value the quotes of `"name":"` would be escaped. Unlike the engines' JSON
+ * functions it bears rows without JSON, and \u0000 on Postgres.
+ */
+export function jsonMember(db: Pick<Db, "engine">, column: AnyColumn, name: string): SQL<string> {
+  const before = `"${name}":"`;
+  if (db.engine === "postgres") return sql<string>`split_part(split_part(${column}, ${before}, 2), '"', 1)`;
+  const rest = sql`substr(${column}, instr(${column}, ${before}) + ${before.length})`;
+  return sql<string>`case when instr(${column}, ${before}) = 0 then '' else substr(${rest}, 1, instr(${rest}, '"') - 1) end`;
+}
+
+/** sum() that is a number, 0 over no rows. */
+export const total = (column: AnyColumn | SQL): SQL<number> =>
+  sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number);
+
+export const count = (): SQL<number> => sql<number>`count(*)`.mapWith(Number);
+
+/** Walks an error and its causes: drizzle wraps the driver's. */
+function* causes(error: unknown): Generator<{ code?: unknown; errno?: unknown; message?: unknown }> {
+  let e: unknown = error;
+  for (let depth = 0; depth < 6 && typeof e === "object" && e !== null; depth++) {
+    yield e as { code?: unknown; errno?: unknown; message?: unknown };
+    e = (e as { cause?: unknown }).cause;
+  }
+}
+
+/** A unique index refused the row. */
+export function isUniqueViolation(error: unknown): boolean {
+  for (const c of causes(error)) {
+    if (c.errno === "23505" || c.code === "23505") return true;
+    if (c.code === "SQLITE_CONSTRAINT_UNIQUE" || c.code === "SQLITE_CONSTRAINT_PRIMARYKEY") return true;
+  }
+  return false;
+}
+
+/** Postgres asks to run the transaction again, or the connection was lost: nothing was committed. */
+export function isTransient(error: unknown): boolean {
+  for (const c of causes(error)) {
+    const state = String(c.errno ?? c.code ?? "");
+    if (state === "40001" || state === "40P01" || state === "57P01" || state === "08006" || state === "08003") return true;
+    if (state === "ERR_POSTGRES_CONNECTION_CLOSED" || state === "ERR_POSTGRES_LIFETIME_TIMEOUT") return true;
+  }
+  return false;
+}
+
+/** Removes NUL characters, which Postgres text cannot hold. */
+export const withoutNul = (text: string): string => (text.includes("\u0000") ? text.replaceAll("\u0000", "") : text);
+
+/** Locks a row until the transaction ends. SQLite's one writer holds the whole database already. */
+export function forUpdate<B>(db: Db, builder: B): B {
+  return db.engine === "postgres" ? (builder as B & { for(mode: "update"): B }).for("update") : builder;
+}

@@ -1,0 +1,28 @@
+/** Password hashes: argon2id, off the main thread, two at a time (each takes 64 MB). bcrypt from imports verifies too. */
+let running = 0;
+const waiting: (() => void)[] = [];
+
+async function limited<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= 2) await new Promise<void>((go) => waiting.push(go));
+  running++;
+  try {
+    return await work();
+  } finally {
+    running--;
+    waiting.shift()?.();
+  }
+}
+
+export const hashPassword = (password: string): Promise<string> => limited(() => Bun.password.hash(password, "argon2id"));
+
+export const verifyPassword = (password: string, hash: string): Promise<boolean> =>
+  limited(() => Bun.password.verify(password, hash).catch(() => false));
+
+let decoy: Promise<string> | undefined;
+
+/** Takes as long as a real check: an unknown name cannot be told from a wrong password by time. */
+export async function verifyNobody(password: string): Promise<false> {
+  decoy ??= hashPassword("nobody has this password");
+  await verifyPassword(password, await decoy);
+  return false;
+}

@@ -1,0 +1,119 @@
+/**
+ * What the gateway does to a channel's status by itself. Enabled (1) becomes auto-disabled (3) only when
+ * AutomaticDisableChannelEnabled and the channel's auto_ban allow it; only 3 becomes 1 again, when
+ * AutomaticEnableChannelEnabled allows it; disabled by hand (2) is never touched (C-330 to C-333). Each change is one
+ * conditional statement with its log row of type 4, so many failures at once make one change and one row.
+ */
+import { and, eq, ne } from "drizzle-orm";
+import { CHANNEL_STATUS } from "../../../shared/channel";
+import { MAX_REASON, statusInfo, type StatusReason } from "../../../shared/channel-operations";
+import { errorText } from "../../../shared/errors";
+import { type Services, seconds } from "../../context";
+import { run } from "../../db/client";
+import { withoutNul } from "../../db/sql";
+import type { PoolChannel } from "../../relay/seams";
+import { eventRow } from "../log/record";
+import { announceChange } from "./announce";
+
+/** What led to the change, for the log row. */
+export interface Evidence {
+  request_id?: string;
+  model?: string;
+}
+
+/** Disables a channel for `reason`, if the options and its auto_ban allow. True when this call changed it. */
+export async function autoDisable(
+  services: Services,
+  id: number,
+  { code, values }: StatusReason,
+  evidence: Evidence = {},
+): Promise<boolean> {
+  if (!services.options.get("AutomaticDisableChannelEnabled")) return false;
+  const { channels } = services.db.t;
+  const reason: StatusReason = { code, values: Object.fromEntries(Object.entries(values).map(short)) };
+  return change(services, {
+    set: { status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(reason, seconds(services)) },
+    where: and(eq(channels.id, id), eq(channels.status, CHANNEL_STATUS.enabled), ne(channels.auto_ban, 0)),
+    event: "channel_auto_disabled",
+    tell: (name) => `渠道「${name}」（#${id}）已被自动禁用：${errorText(reason.code, reason.values, "zh")}`,
+    details: { reason, ...evidence },
+  });
+}
+
+/** Enables a channel that was disabled automatically, if the option allows. True when this call changed it. */
+export async function autoEnable(services: Services, id: number, evidence: Evidence = {}): Promise<boolean> {
+  if (!services.options.get("AutomaticEnableChannelEnabled")) return false;
+  const { channels } = services.db.t;
+  return change(services, {
+    set: { status: CHANNEL_STATUS.enabled, other_info: "" },
+    where: and(eq(channels.id, id), eq(channels.status, CHANNEL_STATUS.auto_disabled)),
+    event: "channel_auto_enabled",
+    tell: (name) => `渠道「${name}」（#${id}）测试通过，已被自动启用`,
+    details: { ...evidence },
+  });
+}
+
+const short = ([name, value]: [string, string | number]): [string, string | number] => [
+  name,
+  typeof value === "string" ? withoutNul(value).slice(0, MAX_REASON) : value,
+];
+
+interface Change {
+  set: { status: number; other_info: string };
+  where: ReturnType<typeof and>;
+  event: string;
+  tell(name: string): string;
+  details: Record<string, unknown>;
+}
+
+async function change(services: Services, { set, where, event, tell, details }: Change): Promise<boolean> {
+  const { channels, logs } = services.db.t;
+  const changed = await services.db.tx(function* (q) {
+    const [row] = yield* run(q.update(channels).set(set).where(where).returning({ id: channels.id, name: channels.name }));
+    if (!row) return undefined;
+    const entry = eventRow(services, { type: "system", channel: row, content: tell(row.name), other: { event, ...details } });
+    yield* run(q.insert(logs).values(entry));
+    return row;
+  });
+  if (!changed) return false;
+  services.log.warn({ channel: changed.id, event }, "a channel's status was changed automatically");
+  await announceChange(services, changed.id);
+  return true;
+}
+
+/** What an upstream did to a call, as the rules of automatic disabling see it. */
+export interface ChannelTrouble extends Evidence {
+  /** The upstream's HTTP status, 0 when none came. */
+  status: number;
+  /** The failure table says that this disables a channel (relay/failures.ts, after status_code_mapping). */
+  disable: boolean;
+  /** The upstream's own words, '' without any. Keys must be cut out of them: they are kept. */
+  message: string;
+  /** Whether the caller himself wrote this phrase: an error that quotes him is no evidence. */
+  quoted?(phrase: string): boolean;
+}
+
+/** Whether this trouble disables a channel: by the failure table, or by a phrase of AutomaticDisableKeywords (case ignored). */
+export function disables({ options }: Pick<Services, "options">, { disable, message, quoted }: Pick<ChannelTrouble, "disable" | "message" | "quoted">): boolean {
+  if (disable) return true;
+  if (message === "") return false;
+  const said = message.toLowerCase();
+  return options.get("AutomaticDisableKeywords").some((phrase) => said.includes(phrase.toLowerCase()) && !quoted?.(phrase));
+}
+
+/**
+ * The seam of the relay: called after every failed attempt (some vendors call an empty account a bad request). Answers at
+ * once and never throws; what must be done is done behind the call's back, once per channel at a time.
+ */
+export function channelWatch(services: Services): (channel: PoolChannel, trouble: ChannelTrouble) => void {
+  const busy = new Set<number>();
+  return (channel, trouble) => {
+    if (!channel.auto_ban || busy.has(channel.id)) return;
+    if (!services.options.get("AutomaticDisableChannelEnabled") || !disables(services, trouble)) return;
+    busy.add(channel.id);
+    const { status, message, request_id, model } = trouble;
+    const reason: StatusReason = { code: "channel_call_refused", values: { status, detail: message } };
+    const work = autoDisable(services, channel.id, reason, { request_id, model });
+    services.background.track("auto-disable", work.finally(() => busy.delete(channel.id)));
+  };
+}

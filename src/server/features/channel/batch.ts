@@ -1,0 +1,160 @@
+/**
+ * Changes of several channels at once: by selection, by tag, or of all that are disabled. Each is one transaction with
+ * a log row of type 3 that says who did what to which channels (C-066, C-067, C-413 to C-422, C-514 to C-526).
+ */
+import { eq, inArray, type SQL } from "drizzle-orm";
+import type * as z from "zod";
+import { CHANNEL_LIMITS, CHANNEL_STATUS, channelIssues, cleanList, splitList } from "../../../shared/channel";
+import { type ChannelEdits, isUntouched, type tagEdit } from "../../../shared/channel-operations";
+import { fail } from "../../../shared/errors";
+import type { Ctx } from "../../context";
+import { type Q, run, type Steps } from "../../db/client";
+import type { ChannelRow } from "../../db/schema";
+import { withoutNul } from "../../db/sql";
+import { eventRow } from "../log/record";
+import { announceChange } from "./announce";
+
+/** Ids per statement: both engines limit the parameters of one. */
+const CHUNK = 500;
+/** Names that a log row spells out. */
+const NAMED = 20;
+
+/** A channel that was changed. */
+interface Hit {
+  id: number;
+  name: string;
+}
+
+const chunks = (ids: readonly number[]): number[][] => {
+  const distinct = [...new Set(ids)];
+  return Array.from({ length: Math.ceil(distinct.length / CHUNK) }, (_, i) => distinct.slice(i * CHUNK, (i + 1) * CHUNK));
+};
+
+interface Deed {
+  event: string;
+  /** What was done, in words of the log. */
+  title: string;
+  details?: Record<string, unknown>;
+  /** Refuses when no channel was hit. */
+  none?(): never;
+}
+
+/** Runs `change` for each condition in one transaction, keeps the log row, tells everybody. Answers the number of channels hit. */
+async function carryOut(ctx: Ctx, { event, title, details, none }: Deed, where: SQL[], change: (q: Q, where: SQL) => PromiseLike<Hit[]>): Promise<number> {
+  const hits = await ctx.db.tx(function* (q): Steps<Hit[]> {
+    const all: Hit[] = [];
+    for (const condition of where) all.push(...(yield* run(change(q, condition))));
+    if (all.length === 0) return all;
+    const named = all.slice(0, NAMED).map(({ id, name }) => `#${id} ${name}`);
+    const content = `${title}（${all.length} 个渠道）：${named.join("，")}${all.length > NAMED ? " …" : ""}`;
+    const other = { event, ids: all.map((hit) => hit.id), ...details };
+    yield* run(q.insert(ctx.db.t.logs).values(eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other })));
+    return all;
+  });
+  if (hits.length === 0) none?.();
+  else await announceChange(ctx, "*");
+  return hits.length;
+}
+
+const hit = ({ db }: Pick<Ctx, "db">) => ({ id: db.t.channels.id, name: db.t.channels.name });
+
+const byIds = ({ db }: Pick<Ctx, "db">, ids: readonly number[]): SQL[] => chunks(ids).map((chunk) => inArray(db.t.channels.id, chunk));
+
+/** Deletes channels by id; ids that no channel has are passed over. Throws batch_delete_empty. */
+export async function deleteChannels(ctx: Ctx, ids: readonly number[]): Promise<number> {
+  if (ids.length === 0) fail("batch_delete_empty");
+  const deed = { event: "channels_deleted", title: "批量删除渠道" };
+  return carryOut(ctx, deed, byIds(ctx, ids), (q, where) => q.delete(ctx.db.t.channels).where(where).returning(hit(ctx)));
+}
+
+/** Deletes every channel that is disabled, by hand or automatically (C-516). */
+export async function deleteDisabled(ctx: Ctx): Promise<number> {
+  const { channels } = ctx.db.t;
+  const deed = { event: "channels_deleted", title: "删除已禁用的渠道" };
+  const disabled = inArray(channels.status, [CHANNEL_STATUS.disabled, CHANNEL_STATUS.auto_disabled]);
+  return carryOut(ctx, deed, [disabled], (q, where) => q.delete(channels).where(where).returning(hit(ctx)));
+}
+
+/** Puts channels under a tag; null takes theirs away. Throws batch_tag_empty, tag_empty. */
+export async function setTag(ctx: Ctx, ids: readonly number[], tag: string | null | undefined): Promise<number> {
+  if (ids.length === 0) fail("batch_tag_empty");
+  const name = tag === null ? "" : withoutNul(tag?.trim() ?? "") || fail("tag_empty");
+  const deed = { event: "channels_tagged", title: name ? `设置标签「${name}」` : "移除标签", details: { tag: name } };
+  return update(ctx, deed, byIds(ctx, ids), { tag: name });
+}
+
+const STATUS_TITLE = { 1: "启用", 2: "禁用" } as const;
+
+/** Enables or disables channels by hand. Throws batch_empty. */
+export async function setStatus(ctx: Ctx, ids: readonly number[], status: 1 | 2): Promise<number> {
+  if (ids.length === 0) fail("batch_empty");
+  const deed = { event: "channels_status", title: `批量${STATUS_TITLE[status]}渠道`, details: { status } };
+  return update(ctx, deed, byIds(ctx, ids), { status, other_info: "" });
+}
+
+/** Sets fields of the selected channels. Throws batch_empty, tag_nothing_changed, and what a form throws for a bad field. */
+export async function editChannels(ctx: Ctx, ids: readonly number[], edits: ChannelEdits): Promise<number> {
+  if (ids.length === 0) fail("batch_empty");
+  const set = checkedEdits(ctx, edits);
+  return update(ctx, { event: "channels_edited", title: "批量编辑渠道", details: { set } }, byIds(ctx, ids), set);
+}
+
+const tagDeed = (tag: string, deed: Omit<Deed, "none">): Deed => ({ ...deed, none: () => fail("tag_not_found", { tag }) });
+
+/** The tag as stored; an empty one names nobody (C-525). */
+const tagName = (tag: string): string => withoutNul(tag.trim()) || fail("tag_empty");
+
+/** Enables (1) or disables (2) every channel of a tag. Throws tag_empty, tag_not_found. */
+export async function setTagStatus(ctx: Ctx, tag: string, status: 1 | 2): Promise<number> {
+  const name = tagName(tag);
+  const deed = tagDeed(name, { event: "tag_status", title: `${STATUS_TITLE[status]}标签「${name}」`, details: { tag: name, status } });
+  return update(ctx, deed, [eq(ctx.db.t.channels.tag, name)], { status, other_info: "" });
+}
+
+/**
+ * Overwrites fields of every channel of a tag; blank ones stay. `new_tag` "" dissolves the tag, another tag's name merges
+ * the two. Throws tag_empty, tag_not_found, tag_nothing_changed, and what a form throws for a bad field.
+ */
+export async function editTag(ctx: Ctx, { tag, new_tag, ...edits }: z.output<typeof tagEdit>): Promise<number> {
+  const name = tagName(tag);
+  const renamed = new_tag === undefined || withoutNul(new_tag.trim()) === name ? undefined : withoutNul(new_tag.trim());
+  const set = renamed === undefined ? checkedEdits(ctx, edits) : { ...writtenEdits(ctx, edits), tag: renamed };
+  const deed = tagDeed(name, { event: "tag_edited", title: `编辑标签「${name}」`, details: { tag: name, set } });
+  return update(ctx, deed, [eq(ctx.db.t.channels.tag, name)], set);
+}
+
+type Columns = Partial<Omit<ChannelRow, "id">>;
+
+function update(ctx: Ctx, deed: Deed, where: SQL[], set: Columns): Promise<number> {
+  return carryOut(ctx, deed, where, (q, condition) => q.update(ctx.db.t.channels).set(set).where(condition).returning(hit(ctx)));
+}
+
+function checkedEdits(ctx: Ctx, edits: ChannelEdits): Columns {
+  if (isUntouched(edits)) fail("tag_nothing_changed");
+  const written = writtenEdits(ctx, edits);
+  // Lists of commas alone: something was typed, and it says nothing.
+  if (Object.keys(written).length === 0) fail("tag_nothing_changed");
+  return written;
+}
+
+/** The columns that the edits write, judged by the rules of the channel form; blank ones write nothing. */
+function writtenEdits(ctx: Ctx, edits: ChannelEdits): Columns {
+  const { models, groups, priority, weight } = edits;
+  const out: Columns = {};
+  for (const field of ["model_mapping", "param_override", "header_override"] as const) {
+    const text = withoutNul(edits[field]?.trim() ?? "");
+    if (text) out[field] = text;
+  }
+  const list = withoutNul(cleanList(models ?? ""));
+  if (list) out.models = list;
+  const group = withoutNul(cleanList(groups ?? ""));
+  if (group) out.group = group;
+  if (priority !== undefined) out.priority = priority;
+  if (weight !== undefined) out.weight = weight;
+  const fields = new Set<string>(Object.keys(out));
+  const issue = channelIssues({ ...out, has_key: true }, ctx.lang).find(({ field }) => fields.has(field));
+  if (issue) fail(issue.code, issue.values);
+  const long = splitList(group).find((entry) => entry.length > CHANNEL_LIMITS.name);
+  if (long) fail("invalid_parameter", { detail: `groups: ${long.slice(0, 40)}…` });
+  return out;
+}

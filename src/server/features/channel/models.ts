@@ -1,0 +1,100 @@
+/** Model lists: of the registry, of the enabled channels, and of an upstream. */
+import type * as z from "zod";
+import { type fetchModelsInput, splitKeys } from "../../../shared/channel";
+import { baseUrlOf, type ChannelType, channelType, channelTypes, knownModels } from "../../../shared/channel-types";
+import { AppError, fail } from "../../../shared/errors";
+import type { Ctx } from "../../context";
+import { EGRESS_MAX_BYTES, EGRESS_TIMEOUT_MS, egressFetch, readLimited } from "../../lib/egress";
+import type { PoolChannel } from "../../relay/seams";
+import { readChannel } from "./pool";
+import { findChannel } from "./service";
+import { modelNames, unsavedChannel, upstreamHeaders, upstreamInit, upstreamMessage } from "./upstream";
+
+/** GET /api/models: type id -> default models; types without any are left out. */
+export function modelsByType(): Record<string, readonly string[]> {
+  return Object.fromEntries(
+    channelTypes.filter((type) => type.models.length > 0).map((type) => [type.id, type.models]),
+  );
+}
+
+export interface ModelObject {
+  id: string;
+  object: "model";
+  /** Epoch seconds; the registry has no dates, so always the same. */
+  created: number;
+  owned_by: string;
+}
+
+const REGISTRY_DATE = 1_626_777_600;
+
+/** GET /api/channel/models: every model of the registry, and those that operators typed. */
+export function allModels(ctx: Pick<Ctx, "pool">): ModelObject[] {
+  const known = knownModels();
+  const names = new Set(known.map((model) => model.id));
+  const typed = ctx.pool
+    .enabledModels()
+    .filter((name) => !names.has(name))
+    .map((id) => ({ id, owned_by: "custom" }));
+  return [...known, ...typed].map(({ id, owned_by }) => ({ id, object: "model", created: REGISTRY_DATE, owned_by }));
+}
+
+function listUrl(type: ChannelType, base_url: string): string {
+  if (!type.fetch_models) fail("fetch_models_unsupported");
+  if (base_url === "") fail("channel_base_url_missing");
+  return base_url + type.fetch_models.path;
+}
+
+function namesOrFail(type: ChannelType, status: number, text: string, key: string): string[] {
+  if (status < 200 || status >= 300) fail("fetch_models_failed", { detail: upstreamMessage(status, text, key) });
+  const names = type.fetch_models && modelNames(type.fetch_models.shape, text);
+  return names ?? fail("fetch_models_failed", { detail: upstreamMessage(status, "not a model list", key) });
+}
+
+const reason = (error: unknown): string => {
+  if (!(error instanceof Error)) return "unknown";
+  if (error.name === "TimeoutError") return "timeout";
+  return String((error as { code?: unknown }).code ?? error.name);
+};
+
+/** The upstream of a stored channel: an administrator typed its address as a channel, so it may be private. */
+export async function fetchModelsOf(ctx: Ctx, id: number): Promise<string[]> {
+  const row = await findChannel(ctx, id);
+  const type = channelType(row.type) ?? fail("channel_type_unknown", { type: row.type });
+  const channel = readChannel(row, ctx.secrets, () => {}) ?? fail("channel_key_unreadable");
+  return plainFetch(channel, listUrl(type, channel.base_url));
+}
+
+const headersOf = (channel: PoolChannel): Record<string, string> =>
+  upstreamHeaders(channel) ?? fail("fetch_models_unsupported");
+
+async function plainFetch(channel: PoolChannel, url: string): Promise<string[]> {
+  const headers = headersOf(channel);
+  try {
+    const response = await fetch(url, { ...upstreamInit(channel, EGRESS_TIMEOUT_MS), headers });
+    return namesOrFail(channel.type, response.status, await readLimited(response, EGRESS_MAX_BYTES), channel.key);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    return fail("fetch_models_failed", { detail: reason(error) }, error);
+  }
+}
+
+/** The upstream of a form that is not saved yet: the typed address goes through the egress policy (C-530). */
+export async function fetchModelsFrom(ctx: Ctx, input: z.output<typeof fetchModelsInput>): Promise<string[]> {
+  const type = channelType(input.type) ?? fail("channel_type_unknown", { type: input.type });
+  const [key = ""] = splitKeys(input.type, input.key);
+  if (key === "" && !type.key_format.optional) fail("fetch_models_key_missing");
+  const channel = unsavedChannel(type, baseUrlOf(input.type, input.base_url), key);
+  const url = listUrl(type, channel.base_url);
+  // Nothing typed: the vendor's own address is Weir's data, not somebody's input.
+  if (input.base_url.trim() === "") return plainFetch(channel, url);
+  try {
+    const answer = await egressFetch(url, {
+      headers: headersOf(channel),
+      allowPrivate: ctx.env.WEIR_ALLOW_PRIVATE_FETCH,
+    });
+    return namesOrFail(type, answer.status, answer.text, key);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    return fail("fetch_models_failed", { detail: reason(error) }, error);
+  }
+}

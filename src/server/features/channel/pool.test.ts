@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { ENGINES } from "../../../../tests/kit/databases";
+import { type Harness, HOOK_MS, openHarness } from "../../../../tests/kit/harness";
+import { type ChannelPool, createChannelPool, resolveMapping } from "./pool";
+
+describe("model mapping", () => {
+  const resolve = (json: Record<string, unknown>) => {
+    const { mapping, loops } = resolveMapping(json);
+    return { mapping: Object.fromEntries(mapping), loops };
+  };
+
+  test("follows chains to their end", () => {
+    expect(resolve({ a: "b", b: "c", c: "d" })).toEqual({ mapping: { a: "d", b: "d", c: "d" }, loops: [] });
+  });
+
+  test("ends at a name that is mapped to itself", () => {
+    expect(resolve({ a: "b", b: "b" })).toEqual({ mapping: { a: "b" }, loops: [] });
+  });
+
+  test("leaves the names of a circle unmapped and reports them", () => {
+    expect(resolve({ a: "b", b: "a", c: "a" })).toEqual({ mapping: {}, loops: ["a", "b", "c"] });
+  });
+
+  test("ignores what is no name", () => {
+    expect(resolve({ a: 1, b: null, c: "", d: " e ", __proto__: "x" })).toEqual({ mapping: { d: "e" }, loops: [] });
+    expect(resolve({ a: "constructor" })).toEqual({ mapping: { a: "constructor" }, loops: [] });
+  });
+});
+
+for (const engine of ENGINES) {
+  describe(`the channel pool on ${engine}`, () => {
+    let h: Harness;
+    let pool: ChannelPool;
+    beforeAll(async () => {
+      h = await openHarness(engine);
+      pool = await createChannelPool(h.services, 1);
+    }, HOOK_MS);
+    afterAll(async () => {
+      pool.close();
+      await h.close();
+    });
+
+    const insert = async (fields: object = {}) => {
+      const [row] = await h.services.db.q
+        .insert(h.services.db.t.channels)
+        .values({
+          type: 1,
+          name: "c",
+          models: "m",
+          group: "default",
+          created_time: 1,
+          key_cipher: h.services.secrets.encrypt("channel-key", "the key"),
+          ...fields,
+        })
+        .returning();
+      return row?.id ?? 0;
+    };
+    const ids = (group: string, model: string) =>
+      pool
+        .candidates(group, model)
+        .map((channel) => channel.id)
+        .sort((a, b) => a - b);
+    const update = (id: number, set: object) => {
+      const { channels } = h.services.db.t;
+      return h.services.db.q.update(channels).set(set).where(eq(channels.id, id)).returning();
+    };
+
+    test("answers enabled channels by group and model, and any channel by id", async () => {
+      const a = await insert({
+        models: "m,n",
+        group: "default,vip",
+        base_url: "https://a.example/",
+        status_code_mapping: '{"400":"500","x":1,"429":99}',
+      });
+      const b = await insert();
+      const off = await insert({ status: 2 });
+      await pool.reload();
+      expect(ids("default", "m")).toEqual([a, b]);
+      expect(ids("vip", "n")).toEqual([a]);
+      expect(ids("vip", "none")).toEqual([]);
+      expect(ids("__proto__", "constructor")).toEqual([]);
+      expect(pool.models("default")).toEqual(["m", "n"]);
+      expect(pool.models("nobody")).toEqual([]);
+      expect(pool.enabledModels()).toEqual(["m", "n"]);
+      expect(pool.byId(off)).toMatchObject({ enabled: false, channel: { id: off, key: "the key" } });
+      expect(pool.byId(a)?.channel).toMatchObject({
+        base_url: "https://a.example",
+        type: { key: "openai" },
+        auto_ban: true,
+        status_mapping: new Map([[400, 500]]),
+      });
+      expect(pool.byId(12345)).toBeUndefined();
+    });
+
+    test("serves what is readable of a channel with broken settings, leaves unreadable ones out, and reports each once", async () => {
+      const broken = await insert({ models: "broken", model_mapping: "{", setting: "[1]", status_code_mapping: "x" });
+      const unknown = await insert({ models: "broken", type: 999 });
+      const locked = await insert({ models: "broken", key_cipher: "k1.AAAA.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" });
+      const before = h.logged.length;
+      await pool.reload();
+      expect(ids("default", "broken")).toEqual([broken]);
+      expect(pool.byId(broken)?.channel).toMatchObject({ model_mapping: new Map(), setting: {} });
+      const reported = h.logged.slice(before).map((line) => JSON.parse(line).channel);
+      for (const id of [broken, unknown, locked]) expect(reported).toContain(id);
+      const count = h.logged.length;
+      await pool.reload();
+      await pool.reload();
+      expect(h.logged.length).toBe(count);
+    });
+
+    test("hears of a change elsewhere, and keeps the parsed form of channels that did not change", async () => {
+      const id = await insert({ models: "moved" });
+      const other = await insert({ models: "stays" });
+      await pool.reload();
+      const kept = pool.byId(other)?.channel;
+      await update(id, { models: "moved-on" });
+      await h.services.cluster.bus.publish("channels", String(id));
+      for (let i = 0; i < 100 && ids("default", "moved-on").length === 0; i++) await Bun.sleep(5);
+      expect(ids("default", "moved-on")).toEqual([id]);
+      expect(ids("default", "moved")).toEqual([]);
+      expect(pool.byId(other)?.channel).toBe(kept);
+    });
+
+    test("a reload that is asked for during another one sees what was written before it was asked for", async () => {
+      const id = await insert({ models: "late" });
+      const first = pool.reload();
+      await update(id, { models: "latest" });
+      await Promise.all([first, pool.reload(), pool.reload()]);
+      expect(ids("default", "latest")).toEqual([id]);
+    });
+  });
+}

@@ -1,0 +1,275 @@
+/**
+ * The channels as the relay sees them: one snapshot in memory, built from all rows, replaced as a whole. Rows are parsed
+ * once and kept as long as they do not change; keys are decrypted once. A change is read by every instance within the
+ * debounce time, and by the instance that made it before its caller is answered.
+ */
+import { CHANNEL_STATUS, jsonObject, splitList } from "../../../shared/channel";
+import { baseUrlOf, channelType } from "../../../shared/channel-types";
+import type { Services } from "../../context";
+import type { ChannelRow } from "../../db/schema";
+import type { Secrets } from "../../lib/secrets";
+import type { Pool, PoolChannel } from "../../relay/seams";
+
+export interface ChannelPool extends Pool {
+  /** Reads the channels again; resolves when a snapshot that is at least as new as the call is in force. */
+  reload(): Promise<void>;
+  /**
+   * An enabled channel is stored for (group, model), but its row cannot be used (unreadable key, unknown type). Where
+   * there are no candidates this tells a broken database from a model that nobody serves (C-600).
+   */
+  broken(group: string, model: string): boolean;
+  /** Every model that some enabled channel serves, sorted (GET /api/channel/models_enabled). */
+  enabledModels(): readonly string[];
+  close(): void;
+}
+
+/** Milliseconds that a burst of changes is collected. */
+const DEBOUNCE_MS = 50;
+
+/** What the pool reads; balances, totals and test results change often and do not matter here. */
+const COLUMNS = [
+  "id",
+  "type",
+  "name",
+  "key_cipher",
+  "base_url",
+  "other",
+  "models",
+  "group",
+  "model_mapping",
+  "status_code_mapping",
+  "setting",
+  "test_model",
+  "auto_ban",
+  "priority",
+  "weight",
+  "openai_organization",
+  "status",
+] as const satisfies readonly (keyof ChannelRow)[];
+type PoolRow = Pick<ChannelRow, (typeof COLUMNS)[number]>;
+
+interface Entry {
+  row: PoolRow;
+  channel: PoolChannel;
+  enabled: boolean;
+}
+
+const EMPTY: readonly PoolChannel[] = Object.freeze([]);
+const NO_NAMES: readonly string[] = Object.freeze([]);
+
+/** One state of all channels. */
+class Snapshot {
+  readonly index = new Map<string, Map<string, PoolChannel[]>>();
+  private readonly names = new Map<string, readonly string[]>();
+
+  constructor(readonly entries: ReadonlyMap<number, Entry>) {
+    for (const { channel, enabled } of entries.values()) {
+      if (!enabled) continue;
+      for (const group of channel.groups) {
+        let models = this.index.get(group);
+        if (!models) this.index.set(group, (models = new Map()));
+        for (const model of channel.models) {
+          const list = models.get(model);
+          if (list) list.push(channel);
+          else models.set(model, [channel]);
+        }
+      }
+    }
+  }
+
+  /** Sorted once per snapshot, when first asked for. '*' is every group. */
+  models(group: string): readonly string[] {
+    let names = this.names.get(group);
+    if (!names) {
+      const keys =
+        group === "*"
+          ? [...this.index.values()].flatMap((models) => [...models.keys()])
+          : [...(this.index.get(group)?.keys() ?? [])];
+      names = keys.length ? [...new Set(keys)].sort() : NO_NAMES;
+      if (keys.length) this.names.set(group, names);
+    }
+    return names;
+  }
+}
+
+/**
+ * Requested model -> upstream model with chains followed to their end. A chain that comes back to itself leads nowhere:
+ * its names are left unmapped and reported; a name mapped to itself simply ends there.
+ */
+export function resolveMapping(json: Readonly<Record<string, unknown>>): {
+  mapping: Map<string, string>;
+  loops: string[];
+} {
+  const mapping = new Map<string, string>();
+  const loops: string[] = [];
+  const next = (name: string): string | undefined => {
+    const value = Object.hasOwn(json, name) ? json[name] : undefined;
+    return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+  };
+  for (const from of Object.keys(json)) {
+    const seen = new Set([from]);
+    let to = from;
+    for (;;) {
+      const step = next(to);
+      if (step === undefined || step === to) break;
+      if (seen.has(step)) {
+        to = from;
+        loops.push(from);
+        break;
+      }
+      seen.add(step);
+      to = step;
+    }
+    if (to !== from) mapping.set(from, to);
+  }
+  return { mapping, loops };
+}
+
+const isStatus = (value: number): boolean => Number.isInteger(value) && value >= 100 && value <= 599;
+
+function statusMapping(json: Readonly<Record<string, unknown>>): Map<number, number> {
+  const mapping = new Map<number, number>();
+  for (const [from, to] of Object.entries(json)) {
+    if (isStatus(Number(from)) && isStatus(Number(to))) mapping.set(Number(from), Number(to));
+  }
+  return mapping;
+}
+
+/**
+ * A stored channel as the relay uses it: key in clear, settings parsed. `report` hears what is not usable of it.
+ * undefined when its type is unknown or its key cannot be read.
+ */
+export function readChannel(
+  row: PoolRow,
+  secrets: Secrets,
+  report: (problem: string) => void,
+): PoolChannel | undefined {
+  const type = channelType(row.type);
+  if (!type) {
+    report(`unknown type ${row.type}`);
+    return undefined;
+  }
+  const json = (field: "model_mapping" | "status_code_mapping" | "setting"): Record<string, unknown> => {
+    const value = jsonObject(row[field]);
+    if (!value) report(`${field} is not a JSON object`);
+    return value ?? {};
+  };
+  let key: string;
+  try {
+    key = secrets.decrypt("channel-key", row.key_cipher);
+  } catch {
+    report("the key cannot be read with this secret");
+    return undefined;
+  }
+  const { mapping, loops } = resolveMapping(json("model_mapping"));
+  if (loops.length) report(`model_mapping goes in a circle at ${loops.join(", ")}`);
+  return {
+    id: row.id,
+    name: row.name,
+    type,
+    key,
+    base_url: baseUrlOf(row.type, row.base_url),
+    other: row.other,
+    organization: row.openai_organization,
+    models: new Set(splitList(row.models)),
+    groups: new Set(splitList(row.group)),
+    priority: row.priority,
+    weight: row.weight,
+    auto_ban: row.auto_ban !== 0,
+    model_mapping: mapping,
+    status_mapping: statusMapping(json("status_code_mapping")),
+    setting: json("setting"),
+    test_model: row.test_model,
+  };
+}
+
+/** Opens the pool; the first snapshot is in force when this resolves. */
+export async function createChannelPool(
+  { db, secrets, cluster, log }: Pick<Services, "db" | "secrets" | "cluster" | "log">,
+  debounceMs = DEBOUNCE_MS,
+): Promise<ChannelPool> {
+  let current = new Snapshot(new Map());
+  let running: Promise<void> | undefined;
+  let queued: Promise<void> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let closed = false;
+  /** Rows that cannot be used, as they were when that was reported. */
+  let refused = new Map<number, PoolRow>();
+
+  function parse(row: PoolRow): Entry | undefined {
+    const report = (problem: string) =>
+      log.warn({ channel: row.id, problem }, "a channel's stored settings are not usable");
+    const channel = readChannel(row, secrets, report);
+    return channel && { row, channel, enabled: row.status === CHANNEL_STATUS.enabled };
+  }
+
+  async function read(): Promise<void> {
+    const { channels } = db.t;
+    const wanted = Object.fromEntries(COLUMNS.map((name) => [name, channels[name]])) as Pick<
+      typeof channels,
+      (typeof COLUMNS)[number]
+    >;
+    const rows: PoolRow[] = await db.read.select(wanted).from(channels);
+    const entries = new Map<number, Entry>();
+    const unusable = new Map<number, PoolRow>();
+    for (const row of rows) {
+      const same = (known: PoolRow | undefined) =>
+        known !== undefined && COLUMNS.every((name) => known[name] === row[name]);
+      const known = current.entries.get(row.id);
+      // Unchanged rows keep their parsed form, so problems are reported once and keys decrypted once.
+      const entry = known && same(known.row) ? known : same(refused.get(row.id)) ? undefined : parse(row);
+      if (entry) entries.set(row.id, entry);
+      else unusable.set(row.id, row);
+    }
+    if (closed) return;
+    current = new Snapshot(entries);
+    refused = unusable;
+  }
+
+  function start(): Promise<void> {
+    running = read().finally(() => (running = undefined));
+    return running;
+  }
+
+  function reload(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    if (!running) return start();
+    // What is being read may have been read before the change: one more read serves everybody who waits now.
+    queued ??= running
+      .catch(() => {})
+      .then(() => {
+        queued = undefined;
+        return start();
+      });
+    return queued;
+  }
+
+  const unsubscribe = cluster.bus.subscribe("channels", () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      reload().catch((err) => log.error({ err }, "channels could not be read again"));
+    }, debounceMs);
+  });
+
+  await reload();
+  return {
+    candidates: (group, model) => current.index.get(group)?.get(model) ?? EMPTY,
+    byId: (id) => current.entries.get(id),
+    models: (group) => current.models(group),
+    enabledModels: () => current.models("*"),
+    broken: (group, model) =>
+      [...refused.values()].some(
+        (row) =>
+          row.status === CHANNEL_STATUS.enabled &&
+          splitList(row.group).includes(group) &&
+          splitList(row.models).includes(model),
+      ),
+    reload,
+    close: () => {
+      closed = true;
+      clearTimeout(timer);
+      unsubscribe();
+    },
+  };
+}

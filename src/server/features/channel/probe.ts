@@ -1,0 +1,147 @@
+/** The one small call that tests a channel: what is sent, and what counts as an answer (compatibility.md 3.4). */
+import { fail } from "../../../shared/errors";
+import { readLimited } from "../../lib/egress";
+import { chatDialects, isChatDialect } from "../../relay/dialects/chat-dialects";
+import { decodeFrame } from "../../relay/dialects/openai-chat/stream";
+import type { ChatDialect } from "../../relay/dialects/translation";
+import type { Usage } from "../../relay/events";
+import { classifyErrorIn200, classifyStatus, type Failure } from "../../relay/failures";
+import type { PoolChannel } from "../../relay/seams";
+import { firstFrameEnd, readFrame } from "../../relay/sse";
+import type { ChannelTrouble } from "./auto-status";
+import { upstreamHeaders, upstreamInit, upstreamMessage, upstreamUrl } from "./upstream";
+
+const TEST_MAX_BYTES = 1024 * 1024;
+
+const isEmbedding = (model: string): boolean => /embed|bge-|^m3e/i.test(model);
+
+function testBody(model: string): Record<string, unknown> {
+  if (isEmbedding(model)) return { model, input: ["hi"] };
+  const messages = [{ role: "user", content: "hi" }];
+  // Reasoning models refuse max_tokens and spend their first tokens on thinking.
+  if (/^(o\d|gpt-5)/.test(model)) return { model, messages, max_completion_tokens: 200 };
+  if (/think|reason|-r1/i.test(model)) return { model, messages, max_tokens: 50 };
+  return { model, messages, max_tokens: 10 };
+}
+
+const dialectOf = ({ type }: PoolChannel): ChatDialect => chatDialects[isChatDialect(type.dialect) ? type.dialect : "openai-chat"];
+
+/** The same call as the channel's dialect spells it. */
+function bodyFor(channel: PoolChannel, model: string): object {
+  const body = testBody(model);
+  const dialect = dialectOf(channel);
+  if (dialect.key === "openai-chat") return body;
+  return dialect.encodeRequest(chatDialects["openai-chat"].decodeRequest(body), () => undefined);
+}
+
+export interface ProbeResult {
+  usage: { prompt_tokens: number; completion_tokens: number };
+  /** What went wrong; '' when the upstream answered like a model. */
+  problem: string;
+  /** The same for the rules of automatic disabling; absent when nothing went wrong or no answer came. */
+  trouble?: ChannelTrouble;
+  upstream_request_id: string;
+}
+
+const NO_USAGE = { prompt_tokens: 0, completion_tokens: 0 };
+const whole = (value: unknown): number =>
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
+
+/**
+ * Calls the channel with `model` (mapping applied here), under one deadline. A channel that only streams is asked again
+ * for a stream. Never throws for what the upstream does; throws channel_test_unsupported for a type that cannot be
+ * called so, and passes on the abort of `signal`.
+ */
+export async function probe(channel: PoolChannel, asked: string, timeoutMs: number, signal?: AbortSignal): Promise<ProbeResult> {
+  const model = channel.model_mapping.get(asked) ?? asked;
+  const url = upstreamUrl(channel, isEmbedding(model) ? "embeddings" : "chat", model) ?? fail("channel_test_unsupported");
+  const headers = { ...upstreamHeaders(channel), "content-type": "application/json", accept: "application/json" };
+  const init = { ...upstreamInit(channel, timeoutMs, signal), method: "POST", headers };
+  const call = async (body: object): Promise<ProbeResult & { status: number }> => {
+    const response = await fetch(url, { ...init, body: JSON.stringify(body) });
+    const text = await readLimited(response, TEST_MAX_BYTES);
+    const upstream_request_id = response.headers.get("x-request-id") ?? "";
+    return { ...judge(channel, response.status, text), upstream_request_id, status: response.status };
+  };
+  try {
+    const plain = await call(bodyFor(channel, model));
+    const wantsStream = plain.status === 400 && channel.type.dialect === "openai-chat" && !isEmbedding(model) && /stream/i.test(plain.problem);
+    return wantsStream ? await call({ ...testBody(model), stream: true }) : plain;
+  } catch (error) {
+    signal?.throwIfAborted();
+    const timedOut = error instanceof Error && error.name === "TimeoutError";
+    const code = String((error as { code?: unknown } | null)?.code ?? "unreachable");
+    return { usage: NO_USAGE, problem: timedOut ? `timeout (${timeoutMs / 1000} s)` : code, upstream_request_id: "" };
+  }
+}
+
+type Judged = Omit<ProbeResult, "upstream_request_id">;
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const counted = ({ input = 0, cache_read = 0, output = 0, reasoning = 0 }: Usage): ProbeResult["usage"] => ({
+  prompt_tokens: input + cache_read,
+  completion_tokens: output + reasoning,
+});
+
+/**
+ * An answer counts when it is a success without an error object and is one of its dialect (OpenAI's: has choices or data),
+ * or is a stream of such.
+ */
+function judge(channel: PoolChannel, status: number, text: string): Judged {
+  const bad = (failure: Failure): Judged => ({
+    usage: NO_USAGE,
+    problem: upstreamMessage(status, text, channel.key),
+    trouble: { status, disable: failure.disable, message: upstreamMessage(status, text, channel.key) },
+  });
+  const body = parse(text);
+  const { key, readError, decodeAnswer } = dialectOf(channel);
+  if (status < 200 || status >= 300) return bad(classifyStatus(status, readError(body), channel.status_mapping));
+  if (body === undefined && /^\s*(data|event|:)/.test(text)) return judgeStream(channel, status, text);
+  const error = readError(body);
+  if (error) return bad(classifyErrorIn200(error));
+  if (key !== "openai-chat") {
+    const said = isObject(body) ? decodeAnswer(body, "test") : undefined;
+    return { usage: said?.usage ? counted(said.usage) : NO_USAGE, problem: said ? "" : upstreamMessage(status, text, channel.key) };
+  }
+  const answer = body as { choices?: unknown; data?: unknown; usage?: Record<string, unknown> | null } | null | undefined;
+  if (!Array.isArray(answer?.choices) && !Array.isArray(answer?.data)) {
+    return { usage: NO_USAGE, problem: upstreamMessage(status, text, channel.key) };
+  }
+  return {
+    usage: { prompt_tokens: whole(answer.usage?.prompt_tokens), completion_tokens: whole(answer.usage?.completion_tokens) },
+    problem: "",
+  };
+}
+
+/** A streamed answer counts when it has content or a finish before any error. */
+function judgeStream(channel: PoolChannel, status: number, text: string): Judged {
+  const bytes = Buffer.from(`${text}\n\n`);
+  let answered = false;
+  let usage = NO_USAGE;
+  for (let from = 0; from < bytes.length; ) {
+    const end = firstFrameEnd(bytes, from, bytes.length);
+    if (end < 0) break;
+    const { data } = readFrame(bytes.subarray(from, end));
+    from = end;
+    for (const event of (data !== undefined && decodeFrame(data)) || []) {
+      if (event.type === "error") {
+        const problem = upstreamMessage(status, JSON.stringify({ error: event.error }), channel.key);
+        const { disable } = classifyErrorIn200(event.error);
+        return { usage: NO_USAGE, problem, trouble: { status, disable, message: problem } };
+      }
+      if (event.type === "usage") {
+        usage = { prompt_tokens: whole(event.usage.input), completion_tokens: whole(event.usage.output) };
+      } else if (event.type !== "start" && event.type !== "done") answered = true;
+    }
+  }
+  return { usage, problem: answered ? "" : upstreamMessage(status, "not an answer", channel.key) };
+}

@@ -1,0 +1,65 @@
+/**
+ * Repair of the stored channels. Routing is derived from the rows and cannot drift from them; what can go wrong is in a
+ * row (written by another tool, restored from elsewhere, moved from another product): lists with blanks and doubles,
+ * hashes that do not fit the key, values outside their range. Those are mended; what only an operator can mend is named.
+ */
+import { asc, eq } from "drizzle-orm";
+import { cleanList, jsonObject } from "../../../shared/channel";
+import type { RepairReport } from "../../../shared/channel-operations";
+import { baseUrlOf, channelType } from "../../../shared/channel-types";
+import { DEFAULT_GROUP } from "../../../shared/group";
+import type { Ctx } from "../../context";
+import { run } from "../../db/client";
+import type { ChannelRow } from "../../db/schema";
+import { eventRow } from "../log/record";
+import { announceChange } from "./announce";
+
+const JSON_FIELDS = ["model_mapping", "status_code_mapping", "setting"] as const;
+
+/** Looks at every channel, mends what can be mended, rebuilds the routing of every instance. */
+export async function repairChannels(ctx: Ctx): Promise<RepairReport> {
+  const { channels, logs } = ctx.db.t;
+  const rows = await ctx.db.q.select().from(channels).orderBy(asc(channels.id));
+  const report: RepairReport = { checked: rows.length, repaired: 0, problems: [] };
+  for (const row of rows) {
+    const { set, problems } = examine(ctx, row);
+    report.problems.push(...problems.map((field) => ({ id: row.id, name: row.name, field })));
+    if (Object.keys(set).length === 0) continue;
+    await ctx.db.q.update(channels).set(set).where(eq(channels.id, row.id)).returning({ id: channels.id });
+    report.repaired++;
+  }
+  const { checked, repaired, problems } = report;
+  const content = `修复数据库一致性：检查 ${checked} 个渠道，修复 ${repaired} 个，${problems.length} 处需要人工处理`;
+  const entry = eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other: { event: "channels_repaired", ...report } });
+  await ctx.db.tx(function* (q) {
+    yield* run(q.insert(logs).values(entry));
+  });
+  await announceChange(ctx, "*");
+  return report;
+}
+
+/** The columns of a row that are not as they should be, and what must be mended by hand. */
+function examine({ secrets }: Pick<Ctx, "secrets">, row: ChannelRow) {
+  const set: Partial<ChannelRow> = {};
+  const should = <K extends keyof ChannelRow>(column: K, value: ChannelRow[K]): void => {
+    if (row[column] !== value) set[column] = value;
+  };
+  should("models", cleanList(row.models));
+  should("group", cleanList(row.group) || DEFAULT_GROUP);
+  should("tag", row.tag.trim());
+  should("name", row.name.trim());
+  if (row.base_url !== "") should("base_url", baseUrlOf(row.type, row.base_url));
+  should("auto_ban", row.auto_ban === 0 ? 0 : 1);
+  should("weight", Math.max(0, row.weight));
+  if (jsonObject(row.other_info) === undefined) should("other_info", "");
+  const problems: RepairReport["problems"][number]["field"][] = JSON_FIELDS.filter((field) => jsonObject(row[field]) === undefined);
+  if (!channelType(row.type)) problems.push("type");
+  try {
+    const key = secrets.decrypt("channel-key", row.key_cipher);
+    // The search by key goes by the hash.
+    should("key_hash", key && secrets.hash("channel-key", key));
+  } catch {
+    problems.push("key");
+  }
+  return { set, problems };
+}

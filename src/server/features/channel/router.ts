@@ -1,0 +1,199 @@
+/** Doors of channels. Administrators only, but for the registry's model lists, which every form needs. */
+import {
+  channelCopy,
+  channelCreate,
+  channelId,
+  channelListInput,
+  channelListRest,
+  channelSearchRest,
+  channelTestInput,
+  channelUpdate,
+  fetchModelsInput,
+} from "../../../shared/channel";
+import {
+  batchEdit,
+  batchInput,
+  batchStatus,
+  batchTag,
+  healthInput,
+  runInput,
+  tagEdit,
+  tagInput,
+  tagPageInput,
+} from "../../../shared/channel-operations";
+import { adminProcedure, router, userProcedure } from "../../http/trpc";
+import { updateAllBalances, updateBalance } from "./balance";
+import { deleteChannels, deleteDisabled, editChannels, editTag, setStatus, setTag, setTagStatus } from "./batch";
+import { testChannel } from "./health";
+import { allModels, fetchModelsFrom, fetchModelsOf, modelsByType } from "./models";
+import { repairChannels } from "./repair";
+import { readRun } from "./runs";
+import {
+  copyChannel,
+  countByStatus,
+  createChannels,
+  deleteChannel,
+  getChannel,
+  listByTag,
+  listChannels,
+  listTags,
+  pageChannels,
+  pageTags,
+  updateChannel,
+} from "./service";
+import { testAll } from "./test-all";
+import { channelHealth, upstreamUse } from "./usage";
+
+export const channelRouter = router({
+  /** The console's list: filters and search in one, a page with its total. */
+  list: adminProcedure.input(channelListInput).query(({ ctx, input }) => pageChannels(ctx, input)),
+
+  /** REST: bare array, p from 0. */
+  listBare: adminProcedure
+    .meta({ rest: "GET /api/channel/", summary: "Channels, a page as a bare array" })
+    .input(channelListRest)
+    .query(({ ctx, input: { p, page_size, id_sort, tag_mode } }) => {
+      const slice = { offset: p * page_size, limit: page_size, id_sort };
+      return tag_mode ? listByTag(ctx, slice) : listChannels(ctx, slice);
+    }),
+
+  search: adminProcedure
+    .meta({ rest: "GET /api/channel/search", summary: "Channels by id, name, whole key, group and model" })
+    .input(channelSearchRest)
+    .query(({ ctx, input: { tag_mode, ...filter } }) => (tag_mode ? listByTag(ctx, filter) : listChannels(ctx, filter))),
+
+  /** The console's tag mode: tags with their channels, then the channels without a tag, as one paged list. */
+  tagPage: adminProcedure.input(tagPageInput).query(({ ctx, input }) => pageTags(ctx, input)),
+
+  /** Every tag in use. */
+  tags: adminProcedure.query(({ ctx }) => listTags(ctx)),
+
+  /** status -> number of channels. */
+  statusCounts: adminProcedure.query(({ ctx }) => countByStatus(ctx)),
+
+  /** Channel id -> its last 24 hours, oldest first. */
+  health: adminProcedure.input(healthInput).query(({ ctx, input }) => channelHealth(ctx, input.ids)),
+
+  /** Models of the enabled channels, any group. */
+  modelsEnabled: adminProcedure
+    .meta({ rest: "GET /api/channel/models_enabled", summary: "Names of the models that enabled channels serve" })
+    .query(({ ctx }) => [...ctx.pool.enabledModels()]),
+
+  models: adminProcedure
+    .meta({ rest: "GET /api/channel/models", summary: "Every known model" })
+    .query(({ ctx }) => allModels(ctx)),
+
+  modelsByType: userProcedure
+    .meta({ rest: "GET /api/models", summary: "Default models of each channel type" })
+    .query(() => modelsByType()),
+
+  fetchModelsOf: adminProcedure
+    .meta({ rest: "GET /api/channel/fetch_models/{id}", summary: "The model list of a channel's upstream" })
+    .input(channelId)
+    .query(({ ctx, input }) => fetchModelsOf(ctx, input.id)),
+
+  fetchModelsFrom: adminProcedure
+    .meta({ rest: "POST /api/channel/fetch_models", summary: "The model list behind an address and a key" })
+    .input(fetchModelsInput)
+    .mutation(({ ctx, input }) => fetchModelsFrom(ctx, input)),
+
+  test: adminProcedure
+    .meta({ rest: "GET /api/channel/test/{id}", summary: "Test a channel; `time` in seconds", answer: "top" })
+    .input(channelTestInput)
+    .mutation(({ ctx, input }) => testChannel(ctx, input.id, input.model)),
+
+  get: adminProcedure
+    .meta({ rest: "GET /api/channel/{id}", summary: "One channel, without its key" })
+    .input(channelId)
+    .query(({ ctx, input }) => getChannel(ctx, input.id)),
+
+  /** One channel per line of the key. Old clients ignore the answer. */
+  create: adminProcedure
+    .meta({ rest: "POST /api/channel/", summary: "Create channels, one per line of the key" })
+    .input(channelCreate)
+    .mutation(({ ctx, input }) => createChannels(ctx, input)),
+
+  copy: adminProcedure.input(channelCopy).mutation(({ ctx, input }) => copyChannel(ctx, input.id)),
+
+  update: adminProcedure
+    .meta({ rest: "PUT /api/channel/", summary: "Change the fields that are sent" })
+    .input(channelUpdate)
+    .mutation(({ ctx, input }) => updateChannel(ctx, input)),
+
+  delete: adminProcedure
+    .meta({ rest: "DELETE /api/channel/{id}", summary: "Delete a channel" })
+    .input(channelId)
+    .mutation(({ ctx, input }) => deleteChannel(ctx, input.id)),
+
+  deleteDisabled: adminProcedure
+    .meta({ rest: "DELETE /api/channel/disabled", summary: "Delete every disabled channel; how many" })
+    .mutation(({ ctx }) => deleteDisabled(ctx)),
+
+  batchDelete: adminProcedure
+    .meta({ rest: "POST /api/channel/batch", summary: "Delete channels by id; how many" })
+    .input(batchInput)
+    .mutation(({ ctx, input }) => deleteChannels(ctx, input.ids)),
+
+  batchTag: adminProcedure
+    .meta({ rest: "POST /api/channel/batch/tag", summary: "Set the tag of channels, null removes it; how many" })
+    .input(batchTag)
+    .mutation(({ ctx, input }) => setTag(ctx, input.ids, input.tag)),
+
+  batchStatus: adminProcedure.input(batchStatus).mutation(({ ctx, input }) => setStatus(ctx, input.ids, input.status)),
+
+  /** The fields of the tag dialog, on selected channels. */
+  batchEdit: adminProcedure
+    .input(batchEdit)
+    .mutation(({ ctx, input: { ids, ...edits } }) => editChannels(ctx, ids, edits)),
+
+  tagEdit: adminProcedure
+    .meta({ rest: "PUT /api/channel/tag", summary: "Change every channel of a tag; how many" })
+    .input(tagEdit)
+    .mutation(({ ctx, input }) => editTag(ctx, input)),
+
+  tagEnable: adminProcedure
+    .meta({ rest: "POST /api/channel/tag/enabled", summary: "Enable every channel of a tag; how many" })
+    .input(tagInput)
+    .mutation(({ ctx, input }) => setTagStatus(ctx, input.tag, 1)),
+
+  tagDisable: adminProcedure
+    .meta({ rest: "POST /api/channel/tag/disabled", summary: "Disable every channel of a tag; how many" })
+    .input(tagInput)
+    .mutation(({ ctx, input }) => setTagStatus(ctx, input.tag, 2)),
+
+  /** What was mended, and what only an operator can mend. */
+  repair: adminProcedure.mutation(({ ctx }) => repairChannels(ctx)),
+
+  /** REST says only how many channels were gone through. */
+  fix: adminProcedure
+    .meta({ rest: "POST /api/channel/fix", summary: "Repair stored channels and rebuild the routing; how many" })
+    .mutation(async ({ ctx }) => (await repairChannels(ctx)).checked),
+
+  testAll: adminProcedure
+    .meta({ rest: "GET /api/channel/test", summary: "Start a test of all channels that are not disabled by hand" })
+    .mutation(({ ctx }) => testAll(ctx)),
+
+  /** How far a run over all channels is, or how the last one ended; null before the first. */
+  run: adminProcedure.input(runInput).query(async ({ ctx, input }) => (await readRun(ctx, input.kind)) ?? null),
+
+  updateBalance: adminProcedure
+    .meta({ rest: "GET /api/channel/update_balance/{id}", summary: "Ask for a channel's balance", answer: "top" })
+    .input(channelId)
+    .mutation(({ ctx, input }) => updateBalance(ctx, input.id)),
+
+  updateBalances: adminProcedure
+    .meta({ rest: "GET /api/channel/update_balance", summary: "Ask for the balances of all enabled channels" })
+    .mutation(({ ctx }) => updateAllBalances(ctx)),
+
+  /** Who used a channel: groups, and the programs that called. */
+  upstreamUse: adminProcedure.input(channelId).query(({ ctx, input }) => upstreamUse(ctx, input.id)),
+
+  /** The same over REST, at the top as the specification writes it and under `data` as everywhere else. */
+  upstreamUseRest: adminProcedure
+    .meta({ rest: "GET /api/channel/test_upstream/{id}", summary: "Who used a channel", answer: "top" })
+    .input(channelId)
+    .query(async ({ ctx, input }) => {
+      const use = await upstreamUse(ctx, input.id);
+      return { ...use, data: use };
+    }),
+});

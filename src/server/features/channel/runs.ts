@@ -1,0 +1,121 @@
+/**
+ * Runs over many channels (test all, update all balances): in the background, a few channels at a time, at most one run
+ * of a kind in the cluster (a lease). How far it is stands in a row of `meta`, so every instance can tell, and a run
+ * whose process died does not look alive.
+ */
+import { eq } from "drizzle-orm";
+import type { ChannelRun, RunKind } from "../../../shared/channel-operations";
+import { AppError, type ErrorCode } from "../../../shared/errors";
+import { type Services, seconds } from "../../context";
+
+/** Channels that are called at the same time. */
+export const PARALLEL = 8;
+/** How often progress is written, in ms. */
+const SAVE_EVERY = 500;
+/** A running run writes at least this often; silent for SILENT_SECONDS it is dead. */
+const BEAT_SECONDS = 5;
+const SILENT_SECONDS = 20;
+
+const REFUSED: Record<RunKind, ErrorCode> = { test: "channel_test_running", balance: "channel_balance_running" };
+
+/** What one channel adds to the run. */
+export interface StepResult {
+  result: "ok" | "failed" | "skipped";
+  /** What the run did to the channel's status. */
+  status?: "disabled" | "enabled";
+}
+
+export interface RunPlan<Item> {
+  kind: RunKind;
+  /** '' = the timer. */
+  started_by: string;
+  items(): Promise<Item[]>;
+  /** Must end by itself within a deadline. `signal` is aborted when the process stops. */
+  step(item: Item, signal: AbortSignal): Promise<StepResult>;
+}
+
+type Stored = Omit<ChannelRun, "running"> & { updated_at: number };
+
+const rowName = (kind: RunKind): string => `channel-run:${kind}`;
+
+async function save({ db }: Pick<Services, "db">, run: Stored): Promise<void> {
+  const { meta } = db.t;
+  const row = { name: rowName(run.kind), value: JSON.stringify(run) };
+  await db.q.insert(meta).values(row).onConflictDoUpdate({ target: meta.name, set: { value: row.value } });
+}
+
+/** The run that is under way, else the last one; undefined before the first. */
+export async function readRun(services: Pick<Services, "db" | "now">, kind: RunKind): Promise<ChannelRun | undefined> {
+  const { meta } = services.db.t;
+  const [row] = await services.db.q.select().from(meta).where(eq(meta.name, rowName(kind)));
+  if (!row) return undefined;
+  const { updated_at, ...run } = JSON.parse(row.value) as Stored; // written by save() alone
+  return { ...run, running: run.finished_at === 0 && seconds(services) - updated_at < SILENT_SECONDS };
+}
+
+/**
+ * Starts a run. Resolves once it has begun; `done` resolves when it has ended. Throws channel_test_running or
+ * channel_balance_running while one is under way anywhere.
+ */
+export async function startRun<Item>(
+  services: Services,
+  plan: RunPlan<Item>,
+): Promise<{ run: ChannelRun; done: Promise<void> }> {
+  const begun = Promise.withResolvers<ChannelRun>();
+  const work = async () => {
+    const items = await plan.items();
+    const now = seconds(services);
+    const run: Stored = {
+      id: crypto.randomUUID(), kind: plan.kind, started_by: plan.started_by, started_at: now, finished_at: 0, updated_at: now,
+      total: items.length, done: 0, ok: 0, failed: 0, skipped: 0, disabled: 0, enabled: 0,
+    };
+    await save(services, run);
+    const { updated_at: _updated, ...first } = run;
+    begun.resolve({ ...first, running: true });
+    await carryOut(services, plan, items, run);
+  };
+  const held = services.cluster.lease.hold(`channel-run:${plan.kind}`, work, { release: true });
+  const done = held.then((got) => {
+    if (!got) throw new AppError(REFUSED[plan.kind]);
+  });
+  done.catch(begun.reject);
+  const run = await begun.promise;
+  services.background.track(`run over all channels (${plan.kind})`, done);
+  return { run, done };
+}
+
+async function carryOut<Item>(services: Services, { step }: RunPlan<Item>, items: Item[], run: Stored): Promise<void> {
+  const { signal } = services.background;
+  let saving = Promise.resolve();
+  let saved = -1;
+  const beat = setInterval(() => {
+    const now = seconds(services);
+    if (saved === run.done && now - run.updated_at < BEAT_SECONDS) return;
+    saved = run.done;
+    run.updated_at = now;
+    // One after the other; a beat that fails is made good by the next one.
+    saving = saving.then(() => save(services, run)).catch(() => {});
+  }, SAVE_EVERY);
+  const rest = items.values();
+  const worker = async () => {
+    for (const item of rest) {
+      if (signal.aborted) return;
+      const { result, status } = await step(item, signal).catch((err: unknown): StepResult => {
+        if (!signal.aborted) services.log.error({ err, run: run.kind }, "a channel broke its step of a run");
+        return { result: "failed" };
+      });
+      if (signal.aborted) return;
+      run.done++;
+      run[result]++;
+      if (status) run[status]++;
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: PARALLEL }, worker));
+  } finally {
+    clearInterval(beat);
+    await saving;
+    run.finished_at = run.updated_at = Math.max(1, seconds(services));
+    await save(services, run);
+  }
+}

@@ -1,0 +1,323 @@
+/** Verbs on channels. A change tells every instance's pool and waits for this one's (checklist C-327). */
+import { and, asc, countDistinct, desc, eq, inArray, ne, or, type SQL } from "drizzle-orm";
+import {
+  CHANNEL_LIMITS,
+  CHANNEL_STATUS,
+  type ChannelDraft,
+  type ChannelFields,
+  type ChannelFilter,
+  channelIssues,
+  type ChannelView,
+  cleanList,
+  COPY_SUFFIX,
+  groupOf,
+  splitKeys,
+} from "../../../shared/channel";
+import type { TagPage } from "../../../shared/channel-operations";
+import { baseUrlOf, otherOrDefault } from "../../../shared/channel-types";
+import { fail } from "../../../shared/errors";
+import type { Page } from "../../../shared/envelope";
+import type { Text } from "../../../shared/text";
+import { type Ctx, seconds } from "../../context";
+import { run } from "../../db/client";
+import type { ChannelRow } from "../../db/schema";
+import { contains, count, hasItem, withoutNul } from "../../db/sql";
+import { announceChange } from "./announce";
+import { presentChannel } from "./present";
+
+const ONE_KEY: Text = { zh: "一个渠道只能有一个密钥", en: "a channel has one key" };
+
+/** priority, then newest; with id_sort newest alone (C-059). */
+const order = (ctx: Ctx, idSort: boolean): SQL[] => {
+  const { channels } = ctx.db.t;
+  return idSort ? [desc(channels.id)] : [desc(channels.priority), desc(channels.id)];
+};
+
+function filters(ctx: Ctx, filter: Partial<ChannelFilter>): SQL | undefined {
+  const { channels } = ctx.db.t;
+  const all: (SQL | undefined)[] = [];
+  const keyword = withoutNul(filter.keyword?.trim() ?? "");
+  if (keyword) {
+    const id = /^\d{1,15}$/.test(keyword) ? eq(channels.id, Number(keyword)) : undefined;
+    all.push(or(id, contains(channels.name, keyword), eq(channels.key_hash, ctx.secrets.hash("channel-key", keyword))));
+  }
+  if (filter.group) all.push(hasItem(channels.group, withoutNul(filter.group)));
+  if (filter.model) all.push(contains(channels.models, withoutNul(filter.model)));
+  if (filter.tag) all.push(eq(channels.tag, withoutNul(filter.tag)));
+  if (filter.status !== undefined) all.push(eq(channels.status, filter.status));
+  if (filter.type !== undefined) all.push(eq(channels.type, filter.type));
+  return and(...all);
+}
+
+/** A slice of the list; `limit` rows from `offset`. */
+export async function listChannels(
+  ctx: Ctx,
+  { offset = 0, limit, ...filter }: Partial<ChannelFilter> & { offset?: number; limit?: number },
+): Promise<ChannelView[]> {
+  const query = ctx.db.read
+    .select()
+    .from(ctx.db.t.channels)
+    .where(filters(ctx, filter))
+    .orderBy(...order(ctx, filter.id_sort ?? false));
+  const rows = limit === undefined ? await query : await query.limit(limit).offset(offset);
+  return rows.map(presentChannel);
+}
+
+export async function pageChannels(
+  ctx: Ctx,
+  filter: ChannelFilter & { page: number; page_size: number },
+): Promise<Page<ChannelView>> {
+  const { page, page_size } = filter;
+  const [[all], items] = await Promise.all([
+    ctx.db.read.select({ n: count() }).from(ctx.db.t.channels).where(filters(ctx, filter)),
+    listChannels(ctx, { ...filter, offset: (page - 1) * page_size, limit: page_size }),
+  ]);
+  return { items, page, page_size, total: all?.n ?? 0 };
+}
+
+/**
+ * tag_mode: pages over the tags of the channels that pass the filter, and answers all channels of those tags; untagged
+ * ones are left out (C-074). All tags when there is no limit.
+ */
+export async function listByTag(
+  ctx: Ctx,
+  { offset = 0, limit, id_sort = false, ...filter }: Partial<ChannelFilter> & { offset?: number; limit?: number },
+): Promise<ChannelView[]> {
+  const { channels } = ctx.db.t;
+  const query = ctx.db.read
+    .selectDistinct({ tag: channels.tag })
+    .from(channels)
+    .where(and(ne(channels.tag, ""), filters(ctx, filter)))
+    .orderBy(asc(channels.tag));
+  const tags = limit === undefined ? await query : await query.limit(limit).offset(offset);
+  const rows: ChannelRow[] = [];
+  for (let i = 0; i < tags.length; i += 500) {
+    const names = tags.slice(i, i + 500).map((row) => row.tag);
+    rows.push(
+      ...(await ctx.db.read
+        .select()
+        .from(channels)
+        .where(inArray(channels.tag, names))
+        .orderBy(asc(channels.tag), ...order(ctx, id_sort))),
+    );
+  }
+  return rows.map(presentChannel);
+}
+
+/** Tag mode of the console: tags first, then the channels without one, paged as one list (C-074). */
+export async function pageTags(
+  ctx: Ctx,
+  { page, page_size, ...filter }: Partial<ChannelFilter> & { page: number; page_size: number },
+): Promise<TagPage> {
+  const { channels } = ctx.db.t;
+  const where = filters(ctx, filter);
+  const [[tagged], [single]] = await Promise.all([
+    ctx.db.read.select({ n: countDistinct(channels.tag).mapWith(Number) }).from(channels).where(and(ne(channels.tag, ""), where)),
+    ctx.db.read.select({ n: count() }).from(channels).where(and(eq(channels.tag, ""), where)),
+  ]);
+  const tagCount = tagged?.n ?? 0;
+  const offset = (page - 1) * page_size;
+  const members = offset < tagCount ? await listByTag(ctx, { ...filter, offset, limit: page_size }) : [];
+  const tags = new Map<string, ChannelView[]>();
+  for (const channel of members) tags.set(channel.tag, [...(tags.get(channel.tag) ?? []), channel]);
+  const room = page_size - tags.size;
+  const untagged =
+    room === 0
+      ? []
+      : await ctx.db.read
+          .select()
+          .from(channels)
+          .where(and(eq(channels.tag, ""), where))
+          .orderBy(...order(ctx, filter.id_sort ?? false))
+          .limit(room)
+          .offset(Math.max(0, offset - tagCount));
+  return {
+    tags: [...tags].map(([tag, list]) => ({ tag, channels: list })),
+    untagged: untagged.map(presentChannel),
+    page,
+    page_size,
+    total: tagCount + (single?.n ?? 0),
+  };
+}
+
+/** How many channels have each status: the badge of the menu, and the number named before disabled ones are deleted. */
+export async function countByStatus(ctx: Ctx): Promise<Record<number, number>> {
+  const { channels } = ctx.db.t;
+  const rows = await ctx.db.read.select({ status: channels.status, n: count() }).from(channels).groupBy(channels.status);
+  return Object.fromEntries(rows.map(({ status, n }) => [status, n]));
+}
+
+/** Every tag in use, sorted, for the fields that offer them. */
+export async function listTags(ctx: Ctx): Promise<string[]> {
+  const { channels } = ctx.db.t;
+  const rows = await ctx.db.read.selectDistinct({ tag: channels.tag }).from(channels).where(ne(channels.tag, "")).orderBy(asc(channels.tag));
+  return rows.map((row) => row.tag);
+}
+
+export async function findChannel(ctx: Pick<Ctx, "db">, id: number): Promise<ChannelRow> {
+  const [row] = await ctx.db.q.select().from(ctx.db.t.channels).where(eq(ctx.db.t.channels.id, id));
+  return row ?? fail("channel_not_found");
+}
+
+export const getChannel = async (ctx: Ctx, id: number): Promise<ChannelView> =>
+  presentChannel(await findChannel(ctx, id));
+
+const sealKey = (ctx: Ctx, key: string) => ({
+  key_cipher: ctx.secrets.encrypt("channel-key", key),
+  key_hash: key ? ctx.secrets.hash("channel-key", key) : "",
+});
+
+function clearKey(ctx: Ctx, row: ChannelRow): string {
+  try {
+    return ctx.secrets.decrypt("channel-key", row.key_cipher);
+  } catch (cause) {
+    return fail("channel_key_unreadable", {}, cause);
+  }
+}
+
+function refuse(ctx: Ctx, draft: ChannelDraft, only?: ReadonlySet<string>): void {
+  const issue = channelIssues(draft, ctx.lang).find((found) => !only || only.has(found.field));
+  if (issue) fail(issue.code, issue.values);
+}
+
+/** The columns that a set of fields writes; absent fields write nothing. */
+function columnsOf(fields: ChannelFields, type: number) {
+  const { key: _key, groups: _groups, group: _group, models, status, base_url, other, name, tag, ...rest } = fields;
+  const texts = Object.fromEntries(
+    Object.entries(rest)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => [field, typeof value === "string" ? withoutNul(value.trim()) : value]),
+  ) as typeof rest;
+  return {
+    ...texts,
+    ...(name === undefined ? {} : { name: withoutNul(name.trim()) }),
+    ...(tag === undefined ? {} : { tag: withoutNul(tag.trim()) }),
+    ...(models === undefined ? {} : { models: withoutNul(cleanList(models)) }),
+    ...(fields.group === undefined && fields.groups === undefined ? {} : { group: withoutNul(groupOf(fields)) }),
+    ...(base_url === undefined ? {} : { base_url: base_url.trim() === "" ? "" : baseUrlOf(type, base_url) }),
+    ...(other === undefined ? {} : { other: withoutNul(otherOrDefault(type, other)) }),
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+/**
+ * Creates one channel per line of `key`; mode "single" refuses more than one line. A form that is a copy of a row (no key, or the row's id as key, which is what
+ * older front-ends send) takes the key of the channel it was copied from (C-094).
+ */
+export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelFields & { mode?: "single" | "batch" }): Promise<ChannelView[]> {
+  const copiedKey = await keyOfOriginal(ctx, fields);
+  refuse(ctx, { ...fields, has_key: copiedKey !== undefined, ...(copiedKey === undefined ? {} : { key: "" }) });
+  const type = fields.type ?? 0;
+  const keys = copiedKey === undefined ? splitKeys(type, fields.key ?? "") : [copiedKey];
+  if (mode === "single" && keys.length > 1) fail("channel_key_invalid", { detail: ONE_KEY[ctx.lang] });
+  if (keys.length > CHANNEL_LIMITS.batch) fail("channel_batch_too_large", { max: CHANNEL_LIMITS.batch });
+  const common = {
+    ...columnsOf({ ...fields, other: fields.other ?? "", group: fields.group ?? groupOf(fields) }, type),
+    type,
+    name: fields.name?.trim() ?? "",
+    status: fields.status === CHANNEL_STATUS.disabled ? CHANNEL_STATUS.disabled : CHANNEL_STATUS.enabled,
+    created_time: seconds(ctx),
+  };
+  const rows = (keys.length ? keys : [""]).map((key) => ({ ...common, ...sealKey(ctx, key) }));
+  const created = await ctx.db.tx(function* (q) {
+    const out: ChannelRow[] = [];
+    for (let i = 0; i < rows.length; i += 50) {
+      out.push(
+        ...(yield* run(
+          q
+            .insert(ctx.db.t.channels)
+            .values(rows.slice(i, i + 50))
+            .returning(),
+        )),
+      );
+    }
+    return out;
+  });
+  await announceChange(ctx, created.length === 1 && created[0] ? created[0].id : "*");
+  return created.map(presentChannel);
+}
+
+/** The clear key of the channel a form was copied from; undefined when the form is no copy. */
+async function keyOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<string | undefined> {
+  const { channels } = ctx.db.t;
+  const key = fields.key?.trim() ?? "";
+  const isCopy = fields.name?.endsWith(COPY_SUFFIX) ?? false;
+  const sameAddress = (row: ChannelRow): boolean =>
+    row.type === fields.type && baseUrlOf(row.type, row.base_url) === baseUrlOf(row.type, fields.base_url ?? "");
+  if (/^\d{1,15}$/.test(key)) {
+    const [row] = await ctx.db.q
+      .select()
+      .from(channels)
+      .where(eq(channels.id, Number(key)));
+    if (row && sameAddress(row)) return clearKey(ctx, row);
+    // A number that is no channel's id may be a key; in a copy it never is.
+    if (row) fail("channel_key_is_id");
+    if (isCopy) fail("channel_not_found");
+    return undefined;
+  }
+  if (key !== "" || !isCopy) return undefined;
+  const name = fields.name?.slice(0, -COPY_SUFFIX.length) ?? "";
+  const rows = await ctx.db.q.select().from(channels).where(eq(channels.name, name)).orderBy(desc(channels.id));
+  const original = rows.find(sameAddress);
+  return original && clearKey(ctx, original);
+}
+
+/** The server's copy: same settings and key, new counters, the name with its suffix. */
+export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
+  const { channels } = ctx.db.t;
+  const { id: _id, ...row } = await findChannel(ctx, id);
+  const [created] = await ctx.db.q
+    .insert(channels)
+    .values({
+      ...row,
+      name: row.name + COPY_SUFFIX,
+      // A copy of a channel that failed starts fresh; one that was switched off stays off.
+      status: row.status === CHANNEL_STATUS.disabled ? CHANNEL_STATUS.disabled : CHANNEL_STATUS.enabled,
+      other_info: "",
+      used_quota: 0,
+      balance: 0,
+      balance_updated_time: 0,
+      response_time: 0,
+      test_time: 0,
+      created_time: seconds(ctx),
+    })
+    .returning();
+  if (!created) fail("internal");
+  await announceChange(ctx, created.id);
+  return presentChannel(created);
+}
+
+/** Partial: absent fields stay, present ones are set even when empty; an empty key stays (C-205, C-506). */
+export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields & { id: number }): Promise<ChannelView> {
+  const { channels } = ctx.db.t;
+  const stored = await findChannel(ctx, id);
+  const type = fields.type ?? stored.type;
+  // Older front-ends overwrite a row's key with its id: that is no new key.
+  const key = fields.key?.trim() === String(id) ? "" : (fields.key ?? "");
+  const touched = new Set(Object.keys(fields).filter((field) => fields[field as keyof ChannelFields] !== undefined));
+  // Another type asks for another address, other field and key.
+  if (type !== stored.type) for (const field of ["base_url", "other", "key"]) touched.add(field);
+  refuse(ctx, { ...stored, ...fields, key, has_key: stored.key_cipher !== "" }, touched);
+  const keys = splitKeys(type, key);
+  if (keys.length > 1) fail("channel_key_invalid", { detail: ONE_KEY[ctx.lang] });
+  const set = {
+    ...columnsOf(fields, type),
+    ...(keys[0] ? sealKey(ctx, keys[0]) : {}),
+    // Whoever sets a status by hand ends what the gateway noted about it.
+    ...(fields.status !== undefined && fields.status !== stored.status ? { other_info: "" } : {}),
+  };
+  if (Object.keys(set).length === 0) return presentChannel(stored);
+  const [row] = await ctx.db.q.update(channels).set(set).where(eq(channels.id, id)).returning();
+  if (!row) fail("channel_not_found");
+  await announceChange(ctx, id);
+  return presentChannel(row);
+}
+
+export async function deleteChannel(ctx: Ctx, id: number): Promise<void> {
+  const [row] = await ctx.db.q
+    .delete(ctx.db.t.channels)
+    .where(eq(ctx.db.t.channels.id, id))
+    .returning({ id: ctx.db.t.channels.id });
+  if (!row) fail("channel_not_found");
+  await announceChange(ctx, id);
+}

@@ -1,0 +1,88 @@
+/**
+ * The test of all channels, by hand or by the timer: every channel that was not disabled by hand, a few at a time, each
+ * with its own deadline. Failing and slow ones are disabled, recovered ones enabled, as far as the options and the
+ * channel allow (C-331 to C-333, C-510, C-511).
+ */
+import { asc, inArray } from "drizzle-orm";
+import { CHANNEL_STATUS } from "../../../shared/channel";
+import type { ChannelRun } from "../../../shared/channel-operations";
+import { AppError } from "../../../shared/errors";
+import { type Services, seconds, type UserCtx } from "../../context";
+import type { ChannelRow } from "../../db/schema";
+import { autoDisable, autoEnable, disables } from "./auto-status";
+import { runTest, TEST_TIMEOUT_MS, type Tester, type TestOutcome } from "./health";
+import { readRun, startRun, type StepResult } from "./runs";
+
+/** Nobody: the timer. */
+const TIMER: Tester = { id: 0, username: "", group: "", ip: "" };
+
+/** Starts the test of all channels and answers at once. Throws channel_test_running. */
+export async function testAll(ctx: UserCtx): Promise<ChannelRun> {
+  const { id, username, group } = ctx.actor;
+  const { run } = await startTestRun(ctx, { id, username, group, ip: ctx.ip });
+  return run;
+}
+
+/** As testAll; `done` resolves when the run has ended. */
+export function startTestRun(services: Services, tester: Tester, timeoutMs = TEST_TIMEOUT_MS) {
+  const { channels } = services.db.t;
+  return startRun<ChannelRow>(services, {
+    kind: "test",
+    started_by: tester.username,
+    items: () =>
+      services.db.read
+        .select()
+        .from(channels)
+        .where(inArray(channels.status, [CHANNEL_STATUS.enabled, CHANNEL_STATUS.auto_disabled]))
+        .orderBy(asc(channels.id)),
+    step: (row, signal) => testOne(services, row, tester, timeoutMs, signal),
+  });
+}
+
+async function testOne(
+  services: Services,
+  row: ChannelRow,
+  tester: Tester,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  let outcome: TestOutcome;
+  try {
+    outcome = await runTest(services, row, { tester, timeoutMs, signal });
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { result: error.code === "channel_test_unsupported" ? "skipped" : "failed" };
+  }
+  const status = await judgeStatus(services, row, outcome);
+  return { result: outcome.problem === "" ? "ok" : "failed", ...(status ? { status } : {}) };
+}
+
+/** What the outcome does to the channel's status; undefined = nothing. */
+async function judgeStatus(services: Services, row: ChannelRow, outcome: TestOutcome): Promise<StepResult["status"]> {
+  const { problem, trouble, milliseconds, request_id, model } = outcome;
+  const limit = services.options.get("ChannelDisableThreshold");
+  const slow = limit > 0 && milliseconds > limit * 1000;
+  const evidence = { request_id, model };
+  if (row.status === CHANNEL_STATUS.auto_disabled) {
+    return problem === "" && !slow && (await autoEnable(services, row.id, evidence)) ? "enabled" : undefined;
+  }
+  if (trouble && disables(services, trouble)) {
+    const reason = { code: "channel_test_failed", values: { detail: problem } } as const;
+    return (await autoDisable(services, row.id, reason, evidence)) ? "disabled" : undefined;
+  }
+  if (!slow) return undefined;
+  const reason = { code: "channel_too_slow", values: { seconds: (milliseconds / 1000).toFixed(2), limit } } as const;
+  return (await autoDisable(services, row.id, reason, evidence)) ? "disabled" : undefined;
+}
+
+/** The timer's question, on every instance: starts a test when CHANNEL_TEST_FREQUENCY minutes have passed since the last. */
+export async function testAllWhenDue(services: Services): Promise<void> {
+  const minutes = services.env.CHANNEL_TEST_FREQUENCY;
+  if (minutes === 0) return;
+  const last = await readRun(services, "test");
+  if (last && (last.running || seconds(services) - last.started_at < minutes * 60)) return;
+  await startTestRun(services, TIMER).catch((error: unknown) => {
+    // Another instance was faster.
+    if (!(error instanceof AppError && error.code === "channel_test_running")) throw error;
+  });
+}

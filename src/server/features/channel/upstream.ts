@@ -1,0 +1,90 @@
+/** Calls to a channel's upstream outside the relay (test, model list), at the relay's own addresses and headers. */
+import type { ChannelType, Operation } from "../../../shared/channel-types";
+import { isChatDialect } from "../../relay/dialects/chat-dialects";
+import { providerOf } from "../../relay/providers/registry";
+import type { PoolChannel } from "../../relay/seams";
+
+/** A channel that is only a form yet, for the calls above. */
+export function unsavedChannel(type: ChannelType, base_url: string, key: string): PoolChannel {
+  return {
+    id: 0,
+    name: "",
+    type,
+    key,
+    base_url,
+    other: "",
+    organization: "",
+    models: new Set(),
+    groups: new Set(),
+    priority: 0,
+    weight: 0,
+    auto_ban: false,
+    model_mapping: new Map(),
+    status_mapping: new Map(),
+    setting: {},
+    test_model: "",
+  };
+}
+
+/** Headers with the channel's key; undefined when its type needs code that is not there. */
+export const upstreamHeaders = (channel: PoolChannel): Record<string, string> | undefined =>
+  providerOf(channel)?.headers(channel);
+
+/** Where an operation of a channel goes; undefined when it cannot be called so: other dialects than OpenAI's only chat. */
+export function upstreamUrl(channel: PoolChannel, operation: Operation, model: string): string | undefined {
+  const { dialect } = channel.type;
+  const speaks = dialect === "openai-chat" || (operation === "chat" && isChatDialect(dialect));
+  return speaks ? providerOf(channel)?.url(channel, operation, model) : undefined;
+}
+
+/**
+ * What every such call has in common: one deadline, the channel's proxy, and no redirect, which could lead anywhere with
+ * its key.
+ */
+export function upstreamInit(channel: PoolChannel, timeoutMs: number, signal?: AbortSignal): BunFetchRequestInit {
+  const { proxy } = channel.setting;
+  return {
+    redirect: "manual",
+    signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) : AbortSignal.timeout(timeoutMs),
+    ...(typeof proxy === "string" && proxy !== "" ? { proxy } : {}),
+  };
+}
+
+/** The names in an upstream's model list; undefined when the answer has another shape. */
+export function modelNames(
+  shape: "openai" | "anthropic" | "gemini" | "ollama" | "cohere",
+  text: string,
+): string[] | undefined {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const openai = shape === "openai" || shape === "anthropic";
+  const list = (body as Record<string, unknown> | null)?.[openai ? "data" : "models"];
+  if (!Array.isArray(list)) return undefined;
+  const names = list.map((entry: unknown) => (entry as Record<string, unknown> | null)?.[openai ? "id" : "name"]);
+  return [
+    ...new Set(
+      names
+        .filter((name) => typeof name === "string" && name !== "")
+        .map((name) => String(name).replace(/^models\//, "")),
+    ),
+  ];
+}
+
+/** The readable part of an upstream's error, at most 300 characters; keys that it repeats are cut out. */
+export function upstreamMessage(status: number, text: string, key: string): string {
+  let message = text;
+  try {
+    const body = JSON.parse(text) as { error?: { message?: unknown } | string; message?: unknown } | null;
+    const found = typeof body?.error === "string" ? body.error : (body?.error?.message ?? body?.message);
+    if (typeof found === "string") message = found;
+  } catch {
+    // Not JSON: an HTML page says enough with its first text.
+    message = text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ").replace(/<[^>]*>/g, " ");
+  }
+  const clean = (key.length >= 6 ? message.replaceAll(key, "***") : message).replace(/\s+/g, " ").trim().slice(0, 300);
+  return clean ? `HTTP ${status}: ${clean}` : `HTTP ${status}`;
+}

@@ -1,0 +1,7 @@
+import { adminProcedure, router } from "../../http/trpc";
+import { createDemoChannel } from "./service";
+
+export const demoRouter = router({
+  /** Makes the demo channel (once) and answers it. */
+  createChannel: adminProcedure.mutation(({ ctx }) => createDemoChannel(ctx)),
+});

@@ -1,0 +1,60 @@
+/**
+ * The demo channel is an ordinary channel whose base_url leads back into this process. It is recognised by its key,
+ * which is derived (key.ts), so its address can be set right when the server starts on another port.
+ */
+import { and, eq, ne } from "drizzle-orm";
+import { CHANNEL_STATUS, type ChannelView } from "../../../shared/channel";
+import { DEMO_MODEL } from "../../../shared/demo";
+import { fail } from "../../../shared/errors";
+import type { Ctx, Services } from "../../context";
+import { createChannels, updateChannel } from "../channel/service";
+import { demoKey } from "./key";
+
+/** Type 1: OpenAI's own API, which is what upstream.ts speaks. */
+const OPENAI = 1;
+
+/** Where each running server reaches itself; one per opened database. */
+const addresses = new WeakMap<object, string>();
+
+/** The demo channel's base_url for a server that listens on `host` and `port`. */
+export function demoBaseUrl(host: string, port: number): string {
+  const anywhere = host === "0.0.0.0" || host === "::" || host === "";
+  const name = anywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  return `http://${name}:${port}/demo`;
+}
+
+/**
+ * To be called once the server listens: keeps the address for `createDemoChannel` and corrects that of a demo channel
+ * which an earlier start left behind. Instances of one database are expected to listen on one port.
+ */
+export async function startDemo(services: Services, base_url: string): Promise<void> {
+  addresses.set(services.db, base_url);
+  const { q, t } = services.db;
+  const key_hash = services.secrets.hash("channel-key", demoKey(services.secrets));
+  const moved = await q
+    .update(t.channels)
+    .set({ base_url })
+    .where(and(eq(t.channels.key_hash, key_hash), ne(t.channels.base_url, base_url)))
+    .returning({ id: t.channels.id });
+  if (moved.length === 0) return;
+  await services.cluster.bus.publish("channels", "*");
+  await services.pool.reload();
+}
+
+/** Makes the demo channel, or switches the one that is there on again. */
+export async function createDemoChannel(ctx: Ctx): Promise<ChannelView> {
+  const base_url = addresses.get(ctx.db) ?? fail("internal");
+  const { q, t } = ctx.db;
+  const key = demoKey(ctx.secrets);
+  const [existing] = await q.select().from(t.channels).where(eq(t.channels.key_hash, ctx.secrets.hash("channel-key", key)));
+  if (existing) return updateChannel(ctx, { id: existing.id, base_url, status: CHANNEL_STATUS.enabled });
+  const [created] = await createChannels(ctx, {
+    type: OPENAI,
+    name: ctx.lang === "zh" ? "演示渠道" : "Demo channel",
+    key,
+    base_url,
+    models: DEMO_MODEL,
+    test_model: DEMO_MODEL,
+  });
+  return created ?? fail("internal");
+}

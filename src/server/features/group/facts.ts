@@ -1,0 +1,12 @@
+/** The group options as one record, for the rules of shared/group.ts. */
+import type { GroupFacts } from "../../../shared/group";
+import type { Services } from "../../context";
+
+/** Values in force now; a change of an option holds at the next call. */
+export const groupFacts = ({ options }: Pick<Services, "options">): GroupFacts => ({
+  ratios: options.get("GroupRatio"),
+  usable: options.get("UserUsableGroups"),
+  exclusive: options.get("GroupGroupRatio"),
+  auto: options.get("AutoGroups"),
+  offer_auto: options.get("DefaultUseAutoGroup"),
+});

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ENGINES } from "../../../../tests/kit/databases";
+import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
+import { LOG_TYPE } from "../../../shared/log";
+import { ROLE } from "../../../shared/roles";
+import type { NewLogRow } from "../../db/schema";
+import { withoutAdminInfo } from "./present";
+
+const OTHER = {
+  model_ratio: 1,
+  completion_ratio: 2,
+  model_price: -1,
+  group_ratio: 1,
+  frt: 120,
+  admin_info: { use_channel: ["3", "7"], attempts: [] },
+};
+
+describe("other without admin_info", () => {
+  test("loses admin_info and nothing else; a text that is no object is withheld", () => {
+    expect(JSON.parse(withoutAdminInfo(JSON.stringify(OTHER)))).toEqual({ ...OTHER, admin_info: undefined });
+    for (const text of ["", "null", "[]", '"admin_info"', "{broken"]) expect(withoutAdminInfo(text)).toBe("");
+  });
+});
+
+for (const engine of ENGINES) {
+  describe(`the log on ${engine}`, () => {
+    let h: Harness;
+    let admin: Person;
+    let ann: Person;
+    let bob: Person;
+    let now = 0;
+    let made = 0;
+
+    const row = (who: Person, fields: Partial<NewLogRow> = {}): NewLogRow => ({
+      request_id: `request-${++made}`,
+      created_at: now - 1000,
+      type: LOG_TYPE.consume,
+      user_id: who.ctx.actor.id,
+      username: who.ctx.actor.username,
+      token_name: "t1",
+      token_id: 5,
+      channel: 7,
+      channel_name: "secret channel",
+      group: "default",
+      model_name: "gpt-4o-mini",
+      quota: 10,
+      prompt_tokens: 3,
+      completion_tokens: 4,
+      content: "text",
+      other: JSON.stringify(OTHER),
+      upstream_request_id: `up-${made}`,
+      end_reason: "complete",
+      ...fields,
+    });
+
+    beforeAll(async () => {
+      h = await openHarness(engine);
+      [admin, ann, bob] = await Promise.all([h.person({ role: ROLE.admin }), h.person(), h.person()]);
+      now = Math.floor(h.services.now() / 1000);
+      const rows = [
+        // Many rows of one second, so that paging has to tell them apart.
+        ...Array.from({ length: 25 }, () => row(ann)),
+        row(ann, {
+          created_at: now - 5,
+          model_name: "Claude-X%_",
+          group: "vip",
+          token_name: "t2",
+          token_id: 6,
+          channel: 8,
+          quota: 100,
+        }),
+        row(ann, { created_at: now - 4, type: LOG_TYPE.error, quota: 0, other: "" }),
+        row(bob, { created_at: now - 3 }),
+        row(bob, { created_at: now - 2, visible: false }),
+      ];
+      await h.services.db.q.insert(h.services.db.t.logs).values(rows);
+    }, HOOK_MS);
+    afterAll(() => h.close());
+
+    const page = async (who: Person, path: string) => (await who.rest("GET", path)).body.data;
+    const all = (query = "") => page(admin, `/api/log/?page_size=100&${query}`);
+
+    test("administrators see every visible row, newest first, in a page with its total", async () => {
+      const data = await page(
+        admin,
+        "/api/log/?p=1&page_size=10&type=0&username=&token_name=&model_name=&start_timestamp=&end_timestamp=&channel=&group=",
+      );
+      expect(data).toMatchObject({ page: 1, page_size: 10, total: 28 });
+      expect(data.items[0]).toMatchObject({
+        type: 2,
+        user_id: bob.ctx.actor.id,
+        username: bob.ctx.actor.username,
+        token_name: "t1",
+        channel: 7,
+        channel_name: "secret channel",
+        is_stream: false,
+        quota: 10,
+      });
+      expect(JSON.parse(data.items[0].other)).toEqual(OTHER);
+      for (const item of data.items) {
+        expect(Object.values(item)).not.toContain(null);
+        expect(item).not.toHaveProperty("folded");
+      }
+      const times = data.items.map((i: { created_at: number }) => i.created_at);
+      expect(times).toEqual([...times].sort((a: number, b: number) => b - a));
+    });
+
+    test("p=0 and odd pages mean the first page, and a page past the end is empty", async () => {
+      for (const query of ["p=0", "p=x", "p=-3", "", "p=1&page_size=x&type=x"]) {
+        expect(await page(admin, `/api/log?${query}`)).toMatchObject({ page: 1, page_size: 10, total: 28 });
+      }
+      expect(await page(admin, "/api/log/?p=99&page_size=10")).toMatchObject({ items: [], total: 28 });
+      expect(await page(admin, "/api/log/?p=1&page_size=100000")).toMatchObject({ page_size: 100 });
+    });
+
+    test("each filter narrows the list, and words that mean nothing do not", async () => {
+      expect((await all(`username=${ann.ctx.actor.username}`)).total).toBe(27);
+      expect((await all("token_name=t2")).total).toBe(1);
+      expect((await all("model_name=claude")).total).toBe(1);
+      expect((await all("model_name=x%25_")).total).toBe(1);
+      expect((await all("model_name=%25")).total).toBe(1);
+      expect((await all("group=vip")).total).toBe(1);
+      expect((await all("channel=8")).total).toBe(1);
+      expect((await all("type=5")).total).toBe(1);
+      expect((await all(`start_timestamp=${now - 4}`)).total).toBe(2);
+      expect((await all(`end_timestamp=${now - 100}`)).total).toBe(25);
+      expect((await all("request_id=request-1")).total).toBe(1);
+      expect((await all("upstream_request_id=up-1")).total).toBe(1);
+      expect((await all("group=null&end_timestamp=NaN&type=&channel=undefined")).total).toBe(28);
+      expect((await all(`username=${encodeURIComponent("' or 1=1 --")}`)).total).toBe(0);
+    });
+
+    test("a user sees his own rows only, without channel, attempts and the upstream's id, whatever he asks for", async () => {
+      const data = await page(ann, `/api/log/self/?page_size=100&username=${bob.ctx.actor.username}&channel=7`);
+      expect(data.total).toBe(27);
+      for (const item of data.items) {
+        expect(item).toMatchObject({
+          user_id: ann.ctx.actor.id,
+          channel: 0,
+          channel_name: "",
+          upstream_request_id: "",
+        });
+        expect(item.other).not.toContain("admin_info");
+      }
+      expect(JSON.parse(data.items[1].other)).toMatchObject({ model_ratio: 1, frt: 120 });
+      expect((await ann.rest("GET", "/api/log/")).body).toMatchObject({ success: false, code: "forbidden" });
+      expect((await ann.rest("GET", "/api/log/stat")).body.success).toBe(false);
+    });
+
+    test("reading by key gives every row once, also among rows of the same second", async () => {
+      for (const [who, list, total] of [
+        [admin, "list", 28],
+        [ann, "own", 27],
+      ] as const) {
+        const seen: number[] = [];
+        let cursor: string | undefined;
+        do {
+          const slice = await who.call.log[list]({ limit: 4, cursor });
+          expect(slice.items.length).toBeLessThanOrEqual(4);
+          seen.push(...slice.items.map((item) => item.id));
+          cursor = slice.next;
+        } while (cursor);
+        expect(seen).toHaveLength(total);
+        expect(new Set(seen).size).toBe(total);
+      }
+      expect((await admin.call.log.list({ token_id: 6 })).items).toHaveLength(1);
+      await expect(admin.call.log.list({ cursor: "1; drop table logs" })).rejects.toThrow();
+    });
+
+    test("one row is found by id and by request id, by its user or an administrator", async () => {
+      const [item] = (await ann.call.log.own({ limit: 1 })).items;
+      if (!item) throw new Error("no row");
+      expect(await ann.call.log.get({ id: item.id })).toEqual(item);
+      expect(await ann.call.log.get({ request_id: item.request_id })).toEqual(item);
+      expect(await admin.call.log.get({ id: item.id })).toMatchObject({ channel_name: "secret channel" });
+      for (const key of [{ id: item.id }, { request_id: item.request_id }, { id: 10 ** 9 }]) {
+        await expect(bob.call.log.get(key)).rejects.toThrow("No such log row");
+      }
+    });
+
+    test("the totals are the consumption under all filters, and the pace that of the last minute", async () => {
+      expect(await page(admin, "/api/log/stat?type=0")).toEqual({ quota: 25 * 10 + 100 + 10, rpm: 2, tpm: 14 });
+      expect(await page(ann, "/api/log/self/stat?")).toEqual({ quota: 350, rpm: 1, tpm: 7 });
+      expect(await page(admin, `/api/log/stat?start_timestamp=${now - 100}&model_name=claude`)).toEqual({
+        quota: 100,
+        rpm: 1,
+        tpm: 7,
+      });
+      expect(await page(bob, "/api/log/self/stat?token_name=nobody")).toEqual({ quota: 0, rpm: 0, tpm: 0 });
+    });
+  });
+}

@@ -1,0 +1,34 @@
+/** What may leave of a log row. Which channels were tried is the operator's business: administrators alone see it. */
+import type { LogView } from "../../../shared/log-list";
+import type { LogRow } from "../../db/schema";
+
+/** For administrators: everything but the bookkeeping columns. */
+export function presentForAdmin(row: LogRow): LogView {
+  const { folded: _folded, visible: _visible, ...rest } = row;
+  return rest;
+}
+
+/** For the row's own user: without channel, attempts and the upstream's request id. */
+export function presentForOwner(row: LogRow): LogView {
+  return {
+    ...presentForAdmin(row),
+    channel: 0,
+    channel_name: "",
+    upstream_request_id: "",
+    other: withoutAdminInfo(row.other),
+  };
+}
+
+/** `other` without admin_info; a text that is no JSON object is withheld. */
+export function withoutAdminInfo(other: string): string {
+  if (other === "") return "";
+  let value: unknown;
+  try {
+    value = JSON.parse(other);
+  } catch {
+    return "";
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return "";
+  const { admin_info: _admin, ...rest } = value as Record<string, unknown>;
+  return JSON.stringify(rest);
+}

@@ -1,0 +1,46 @@
+/** Rows that are not charges: failed calls, notable events. Charges are written by the ledger. */
+import { FOLDED, LOG_TYPE } from "../../../shared/log";
+import { type Actor, type Services, seconds } from "../../context";
+import type { NewLogRow } from "../../db/schema";
+import { withoutNul } from "../../db/sql";
+import { newRequestId } from "../../http/request-id";
+import type { CallLog } from "../wallet/ledger";
+
+/** The row of a call that was not charged. A lost row is logged, never thrown into the relay. */
+export async function recordFailure({ db, log }: Pick<Services, "db" | "log">, row: CallLog): Promise<void> {
+  try {
+    await db.q.insert(db.t.logs).values({ ...row, content: withoutNul(row.content ?? ""), type: LOG_TYPE.error, quota: 0 }).onConflictDoNothing();
+  } catch (err) {
+    log.error({ err, request_id: row.request_id }, "the record of a failed call could not be written");
+  }
+}
+
+export interface NotableEvent {
+  /** `admin`: somebody did it; `system`: the gateway did it by itself. */
+  type: "admin" | "system";
+  actor?: Actor;
+  ip?: string;
+  channel?: { id: number; name: string };
+  /** What a reader of the log sees. */
+  content: string;
+  /** The same as data: `event` names it. */
+  other: { event: string } & Record<string, unknown>;
+}
+
+/** The row of a notable event; statistics do not count it. Inserted with the change it tells of, in one transaction. */
+export function eventRow(services: Pick<Services, "now">, event: NotableEvent): NewLogRow {
+  const { actor, channel } = event;
+  return {
+    request_id: newRequestId(),
+    created_at: seconds(services),
+    type: LOG_TYPE[event.type],
+    user_id: actor?.kind === "user" ? actor.id : 0,
+    username: actor?.kind === "user" ? actor.username : "",
+    channel: channel?.id ?? 0,
+    channel_name: channel?.name ?? "",
+    content: withoutNul(event.content),
+    other: JSON.stringify(event.other),
+    ip: event.ip ?? "",
+    folded: FOLDED.never,
+  };
+}

@@ -1,0 +1,41 @@
+/** Doors of the log: everybody's rows for administrators, the own ones for everybody. */
+import {
+  logGetInput,
+  logListInput,
+  logListRest,
+  logSelfInput,
+  logSelfRest,
+  logStatRest,
+  logStatSelfRest,
+} from "../../../shared/log-list";
+import { adminProcedure, router, userProcedure } from "../../http/trpc";
+import { findLog, logStat, pageLogs, sliceLogs } from "./service";
+
+export const logRouter = router({
+  /** By key: pass `next` as `cursor`. */
+  list: adminProcedure.input(logListInput).query(({ ctx, input }) => sliceLogs(ctx, "all", input)),
+  own: userProcedure.input(logSelfInput).query(({ ctx, input }) => sliceLogs(ctx, "own", input)),
+
+  /** One row by id or request id; admin_info for administrators only. */
+  get: userProcedure.input(logGetInput).query(({ ctx, input }) => findLog(ctx, input)),
+
+  page: adminProcedure
+    .meta({ rest: "GET /api/log/", summary: "Usage log, all users" })
+    .input(logListRest)
+    .query(({ ctx, input }) => pageLogs(ctx, "all", input)),
+
+  ownPage: userProcedure
+    .meta({ rest: "GET /api/log/self", summary: "Usage log of the signed-in user" })
+    .input(logSelfRest)
+    .query(({ ctx, input }) => pageLogs(ctx, "own", input)),
+
+  stat: adminProcedure
+    .meta({ rest: "GET /api/log/stat", summary: "Consumption and pace, all users" })
+    .input(logStatRest)
+    .query(({ ctx, input }) => logStat(ctx, "all", input)),
+
+  ownStat: userProcedure
+    .meta({ rest: "GET /api/log/self/stat", summary: "Consumption and pace of the signed-in user" })
+    .input(logStatSelfRest)
+    .query(({ ctx, input }) => logStat(ctx, "own", input)),
+});

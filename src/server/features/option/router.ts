@@ -1,0 +1,32 @@
+import * as z from "zod";
+import { fail } from "../../../shared/errors";
+import { isHidden, optionKeys } from "../../../shared/options";
+import { publicProcedure, rootProcedure, router } from "../../http/trpc";
+
+/** One key per call. `value` may be text, number or boolean and may be missing (= ""), as existing forms send it. */
+const optionInput = z.object({
+  key: z.string().max(100),
+  value: z.union([z.string().max(1_000_000), z.number(), z.boolean()]).optional(),
+});
+
+export const optionRouter = router({
+  list: rootProcedure
+    .meta({ rest: "GET /api/option/", summary: "Every option that is not secret, values as text" })
+    .query(({ ctx }) => optionKeys.filter((key) => !isHidden(key)).map((key) => ({ key, value: ctx.options.text(key) }))),
+  set: rootProcedure
+    .meta({ rest: "PUT /api/option/", summary: "Set one option" })
+    .input(optionInput)
+    .mutation(async ({ ctx, input }) => {
+      if (input.key === "") fail("option_unknown", { key: "" });
+      await ctx.options.set(input.key, String(input.value ?? ""));
+    }),
+  notice: publicProcedure
+    .meta({ rest: "GET /api/notice", summary: "The operator's notice (Markdown or HTML)" })
+    .query(({ ctx }) => ctx.options.get("Notice")),
+  homePage: publicProcedure
+    .meta({ rest: "GET /api/home_page_content", summary: "The operator's home page (Markdown, HTML or an https address)" })
+    .query(({ ctx }) => ctx.options.get("HomePageContent")),
+  about: publicProcedure
+    .meta({ rest: "GET /api/about", summary: "The operator's about page (Markdown, HTML or an https address)" })
+    .query(({ ctx }) => ctx.options.get("About")),
+});

@@ -1,0 +1,98 @@
+/**
+ * The option store: typed values in memory, text in the database, secrets encrypted. A bad stored value falls back to
+ * its default and is reported once. Changes reach every instance over the bus.
+ */
+import { eq } from "drizzle-orm";
+import { fail } from "../../../shared/errors";
+import {
+  defaultText, isOptionKey, missingNeeds, option, type OptionKey, optionKeys, type OptionValue, parseOption,
+} from "../../../shared/options";
+import type { Bus } from "../../cluster/types";
+import type { Db } from "../../db/client";
+import { withoutNul } from "../../db/sql";
+import type { Logger } from "../../lib/log";
+import type { Secrets } from "../../lib/secrets";
+
+export interface OptionStore {
+  /** The typed value now. */
+  get<K extends OptionKey>(key: K): OptionValue<K>;
+  /** The text now, as in the database or the registry's default. Secrets in clear: do not let it out. */
+  text(key: OptionKey): string;
+  /** Checks, stores, tells every instance. Throws option_unknown, option_invalid, option_needs. */
+  set(key: string, text: string): Promise<void>;
+  /** Hears of every change, here or elsewhere; prices and pools rebuild on it. */
+  onChange(listener: () => void): () => void;
+  reload(): Promise<void>;
+}
+
+export interface OptionStoreDeps {
+  db: Db;
+  bus: Bus;
+  secrets: Secrets;
+  log: Logger;
+  now(): number;
+}
+
+export async function openOptionStore({ db, bus, secrets, log, now }: OptionStoreDeps): Promise<OptionStore> {
+  const { t, q } = db;
+  const values = new Map<OptionKey, unknown>();
+  let texts = new Map<OptionKey, string>();
+  const reported = new Set<string>();
+  const listeners = new Set<() => void>();
+
+  const adopt = (key: OptionKey, text: string) => {
+    const parsed = parseOption(key, text);
+    if (parsed.ok) values.set(key, parsed.value);
+    else {
+      if (!reported.has(key)) log.warn({ option: key, problem: parsed.problem.en }, "stored option is invalid: its default is used");
+      reported.add(key);
+      const fallback = parseOption(key, defaultText(key));
+      if (fallback.ok) values.set(key, fallback.value);
+    }
+  };
+
+  const reload = async () => {
+    const stored = new Map<OptionKey, string>();
+    for (const row of await q.select().from(t.options)) {
+      if (isOptionKey(row.key)) stored.set(row.key, option(row.key).secret ? secrets.decrypt("option-secret", row.value) : row.value);
+    }
+    texts = stored;
+    for (const key of optionKeys) adopt(key, texts.get(key) ?? defaultText(key));
+    for (const listener of listeners) listener();
+  };
+
+  await reload();
+  bus.subscribe("options", () => void reload().catch((err: unknown) => log.error({ err }, "options could not be read again")));
+
+  const text = (key: OptionKey) => texts.get(key) ?? defaultText(key);
+  return {
+    // adopt() stored the value that this key's own parser made.
+    get: <K extends OptionKey>(key: K) => values.get(key) as OptionValue<K>,
+    text,
+    set: async (key, given) => {
+      if (!isOptionKey(key)) fail("option_unknown", { key });
+      const value = withoutNul(given);
+      const parsed = parseOption(key, value);
+      if (!parsed.ok) fail("option_invalid", { label: key, detail: parsed.problem.zh });
+      const missing = missingNeeds(key, value, (needed) => text(needed) !== "");
+      if (missing.length) fail("option_needs", { needs: missing.join(", ") });
+      const kept = option(key).secret ? secrets.encrypt("option-secret", value) : value;
+      const updated_at = Math.floor(now() / 1000);
+      await q.insert(t.options).values({ key, value: kept, updated_at }).onConflictDoUpdate({ target: t.options.key, set: { value: kept, updated_at } });
+      texts.set(key, value);
+      adopt(key, value);
+      await bus.publish("options", key);
+    },
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    reload,
+  };
+}
+
+/** Removes an option's row: its default holds again. */
+export async function forgetOption({ db, bus }: Pick<OptionStoreDeps, "db" | "bus">, key: OptionKey): Promise<void> {
+  await db.q.delete(db.t.options).where(eq(db.t.options.key, key));
+  await bus.publish("options", key);
+}

@@ -1,0 +1,58 @@
+/**
+ * Who may use the playground's call, and what of its body goes upstream (checklist C-559 to C-561): a console session
+ * with its user-id header, no key. It spends the user's own balance.
+ */
+import { fail } from "../../../shared/errors";
+import { mayUseGroup } from "../../../shared/group";
+import type { Lang } from "../../../shared/text";
+import type { Actor, Services } from "../../context";
+import type { JsonObject } from "../../relay/json";
+import type { Caller } from "../../relay/seams";
+import { groupFacts } from "../group/facts";
+
+/** What the console keeps with its messages and no upstream knows. */
+const OWN_FIELDS = ["id", "createAt"];
+
+function bareMessage(message: unknown): unknown {
+  if (typeof message !== "object" || message === null || Array.isArray(message)) return message;
+  return Object.fromEntries(Object.entries(message).filter(([name]) => !OWN_FIELDS.includes(name)));
+}
+
+/** The body without `group`, without the console's own fields, and without a `max_tokens` of 0, which means unset. */
+export function upstreamBody({ group: _group, ...body }: JsonObject): JsonObject {
+  const { max_tokens, ...rest } = body;
+  return {
+    ...rest,
+    ...(Array.isArray(rest.messages) && { messages: rest.messages.map(bareMessage) }),
+    ...(max_tokens !== undefined && max_tokens !== 0 && { max_tokens }),
+  };
+}
+
+/**
+ * The caller of one playground call. Throws access_token_not_supported, not_signed_in (or why he is not), and group_denied
+ * for a group that the user may not use; without a group his own counts.
+ */
+export async function admitToPlayground(
+  services: Pick<Services, "options">, actor: Actor, sent: JsonObject, lang: Lang,
+): Promise<{ caller: Caller; body: JsonObject }> {
+  if (actor.kind !== "user") fail((actor.kind === "guest" && actor.problem) || "not_signed_in");
+  if (actor.via === "access_token") fail("access_token_not_supported");
+  const { group: asked = "" } = sent;
+  if (typeof asked !== "string") fail("invalid_request", { detail: "group" });
+  const group = asked || actor.group;
+  if (!mayUseGroup(groupFacts(services), actor.group, group)) fail("group_denied", { group });
+  const caller: Caller = {
+    user_id: actor.id,
+    username: actor.username,
+    role: actor.role,
+    user_group: actor.group,
+    group,
+    token_id: 0,
+    token_name: `playground-${group}`,
+    rpm: 0,
+    tpm: 0,
+    concurrency: 0,
+    lang,
+  };
+  return { caller, body: upstreamBody(sent) };
+}

@@ -1,0 +1,94 @@
+/**
+ * The price list: which models a caller may use, in which groups, and the factors of their prices. Kept per user's group
+ * until the pool or an option changes; both replace what they hold as a whole, so comparing identities is enough.
+ */
+import { DEFAULT_GROUP, usableGroups } from "../../../shared/group";
+import { type Catalogue, type CatalogueModel, priceListRow, type PriceList } from "../../../shared/price-list";
+import { resolvePrice } from "../../../shared/pricing";
+import { vendorOf } from "../../../shared/vendors";
+import type { Actor, Services } from "../../context";
+import { groupFacts } from "../group/facts";
+import { createPriceBook, type LivePriceBook } from "./price";
+
+type Sources = Pick<Services, "options" | "pool">;
+
+interface Kept {
+  readonly prices: LivePriceBook;
+  /** What the lists were made of. */
+  made: readonly unknown[];
+  readonly lists: Map<string, Catalogue>;
+}
+
+const kept = new WeakMap<Services["options"], Kept>();
+/** User groups are few; a cap all the same, because users' rows name them. */
+const MAX_LISTS = 100;
+
+function build({ options, pool }: Sources, prices: LivePriceBook, userGroup: string): Catalogue {
+  const groups = usableGroups(groupFacts({ options }), userGroup);
+  const { tables } = prices.book();
+  const offered = new Map<string, string[]>();
+  for (const group of Object.keys(groups)) {
+    for (const model of pool.models(group)) offered.set(model, [...(offered.get(model) ?? []), group]);
+  }
+  const models = [...offered].sort(([a], [b]) => (a < b ? -1 : 1)).map(([model, enable_groups]): CatalogueModel => {
+    const price = resolvePrice(model, userGroup, userGroup, tables);
+    const vendor = vendorOf(model)?.key ?? "";
+    if (price.unpriced) return { model, vendor, enable_groups };
+    // The group's ratio is not the model's: it stands once, in `groups`.
+    const { group_ratio: _group, user_group_ratio: _own, ...factors } = price.why;
+    return { model, vendor, enable_groups, factors };
+  });
+  return { models, groups, user_group: userGroup, quota_per_unit: tables.QuotaPerUnit };
+}
+
+/** The group that decides what a caller sees: his own; a guest sees what a new user would. */
+export const groupOf = (actor: Actor): string => (actor.kind === "user" ? actor.group : DEFAULT_GROUP);
+
+/** Models of the groups that a user of `userGroup` may use, sorted by name; no other group is named anywhere in it. */
+export function catalogue(sources: Sources, userGroup: string): Catalogue {
+  const { options, pool } = sources;
+  let state = kept.get(options);
+  if (!state) kept.set(options, (state = { prices: createPriceBook(options), made: [], lists: new Map() }));
+  const made = [pool.enabledModels(), state.prices.book(), options.get("UserUsableGroups")];
+  if (made.some((source, i) => source !== state.made[i])) {
+    state.lists.clear();
+    state.made = made;
+  }
+  let list = state.lists.get(userGroup);
+  if (!list) {
+    if (state.lists.size >= MAX_LISTS) state.lists.clear();
+    list = build(sources, state.prices, userGroup);
+    state.lists.set(userGroup, list);
+  }
+  return list;
+}
+
+/**
+ * GET /api/pricing (facts/console-calls.md /pricing, compatibility.md 1.9). A model without a price is left out: it
+ * cannot be called, and a price of 0 would say that it is free.
+ */
+export function priceList(sources: Sources, userGroup: string): PriceList {
+  const { models, groups } = catalogue(sources, userGroup);
+  const names = Object.entries(groups);
+  return {
+    data: models.flatMap((model) => priceListRow(model) ?? []),
+    group_ratio: Object.fromEntries(names.map(([group, { ratio }]) => [group, ratio])),
+    usable_group: Object.fromEntries(names.map(([group, { desc }]) => [group, desc])),
+  };
+}
+
+/** GET /api/ratio_config: the tables as other gateways copy them; undefined while ExposeRatioEnabled is off. */
+export function ratioTables({ options }: Pick<Services, "options">) {
+  if (!options.get("ExposeRatioEnabled")) return undefined;
+  return {
+    model_ratio: options.get("ModelRatio"),
+    completion_ratio: options.get("CompletionRatio"),
+    cache_ratio: options.get("CacheRatio"),
+    create_cache_ratio: options.get("CreateCacheRatio"),
+    image_ratio: options.get("ImageRatio"),
+    image_completion_ratio: options.get("ImageCompletionRatio"),
+    audio_ratio: options.get("AudioRatio"),
+    audio_completion_ratio: options.get("AudioCompletionRatio"),
+    model_price: options.get("ModelPrice"),
+  };
+}

@@ -1,0 +1,40 @@
+/** The relay's price seam: prices from the options, compiled once per (model, group, user's group) until one changes. */
+import {
+  type CompiledPrice,
+  type PriceBook,
+  priceBook,
+  type PriceTables,
+  priceTableKeys,
+} from "../../../shared/pricing";
+import type { OptionStore } from "../option/store";
+
+export interface LivePriceBook {
+  /** undefined when the model has neither price nor ratio (and SelfUseModeEnabled is off). */
+  price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
+  /** The book of the values in force now. */
+  book(): PriceBook;
+}
+
+/**
+ * The option store replaces a value as a whole when it changes, so comparing the values is enough, and a new price holds
+ * from the very next call on: there is no moment between a change and the message about it.
+ */
+export function createPriceBook(options: Pick<OptionStore, "get">): LivePriceBook {
+  let values: readonly unknown[] = [];
+  let current: PriceBook | undefined;
+  const book = (): PriceBook => {
+    if (current && priceTableKeys.every((key, i) => values[i] === options.get(key))) return current;
+    values = priceTableKeys.map((key) => options.get(key));
+    // Every key of PriceTables is an option of the same type; the list is checked against the interface where it stands.
+    const tables = Object.fromEntries(priceTableKeys.map((key, i) => [key, values[i]])) as unknown as PriceTables;
+    current = priceBook(tables);
+    return current;
+  };
+  return {
+    book,
+    price: (model, group, userGroup) => {
+      const price = book().price(model, group, userGroup);
+      return price.unpriced ? undefined : price;
+    },
+  };
+}

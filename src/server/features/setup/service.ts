@@ -1,0 +1,111 @@
+/**
+ * First run: the root account and what the gateway is for. Closed for ever after the first success, safe against two at
+ * once (one row of `meta` decides), and guarded by a code for callers who are not on this machine.
+ */
+import { eq } from "drizzle-orm";
+import type * as z from "zod";
+import { AppError, fail } from "../../../shared/errors";
+import { ROLE } from "../../../shared/roles";
+import { ROOT_QUOTA, type setupInput } from "../../../shared/user";
+import { type Ctx, type Services, seconds } from "../../context";
+import { run } from "../../db/client";
+import { isLoopback } from "../../http/address";
+import { openSession } from "../../http/session";
+import { sameText } from "../../lib/secrets";
+import { hashPassword } from "../auth/password";
+import { creditSteps } from "../wallet/credit";
+import { presentSignedIn } from "../user/present";
+
+const DONE = "setup_done";
+
+export async function isSetUp(services: Pick<Services, "db">): Promise<boolean> {
+  const { q, t } = services.db;
+  const rows = await q.select().from(t.meta).where(eq(t.meta.name, DONE));
+  return rows.length > 0;
+}
+
+/** The same on every instance and after every restart; worth nothing once the set-up is done. */
+export const setupCode = (services: Pick<Services, "secrets">): string =>
+  services.secrets.hash("setup-code", "weir").slice(0, 10).toUpperCase().replace(/^(.{5})/, "$1-");
+
+/** A caller is on this machine when nothing stands between: no proxy header, and a Host of this machine. */
+export interface CallerPlace {
+  ip: string;
+  host: string;
+  forwarded: boolean;
+}
+
+export function isLocalCaller({ ip, host, forwarded }: CallerPlace): boolean {
+  const name = host.replace(/:\d+$/, "").toLowerCase();
+  return isLoopback(ip) && !forwarded && (name === "localhost" || name === "127.0.0.1" || name === "[::1]");
+}
+
+export async function setupStatus(ctx: Ctx) {
+  const status = await isSetUp(ctx);
+  return {
+    status,
+    root_init: status,
+    database_type: ctx.db.engine,
+    /** The wizard asks for the set-up code. */
+    code_needed: !status && !isLocalCaller(ctx.place),
+  };
+}
+
+type SetupInput = z.output<typeof setupInput>;
+
+/** Creates the root account and signs it in. */
+export async function setUp(ctx: Ctx, input: SetupInput) {
+  if (await isSetUp(ctx)) fail("setup_done");
+  if (!isLocalCaller(ctx.place) && !sameText(input.code.trim().toUpperCase(), setupCode(ctx))) fail("setup_code_wrong");
+  const user = await createRoot(ctx, input);
+  await openSession(ctx, user.id);
+  return presentSignedIn(user);
+}
+
+/**
+ * WEIR_ROOT_USERNAME with WEIR_ROOT_PASSWORD: the same, unattended. False when it was done before, or by another instance
+ * that starts at the same moment.
+ */
+export async function setUpUnattended(services: Services): Promise<boolean> {
+  const { WEIR_ROOT_USERNAME: username, WEIR_ROOT_PASSWORD: password } = services.env;
+  if (!username || (await isSetUp(services))) return false;
+  try {
+    await createRoot(services, { username, password, SelfUseModeEnabled: false, DemoSiteEnabled: false, code: "" });
+  } catch (error) {
+    if (error instanceof AppError && error.code === "setup_done") return false;
+    throw error;
+  }
+  return true;
+}
+
+async function createRoot(services: Services, input: SetupInput) {
+  const { t } = services.db;
+  const password_hash = await hashPassword(input.password);
+  const time = seconds(services);
+  const user = await services.db.tx(function* (q) {
+    const won = yield* run(q.insert(t.meta).values({ name: DONE, value: String(time) }).onConflictDoNothing().returning());
+    if (won.length === 0) fail("setup_done");
+    const [row] = yield* run(
+      q.insert(t.users)
+        .values({ username: input.username, display_name: input.username, password_hash, role: ROLE.root, created_at: time, last_login_at: time })
+        .onConflictDoNothing()
+        .returning(),
+    );
+    if (!row) fail("username_taken");
+    // In the same transaction: a process that dies here leaves neither an account without its quota nor a closed door.
+    const credit = { user_id: row.id, amount: ROOT_QUOTA, kind: "setup", idempotency_key: `setup:${row.id}`, actor_id: row.id } as const;
+    yield* creditSteps(services.db, q, credit, time);
+    return row;
+  }, { durable: true });
+  await applyMode(services, input);
+  return { ...user, quota: ROOT_QUOTA };
+}
+
+/** What the three cards of the wizard mean. */
+async function applyMode(services: Services, { mode, SelfUseModeEnabled, DemoSiteEnabled, server_address }: SetupInput): Promise<void> {
+  const { options } = services;
+  if (SelfUseModeEnabled || mode === "self") await options.set("SelfUseModeEnabled", "true");
+  if (DemoSiteEnabled) await options.set("DemoSiteEnabled", "true");
+  if (mode === "self" || mode === "team") await options.set("RegisterEnabled", "false");
+  if (server_address) await options.set("ServerAddress", server_address.replace(/\/+$/, ""));
+}

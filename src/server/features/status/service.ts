@@ -1,0 +1,23 @@
+/** GET /api/status: what everybody may know. Options name themselves in it (`public` in shared/options.ts). */
+import { publicStatus } from "../../../shared/options";
+import type { Ctx } from "../../context";
+import { VERSION } from "../../version";
+import { isSetUp } from "../setup/service";
+
+const STARTED = Math.floor(Date.now() / 1000);
+
+/** Remembered once true: the set-up is never undone. */
+const done = new WeakSet<object>();
+
+export async function status(ctx: Ctx) {
+  if (!done.has(ctx.db) && (await isSetUp(ctx))) done.add(ctx.db);
+  return {
+    ...publicStatus((key) => ctx.options.get(key)),
+    version: VERSION,
+    start_time: STARTED,
+    setup: done.has(ctx.db),
+    /** Online top-up is offered when a gateway is configured. */
+    enable_online_topup: ctx.options.get("PayAddress") !== "" && ctx.options.get("EpayId") !== "" && ctx.options.text("EpayKey") !== "",
+    enable_batch_update: false,
+  };
+}

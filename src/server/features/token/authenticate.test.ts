@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { ENGINES } from "../../../../tests/kit/databases";
+import { changeUser, type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
+import { errors } from "../../../shared/errors";
+import { ROLE } from "../../../shared/roles";
+import { keyHint } from "../../../shared/token";
+import { createTokenCache } from "./authenticate";
+
+const IP = "203.0.113.9";
+
+for (const engine of ENGINES) {
+  describe(`authentication on ${engine}`, () => {
+    let h: Harness;
+    let owner: Person;
+    beforeAll(async () => {
+      h = await openHarness(engine);
+      owner = await h.person();
+    }, HOOK_MS);
+    afterAll(() => h.close());
+
+    const make = async (fields: object = {}, who = owner) => {
+      const [token] = await who.call.token.create({ name: "t", ...fields });
+      if (!token) throw new Error("no token");
+      return token;
+    };
+    const authenticate = (key: string | undefined, ip = IP) => h.services.tokens.authenticate(key, ip, "zh");
+    const code = (key: string | undefined, ip = IP) =>
+      authenticate(key, ip).then(
+        () => "ok",
+        (error) => error.code,
+      );
+
+    test("every spelling of a key is the same caller", async () => {
+      const token = await make({ name: "spelt", rpm: 3, tpm: 4, concurrency: 5 });
+      for (const key of [token.key, `sk-${token.key}`, `Bearer sk-${token.key}`, ` bearer  ${token.key} `]) {
+        expect(await authenticate(key)).toEqual({
+          user_id: owner.ctx.actor.id,
+          username: owner.ctx.actor.username,
+          role: ROLE.user,
+          user_group: "default",
+          group: "default",
+          token_id: token.id,
+          token_name: "spelt",
+          rpm: 3,
+          tpm: 4,
+          concurrency: 5,
+          lang: "zh",
+        });
+      }
+    });
+
+    test("odd keys are 401 and never somebody", async () => {
+      const odd = [
+        undefined,
+        "",
+        " ",
+        "Bearer ",
+        "Bearer",
+        "null",
+        "undefined",
+        "sk-",
+        "sk-null",
+        "x".repeat(5000),
+        "'",
+        '"',
+        "' or 1=1 --",
+        "sk-' union select 1 --",
+        "%",
+        "_".repeat(48),
+        "\u0000",
+        "sk-\u0000",
+        "-",
+        "-1",
+        "sk--1",
+        "钥匙",
+      ];
+      for (const key of odd) {
+        const refusal = await code(key);
+        expect([key, refusal]).toEqual([key, refusal === "token_missing" ? "token_missing" : "token_invalid"]);
+        expect(errors[refusal as keyof typeof errors].status).toBe(401);
+      }
+    });
+
+    test("a prefix, an extension or another case of a key is nobody, and keys that begin alike are two people", async () => {
+      const other = await h.person();
+      const common = "A".repeat(44);
+      const keys = new Map<string, Person>([
+        [`${common}0001`, owner],
+        [`${common}0002`, other],
+      ]);
+      for (const [key, person] of keys) {
+        const hash = h.services.secrets.hash("relay-key", key);
+        await h.services.db.q.insert(h.services.db.t.tokens).values({
+          user_id: person.ctx.actor.id,
+          name: "alike",
+          key_hash: hash,
+          key_cipher: h.services.secrets.encrypt("relay-key", key),
+          key_hint: keyHint(key),
+          remain_quota: 9,
+          created_time: 1,
+        });
+      }
+      for (let round = 0; round < 2; round++) {
+        for (const [key, person] of keys) expect((await authenticate(key)).user_id).toBe(person.ctx.actor.id);
+      }
+      for (const key of [common, `${common}000`, `${common}00011`, `${common.toLowerCase()}0001`])
+        expect(await code(key)).toBe("token_invalid");
+    });
+
+    test("administrators pick a channel by -<id>, ordinary users may not; a key that ends so is itself first", async () => {
+      const admin = await h.person({ role: ROLE.admin });
+      const token = await make({}, admin);
+      expect(await authenticate(`sk-${token.key}-12`)).toMatchObject({ token_id: token.id, channel_id: 12 });
+      expect(await authenticate(token.key)).not.toHaveProperty("channel_id");
+      expect(await code(`${(await make()).key}-12`)).toBe("token_channel_denied");
+      expect(await code(`${token.key}-x`)).toBe("token_invalid");
+      const imported = "legacy-key-12";
+      await h.services.db.q.insert(h.services.db.t.tokens).values({
+        user_id: owner.ctx.actor.id,
+        name: "imported",
+        key_hash: h.services.secrets.hash("relay-key", imported),
+        key_cipher: "",
+        key_hint: "",
+        remain_quota: 9,
+        created_time: 1,
+      });
+      expect(await authenticate(`sk-${imported}`)).toMatchObject({ token_name: "imported" });
+    });
+
+    test("disabled, expired, exhausted and deleted tokens are refused, each with its reason, at once", async () => {
+      const token = await make();
+      expect(await code(token.key)).toBe("ok");
+      await owner.call.token.setStatus({ id: token.id, status: 2 });
+      expect(await code(token.key)).toBe("token_disabled");
+      await owner.call.token.setStatus({ id: token.id, status: 1 });
+      expect(await code(token.key)).toBe("ok");
+      await owner.call.token.delete({ id: token.id });
+      expect(await code(token.key)).toBe("token_invalid");
+      expect(await code((await make({ expired_time: 1_600_000_000 })).key)).toBe("token_expired");
+      expect(await code((await make({ remain_quota: 0 })).key)).toBe("token_exhausted");
+      expect(await code((await make({ remain_quota: 0, unlimited_quota: true })).key)).toBe("ok");
+    });
+
+    test("a token expires while it is cached", async () => {
+      const token = await make({ expired_time: Math.floor(h.services.now() / 1000) + 30 });
+      expect(await code(token.key)).toBe("ok");
+      h.advance(31);
+      expect(await code(token.key)).toBe("token_expired");
+    });
+
+    test("an exhausted token works again as soon as the ledger gave something back, without a message", async () => {
+      const token = await make({ remain_quota: 0 });
+      expect(await code(token.key)).toBe("token_exhausted");
+      const { tokens } = h.services.db.t;
+      await h.services.db.q.update(tokens).set({ remain_quota: 1 }).where(eq(tokens.id, token.id)).returning();
+      expect(await code(token.key)).toBe("ok");
+    });
+
+    test("banned and deleted owners are refused at once", async () => {
+      const person = await h.person();
+      const token = await make({}, person);
+      expect(await code(token.key)).toBe("ok");
+      await changeUser(h.services, person.ctx.actor.id, { status: 2 });
+      expect(await code(token.key)).toBe("user_banned");
+      await changeUser(h.services, person.ctx.actor.id, { status: 1, deleted_at: 5 });
+      expect(await code(token.key)).toBe("token_invalid");
+    });
+
+    test("addresses: denied ones first, then only allowed ones; IPv4 in IPv6 clothing is IPv4", async () => {
+      const token = await make({ allow_ips: "10.0.0.0/8\n2001:db8::/32", deny_ips: "10.6.6.6" });
+      for (const ip of ["10.1.2.3", "::ffff:10.1.2.3", "2001:db8::5"]) expect(await code(token.key, ip)).toBe("ok");
+      for (const ip of ["11.0.0.1", "10.6.6.6", "::ffff:10.6.6.6", "::1", "", "not an address"])
+        expect(await code(token.key, ip)).toBe("token_ip_denied");
+      expect(await code((await make({ deny_ips: IP })).key)).toBe("token_ip_denied");
+      expect(errors.token_ip_denied.status).toBe(403);
+    });
+
+    test("the token's group is used; one that may no longer be chosen is refused until it may again", async () => {
+      const token = await make({ group: "vip" });
+      expect(await authenticate(token.key)).toMatchObject({ group: "vip", user_group: "default" });
+      await h.services.options.set("UserUsableGroups", '{"default":"d"}');
+      expect(await code(token.key)).toBe("group_denied");
+      await h.services.options.set("UserUsableGroups", '{"default":"d","vip":"v"}');
+      await h.services.options.set("GroupRatio", '{"default":1}');
+      expect(await code(token.key)).toBe("group_denied");
+      await h.services.options.set("GroupRatio", '{"default":1,"vip":2,"svip":1}');
+      expect(await code(token.key)).toBe("ok");
+    });
+
+    test("model limits are a set; limits on with an empty list allow nothing", async () => {
+      expect(
+        (await authenticate((await make({ model_limits_enabled: true, model_limits: "a, b" })).key)).models,
+      ).toEqual(new Set(["a", "b"]));
+      expect((await authenticate((await make({ model_limits_enabled: true })).key)).models).toEqual(new Set());
+      expect(await authenticate((await make({ model_limits: "a" })).key)).not.toHaveProperty("models");
+    });
+
+    test("the cache spares the database, and is not trusted while the bus is deaf", async () => {
+      let fresh = true;
+      let reads = 0;
+      const { db, cluster } = h.services;
+      const counting = {
+        ...db,
+        q: {
+          ...db.q,
+          select: ((...args: []) => (reads++, db.q.select(...args))) as typeof db.q.select,
+          update: db.q.update.bind(db.q),
+        },
+      };
+      const cache = createTokenCache({
+        ...h.services,
+        db: counting,
+        cluster: { ...cluster, bus: { ...cluster.bus, fresh: () => fresh } },
+      });
+      const token = await make();
+      const ask = () => cache.authenticate(token.key, IP, "zh");
+      for (let i = 0; i < 10; i++) await ask();
+      expect(reads).toBe(1);
+      fresh = false;
+      await ask();
+      await ask();
+      expect(reads).toBe(3);
+      fresh = true;
+      h.advance(61);
+      await ask();
+      expect(reads).toBe(4);
+      cache.close();
+    });
+
+    test("the time of the last use is kept, to the minute", async () => {
+      const token = await make();
+      await authenticate(token.key);
+      await Bun.sleep(20);
+      const [row] = await h.services.db.q
+        .select()
+        .from(h.services.db.t.tokens)
+        .where(eq(h.services.db.t.tokens.id, token.id));
+      expect(Math.abs((row?.accessed_time ?? 0) - h.services.now() / 1000)).toBeLessThan(5);
+    });
+  });
+}

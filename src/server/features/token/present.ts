@@ -1,0 +1,15 @@
+/** What its owner sees of a token. Nobody else sees any of it. */
+import { tokenStatus, type TokenView, type TokenWithKey } from "../../../shared/token";
+import { type Ctx, seconds } from "../../context";
+import type { TokenRow } from "../../db/schema";
+
+/** For the console: the hint instead of the key. */
+export function presentToken(ctx: Pick<Ctx, "now">, row: TokenRow): TokenView {
+  const { key_hash: _hash, key_cipher: _cipher, deleted_at: _deleted, ...rest } = row;
+  return { ...rest, status: tokenStatus(row, seconds(ctx)) };
+}
+
+/** For REST: with the key in clear, without sk-, as existing front-ends read it (C-119). */
+export function presentWithKey(ctx: Pick<Ctx, "now" | "secrets">, row: TokenRow): TokenWithKey {
+  return { ...presentToken(ctx, row), key: ctx.secrets.decrypt("relay-key", row.key_cipher) };
+}

@@ -1,0 +1,97 @@
+/** Doors of tokens: always the signed-in user's own. REST carries the clear key, tRPC the hint and a reveal verb. */
+import * as z from "zod";
+import { fail } from "../../../shared/errors";
+import {
+  tokenBatch,
+  tokenCreate,
+  tokenId,
+  tokenListInput,
+  tokenListRest,
+  tokenPut,
+  tokenSearchRest,
+  tokenStatusUpdate,
+  tokenUpdate,
+} from "../../../shared/token";
+import { router, userProcedure } from "../../http/trpc";
+import { presentToken, presentWithKey } from "./present";
+import {
+  createTokens,
+  deleteToken,
+  findToken,
+  findTokens,
+  pageTokens,
+  revealToken,
+  revealTokens,
+  setTokenStatus,
+  updateToken,
+} from "./service";
+
+export const tokenRouter = router({
+  /** The console's list: filters and search in one, a page with its total, keys as hints. */
+  list: userProcedure.input(tokenListInput).query(async ({ ctx, input }) => {
+    const page = await pageTokens(ctx, input);
+    return { ...page, items: page.items.map((row) => presentToken(ctx, row)) };
+  }),
+
+  get: userProcedure.input(tokenId).query(async ({ ctx, input }) => presentToken(ctx, await findToken(ctx, input.id))),
+
+  /** All or nothing; answers the new tokens with their keys, which the Connect panel shows. */
+  create: userProcedure
+    .input(tokenBatch)
+    .mutation(async ({ ctx, input }) => (await createTokens(ctx, input)).map((row) => presentWithKey(ctx, row))),
+
+  update: userProcedure
+    .input(tokenUpdate)
+    .mutation(async ({ ctx, input: { id, ...change } }) => presentToken(ctx, await updateToken(ctx, id, change))),
+
+  setStatus: userProcedure
+    .input(tokenStatusUpdate)
+    .mutation(async ({ ctx, input }) => presentToken(ctx, await setTokenStatus(ctx, input.id, input.status))),
+
+  /** The clear key, with sk-. A mutation, so that it is never cached or retried. */
+  reveal: userProcedure.input(tokenId).mutation(({ ctx, input }) => revealToken(ctx, input.id)),
+
+  revealMany: userProcedure
+    .input(z.object({ ids: z.array(z.int().positive()).max(100) }))
+    .mutation(({ ctx, input }) => revealTokens(ctx, input.ids)),
+
+  delete: userProcedure
+    .meta({ rest: "DELETE /api/token/{id}", summary: "Delete a token; its key stops working at once" })
+    .input(tokenId)
+    .mutation(({ ctx, input }) => deleteToken(ctx, input.id)),
+
+  // What follows serves scripts and existing front-ends: bare arrays, p from 0, keys in clear without sk-.
+
+  listBare: userProcedure
+    .meta({ rest: "GET /api/token/", summary: "Own tokens, a page as a bare array" })
+    .input(tokenListRest)
+    .query(async ({ ctx, input: { p, size } }) =>
+      (await findTokens(ctx, {}, p * size, size)).map((row) => presentWithKey(ctx, row)),
+    ),
+
+  searchBare: userProcedure
+    .meta({ rest: "GET /api/token/search", summary: "Own tokens by name and key" })
+    .input(tokenSearchRest)
+    .query(async ({ ctx, input }) => (await findTokens(ctx, input)).map((row) => presentWithKey(ctx, row))),
+
+  getWithKey: userProcedure
+    .meta({ rest: "GET /api/token/{id}", summary: "One own token" })
+    .input(tokenId)
+    .query(async ({ ctx, input }) => presentWithKey(ctx, await findToken(ctx, input.id))),
+
+  createOne: userProcedure
+    .meta({ rest: "POST /api/token/", summary: "Create a token" })
+    .input(tokenCreate)
+    .mutation(async ({ ctx, input }) => {
+      const [row] = await createTokens(ctx, { ...input, count: 1 });
+      return row ? presentWithKey(ctx, row) : fail("internal");
+    }),
+
+  put: userProcedure
+    .meta({ rest: "PUT /api/token/", summary: "Change a token; with ?status_only only its status" })
+    .input(tokenPut)
+    .mutation(async ({ ctx, input: { id, status_only, ...change } }) => {
+      const row = status_only ? await setTokenStatus(ctx, id, change.status ?? 0) : await updateToken(ctx, id, change);
+      return presentWithKey(ctx, row);
+    }),
+});

@@ -1,0 +1,218 @@
+/**
+ * Verbs on the caller's own tokens. Every statement names the owner, so that an id of somebody else's token is simply not
+ * found. Quota of a token is set here as its owner types it; what calls take from it moves in the ledger alone.
+ */
+import { and, desc, eq, inArray, isNull, type SQL } from "drizzle-orm";
+import type { Page } from "../../../shared/envelope";
+import { fail } from "../../../shared/errors";
+import { mayUseGroup } from "../../../shared/group";
+import {
+  bareKey,
+  HINT_HEAD,
+  isExhausted,
+  isExpired,
+  KEY_LENGTH,
+  KEY_PREFIX,
+  keyHint,
+  MIN_KEY_SEARCH,
+  TOKEN_LIMITS,
+  TOKEN_STATUS,
+  type TokenChange,
+  type TokenFields,
+} from "../../../shared/token";
+import { seconds, type UserCtx } from "../../context";
+import { run } from "../../db/client";
+import type { TokenRow } from "../../db/schema";
+import { contains, count, startsWith, withoutNul } from "../../db/sql";
+import { randomText } from "../../lib/secrets";
+import { groupFacts } from "../group/facts";
+
+const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+export interface TokenFilter {
+  /** Part of the name. */
+  keyword?: string;
+  /** Whole key or at least 4 characters of its beginning; with or without sk-. */
+  token?: string;
+}
+
+const owned = (ctx: UserCtx): SQL | undefined => {
+  const { tokens } = ctx.db.t;
+  return and(eq(tokens.user_id, ctx.actor.id), isNull(tokens.deleted_at));
+};
+
+/** Conditions of a search; undefined when nothing can match. */
+function filters(ctx: UserCtx, filter: TokenFilter): SQL | undefined {
+  const { tokens } = ctx.db.t;
+  const keyword = withoutNul(filter.keyword?.trim() ?? "");
+  const key = keyText(filter);
+  return and(
+    owned(ctx),
+    keyword ? contains(tokens.name, keyword) : undefined,
+    // The column has the head in clear; what lies behind it is compared after decryption.
+    key ? startsWith(tokens.key_hint, withoutNul(key.slice(0, HINT_HEAD))) : undefined,
+  );
+}
+
+const keyText = (filter: TokenFilter): string => bareKey(filter.token ?? "");
+const tooShort = (filter: TokenFilter): boolean => keyText(filter) !== "" && keyText(filter).length < MIN_KEY_SEARCH;
+
+const hasKey = (ctx: UserCtx, filter: TokenFilter) => {
+  const key = keyText(filter);
+  return (row: TokenRow) => key.length <= HINT_HEAD || ctx.secrets.decrypt("relay-key", row.key_cipher).startsWith(key);
+};
+
+/** Newest first; without `limit` all that match. */
+export async function findTokens(ctx: UserCtx, filter: TokenFilter, offset = 0, limit?: number): Promise<TokenRow[]> {
+  if (tooShort(filter)) return [];
+  const query = ctx.db.read
+    .select()
+    .from(ctx.db.t.tokens)
+    .where(filters(ctx, filter))
+    .orderBy(desc(ctx.db.t.tokens.id));
+  const rows = limit === undefined ? await query : await query.limit(limit).offset(offset);
+  return rows.filter(hasKey(ctx, filter));
+}
+
+export async function pageTokens(
+  ctx: UserCtx,
+  { page, page_size, ...filter }: TokenFilter & { page: number; page_size: number },
+): Promise<Page<TokenRow>> {
+  if (tooShort(filter)) return { items: [], page, page_size, total: 0 };
+  const [[all], items] = await Promise.all([
+    ctx.db.read.select({ n: count() }).from(ctx.db.t.tokens).where(filters(ctx, filter)),
+    findTokens(ctx, filter, (page - 1) * page_size, page_size),
+  ]);
+  // More than the head of a key was given: it fits one token or none.
+  const total = keyText(filter).length > HINT_HEAD ? items.length : (all?.n ?? 0);
+  return { items, page, page_size, total };
+}
+
+export async function findToken(ctx: UserCtx, id: number): Promise<TokenRow> {
+  const { tokens } = ctx.db.t;
+  const [row] = await ctx.db.q
+    .select()
+    .from(tokens)
+    .where(and(owned(ctx), eq(tokens.id, id)));
+  return row ?? fail("token_not_found");
+}
+
+/** The clear key with its prefix, for its owner. */
+export async function revealToken(ctx: UserCtx, id: number): Promise<{ key: string }> {
+  return { key: KEY_PREFIX + ctx.secrets.decrypt("relay-key", (await findToken(ctx, id)).key_cipher) };
+}
+
+/** The keys of several own tokens, in the order of the list (copy selected). */
+export async function revealTokens(ctx: UserCtx, ids: number[]): Promise<{ id: number; name: string; key: string }[]> {
+  const { tokens } = ctx.db.t;
+  if (ids.length === 0) return [];
+  const rows = await ctx.db.q
+    .select()
+    .from(tokens)
+    .where(and(owned(ctx), inArray(tokens.id, ids)))
+    .orderBy(desc(tokens.id));
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    key: KEY_PREFIX + ctx.secrets.decrypt("relay-key", row.key_cipher),
+  }));
+}
+
+function requireGroup(ctx: UserCtx, group: string): void {
+  if (group !== "" && !mayUseGroup(groupFacts(ctx), ctx.actor.group, group)) fail("token_group_forbidden", { group });
+}
+
+const rowOf = (ctx: UserCtx, fields: TokenFields) => {
+  const key = randomText(KEY_LENGTH);
+  return {
+    ...fields,
+    name: withoutNul(fields.name),
+    group: withoutNul(fields.group),
+    model_limits: withoutNul(fields.model_limits),
+    allow_ips: fields.allow_ips ?? "",
+    deny_ips: fields.deny_ips ?? "",
+    user_id: ctx.actor.id,
+    key_hash: ctx.secrets.hash("relay-key", key),
+    key_cipher: ctx.secrets.encrypt("relay-key", key),
+    key_hint: keyHint(key),
+    created_time: seconds(ctx),
+  };
+};
+
+/** The first keeps the plain name; the others get `-XXXXXX`, with the base name cut so that 50 characters hold. */
+export function batchNames(name: string, count: number): string[] {
+  const names = new Set([name]);
+  const base = [...name].slice(0, TOKEN_LIMITS.name - 7).join("");
+  while (names.size < count) names.add(`${base}-${randomText(6, LETTERS)}`);
+  return [...names];
+}
+
+/** Creates `count` tokens, all or none. Key, owner and used quota are the server's, whatever was sent. */
+export async function createTokens(
+  ctx: UserCtx,
+  { count, ...fields }: TokenFields & { count: number },
+): Promise<TokenRow[]> {
+  requireGroup(ctx, fields.group);
+  const rows = batchNames(fields.name, count).map((name) => rowOf(ctx, { ...fields, name }));
+  return ctx.db.tx(function* (q) {
+    const created: TokenRow[] = [];
+    for (let i = 0; i < rows.length; i += 25) {
+      created.push(
+        ...(yield* run(
+          q
+            .insert(ctx.db.t.tokens)
+            .values(rows.slice(i, i + 25))
+            .returning(),
+        )),
+      );
+    }
+    return created;
+  });
+}
+
+async function store(ctx: UserCtx, id: number, set: Partial<TokenRow>): Promise<TokenRow> {
+  const { tokens } = ctx.db.t;
+  const [row] = await ctx.db.q
+    .update(tokens)
+    .set(set)
+    .where(and(owned(ctx), eq(tokens.id, id)))
+    .returning();
+  if (!row) fail("token_not_found");
+  await ctx.cluster.bus.publish("tokens", String(id));
+  return row;
+}
+
+/**
+ * Sets the fields that are sent. An edited token whose new expiry and quota allow it reads enabled again without a
+ * separate step (C-348), because 3 and 4 are computed and never stored.
+ */
+export async function updateToken(ctx: UserCtx, id: number, { status, ...change }: TokenChange): Promise<TokenRow> {
+  const stored = await findToken(ctx, id);
+  // An unchanged group stays even if it may no longer be chosen: authentication refuses its calls.
+  if (change.group !== undefined && change.group !== stored.group) requireGroup(ctx, change.group);
+  const set: Partial<TokenRow> = Object.fromEntries(
+    Object.entries(change)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => [field, typeof value === "string" ? withoutNul(value) : (value ?? "")]),
+  );
+  // 3 and 4 are echoes of what was computed; a disabled token stays disabled unless 1 is asked for.
+  if (status === TOKEN_STATUS.enabled || status === TOKEN_STATUS.disabled) set.status = status;
+  if (Object.keys(set).length === 0) return stored;
+  return store(ctx, id, set);
+}
+
+/** Nothing but the status. Expired and exhausted tokens cannot be enabled (C-346, C-347). */
+export async function setTokenStatus(ctx: UserCtx, id: number, status: number): Promise<TokenRow> {
+  if (status !== TOKEN_STATUS.enabled && status !== TOKEN_STATUS.disabled) fail("token_status_invalid");
+  const token = await findToken(ctx, id);
+  if (status === TOKEN_STATUS.enabled) {
+    if (isExpired(token, seconds(ctx))) fail("token_enable_expired");
+    if (isExhausted(token)) fail("token_enable_exhausted");
+  }
+  return store(ctx, id, { status });
+}
+
+/** Soft: log rows keep their name. The key stops working at once, here and elsewhere. */
+export async function deleteToken(ctx: UserCtx, id: number): Promise<void> {
+  await store(ctx, id, { deleted_at: seconds(ctx) });
+}

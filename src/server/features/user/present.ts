@@ -1,0 +1,33 @@
+/** What of an account may leave the server. Hashes, tokens and codes are not named here, so they cannot. */
+import type { SignedInUser } from "../../../shared/user";
+import type { UserRow } from "../../db/schema";
+
+export const presentSignedIn = (row: UserRow): SignedInUser => ({
+  id: row.id,
+  username: row.username,
+  display_name: row.display_name,
+  role: row.role,
+  status: row.status,
+  group: row.group,
+});
+
+/** GET /api/user/self. Unbound identities are "", never null (facts/console-calls.md 1.2). */
+export const presentUser = (row: UserRow) => ({
+  ...presentSignedIn(row),
+  email: row.email,
+  github_id: "",
+  wechat_id: "",
+  telegram_id: "",
+  linux_do_id: "",
+  oidc_id: "",
+  quota: row.quota,
+  used_quota: row.used_quota,
+  request_count: row.request_count,
+  aff_code: row.aff_code ?? "",
+  aff_count: row.aff_count,
+  aff_quota: row.aff_quota,
+  aff_history_quota: row.aff_history_quota,
+  inviter_id: row.inviter_id,
+  setting: row.setting,
+  DeletedAt: row.deleted_at === null ? null : new Date(row.deleted_at * 1000).toISOString(),
+});

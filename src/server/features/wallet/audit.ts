@@ -1,0 +1,105 @@
+/**
+ * The audit: do the books balance? Every check is one statement, so one snapshot: it may run beside live traffic. On
+ * SQLite it runs on the second door. Names every row that breaks a rule; an empty answer is a clean audit.
+ */
+import { type SQL, sql } from "drizzle-orm";
+import { LOG_TYPE } from "../../../shared/log";
+import type { Db } from "../../db/client";
+
+export interface Finding {
+  /** Which rule, a key of AUDIT_RULES. */
+  rule: keyof typeof AUDIT_RULES;
+  /** Which row: "users 7", "usage_hourly 1795262400/7/1/1/gpt-4o/default". */
+  row: string;
+  /** Units (or calls) by the rule, and as found. */
+  expected: number;
+  found: number;
+}
+
+export const AUDIT_RULES = {
+  balance: "a user's quota + holds + used_quota = the sum of his credits",
+  user_charges: "a user's used_quota = the charges minus refunds in roll-ups and unfolded log",
+  user_calls: "a user's request_count = the calls in roll-ups and unfolded log",
+  token_charges: "a token's used_quota = the charges minus refunds in roll-ups and unfolded log",
+  channel_total: "a channel's used_quota = the sum of its roll-ups",
+  hourly_quota: "an hour's charges minus refunds = those of the folded log",
+  hourly_count: "an hour's calls and errors = those of the folded log",
+} as const;
+
+export interface AuditOptions {
+  /**
+   * Epoch seconds from which the log is complete; hours before it are not compared with the log, because retention
+   * removed their rows. 0 = nothing was ever removed.
+   */
+  log_complete_since?: number;
+}
+
+/** Net units of a log row. */
+const NET = sql.raw(`CASE "type" WHEN ${LOG_TYPE.consume} THEN quota WHEN ${LOG_TYPE.refund} THEN -quota ELSE 0 END`);
+const CALL = sql.raw(`CASE "type" WHEN ${LOG_TYPE.consume} THEN 1 ELSE 0 END`);
+const ENTRY = sql.raw(`CASE WHEN "type" IN (${LOG_TYPE.consume}, ${LOG_TYPE.error}) THEN 1 ELSE 0 END`);
+
+/** Sum of `hourly` in roll-ups plus `log` in the unfolded log, by `column`. */
+const counted = (column: "user_id" | "token_id", hourly: SQL, log: SQL) => sql`
+  SELECT owner, sum(n) AS n FROM (
+    SELECT ${sql.raw(column)} AS owner, ${hourly} AS n FROM usage_hourly
+    UNION ALL SELECT ${sql.raw(column)}, ${log} FROM logs WHERE folded = 0
+  ) AS parts GROUP BY owner`;
+
+/** Rows of `table` whose `column` differs from `sums` (owner, n). */
+const differing = (table: string, column: string, sums: SQL) => sql`
+  SELECT '${sql.raw(table)} ' || x.id AS name, coalesce(s.n, 0) AS expected, x.${sql.raw(column)} AS found
+  FROM ${sql.raw(table)} AS x LEFT JOIN (${sums}) AS s ON s.owner = x.id
+  WHERE x.${sql.raw(column)} <> coalesce(s.n, 0)`;
+
+/** Hours whose roll-up differs from the folded log in either direction. */
+const hours = (hourly: SQL, log: SQL, since: number) => sql`
+  SELECT 'usage_hourly ' || "hour" || '/' || user_id || '/' || token_id || '/' || channel || '/' || model_name
+      || '/' || "group" AS name,
+    sum(logged) AS expected, sum(rolled) AS found
+  FROM (
+    SELECT "hour", user_id, token_id, channel, model_name, "group", ${hourly} AS rolled, 0 AS logged
+    FROM usage_hourly WHERE "hour" >= ${since}
+    UNION ALL
+    SELECT created_at - created_at % 3600, user_id, token_id, channel, model_name, "group", 0, ${log}
+    FROM logs WHERE folded = 1 AND created_at >= ${since}
+  ) AS both_sides
+  GROUP BY "hour", user_id, token_id, channel, model_name, "group"
+  HAVING sum(logged) <> sum(rolled)`;
+
+function statements({ log_complete_since = 0 }: AuditOptions): Record<Finding["rule"], SQL> {
+  const since = Math.ceil(log_complete_since / 3600) * 3600;
+  return {
+    balance: sql`
+      SELECT 'users ' || u.id AS name, coalesce(c.n, 0) AS expected, u.quota + u.used_quota + coalesce(h.n, 0) AS found
+      FROM users AS u
+      LEFT JOIN (SELECT user_id, sum(amount) AS n FROM credits GROUP BY user_id) AS c ON c.user_id = u.id
+      LEFT JOIN (SELECT user_id, sum(amount) AS n FROM holds GROUP BY user_id) AS h ON h.user_id = u.id
+      WHERE u.quota + u.used_quota + coalesce(h.n, 0) <> coalesce(c.n, 0)`,
+    user_charges: differing("users", "used_quota", counted("user_id", sql`quota`, NET)),
+    user_calls: differing("users", "request_count", counted("user_id", sql`"count"`, CALL)),
+    token_charges: differing("tokens", "used_quota", counted("token_id", sql`quota`, NET)),
+    channel_total: differing(
+      "channels",
+      "used_quota",
+      sql`SELECT channel AS owner, sum(quota) AS n FROM usage_hourly GROUP BY channel`,
+    ),
+    hourly_quota: hours(sql`quota`, NET, since),
+    hourly_count: hours(sql`"count" + error_count`, ENTRY, since),
+  };
+}
+
+/** Yields every row that breaks a rule of AUDIT_RULES. */
+export async function* audit(db: Db, options: AuditOptions = {}): AsyncGenerator<Finding> {
+  for (const [rule, statement] of Object.entries(statements(options)) as [Finding["rule"], SQL][]) {
+    const rows = await db.read
+      .select({
+        row: sql<string>`name`,
+        expected: sql<number>`expected`.mapWith(Number),
+        found: sql<number>`found`.mapWith(Number),
+      })
+      .from(sql`(${statement}) AS findings`)
+      .orderBy(sql`name`);
+    for (const row of rows) yield { rule, ...row };
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * What one group commit of the SQLite ledger adds up before it writes: balances of users and tokens, hourly sums, channel
+ * totals. Calls that are in one commit mostly share user, token, channel and hour, so a row is read and written once for
+ * all of them (docs/decisions/0011-hot-path.md). BEGIN IMMEDIATE holds the only write lock, so what was read stays true.
+ */
+import type { Database } from "bun:sqlite";
+import type { CallLog } from "./ledger";
+
+interface UserRow {
+  quota: number;
+  usable: number;
+}
+
+interface UserMoves {
+  row: UserRow | null;
+  /** What the batch adds to quota. */
+  moved: number;
+  charged: number;
+  calls: number;
+}
+
+interface TokenRow {
+  remain_quota: number;
+  unlimited_quota: number;
+  status: number;
+  deleted_at: number | null;
+  expired_time: number;
+  user_id: number;
+}
+
+interface TokenMoves {
+  row: TokenRow | null;
+  /** What holds took and gave back. */
+  moved: number;
+  /** Charges; a limited token also pays them. */
+  charged: number;
+  settled: boolean;
+}
+
+interface Hour {
+  hour: number;
+  user_id: number;
+  username: string;
+  token_id: number;
+  channel: number;
+  model_name: string;
+  group: string;
+  count: number;
+  quota: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  use_time: number;
+}
+
+/** Made once; holds the sums of the batch that runs. `seconds`: epoch seconds. */
+export class Batch {
+  readonly #users = new Map<number, UserMoves>();
+  readonly #tokens = new Map<number, TokenMoves>();
+  readonly #hours = new Map<string, Hour>();
+  readonly #channels = new Map<number, number>();
+  readonly #seconds: () => number;
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(client: Database, seconds: () => number) {
+    this.#statements = prepare(client);
+    this.#seconds = seconds;
+  }
+
+  /** The user as this transaction sees him, the batch's moves included. */
+  user(id: number): { quota: number; usable: boolean } | undefined {
+    const { row, moved } = this.#user(id);
+    return row ? { quota: row.quota + moved, usable: row.usable === 1 } : undefined;
+  }
+
+  /** The token as this transaction sees it, the batch's moves included. */
+  token(id: number): Readonly<TokenRow> | undefined {
+    const { row, moved, charged } = this.#token(id);
+    if (!row) return undefined;
+    return moved === 0 && charged === 0 ? row : { ...row, remain_quota: row.remain_quota + moved - (row.unlimited_quota ? 0 : charged) };
+  }
+
+  /** Adds units (negative: takes) to a user and his token. */
+  move(user_id: number, units: number, token_id: number, tokenUnits: number): void {
+    if (units !== 0) this.#user(user_id).moved += units;
+    if (tokenUnits !== 0) this.#token(token_id).moved += tokenUnits;
+  }
+
+  /** A charge: one more call of the user, and of the token unless 0. */
+  charge(user_id: number, token_id: number, units: number): void {
+    const user = this.#user(user_id);
+    user.moved -= units;
+    user.charged += units;
+    user.calls++;
+    if (token_id === 0) return;
+    const token = this.#token(token_id);
+    token.charged += units;
+    token.settled = true;
+  }
+
+  /** Takes the log row of a charge into its hour and its channel: it is written with `folded = 1`. */
+  count(log: CallLog, user_id: number, token_id: number, quota: number): void {
+    const { created_at, username = "", channel = 0, model_name = "", group = "" } = log;
+    const hour = created_at - (created_at % 3600);
+    const key = `${hour}\n${user_id}\n${token_id}\n${channel}\n${model_name}\n${group}`;
+    let sums = this.#hours.get(key);
+    if (!sums) {
+      const nothing = { count: 0, quota: 0, prompt_tokens: 0, completion_tokens: 0, use_time: 0 };
+      this.#hours.set(key, (sums = { ...nothing, hour, user_id, username, token_id, channel, model_name, group }));
+    }
+    sums.count++;
+    sums.quota += quota;
+    sums.prompt_tokens += log.prompt_tokens ?? 0;
+    sums.completion_tokens += log.completion_tokens ?? 0;
+    sums.use_time += log.use_time ?? 0;
+    if (channel !== 0 && quota !== 0) this.#channels.set(channel, (this.#channels.get(channel) ?? 0) + quota);
+  }
+
+  /** Writes everything, inside the transaction. */
+  write(): void {
+    const { moveUser, moveToken, chargeToken, addHour, addChannel } = this.#statements;
+    for (const [id, { moved, charged, calls }] of this.#users) {
+      if (moved !== 0 || calls !== 0) moveUser.run(id, moved, charged, calls);
+    }
+    for (const [id, { moved, charged, settled }] of this.#tokens) {
+      if (settled) chargeToken.run(id, moved, charged, this.#seconds());
+      else if (moved !== 0) moveToken.run(id, moved);
+    }
+    for (const h of this.#hours.values()) {
+      addHour.run(
+        h.hour, h.user_id, h.token_id, h.channel, h.model_name, h.group, h.username,
+        h.count, h.quota, h.prompt_tokens, h.completion_tokens, h.use_time,
+      );
+    }
+    for (const [id, quota] of this.#channels) addChannel.run(id, quota);
+    this.clear();
+  }
+
+  /** Forgets everything: written, or rolled back. */
+  clear(): void {
+    this.#users.clear();
+    this.#tokens.clear();
+    this.#hours.clear();
+    this.#channels.clear();
+  }
+
+  #user(id: number): UserMoves {
+    let moves = this.#users.get(id);
+    if (!moves) this.#users.set(id, (moves = { row: this.#statements.readUser.get(id), moved: 0, charged: 0, calls: 0 }));
+    return moves;
+  }
+
+  #token(id: number): TokenMoves {
+    let moves = this.#tokens.get(id);
+    if (!moves) this.#tokens.set(id, (moves = { row: this.#statements.readToken.get(id), moved: 0, charged: 0, settled: false }));
+    return moves;
+  }
+}
+
+const prepare = (client: Database) => ({
+  readUser: client.prepare<UserRow, [number]>(
+    "SELECT quota, status = 1 AND deleted_at IS NULL AS usable FROM users WHERE id = ?",
+  ),
+  readToken: client.prepare<TokenRow, [number]>(
+    "SELECT remain_quota, unlimited_quota, status, deleted_at, expired_time, user_id FROM tokens WHERE id = ?",
+  ),
+  moveUser: client.prepare(
+    "UPDATE users SET quota = quota + ?2, used_quota = used_quota + ?3, request_count = request_count + ?4 WHERE id = ?1",
+  ),
+  moveToken: client.prepare("UPDATE tokens SET remain_quota = remain_quota + ?2 WHERE id = ?1"),
+  // What was held comes back even when the token became unlimited meanwhile; only a limited one pays.
+  chargeToken: client.prepare(
+    "UPDATE tokens SET remain_quota = remain_quota + ?2 - CASE WHEN unlimited_quota THEN 0 ELSE ?3 END, " +
+      "used_quota = used_quota + ?3, accessed_time = ?4 WHERE id = ?1",
+  ),
+  addHour: client.prepare(
+    'INSERT INTO usage_hourly ("hour", user_id, token_id, channel, model_name, "group", username, "count", quota, ' +
+      "prompt_tokens, completion_tokens, use_time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) " +
+      'ON CONFLICT ("hour", user_id, token_id, channel, model_name, "group") DO UPDATE SET username = excluded.username, ' +
+      '"count" = "count" + excluded."count", quota = quota + excluded.quota, ' +
+      "prompt_tokens = prompt_tokens + excluded.prompt_tokens, " +
+      "completion_tokens = completion_tokens + excluded.completion_tokens, use_time = use_time + excluded.use_time",
+  ),
+  addChannel: client.prepare("UPDATE channels SET used_quota = used_quota + ?2 WHERE id = ?1"),
+});

@@ -1,0 +1,61 @@
+/** What the two engines' ledgers share: the columns of a charge's log row in one order, and the check of amounts. */
+import { withoutNul } from "../../db/sql";
+import type { CallLog } from "./ledger";
+
+type Column = keyof CallLog;
+type Cell = string | number | boolean;
+
+/** Every column with what an absent value means; a new column of `logs` does not compile until it is named here. */
+const ABSENT: { [K in Column]-?: Exclude<CallLog[K], undefined> } = {
+  request_id: "",
+  created_at: 0,
+  user_id: 0,
+  username: "",
+  token_id: 0,
+  token_name: "",
+  channel: 0,
+  channel_name: "",
+  group: "",
+  model_name: "",
+  quota: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  use_time: 0,
+  is_stream: false,
+  content: "",
+  other: "",
+  end_reason: "",
+  ip: "",
+  upstream_request_id: "",
+  visible: true,
+};
+
+export const LOG_COLUMNS = Object.keys(ABSENT) as readonly Column[];
+const FALLBACKS: readonly Cell[] = LOG_COLUMNS.map((name) => ABSENT[name]);
+
+/** Column list as SQL: `"request_id", "created_at", …`. */
+export const LOG_COLUMN_LIST = LOG_COLUMNS.map((name) => `"${name}"`).join(", ");
+
+const POSTGRES_TYPE: Record<string, string> = { string: "text", number: "bigint", boolean: "boolean" };
+
+/** Postgres types in the order of LOG_COLUMNS, for the casts of INSERT … SELECT. */
+export const LOG_COLUMN_TYPES = FALLBACKS.map((value) => POSTGRES_TYPE[typeof value]);
+
+/** What a settlement says itself: it wins over the row. */
+type Settled = Required<Pick<CallLog, "request_id" | "user_id" | "token_id" | "quota">>;
+
+/** Values in the order of LOG_COLUMNS, NUL characters removed (Postgres text cannot hold them). */
+export function logValues(log: CallLog, settled: Settled): Cell[] {
+  const values: Cell[] = new Array(LOG_COLUMNS.length);
+  for (let i = 0; i < values.length; i++) {
+    const name = LOG_COLUMNS[i] as Column; // i is inside the array
+    const value = (settled as CallLog)[name] ?? log[name] ?? (FALLBACKS[i] as Cell);
+    values[i] = typeof value === "string" ? withoutNul(value) : value;
+  }
+  return values;
+}
+
+/** Amounts are whole units below 2^53; anything else is a fault of the caller and must not reach a balance. */
+export function checkUnits(amount: number): void {
+  if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError(`Not an amount of units: ${amount}`);
+}

@@ -1,0 +1,62 @@
+/** Running processes: a row with a heartbeat in database time, so that nobody's clock decides who is dead. */
+import { and, eq, notExists, type SQL, sql } from "drizzle-orm";
+import type { Db } from "../../db/client";
+
+export const HEARTBEAT_MS = 5_000;
+/** An instance whose heartbeat is older is silent: its holds are swept. */
+export const SILENT_SECONDS = 30;
+/** Rows of instances that ended without a goodbye are kept this long, for show. */
+const FORGET_SECONDS = 86_400;
+
+/** Epoch seconds by the database's clock, the same for all instances. */
+export const databaseNow = (db: Db): SQL<number> =>
+  db.engine === "sqlite" ? sql<number>`unixepoch()` : sql<number>`extract(epoch from clock_timestamp())::bigint`;
+
+export interface Instance {
+  /** One heartbeat now. */
+  beat(): Promise<void>;
+  /** Says goodbye: stops the heartbeat and removes the row. Call it after the ledger is flushed. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Registers this process, before it takes its first hold, and keeps its heartbeat. `failed` hears of heartbeats the
+ * database did not take; the next one is tried all the same.
+ */
+export async function startInstance(
+  db: Db,
+  id: string,
+  version: string,
+  failed: (error: unknown) => void,
+): Promise<Instance> {
+  const { instances } = db.t;
+  const beat = async () => {
+    const now = databaseNow(db);
+    // An upsert: the row may have been forgotten while this process was suspended.
+    await db.q
+      .insert(instances)
+      .values({ id, started_at: now, heartbeat_at: now, version })
+      .onConflictDoUpdate({ target: instances.id, set: { heartbeat_at: now } });
+  };
+  await beat();
+  const timer = setInterval(() => void beat().catch(failed), HEARTBEAT_MS);
+  timer.unref();
+  return {
+    beat,
+    stop: async () => {
+      clearInterval(timer);
+      await db.q.delete(instances).where(eq(instances.id, id));
+    },
+  };
+}
+
+/** Removes rows of instances silent for a day that hold nothing. */
+export async function forgetInstances(db: Db): Promise<void> {
+  const { instances, holds } = db.t;
+  await db.q.delete(instances).where(
+    and(
+      sql`${instances.heartbeat_at} < ${databaseNow(db)} - ${FORGET_SECONDS}`,
+      notExists(db.q.select({ id: holds.request_id }).from(holds).where(eq(holds.instance_id, instances.id))),
+    ),
+  );
+}

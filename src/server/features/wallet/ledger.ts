@@ -1,0 +1,92 @@
+/**
+ * THE money file: hold, extend, settle, release, credit. Nothing else writes users.quota, users.used_quota,
+ * users.request_count, tokens.remain_quota, tokens.used_quota, holds or credits.
+ *
+ * Every hold ends exactly once. Deleting the hold row is the first guard, the unique request id on the log row the
+ * second. For every user: quota + holds + used_quota = sum(credits), at every commit.
+ *
+ * Two engines, one behaviour, one suite: `ledger.sqlite.ts` (a queue: all verbs of one turn of the loop run in one
+ * BEGIN IMMEDIATE, each undone alone if refused) and `ledger.pg.ts` (one statement each, lock order user, token, hold).
+ */
+import type { NewLogRow } from "../../db/schema";
+
+/** The log row of a call, complete but for `id`, `type`, `folded`. */
+export type CallLog = Omit<NewLogRow, "id" | "type" | "folded">;
+
+export interface HoldRequest {
+  request_id: string;
+  user_id: number;
+  /** 0 for calls without a token (playground, tests). */
+  token_id: number;
+  /** Units to take now, >= 0. */
+  amount: number;
+  /**
+   * What a sweep writes when this process dies: JSON of the log row as known at the start. What the hold itself knows
+   * (request id, user, token, time) may be left out.
+   */
+  draft: string;
+}
+
+export type HoldRefusal = "user_quota" | "token_quota" | "token_unusable" | "user_unusable";
+
+export type HoldResult =
+  | { ok: true }
+  /** `balance` is the user's or the token's spendable units, for the message. */
+  | { ok: false; reason: HoldRefusal; balance: number };
+
+export interface Settlement {
+  request_id: string;
+  user_id: number;
+  token_id: number;
+  /** Final charge in units, >= 0, already rounded once by shared/pricing.ts. */
+  quota: number;
+  /** The visible record, `quota` included; its `visible` is false when LogConsumeEnabled is off. */
+  log: CallLog;
+}
+
+export type SettleResult =
+  /** `hold_missing`: the hold was gone (swept); the call was charged all the same and a metric is raised. */
+  | { settled: true; hold_missing: boolean }
+  /** The log row exists already: this call was settled before. Nothing moved. */
+  | { settled: false };
+
+export interface Credit {
+  user_id: number;
+  /** Units; negative deducts. */
+  amount: number;
+  kind: "setup" | "adjust" | "redeem" | "order" | "reward" | "transfer";
+  /** One credit per key, for ever. */
+  idempotency_key: string;
+  note?: string;
+  actor_id?: number;
+}
+
+export interface CreditResult {
+  applied: boolean;
+  /** The user's spendable units afterwards. */
+  balance: number;
+  /** Why nothing moved: the key was used before, a deduction exceeds the balance, or there is no such user. */
+  reason?: "duplicate" | "insufficient" | "user_missing";
+}
+
+/**
+ * Every verb may be asked again with the same request id after an answer was lost: a second hold takes nothing more, a
+ * second settle charges nothing more, a second credit with the same key adds nothing more.
+ */
+export interface Ledger {
+  /** Takes `amount` from user and (limited) token if both cover it; never below zero, under any concurrency. */
+  hold(request: HoldRequest): Promise<HoldResult>;
+  /**
+   * Takes `amount` more for a running call and records `running`, the estimated cost so far (what a sweep would
+   * charge). False when the balance does not cover it or the hold is gone; `running` is recorded all the same.
+   */
+  extend(request_id: string, amount: number, running: number): Promise<boolean>;
+  /** Ends a hold with a charge: corrects user and token by the difference, raises used_quota and request_count, logs. */
+  settle(settlement: Settlement): Promise<SettleResult>;
+  /** Ends a hold without a charge: gives everything back. False when the hold was gone. */
+  release(request_id: string): Promise<boolean>;
+  /** Adds units once per idempotency key. Waits for the disk. */
+  credit(credit: Credit): Promise<CreditResult>;
+  /** Waits until everything queued is committed. */
+  flush(): Promise<void>;
+}

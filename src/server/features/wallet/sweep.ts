@@ -1,0 +1,97 @@
+/**
+ * The sweep: ends the holds of processes that died. Only holds of instances silent for 30 s are touched, so an old process
+ * that drains beside a new one keeps its own. A running stream is charged at what `extend` last recorded; a call that
+ * had cost nothing yet is released. Both leave a log row with the end reason "gateway_restart".
+ */
+import { and, eq, isNull, or, sql } from "drizzle-orm";
+import { LOG_TYPE } from "../../../shared/log";
+import type { Cluster } from "../../cluster/types";
+import type { Db } from "../../db/client";
+import type { HoldRow } from "../../db/schema";
+import { databaseNow, SILENT_SECONDS } from "./instances";
+import type { CallLog, Ledger } from "./ledger";
+
+const BATCH = 200;
+
+export interface Swept {
+  settled: number;
+  released: number;
+}
+
+/** One round, if this instance has the lease; undefined if another one does it. */
+export async function sweep(services: { db: Db; ledger: Ledger; cluster: Cluster }): Promise<Swept | undefined> {
+  let swept: Swept | undefined;
+  await services.cluster.lease.hold("sweep", async () => {
+    swept = await sweepSilent(services.db, services.ledger);
+  });
+  return swept;
+}
+
+/** The round itself. Safe beside another one and beside the dead instance's return: the ledger's guards decide. */
+export async function sweepSilent(db: Db, ledger: Ledger): Promise<Swept> {
+  const swept: Swept = { settled: 0, released: 0 };
+  for (;;) {
+    const orphans = await silentHolds(db);
+    for (const hold of orphans) {
+      if (hold.running > 0) {
+        const { settled } = await ledger.settle({
+          request_id: hold.request_id, user_id: hold.user_id, token_id: hold.token_id, quota: hold.running,
+          log: restartLog(hold, hold.running),
+        });
+        if (settled) swept.settled++;
+      } else {
+        // The row first: a crash in between only repeats this. Its own id leaves the call's free for a late settle.
+        await db.q
+          .insert(db.t.logs)
+          .values({ ...restartLog(hold, 0), request_id: sweptRequestId(hold.request_id), type: LOG_TYPE.error })
+          .onConflictDoNothing({ target: db.t.logs.request_id });
+        if (await ledger.release(hold.request_id)) swept.released++;
+      }
+    }
+    if (orphans.length < BATCH) return swept;
+  }
+}
+
+/** Request id of the row that says a call was released by a sweep. */
+export const sweptRequestId = (request_id: string): string => `${request_id}/swept`;
+
+/**
+ * A hold younger than the silence is left for the next round: a process that was suspended may just have woken up and
+ * taken it before its heartbeat.
+ */
+function silentHolds(db: Db): Promise<HoldRow[]> {
+  const { holds, instances } = db.t;
+  const limit = sql`${databaseNow(db)} - ${SILENT_SECONDS}`;
+  return db.q
+    .select({
+      request_id: holds.request_id, user_id: holds.user_id, token_id: holds.token_id, amount: holds.amount,
+      token_amount: holds.token_amount, running: holds.running, created_at: holds.created_at,
+      instance_id: holds.instance_id, draft: holds.draft,
+    })
+    .from(holds)
+    .leftJoin(instances, eq(instances.id, holds.instance_id))
+    .where(
+      and(sql`${holds.created_at} <= ${limit}`, or(isNull(instances.id), sql`${instances.heartbeat_at} < ${limit}`)),
+    )
+    .limit(BATCH)
+    .then((rows) => rows);
+}
+
+/** The draft as the row of a call that the gateway's end cut off. */
+function restartLog(hold: HoldRow, quota: number): CallLog {
+  const bare: CallLog = {
+    request_id: hold.request_id, user_id: hold.user_id, token_id: hold.token_id, created_at: hold.created_at,
+  };
+  const draft = { ...bare, ...(parseObject(hold.draft) as Partial<CallLog>) }; // written by hold() from a CallLog
+  const other = { ...parseObject(draft.other ?? ""), end_reason: "gateway_restart", ...(quota > 0 && { estimated: true }) };
+  return { ...draft, ...bare, quota, end_reason: "gateway_restart", other: JSON.stringify(other) };
+}
+
+function parseObject(json: string): object {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

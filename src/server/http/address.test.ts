@@ -1,0 +1,31 @@
+import { describe, expect, test } from "bun:test";
+import { createAddressReader, isLoopback, normalAddress } from "./address";
+
+const forwarded = (value: string, proto = "https") => new Headers({ "x-forwarded-for": value, "x-forwarded-proto": proto });
+
+describe("the caller's address", () => {
+  test("forwarded headers of a peer that is no listed proxy are ignored", () => {
+    const read = createAddressReader(["10.0.0.0/8"]);
+    expect(read(forwarded("1.2.3.4"), "203.0.113.9")).toEqual({ ip: "203.0.113.9", secure: false });
+    expect(createAddressReader([])(forwarded("1.2.3.4"), "127.0.0.1")).toEqual({ ip: "127.0.0.1", secure: false });
+  });
+
+  test("behind a listed proxy the right-most address that is no proxy counts, so a spoofed left part does not", () => {
+    const read = createAddressReader(["10.0.0.0/8", "127.0.0.1"]);
+    expect(read(forwarded("6.6.6.6, 198.51.100.7, 10.1.1.1"), "127.0.0.1")).toEqual({ ip: "198.51.100.7", secure: true });
+    expect(read(forwarded("not an address"), "10.0.0.1").ip).toBe("10.0.0.1");
+    expect(read(forwarded("198.51.100.8", "http"), "10.0.0.1")).toEqual({ ip: "198.51.100.8", secure: false });
+  });
+
+  test("IPv4 inside IPv6, brackets and ports name the same address", () => {
+    expect(normalAddress("::ffff:192.0.2.1")).toBe("192.0.2.1");
+    expect(normalAddress("[2001:db8::1]:443")).toBe("2001:db8::1");
+    expect(normalAddress("192.0.2.1:8080")).toBe("192.0.2.1");
+    expect(normalAddress("localhost")).toBeUndefined();
+  });
+
+  test("loopback is 127.0.0.0/8 and ::1", () => {
+    expect(["127.0.0.1", "127.9.9.9", "::1"].map(isLoopback)).toEqual([true, true, true]);
+    expect(["10.0.0.1", "192.168.0.1", "2001:db8::1"].map(isLoopback)).toEqual([false, false, false]);
+  });
+});

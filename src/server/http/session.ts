@@ -1,0 +1,128 @@
+/**
+ * Who asks: a console session (cookie), a system access token (Authorization), or nobody.
+ * The user-id header is the second guard of both (checklist D-37): with a cookie it must be there and match; with an
+ * access token it may be missing, but must match when sent. Role and status are read fresh on each call.
+ */
+import { and, eq, isNull } from "drizzle-orm";
+import { USER_STATUS } from "../../shared/roles";
+import { type Actor, type Services, seconds } from "../context";
+import { randomText } from "../lib/secrets";
+
+export const SESSION_COOKIE = "session";
+const SESSION_SECONDS = 30 * 24 * 3600;
+/** `last_seen_at` is written at most once a minute. */
+const SEEN_EVERY = 60;
+
+export interface Presented {
+  cookie: string | undefined;
+  authorization: string | undefined;
+  /** New-Api-User, any case. */
+  user_header: string | undefined;
+}
+
+export function readCookie(header: string | null, name: string): string | undefined {
+  for (const part of header?.split(";") ?? []) {
+    const at = part.indexOf("=");
+    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
+  }
+  return undefined;
+}
+
+export const presentedBy = (headers: Headers): Presented => ({
+  cookie: readCookie(headers.get("cookie"), SESSION_COOKIE),
+  authorization: headers.get("authorization") ?? undefined,
+  user_header: headers.get("new-api-user") ?? undefined,
+});
+
+/** A random session token has 43 characters; anything else is not looked up. */
+const SESSION_TOKEN = /^[A-Za-z0-9]{43}$/;
+
+export async function resolveActor(services: Services, presented: Presented): Promise<Actor> {
+  if (presented.cookie !== undefined && SESSION_TOKEN.test(presented.cookie)) {
+    const actor = await bySession(services, presented.cookie);
+    if (actor) {
+      if (presented.user_header !== String(actor.id)) return { kind: "guest", problem: "user_header_mismatch" };
+      return actor;
+    }
+  }
+  if (presented.authorization) {
+    const token = presented.authorization.replace(/^Bearer\s+/i, "").trim();
+    const actor = token.length >= 16 && token.length <= 64 ? await byAccessToken(services, token) : undefined;
+    if (!actor) return { kind: "guest", problem: "access_token_invalid" };
+    if (actor.kind === "user" && presented.user_header !== undefined && presented.user_header !== String(actor.id)) {
+      return { kind: "guest", problem: "user_header_mismatch" };
+    }
+    return actor;
+  }
+  return { kind: "guest" };
+}
+
+async function bySession(services: Services, token: string): Promise<Extract<Actor, { kind: "user" }> | undefined> {
+  const { q, t } = services.db;
+  const [row] = await q
+    .select({
+      session_id: t.sessions.id, last_seen_at: t.sessions.last_seen_at, expires_at: t.sessions.expires_at,
+      id: t.users.id, username: t.users.username, role: t.users.role, group: t.users.group, status: t.users.status,
+    })
+    .from(t.sessions)
+    .innerJoin(t.users, eq(t.users.id, t.sessions.user_id))
+    .where(and(eq(t.sessions.token_hash, services.secrets.hash("session", token)), isNull(t.users.deleted_at)));
+  const time = seconds(services);
+  if (!row || row.expires_at <= time || row.status !== USER_STATUS.active) return undefined;
+  if (time - row.last_seen_at > SEEN_EVERY) {
+    await q.update(t.sessions).set({ last_seen_at: time }).where(eq(t.sessions.id, row.session_id));
+  }
+  return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "session", session_id: row.session_id };
+}
+
+async function byAccessToken(services: Services, token: string): Promise<Actor | undefined> {
+  const { q, t } = services.db;
+  const [row] = await q
+    .select({ id: t.users.id, username: t.users.username, role: t.users.role, group: t.users.group, status: t.users.status })
+    .from(t.users)
+    .where(and(eq(t.users.access_token_hash, services.secrets.hash("access-token", token)), isNull(t.users.deleted_at)));
+  if (!row) return undefined;
+  if (row.status !== USER_STATUS.active) return { kind: "guest", problem: "user_banned" };
+  return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "access_token", session_id: 0 };
+}
+
+/** SameSite=Lax because the Telegram widget navigates from another site; the user-id header guards the rest (D-38). */
+const cookieLine = (value: string, maxAge: number, secure: boolean): string =>
+  `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+
+interface SessionCtx extends Services {
+  ip: string;
+  user_agent: string;
+  secure: boolean;
+  setCookie(line: string): void;
+}
+
+/** Opens a session for a user and sets the cookie. The row holds only a hash of what the cookie carries. */
+export async function openSession(ctx: SessionCtx, userId: number): Promise<void> {
+  const token = randomText(43);
+  const time = seconds(ctx);
+  await ctx.db.q.insert(ctx.db.t.sessions).values({
+    token_hash: ctx.secrets.hash("session", token),
+    user_id: userId,
+    created_at: time,
+    last_seen_at: time,
+    expires_at: time + SESSION_SECONDS,
+    ip: ctx.ip,
+    user_agent: ctx.user_agent.slice(0, 300),
+  });
+  ctx.setCookie(cookieLine(token, SESSION_SECONDS, ctx.secure));
+}
+
+/** Ends the session that a cookie names, if any, and clears the cookie. */
+export async function closeSession(ctx: SessionCtx, cookie: string | undefined): Promise<void> {
+  await dropSession(ctx, cookie);
+  ctx.setCookie(cookieLine("", 0, ctx.secure));
+}
+
+/** Ends the session that a cookie names, if any; the cookie is about to be replaced. */
+export async function dropSession(ctx: SessionCtx, cookie: string | undefined): Promise<void> {
+  if (cookie && SESSION_TOKEN.test(cookie)) {
+    const { q, t } = ctx.db;
+    await q.delete(t.sessions).where(eq(t.sessions.token_hash, ctx.secrets.hash("session", cookie)));
+  }
+}

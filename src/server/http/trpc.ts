@@ -1,0 +1,75 @@
+/** tRPC: context, and the four kinds of procedure. A procedure's metadata carries its REST line (see rest.ts). */
+import { initTRPC } from "@trpc/server";
+import { AppError, errorText, fail } from "../../shared/errors";
+import { ROLE } from "../../shared/roles";
+import type { Ctx, UserCtx } from "../context";
+import { toAppError, toTRPC } from "./fail";
+
+/** How a REST answer differs from the plain envelope. */
+export type AnswerShape =
+  /** {success, message: "", data: result} */
+  | "envelope"
+  /** result's keys stand beside success and message, and may override them (channel test: `time`). */
+  | "top";
+
+export interface DoorMeta {
+  /** `METHOD /api/path/{param}`; several spellings are possible. Both slash forms are served. */
+  rest?: string | readonly string[];
+  answer?: AnswerShape;
+  /** One line for OpenAPI. */
+  summary?: string;
+  /** Counted against the limit of sign-in, register, reset and similar calls. */
+  critical?: boolean;
+}
+
+const t = initTRPC
+  .context<Ctx>()
+  .meta<DoorMeta>()
+  .create({
+    errorFormatter: ({ shape, error, ctx }) => {
+      const app = toAppError(error);
+      return {
+        ...shape,
+        message: errorText(app.code, app.values, ctx?.lang ?? "zh"),
+        data: { code: shape.data.code, httpStatus: shape.data.httpStatus, path: shape.data.path, app: app.code, values: app.values, request_id: ctx?.request_id ?? "" },
+      };
+    },
+  });
+
+export const router = t.router;
+export const createCallerFactory = t.createCallerFactory;
+
+const CRITICAL_WINDOW_SECONDS = 20 * 60;
+
+/** Counts critical calls by client address, renders AppErrors, logs what nobody expected. */
+const base = t.procedure.use(async ({ ctx, meta, next, path }) => {
+  const limit = ctx.env.WEIR_CRITICAL_RATE_LIMIT;
+  if (meta?.critical && limit > 0) {
+    const take = await ctx.cluster.counter.take(`critical:${ctx.ip}`, 1, limit, CRITICAL_WINDOW_SECONDS);
+    if (!take.allowed) throw toTRPC(new AppError("too_many_requests", { retry_after: take.reset_seconds }));
+  }
+  const result = await next();
+  if (result.ok) return result;
+  const error = toAppError(result.error);
+  if (error.code === "internal") {
+    ctx.log.error({ request_id: ctx.request_id, path, err: result.error.cause ?? result.error }, "unexpected error");
+  }
+  // tRPC wraps an AppError as INTERNAL_SERVER_ERROR: its own status is said instead, or a 401 would never look like one.
+  throw toTRPC(error);
+});
+
+/** The signed-in context, or the error that says why there is none. */
+function signedIn(ctx: Ctx, role: number): UserCtx {
+  if (ctx.actor.kind !== "user") {
+    fail((ctx.actor.kind === "guest" && ctx.actor.problem) || "not_signed_in");
+  }
+  if (ctx.actor.role < role) fail("forbidden");
+  return ctx as UserCtx;
+}
+
+const atLeast = (role: number) => base.use(({ ctx, next }) => next({ ctx: signedIn(ctx, role) }));
+
+export const publicProcedure = base;
+export const userProcedure = atLeast(ROLE.user);
+export const adminProcedure = atLeast(ROLE.admin);
+export const rootProcedure = atLeast(ROLE.root);

@@ -1,0 +1,54 @@
+/** Timers. Each job runs on one instance at a time (a lease), never overlaps itself, and reports what it could not do. */
+import { lt } from "drizzle-orm";
+import { type Services, seconds } from "./context";
+import { updateBalancesWhenDue } from "./features/channel/balance";
+import { testAllWhenDue } from "./features/channel/test-all";
+import { fold } from "./features/log/fold";
+import { forgetInstances } from "./features/wallet/instances";
+import { sweep } from "./features/wallet/sweep";
+
+interface Job {
+  name: string;
+  everySeconds: number;
+  run(services: Services): Promise<unknown>;
+}
+
+const leased = (name: string, work: (services: Services) => Promise<unknown>) => (services: Services) =>
+  services.cluster.lease.hold(name, async () => void (await work(services)));
+
+const jobs: readonly Job[] = [
+  { name: "fold", everySeconds: 1, run: fold },
+  { name: "sweep", everySeconds: 10, run: sweep },
+  {
+    name: "sessions",
+    everySeconds: 600,
+    run: leased("sessions", (s) => s.db.q.delete(s.db.t.sessions).where(lt(s.db.t.sessions.expires_at, seconds(s)))),
+  },
+  { name: "channel test", everySeconds: 30, run: testAllWhenDue },
+  { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
+  { name: "instances", everySeconds: 3600, run: leased("instances", (s) => forgetInstances(s.db)) },
+];
+
+export interface Jobs {
+  /** Stops the timers and waits for what runs. */
+  stop(): Promise<void>;
+}
+
+export function startJobs(services: Services): Jobs {
+  const running = new Map<string, Promise<unknown>>();
+  const start = (job: Job) => {
+    if (running.has(job.name)) return;
+    const done = job
+      .run(services)
+      .catch((err: unknown) => services.log.error({ job: job.name, err }, "a job failed"))
+      .finally(() => running.delete(job.name));
+    running.set(job.name, done);
+  };
+  const timers = jobs.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
+  return {
+    stop: async () => {
+      for (const timer of timers) clearInterval(timer);
+      await Promise.all(running.values());
+    },
+  };
+}

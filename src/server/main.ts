@@ -1,0 +1,70 @@
+/**
+ * weir: boot in reading order, shut down in reverse.
+ *
+ *   weir            serve
+ *   weir audit      prove that the books balance; exit code 1 names every row that breaks them
+ *   weir secret rotate   a new master secret; everything it protects is written anew
+ *   weir --health   ask the server on this machine whether it is ready (for containers)
+ *   weir --version, weir --help
+ */
+import "./reexec";
+import { readEnv } from "./env";
+import { CannotStart } from "./lib/cannot-start";
+import { createLogger } from "./lib/log";
+import { VERSION } from "./version";
+
+const HELP = `weir ${VERSION}: a self-hosted LLM API gateway with a management console
+
+Usage
+  weir              serve the console, /api and /v1
+  weir audit        check that every user's books balance; prints each row that breaks them
+  weir secret rotate   new master secret (WEIR_NEW_SECRET, or a made one); stop every server first
+  weir --health     exit 0 when the server on this machine is ready
+  weir --version
+  weir --help
+
+Settings come from the environment (PORT, WEIR_DATA_DIR, DATABASE_URL, REDIS_URL, WEIR_ROOT_USERNAME,
+WEIR_ROOT_PASSWORD, WEIR_...): see docs/generated/env.md.
+`;
+
+async function main(args: string[]): Promise<number | undefined> {
+  const [command] = args;
+  if (command === "--version" || command === "-v") return say(`weir ${VERSION}`);
+  if (command === "--help" || command === "-h" || command === "help") return say(HELP);
+  if (command !== undefined && !["serve", "audit", "--health", "secret"].includes(command)) {
+    console.error(`Unknown command: ${command}\n\n${HELP}`);
+    return 2;
+  }
+
+  const warnings: string[] = [];
+  const env = readEnv(process.env, (message) => warnings.push(message));
+  const log = createLogger({ level: env.WEIR_LOG_LEVEL, format: env.WEIR_LOG_FORMAT });
+  for (const message of warnings) log.warn(message);
+
+  if (command === "--health") return (await import("./commands/health")).health(env);
+  if (command === "secret") {
+    if (args[1] !== "rotate") {
+      console.error(`Unknown command: ${args.join(" ")}\n\n${HELP}`);
+      return 2;
+    }
+    return (await import("./commands/rotate-secret")).rotateSecret(env, log, env.WEIR_NEW_SECRET);
+  }
+  if (command === "audit") return (await import("./commands/audit")).auditCommand(env);
+  if (env.WEIR_WORKERS > 1 && !env.WEIR_WORKER) return (await import("./workers")).superviseWorkers(env, log);
+  await (await import("./serve")).serve(env, log);
+  return undefined;
+}
+
+function say(text: string): number {
+  console.log(text.trimEnd());
+  return 0;
+}
+
+try {
+  const code = await main(process.argv.slice(2));
+  if (code !== undefined) process.exit(code);
+} catch (error) {
+  // What an operator can mend is said in one line; anything else with its stack.
+  console.error(error instanceof CannotStart ? `weir cannot start: ${error.message}` : error);
+  process.exit(1);
+}

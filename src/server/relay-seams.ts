@@ -1,0 +1,40 @@
+/** Ties the relay's five seams to the features of this process. */
+import type { Services } from "./context";
+import { channelWatch } from "./features/channel/auto-status";
+import { createLimits } from "./features/limit/admit";
+import { recordFailure } from "./features/log/record";
+import { fundsOf } from "./features/token/funds";
+import { createPriceBook } from "./features/pricing/price";
+import type { RelayOptions, Seams } from "./relay/seams";
+
+export function relaySeams(services: Services): Seams {
+  const { options, env } = services;
+  const prices = createPriceBook(options);
+  const option: RelayOptions = {
+    get retryTimes() { return options.get("RetryTimes"); },
+    get preConsumedTokens() { return options.get("PreConsumedQuota"); },
+    get maxHoldOutputTokens() { return options.get("MaxHoldOutputTokens"); },
+    get logConsume() { return options.get("LogConsumeEnabled"); },
+    get pingAfterMs() { return options.get("PingAfter") * 1000; },
+    get connectTimeoutMs() { return options.get("RelayConnectTimeout") * 1000; },
+    get firstByteTimeoutMs() { return options.get("RelayFirstByteTimeout") * 1000; },
+    get idleTimeoutMs() { return options.get("RelayIdleTimeout") * 1000; },
+    get totalTimeoutMs() { return options.get("RelayTotalTimeout") * 1000; },
+    get stickyRouting() { return options.get("StickyRouting"); },
+    get attemptBudgetMs() { return options.get("RelayAttemptBudget") * 1000; },
+    get balanceUnit() { return options.get("DisplayInCurrencyEnabled") ? options.get("QuotaPerUnit") : 1; },
+    maxBodyBytes: env.WEIR_MAX_BODY_MB * 1024 * 1024,
+  };
+  return {
+    authenticate: (key, ip, lang) => services.tokens.authenticate(key, ip, lang),
+    price: prices.price,
+    pool: services.pool,
+    ledger: services.ledger,
+    funds: (caller) => fundsOf(services, caller),
+    limits: createLimits(services),
+    channelFailed: channelWatch(services),
+    recordFailure: (log) => recordFailure(services, log),
+    option,
+    now: services.now,
+  };
+}

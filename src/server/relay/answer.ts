@@ -1,0 +1,142 @@
+/**
+ * An answer on its way from a channel to the caller, whichever languages the two speak: passed through where it is the
+ * same, translated otherwise. What the relay must know of it (usage, finish, errors) is read in the channel's dialect.
+ */
+import type { Call } from "./call";
+import { openaiChat } from "./dialects/openai-chat/dialect";
+import type { AnswerContext } from "./dialects/translation";
+import type { RelayError } from "./error";
+import type { AnswerEvent, ChatEvent, ChatResult, DialectKey, Usage, Warning, WireError } from "./events";
+import { Failed } from "./failed";
+import { classifyErrorIn200, failureOf } from "./failures";
+import { isObject, outline, tryParse } from "./json";
+import { Meter } from "./meter";
+import { Passage } from "./passage";
+import type { PoolChannel } from "./seams";
+import { type Bytes, firstFrameEnd, readFrame } from "./sse";
+import { chatDialects, isChatDialect } from "./dialects/chat-dialects";
+import { StreamTranslator, translateAnswer } from "./translate";
+
+/** Whole answers beyond this are read in outline (embeddings are lists of numbers of any length). */
+const LARGE_ANSWER = 64 * 1024;
+
+/** Reads a streamed answer along, and says what the caller gets of it. */
+export interface AnswerReader {
+  /** The last usage that came: final values win. */
+  readonly usage: Usage | undefined;
+  /** A finish reason came. */
+  readonly finished: boolean;
+  /** The upstream's last word came; nothing after it counts. */
+  readonly done: boolean;
+  /** The upstream's error event; nothing after it counts. */
+  readonly error: WireError | undefined;
+  /** A frame was not what the upstream's dialect writes; nothing after it counts. */
+  malformed: boolean;
+  /** Bytes of generated content so far. */
+  readonly contentBytes: number;
+  /** True when nothing more is to be read. */
+  readonly over: boolean;
+  readonly warnings: readonly Warning[];
+  /** Takes whole frames; answers the bytes for the caller, possibly none. */
+  feed(region: Bytes): Bytes;
+  /** The upstream's body has ended: what was still to come. */
+  end(): Uint8Array;
+  /** The last words of a complete answer: sent after the charge. */
+  close(): Uint8Array;
+  /** The last words of an answer that failed. */
+  fail(error: RelayError): Uint8Array;
+}
+
+/** The dialect a channel answers in. Only chat is asked of a channel that does not speak OpenAI's. */
+export const dialectOf = ({ type }: PoolChannel): DialectKey => (isChatDialect(type.dialect) ? type.dialect : "openai-chat");
+
+function contextOf(call: Call): AnswerContext {
+  const { request, request_id, arrived } = call;
+  const { model, include_usage, wire } = request;
+  return { id: request_id, model, created: Math.floor(arrived / 1000), include_usage, ...(wire && { request: wire }) };
+}
+
+/** The reader of a stream in `dialect`. */
+export function answerReader(call: Call, dialect: DialectKey): AnswerReader {
+  const { key } = call.dialect;
+  if (key !== dialect) return new StreamTranslator(dialect, key, contextOf(call));
+  return key === "openai-chat" ? new Meter(openaiChat, call.request.include_usage) : new Passage(key, contextOf(call));
+}
+
+/** Reads a whole answer in `dialect`: the caller's body and what it cost. undefined when it is no answer of that dialect. */
+export function readAnswer(call: Call, dialect: DialectKey, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
+  const { key } = call.dialect;
+  if (key === "openai-chat" && dialect === key) return readOwn(bytes);
+  const parsed = tryParse(bytes);
+  const answer = isObject(parsed) ? translateAnswer(dialect, key, parsed, contextOf(call)) : undefined;
+  if (!answer) return undefined;
+  const result = { usage: answer.usage, content_bytes: answer.contentBytes };
+  if (key === dialect) return { body: bytes, result };
+  call.warnings = [...call.warnings, ...answer.warnings];
+  return { body: Buffer.from(JSON.stringify(answer.body)), result };
+}
+
+/** OpenAI's, for an OpenAI caller: embeddings and completions as well. */
+function readOwn(body: Bytes): { body: Bytes; result: ChatResult } | undefined {
+  const parsed = body.length > LARGE_ANSWER ? outline(body) : tryParse(body);
+  if (!isObject(parsed)) throw new Failed(failureOf("malformed", 200));
+  let result = openaiChat.readResult(parsed);
+  if (result && !result.usage && body.length > LARGE_ANSWER) {
+    // Without usage the text itself is counted.
+    const whole = tryParse(body);
+    result = isObject(whole) ? openaiChat.readResult(whole) : result;
+  }
+  return result && { body, result };
+}
+
+/** The error object in a channel's body, undefined when there is none. */
+export const readError = (dialect: DialectKey, body: unknown): WireError | undefined => chatDialects[dialect].readError(body);
+
+const contentTypes: ReadonlySet<ChatEvent["type"]> = new Set(["text", "reasoning", "refusal", "tool_call", "finish"]);
+
+const isContent = (event: AnswerEvent): boolean =>
+  event.type === "block_delta" || event.type === "block_data" || event.type === "finish" ||
+  (event.type === "block_start" && (event.start.kind === "tool_call" || event.start.kind === "whole"));
+
+type Found = "content" | "end" | "nothing";
+
+/** What one frame's data says of the beginning of an answer. Throws Failed for an error, and for what is no frame. */
+function frameReader(dialect: DialectKey, id: string): (data: string) => Found {
+  const judge = (event: AnswerEvent | ChatEvent, content: boolean): Found => {
+    if (event.type === "error") throw new Failed(classifyErrorIn200(event.error));
+    return event.type === "done" ? "end" : content ? "content" : "nothing";
+  };
+  const malformed = (): never => {
+    throw new Failed(failureOf("malformed", 200));
+  };
+  const first = (found: Found[]): Found => found.find((one) => one !== "nothing") ?? "nothing";
+  if (dialect === "openai-chat") {
+    return (data) => first((openaiChat.decodeFrame(data) ?? malformed()).map((event) => judge(event, contentTypes.has(event.type as ChatEvent["type"]))));
+  }
+  const decoder = chatDialects[dialect].streamDecoder(id);
+  return (data) => {
+    const events: AnswerEvent[] = [];
+    if (!decoder.decode(data, events)) malformed();
+    return first(events.map((event) => judge(event, isContent(event))));
+  };
+}
+
+/**
+ * Looks for content in the whole frames of one stream, region after region; "end" when the answer ended without any. Throws
+ * Failed for an error frame.
+ */
+export function contentFinder(dialect: DialectKey, id: string): (region: Bytes) => Found {
+  const read = frameReader(dialect, id);
+  return (region) => {
+    for (let from = 0; from < region.length; ) {
+      const next = firstFrameEnd(region, from, region.length);
+      const end = next < 0 ? region.length : next;
+      const { data } = readFrame(region.subarray(from, end));
+      from = end;
+      if (data === undefined) continue;
+      const found = read(data);
+      if (found !== "nothing") return found;
+    }
+    return "nothing";
+  };
+}

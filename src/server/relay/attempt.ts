@@ -1,0 +1,186 @@
+/** One upstream try: build, fetch, wait for the first content or the whole body, classify. */
+import type { AttemptRecord } from "../../shared/log";
+import type { Phase } from "./alarm";
+import { answerReader, contentFinder, dialectOf, readAnswer, readError } from "./answer";
+import { isObject, tryParse } from "./json";
+import type { Call } from "./call";
+import { RequestFault } from "./dialects/shared/fault";
+import type { ChatResult, DialectKey } from "./events";
+import { Failed } from "./failed";
+import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfterSeconds } from "./failures";
+import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/direct-answer";
+import type { PoolChannel } from "./seams";
+import { FrameSplitter, FrameTooLarge, type Bytes } from "./sse";
+import { buildRequest, lastFrame, readErrorBody, type UpstreamStream, upstreamRequestId } from "./upstream";
+
+/** Most bytes of frames kept before the first content. */
+const PREAMBLE_LIMIT = 64 * 1024;
+/** How long a connection may be probed when no answer came within the connect limit. */
+const PROBE_MS = 3_000;
+
+export type Attempt =
+  | { ok: true; kind: "whole"; body: Bytes; result: ChatResult }
+  | { ok: true; kind: "stream"; stream: UpstreamStream }
+  | { ok: true; kind: "direct"; answer: WholeAnswer | FlowingAnswer }
+  | { ok: false; failure: Failure };
+
+/** Tries one channel. Never throws: what goes wrong is a failure, and every try leaves its record in `call.attempts`. */
+export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt> {
+  const { engine, alarm } = call;
+  const { seams } = engine;
+  const started = seams.now();
+  const record: AttemptRecord = {
+    channel: channel.id,
+    channel_name: channel.name,
+    status: 0,
+    failure: "",
+    message: "",
+    start_ms: started - call.arrived,
+    duration_ms: 0,
+    first_content_ms: -1,
+    upstream_request_id: "",
+  };
+  call.attempts.push(record);
+  call.channel = channel;
+  engine.cooling.begin(channel.id, call.request.model, record);
+
+  const controller = new AbortController();
+  let expired: Phase | undefined;
+  let unreachable = false;
+  const expire = (phase: Phase): void => {
+    expired = phase;
+    controller.abort();
+  };
+  let outcome: Attempt;
+  try {
+    const request = buildRequest(call, channel, controller.signal);
+    if (!request) throw new Failed(failureOf("malformed"));
+    call.upstream_model = request.model;
+    call.warnings = request.warnings;
+    const dialect = dialectOf(channel);
+
+    const { connectTimeoutMs, firstByteTimeoutMs } = seams.option;
+    const firstByteLimit = (): void => {
+      alarm.onLimit = expire;
+      alarm.limit("first byte", Math.max(0, firstByteTimeoutMs - (seams.now() - started)));
+    };
+    if (connectTimeoutMs < firstByteTimeoutMs && !request.init.proxy) {
+      // fetch does not tell when it is connected: when nothing came in time, another connection is tried beside it.
+      alarm.onLimit = (phase) => {
+        if (phase !== "connect") return expire(phase);
+        firstByteLimit();
+        engine.reachable(request.url, PROBE_MS).then((reached) => {
+          if (reached || record.status !== 0) return;
+          unreachable = true;
+          controller.abort();
+        }, () => undefined);
+      };
+      alarm.limit("connect", connectTimeoutMs);
+    } else {
+      firstByteLimit();
+    }
+
+    const response = await engine.fetch(request.url, request.init);
+    firstByteLimit();
+    record.status = response.status;
+    record.upstream_request_id = call.upstream_request_id = upstreamRequestId(response.headers);
+    if (!response.ok) throw new Failed(await judge(call, channel, response));
+    if (call.operation.direct) {
+      outcome = { ok: true, kind: "direct", answer: await openDirect(call, response, () => controller.abort()) };
+    } else {
+      outcome = call.request.stream ? await openStream(call, dialect, response, controller) : await readWhole(call, dialect, response);
+    }
+    call.first_content_at = seams.now();
+    record.first_content_ms = call.first_content_at - started;
+    engine.cooling.served(channel.id, call.request.model, started);
+  } catch (error) {
+    controller.abort();
+    outcome = { ok: false, failure: explain(error, record.status, expired, unreachable) };
+  }
+  alarm.onLimit = undefined;
+  record.duration_ms = seams.now() - started;
+  if (!outcome.ok) {
+    const { failure } = outcome;
+    record.failure = failure.class;
+    record.message = failure.error ? failure.error.message : (failure.phase ?? "");
+    engine.cooling.failed(channel.id, call.request.model, record, started, failure);
+    if (!call.left) reportFailure(call, channel, failure);
+  }
+  return outcome;
+}
+
+/** Tells the seam behind which a channel may be disabled. Quoting the caller's own words must not be a way to do that. */
+function reportFailure(call: Call, channel: PoolChannel, failure: Failure): void {
+  const message = failure.error?.message ?? "";
+  const { seams } = call.engine;
+  seams.channelFailed(channel, {
+    status: failure.upstream_status,
+    disable: failure.disable,
+    message,
+    request_id: call.request_id,
+    model: call.request.model,
+    quoted: (phrase) => JSON.stringify(tryParse(call.body) ?? "").toLowerCase().includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
+  });
+}
+
+function explain(error: unknown, status: number, expired: Phase | undefined, unreachable: boolean): Failure {
+  if (error instanceof Failed) return error.failure;
+  if (error instanceof RequestFault) {
+    const { message, param } = error;
+    return { ...failureOf("caller_mistake"), status: 400, error: { message, type: "invalid_request_error", code: "invalid_request", param } };
+  }
+  if (expired) return failureOf("timeout", status, expired);
+  if (unreachable) return failureOf("unreachable", 0, "connect");
+  if (error instanceof FrameTooLarge) return failureOf("malformed", status);
+  const code = isObject(error) || error instanceof Error ? String(Reflect.get(error, "code") ?? "") : "";
+  if (status === 0) return /reset|closed|ECONNRESET/i.test(code) ? failureOf("cut") : failureOf("unreachable");
+  return /zlib|decompress|brotli|gzip/i.test(code) ? failureOf("malformed", status) : failureOf("cut", status);
+}
+
+async function judge(call: Call, channel: PoolChannel, response: Response): Promise<Failure> {
+  const { status, headers } = response;
+  const retryAfter = retryAfterSeconds(headers.get("retry-after"), call.engine.seams.now());
+  const body = status >= 400 ? await readErrorBody(response).catch(() => undefined) : undefined;
+  const error = body && readError(dialectOf(channel), tryParse(body));
+  return classifyStatus(status, error, channel.status_mapping, retryAfter);
+}
+
+async function readWhole(call: Call, dialect: DialectKey, response: Response): Promise<Attempt> {
+  const body = Buffer.from(await response.arrayBuffer());
+  const answer = readAnswer(call, dialect, body);
+  if (answer) return { ok: true, kind: "whole", ...answer };
+  const error = readError(dialect, tryParse(body));
+  throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", response.status));
+}
+
+/** Reads frames until the first content. Before it, errors and ends are failures that another channel may make good. */
+async function openStream(call: Call, dialect: DialectKey, response: Response, controller: AbortController): Promise<Attempt> {
+  const type = response.headers.get("content-type") ?? "";
+  if (!response.body || (type !== "" && !/event-stream|octet-stream|text\/plain/i.test(type))) {
+    const parsed = response.body && tryParse(await readErrorBody(response));
+    const error = readError(dialect, parsed);
+    throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", response.status));
+  }
+  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
+  const splitter = new FrameSplitter();
+  const find = contentFinder(dialect, call.request_id);
+  const kept: Bytes[] = [];
+  let size = 0;
+  const stream = (ended: boolean): Attempt => ({
+    ok: true,
+    kind: "stream",
+    stream: { reader, splitter, kept, ended, answer: answerReader(call, dialect), abort: () => controller.abort() },
+  });
+  for (;;) {
+    const { done, value } = await reader.read();
+    const region = done ? lastFrame(splitter) : splitter.push(value);
+    if (region && region.length > 0) {
+      kept.push(region);
+      size += region.length;
+      const found = find(region);
+      if (found === "content" || size > PREAMBLE_LIMIT) return stream(done);
+      if (found === "end") throw new Failed(failureOf("malformed", response.status));
+    }
+    if (done) throw new Failed(failureOf(size === 0 ? "malformed" : "cut", response.status));
+  }
+}

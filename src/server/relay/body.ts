@@ -1,0 +1,107 @@
+/** The caller's body: read once with a limit, parsed once for its facts. It is sent on as he wrote it (json.ts splices). */
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { AppError, fail } from "../../shared/errors";
+import { isObject, type JsonObject, topLevelMembers } from "./json";
+import type { Bytes } from "./sse";
+
+const inflaters = {
+  gzip: promisify(gunzip),
+  "x-gzip": promisify(gunzip),
+  br: promisify(brotliDecompress),
+  deflate: promisify(inflate),
+} as const;
+
+const tooLarge = (limit: number): AppError => new AppError("body_too_large", { limit: Math.floor(limit / (1 << 20)) });
+
+/**
+ * The bytes of a request's body, decompressed where Content-Encoding says so. Throws body_too_large beyond `limit` bytes
+ * (before and after decompression) and invalid_request for an encoding that is unknown or not true.
+ */
+export async function readBody(request: Request, limit: number): Promise<Bytes> {
+  const encoding = request.headers.get("content-encoding");
+  const bytes = await readBytes(request, limit);
+  if (!encoding || encoding === "identity") return bytes;
+  const name = encoding.trim().toLowerCase();
+  if (!isEncoding(name)) fail("invalid_request", { detail: "content-encoding" });
+  try {
+    return await inflaters[name](bytes, { maxOutputLength: limit });
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(limit);
+    return fail("invalid_request", { detail: "content-encoding" }, error);
+  }
+}
+
+const isEncoding = (name: string): name is keyof typeof inflaters => Object.hasOwn(inflaters, name);
+
+async function readBytes(request: Request, limit: number): Promise<Bytes> {
+  const declared = request.headers.get("content-length");
+  if (declared !== null) {
+    if (Number(declared) > limit) throw tooLarge(limit);
+    return Buffer.from(await request.arrayBuffer());
+  }
+  if (!request.body) return Buffer.alloc(0);
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of request.body) {
+    size += part.length;
+    if (size > limit) throw tooLarge(limit);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Throws bad_json for what is no JSON, and for what is no object. */
+export function parseBody(bytes: Bytes): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8", 0, bytes.length));
+  } catch {
+    fail("bad_json");
+  }
+  if (!isObject(value)) fail("bad_json");
+  if (ambiguous(bytes)) refuseDuplicates(bytes);
+  return value;
+}
+
+const modelKey = Buffer.from('"model"');
+// An ASCII letter or underscore written as \u00XX: nobody does this to a member name in good faith.
+const escapedLetter = /\\u00(?:[4-7][0-9a-fA-F])/;
+const escape = Buffer.from("\\u00");
+
+/** Could "model" be named twice at the top? Price and upstream might then read different ones. */
+function ambiguous(bytes: Bytes): boolean {
+  const first = bytes.indexOf(modelKey);
+  if (first >= 0 && bytes.indexOf(modelKey, first + 7) >= 0) return true;
+  const escaped = bytes.indexOf(escape);
+  return escaped >= 0 && escapedLetter.test(bytes.toString("latin1", escaped, bytes.length));
+}
+
+function refuseDuplicates(bytes: Bytes): void {
+  let seen = false;
+  for (const member of topLevelMembers(bytes)) {
+    if (member.key !== "model") continue;
+    if (seen) fail("invalid_request", { detail: "model" });
+    seen = true;
+  }
+}
+
+const QUOTE = 34;
+const base64Mark = Buffer.from(";base64,");
+/** Tokens assumed at most for one embedded file; vendors count an image as some thousands whatever its size. */
+const EMBEDDED_TOKENS = 8192;
+
+/**
+ * An upper bound of the tokens of a body: a byte is never more than a token, and an embedded file (data URL) counts as
+ * at most EMBEDDED_TOKENS.
+ */
+export function inputTokenBound(bytes: Bytes): number {
+  let bound = bytes.length;
+  for (let at = bytes.indexOf(base64Mark); at >= 0; at = bytes.indexOf(base64Mark, at)) {
+    const end = bytes.indexOf(QUOTE, at);
+    const size = (end < 0 ? bytes.length : end) - at;
+    if (size > EMBEDDED_TOKENS) bound -= size - EMBEDDED_TOKENS;
+    at += size;
+  }
+  return bound;
+}

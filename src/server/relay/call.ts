@@ -1,0 +1,100 @@
+/** The state of one call, from authentication to its log row. Made in handle.ts; every room of the relay reads it. */
+import type { Bytes } from "./sse";
+import type { CompiledPrice } from "../../shared/pricing";
+import type { AttemptRecord } from "../../shared/log";
+import type { Lang } from "../../shared/text";
+import type { Logger } from "../lib/log";
+import type { Alarm, Timers } from "./alarm";
+import type { Cooling } from "./cooling";
+import type { CallerDialect } from "./dialects/dialect";
+import type { ChatRequest, Warning } from "./events";
+import type { Form } from "./operations/form";
+import type { Admission } from "./limits";
+import type { Operation } from "./operations/operation";
+import type { Caller, PoolChannel, Seams } from "./seams";
+import type { Sticky } from "./sticky";
+import type { SelectionRecord } from "./select";
+
+/** Counters of the running process, for metrics and tests. */
+export interface RelayStats {
+  /** Calls that have not left a log row yet. */
+  open_calls: number;
+  /** Streams whose body is not over. */
+  open_streams: number;
+  /** Settles that took longer than SETTLE_LIMIT_MS or failed: the hold stayed for the sweep. */
+  late_settles: number;
+  /** Settles whose hold was gone: charged all the same. */
+  missing_holds: number;
+  /** Conversations that had a choice of channels, and those of them that returned to their own. */
+  sticky_calls: number;
+  sticky_hits: number;
+}
+
+/** What the relay works with besides the seams; tests give their own. */
+export interface RelayDeps {
+  log: Logger;
+  timers: Timers;
+  /** A number in [0, 1). */
+  random(): number;
+  fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
+  /** Whether a TCP connection to the host of a URL can be opened within `ms`. */
+  reachable(url: string, ms: number): Promise<boolean>;
+}
+
+/** The relay's own part of the process: one per createRelay. */
+export interface Engine extends RelayDeps {
+  readonly seams: Seams;
+  readonly cooling: Cooling;
+  readonly sticky: Sticky;
+  readonly stats: RelayStats;
+}
+
+export interface Call {
+  readonly engine: Engine;
+  /** The caller's. */
+  readonly dialect: CallerDialect;
+  readonly operation: Operation;
+  /** With the group that serves, once there is one. */
+  caller: Caller;
+  readonly lang: Lang;
+  readonly ip: string;
+  readonly path: string;
+  /** The beta features of its dialect that the caller asks for: Anthropic's header of that name. */
+  readonly betas: string;
+  /** The program that calls, by its User-Agent. */
+  readonly client_type: string;
+  readonly request_id: string;
+  /** Epoch milliseconds. */
+  readonly arrived: number;
+  readonly request: ChatRequest;
+  /** As the caller wrote it; dropped when an attempt has succeeded. */
+  body: Bytes;
+  /** Instead of `body`: a multipart form. */
+  readonly form: Form | undefined;
+  /** The price in the group that serves; before the first attempt the dearest that is possible. */
+  price: CompiledPrice;
+  /** Upper bound of the input in tokens. */
+  readonly input_bound: number;
+  readonly alarm: Alarm;
+  readonly attempts: AttemptRecord[];
+  /** Why these channels, in this order. */
+  explain(): SelectionRecord;
+  /** Which conversation this is a turn of, where that matters. */
+  sticky_key?: string;
+  /** What a limited caller took by this call. */
+  admission?: Admission;
+  /** The channel that serves, or that was tried last. */
+  channel: PoolChannel | undefined;
+  upstream_model: string;
+  upstream_request_id: string;
+  /** What was lost on the way to the channel and back. */
+  warnings: readonly Warning[];
+  /** Epoch milliseconds, -1 while none came. */
+  first_content_at: number;
+  /** The caller has gone. */
+  left: boolean;
+  /** The answer has ended: nobody can leave it any more. */
+  over: boolean;
+  /** Told once when the caller goes. */
+  onLeave: (() => void) | undefined;
+}

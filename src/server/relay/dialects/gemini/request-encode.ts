@@ -1,0 +1,156 @@
+/**
+ * The neutral prompt as a body of generateContent (ai.google.dev/api/generate-content; docs: thinking, function-calling,
+ * structured-output; types of @google/genai 3.1; read November 2026).
+ */
+import type { ChatPrompt, OutputFormat, Tool, ToolChoice, Warn, WireObject } from "../../events";
+import { budgetOf, wantedEffort } from "../shared/effort";
+import { compact, isObject, ownExtra } from "../shared/json";
+import { geminiFacts, type GeminiFacts } from "./models";
+import { encodeParts } from "./parts-encode";
+import { toGeminiSchema } from "./schema";
+
+const KEY = "gemini";
+
+function schemaFor(schema: WireObject, where: string, warn: Warn): WireObject {
+  const { schema: clean, changed } = toGeminiSchema(schema);
+  if (changed) warn("changed_value", where);
+  return clean;
+}
+
+function conversation(
+  prompt: ChatPrompt,
+  facts: GeminiFacts,
+  warn: Warn,
+): { system: WireObject[]; contents: WireObject[] } {
+  const names = new Map<string, string>();
+  for (const { content } of prompt.messages) {
+    for (const block of content) if (block.type === "tool_call") names.set(block.id, block.name);
+  }
+  const context = { warn, facts, names };
+  const system: WireObject[] = [];
+  const turns: { role: string; parts: WireObject[] }[] = [];
+  for (const { role, content, extra } of prompt.messages) {
+    ownExtra(KEY, extra, "messages", warn);
+    const parts = encodeParts(content, context);
+    if (parts.length === 0) continue;
+    if (role !== "user" && role !== "assistant" && turns.length === 0) {
+      system.push(...parts);
+      continue;
+    }
+    if (role !== "user" && role !== "assistant") warn("changed_value", "system message in the middle");
+    const own = role === "assistant" ? "model" : "user";
+    const last = turns.at(-1);
+    if (last?.role === own) last.parts.push(...parts);
+    else turns.push({ role: own, parts });
+  }
+  return { system, contents: turns };
+}
+
+function toolsOf(tools: readonly Tool[], warn: Warn): WireObject[] {
+  const functionDeclarations: WireObject[] = [];
+  const others: WireObject[] = [];
+  for (const tool of tools) {
+    if (tool.type === "server") {
+      if (tool.from === KEY) others.push(tool.value);
+      else warn("dropped_tool", String(tool.value.type ?? tool.from));
+    } else if (tool.type === "free_form") {
+      warn("changed_value", `custom tool ${tool.name}`);
+      const parameters = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
+      functionDeclarations.push(compact({ name: tool.name, description: tool.description, parameters }));
+    } else {
+      const { name, description, parameters, strict, cache } = tool;
+      if (strict) warn("dropped_field", "tools.strict");
+      if (cache) warn("dropped_field", "cache");
+      const schema = parameters && schemaFor(parameters, "tools.parameters", warn);
+      // An object without properties is an error.
+      const empty = !schema || !isObject(schema.properties) || Object.keys(schema.properties).length === 0;
+      functionDeclarations.push({
+        ...compact({ name, description, parameters: empty ? undefined : schema }),
+        ...ownExtra(KEY, tool.extra, "tools", warn),
+      });
+    }
+  }
+  return functionDeclarations.length > 0 ? [{ functionDeclarations }, ...others] : others;
+}
+
+function callingConfig(choice: ToolChoice): WireObject {
+  const allowedFunctionNames = choice.mode === "named" ? [choice.name ?? ""] : choice.allowed;
+  const modes = {
+    auto: allowedFunctionNames ? "VALIDATED" : "AUTO",
+    none: "NONE",
+    required: "ANY",
+    named: "ANY",
+  } as const;
+  return compact({
+    mode: modes[choice.mode],
+    allowedFunctionNames: choice.mode === "none" ? undefined : allowedFunctionNames,
+  });
+}
+
+function formatMembers(format: OutputFormat | undefined, warn: Warn): WireObject {
+  if (!format || format.type === "text") return {};
+  if (format.type === "json") return { responseMimeType: "application/json" };
+  return { responseMimeType: "application/json", responseSchema: schemaFor(format.schema, "response_format", warn) };
+}
+
+function thinkingConfig(prompt: ChatPrompt, facts: GeminiFacts, warn: Warn): WireObject | undefined {
+  const { reasoning } = prompt;
+  if (!reasoning) return undefined;
+  const own = ownExtra(KEY, reasoning.extra, "reasoning", warn)?.thinkingConfig;
+  if (isObject(own)) return own;
+  const includeThoughts = reasoning.show !== false;
+  const effort = wantedEffort(reasoning);
+  if (effort === undefined) return { includeThoughts };
+  if (facts.thinking === "budget") {
+    const asked = reasoning.budget ?? budgetOf(effort);
+    const thinkingBudget = Math.min(24_576, Math.max(facts.least.budget, asked));
+    if (thinkingBudget !== reasoning.budget) warn("changed_value", "reasoning.effort");
+    return { includeThoughts: includeThoughts && thinkingBudget > 0, thinkingBudget };
+  }
+  const level =
+    effort === "none" || effort === "minimal"
+      ? facts.least.level
+      : effort === "xhigh" || effort === "max"
+        ? "high"
+        : effort;
+  if (level !== reasoning.effort) warn("changed_value", "reasoning");
+  return { includeThoughts, thinkingLevel: level.toUpperCase() };
+}
+
+export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
+  const facts = geminiFacts(prompt.model);
+  const { system, contents } = conversation(prompt, facts, warn);
+  const tools = toolsOf(prompt.tools ?? [], warn);
+  const rest = ownExtra(KEY, prompt.extra, "", warn) ?? {};
+  for (const key of ["user", "metadata", "verbosity", "cache"] as const) {
+    if (prompt[key] !== undefined) warn("dropped_field", key);
+  }
+  if (prompt.parallel_tools === false) warn("dropped_field", "parallel_tools");
+  const generationConfig = compact({
+    temperature: prompt.temperature,
+    topP: prompt.top_p,
+    topK: prompt.top_k,
+    maxOutputTokens: prompt.max_output,
+    candidateCount: prompt.choices,
+    stopSequences: prompt.stop,
+    seed: prompt.seed,
+    presencePenalty: prompt.presence_penalty,
+    frequencyPenalty: prompt.frequency_penalty,
+    ...formatMembers(prompt.format, warn),
+    thinkingConfig: thinkingConfig(prompt, facts, warn),
+    ...(isObject(rest.generationConfig) ? rest.generationConfig : {}),
+  });
+  const declares = tools.some((tool) => "functionDeclarations" in tool);
+  const toolConfig = {
+    ...(prompt.tool_choice && declares ? { functionCallingConfig: callingConfig(prompt.tool_choice) } : {}),
+    ...(isObject(rest.toolConfig) ? rest.toolConfig : {}),
+  };
+  return compact({
+    ...rest,
+    contents,
+    systemInstruction: system.length > 0 ? { parts: system } : undefined,
+    tools: tools.length > 0 ? tools : undefined,
+    toolConfig: Object.keys(toolConfig).length > 0 ? toolConfig : undefined,
+    generationConfig: Object.keys(generationConfig).length > 0 ? generationConfig : undefined,
+  });
+}

@@ -1,0 +1,147 @@
+/**
+ * Google's stream: each frame is a GenerateContentResponse with the next parts; calls come whole; there is no last word
+ * (ai.google.dev/api/generate-content, streamGenerateContent; types of @google/genai 3.1; read November 2026).
+ */
+import type { AnswerEvent, Block, BlockStart, WireObject } from "../../events";
+import { isObject, number, object, objects, text } from "../shared/json";
+import type { StreamDecoder } from "../translation";
+import { decodeGrounding } from "./citations";
+import { readError } from "./error";
+import { decodeFinish } from "./finish-reason";
+import { CallIds, decodeParts } from "./parts-decode";
+import { readUsage } from "./usage";
+
+class CandidateReader {
+  #next = 0;
+  #open: { kind: "text" | "reasoning"; block: number } | undefined;
+  #called = false;
+  #finished = false;
+  readonly #ids: CallIds;
+
+  constructor(
+    readonly index: number,
+    id: string,
+  ) {
+    this.#ids = new CallIds(`${id}_${index}`);
+  }
+
+  read(candidate: WireObject, out: AnswerEvent[]): void {
+    const { parts } = object(candidate.content);
+    if (parts !== undefined) for (const block of decodeParts(parts, this.#ids, false)) this.#take(block, out);
+    for (const citation of decodeGrounding(candidate.groundingMetadata)) {
+      out.push({ type: "block_citation", choice: this.index, block: this.#speak("text", out), citation });
+    }
+    const raw = text(candidate.finishReason);
+    if (raw === "" || raw === "FINISH_REASON_UNSPECIFIED" || this.#finished) return;
+    this.#finished = true;
+    this.close(out);
+    out.push({ type: "finish", choice: this.index, finish: decodeFinish(raw, this.#called) });
+  }
+
+  close(out: AnswerEvent[]): void {
+    if (this.#open) out.push({ type: "block_end", choice: this.index, block: this.#open.block });
+    this.#open = undefined;
+  }
+
+  #begin(start: BlockStart, out: AnswerEvent[]): number {
+    this.close(out);
+    const block = this.#next++;
+    out.push({ type: "block_start", choice: this.index, block, start });
+    return block;
+  }
+
+  /** The open block of a kind. */
+  #speak(kind: "text" | "reasoning", out: AnswerEvent[]): number {
+    if (this.#open?.kind !== kind) this.#open = { kind, block: this.#begin({ kind }, out) };
+    return this.#open.block;
+  }
+
+  #take(block: Block, out: AnswerEvent[]): void {
+    const choice = this.index;
+    switch (block.type) {
+      case "text":
+        out.push({ type: "block_delta", choice, block: this.#speak("text", out), text: block.text });
+        return;
+      case "reasoning":
+        if (block.text !== "") {
+          out.push({ type: "block_delta", choice, block: this.#speak("reasoning", out), text: block.text });
+        }
+        if (block.seal) {
+          // A seal ends the thought it belongs to; that of a text or a call is a thought of its own.
+          const at = block.text !== "" ? this.#speak("reasoning", out) : this.#begin({ kind: "reasoning" }, out);
+          this.#open = undefined;
+          out.push({ type: "block_end", choice, block: at, seal: block.seal });
+        }
+        return;
+      case "tool_call": {
+        this.#called = true;
+        const at = this.#begin({ kind: "tool_call", id: block.id, name: block.name }, out);
+        if (block.input !== "{}") out.push({ type: "block_delta", choice, block: at, text: block.input });
+        out.push({ type: "block_end", choice, block: at });
+        return;
+      }
+      case "audio": {
+        if (block.source.kind !== "data") return;
+        const at = this.#begin({ kind: "audio", media_type: block.source.media_type }, out);
+        out.push({ type: "block_data", choice, block: at, data: block.source.data });
+        out.push({ type: "block_end", choice, block: at });
+        return;
+      }
+      case "image":
+      case "file":
+      case "opaque": {
+        const at = this.#begin({ kind: "whole", block }, out);
+        out.push({ type: "block_end", choice, block: at });
+      }
+    }
+  }
+}
+
+export class GeminiStreamDecoder implements StreamDecoder {
+  readonly #candidates: CandidateReader[] = [];
+  #started = false;
+  #id: string;
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  decode(data: string, out: AnswerEvent[]): boolean {
+    let chunk: unknown;
+    try {
+      chunk = JSON.parse(data);
+    } catch {
+      return false;
+    }
+    if (!isObject(chunk)) return false;
+    const error = chunk.error === undefined ? undefined : readError(chunk);
+    if (error) {
+      out.push({ type: "error", error });
+      return true;
+    }
+    if (!this.#started) {
+      this.#started = true;
+      this.#id = text(chunk.responseId) || this.#id;
+      out.push({ type: "message_start", id: this.#id, model: text(chunk.modelVersion) });
+    }
+    const candidates = objects(chunk.candidates);
+    for (const [position, candidate] of candidates.entries()) {
+      this.#candidate(number(candidate.index) ?? position).read(candidate, out);
+    }
+    const blocked = text(object(chunk.promptFeedback).blockReason);
+    if (blocked !== "" && candidates.length === 0) {
+      out.push({ type: "finish", choice: 0, finish: { unified: "content_filter", raw: blocked } });
+    }
+    const usage = isObject(chunk.usageMetadata) ? readUsage(chunk.usageMetadata) : undefined;
+    if (usage) out.push({ type: "usage", usage });
+    return true;
+  }
+
+  end(out: AnswerEvent[]): void {
+    for (const candidate of this.#candidates) candidate?.close(out);
+  }
+
+  #candidate(index: number): CandidateReader {
+    return (this.#candidates[index] ??= new CandidateReader(index, this.#id));
+  }
+}

@@ -1,0 +1,25 @@
+/** OpenAI's annotations of a message: url_citation (types of the `openai` SDK 7.55, read November 2026). */
+import type { Citation, WireObject } from "../../events";
+import { compact, number, object, objects, optionalText } from "../shared/json";
+
+export function decodeCitation(annotation: WireObject): Citation {
+  const { url, title, start_index, end_index } = object(annotation.url_citation);
+  return compact({
+    url: optionalText(url),
+    title: optionalText(title),
+    start: number(start_index),
+    end: number(end_index),
+    from: "openai-chat",
+    raw: annotation,
+  });
+}
+
+export const decodeCitations = (annotations: unknown): Citation[] => objects(annotations).map(decodeCitation);
+
+/** undefined when the source has no address: OpenAI cites addresses only. */
+export function encodeCitation(citation: Citation): WireObject | undefined {
+  if (citation.from === "openai-chat") return citation.raw;
+  if (citation.url === undefined) return undefined;
+  const { url, title = "", start = 0, end = 0 } = citation;
+  return { type: "url_citation", url_citation: { url, title, start_index: start, end_index: end } };
+}

@@ -1,0 +1,38 @@
+/** OpenAI's error object: {error: {message, type, param, code}}, and the looser shapes of compatible vendors. */
+import { isObject } from "../../json";
+import type { RelayError } from "../../error";
+import type { WireError } from "../../events";
+import { writeFrame } from "../../sse";
+
+const text = (value: unknown): string =>
+  typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+
+/**
+ * Reads `error` as object or text, else a bare {message|msg|detail, code}. undefined when there is no sign of an error.
+ */
+export function readError(body: unknown): WireError | undefined {
+  if (!isObject(body)) return undefined;
+  const { error } = body;
+  if (isObject(error)) {
+    return {
+      message: text(error.message) || text(error.msg),
+      type: text(error.type),
+      code: text(error.code),
+      param: typeof error.param === "string" ? error.param : null,
+    };
+  }
+  if (typeof error === "string" && error !== "") {
+    return { message: error, type: text(body.type), code: text(body.code), param: null };
+  }
+  const message = text(body.message) || text(body.msg) || text(body.detail);
+  if (message === "" || Array.isArray(body.choices) || Array.isArray(body.data)) return undefined;
+  return { message, type: text(body.type), code: text(body.code), param: null };
+}
+
+const toWire = ({ message, type, param, code }: RelayError) => ({ error: { message, type, param, code } });
+
+/** The body of an error answer. */
+export const writeError = (error: RelayError): string => JSON.stringify(toWire(error));
+
+/** The last frame of a stream that failed; no [DONE] follows. */
+export const errorFrame = (error: RelayError): Uint8Array => writeFrame(JSON.stringify(toWire(error)));

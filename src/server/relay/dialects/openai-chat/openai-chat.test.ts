@@ -1,0 +1,96 @@
+import { describe, expect, test } from "bun:test";
+import { Meter } from "../../meter";
+import { FrameSplitter } from "../../sse";
+import { openaiChat } from "./dialect";
+import { readUsage } from "./usage";
+
+const fixtures = `${import.meta.dir}/fixtures`;
+
+/** Feeds a recording in pieces; answers what the caller would get and the meter. */
+function play(pieces: Uint8Array[], showUsage = false): { out: string; meter: Meter } {
+  const splitter = new FrameSplitter();
+  const meter = new Meter(openaiChat, showUsage);
+  const out: Uint8Array[] = [];
+  for (const piece of pieces) {
+    const region = splitter.push(piece);
+    if (region && !meter.over) out.push(Buffer.from(meter.feed(region)));
+  }
+  return { out: Buffer.concat(out).toString(), meter };
+}
+
+interface Expected {
+  contentBytes: number;
+  usage: unknown;
+  hidden: string | null;
+}
+
+const expectedOf: Record<string, Expected> = {
+  "stream-text": { contentBytes: 5, usage: { input: 19, output: 10 }, hidden: `"choices":[],"usage":{` },
+  "stream-tools": { contentBytes: 28, usage: { input: 82, output: 17 }, hidden: `"choices":[],"usage":{` },
+  "stream-reasoning": { contentBytes: 23, usage: { input: 2, cache_read: 8, output: 4, reasoning: 6 }, hidden: null },
+};
+
+describe("the OpenAI chat dialect", () => {
+  for (const [name, expected] of Object.entries(expectedOf)) {
+    test(`${name}: usage, finish and content are the same wherever the recording is cut`, async () => {
+      const bytes = new Uint8Array(await Bun.file(`${fixtures}/${name}.sse`).arrayBuffer());
+      const whole = play([bytes]);
+      expect(openaiChat.contentBytes(Buffer.from(bytes))).toBe(expected.contentBytes);
+      for (let cut = 0; cut <= bytes.length; cut++) {
+        const { out, meter } = play([bytes.subarray(0, cut), bytes.subarray(cut)]);
+        expect(out).toBe(whole.out);
+        expect(meter.usage).toEqual(expected.usage as never);
+        expect(meter.finished && meter.done).toBe(true);
+      }
+    });
+
+    test(`${name}: what is forwarded is the recording but for the last word and hidden usage`, async () => {
+      const text = await Bun.file(`${fixtures}/${name}.sse`).text();
+      const shown = play([Buffer.from(text)], true);
+      expect(`${shown.out}data: [DONE]\n\n`).toBe(text);
+      const frames = text.split("\n\n").filter((frame) => expected.hidden === null || !frame.includes(expected.hidden));
+      expect(`${play([Buffer.from(text)]).out}data: [DONE]\n\n`).toBe(frames.join("\n\n"));
+    });
+  }
+
+  test("an error frame ends the stream and is not forwarded", () => {
+    const { out, meter } = play([Buffer.from(`data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: {"error":{"message":"no","code":500}}\n\n`)]);
+    expect(out).not.toContain("no");
+    expect(meter.error).toEqual({ message: "no", type: "", code: "500", param: null });
+  });
+
+  test("words inside the answer are not taken for usage, finish, error or end", () => {
+    const content = JSON.stringify(`"usage":{"prompt_tokens":1} "finish_reason":"stop" "error" [DONE]`);
+    const frame = `data: {"choices":[{"index":0,"delta":{"content":${content}},"finish_reason":null}]}\n\n`;
+    const { out, meter } = play([Buffer.from(frame)]);
+    expect(out).toBe(frame);
+    expect(meter).toMatchObject({ usage: undefined, finished: false, over: false });
+  });
+
+  test("spaces around colons do not hide usage or finish", () => {
+    const text = `data: {"choices": [{"delta": {"content" : "ab"}, "finish_reason" : "stop"}], "usage" : {"prompt_tokens": 3, "completion_tokens": 4}}\n\n`;
+    const { meter } = play([Buffer.from(text)]);
+    expect(meter).toMatchObject({ finished: true, usage: { input: 3, output: 4 }, contentBytes: 2 });
+  });
+});
+
+describe("OpenAI usage in disjoint buckets", () => {
+  const table: [name: string, wire: unknown, buckets: unknown][] = [
+    ["plain", { prompt_tokens: 10, completion_tokens: 5 }, { input: 10, output: 5 }],
+    ["cached inside the prompt", { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } }, { input: 6, cache_read: 4, output: 5 }],
+    ["DeepSeek's cache", { prompt_tokens: 10, completion_tokens: 5, prompt_cache_hit_tokens: 7 }, { input: 3, cache_read: 7, output: 5 }],
+    ["Moonshot's cache", { prompt_tokens: 10, completion_tokens: 5, cached_tokens: 2 }, { input: 8, cache_read: 2, output: 5 }],
+    ["more cached than prompt", { prompt_tokens: 3, completion_tokens: 5, cached_tokens: 9 }, { input: 0, cache_read: 3, output: 5 }],
+    ["reasoning inside the completion", { prompt_tokens: 1, completion_tokens: 9, total_tokens: 10, completion_tokens_details: { reasoning_tokens: 6 } }, { input: 1, output: 3, reasoning: 6 }],
+    ["reasoning beside the completion", { prompt_tokens: 1, completion_tokens: 9, total_tokens: 16, completion_tokens_details: { reasoning_tokens: 6 } }, { input: 1, output: 9, reasoning: 6 }],
+    ["audio both ways", { prompt_tokens: 9, completion_tokens: 8, prompt_tokens_details: { audio_tokens: 4 }, completion_tokens_details: { audio_tokens: 5 } }, { input: 5, audio_in: 4, output: 3, audio_out: 5 }],
+    ["embeddings", { prompt_tokens: 8, total_tokens: 8 }, { input: 8, output: 0 }],
+    ["negative and odd numbers", { prompt_tokens: -8, completion_tokens: 2.9 }, { input: 0, output: 2 }],
+    ["no tokens", {}, undefined],
+    ["null", null, undefined],
+    ["text", "12", undefined],
+  ];
+  for (const [name, wire, buckets] of table) {
+    test(name, () => expect(readUsage(wire) as unknown).toEqual(buckets));
+  }
+});

@@ -1,0 +1,57 @@
+/** OpenAI's usage object (API reference, chat.completion.usage) and what compatible vendors make of it. */
+import type { Usage } from "../../../../shared/pricing";
+import { isObject, type JsonObject } from "../../json";
+
+function tokens(object: JsonObject | undefined, ...names: string[]): number | undefined {
+  for (const name of names) {
+    const value = object?.[name];
+    if (typeof value === "number" && Number.isFinite(value)) return Math.max(0, Math.trunc(value));
+  }
+  return undefined;
+}
+
+const child = (object: JsonObject, name: string): JsonObject | undefined => {
+  const value = object[name];
+  return isObject(value) ? value : undefined;
+};
+
+/**
+ * Disjoint buckets of a usage object; undefined when it names no tokens. OpenAI counts cached, audio and reasoning tokens
+ * inside the totals, so they are taken out. Where total_tokens says that reasoning stands beside completion_tokens (xAI),
+ * it is not taken out.
+ */
+export function readUsage(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const prompt = tokens(value, "prompt_tokens", "input_tokens");
+  const completion = tokens(value, "completion_tokens", "output_tokens");
+  const total = tokens(value, "total_tokens");
+  if (prompt === undefined && completion === undefined && total === undefined) return undefined;
+  const inDetails = child(value, "prompt_tokens_details") ?? child(value, "input_tokens_details");
+  const outDetails = child(value, "completion_tokens_details") ?? child(value, "output_tokens_details");
+  const input = prompt ?? Math.max(0, (total ?? 0) - (completion ?? 0));
+  const output = completion ?? Math.max(0, (total ?? 0) - input);
+
+  // cached_tokens at the top: Moonshot; prompt_cache_hit_tokens: DeepSeek; cache_write_tokens: OpenRouter.
+  const cacheRead = Math.min(
+    input,
+    tokens(inDetails, "cached_tokens") ?? tokens(value, "cached_tokens", "prompt_cache_hit_tokens") ?? 0,
+  );
+  const cacheWrite = Math.min(input - cacheRead, tokens(inDetails, "cache_write_tokens") ?? 0);
+  const audioIn = Math.min(input - cacheRead - cacheWrite, tokens(inDetails, "audio_tokens") ?? 0);
+  const imageIn = Math.min(input - cacheRead - cacheWrite - audioIn, tokens(inDetails, "image_tokens") ?? 0);
+  const audioOut = Math.min(output, tokens(outDetails, "audio_tokens") ?? 0);
+  const reasoning = tokens(outDetails, "reasoning_tokens") ?? 0;
+  const beside = reasoning > 0 && total === input + output + reasoning;
+  const inside = beside ? 0 : Math.min(output - audioOut, reasoning);
+
+  return {
+    input: input - cacheRead - cacheWrite - audioIn - imageIn,
+    output: output - audioOut - inside,
+    ...(cacheRead > 0 && { cache_read: cacheRead }),
+    ...(cacheWrite > 0 && { cache_write_5m: cacheWrite }),
+    ...(audioIn > 0 && { audio_in: audioIn }),
+    ...(imageIn > 0 && { image_in: imageIn }),
+    ...(reasoning > 0 && { reasoning: beside ? reasoning : inside }),
+    ...(audioOut > 0 && { audio_out: audioOut }),
+  };
+}

@@ -1,0 +1,103 @@
+/** HTTP manners of the relay: where the key stands, what answers carry, who may call from a browser. */
+import type { Lang } from "../../shared/text";
+import type { CallerDialect } from "./dialects/dialect";
+import type { RelayError } from "./error";
+import { asJsonArray } from "./json-array";
+
+/**
+ * The presented key: Authorization (with or without Bearer), x-api-key, x-goog-api-key or ?key=. Undefined when there is
+ * none. What the key's own spellings are is the authenticator's business.
+ */
+export function presentedKey(request: Request): string | undefined {
+  const { headers } = request;
+  const authorization = headers.get("authorization");
+  if (authorization) {
+    const key = authorization.startsWith("Bearer ") ? authorization.slice(7) : authorization.replace(/^bearer\s+/i, "");
+    if (key.trim() !== "") return key.trim();
+  }
+  const other = headers.get("x-api-key") ?? headers.get("x-goog-api-key");
+  if (other) return other.trim();
+  const query = request.url.indexOf("?");
+  return query < 0 ? undefined : (new URLSearchParams(request.url.slice(query)).get("key") ?? undefined);
+}
+
+/** The language of messages: English where the caller asks for it first, Chinese otherwise. */
+export function callerLang(request: Request): Lang {
+  return /^\s*en/i.test(request.headers.get("accept-language") ?? "") ? "en" : "zh";
+}
+
+const EXPOSED = [
+  "x-oneapi-request-id", "x-request-id", "retry-after",
+  ...["limit", "remaining", "reset"].flatMap((fact) => [`x-ratelimit-${fact}-requests`, `x-ratelimit-${fact}-tokens`]),
+].join(", ");
+
+/** The headers of every answer: a white list, nothing of the upstream's. `origin` is the caller's Origin header. */
+function answerHeaders(contentType: string, requestId: string, origin: string | null): Record<string, string> {
+  const headers: Record<string, string> = {
+    "content-type": contentType,
+    "x-oneapi-request-id": requestId,
+    "x-request-id": requestId,
+    "x-accel-buffering": "no",
+  };
+  if (origin !== null) {
+    headers["access-control-allow-origin"] = origin;
+    headers["access-control-allow-credentials"] = "true";
+    headers["access-control-expose-headers"] = EXPOSED;
+    headers.vary = "Origin";
+  }
+  return headers;
+}
+
+/** Makes the answers of one call. */
+export class Door {
+  /** Headers that tell a limited caller where he stands; undefined when nothing limits him. */
+  limits: Readonly<Record<string, string>> | undefined;
+  /** Events go out as one JSON array. */
+  array = false;
+
+  constructor(
+    readonly requestId: string,
+    readonly origin: string | null,
+  ) {}
+
+  /** A whole answer. */
+  json(body: string | Uint8Array<ArrayBuffer>, status = 200, more?: Record<string, string>): Response {
+    const headers = answerHeaders("application/json", this.requestId, this.origin);
+    if (more) Object.assign(headers, more);
+    if (this.limits) Object.assign(headers, this.limits);
+    return new Response(body, { status, headers });
+  }
+
+  /** An answer that is passed through; `contentType` is one that the relay has chosen or recognised. */
+  raw(body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>, contentType: string): Response {
+    const headers = answerHeaders(contentType, this.requestId, this.origin);
+    headers["x-content-type-options"] = "nosniff";
+    if (contentType.startsWith("text/event-stream")) headers["cache-control"] = "no-cache";
+    if (this.limits) Object.assign(headers, this.limits);
+    return new Response(body, { headers });
+  }
+
+  /** A streamed answer. */
+  events(body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>): Response {
+    const type = this.array ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8";
+    const headers = answerHeaders(type, this.requestId, this.origin);
+    headers["cache-control"] = "no-cache";
+    if (this.limits) Object.assign(headers, this.limits);
+    return new Response(this.array ? asJsonArray(body) : body, { headers });
+  }
+
+  /** An error in the dialect of the caller. */
+  error(dialect: CallerDialect, error: RelayError): Response {
+    const retry = error.retry_after_s;
+    return this.json(dialect.writeError(error), error.status, retry === undefined ? undefined : { "retry-after": String(retry) });
+  }
+
+  /** The answer to a browser's question whether it may call. */
+  preflight(request: Request): Response {
+    const headers = answerHeaders("text/plain", this.requestId, this.origin ?? "*");
+    headers["access-control-allow-methods"] = "GET, POST, PUT, PATCH, DELETE, OPTIONS";
+    headers["access-control-allow-headers"] = request.headers.get("access-control-request-headers") ?? "*";
+    headers["access-control-max-age"] = "86400";
+    return new Response(null, { status: 204, headers });
+  }
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import type { WireError } from "./events";
+import { classifyErrorIn200, classifyStatus, cleanText, type FailureClass, retryAfterSeconds } from "./failures";
+
+const none = new Map<number, number>();
+const error = (more: Partial<WireError>): WireError => ({ message: "m", type: "", code: "", param: null, ...more });
+
+describe("classification of upstream failures", () => {
+  const table: [status: number, words: Partial<WireError>, name: FailureClass, retry: boolean, caller: number][] = [
+    [400, { type: "invalid_request_error" }, "caller_mistake", false, 400],
+    [404, {}, "caller_mistake", false, 404],
+    [404, { code: "model_not_found" }, "model_missing", true, 502],
+    [413, {}, "caller_mistake", false, 413],
+    [422, {}, "caller_mistake", false, 422],
+    [401, {}, "bad_credentials", true, 502],
+    [400, { code: "invalid_api_key" }, "bad_credentials", true, 502],
+    [402, {}, "quota_exhausted", true, 502],
+    [403, {}, "forbidden", true, 502],
+    [429, {}, "rate_limited", true, 429],
+    [429, { code: "insufficient_quota" }, "quota_exhausted", true, 502],
+    [500, {}, "server_error", true, 500],
+    [502, {}, "server_error", true, 502],
+    [503, {}, "overloaded", true, 503],
+    [529, {}, "overloaded", true, 529],
+    [504, {}, "timeout", true, 504],
+    [408, {}, "timeout", true, 504],
+    [307, {}, "server_error", true, 502],
+  ];
+  for (const [status, words, name, retry, caller] of table) {
+    test(`${status} ${words.code ?? words.type ?? ""} is ${name}, ${retry ? "tried elsewhere" : "final"}, ${caller} to the caller`, () => {
+      expect(classifyStatus(status, error(words), none)).toMatchObject({ class: name, retry, status: caller });
+    });
+  }
+
+  test("status mapping comes before every decision, and the caller sees the mapped status", () => {
+    expect(classifyStatus(400, error({}), new Map([[400, 500]]))).toMatchObject({ class: "server_error", retry: true, status: 500 });
+    expect(classifyStatus(429, error({}), new Map([[429, 400]]))).toMatchObject({ class: "caller_mistake", retry: false, status: 400 });
+    expect(classifyStatus(401, error({}), new Map([[401, 401]]))).toMatchObject({ class: "bad_credentials", status: 401 });
+  });
+
+  test("Retry-After decides how long a channel cools down, at most ten minutes", () => {
+    expect(classifyStatus(429, undefined, none, 17).cool_ms).toBe(17_000);
+    expect(classifyStatus(429, undefined, none, 1e6).cool_ms).toBe(600_000);
+    expect(classifyStatus(429, undefined, none).cool_ms).toBe(5_000);
+    expect(retryAfterSeconds("3", 0)).toBe(3);
+    expect(retryAfterSeconds("Thu, 01 Jan 1970 00:00:09 GMT", 2_000)).toBe(7);
+    expect(retryAfterSeconds("soon", 0)).toBeUndefined();
+    expect(retryAfterSeconds(null, 0)).toBeUndefined();
+  });
+
+  test("only quota and credential failures ask for a channel to be disabled", () => {
+    expect(classifyStatus(401, undefined, none).disable).toBe(true);
+    expect(classifyStatus(429, error({ type: "insufficient_quota" }), none).disable).toBe(true);
+    for (const status of [400, 403, 404, 429, 500, 503]) expect(classifyStatus(status, undefined, none).disable).toBe(false);
+  });
+
+  test("an error object inside a 200 answer is retried, as a 502 unless it says more", () => {
+    expect(classifyErrorIn200(error({}))).toMatchObject({ retry: true, status: 502 });
+    expect(classifyErrorIn200(error({ code: "rate_limit_exceeded" }))).toMatchObject({ class: "rate_limited", status: 429 });
+    expect(classifyErrorIn200(error({ type: "overloaded_error" }))).toMatchObject({ class: "overloaded", status: 503 });
+  });
+});
+
+test("messages keep their words and lose addresses, hosts and keys", () => {
+  const text =
+    "Post \"https://api.vendor.com/v1/chat?key=abc\": dial tcp 10.1.2.3:443, [fe80:0:0:1::2]: Incorrect API key sk-abcdefghijkl " +
+    "for org-AbCdEfGh123 at internal.vendor.ai/x, token 0123456789abcdef0123456789abcdef";
+  const clean = cleanText(text);
+  for (const secret of ["vendor", "10.1.2.3", "fe80", "sk-abc", "AbCdEfGh", "0123456789abcdef"]) expect(clean).not.toContain(secret);
+  expect(clean).toContain("Incorrect API key");
+  expect(cleanText("Rate limit reached for gpt-4o-mini in 1.5 seconds.")).toBe("Rate limit reached for gpt-4o-mini in 1.5 seconds.");
+  expect(cleanText("x ".repeat(5000)).length).toBeLessThanOrEqual(1000);
+});

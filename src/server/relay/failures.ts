@@ -1,0 +1,173 @@
+/**
+ * The one classification of what goes wrong upstream: (status, body) -> whose fault, try elsewhere or not, leave (channel,
+ * model) alone for how long, disable the channel or not, and what the caller reads. Nothing else in the house decides
+ * on an upstream's status.
+ */
+import type { ErrorCode, Owner } from "../../shared/errors";
+import type { WireError } from "./events";
+
+export type FailureClass =
+  | "caller_mistake"
+  | "rate_limited"
+  | "quota_exhausted"
+  | "bad_credentials"
+  | "forbidden"
+  | "model_missing"
+  | "overloaded"
+  | "server_error"
+  | "timeout"
+  | "malformed"
+  | "unreachable"
+  | "cut";
+
+interface Rule {
+  readonly owner: Owner;
+  readonly retry: boolean;
+  /** Milliseconds that (channel, model) is left alone; Retry-After wins where the upstream names it. */
+  readonly cool_ms: number;
+  /** A candidate for automatic disabling. */
+  readonly disable: boolean;
+  /** Status for the caller; undefined = the upstream's. */
+  readonly status?: number;
+  /** The upstream's own words may reach the caller. */
+  readonly quote: boolean;
+}
+
+export const failureRules: Readonly<Record<FailureClass, Rule>> = {
+  caller_mistake: { owner: "caller", retry: false, cool_ms: 0, disable: false, quote: true },
+  rate_limited: { owner: "upstream", retry: true, cool_ms: 5_000, disable: false, status: 429, quote: false },
+  quota_exhausted: { owner: "operator", retry: true, cool_ms: 300_000, disable: true, status: 502, quote: false },
+  bad_credentials: { owner: "operator", retry: true, cool_ms: 60_000, disable: true, status: 502, quote: false },
+  forbidden: { owner: "operator", retry: true, cool_ms: 0, disable: false, status: 502, quote: false },
+  model_missing: { owner: "operator", retry: true, cool_ms: 60_000, disable: false, status: 502, quote: true },
+  overloaded: { owner: "upstream", retry: true, cool_ms: 5_000, disable: false, quote: true },
+  server_error: { owner: "upstream", retry: true, cool_ms: 0, disable: false, quote: true },
+  timeout: { owner: "upstream", retry: true, cool_ms: 5_000, disable: false, status: 504, quote: false },
+  malformed: { owner: "upstream", retry: true, cool_ms: 0, disable: false, status: 502, quote: false },
+  unreachable: { owner: "upstream", retry: true, cool_ms: 5_000, disable: false, status: 502, quote: false },
+  cut: { owner: "upstream", retry: true, cool_ms: 0, disable: false, status: 502, quote: false },
+};
+
+/** A failed attempt, judged. */
+export interface Failure extends Rule {
+  readonly class: FailureClass;
+  /** Status for the caller. */
+  readonly status: number;
+  /** Status the upstream sent, 0 when none came. */
+  readonly upstream_status: number;
+  /** The upstream's error object, cleaned of addresses and keys. */
+  readonly error?: WireError;
+  readonly retry_after_s?: number;
+  /** For a timeout: which one. */
+  readonly phase?: string;
+}
+
+const quotaWords = new Set([
+  "insufficient_quota", "insufficient_user_quota", "billing_not_active", "billing_hard_limit_reached",
+  "insufficient_balance", "payment_required", "credit_balance_too_low",
+]);
+const credentialWords = new Set([
+  "invalid_api_key", "authentication_error", "account_deactivated", "invalid_authentication", "unauthorized",
+]);
+const modelWords = new Set(["model_not_found", "model_not_supported", "unsupported_model"]);
+const overloadWords = new Set(["overloaded_error", "overloaded", "engine_overloaded", "server_overloaded"]);
+const rateWords = new Set(["rate_limit_exceeded", "rate_limit_error", "too_many_requests"]);
+
+/** Longest pause that an upstream's Retry-After may order. */
+const MAX_COOL_MS = 600_000;
+
+function classOf(status: number, error: WireError | undefined): FailureClass {
+  const says = (words: ReadonlySet<string>): boolean =>
+    error !== undefined && (words.has(error.code) || words.has(error.type));
+  if (says(quotaWords) || status === 402) return "quota_exhausted";
+  if (says(credentialWords) || status === 401) return "bad_credentials";
+  if (says(modelWords)) return "model_missing";
+  if (status === 429) return "rate_limited";
+  if (status === 403) return "forbidden";
+  if (status === 408 || status === 504 || status === 524) return "timeout";
+  if (status === 503 || status === 529 || (status >= 500 && says(overloadWords))) return "overloaded";
+  if (status >= 500 || status < 400) return "server_error";
+  return "caller_mistake";
+}
+
+/** Seconds that a Retry-After header asks for (seconds or HTTP date), undefined without a usable one. */
+export function retryAfterSeconds(header: string | null | undefined, now: number): number | undefined {
+  if (!header) return undefined;
+  const seconds = /^\d+(\.\d+)?$/.test(header) ? Number(header) : (Date.parse(header) - now) / 1000;
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds) : undefined;
+}
+
+/**
+ * Judges an answer that is an error. `status` is the upstream's; `mapping` (status -> status) is applied first, and a status
+ * that the operator mapped is what the caller sees.
+ */
+export function classifyStatus(
+  status: number,
+  error: WireError | undefined,
+  mapping: ReadonlyMap<number, number>,
+  retry_after_s?: number,
+): Failure {
+  const mapped = mapping.get(status);
+  const seen = mapped ?? status;
+  const name = classOf(seen, mapped === undefined ? error : undefined);
+  const rule = failureRules[name];
+  const cool_ms = retry_after_s === undefined ? rule.cool_ms : Math.min(retry_after_s * 1000, MAX_COOL_MS);
+  const callerStatus = mapped ?? rule.status ?? seen;
+  return {
+    ...rule,
+    class: name,
+    cool_ms,
+    upstream_status: status,
+    // 1xx to 3xx are no errors to a caller.
+    status: callerStatus >= 400 && callerStatus <= 599 ? callerStatus : 502,
+    error: error && clean(error),
+    retry_after_s,
+  };
+}
+
+/** Judges an error object inside a 200 answer or a stream: its own words first, a 502 otherwise. */
+export function classifyErrorIn200(error: WireError): Failure {
+  const says = (words: ReadonlySet<string>): boolean => words.has(error.code) || words.has(error.type);
+  const status = says(rateWords) ? 429 : says(overloadWords) ? 503 : /^[45]\d\d$/.test(error.code) ? Number(error.code) : 502;
+  const failure = classifyStatus(status, error, new Map());
+  // The caller's request was accepted with 200: it cannot be his mistake alone, another channel may take it.
+  return { ...failure, retry: true, upstream_status: 200 };
+}
+
+/** A failure without an answer to judge. */
+export function failureOf(name: FailureClass, upstream_status = 0, phase?: string): Failure {
+  const rule = failureRules[name];
+  return { ...rule, class: name, status: rule.status ?? 502, upstream_status, phase };
+}
+
+const ownCode: Readonly<Partial<Record<FailureClass, ErrorCode>>> = {
+  timeout: "upstream_timeout",
+  malformed: "upstream_malformed",
+  unreachable: "upstream_unreachable",
+  cut: "upstream_cut",
+};
+
+/** The error of shared/errors.ts that tells a caller about this failure when the upstream's words may not. */
+export function errorCodeOf(failure: Failure): ErrorCode {
+  return ownCode[failure.class] ?? "upstream_error";
+}
+
+const hide: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:https?|wss?):\/\/[^\s"'<>)\]]+/gi, "[address]"],
+  [/\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/g, "[address]"],
+  [/\[?(?:[0-9a-f]{1,4}:){3,7}:?(?:[0-9a-f]{1,4})?\]?(?::\d+)?/gi, "[address]"],
+  [/\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|ai|cn|dev|app|cloud|local|internal)(?::\d+)?(?:\/[^\s"'<>]*)?/gi, "[address]"],
+  [/\b(?:(?:sk|pk|rk|org|proj|key|AIza)[-_]|Bearer )[A-Za-z0-9_*.-]{6,}/g, "[key]"],
+  [/\b[A-Za-z0-9_*-]{32,}\b/g, "[key]"],
+];
+
+/** A text of an upstream without addresses, hosts, keys and long identifiers; at most 1,000 characters. */
+export function cleanText(text: string): string {
+  let result = text.slice(0, 4000);
+  for (const [pattern, mark] of hide) result = result.replace(pattern, mark);
+  return result.slice(0, 1000);
+}
+
+function clean(error: WireError): WireError {
+  return { ...error, message: cleanText(error.message), type: cleanText(error.type), code: cleanText(error.code) };
+}

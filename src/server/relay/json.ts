@@ -1,0 +1,149 @@
+/**
+ * JSON as bytes: read without parsing everything, changed by splicing. What a caller wrote stays as he wrote it, but for
+ * the members that must change.
+ */
+import { asBuffer, type Bytes } from "./sse";
+
+/** A JSON object of which only the outer shape is known. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Bytes as JSON, undefined when they are none. */
+export function tryParse(bytes: Uint8Array): unknown {
+  const buffer = asBuffer(bytes);
+  try {
+    return JSON.parse(buffer.toString("utf8", 0, buffer.length));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A member of the outermost object: its name and where its value stands, [start, end). */
+export interface Member {
+  key: string;
+  start: number;
+  end: number;
+}
+
+const escaped = Buffer.from("\\u00");
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** The index after a string's closing quote; `open` is the index of its opening one. */
+export function stringEnd(bytes: Bytes, open: number): number {
+  for (let close = bytes.indexOf(QUOTE, open + 1); close >= 0; close = bytes.indexOf(QUOTE, close + 1)) {
+    let slashes = 0;
+    while (bytes[close - 1 - slashes] === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return close + 1;
+  }
+  return bytes.length;
+}
+
+function valueEnd(bytes: Bytes, start: number): number {
+  let depth = 0;
+  for (let i = start; i < bytes.length; i++) {
+    switch (bytes[i]) {
+      case QUOTE:
+        i = stringEnd(bytes, i) - 1;
+        if (depth === 0) return i + 1;
+        break;
+      case 123: // {
+      case 91: // [
+        depth++;
+        break;
+      case 125: // }
+      case 93: // ]
+        // At depth 0 this is the end of the object around a number or a word.
+        if (depth === 0) return i;
+        if (--depth === 0) return i + 1;
+        break;
+      case 44: // ,
+        if (depth === 0) return i;
+        break;
+    }
+  }
+  return bytes.length;
+}
+
+/** The members of the outermost object of valid JSON, in order, without parsing their values. */
+export function* topLevelMembers(bytes: Bytes): Generator<Member> {
+  let i = bytes.indexOf(123) + 1;
+  for (;;) {
+    const open = bytes.indexOf(QUOTE, i);
+    if (open < 0) return;
+    const close = stringEnd(bytes, open);
+    const key: unknown = JSON.parse(bytes.toString("utf8", open, close));
+    let start = bytes.indexOf(58, close) + 1;
+    while (isSpace(bytes[start])) start++;
+    let end = valueEnd(bytes, start);
+    i = end;
+    while (isSpace(bytes[end - 1])) end--;
+    yield { key: String(key), start, end };
+    while (isSpace(bytes[i])) i++;
+    if (bytes[i] !== 44) return;
+  }
+}
+
+const isSpace = (byte: number | undefined): boolean => byte === 32 || byte === 10 || byte === 13 || byte === 9;
+
+/**
+ * The body with members of the outermost object set to new values: spliced where they stand, inserted at the front where
+ * they do not. Every other byte stays. `bytes` is valid JSON.
+ */
+export function withMembers(bytes: Bytes, values: Readonly<Record<string, unknown>>): Bytes {
+  const missing = new Set(Object.keys(values));
+  const parts: Bytes[] = [];
+  let copied = 0;
+  // Names that do not occur at all need no walk.
+  if ([...missing].some((key) => bytes.includes(`"${key}"`) || bytes.includes(escaped))) {
+    for (const { key, start, end } of topLevelMembers(bytes)) {
+      if (!Object.hasOwn(values, key)) continue;
+      missing.delete(key);
+      parts.push(bytes.subarray(copied, start), Buffer.from(JSON.stringify(values[key])));
+      copied = end;
+    }
+  }
+  parts.push(bytes.subarray(copied));
+  if (missing.size === 0) return Buffer.concat(parts);
+  const rest = parts.length === 1 ? bytes : Buffer.concat(parts);
+  const open = rest.indexOf(123) + 1;
+  const added = [...missing].map((key) => `${JSON.stringify(key)}:${JSON.stringify(values[key])}`).join(",");
+  let next = open;
+  while (isSpace(rest[next])) next++;
+  const comma = rest[next] === 125 ? "" : ",";
+  return Buffer.concat([rest.subarray(0, open), Buffer.from(added + comma), rest.subarray(open)]);
+}
+
+/** Values of members longer than this are left out of an outline. */
+const OUTLINE_VALUE_LIMIT = 16 * 1024;
+
+/**
+ * The outermost members of a large JSON object, long values as empty lists, objects or texts: enough for usage and errors,
+ * at a fraction of a parse. undefined when the bytes are not one balanced object.
+ */
+export function outline(bytes: Bytes): JsonObject | undefined {
+  let last = bytes.length - 1;
+  while (isSpace(bytes[last])) last--;
+  let first = 0;
+  while (isSpace(bytes[first])) first++;
+  if (bytes[first] !== 123 || bytes[last] !== 125) return undefined;
+  const result: Record<string, unknown> = {};
+  let end = first;
+  try {
+    for (const member of topLevelMembers(bytes)) {
+      const { start } = member;
+      end = member.end;
+      const long = end - start > OUTLINE_VALUE_LIMIT;
+      result[member.key] = long ? placeholder(bytes[start]) : JSON.parse(bytes.toString("utf8", start, end));
+    }
+  } catch {
+    return undefined;
+  }
+  while (isSpace(bytes[end])) end++;
+  return end === last ? result : undefined;
+}
+
+const placeholder = (first: number | undefined): unknown => (first === 91 ? [] : first === 123 ? {} : "");

@@ -1,0 +1,47 @@
+/**
+ * Conversations of callers that do not speak OpenAI's chat dialect. Channels are asked for `chat`, in whichever language
+ * theirs is. Only what the relay must know is read here; the rest is the translation's, or the vendor's where it passes
+ * through.
+ */
+import { fail } from "../../../shared/errors";
+import { isObject } from "../json";
+import { type Operation, readCount, readFlag, readModel } from "./operation";
+
+const limit = (most: number | undefined): { max_output?: number } => (most === undefined ? {} : { max_output: most });
+
+/** POST /v1/messages (Anthropic). */
+export const messages: Operation = {
+  key: "chat",
+  streams: true,
+  read(body) {
+    const model = readModel(body);
+    if (!Array.isArray(body.messages)) fail("invalid_request", { detail: "messages" });
+    return { model, stream: readFlag(body, "stream"), include_usage: true, ...limit(readCount(body, "max_tokens")) };
+  },
+};
+
+/** POST /v1/responses (OpenAI). Its answers repeat the call. */
+export const responses: Operation = {
+  key: "chat",
+  streams: true,
+  read(body) {
+    const model = readModel(body);
+    if (typeof body.input !== "string" && !Array.isArray(body.input)) fail("invalid_request", { detail: "input" });
+    const most = limit(readCount(body, "max_output_tokens"));
+    return { model, stream: readFlag(body, "stream"), include_usage: true, wire: body, ...most };
+  },
+};
+
+/** POST /v1beta/models/{model}:generateContent and :streamGenerateContent (Gemini): the path names model and manner. */
+export const generateContent = (model: string, stream: boolean): Operation => ({
+  key: "chat",
+  streams: true,
+  read(body) {
+    if (!Array.isArray(body.contents)) fail("invalid_request", { detail: "contents" });
+    const config = body.generationConfig ?? body.generation_config;
+    const settings = isObject(config) ? config : {};
+    const most = readCount(settings, "maxOutputTokens") ?? readCount(settings, "max_output_tokens");
+    const choices = Math.max(1, readCount(settings, "candidateCount") ?? readCount(settings, "candidate_count") ?? 1);
+    return { model, stream, include_usage: true, ...limit(most === undefined ? undefined : most * choices) };
+  },
+});

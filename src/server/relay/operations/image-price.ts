@@ -1,0 +1,94 @@
+/** What pictures cost (facts/compatibility.md 4.6). */
+import { printDecimal } from "../../../shared/decimal";
+import { compilePrice, type CompiledPrice, type Usage } from "../../../shared/pricing";
+import { readUsage } from "../dialects/openai-chat/usage";
+import { isObject } from "../json";
+import type { Terms } from "./direct";
+
+/** What a request says about its pictures. */
+export interface ImageAsk {
+  n: number;
+  size: string | undefined;
+  quality: string | undefined;
+  /** Pictures sent on the way (streams). */
+  partial_images: number;
+  /** Bytes of the prompt. */
+  input_bytes: number;
+  input_images: number;
+}
+
+/** Models that are billed by the tokens they report; all others have a price per picture. */
+const BY_TOKENS = /^(?:gpt-image|chatgpt-image)/;
+
+const sizeFactors: Readonly<Record<string, number>> = { "256x256": 0.4, "512x512": 0.45, "1024x1792": 2, "1792x1024": 2 };
+
+function qualityFactor(model: string, { size, quality }: ImageAsk): number {
+  if (!model.startsWith("dall-e-3") || quality !== "hd") return 1;
+  return sizeFactors[size ?? ""] === 2 ? 1.5 : 2;
+}
+
+/**
+ * Output tokens of one picture by quality: square, and at most of the other shapes
+ * (platform.openai.com/docs/guides/image-generation, November 2026). A quality or size left open counts as the dearest.
+ */
+const outputTokens: Readonly<Record<string, readonly [square: number, other: number]>> = {
+  low: [272, 408], medium: [1056, 1584], high: [4160, 6240],
+};
+const DEAREST = 6240;
+/** Output tokens of one partial picture. */
+const PARTIAL_TOKENS = 100;
+/** Tokens of one picture in the input, at most. */
+const INPUT_IMAGE_TOKENS = 8192;
+
+function tokensOf({ n, size, quality, partial_images }: ImageAsk): number {
+  const row = outputTokens[quality ?? ""];
+  const one = row === undefined ? DEAREST : size === "1024x1024" ? row[0] : row[1];
+  return n * one + partial_images * PARTIAL_TOKENS;
+}
+
+/** USD of one picture at model ratio 1. */
+const USD_PER_RATIO = 0.0025;
+const perPicture = new WeakMap<CompiledPrice, CompiledPrice>();
+
+/** A ratio as the price of one picture. */
+function pricePerPicture(price: CompiledPrice): CompiledPrice {
+  if (price.by === "call") return price;
+  let known = perPicture.get(price);
+  if (!known) {
+    const ratio = price.why.model_ratio;
+    const value = (ratio?.value ?? 0) * USD_PER_RATIO;
+    const { group_ratio, user_group_ratio } = price.why;
+    const why = { model_price: { ...ratio, value, source: ratio?.source ?? "default" }, group_ratio, user_group_ratio };
+    const tables = { QuotaPerUnit: Number(printDecimal(price.quotaPerUnit)), "tool_price_setting.prices": {} };
+    known = compilePrice(price.model, price.group, why, tables);
+    perPicture.set(price, known);
+  }
+  return known;
+}
+
+/** The terms of a call for pictures, and the most output tokens it may have. */
+export function imageTerms(model: string, ask: ImageAsk): { terms: Terms; max_output: number } {
+  const factors: Record<string, number> = {};
+  const size = sizeFactors[ask.size ?? ""] ?? 1;
+  const quality = qualityFactor(model, ask);
+  if (size !== 1) factors.size = size;
+  if (quality !== 1) factors.quality = quality;
+  const times = { calls: ask.n, factors };
+  if (!BY_TOKENS.test(model)) {
+    return { terms: { times, usage: {}, exact: true, priced: pricePerPicture }, max_output: 0 };
+  }
+  const max_output = tokensOf(ask);
+  const input_bound = ask.input_bytes + ask.input_images * INPUT_IMAGE_TOKENS;
+  const usage = { input: Math.ceil(ask.input_bytes / 3), image_in: ask.input_images * 1024, image_out: max_output };
+  return { terms: { times, kinds: { image: ask.input_images > 0, image_out: true }, input_bound, usage, exact: false }, max_output };
+}
+
+/** Usage of a picture: its output tokens are pictures unless details say that some are text. */
+export function imageUsage(value: unknown): Usage | undefined {
+  const usage = readUsage(value);
+  if (!usage || !isObject(value)) return undefined;
+  const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
+  const output = usage.output ?? 0;
+  const text = typeof details.text_tokens === "number" ? Math.min(output, Math.max(0, Math.trunc(details.text_tokens))) : 0;
+  return { ...usage, output: text, image_out: output - text };
+}

@@ -1,0 +1,54 @@
+/** What an operation asks of a request body. One small file per operation. */
+import type { Operation as OperationKey } from "../../../shared/channel-types";
+import { fail } from "../../../shared/errors";
+import type { JsonObject } from "../json";
+import type { ChatRequest } from "../events";
+import type { DirectRules } from "./direct";
+
+export interface Operation {
+  readonly key: OperationKey;
+  /** Whether answers can be streamed. */
+  readonly streams: boolean;
+  /** Throws model_missing and invalid_request. */
+  read(body: JsonObject): ChatRequest;
+  /** For what is no conversation. */
+  readonly direct?: DirectRules;
+}
+
+/** The model's name. */
+export function readModel(body: JsonObject): string {
+  const { model } = body;
+  if (model === undefined || model === null || model === "") fail("model_missing");
+  if (typeof model !== "string") fail("invalid_request", { detail: "model" });
+  return model;
+}
+
+/** A boolean member; absent and null are false. */
+export function readFlag(body: JsonObject, name: string): boolean {
+  const value = body[name];
+  if (value === undefined || value === null) return false;
+  if (typeof value !== "boolean") fail("invalid_request", { detail: name });
+  return value;
+}
+
+/** A whole number >= 0; absent and null are undefined. */
+export function readCount(body: JsonObject, name: string): number | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0) fail("invalid_request", { detail: name });
+  return value;
+}
+
+/** A text; absent, null and "" are undefined. */
+export function readText(body: JsonObject, name: string): string | undefined {
+  const value = body[name];
+  if (value === undefined || value === null || value === "") return undefined;
+  if (typeof value !== "string") fail("invalid_request", { detail: name });
+  return value;
+}
+
+/** The model's name, or the operation's own when the body names none: `model_added` then says that it must be put in. */
+export function readModelOr(body: JsonObject, otherwise: string): { model: string; model_added?: true } {
+  const { model } = body;
+  return model === undefined || model === null || model === "" ? { model: otherwise, model_added: true } : { model: readModel(body) };
+}

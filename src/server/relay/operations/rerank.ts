@@ -1,0 +1,33 @@
+/** POST /v1/rerank: the shape that Jina and Cohere share. */
+import { fail } from "../../../shared/errors";
+import { readUsage } from "../dialects/openai-chat/usage";
+import type { Usage } from "../events";
+import { isObject, type JsonObject } from "../json";
+import { type Operation, readCount, readModel } from "./operation";
+
+const tokensIn = (value: unknown): number | undefined =>
+  isObject(value) && typeof value.input_tokens === "number" ? Math.max(0, Math.trunc(value.input_tokens)) : undefined;
+
+/** Jina: usage.total_tokens; Cohere: meta.tokens.input_tokens; others put it under meta.billed_units. All of it is input. */
+function usageOf(body: JsonObject): Usage | undefined {
+  const usage = readUsage(body.usage);
+  if (usage) return { input: (usage.input ?? 0) + (usage.output ?? 0) };
+  if (!isObject(body.meta)) return undefined;
+  const input = tokensIn(body.meta.tokens) ?? tokensIn(body.meta.billed_units);
+  return input === undefined ? undefined : { input };
+}
+
+export const rerank: Operation = {
+  key: "rerank",
+  streams: false,
+  read(body) {
+    const model = readModel(body);
+    const { query, documents } = body;
+    if (query === undefined || query === null || query === "") fail("invalid_request", { detail: "query" });
+    if (!Array.isArray(documents) || documents.length === 0) fail("invalid_request", { detail: "documents" });
+    readCount(body, "top_n");
+    const usage = { input: Math.ceil(Buffer.byteLength(JSON.stringify([query, documents])) / 3) };
+    return { model, stream: false, include_usage: true, max_output: 0, terms: { usage, exact: false } };
+  },
+  direct: { json: true, plain: "never", isAnswer: (body) => Array.isArray(body.results), usageOf },
+};

@@ -1,0 +1,18 @@
+/** Paths of the OpenAI API that Weir knows and does not serve: refused in words, so that nobody looks for a typing error. */
+
+/** Exact lines, and beginnings that end in `*`. */
+export const unservedRoutes: readonly string[] = [
+  "POST /v1/edits",
+  "DELETE /v1/models/*",
+  ...["GET", "POST", "DELETE"].flatMap((method) => [`${method} /v1/files`, `${method} /v1/files/*`]),
+  ...["GET", "POST", "DELETE"].flatMap((method) => [`${method} /v1/fine-tunes`, `${method} /v1/fine-tunes/*`]),
+  ...["GET", "POST"].flatMap((method) => [`${method} /v1/fine_tuning/*`]),
+];
+
+const exact = new Set(unservedRoutes.filter((route) => !route.endsWith("*")));
+const beginnings = unservedRoutes.filter((route) => route.endsWith("*")).map((route) => route.slice(0, -1));
+
+export function isUnserved(method: string, path: string): boolean {
+  const line = `${method} ${path}`;
+  return exact.has(line) || beginnings.some((beginning) => line.startsWith(beginning) && line.length > beginning.length);
+}

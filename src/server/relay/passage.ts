@@ -1,0 +1,86 @@
+/** A stream that passes through in a dialect other than OpenAI's: frames untouched, read by the dialect's own decoder. */
+import type { AnswerReader } from "./answer";
+import type { AnswerContext, OutFrame, StreamDecoder } from "./dialects/translation";
+import type { RelayError } from "./error";
+import type { AnswerEvent, DialectKey, Usage, Warning, WireError } from "./events";
+import { type Bytes, firstFrameEnd, readFrame, writeFrame } from "./sse";
+import { chatDialects } from "./dialects/chat-dialects";
+
+const nothing: Bytes = Buffer.alloc(0);
+
+export class Passage implements AnswerReader {
+  readonly #decoder: StreamDecoder;
+  readonly #events: AnswerEvent[] = [];
+  /** The frames from the finish on, held back until the charge. */
+  readonly #last: Bytes[] = [];
+
+  usage: Usage | undefined;
+  finished = false;
+  done = false;
+  error: WireError | undefined;
+  malformed = false;
+  contentBytes = 0;
+  readonly warnings: readonly Warning[] = [];
+
+  constructor(
+    readonly dialect: DialectKey,
+    readonly context: AnswerContext,
+  ) {
+    this.#decoder = chatDialects[dialect].streamDecoder(context.id);
+  }
+
+  get over(): boolean {
+    return this.done || this.malformed || this.error !== undefined;
+  }
+
+  feed(region: Bytes): Bytes {
+    let sent = region.length;
+    for (let from = 0; from < region.length; ) {
+      const next = firstFrameEnd(region, from, region.length);
+      const end = next < 0 ? region.length : next;
+      const frame = region.subarray(from, end);
+      const { data } = readFrame(frame);
+      if (data !== undefined && data !== "") this.#read(data);
+      const bad = this.malformed || this.error !== undefined;
+      if (this.finished || this.over) {
+        if (sent === region.length) sent = from;
+        // A copy: the region may be large.
+        if (!bad) this.#last.push(Buffer.from(frame));
+      }
+      if (this.over) break;
+      from = end;
+    }
+    return region.subarray(0, sent);
+  }
+
+  end(): Uint8Array {
+    if (!this.over) this.#decoder.end(this.#events);
+    this.#take();
+    return nothing;
+  }
+
+  close(): Uint8Array {
+    return Buffer.concat(this.#last);
+  }
+
+  fail(error: RelayError): Uint8Array {
+    const frames: OutFrame[] = [];
+    chatDialects[this.dialect].streamEncoder(this.context, () => undefined).fail(error, frames);
+    return Buffer.concat(frames.map(({ data, event }) => writeFrame(data, event)));
+  }
+
+  #read(data: string): void {
+    if (this.#decoder.decode(data, this.#events)) this.#take();
+    else this.malformed = true;
+  }
+
+  #take(): void {
+    for (const event of this.#events.splice(0)) {
+      if (event.type === "block_delta") this.contentBytes += Buffer.byteLength(event.text);
+      else if (event.type === "usage") this.usage = event.usage;
+      else if (event.type === "finish") this.finished = true;
+      else if (event.type === "error") this.error = event.error;
+      else if (event.type === "done") this.done = true;
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** Every vendor that speaks its dialect at an ordinary address with its key in a header. */
+import { type AuthStyle, operationPath, splitKey } from "../../../shared/channel-types";
+import type { PoolChannel } from "../seams";
+import type { Provider } from "./provider";
+
+/** The key itself and the headers that its other parts travel in (Qianfan: `key|appid`). */
+function keyAndHeaders({ type, key }: PoolChannel): { key: string; headers: Record<string, string> } {
+  const named = Object.entries(type.key_format.headers);
+  if (named.length === 0) return { key, headers: {} };
+  const parts = splitKey(type.id, key) ?? {};
+  const present = named.flatMap(([header, part]) => (parts[part] ? [[header, parts[part]] as const] : []));
+  return { key: parts.api_key ?? key, headers: Object.fromEntries(present) };
+}
+
+/** How a key is put into headers. Styles that need code (jwt, signed, access-token) are their providers' business. */
+const authHeader: Readonly<Partial<Record<AuthStyle, (key: string) => [name: string, value: string]>>> = {
+  bearer: (key) => ["authorization", `Bearer ${key}`],
+  token: (key) => ["authorization", `Token ${key}`],
+  "x-api-key": (key) => ["x-api-key", key],
+  "api-key": (key) => ["api-key", key],
+  "x-goog-api-key": (key) => ["x-goog-api-key", key],
+};
+
+const fill = (template: string, channel: PoolChannel, model: string): string =>
+  template.includes("{")
+    ? template.replace("{model}", encodeURIComponent(model)).replace("{other}", encodeURIComponent(channel.other))
+    : template;
+
+export const ordinary: Provider = {
+  url(channel, operation, model) {
+    const path = operationPath(channel.type, operation);
+    if (path === undefined) return undefined;
+    if (channel.type.complete_url) return fill(channel.base_url, channel, model);
+    return channel.base_url + fill(path, channel, model);
+  },
+  headers(channel) {
+    const { key, headers: ofKey } = keyAndHeaders(channel);
+    const headers: Record<string, string> = { ...channel.type.headers, ...ofKey };
+    const auth = authHeader[channel.type.auth]?.(key);
+    if (auth && key !== "") headers[auth[0]] = auth[1];
+    if (channel.type.organization && channel.organization !== "") headers["openai-organization"] = channel.organization;
+    return headers;
+  },
+};

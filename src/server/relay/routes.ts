@@ -1,0 +1,117 @@
+/** The paths of the relay: method and path -> dialect and operation. Nothing else in the house knows a /v1 path. */
+import { anthropicDialect } from "./dialects/anthropic/dialect";
+import { callerDialect, type CallerDialect } from "./dialects/dialect";
+import { geminiDialect } from "./dialects/gemini/dialect";
+import { openaiChat } from "./dialects/openai-chat/dialect";
+import { responsesDialect } from "./dialects/openai-responses/dialect";
+import { chat, completions } from "./operations/chat";
+import { anthropicCounter, geminiCounter, type TokenCounter } from "./operations/count-tokens";
+import { generateContent, messages, responses } from "./operations/dialect-chat";
+import { embeddings, engineEmbeddings } from "./operations/embeddings";
+import { imageEdits, imageGenerations, imageVariations } from "./operations/images";
+import { moderations } from "./operations/moderations";
+import type { Operation } from "./operations/operation";
+import { rerank } from "./operations/rerank";
+import { speech } from "./operations/speech";
+import { transcriptions, translations } from "./operations/transcription";
+import { isUnserved, unservedRoutes } from "./operations/unserved";
+
+export type Route =
+  | { dialect: CallerDialect; operation: Operation }
+  | { dialect: CallerDialect; operation: "models" | "subscription" | "usage" | "unserved" }
+  | { dialect: CallerDialect; operation: "model"; model: string }
+  /** `model` where the path names it. */
+  | { dialect: CallerDialect; operation: "count_tokens"; counter: TokenCounter; model?: string };
+
+const anthropic = callerDialect(anthropicDialect, "ping");
+const openaiResponses = callerDialect(responsesDialect);
+const gemini = callerDialect(geminiDialect);
+
+/** Paths that name everything. */
+export const relayRoutes: Readonly<Record<string, Route>> = {
+  "POST /v1/chat/completions": { dialect: openaiChat, operation: chat },
+  "POST /pg/chat/completions": { dialect: openaiChat, operation: chat },
+  "POST /v1/messages": { dialect: anthropic, operation: messages },
+  "POST /v1/messages/count_tokens": { dialect: anthropic, operation: "count_tokens", counter: anthropicCounter },
+  "POST /v1/responses": { dialect: openaiResponses, operation: responses },
+  "POST /v1/completions": { dialect: openaiChat, operation: completions },
+  "POST /v1/embeddings": { dialect: openaiChat, operation: embeddings },
+  "POST /v1/images/generations": { dialect: openaiChat, operation: imageGenerations },
+  "POST /v1/images/edits": { dialect: openaiChat, operation: imageEdits },
+  "POST /v1/images/variations": { dialect: openaiChat, operation: imageVariations },
+  "POST /v1/audio/speech": { dialect: openaiChat, operation: speech },
+  "POST /v1/audio/transcriptions": { dialect: openaiChat, operation: transcriptions },
+  "POST /v1/audio/translations": { dialect: openaiChat, operation: translations },
+  "POST /v1/moderations": { dialect: openaiChat, operation: moderations },
+  "POST /v1/rerank": { dialect: openaiChat, operation: rerank },
+  "GET /v1/models": { dialect: openaiChat, operation: "models" },
+  "GET /v1beta/models": { dialect: openaiChat, operation: "models" },
+  "GET /dashboard/billing/subscription": { dialect: openaiChat, operation: "subscription" },
+  "GET /dashboard/billing/usage": { dialect: openaiChat, operation: "usage" },
+  "GET /v1/dashboard/billing/subscription": { dialect: openaiChat, operation: "subscription" },
+  "GET /v1/dashboard/billing/usage": { dialect: openaiChat, operation: "usage" },
+};
+
+const MODEL_PREFIX = /^\/v1(?:beta)?\/models\/(.+)$/;
+const GENERATE = /^\/v1(?:beta)?\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
+const ENGINE = /^\/v1\/engines\/(.+)\/embeddings$/;
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** The path of a URL, without query and without a trailing slash. */
+export function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("://") + 3);
+  if (start < 0) return "/";
+  const query = url.indexOf("?", start);
+  const end = query < 0 ? url.length : query;
+  return url.slice(start, end > start + 1 && url[end - 1] === "/" ? end - 1 : end);
+}
+
+/** undefined: no such route. */
+export function findRoute(method: string, path: string): Route | undefined {
+  const known = relayRoutes[`${method} ${path}`];
+  if (known) return known;
+  const model = method === "GET" ? MODEL_PREFIX.exec(path)?.[1] : undefined;
+  if (model !== undefined) return { dialect: openaiChat, operation: "model", model: decode(model) };
+  const engine = method === "POST" ? ENGINE.exec(path)?.[1] : undefined;
+  if (engine !== undefined) return { dialect: openaiChat, operation: engineEmbeddings(decode(engine)) };
+  const generate = method === "POST" ? GENERATE.exec(path) : null;
+  const generated = decode(generate?.[1] ?? "");
+  if (generate?.[2] === "countTokens") return { dialect: gemini, operation: "count_tokens", counter: geminiCounter, model: generated };
+  if (generate) return { dialect: gemini, operation: generateContent(generated, generate[2] !== "generateContent") };
+  return isUnserved(method, path) ? { dialect: openaiChat, operation: "unserved" } : undefined;
+}
+
+/** The dialect that an unknown path is answered in. */
+export const fallbackDialect: CallerDialect = openaiChat;
+
+/** The media types that the body of an operation may have. */
+function bodiesOf({ direct }: Operation): string[] {
+  const json = !direct || direct.json ? ["application/json"] : [];
+  return direct?.readForm ? [...json, "multipart/form-data"] : json;
+}
+
+/** Every route for documents: method, path with {params}, the operation's key, media types of the body. */
+export const listedRoutes: readonly { method: string; path: string; operation: string; bodies?: readonly string[] }[] = [
+  ...Object.entries(relayRoutes).map(([line, { operation }]) => {
+    const [method = "", path = ""] = line.split(" ");
+    return typeof operation === "string" ? { method, path, operation } : { method, path, operation: operation.key, bodies: bodiesOf(operation) };
+  }),
+  { method: "GET", path: "/v1/models/{model}", operation: "model" },
+  { method: "GET", path: "/v1beta/models/{model}", operation: "model" },
+  { method: "POST", path: "/v1/engines/{model}/embeddings", operation: "embeddings", bodies: ["application/json"] },
+  ...["generateContent", "streamGenerateContent"].map((call) => (
+    { method: "POST", path: `/v1beta/models/{model}:${call}`, operation: "chat", bodies: ["application/json"] }
+  )),
+  { method: "POST", path: "/v1beta/models/{model}:countTokens", operation: "count_tokens" },
+  ...unservedRoutes.map((line) => {
+    const [method = "", path = ""] = line.replace("*", "{path}").split(" ");
+    return { method, path, operation: "501 api_not_implemented" };
+  }),
+];

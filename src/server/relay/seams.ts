@@ -1,0 +1,120 @@
+/**
+ * The five seams at which the data plane meets the control plane: authenticate a token, know a price, pick a channel,
+ * move money, write a log. The relay sees nothing else of the features and no database.
+ */
+import type { ChannelType } from "../../shared/channel-types";
+import type { CompiledPrice } from "../../shared/pricing";
+import type { Lang } from "../../shared/text";
+import type { ChannelTrouble } from "../features/channel/auto-status";
+import type { CallLog, Ledger } from "../features/wallet/ledger";
+import type { Limits } from "./limits";
+
+/** Who calls, after authentication. */
+export interface Caller {
+  user_id: number;
+  username: string;
+  role: number;
+  /** The user's own group. */
+  user_group: string;
+  /** The group whose channels and ratio are used: the token's, else the user's. */
+  group: string;
+  /** Group "auto": the groups it stands for, in order; `group` becomes the one that serves. */
+  groups?: readonly string[];
+  token_id: number;
+  token_name: string;
+  /** undefined = every model. */
+  models?: ReadonlySet<string>;
+  /** Administrators only: `sk-KEY-<channel id>`. */
+  channel_id?: number;
+  rpm: number;
+  tpm: number;
+  concurrency: number;
+  lang: Lang;
+}
+
+/** A channel as the relay uses it: parsed once when the pool is built. The clear key lives in memory only. */
+export interface PoolChannel {
+  id: number;
+  name: string;
+  type: ChannelType;
+  key: string;
+  /** Without a trailing slash; the type's own address when the channel names none. */
+  base_url: string;
+  other: string;
+  organization: string;
+  models: ReadonlySet<string>;
+  groups: ReadonlySet<string>;
+  priority: number;
+  weight: number;
+  auto_ban: boolean;
+  /** Requested model -> upstream model, chains resolved. */
+  model_mapping: ReadonlyMap<string, string>;
+  /** Upstream status -> status seen by retry, disable and caller. */
+  status_mapping: ReadonlyMap<number, number>;
+  setting: Readonly<Record<string, unknown>>;
+  test_model: string;
+}
+
+export interface Pool {
+  /** Enabled channels that serve (group, model), any order; the array is shared, never changed. */
+  candidates(group: string, model: string): readonly PoolChannel[];
+  /** Any channel, enabled or not, for pinned calls and tests. */
+  byId(id: number): { channel: PoolChannel; enabled: boolean } | undefined;
+  /** Names of the models some enabled channel serves in a group, sorted. */
+  models(group: string): readonly string[];
+}
+
+/** What a caller may spend, in units. */
+export interface Funds {
+  remain: number;
+  used: number;
+  unlimited: boolean;
+  /** When the token ends, epoch seconds; 0 = never. */
+  expires: number;
+}
+
+export interface Seams {
+  /**
+   * The caller behind a presented key (any spelling: with or without `sk-`, `-<channel id>` at the end). Throws AppError
+   * token_missing, token_invalid, token_expired, token_exhausted, token_disabled, user_banned, token_ip_denied,
+   * token_channel_denied, group_denied.
+   */
+  authenticate(key: string | undefined, ip: string, lang: Lang): Promise<Caller>;
+  /** undefined when the model has neither price nor ratio and SelfUseMode is off. */
+  price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
+  pool: Pool;
+  ledger: Ledger;
+  /** What the caller may spend: his token's figures, or his own (option DisplayTokenStatEnabled). */
+  funds(caller: Caller): Promise<Funds>;
+  /** Writes the row of a call that was not charged (type 5, error). Never throws into the relay. */
+  recordFailure(log: CallLog): Promise<void>;
+  limits: Limits;
+  /** Told of every failed attempt: the channel may have to be disabled. Answers at once and never throws. */
+  channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
+  /** Options the relay reads, by value at the time of the call. */
+  option: RelayOptions;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** What the relay reads from the option store (shared/options.ts); a getter each, so a change holds at the next call. */
+export interface RelayOptions {
+  readonly retryTimes: number;
+  /** Units... of tokens: PreConsumedQuota, the step of a stream's hold. */
+  readonly preConsumedTokens: number;
+  /** Cap of output tokens assumed for a plain call that names no maximum. */
+  readonly maxHoldOutputTokens: number;
+  readonly logConsume: boolean;
+  readonly pingAfterMs: number;
+  readonly connectTimeoutMs: number;
+  readonly firstByteTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+  /** Time all attempts before the head share. */
+  readonly attemptBudgetMs: number;
+  /** Conversations return to the channel that served them last. */
+  readonly stickyRouting?: boolean;
+  readonly maxBodyBytes: number;
+  /** Units of what balances are shown in: QuotaPerUnit for dollars, else 1. */
+  readonly balanceUnit: number;
+}

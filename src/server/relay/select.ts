@@ -1,0 +1,185 @@
+/**
+ * Chooses the channels of one call, one after the other, and explains the choice.
+ *
+ * Highest priority first; inside a tier a draw in proportion to weight, without replacement (all weights 0: equal
+ * shares; a weight of 0 beside positive ones waits until those are used up: checklist C-662). A tier is exhausted
+ * before the next one begins. A cooling channel is passed over while another is left, and tried last when none is: real
+ * traffic is what ends a failure. With group auto the first group that has a channel awake comes first.
+ */
+import type { Cooling, Standing } from "./cooling";
+import type { RelayStats } from "./call";
+import type { Sticky } from "./sticky";
+import type { PoolChannel } from "./seams";
+
+/** Why a candidate was not among those drawn from. */
+export interface Skipped {
+  channel: number;
+  why: "unsupported" | "cooling" | "probing";
+  /** For cooling: what was left of it when the call began. */
+  remaining_ms?: number;
+}
+
+/** Kept with the log row for administrators. */
+export interface SelectionRecord {
+  candidates: number;
+  /** Candidates by priority, highest first: ids and weights. */
+  tiers: { priority: number; channels: { id: number; weight: number }[] }[];
+  skipped: Skipped[];
+  /** The channel that this conversation went to before, when it was chosen for that. */
+  sticky?: number;
+  /** Group auto: the groups in the order they were open to this call. */
+  groups?: readonly string[];
+}
+
+/** One group of a call whose token leaves the choice to group auto. */
+export interface Stage {
+  group: string;
+  candidates: readonly PoolChannel[];
+}
+
+export interface SelectionOptions {
+  candidates: readonly PoolChannel[];
+  model: string;
+  cooling: Cooling;
+  /** Whether the channel can be asked for this operation at all. */
+  supports(channel: PoolChannel): boolean;
+  /** A number in [0, 1). */
+  random(): number;
+  /** Group auto: the groups of `candidates` in order; a channel belongs to the first that has it. */
+  stages?: readonly Stage[] | undefined;
+}
+
+export class Selection {
+  readonly #left: PoolChannel[] = [];
+  readonly #skipped: Skipped[] = [];
+  readonly #options: SelectionOptions;
+  /** Channel -> index of its stage. */
+  readonly #groups: ReadonlyMap<PoolChannel, number> | undefined;
+  #sticky: number | undefined;
+  #preferred: number | undefined;
+  #stats: RelayStats | undefined;
+
+  constructor(options: SelectionOptions) {
+    this.#options = options;
+    if (options.stages) {
+      const groups = new Map<PoolChannel, number>();
+      options.stages.forEach(({ candidates }, stage) => {
+        for (const channel of candidates) if (!groups.has(channel)) groups.set(channel, stage);
+      });
+      this.#groups = groups;
+    }
+    for (const channel of options.candidates) {
+      if (options.supports(channel)) this.#left.push(channel);
+      else this.#skipped.push({ channel: channel.id, why: "unsupported" });
+    }
+  }
+
+  /** Channels that can still be tried. */
+  get left(): number {
+    return this.#left.length;
+  }
+
+  /** The next channel to try, undefined when all were tried. Never answers the same channel twice. */
+  next(): PoolChannel | undefined {
+    if (this.#left.length === 0) return undefined;
+    const awake = this.#left.length === 1 ? this.#left : this.#left.filter((channel) => this.#isAwake(channel));
+    const tier = this.#topTier(awake.length > 0 ? awake : this.#left);
+    const { random } = this.#options;
+    const preferred = this.#preferred;
+    const known = preferred === undefined ? undefined : tier.find((channel) => channel.id === preferred);
+    const chosen = known ?? draw(tier, random);
+    // Only a choice that was one: the preferred channel awake beside others.
+    if (known && tier.length > 1 && awake.includes(known)) {
+      this.#sticky = known.id;
+      if (this.#stats) this.#stats.sticky_hits++;
+    }
+    this.#preferred = undefined;
+    if (chosen) this.#left.splice(this.#left.indexOf(chosen), 1);
+    return chosen;
+  }
+
+  /** Those of the first group that is left, and of its highest priority. */
+  #topTier(from: readonly PoolChannel[]): readonly PoolChannel[] {
+    const stage = this.#groups ? from.reduce((least, channel) => Math.min(least, this.#stageOf(channel)), Infinity) : 0;
+    const open = this.#groups ? from.filter((channel) => this.#stageOf(channel) === stage) : from;
+    const top = open.reduce((most, channel) => Math.max(most, channel.priority), -Infinity);
+    return open.filter((channel) => channel.priority === top);
+  }
+
+  readonly #stageOf = (channel: PoolChannel): number => this.#groups?.get(channel) ?? 0;
+
+  /** Group auto: the group that a channel is tried in. */
+  groupOf(channel: PoolChannel): string | undefined {
+    return this.#options.stages?.[this.#stageOf(channel)]?.group;
+  }
+
+  /** The first choice is the conversation's last channel, if chance would decide between it and others. Forgotten while it cools. */
+  prefer(sticky: Sticky, key: string, stats: RelayStats): void {
+    stats.sticky_calls++;
+    this.#stats = stats;
+    const place = sticky.get(key);
+    const channel = place === undefined ? undefined : this.#left.find(({ id }) => id === place);
+    if (channel && this.#standing(channel) === "ready") this.#preferred = channel.id;
+    else if (channel) sticky.delete(key);
+  }
+
+  #standing(channel: PoolChannel): Standing {
+    return this.#options.cooling.standing(channel.id, this.#options.model);
+  }
+
+  #isAwake(channel: PoolChannel): boolean {
+    const standing = this.#standing(channel);
+    if (standing === "ready") return true;
+    if (!this.#skipped.some((entry) => entry.channel === channel.id)) {
+      const why = standing === "probing" ? { why: standing } : { why: "cooling" as const, remaining_ms: standing };
+      this.#skipped.push({ channel: channel.id, ...why });
+    }
+    return false;
+  }
+
+  #notes(): Pick<SelectionRecord, "sticky" | "groups"> {
+    const { stages } = this.#options;
+    if (!stages && this.#sticky === undefined) return {};
+    return {
+      ...(this.#sticky !== undefined && { sticky: this.#sticky }),
+      ...(stages && { groups: stages.map(({ group }) => group) }),
+    };
+  }
+
+  /** The choice, for the log row. */
+  explain(): SelectionRecord {
+    const { candidates } = this.#options;
+    return { candidates: candidates.length, tiers: tiersOf(candidates), skipped: this.#skipped, ...this.#notes() };
+  }
+}
+
+/** The pool's arrays are shared by calls and never changed. */
+const knownTiers = new WeakMap<readonly PoolChannel[], SelectionRecord["tiers"]>();
+
+function tiersOf(candidates: readonly PoolChannel[]): SelectionRecord["tiers"] {
+  let known = knownTiers.get(candidates);
+  if (!known) {
+    const tiers = new Map<number, { id: number; weight: number }[]>();
+    for (const { id, weight, priority } of candidates) {
+      const tier = tiers.get(priority);
+      if (tier) tier.push({ id, weight });
+      else tiers.set(priority, [{ id, weight }]);
+    }
+    known = [...tiers].sort(([a], [b]) => b - a).map(([priority, channels]) => ({ priority, channels }));
+    knownTiers.set(candidates, known);
+  }
+  return known;
+}
+
+/** One of the channels, in proportion to weight; equal shares when all weights are 0. */
+export function draw(channels: readonly PoolChannel[], random: () => number): PoolChannel | undefined {
+  if (channels.length < 2) return channels[0];
+  const total = channels.reduce((sum, channel) => sum + channel.weight, 0);
+  if (total === 0) return channels[Math.floor(random() * channels.length)];
+  let point = random() * total;
+  for (const channel of channels) {
+    point -= channel.weight;
+    if (point < 0) return channel;
+  }
+  return channels.findLast((channel) => channel.weight > 0);
+}

@@ -1,0 +1,274 @@
+/**
+ * The body of a streamed answer: upstream frames through the meter to the caller, with both commitments.
+ *
+ * Head: sent with the first content, or with a ping when nothing came for PingAfter; then attempts may still be running
+ * and a failure is an error event. Answer: the first content; after it no retry. The dialect's last word and the end of
+ * the body wait until the charge is committed. Memory is constant: one region of whole frames at a time, pulled.
+ */
+import type { EndReason } from "../../shared/log";
+import type { Phase } from "./alarm";
+import type { Call } from "./call";
+import { callError, ownError, type RelayError } from "./error";
+import { classifyErrorIn200, type Failure, failureOf } from "./failures";
+import { type AnswerReader, answerReader } from "./answer";
+import { BYTES_PER_TOKEN, type CallMoney } from "./money";
+import { FrameTooLarge, type Bytes } from "./sse";
+import type { TriesOutcome } from "./tries";
+import { lastFrame, type UpstreamStream } from "./upstream";
+
+/** How long an upstream is drained for its usage after the caller has left, and how many tokens at most. */
+export const DRAIN_MS = 5_000;
+const DRAIN_TOKENS = 2_000;
+/** How long the end of the upstream's body is awaited after its last word, so that the connection can be used again. */
+const TRAILER_MS = 1_000;
+const empty: Bytes = Buffer.alloc(0);
+
+export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
+  readonly #call: Call;
+  readonly #money: CallMoney;
+  readonly #failed: (failure: Failure, reason: EndReason) => Promise<void>;
+  #meter: AnswerReader;
+  #outcome: TriesOutcome | Promise<TriesOutcome> | undefined;
+  #upstream: UpstreamStream | undefined;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /** The caller waits for bytes: pings may go, and silence is the upstream's. */
+  #waiting = false;
+  /** Metered bytes that wait for the first pull. */
+  #ready: Bytes[] = [];
+  #expired: Phase | undefined;
+  #over = false;
+  /** Content bytes when the caller left. */
+  #leftAt = 0;
+
+  /**
+   * `outcome` is the first content, or the promise of it when the head goes first. `failed` ends a call that failed
+   * before its content: gives the hold back and writes the row.
+   */
+  constructor(
+    call: Call,
+    money: CallMoney,
+    outcome: TriesOutcome | Promise<TriesOutcome>,
+    failed: (failure: Failure, reason: EndReason) => Promise<void>,
+  ) {
+    this.#call = call;
+    this.#money = money;
+    this.#outcome = outcome;
+    this.#failed = failed;
+    // Nobody has answered yet: only an error could be said.
+    this.#meter = answerReader(call, "openai-chat");
+    call.engine.stats.open_streams++;
+    call.onLeave = () => this.#leave();
+    call.alarm.onPing = () => this.#ping();
+    // He went before there was a body that could tell.
+    if (call.left) queueMicrotask(() => this.#leave());
+  }
+
+  /**
+   * The whole answer when it has arrived already: charged, with its last word. undefined when it has not; then the
+   * stream is to be pulled.
+   */
+  async whole(): Promise<Bytes | undefined> {
+    const upstream = await this.#open();
+    if (!upstream) return undefined;
+    const out: Bytes[] = [];
+    while (!this.#meter.over && upstream.kept.length > 0) out.push(this.#meter.feed(upstream.kept.shift() ?? empty));
+    if (!this.#meter.done) {
+      this.#ready = out;
+      return undefined;
+    }
+    await this.#finish();
+    return Buffer.concat([...out, this.#meter.close()]);
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    // The head went without content: it carries the first ping.
+    if (!(this.#outcome instanceof Promise)) return;
+    controller.enqueue(this.#call.dialect.ping);
+    // What becomes of the attempts does not wait for a caller who reads nothing.
+    void this.#outcome.then(() => this.pull());
+  }
+
+  async pull(): Promise<void> {
+    if (this.#over || this.#waiting) return;
+    this.#waiting = true;
+    await this.#advance();
+    this.#waiting = false;
+  }
+
+  cancel(): void {
+    this.#leave();
+  }
+
+  /** Reads until something was sent or the answer is over. Never throws. */
+  async #advance(): Promise<void> {
+    try {
+      const upstream = this.#upstream ?? (await this.#open());
+      if (!upstream) return;
+      const idleMs = this.#call.engine.seams.option.idleTimeoutMs;
+      if (this.#ready.length > 0) {
+        const ready = Buffer.concat(this.#ready.splice(0));
+        if (ready.length > 0 && !this.#call.left) this.#send(ready);
+        if (this.#meter.over) return await this.#finish();
+        if (ready.length > 0 && !this.#call.left) return;
+      }
+      while (!this.#over) {
+        const region = upstream.kept.shift() ?? (await this.#read(upstream, idleMs));
+        if (region === undefined) {
+          const rest = this.#meter.end();
+          if (rest.length > 0 && !this.#call.left) this.#send(rest);
+          return await this.#finish();
+        }
+        if (region.length === 0) continue;
+        const out = this.#meter.feed(region);
+        if (this.#call.left) {
+          if (this.#meter.over || this.#drained()) return await this.#finish();
+          continue;
+        }
+        if (out.length > 0) this.#send(out);
+        if (this.#meter.over) return await this.#finish();
+        if (!this.#money.spend(this.#meter.contentBytes)) return await this.#finish("out_of_quota");
+        if (out.length > 0) return;
+      }
+    } catch (error) {
+      await this.#finish(this.#reasonOf(error));
+    }
+  }
+
+  /** Waits for the first content; undefined when the call is over without one. */
+  async #open(): Promise<UpstreamStream | undefined> {
+    const outcome = await this.#outcome;
+    this.#outcome = undefined;
+    if (outcome?.ok && outcome.kind === "stream") {
+      this.#upstream = outcome.stream;
+      this.#meter = outcome.stream.answer;
+      const { alarm, engine } = this.#call;
+      alarm.onLimit = (phase) => this.#expire(phase);
+      // The wait for the first byte is over; from now on silence counts.
+      alarm.limit("idle", engine.seams.option.idleTimeoutMs);
+      await this.#money.commitPrice();
+      return outcome.stream;
+    }
+    const failure = outcome?.ok === false ? outcome.failure : failureOf("malformed");
+    await this.#failed(failure, outcome?.ok === false ? outcome.end_reason : "upstream_error");
+    this.#close(callError(this.#call, failure));
+    return undefined;
+  }
+
+  /** The next whole frames; empty when none is complete yet, undefined at the end of the body. */
+  async #read(upstream: UpstreamStream, idleMs: number): Promise<Bytes | undefined> {
+    if (upstream.ended) return undefined;
+    if (!this.#call.left) this.#call.alarm.limit("idle", idleMs);
+    const { done, value } = await upstream.reader.read();
+    if (!done) return upstream.splitter.push(value) ?? empty;
+    upstream.ended = true;
+    return lastFrame(upstream.splitter);
+  }
+
+  #send(bytes: Uint8Array): void {
+    this.#controller?.enqueue(bytes);
+    this.#call.alarm.sent();
+  }
+
+  #ping(): void {
+    if (this.#waiting && !this.#over && !this.#call.left) this.#send(this.#call.dialect.ping);
+  }
+
+  #expire(phase: Phase): void {
+    // While nobody waits for bytes the silence is the caller's, not the upstream's.
+    if (phase === "idle" && !this.#waiting) return;
+    this.#expired = phase;
+    this.#upstream?.abort();
+    // Its end does not wait for a caller who reads nothing.
+    void this.pull();
+  }
+
+  #leave(): void {
+    if (this.#over || this.#leftAt !== 0) return;
+    this.#call.left = true;
+    this.#leftAt = Math.max(1, this.#meter.contentBytes);
+    this.#call.alarm.total(DRAIN_MS, true);
+    const known = this.#meter.usage !== undefined && this.#meter.finished;
+    // What was read already is enough.
+    if (this.#upstream && known) this.#upstream.abort();
+    if (!this.#waiting) void this.pull();
+  }
+
+  #drained(): boolean {
+    return this.#meter.contentBytes - this.#leftAt > DRAIN_TOKENS * BYTES_PER_TOKEN;
+  }
+
+  #reasonOf(error: unknown): EndReason {
+    if (this.#expired) return "idle_timeout";
+    if (error instanceof FrameTooLarge) {
+      this.#meter.malformed = true;
+      return "upstream_error";
+    }
+    return "upstream_cut";
+  }
+
+  /** Ends the answer: charge, then the last word, then the end of the body. Once. */
+  async #finish(reason?: EndReason): Promise<void> {
+    if (this.#over) return;
+    this.#over = true;
+    const end_reason = this.#endReason(reason);
+    const { usage, contentBytes } = this.#meter;
+    this.#letGo();
+    this.#call.warnings = [...this.#call.warnings, ...this.#meter.warnings];
+    await this.#money.settle({ end_reason, usage, content_bytes: contentBytes });
+    this.#close(end_reason === "complete" || end_reason === "caller_left" ? undefined : this.#errorFor(end_reason));
+  }
+
+  #endReason(reason: EndReason | undefined): EndReason {
+    const { finished, done, error, malformed } = this.#meter;
+    // An answer is complete with its finish reason, whatever becomes of the connection afterwards.
+    if (finished || (done && !this.#call.left)) return "complete";
+    if (this.#call.left) return "caller_left";
+    if (error || malformed) return "upstream_error";
+    return reason ?? "upstream_cut";
+  }
+
+  #errorFor(reason: EndReason): RelayError {
+    const { lang, request_id } = this.#call;
+    if (reason === "out_of_quota") return ownError("quota_exhausted_midstream", {}, lang, request_id);
+    const { error } = this.#meter;
+    if (error) return callError(this.#call, classifyErrorIn200(error));
+    if (reason === "idle_timeout") return callError(this.#call, failureOf("timeout", 0, this.#expired));
+    return callError(this.#call, failureOf(this.#meter.malformed ? "malformed" : "cut"));
+  }
+
+  /** Lets the upstream's body end by itself after its last word, so that the connection is kept; cuts it otherwise. */
+  #letGo(): void {
+    const { alarm } = this.#call;
+    alarm.clear();
+    const upstream = this.#upstream;
+    if (!upstream || upstream.ended) return;
+    if (!this.#meter.done) return upstream.abort();
+    alarm.onLimit = () => upstream.abort();
+    alarm.limit("idle", TRAILER_MS);
+    upstream.reader.read().then(
+      ({ done }) => {
+        alarm.clear();
+        if (!done) upstream.abort();
+      },
+      () => alarm.clear(),
+    );
+  }
+
+  #close(error: RelayError | undefined): void {
+    this.#over = true;
+    const call = this.#call;
+    const controller = this.#controller;
+    call.engine.stats.open_streams--;
+    call.over = true;
+    call.onLeave = undefined;
+    call.alarm.onPing = undefined;
+    try {
+      const last = error ? this.#meter.fail(error) : this.#meter.close();
+      if (!call.left && last.length > 0) controller?.enqueue(last);
+      controller?.close();
+    } catch {
+      // The caller has gone, and the stream with him.
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** Attempts one after the other until one succeeds, a failure says stop, or the options do. */
+import type { EndReason } from "../../shared/log";
+import { type Attempt, attempt } from "./attempt";
+import type { Call } from "./call";
+import { type Failure, failureOf } from "./failures";
+import { serveIn } from "./groups";
+import type { Selection } from "./select";
+
+export type Success = Extract<Attempt, { ok: true }>;
+export type TriesOutcome = Success | { ok: false; failure: Failure; end_reason: EndReason };
+
+/** Why a call ended whose last attempt failed before any content. */
+export function endReasonOf(failure: Failure): EndReason {
+  // Refused before anything was sent.
+  if (failure.class === "caller_mistake" && failure.upstream_status === 0) return "refused";
+  if (failure.class === "timeout") return "idle_timeout";
+  if (failure.class === "cut") return "upstream_cut";
+  return "upstream_error";
+}
+
+/**
+ * Tries channels: at most RetryTimes more after the first, none after the shared time budget, none for a failure that
+ * another channel cannot mend, none for a caller who has gone. A pinned channel is the only one.
+ */
+export async function runAttempts(call: Call, selection: Selection): Promise<TriesOutcome> {
+  const { option, now } = call.engine.seams;
+  let failure: Failure = failureOf("unreachable");
+  for (let tries = 0; tries <= option.retryTimes; tries++) {
+    const channel = selection.next();
+    if (!channel) break;
+    serveIn(call, selection.groupOf(channel));
+    const outcome = await attempt(call, channel);
+    if (outcome.ok) {
+      // A stream may be open for long, and nobody will send the body again.
+      if (call.sticky_key !== undefined) call.engine.sticky.set(call.sticky_key, channel.id);
+      call.body = Buffer.alloc(0);
+      return outcome;
+    }
+    failure = outcome.failure;
+    if (call.left) return { ok: false, failure, end_reason: "caller_left" };
+    if (!failure.retry || now() - call.arrived >= option.attemptBudgetMs) break;
+  }
+  return { ok: false, failure, end_reason: endReasonOf(failure) };
+}

@@ -1,0 +1,141 @@
+/** One request to one channel: what is sent, and the answer's body under the deadlines of the call. */
+import type { Call } from "./call";
+import type { AnswerReader } from "./answer";
+import type { Warning } from "./events";
+import { isObject, tryParse, withMembers } from "./json";
+import { directUrl } from "./operations/direct";
+import type { Operation } from "./operations/operation";
+import { providerOf } from "./providers/registry";
+import type { PoolChannel } from "./seams";
+import { isChatDialect } from "./dialects/chat-dialects";
+import { carriesSeals, translateRequest } from "./translate";
+import { type Bytes, type FrameSplitter, readFrame } from "./sse";
+
+/** A list of names of beta features. */
+const BETAS = /^[\w., -]{1,500}$/;
+/** Largest error body that is read to classify a failure. */
+const ERROR_BODY_LIMIT = 256 * 1024;
+
+export interface UpstreamRequest {
+  url: string;
+  init: BunFetchRequestInit;
+  /** The name sent upstream. */
+  model: string;
+  /** What the channel's dialect could not say. */
+  warnings: readonly Warning[];
+}
+
+/** Where a channel is asked for an operation; undefined when its type does not serve it. */
+export function urlOf(channel: PoolChannel, operation: Operation, model: string, stream = false): string | undefined {
+  const { dialect, complete_url } = channel.type;
+  if (dialect !== "openai-chat" && !(operation.key === "chat" && isChatDialect(dialect))) return undefined;
+  return directUrl(providerOf(channel)?.url(channel, operation.key, model, stream), operation, complete_url);
+}
+
+/**
+ * The request for a channel; undefined when its type does not serve the operation. Nothing of the caller's headers goes with
+ * it but the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no call of the caller's dialect.
+ */
+export function buildRequest(call: Call, channel: PoolChannel, signal: AbortSignal): UpstreamRequest | undefined {
+  const { request, operation } = call;
+  const model = channel.model_mapping.get(request.model) ?? request.model;
+  const provider = providerOf(channel);
+  const url = urlOf(channel, operation, model, request.stream);
+  if (!provider || url === undefined) return undefined;
+
+  const headers = provider.headers(channel);
+  headers["content-type"] = "application/json";
+  headers.accept = operation.direct ? "*/*" : request.stream ? "text/event-stream" : "application/json";
+  if (call.dialect.key === "anthropic" && channel.type.dialect === "anthropic" && BETAS.test(call.betas)) {
+    headers["anthropic-beta"] = call.betas;
+  }
+  // The relay reads along; it does not want to unpack.
+  headers["accept-encoding"] = "identity";
+  let body: BodyInit;
+  let warnings: readonly Warning[] = [];
+  if (call.form) {
+    const form = call.form.body(model === request.model && !request.model_added ? undefined : model);
+    headers["content-type"] = call.form.content_type;
+    headers["content-length"] = String(form.length);
+    body = form.body;
+  } else {
+    ({ body, warnings } = bodyFor(call, channel, model));
+  }
+  const proxy = channel.setting.proxy;
+  const init: BunFetchRequestInit = {
+    method: "POST",
+    headers,
+    body,
+    signal,
+    // A redirect could lead anywhere with the channel's key.
+    redirect: "manual",
+    ...(typeof proxy === "string" && proxy !== "" && { proxy }),
+  };
+  return { url, init, model, warnings };
+}
+
+/** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */
+function bodyFor(call: Call, channel: PoolChannel, model: string): { body: Bytes; warnings: readonly Warning[] } {
+  const { request, dialect, body } = call;
+  const { dialect: to, include_usage } = channel.type;
+  const from = dialect.key;
+  if (call.operation.key === "chat" && isChatDialect(to) && (from !== to || carriesSeals(body))) {
+    const parsed = tryParse(body);
+    const address = { model: request.model, stream: request.stream };
+    const translated = translateRequest(from, to, isObject(parsed) ? parsed : {}, model, address);
+    const { stream_options: _, ...without } = translated.body;
+    const written = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;
+    return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
+  }
+  const changes: Record<string, unknown> = {};
+  // Gemini names its model in the address alone.
+  if (to !== "gemini" && (model !== request.model || request.model_added)) changes.model = model;
+  if (to === "openai-chat" && request.stream && !request.include_usage && include_usage) {
+    changes.stream_options = { include_usage: true };
+  }
+  return { body: Object.keys(changes).length > 0 ? withMembers(body, changes) : body, warnings: [] };
+}
+
+/** A streamed answer whose first content has arrived. */
+export interface UpstreamStream {
+  reader: ReadableStreamDefaultReader<Uint8Array>;
+  splitter: FrameSplitter;
+  /** Reads along, and says what the caller gets. */
+  answer: AnswerReader;
+  /** Whole frames read so far and not yet passed on; the last region holds the first content. */
+  kept: Bytes[];
+  /** The body ended while the first content was awaited. */
+  ended: boolean;
+  abort(): void;
+}
+
+/**
+ * What is left at the end of a body: the last frame where a vendor leaves out its blank line, made whole; empty when the
+ * stream was cut inside a frame.
+ */
+export function lastFrame(splitter: FrameSplitter): Bytes {
+  const tail = splitter.end();
+  const { data } = tail.length === 0 ? { data: undefined } : readFrame(tail);
+  if (data === undefined || (data.trim() !== "[DONE]" && !isObject(tryParse(Buffer.from(data))))) return Buffer.alloc(0);
+  return Buffer.concat([tail, Buffer.from("\n\n")]);
+}
+
+/** Reads at most ERROR_BODY_LIMIT bytes of a body. */
+export async function readErrorBody(response: Response): Promise<Bytes> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  while (reader && size < ERROR_BODY_LIMIT) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    size += value.length;
+  }
+  reader?.cancel().catch(() => undefined);
+  return Buffer.concat(parts).subarray(0, ERROR_BODY_LIMIT);
+}
+
+/** The id an upstream gives its answer, for support requests. */
+export function upstreamRequestId(headers: Headers): string {
+  return (headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("x-oneapi-request-id") ?? "").slice(0, 128);
+}

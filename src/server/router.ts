@@ -1,0 +1,30 @@
+/** The tRPC tree. The console's types and every /api route come from here. */
+import { authRouter } from "./features/auth/router";
+import { channelRouter } from "./features/channel/router";
+import { demoRouter } from "./features/demo/router";
+import { groupRouter } from "./features/group/router";
+import { logRouter } from "./features/log/router";
+import { optionRouter } from "./features/option/router";
+import { pricingRouter } from "./features/pricing/router";
+import { setupRouter } from "./features/setup/router";
+import { statusRouter } from "./features/status/router";
+import { tokenRouter } from "./features/token/router";
+import { userRouter } from "./features/user/router";
+import { createCallerFactory, router } from "./http/trpc";
+
+export const appRouter = router({
+  auth: authRouter,
+  channel: channelRouter,
+  demo: demoRouter,
+  group: groupRouter,
+  log: logRouter,
+  option: optionRouter,
+  pricing: pricingRouter,
+  setup: setupRouter,
+  status: statusRouter,
+  token: tokenRouter,
+  user: userRouter,
+});
+
+export type AppRouter = typeof appRouter;
+export const createCaller = createCallerFactory(appRouter);

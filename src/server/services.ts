@@ -1,0 +1,58 @@
+/** Opens what a process needs, in order; `close` undoes it in reverse. */
+import { mkdirSync } from "node:fs";
+import { openCluster } from "./cluster/open";
+import type { Services } from "./context";
+import { type Db, openDb } from "./db/client";
+import type { Env } from "./env";
+import { createChannelPool } from "./features/channel/pool";
+import { openOptionStore } from "./features/option/store";
+import { createTokenCache } from "./features/token/authenticate";
+import { createLedger } from "./features/wallet/open-ledger";
+import { createBackground } from "./lib/background";
+import { CannotStart } from "./lib/cannot-start";
+import type { Logger } from "./lib/log";
+import { openSecrets } from "./secret-source";
+
+export interface OpenServices {
+  services: Services;
+  close(): Promise<void>;
+}
+
+/** What an operator can mend is said in one line: a folder that cannot be written, a Postgres that is not there. */
+async function openDatabase(env: Env): Promise<Db> {
+  try {
+    mkdirSync(env.dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new CannotStart(`the data folder cannot be made: ${error instanceof Error ? error.message : String(error)}. Set WEIR_DATA_DIR.`);
+  }
+  try {
+    return await openDb({ url: env.databaseUrl, sqliteSync: env.WEIR_SQLITE_SYNC, pool: env.WEIR_PG_POOL });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (!/^(ERR_POSTGRES_(CONNECTION|AUTHENTICATION|SERVER_ERROR)|SQLITE_(CANTOPEN|READONLY|NOTADB))/.test(code)) throw error;
+    throw new CannotStart(`the ${env.DATABASE_URL ? "Postgres database of DATABASE_URL" : `database ${env.databaseUrl}`} cannot be opened: ${String(error)}`);
+  }
+}
+
+export async function openServices(env: Env, log: Logger, now: () => number = Date.now): Promise<OpenServices> {
+  const db = await openDatabase(env);
+  const secrets = await openSecrets(env, db, log);
+  const cluster = await openCluster({ db, env, log, now });
+  const options = await openOptionStore({ db, bus: cluster.bus, secrets, log, now });
+  const ledger = createLedger(db, cluster.instanceId, now);
+  const background = createBackground(log);
+  const base = { env, log, db, secrets, cluster, options, ledger, background, now };
+  const pool = await createChannelPool(base);
+  const tokens = createTokenCache(base);
+  return {
+    services: { ...base, pool, tokens },
+    close: async () => {
+      await background.stop();
+      await ledger.flush();
+      await cluster.counter.close();
+      await cluster.lease.close();
+      await cluster.bus.close();
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * The form of a channel's key, declared once per channel type: the hint in the form, the validator and the splitter are
+ * all read from the same declaration (facts/compatibility.md 5.1, "Key format").
+ */
+import type { Text } from "../text";
+
+export interface KeyFormat {
+  /** `text`: labelled parts joined by `separator`; `json`: one JSON object. */
+  readonly kind: "text" | "json";
+  /** What the form shows, for example `APPID|APISecret|APIKey`. */
+  readonly hint: Text;
+  readonly separator: string;
+  /**
+   * The accepted shapes, the preferred one first: part name to label, in the order of the text. For `json` the names
+   * are the members that must be there.
+   */
+  readonly shapes: readonly Readonly<Record<string, string>>[];
+  /** The key may be empty (servers without authentication). */
+  readonly optional: boolean;
+  /** Parts that go upstream as headers of their own: header name to part name. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The parts of one key by name, for example `{ app_id, api_secret, api_key }`. */
+export type KeyParts = Readonly<Record<string, string>>;
+
+const same = (text: string): Text => ({ zh: text, en: text });
+
+/** One opaque key; its part is named `api_key`. */
+export function plainKey(hint: string | Text = "API Key", optional = false): KeyFormat {
+  return {
+    kind: "text",
+    hint: typeof hint === "string" ? same(hint) : hint,
+    separator: "",
+    shapes: [{ api_key: "API Key" }],
+    optional,
+    headers: {},
+  };
+}
+
+/** Labelled parts joined by `separator`; further shapes are accepted besides the first, each of another length. */
+export function joinedKey(
+  separator: string,
+  shapes: readonly [Record<string, string>, ...Record<string, string>[]],
+  headers: Record<string, string> = {},
+): KeyFormat {
+  const hint = Object.values(shapes[0]).join(separator);
+  return { kind: "text", hint: same(hint), separator, shapes, optional: false, headers };
+}
+
+/** A JSON object with at least these members, as downloaded from the vendor. */
+export function jsonKey(hint: Text, members: readonly string[]): KeyFormat {
+  const shape = Object.fromEntries(members.map((name) => [name, name]));
+  return { kind: "json", hint, separator: "", shapes: [shape], optional: false, headers: {} };
+}
+
+function piecesOf(separator: string, key: string): string[] {
+  if (separator === "") return [key];
+  if (separator !== "-") return key.split(separator).map((piece) => piece.trim());
+  // A hyphen occurs inside keys as well: only the last one separates.
+  const at = key.lastIndexOf("-");
+  return at < 0 ? [key] : [key.slice(0, at), key.slice(at + 1)];
+}
+
+function splitText(format: KeyFormat, key: string): KeyParts | undefined {
+  const pieces = piecesOf(format.separator, key);
+  const shape = format.shapes.find((candidate) => Object.keys(candidate).length === pieces.length);
+  if (!shape || pieces.includes("")) return undefined;
+  return Object.fromEntries(Object.keys(shape).map((name, index) => [name, pieces[index] ?? ""]));
+}
+
+function splitJson(format: KeyFormat, key: string): KeyParts | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(key);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const parts = Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
+  const members = Object.keys(format.shapes[0] ?? {});
+  return members.every((name) => parts[name]) ? parts : undefined;
+}
+
+/**
+ * Splits a key by its format. JSON keys give all their text members. Undefined when the key does not have the form;
+ * an empty optional key gives no parts.
+ */
+export function splitByFormat(format: KeyFormat, key: string): KeyParts | undefined {
+  const text = key.trim();
+  if (text === "") return format.optional ? {} : undefined;
+  return format.kind === "json" ? splitJson(format, text) : splitText(format, text);
+}
+
+/** Why a key does not have the form of its channel type, or undefined when it has. Never repeats the key. */
+export function problemByFormat(format: KeyFormat, key: string): Text | undefined {
+  if (splitByFormat(format, key)) return undefined;
+  if (key.trim() === "") return { zh: "请填写密钥", en: "Please enter the key" };
+  if (format.kind === "json") {
+    const members = Object.keys(format.shapes[0] ?? {}).join(", ");
+    return {
+      zh: `密钥必须是合法的 JSON，并包含 ${members}`,
+      en: `The key must be valid JSON with ${members}`,
+    };
+  }
+  const forms = format.shapes.map((shape) => Object.values(shape).join(format.separator));
+  return { zh: `密钥格式应为 ${forms.join(" 或 ")}`, en: `The key must have the form ${forms.join(" or ")}` };
+}

@@ -1,0 +1,267 @@
+/**
+ * Channels (upstream accounts): statuses, limits, input shapes, the row as callers see it, and the rules of the form.
+ * Sources: channels.md sections 3 to 5; checklist C-203 to C-229, C-401 to C-412.
+ */
+import * as z from "zod";
+import { baseUrlOf, baseUrlProblem, channelType, keyProblem, otherProblem } from "./channel-types";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
+import type { ErrorCode, ErrorValues } from "./errors";
+import { DEFAULT_GROUP } from "./group";
+import type { Lang, Text } from "./text";
+
+export const CHANNEL_STATUS = { enabled: 1, disabled: 2, auto_disabled: 3 } as const;
+
+export const CHANNEL_STATUS_NAMES: Record<number, Text> = {
+  1: { zh: "已启用", en: "Enabled" },
+  2: { zh: "已禁用", en: "Disabled" },
+  3: { zh: "自动禁用", en: "Auto-disabled" },
+};
+
+export const CHANNEL_LIMITS = {
+  priority_min: -999,
+  /** Keeps sums and wire numbers ordinary integers. */
+  number_max: 1_000_000_000,
+  name: 200,
+  model: 255,
+  text: 100_000,
+  /** One channel per line of `key`. */
+  batch: 500,
+} as const;
+
+/** What the copy of a channel is called. */
+export const COPY_SUFFIX = "_复制";
+
+/** A comma list as stored: trimmed, empty ones dropped, exact duplicates removed, order kept (C-412). */
+export function splitList(list: string | readonly string[]): string[] {
+  const items = typeof list === "string" ? list.split(",") : list.flatMap((item) => item.split(","));
+  return [...new Set(items.map((item) => item.trim()).filter(Boolean))];
+}
+
+export const cleanList = (list: string | readonly string[]): string => splitList(list).join(",");
+
+/** A channel as the console and scripts see it. The key is never part of it. */
+export interface ChannelView {
+  id: number;
+  type: number;
+  name: string;
+  /** Always empty: keys do not leave the server. */
+  key: "";
+  base_url: string;
+  other: string;
+  models: string;
+  group: string;
+  model_mapping: string;
+  status_code_mapping: string;
+  setting: string;
+  param_override: string;
+  header_override: string;
+  test_model: string;
+  /** 1 or 0. */
+  auto_ban: number;
+  tag: string;
+  priority: number;
+  weight: number;
+  openai_organization: string;
+  max_input_tokens: number;
+  status: number;
+  /** Milliseconds of the last test, 0 = untested. */
+  response_time: number;
+  used_quota: number;
+  /** USD. */
+  balance: number;
+  balance_updated_time: number;
+  test_time: number;
+  created_time: number;
+  /** JSON {status_reason, status_time} or ''. */
+  other_info: string;
+}
+
+const text = (max: number = CHANNEL_LIMITS.text) => z.string().max(max);
+const priority = z
+  .int({ error: "priority_not_integer" })
+  .min(CHANNEL_LIMITS.priority_min, { error: "priority_too_low" })
+  .max(CHANNEL_LIMITS.number_max, { error: "priority_not_integer" });
+const weight = z
+  .int({ error: "weight_invalid" })
+  .min(0, { error: "weight_invalid" })
+  .max(CHANNEL_LIMITS.number_max, { error: "weight_invalid" });
+/** Travels as 1 or 0; true and false are accepted (C-218). */
+const autoBan = z.union([z.number(), z.boolean()]).transform((value): number => (Number(value) === 0 ? 0 : 1));
+const listOrText = z.union([z.string().max(CHANNEL_LIMITS.text), z.array(z.string())]);
+
+/** The fields an operator types; all optional, because an update is partial and a copy sends what it has. */
+export const channelFields = z.object({
+  type: z.int().optional(),
+  name: text(CHANNEL_LIMITS.name).optional(),
+  /** On create one channel per line, except for JSON credentials. On update '' keeps the stored key. */
+  key: text().optional(),
+  base_url: text(2048).optional(),
+  other: text().optional(),
+  models: listOrText.optional(),
+  /** Comma list; wins over `groups` when both are sent (C-212). */
+  group: text(2048).optional(),
+  groups: z.array(z.string()).optional(),
+  model_mapping: text().optional(),
+  status_code_mapping: text().optional(),
+  setting: text().optional(),
+  param_override: text().optional(),
+  header_override: text().optional(),
+  test_model: text(CHANNEL_LIMITS.model).optional(),
+  auto_ban: autoBan.optional(),
+  tag: text(200).optional(),
+  priority: priority.optional(),
+  weight: weight.optional(),
+  openai_organization: text(200).optional(),
+  max_input_tokens: z.int().min(0).max(CHANNEL_LIMITS.number_max).optional(),
+  /** 1 or 2; 3 is set by the server alone. */
+  status: z.int().min(1).max(3).optional(),
+});
+export type ChannelFields = z.output<typeof channelFields>;
+
+/** `mode`: "single" = the key is one key; "batch", or none = one channel per line of it (C-207). */
+export const channelCreate = channelFields.extend({ mode: z.enum(["single", "batch"]).optional() });
+
+export const channelId = z.object({ id: z.int().positive() });
+export const channelUpdate = channelFields.extend({ id: z.int().positive() });
+export const channelCopy = channelId;
+
+/** REST: bare array, p from 0; odd values fall back (C-481, C-482). */
+export const channelListRest = z.object({
+  p: z.int().min(0).catch(0).default(0),
+  page_size: z
+    .int()
+    .min(1)
+    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
+    .catch(DEFAULT_PAGE_SIZE)
+    .default(DEFAULT_PAGE_SIZE),
+  id_sort: z.boolean().catch(false).default(false),
+  tag_mode: z.boolean().catch(false).default(false),
+});
+
+export const channelSearchRest = z.object({
+  keyword: z.string().optional(),
+  group: z.string().optional(),
+  model: z.string().optional(),
+  id_sort: z.boolean().catch(false).default(false),
+  tag_mode: z.boolean().catch(false).default(false),
+});
+
+/** The console's list: every filter at once, a page with its total. */
+export const channelListInput = z.object({
+  /** From 1. */
+  page: z.int().min(1).default(1),
+  page_size: z.int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  id_sort: z.boolean().default(false),
+  /** id, part of the name, or a whole key. */
+  keyword: z.string().max(CHANNEL_LIMITS.text).default(""),
+  group: z.string().default(""),
+  model: z.string().default(""),
+  /** Exact. */
+  tag: z.string().default(""),
+  status: z.int().optional(),
+  type: z.int().optional(),
+});
+export type ChannelFilter = Omit<z.output<typeof channelListInput>, "page" | "page_size">;
+
+export const channelTestInput = z.object({ id: z.int().positive(), model: z.string().optional() });
+
+export const fetchModelsInput = z.object({
+  base_url: z.string().max(2048).default(""),
+  type: z.int().default(1),
+  key: text().default(""),
+});
+
+/** Answer of a test: also what REST sends, with `time` beside success and message. */
+export interface ChannelTestResult {
+  success: boolean;
+  message: string;
+  /** Seconds. */
+  time: number;
+}
+
+export interface FieldIssue {
+  field: keyof ChannelFields;
+  code: ErrorCode;
+  values: ErrorValues;
+}
+
+/** Stored fields of JSON text and what they are called in messages. */
+const JSON_FIELDS = {
+  status_code_mapping: "status_code_mapping",
+  setting: "setting",
+  param_override: "param_override",
+  header_override: "header_override",
+} as const;
+
+/** The object behind a JSON text; undefined when it is not one. '' is an empty object. */
+export function jsonObject(json: string): Record<string, unknown> | undefined {
+  if (json.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The keys in one text: one per line, except for types whose key is one JSON document (C-206). */
+export function splitKeys(type: number, key: string): string[] {
+  if (channelType(type)?.key_format.kind === "json") return key.trim() ? [key.trim()] : [];
+  return [
+    ...new Set(
+      key
+        .split(/\r?\n/)
+        .map((line) => line.trim())
+        .filter(Boolean),
+    ),
+  ];
+}
+
+/** What a channel would look like with these fields, for the rules that look at several of them. */
+export interface ChannelDraft extends ChannelFields {
+  /** An update may leave the key as it is. */
+  has_key?: boolean;
+}
+
+/**
+ * Why a channel cannot be saved; [] when it can. Form and server refuse by this one list, first problem first.
+ * `type` and its dependants are judged together; types are known from shared/channel-types.ts.
+ */
+export function channelIssues(draft: ChannelDraft, lang: Lang): FieldIssue[] {
+  const issues: FieldIssue[] = [];
+  const add = (field: keyof ChannelFields, code: ErrorCode, values: ErrorValues = {}) =>
+    issues.push({ field, code, values });
+  const id = draft.type ?? 0;
+  const type = channelType(id);
+  if (!type) add("type", "channel_type_unknown", { type: id });
+  const keys = splitKeys(id, draft.key ?? "");
+  const keyNeeded = !draft.has_key && !(type?.key_format.optional ?? false);
+  if (!draft.name?.trim()) add("name", "channel_name_and_key");
+  if (keys.length === 0 && keyNeeded) add("key", "channel_name_and_key");
+  if (cleanList(draft.models ?? "") === "") add("models", "channel_models_missing");
+  const longName = splitList(draft.models ?? "").find((model) => model.length > CHANNEL_LIMITS.model);
+  if (longName) add("models", "invalid_parameter", { detail: `models: ${longName.slice(0, 40)}…` });
+  if (jsonObject(draft.model_mapping ?? "") === undefined) add("model_mapping", "channel_mapping_invalid");
+  for (const [field, label] of Object.entries(JSON_FIELDS) as [keyof typeof JSON_FIELDS, string][]) {
+    if (jsonObject(draft[field] ?? "") === undefined) add(field, "channel_json_invalid", { field: label });
+  }
+  if (!type) return issues;
+  const wrongKey = keys.map((key) => keyProblem(id, key)).find((problem) => problem !== undefined);
+  if (wrongKey) add("key", "channel_key_invalid", { detail: wrongKey[lang] });
+  if (baseUrlProblem(id, draft.base_url ?? "")) {
+    add(
+      "base_url",
+      baseUrlOf(id, draft.base_url ?? "") === "" ? "channel_base_url_missing" : "channel_base_url_invalid",
+    );
+  }
+  const other = otherProblem(id, draft.other ?? "");
+  if (other) add("other", "invalid_parameter", { detail: other[lang] });
+  return issues;
+}
+
+/** group, groups or neither, as stored (C-212, C-411). */
+export function groupOf(fields: Pick<ChannelFields, "group" | "groups">): string {
+  return cleanList(fields.group ?? fields.groups ?? "") || DEFAULT_GROUP;
+}

@@ -1,0 +1,15 @@
+/** The operator's texts (home page, about, notice, footer): how the console reads them (facts/console-calls.md /about). */
+
+/**
+ * The address of a text that is nothing but an https:// address: such a page is framed. undefined for every other text,
+ * which is Markdown or HTML.
+ */
+export function framedAddress(text: string): URL | undefined {
+  const address = text.trim();
+  if (!/^https:\/\/\S+$/i.test(address) || !URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  // URLs allow ";", "'" and "*" in a host; in a content security policy they would be its grammar.
+  if (!/^[a-z0-9._-]+$/.test(url.hostname)) return undefined;
+  // A name and password in an address would be shown to every visitor.
+  return url.username || url.password ? undefined : url;
+}

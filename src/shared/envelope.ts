@@ -1,0 +1,18 @@
+/** The answer of every /api call (specification, section 7). Business failures are HTTP 200 with success false. */
+export interface Envelope<T> {
+  success: boolean;
+  message: string;
+  data?: T;
+}
+
+/** Page families of facts/compatibility.md 1.0. */
+export interface Page<T> {
+  items: T[];
+  page: number;
+  page_size: number;
+  total: number;
+}
+
+export const PAGE_SIZES = [10, 20, 50, 100] as const;
+export const DEFAULT_PAGE_SIZE = 10;
+export const MAX_PAGE_SIZE = 100;

@@ -1,0 +1,182 @@
+/**
+ * Every error Weir raises itself: code -> status, owner, text. Three renderings are derived: the /api envelope (in the
+ * caller's language), tRPC (code + values) and the relay (the error object of the caller's dialect).
+ *
+ * `owner` says who can mend it: caller, operator, upstream, us.
+ * `status` is the HTTP status on /v1 and tRPC; /api answers 200 except where `api_status` says otherwise.
+ * Placeholders in braces are filled from the error's values.
+ */
+import type { Lang, Text } from "./text";
+
+export type Owner = "caller" | "operator" | "upstream" | "us";
+
+export interface ErrorFact {
+  status: number;
+  owner: Owner;
+  text: Text;
+  /** HTTP status of the /api answer; 200 when absent. */
+  api_status?: 400 | 401 | 403 | 404 | 413 | 429 | 500 | 503;
+}
+
+const fact = (status: number, owner: Owner, zh: string, en: string, api_status?: ErrorFact["api_status"]): ErrorFact => ({
+  status,
+  owner,
+  text: { zh, en },
+  ...(api_status ? { api_status } : {}),
+});
+
+export const errors = {
+  // Doors
+  invalid_parameter: fact(400, "caller", "无效的参数：{detail}", "Invalid parameter: {detail}"),
+  bad_json: fact(400, "caller", "请求体不是合法的 JSON", "The request body is not valid JSON", 400),
+  body_too_large: fact(413, "caller", "请求体过大，最多 {limit} MB", "The request body is too large, {limit} MB at most", 413),
+  not_found: fact(404, "caller", "接口不存在：{method} {path}", "No such route: {method} {path}", 404),
+  not_signed_in: fact(401, "caller", "未登录或登录已过期，请重新登录！", "You are not signed in, or your session has expired.", 401),
+  user_header_mismatch: fact(401, "caller", "New-Api-User 请求头与登录用户不符", "The New-Api-User header does not match the signed-in user", 401),
+  access_token_invalid: fact(401, "caller", "无效的系统访问令牌", "Invalid system access token"),
+  access_token_not_supported: fact(400, "caller", "操练场只接受登录会话，不接受系统访问令牌", "The playground takes a signed-in session, not a system access token", 400),
+  forbidden: fact(403, "caller", "无权进行此操作，权限不足", "You have no permission for this"),
+  too_many_requests: fact(429, "caller", "请求次数过多，请稍后再试！", "Too many requests, please try again later", 429),
+  internal: fact(500, "us", "服务器内部错误，请联系管理员", "Internal server error, please contact the administrator", 500),
+  database_unavailable: fact(503, "operator", "数据库暂时不可用，请稍后再试", "The database is unavailable, please try again later", 503),
+  draining: fact(503, "operator", "服务正在重启，请稍后再试", "The service is restarting, please try again later", 503),
+
+  // Set-up and sign-in
+  setup_done: fact(403, "caller", "系统已经完成初始化", "The system has already been set up", 403),
+  setup_code_wrong: fact(403, "caller", "初始化码错误，请查看服务启动时的输出", "Wrong set-up code; see what the server printed when it started", 403),
+  setup_needed: fact(503, "operator", "系统尚未初始化，请先在控制台完成设置", "Weir is not set up yet; finish the set-up in the console first"),
+  username_length: fact(400, "caller", "用户名长度必须为 1 到 {max} 个字符", "A username has 1 to {max} characters"),
+  password_too_short: fact(400, "caller", "密码长度不得小于 8 位！", "The password must have at least 8 characters!"),
+  password_too_long: fact(400, "caller", "密码长度不得超过 {max} 位！", "The password must have at most {max} characters!"),
+  passwords_differ: fact(400, "caller", "两次输入的密码不一致", "The two passwords do not match"),
+  credentials_missing: fact(400, "caller", "请输入用户名和密码！", "Please enter username and password!"),
+  credentials_wrong: fact(400, "caller", "用户名或密码错误，或用户已被封禁", "Wrong username or password, or the account is banned"),
+  user_banned: fact(403, "caller", "该用户已被封禁", "This account is banned"),
+  password_login_disabled: fact(403, "operator", "管理员关闭了密码登录", "Password sign-in has been disabled by the administrator"),
+  username_taken: fact(400, "caller", "用户名已被使用", "This username is already in use"),
+
+  // Hierarchy
+  root_protected: fact(403, "caller", "超级管理员不能被禁用、删除或降级", "A super administrator cannot be disabled, deleted or demoted"),
+  role_too_high: fact(403, "caller", "无法创建权限大于等于自己的用户", "You cannot create a user with permission at or above your own"),
+  same_or_higher_level: fact(403, "caller", "无权访问同级或更高级用户", "You cannot act on users of the same or a higher level"),
+  promote_needs_root: fact(403, "caller", "普通管理员无法提升其他用户为管理员", "An administrator cannot promote others to administrator"),
+  user_not_found: fact(404, "caller", "用户不存在", "No such user"),
+
+  // Options
+  option_unknown: fact(400, "caller", "未知的设置项：{key}", "Unknown option: {key}"),
+  option_invalid: fact(400, "caller", "{label}：{detail}", "{label}: {detail}"),
+  option_needs: fact(400, "operator", "无法启用，请先填写：{needs}", "Cannot be enabled before these are filled in: {needs}"),
+  ratios_not_published: fact(403, "operator", "管理员没有公开倍率接口", "The operator does not publish the price tables"),
+
+  // Channels
+  channel_not_found: fact(404, "caller", "渠道未找到，请刷新页面后重试。", "Channel not found. Refresh the page and try again."),
+  channel_name_and_key: fact(400, "caller", "请填写名称和密钥", "Please fill in the name and the key"),
+  channel_models_missing: fact(400, "caller", "请至少选择一个模型", "Please select at least one model"),
+  channel_mapping_invalid: fact(400, "caller", "模型映射必须是合法的 JSON 格式！", "The model mapping must be valid JSON!"),
+  channel_json_invalid: fact(400, "caller", "{field} 必须是合法的 JSON 格式！", "{field} must be valid JSON!"),
+  channel_type_unknown: fact(400, "caller", "未知的渠道类型：{type}", "Unknown channel type: {type}"),
+  channel_key_invalid: fact(400, "caller", "渠道密钥格式错误：{detail}", "The channel's key has the wrong format: {detail}"),
+  channel_key_is_id: fact(400, "caller", "渠道密钥不能是渠道编号，请重新复制渠道", "A channel's key cannot be a channel id; copy the channel again"),
+  channel_base_url_missing: fact(400, "caller", "该类型渠道必须填写接口地址", "This channel type needs a base URL"),
+  channel_base_url_invalid: fact(400, "caller", "接口地址必须以 http:// 或 https:// 开头", "The base URL must start with http:// or https://"),
+  priority_not_integer: fact(400, "caller", "优先级必须是整数！", "Priority must be an integer!"),
+  priority_too_low: fact(400, "caller", "优先级不能小于 -999", "Priority cannot be below -999"),
+  weight_invalid: fact(400, "caller", "权重必须是非负整数！", "Weight must be a non-negative integer!"),
+  channel_test_unsupported: fact(400, "operator", "该类型渠道不支持测试", "Channels of this type cannot be tested"),
+  channel_test_failed: fact(502, "upstream", "测试失败：{detail}", "The test failed: {detail}"),
+  fetch_models_failed: fact(502, "upstream", "获取模型列表失败：{detail}", "Failed to fetch the model list: {detail}"),
+  fetch_models_unsupported: fact(400, "operator", "该类型渠道不支持获取模型列表", "This channel type has no model list to fetch"),
+  fetch_models_key_missing: fact(400, "caller", "请填写密钥", "Please fill in the key"),
+  channel_key_unreadable: fact(500, "operator", "渠道密钥无法解密，请检查 WEIR_SECRET 后重新填写密钥", "The channel's key cannot be decrypted; check WEIR_SECRET and enter the key again"),
+  address_forbidden: fact(400, "caller", "不允许访问该地址", "That address may not be called"),
+  channel_batch_too_large: fact(400, "caller", "一次最多添加 {max} 个渠道", "At most {max} channels can be added at once"),
+  tag_nothing_changed: fact(400, "caller", "没有任何修改！", "Nothing was changed!"),
+  tag_empty: fact(400, "caller", "标签不能为空！", "The tag cannot be empty!"),
+  tag_not_found: fact(404, "caller", "标签不存在：{tag}", "No such tag: {tag}"),
+  batch_delete_empty: fact(400, "caller", "请先选择要删除的通道！", "Please select the channels to delete first!"),
+  batch_tag_empty: fact(400, "caller", "请先选择要设置标签的通道！", "Please select the channels to tag first!"),
+  batch_empty: fact(400, "caller", "请先选择通道！", "Please select channels first!"),
+  channel_test_running: fact(400, "caller", "测试已在运行中，请稍后再试", "A test of all channels is already running"),
+  channel_balance_running: fact(400, "caller", "余额更新已在运行中，请稍后再试", "The balances are already being updated"),
+  channel_balance_unsupported: fact(400, "operator", "该类型渠道不支持查询余额", "The balance of this channel type cannot be asked for (not supported)"),
+  channel_balance_failed: fact(502, "upstream", "查询余额失败：{detail}", "The balance could not be read: {detail}"),
+  channel_too_slow: fact(502, "upstream", "响应时间 {seconds} 秒，超过阈值 {limit} 秒", "It answered after {seconds} s; the limit is {limit} s"),
+  channel_call_refused: fact(502, "upstream", "上游拒绝服务（状态码 {status}）：{detail}", "The upstream refused service (status {status}): {detail}"),
+  channel_balance_used_up: fact(502, "operator", "余额不足：{balance}", "The balance is used up: {balance}"),
+  channel_database_inconsistent: fact(500, "operator", "数据库一致性已被破坏，请联系管理员", "The database is inconsistent; please contact the administrator"),
+
+  // Tokens
+  token_not_found: fact(404, "caller", "令牌不存在", "No such token"),
+  token_name_missing: fact(400, "caller", "请输入令牌名称！", "Please enter a name for the token!"),
+  token_name_too_long: fact(400, "caller", "令牌名称过长，最多 {max} 个字符", "The token's name is too long, {max} characters at most"),
+  token_quota_invalid: fact(400, "caller", "额度必须是非负整数！", "The quota must be a non-negative integer!"),
+  token_expiry_invalid: fact(400, "caller", "过期时间格式错误！", "The expiry time has the wrong format!"),
+  token_count_invalid: fact(400, "caller", "数量必须是 1 到 100 的整数！", "The quantity must be an integer from 1 to 100!"),
+  token_ip_invalid: fact(400, "caller", "第 {line} 行不是合法的 IP 或网段：{value}", "Line {line} is not an address or network: {value}"),
+  token_group_forbidden: fact(400, "caller", "无权使用分组 {group}", "You may not use group {group}"),
+  token_status_invalid: fact(400, "caller", "只能启用或禁用令牌", "A token can only be enabled or disabled"),
+  token_enable_expired: fact(400, "caller", "令牌已过期，无法启用，请先修改令牌过期时间，或者设置为永不过期", "The token has expired; extend its expiry before you enable it"),
+  token_enable_exhausted: fact(400, "caller", "令牌可用额度已用尽，无法启用，请先修改令牌剩余额度，或者设置为无限额度", "The token's quota is used up; raise it before you enable the token"),
+  token_models_missing: fact(400, "caller", "启用模型限制时请至少选择一个模型", "Choose at least one model when model limits are on"),
+
+  // Logs
+  log_not_found: fact(404, "caller", "日志不存在", "No such log row"),
+
+  // Relay: the caller's side
+  token_missing: fact(401, "caller", "未提供令牌", "No API key was provided"),
+  token_invalid: fact(401, "caller", "无效的令牌", "Invalid API key"),
+  token_expired: fact(401, "caller", "该令牌已过期", "This API key has expired"),
+  token_exhausted: fact(401, "caller", "该令牌额度已用尽", "This API key's quota is used up"),
+  token_disabled: fact(401, "caller", "该令牌已被禁用", "This API key is disabled"),
+  token_ip_denied: fact(403, "caller", "您的 IP 不在令牌允许访问的列表中", "Your address may not use this API key"),
+  token_model_denied: fact(403, "caller", "该令牌无权访问模型 {model}", "This API key has no access to model {model}"),
+  token_channel_denied: fact(403, "caller", "普通用户不支持指定渠道", "Only administrators may pick a channel"),
+  group_denied: fact(403, "caller", "无权使用分组 {group}", "You have no access to group {group}"),
+  invalid_request: fact(400, "caller", "无效的请求：{detail}", "Invalid request: {detail}"),
+  model_missing: fact(400, "caller", "未指定模型名称", "No model was given"),
+  insufficient_user_quota: fact(403, "caller", "用户额度不足，剩余额度：{balance}", "Insufficient user quota; balance: {balance}"),
+  insufficient_token_quota: fact(403, "caller", "令牌额度不足，剩余额度：{balance}", "Insufficient token quota; remaining: {balance}"),
+  model_price_missing: fact(500, "operator", "模型 {model} 的价格未设置，请联系管理员", "Model {model} has no price; please contact the administrator"),
+  model_not_found: fact(503, "operator", "当前分组 {group} 下对于模型 {model} 无可用渠道", "No available channel for model {model} in group {group}"),
+  channel_disabled: fact(403, "operator", "该渠道已被禁用", "This channel is disabled"),
+  operation_unsupported: fact(503, "operator", "当前分组 {group} 下没有支持此接口的渠道（模型 {model}）", "No channel of model {model} in group {group} serves this endpoint"),
+  quota_exhausted_midstream: fact(403, "caller", "额度已用尽，回答已中断", "The quota ran out; the answer was cut"),
+  rate_limited_requests: fact(429, "caller", "该令牌每分钟最多 {limit} 次请求，请 {retry_after_s} 秒后再试", "This API key may make {limit} requests a minute; try again in {retry_after_s} s"),
+  rate_limited_tokens: fact(429, "caller", "该令牌每分钟最多使用 {limit} 个 Token，请 {retry_after_s} 秒后再试", "This API key may use {limit} tokens a minute; try again in {retry_after_s} s"),
+  rate_limited_concurrency: fact(429, "caller", "该令牌最多同时进行 {limit} 个请求，请稍后再试", "This API key may have {limit} calls running at once; try again when one has ended"),
+  rate_limited_user: fact(429, "caller", "您的请求数已达到上限（{limit} 次），请 {retry_after_s} 秒后再试", "You have reached your limit of {limit} requests; try again in {retry_after_s} s"),
+
+  api_not_implemented: fact(501, "caller", "不支持此接口：{method} {path}", "This endpoint is not offered here: {method} {path}"),
+
+  // Relay: the upstream's side
+  upstream_unreachable: fact(502, "upstream", "无法连接上游服务", "The upstream could not be reached"),
+  upstream_timeout: fact(504, "upstream", "上游服务超时（{phase}）", "The upstream timed out ({phase})"),
+  upstream_malformed: fact(502, "upstream", "上游返回了无法解析的内容", "The upstream answered something that cannot be read"),
+  upstream_cut: fact(502, "upstream", "上游连接中断", "The upstream closed the connection early"),
+  upstream_error: fact(502, "upstream", "上游服务返回错误（状态码 {status}）", "The upstream answered with an error (status {status})"),
+} as const satisfies Record<string, ErrorFact>;
+
+export type ErrorCode = keyof typeof errors;
+export type ErrorValues = Record<string, string | number>;
+
+/** The text of an error in a language, with its values filled in. */
+export function errorText(code: ErrorCode, values: ErrorValues, lang: Lang): string {
+  return errors[code].text[lang].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
+}
+
+/** What services throw. Anything else that is thrown is "internal" to the outside, whatever its message. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  constructor(
+    readonly code: ErrorCode,
+    readonly values: ErrorValues = {},
+    options?: ErrorOptions,
+  ) {
+    super(errorText(code, values, "en"), options);
+  }
+}
+
+/** Throws an AppError; reads as a statement: `if (!row) fail("token_not_found")`. */
+export function fail(code: ErrorCode, values?: ErrorValues, cause?: unknown): never {
+  throw new AppError(code, values, cause === undefined ? undefined : { cause });
+}

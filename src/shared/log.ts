@@ -1,0 +1,83 @@
+import type { Text } from "./text";
+
+/** Types of log rows. 1 to 4 are the specification's; 5 and 6 are decided in checklist C-360. */
+export const LOG_TYPE = { topup: 1, consume: 2, admin: 3, system: 4, error: 5, refund: 6 } as const;
+export type LogType = (typeof LOG_TYPE)[keyof typeof LOG_TYPE];
+
+/** Whether roll-ups have taken a row in: not yet, yes, or never (a channel test is no call of anybody's). */
+export const FOLDED = { not_yet: 0, done: 1, never: 2 } as const;
+
+export const LOG_TYPE_NAMES: Record<LogType, Text> = {
+  1: { zh: "充值", en: "Top-up" },
+  2: { zh: "消费", en: "Consumption" },
+  3: { zh: "管理", en: "Admin" },
+  4: { zh: "系统", en: "System" },
+  5: { zh: "错误", en: "Error" },
+  6: { zh: "退款", en: "Refund" },
+};
+
+/** Why a call ended. Every call has exactly one (architecture, Streams). */
+export const END_REASONS = {
+  complete: { zh: "完整结束", en: "Complete" },
+  caller_left: { zh: "调用方断开", en: "Caller left" },
+  upstream_cut: { zh: "上游中断", en: "Upstream cut" },
+  idle_timeout: { zh: "空闲超时", en: "Idle timeout" },
+  upstream_error: { zh: "上游错误", en: "Upstream error" },
+  out_of_quota: { zh: "额度用尽", en: "Out of quota" },
+  gateway_restart: { zh: "网关重启", en: "Gateway restart" },
+  refused: { zh: "已拒绝", en: "Refused" },
+} as const satisfies Record<string, Text>;
+export type EndReason = keyof typeof END_REASONS;
+
+/** One try at one channel, as kept in `other.admin_info.attempts` (administrators only). */
+export interface AttemptRecord {
+  channel: number;
+  channel_name: string;
+  /** Upstream HTTP status, 0 when none was received. */
+  status: number;
+  /** Class of shared failure table (relay/failures.ts), '' on success. */
+  failure: string;
+  message: string;
+  /** Milliseconds since the call arrived. */
+  start_ms: number;
+  duration_ms: number;
+  /** Milliseconds from the attempt's start to its first content, -1 when none came. */
+  first_content_ms: number;
+  upstream_request_id: string;
+}
+
+/**
+ * The JSON of a consumption row's `other`. The first block is read by existing front-ends (facts/console-calls.md 1.2,
+ * /log); the rest is Weir's.
+ */
+export interface ConsumeOther {
+  model_ratio: number;
+  completion_ratio: number;
+  /** -1 when priced by ratio. */
+  model_price: number;
+  group_ratio: number;
+  /** -1 when GroupGroupRatio did not apply. */
+  user_group_ratio: number;
+  group: string;
+  /** Milliseconds to the first content of a stream; -1 when none. */
+  frt?: number;
+  cache_tokens?: number;
+  cache_ratio?: number;
+  is_model_mapped?: boolean;
+  upstream_model_name?: string;
+  request_path: string;
+  /** The program that called (shared/client-type.ts). */
+  client_type?: string;
+  /** True when no usage came and tokens were estimated. */
+  estimated?: boolean;
+  end_reason: EndReason;
+  /** Bill lines of shared/pricing.ts; their units sum to the charge before its one rounding. */
+  bill: readonly unknown[];
+  warnings?: string[];
+  admin_info?: {
+    use_channel: string[];
+    attempts: AttemptRecord[];
+    /** Why this channel: candidates and filters. */
+    selection?: unknown;
+  };
+}

@@ -1,0 +1,392 @@
+/**
+ * The option registry: one entry per key. Parser, typed store, GET/PUT /api/option/, GET /api/status, the settings
+ * cards, "configure it first" and the generated document all read these entries. On the wire and in the database every
+ * value is text ("true", "5", JSON).
+ */
+import { defaultPriceTables, toolPrices } from "./model-prices";
+import {
+  address,
+  type Card,
+  choice,
+  decimal,
+  flag,
+  int,
+  jsonOption,
+  lines,
+  link,
+  list,
+  longText,
+  type Option,
+  type Parsed,
+  secret,
+  string,
+} from "./options/kinds";
+import {
+  chatLinks,
+  jsonObject,
+  listOfNames,
+  mapOfMaps,
+  numberMap,
+  payMethods,
+  rateLimitGroups,
+  textMap,
+} from "./options/shapes";
+import type { Text } from "./text";
+
+export type { Card, Option, OptionKind, Parsed } from "./options/kinds";
+export type { PayMethod } from "./options/shapes";
+
+/** The settings cards in order, each with its tab. */
+export const cards: Readonly<Record<Card, { tab: "operation" | "system" | "other"; title: Text }>> = {
+  general: { tab: "operation", title: { zh: "通用设置", en: "General" } },
+  relay: { tab: "operation", title: { zh: "转发设置", en: "Relay" } },
+  drawing: { tab: "operation", title: { zh: "绘图与任务", en: "Drawing and tasks" } },
+  sensitive: { tab: "operation", title: { zh: "屏蔽词过滤", en: "Sensitive words" } },
+  log: { tab: "operation", title: { zh: "日志设置", en: "Logs" } },
+  dashboard: { tab: "operation", title: { zh: "数据看板", en: "Data dashboard" } },
+  monitoring: { tab: "operation", title: { zh: "监控设置", en: "Monitoring" } },
+  quota: { tab: "operation", title: { zh: "额度设置", en: "Quota" } },
+  chat: { tab: "operation", title: { zh: "聊天设置", en: "Chat" } },
+  group: { tab: "operation", title: { zh: "分组设置", en: "Groups" } },
+  ratelimit: { tab: "operation", title: { zh: "模型请求限流", en: "Model request limits" } },
+  pricing: { tab: "operation", title: { zh: "模型价格", en: "Model prices" } },
+  models: { tab: "operation", title: { zh: "模型协议", en: "Model protocols" } },
+  server: { tab: "system", title: { zh: "服务器", en: "Server" } },
+  worker: { tab: "system", title: { zh: "代理 Worker", en: "Worker proxy" } },
+  payment: { tab: "system", title: { zh: "支付设置", en: "Payment" } },
+  login: { tab: "system", title: { zh: "登录与注册", en: "Sign-in and registration" } },
+  email: { tab: "system", title: { zh: "邮箱域名白名单", en: "E-mail domains" } },
+  smtp: { tab: "system", title: { zh: "SMTP 发信", en: "SMTP" } },
+  github: { tab: "system", title: { zh: "GitHub 登录", en: "GitHub" } },
+  wechat: { tab: "system", title: { zh: "微信服务器", en: "WeChat server" } },
+  telegram: { tab: "system", title: { zh: "Telegram 登录", en: "Telegram" } },
+  turnstile: { tab: "system", title: { zh: "Turnstile 人机验证", en: "Turnstile" } },
+  linuxdo: { tab: "system", title: { zh: "LinuxDO 登录", en: "LinuxDO" } },
+  oidc: { tab: "system", title: { zh: "OIDC 登录", en: "OIDC" } },
+  content: { tab: "other", title: { zh: "站点内容", en: "Site content" } },
+};
+
+const money = { min: 0, max: 1_000_000_000_000 } as const;
+const seconds = (max: number) => ({ min: 1, max, unit: { zh: "秒", en: "s" } }) as const;
+
+export const options = {
+  // Quota
+  QuotaForNewUser: int(0, "quota", "新用户初始额度", "Quota of a new user", { ...money, issue: 5 }),
+  PreConsumedQuota: int(500, "quota", "请求预扣 Token 数", "Tokens held in advance", { ...money, issue: 2 }),
+  QuotaForInviter: int(0, "quota", "邀请人奖励额度", "Reward of the inviter", { ...money, issue: 4 }),
+  QuotaForInvitee: int(0, "quota", "被邀请人奖励额度", "Reward of the invited", { ...money, issue: 4 }),
+  QuotaRemindThreshold: int(1000, "monitoring", "额度提醒阈值", "Low-quota threshold", { ...money, issue: 4 }),
+  QuotaPerUnit: decimal("500000", "general", "单位美元额度", "Units per dollar",
+    { min: 1, max: 1e12, public: "quota_per_unit", issue: 2 }),
+  MaxHoldOutputTokens: int(32_768, "quota", "预扣输出 Token 上限", "Most output tokens held", { min: 1, max: 1e9, issue: 2 }),
+
+  // Prices and groups
+  ModelPrice: jsonOption(defaultPriceTables.ModelPrice, numberMap(), "pricing", "模型固定价格", "Prices per call",
+    { issue: 4 }),
+  ModelRatio: jsonOption(defaultPriceTables.ModelRatio, numberMap(), "pricing", "模型倍率", "Model ratios", { issue: 2 }),
+  CompletionRatio: jsonOption(defaultPriceTables.CompletionRatio, numberMap(), "pricing", "补全倍率", "Completion ratios",
+    { issue: 2 }),
+  CacheRatio: jsonOption(defaultPriceTables.CacheRatio, numberMap(), "pricing", "缓存读取倍率", "Cache read ratios",
+    { issue: 4 }),
+  CreateCacheRatio: jsonOption(defaultPriceTables.CreateCacheRatio, numberMap(),
+    "pricing", "缓存写入倍率", "Cache write ratios",
+    { issue: 4 }),
+  ImageRatio: jsonOption(defaultPriceTables.ImageRatio, numberMap(), "pricing", "图片输入倍率", "Image input ratios",
+    { issue: 4 }),
+  ImageCompletionRatio: jsonOption(defaultPriceTables.ImageCompletionRatio, numberMap(),
+    "pricing", "图片输出倍率", "Image output ratios",
+    { issue: 4 }),
+  AudioRatio: jsonOption(defaultPriceTables.AudioRatio, numberMap(), "pricing", "音频输入倍率", "Audio input ratios",
+    { issue: 4 }),
+  AudioCompletionRatio: jsonOption(defaultPriceTables.AudioCompletionRatio, numberMap(),
+    "pricing", "音频补全倍率", "Audio completion ratios",
+    { issue: 4 }),
+  "tool_price_setting.prices": jsonOption(toolPrices, numberMap(),
+    "pricing", "工具价格（美元/千次）", "Tool prices (USD per 1000 calls)",
+    { issue: 4 }),
+  ExposeRatioEnabled: flag(false, "pricing", "公开倍率接口", "Publish the ratios", { issue: 4 }),
+  GroupRatio: jsonOption({ default: 1, vip: 1, svip: 1 }, numberMap({ notEmpty: true }),
+    "group", "分组倍率", "Group ratios",
+    { issue: 2 }),
+  UserUsableGroups: jsonOption({ default: "默认分组", vip: "VIP 分组" }, textMap(),
+    "group", "用户可选分组", "Groups users may choose",
+    { issue: 2 }),
+  GroupGroupRatio: jsonOption<Record<string, Record<string, number>>>({}, mapOfMaps(),
+    "group", "分组专属倍率", "Exclusive group ratios",
+    { issue: 4 }),
+  AutoGroups: jsonOption(["default"], listOfNames(), "group", "自动分组顺序", "Order of the auto group", { issue: 2 }),
+  DefaultUseAutoGroup: flag(false, "group", "新令牌默认使用 auto 分组", "New tokens use group auto",
+    { public: "default_use_auto_group", issue: 2 }),
+
+  // Chat and links
+  Chats: jsonOption<Record<string, string>[]>([], chatLinks(), "chat", "聊天链接", "Chat links",
+    { public: "chats", issue: 3 }),
+  TopUpLink: link("general", "充值链接", "Top-up link", { public: "top_up_link", issue: 4 }),
+  ChatLink: link("general", "聊天链接（旧）", "Chat link (old)", { public: "chat_link", issue: 3 }),
+  ChatLink2: link("general", "聊天链接 2（旧）", "Chat link 2 (old)", { public: "chat_link2", issue: 3 }),
+  "general_setting.docs_link": link("general", "文档链接", "Documentation link", { public: "docs_link", issue: 5 }),
+
+  // Behaviour
+  RetryTimes: int(0, "general", "失败重试次数", "Retries after a failure", { min: 0, max: 100, issue: 2 }),
+  DisplayInCurrencyEnabled: flag(true, "general", "以货币形式显示额度", "Show quota as currency",
+    { public: "display_in_currency", issue: 2 }),
+  DisplayTokenStatEnabled: flag(true, "general", "余额接口显示令牌额度", "Balance calls report the token", { issue: 3 }),
+  DefaultCollapseSidebar: flag(false, "general", "默认折叠侧边栏", "Sidebar starts collapsed",
+    { public: "default_collapse_sidebar", issue: 2 }),
+  DemoSiteEnabled: flag(false, "general", "演示站点模式", "Demonstration site", { public: "demo_site_enabled", issue: 5 }),
+  SelfUseModeEnabled: flag(false, "general", "自用模式", "Self-use mode",
+    { public: "self_use_mode_enabled", issue: 2,
+      hint: { zh: "未设置价格的模型按倍率 37.5 计费，而不是拒绝",
+        en: "Models without a price cost ratio 37.5 instead of being refused" } }),
+
+  // Relay
+  PingAfter: int(15, "relay", "首包前心跳间隔", "Ping when nothing came for", { ...seconds(600), issue: 2 }),
+  RelayConnectTimeout: int(10, "relay", "连接超时", "Connect timeout", { ...seconds(600), issue: 2 }),
+  RelayFirstByteTimeout: int(120, "relay", "首字节超时", "First-byte timeout", { ...seconds(3600), issue: 2 }),
+  RelayIdleTimeout: int(120, "relay", "流空闲超时", "Idle timeout of a stream", { ...seconds(3600), issue: 2 }),
+  RelayTotalTimeout: int(3600, "relay", "总时长上限", "Total timeout", { ...seconds(86_400), issue: 2 }),
+  StickyRouting: flag(true, "relay", "同一会话优先使用同一渠道（提示词缓存）", "Keep a conversation on its channel (prompt caches)", { issue: 3 }),
+  RelayAttemptBudget: int(60, "relay", "重试总时间预算", "Time budget of all attempts", { ...seconds(3600), issue: 2 }),
+
+  // Drawing and tasks
+  DrawingEnabled: flag(true, "drawing", "启用绘图功能", "Drawing", { public: "enable_drawing", issue: 6 }),
+  TaskEnabled: flag(true, "drawing", "启用异步任务", "Asynchronous tasks", { public: "enable_task", issue: 6 }),
+  MjNotifyEnabled: flag(false, "drawing", "允许回调", "Pass notifyHook on", { public: "mj_notify_enabled", issue: 6 }),
+  MjAccountFilterEnabled: flag(false, "drawing", "允许 accountFilter 参数", "Pass accountFilter on", { issue: 6 }),
+  MjForwardUrlEnabled: flag(true, "drawing", "图片地址改为本站地址", "Serve images from this server", { issue: 6 }),
+  MjModeClearEnabled: flag(false, "drawing", "清除 --fast、--relax、--turbo 参数", "Cut --fast, --relax and --turbo",
+    { issue: 6 }),
+  MjActionCheckSuccessEnabled: flag(true, "drawing", "操作前检查原任务成功", "Follow-ups need a successful job", { issue: 6 }),
+
+  // Sensitive words
+  CheckSensitiveEnabled: flag(true, "sensitive", "启用屏蔽词过滤", "Filter sensitive words", { issue: 3 }),
+  CheckSensitiveOnPromptEnabled: flag(true, "sensitive", "检查提示词", "Check prompts", { issue: 3 }),
+  StopOnSensitiveEnabled: flag(true, "sensitive", "命中后停止", "Stop on a match", { issue: 3 }),
+  SensitiveWords: lines("test_sensitive", "sensitive", "屏蔽词列表", "Sensitive words", { issue: 3 }),
+
+  // Logs and dashboard
+  LogConsumeEnabled: flag(true, "log", "记录消费日志", "Log consumption", { issue: 2 }),
+  LogRetentionDays: int(0, "log", "日志保留天数", "Days that logs are kept",
+    { min: 0, max: 36_500, issue: 4, hint: { zh: "0 表示永久保留", en: "0 keeps them for ever" } }),
+  DataExportEnabled: flag(true, "dashboard", "启用数据看板", "Data dashboard", { public: "enable_data_export", issue: 4 }),
+  DataExportInterval: int(5, "dashboard", "刷新间隔", "Refresh interval",
+    { min: 1, max: 1440, unit: { zh: "分钟", en: "min" }, issue: 4 }),
+  DataExportDefaultTime: choice("hour", ["hour", "day", "week"], "dashboard", "默认时间粒度", "Default granularity",
+    { public: "data_export_default_time", issue: 4 }),
+
+  // Channel health
+  ChannelDisableThreshold: decimal("5", "monitoring", "响应超时阈值", "Longest response time of a test",
+    { min: 0, max: 3600, unit: { zh: "秒", en: "s" }, issue: 3,
+      hint: { zh: "0 表示不因过慢而禁用", en: "0 never disables for slowness" } }),
+  AutomaticDisableChannelEnabled: flag(false, "monitoring", "失败时自动禁用通道", "Disable channels on failure", { issue: 3 }),
+  AutomaticEnableChannelEnabled: flag(false, "monitoring", "成功时自动启用通道", "Enable channels on success", { issue: 3 }),
+  AutomaticDisableKeywords: lines(
+    [
+      "Your credit balance is too low",
+      "This organization has been disabled.",
+      "You exceeded your current quota",
+      "Permission denied",
+      "The security token included in the request is invalid",
+      "Operation not allowed",
+      "Your account is not authorized",
+    ].join("\n"),
+    "monitoring",
+    "自动禁用关键词",
+    "Keywords that disable a channel",
+    { issue: 3 },
+  ),
+  ModelRequestRateLimitEnabled: flag(false, "ratelimit", "启用模型请求限流", "Limit model requests", { issue: 3 }),
+  ModelRequestRateLimitDurationMinutes: int(1, "ratelimit", "限流周期", "Period",
+    { min: 1, max: 43_200, unit: { zh: "分钟", en: "min" }, issue: 3 }),
+  ModelRequestRateLimitCount: int(0, "ratelimit", "周期内最多请求数", "Requests per period",
+    { min: 0, max: 1e9, issue: 3, hint: { zh: "0 表示不限制", en: "0 means no limit" } }),
+  ModelRequestRateLimitSuccessCount: int(1000, "ratelimit", "周期内最多成功请求数", "Successful requests per period",
+    { min: 0, max: 1e9, issue: 3 }),
+  ModelRequestRateLimitGroup: jsonOption<Record<string, number[]>>({}, rateLimitGroups(),
+    "ratelimit", "分组限流", "Limits per group",
+    { issue: 3 }),
+
+  // Protocols
+  "global.pass_through_request_enabled": flag(false, "models", "请求体原样透传", "Pass bodies through unchanged",
+    { issue: 3 }),
+  "claude.model_headers_settings": jsonOption<Record<string, unknown>>({}, jsonObject(),
+    "models", "Claude 请求头覆盖", "Claude request headers",
+    { issue: 3 }),
+  "claude.default_max_tokens": jsonOption({ default: 8192 }, numberMap(),
+    "models", "Claude 缺省 max_tokens", "Claude default max_tokens",
+    { issue: 3 }),
+  "claude.thinking_adapter_enabled": flag(true, "models", "Claude -thinking 后缀适配", "Claude -thinking suffix",
+    { issue: 3 }),
+  "claude.thinking_adapter_budget_tokens_percentage": decimal("0.8", "models", "思考预算占比", "Share of the thinking budget",
+    { min: 0.1, max: 1, issue: 3 }),
+  "gemini.safety_settings": jsonOption({ default: "OFF", HARM_CATEGORY_CIVIC_INTEGRITY: "BLOCK_NONE" }, textMap(),
+    "models", "Gemini 安全设置", "Gemini safety settings",
+    { issue: 3 }),
+  "gemini.version_settings": jsonOption({ default: "v1beta", "gemini-1.0-pro": "v1" }, textMap(),
+    "models", "Gemini 版本设置", "Gemini API versions",
+    { issue: 3 }),
+
+  // Content
+  Notice: longText("content", "公告", "Notice", { issue: 5 }),
+  SystemName: string("Weir", "content", "系统名称", "System name", { public: "system_name", required: true, issue: 2 }),
+  Logo: link("content", "Logo 图片地址", "Logo address", { public: "logo", issue: 5 }),
+  HomePageContent: longText("content", "首页内容", "Home page", { issue: 5 }),
+  About: longText("content", "关于", "About", { issue: 5 }),
+  Footer: longText("content", "页脚", "Footer", { public: "footer_html", issue: 5 }),
+
+  // Server
+  ServerAddress: address("server", "服务器地址", "Server address", { public: "server_address", issue: 5 }),
+  WorkerUrl: address("worker", "Worker 地址", "Worker address", { issue: 3 }),
+  WorkerValidKey: secret("worker", "Worker 密钥", "Worker key", { issue: 3 }),
+
+  // Payment
+  PayAddress: address("payment", "支付地址", "Payment address", { needs: ["ServerAddress"], issue: 4 }),
+  EpayId: string("", "payment", "易支付商户 ID", "Merchant id", { issue: 4 }),
+  EpayKey: secret("payment", "易支付商户密钥", "Merchant key", { issue: 4 }),
+  CustomCallbackAddress: address("payment", "回调地址", "Callback address", { issue: 4 }),
+  Price: decimal("7.3", "payment", "充值价格（每美元）", "Price of one dollar", { min: 0, max: 1e9, public: "price", issue: 4 }),
+  MinTopUp: int(1, "payment", "最低充值数量", "Smallest top-up", { min: 1, max: 1e9, public: "min_topup", issue: 4 }),
+  TopupGroupRatio: jsonOption({ default: 1, vip: 1, svip: 1 }, numberMap(),
+    "payment", "充值分组倍率", "Top-up ratios of groups",
+    { issue: 4 }),
+  PayMethods: jsonOption(
+    [
+      { name: "支付宝", type: "alipay", color: "#1677ff" },
+      { name: "微信", type: "wxpay", color: "#07c160" },
+    ],
+    payMethods(),
+    "payment",
+    "支付方式",
+    "Payment methods",
+    { public: "pay_methods", issue: 4 },
+  ),
+  StripeApiSecret: secret("payment", "Stripe API 密钥", "Stripe API key", { issue: 4 }),
+  StripeWebhookSecret: secret("payment", "Stripe Webhook 签名密钥", "Stripe webhook secret", { issue: 4 }),
+  StripePriceId: string("", "payment", "Stripe 商品价格 ID", "Stripe price id", { issue: 4 }),
+  StripeUnitPrice: decimal("8", "payment", "Stripe 单价", "Stripe unit price",
+    { min: 0, max: 1e9, public: "stripe_unit_price", issue: 4 }),
+  StripeMinTopUp: int(1, "payment", "Stripe 最低充值数量", "Smallest Stripe top-up", { min: 1, max: 1e9, issue: 4 }),
+
+  // Sign-in and registration
+  PasswordLoginEnabled: flag(true, "login", "允许密码登录", "Password sign-in", { public: "password_login", issue: 2 }),
+  PasswordRegisterEnabled: flag(true, "login", "允许密码注册", "Password registration",
+    { public: "password_register", issue: 5 }),
+  RegisterEnabled: flag(true, "login", "允许新用户注册", "Registration", { public: "register_enabled", issue: 5 }),
+  EmailVerificationEnabled: flag(false, "login", "注册需要邮箱验证", "Registration needs an e-mail code",
+    { public: "email_verification", needs: ["SMTPServer"], issue: 5 }),
+  GitHubOAuthEnabled: flag(false, "login", "允许 GitHub 登录", "GitHub sign-in",
+    { public: "github_oauth", needs: ["GitHubClientId", "GitHubClientSecret"], issue: 5 }),
+  LinuxDOOAuthEnabled: flag(false, "login", "允许 LinuxDO 登录", "LinuxDO sign-in",
+    { public: "linuxdo_oauth", needs: ["LinuxDOClientId", "LinuxDOClientSecret"], issue: 5 }),
+  WeChatAuthEnabled: flag(false, "login", "允许微信登录", "WeChat sign-in",
+    { public: "wechat_login", needs: ["WeChatServerAddress", "WeChatServerToken"], issue: 5 }),
+  TelegramOAuthEnabled: flag(false, "login", "允许 Telegram 登录", "Telegram sign-in",
+    { public: "telegram_oauth", needs: ["TelegramBotToken", "TelegramBotName"], issue: 5 }),
+  TurnstileCheckEnabled: flag(false, "login", "启用 Turnstile 校验", "Turnstile check",
+    { public: "turnstile_check", needs: ["TurnstileSiteKey", "TurnstileSecretKey"], issue: 5 }),
+  EmailDomainRestrictionEnabled: flag(false, "email", "限制邮箱域名", "Restrict e-mail domains",
+    { needs: ["EmailDomainWhitelist"], issue: 5 }),
+  EmailAliasRestrictionEnabled: flag(false, "email", "禁止邮箱别名", "Refuse e-mail aliases", { issue: 5 }),
+  EmailDomainWhitelist: list(
+    "gmail.com,163.com,126.com,qq.com,outlook.com,hotmail.com,icloud.com,yahoo.com,foxmail.com",
+    "email", "邮箱域名白名单", "Allowed e-mail domains",
+    { issue: 5 }),
+
+  // Integrations
+  SMTPServer: string("", "smtp", "SMTP 服务器", "SMTP server", { issue: 5 }),
+  SMTPPort: int(587, "smtp", "SMTP 端口", "SMTP port", { min: 1, max: 65_535, issue: 5 }),
+  SMTPAccount: string("", "smtp", "SMTP 账户", "SMTP account", { issue: 5 }),
+  SMTPFrom: string("", "smtp", "发件人", "Sender", { issue: 5, hint: { zh: "留空则使用账户", en: "Empty: the account" } }),
+  SMTPToken: secret("smtp", "SMTP 密码", "SMTP password", { issue: 5 }),
+  SMTPSSLEnabled: flag(false, "smtp", "使用 SSL 连接", "Implicit TLS", { issue: 5 }),
+  GitHubClientId: string("", "github", "Client ID", "Client ID", { public: "github_client_id", issue: 5 }),
+  GitHubClientSecret: secret("github", "Client Secret", "Client secret", { issue: 5 }),
+  LinuxDOClientId: string("", "linuxdo", "Client ID", "Client ID", { public: "linuxdo_client_id", issue: 5 }),
+  LinuxDOClientSecret: secret("linuxdo", "Client Secret", "Client secret", { issue: 5 }),
+  LinuxDOMinimumTrustLevel: int(0, "linuxdo", "最低信任等级", "Lowest trust level", { min: 0, max: 4, issue: 5 }),
+  WeChatServerAddress: address("wechat", "服务器地址", "Server address", { issue: 5 }),
+  WeChatServerToken: secret("wechat", "访问凭证", "Access token", { issue: 5 }),
+  WeChatAccountQRCodeImageURL: link("wechat", "公众号二维码图片地址", "QR code image address",
+    { public: "wechat_qrcode", issue: 5 }),
+  TelegramBotToken: secret("telegram", "Bot Token", "Bot token", { issue: 5 }),
+  TelegramBotName: string("", "telegram", "Bot 名称", "Bot name", { public: "telegram_bot_name", issue: 5 }),
+  TurnstileSiteKey: string("", "turnstile", "Site Key", "Site key", { public: "turnstile_site_key", issue: 5 }),
+  TurnstileSecretKey: secret("turnstile", "Secret Key", "Secret key", { issue: 5 }),
+  "oidc.enabled": flag(false, "login", "允许 OIDC 登录", "OIDC sign-in",
+    { public: "oidc_enabled", needs: ["oidc.client_id", "oidc.client_secret", "oidc.well_known"], issue: 5 }),
+  "oidc.client_id": string("", "oidc", "Client ID", "Client ID", { public: "oidc_client_id", issue: 5 }),
+  "oidc.client_secret": secret("oidc", "Client Secret", "Client secret", { issue: 5 }),
+  "oidc.well_known": address("oidc", "Well-Known 地址", "Discovery address", { issue: 5 }),
+  "oidc.authorization_endpoint": address("oidc", "授权端点", "Authorization endpoint",
+    { public: "oidc_authorization_endpoint", issue: 5 }),
+  "oidc.token_endpoint": address("oidc", "令牌端点", "Token endpoint", { issue: 5 }),
+  "oidc.user_info_endpoint": address("oidc", "用户信息端点", "User info endpoint", { issue: 5 }),
+} as const;
+
+type Options = typeof options;
+export type OptionKey = keyof Options;
+/** The typed value of an option: boolean, number, text or the parsed JSON. */
+export type OptionValue<K extends OptionKey> = Options[K] extends Option<infer Value> ? Value : never;
+/** The values of all options, as the option store holds them. */
+export type OptionValues = { readonly [K in OptionKey]: OptionValue<K> };
+
+/** Whether a text is the key of an option. */
+export function isOptionKey(key: string): key is OptionKey {
+  return Object.hasOwn(options, key);
+}
+
+/** All keys in registry order. */
+export const optionKeys: readonly OptionKey[] = Object.keys(options).filter(isOptionKey);
+
+/** The declaration of an option, with the type of its value forgotten. */
+export function option(key: OptionKey): Option<unknown> {
+  return options[key];
+}
+
+/** Reads an option's text; the problem says what is wrong and, inside JSON, where. Never throws. */
+export function parseOption<K extends OptionKey>(key: K, text: string): Parsed<OptionValue<K>> {
+  // The registry's value types are per key; the parser of key K yields OptionValue<K> by its declaration.
+  return option(key).parse(text) as Parsed<OptionValue<K>>;
+}
+
+/** The text of a value, as stored and sent. */
+export function printOption<K extends OptionKey>(key: K, value: OptionValue<K>): string {
+  return option(key).print(value);
+}
+
+/** The text of an option that was never set. JSON options give valid JSON, never "". */
+export function defaultText(key: OptionKey): string {
+  return option(key).default;
+}
+
+/** The parsed default of an option. */
+export function defaultValue<K extends OptionKey>(key: K): OptionValue<K> {
+  const parsed = parseOption(key, defaultText(key));
+  if (!parsed.ok) throw new Error(`the default of option ${key} is not valid: ${parsed.problem.en}`);
+  return parsed.value;
+}
+
+/** Options that GET /api/option/ leaves out: secrets, and every key that ends in Token, Secret or Key. */
+export function isHidden(key: OptionKey): boolean {
+  return option(key).secret || /(Token|Secret|Key)$/.test(key);
+}
+
+/** The options shown in GET /api/status: public name and key. */
+export const publicOptions: readonly { name: string; key: OptionKey }[] = optionKeys.flatMap((key) => {
+  const name = option(key).public;
+  return name === undefined ? [] : [{ name, key }];
+});
+
+/** The members of /api/status that options fill, from a reader of typed values. */
+export function publicStatus(get: <K extends OptionKey>(key: K) => OptionValue<K>): Record<string, unknown> {
+  return Object.fromEntries(publicOptions.map(({ name, key }) => [name, get(key)]));
+}
+
+/**
+ * The keys that must be set before `key` may take this text ("configure it first"): none when it is being switched off
+ * or emptied. `isSet` says whether an option has a text other than "".
+ */
+export function missingNeeds(key: OptionKey, text: string, isSet: (key: OptionKey) => boolean): OptionKey[] {
+  if (text === "" || text === "false") return [];
+  return option(key).needs.filter(isOptionKey).filter((needed) => !isSet(needed));
+}

@@ -1,0 +1,151 @@
+/** The shapes of the JSON options. */
+import { isHarmlessUrl, type Shape, type ShapeProblem } from "./kinds";
+
+type Entries = Record<string, unknown>;
+
+const problem = (zh: string, en: string, at?: string): ShapeProblem => ({ zh, en, ...(at !== undefined && { at }) });
+
+function isObject(value: unknown): value is Entries {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const notAnObject = problem("必须是 JSON 对象", "Must be a JSON object");
+const notAList = problem("必须是 JSON 数组", "Must be a JSON list");
+
+/** An object whose every member passes `check`; the first member that does not is named. */
+function objectOf<Value>(
+  check: (value: unknown, name: string) => value is Value,
+  wrong: (name: string) => ShapeProblem,
+): Shape<Record<string, Value>> {
+  return (value) => {
+    if (!isObject(value)) return notAnObject;
+    const checked: Record<string, Value> = {};
+    for (const [name, member] of Object.entries(value)) {
+      if (name.trim() === "") return problem("名称不能为空", "Names must not be empty", name);
+      if (!check(member, name)) return wrong(name);
+      // Not a plain assignment: a member called __proto__ must stay a member.
+      Object.defineProperty(checked, name, { value: member, enumerable: true, writable: true, configurable: true });
+    }
+    return { value: checked };
+  };
+}
+
+const isRatio = (value: unknown): value is number =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= 1e9;
+const isText = (value: unknown): value is string => typeof value === "string";
+
+const wrongRatio = (name: string) => problem("必须是不小于 0 的数字", "Must be a number of at least 0", name);
+const wrongText = (name: string) => problem("必须是文本", "Must be a text", name);
+
+/** name -> number of at least 0. */
+export function numberMap({ notEmpty = false } = {}): Shape<Record<string, number>> {
+  const shape = objectOf(isRatio, wrongRatio);
+  return (value) => {
+    if (notEmpty && isObject(value) && Object.keys(value).length === 0) {
+      return problem("至少需要一项", "At least one entry is needed");
+    }
+    return shape(value);
+  };
+}
+
+/** name -> text. */
+export function textMap(): Shape<Record<string, string>> {
+  return objectOf(isText, wrongText);
+}
+
+/** user group -> { used group: ratio }. */
+export function mapOfMaps(): Shape<Record<string, Record<string, number>>> {
+  const inner = numberMap();
+  return (value) => {
+    if (!isObject(value)) return notAnObject;
+    const checked: Record<string, Record<string, number>> = {};
+    for (const [name, member] of Object.entries(value)) {
+      const group = inner(member);
+      if (!("value" in group)) return group.at === undefined ? { ...group, at: name } : group;
+      Object.defineProperty(checked, name, {
+        value: group.value,
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
+    }
+    return { value: checked };
+  };
+}
+
+/** Any object. */
+export function jsonObject(): Shape<Record<string, unknown>> {
+  return (value) => (isObject(value) ? { value } : notAnObject);
+}
+
+/** A list of different names. */
+export function listOfNames(): Shape<string[]> {
+  return (value) => {
+    if (!Array.isArray(value)) return notAList;
+    const names: string[] = [];
+    for (const name of value) {
+      if (!isText(name) || name.trim() === "") return problem("每一项必须是非空文本", "Every entry must be a text");
+      if (names.includes(name)) return problem("重复", "Stands twice", name);
+      names.push(name);
+    }
+    return { value: names };
+  };
+}
+
+/** The chat links: a list of objects with one member, name -> address. */
+export function chatLinks(): Shape<Record<string, string>[]> {
+  return (value) => {
+    if (!Array.isArray(value)) return notAList;
+    const links: Record<string, string>[] = [];
+    for (const entry of value) {
+      const [name, ...others] = isObject(entry) ? Object.keys(entry) : [];
+      if (!isObject(entry) || name === undefined || others.length > 0) {
+        return problem('每一项必须形如 {"名称": "链接"}', 'Every entry must look like {"name": "link"}', others[0]);
+      }
+      const url = entry[name];
+      // A data: address would be framed as a page of ours.
+      if (!isText(url) || !isHarmlessUrl(url) || new URL(url).protocol === "data:") {
+        return problem("链接不合法", "Not a valid link", name);
+      }
+      links.push({ [name]: url });
+    }
+    return { value: links };
+  };
+}
+
+export interface PayMethod {
+  readonly name: string;
+  /** What the payment gateway calls the method. */
+  readonly type: string;
+  readonly color: string;
+  readonly min_topup?: number;
+}
+
+/** The payment methods: a list of { name, type, color }, each type once. */
+export function payMethods(): Shape<PayMethod[]> {
+  return (value) => {
+    if (!Array.isArray(value)) return notAList;
+    const methods: PayMethod[] = [];
+    for (const entry of value) {
+      const { name, type, color = "", min_topup } = isObject(entry) ? entry : {};
+      if (!isText(name) || name === "" || !isText(type) || type === "" || !isText(color)) {
+        const at = isText(name) ? name : isText(type) ? type : undefined;
+        return problem("每一项须有 name、type、color", "Every entry needs name, type and color", at);
+      }
+      const smallest = Number(min_topup);
+      if (min_topup !== undefined && !(smallest >= 1)) {
+        return problem("min_topup 必须不小于 1", "min_topup must be 1 or more", name);
+      }
+      if (methods.some((method) => method.type === type)) return problem("重复", "Stands twice", type);
+      methods.push({ name, type, color, ...(min_topup !== undefined && { min_topup: smallest }) });
+    }
+    return { value: methods };
+  };
+}
+
+/** group -> [requests, successful requests] per period. */
+export function rateLimitGroups(): Shape<Record<string, number[]>> {
+  const isPair = (value: unknown): value is number[] =>
+    Array.isArray(value) && value.length === 2 && value.every((count) => Number.isSafeInteger(count) && count >= 0);
+  return objectOf(isPair, (name) => problem("必须是 [总次数, 成功次数]", "Must be [requests, successful requests]", name));
+}

@@ -1,0 +1,80 @@
+/**
+ * The price list as it travels: GET /api/pricing for existing front-ends and scripts, `Catalogue` for the console, which
+ * computes every price it shows from the factors with shared/pricing.ts, as the ledger does.
+ */
+import type { GroupChoice } from "./group";
+import { compilePrice, type CompiledPrice, type Factors } from "./pricing";
+
+/** A row of GET /api/pricing. */
+export interface PriceListRow {
+  model_name: string;
+  /** 0: by tokens, 1: per call. */
+  quota_type: 0 | 1;
+  /** USD per 1M input tokens divided by 2; 0 when per call. */
+  model_ratio: number;
+  /** USD per call; 0 when by tokens. */
+  model_price: number;
+  /** Key of the vendor, "" when unknown. */
+  owner_by: string;
+  completion_ratio: number;
+  /** Groups of the caller in which an enabled channel serves the model. Never null, never empty. */
+  enable_groups: readonly string[];
+}
+
+/** The members of GET /api/pricing beside success and message. */
+export interface PriceList {
+  data: PriceListRow[];
+  /** What the caller pays in each group he may use. */
+  group_ratio: Record<string, number>;
+  /** What those groups are called. */
+  usable_group: Record<string, string>;
+}
+
+export interface CatalogueModel {
+  readonly model: string;
+  /** Key in shared/vendors.ts, "" when unknown. */
+  readonly vendor: string;
+  /** The caller's groups in which an enabled channel serves it. */
+  readonly enable_groups: readonly string[];
+  /** All factors but the group's; absent: no price is set and calls are refused. */
+  readonly factors?: Factors;
+}
+
+export interface Catalogue {
+  readonly models: readonly CatalogueModel[];
+  /** The groups the caller may use. */
+  readonly groups: Readonly<Record<string, GroupChoice>>;
+  /** The caller's own group; a guest's is that of new users. */
+  readonly user_group: string;
+  readonly quota_per_unit: number;
+}
+
+/** How a model is billed; null: not at all, it has no price. */
+export function billingOf({ factors }: CatalogueModel): "ratio" | "call" | null {
+  return factors ? (factors.model_price ? "call" : "ratio") : null;
+}
+
+/** The price of a model in a group with this ratio, ready for `displayPrices` and `chargeOf`; undefined without a price. */
+export function catalogPrice(
+  { model, factors }: CatalogueModel,
+  ratio: number,
+  quotaPerUnit: number,
+): CompiledPrice | undefined {
+  if (!factors) return undefined;
+  const why: Factors = { ...factors, group_ratio: { value: ratio, source: "GroupRatio" } };
+  return compilePrice(model, "", why, { QuotaPerUnit: quotaPerUnit, "tool_price_setting.prices": {} });
+}
+
+/** The row of GET /api/pricing; undefined without a price. */
+export function priceListRow({ model, vendor, enable_groups, factors }: CatalogueModel): PriceListRow | undefined {
+  if (!factors) return undefined;
+  return {
+    model_name: model,
+    quota_type: factors.model_price ? 1 : 0,
+    model_ratio: factors.model_ratio?.value ?? 0,
+    model_price: factors.model_price?.value ?? 0,
+    owner_by: vendor,
+    completion_ratio: factors.completion_ratio?.value ?? 1,
+    enable_groups: [...enable_groups],
+  };
+}

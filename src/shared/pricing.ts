@@ -1,0 +1,515 @@
+/**
+ * The one place that knows what a call costs: used by the ledger, the pricing page, the log's inspector and the tests.
+ *
+ * Units of quota are whole numbers. By ratio: units = sum of (tokens x weight) x model ratio x group ratio, whatever
+ * QuotaPerUnit is. By call: units = price in USD x QuotaPerUnit x group ratio. Everything is exact until the one
+ * rounding at the end, half away from zero (facts/compatibility.md 4.1 to 4.5; checklist C-627 to C-632).
+ *
+ * Longer than most files, because there must be one place only: resolving, charging, estimating and showing a price
+ * read the same compiled factors.
+ */
+import { type Decimal, multiply, one, printDecimal, rescale, roundHalfAway, roundTo, toDecimal, zero } from "./decimal";
+import { familyCompletionRatios } from "./model-prices";
+
+/**
+ * What a call used, in disjoint buckets: a token stands in exactly one of them. Undefined means unknown and costs
+ * nothing; negative and non-finite numbers count as 0.
+ */
+export interface Usage {
+  /** Plain input: neither cached, nor audio, nor image. */
+  readonly input?: number;
+  readonly cache_read?: number;
+  readonly cache_write_5m?: number;
+  readonly cache_write_1h?: number;
+  readonly audio_in?: number;
+  readonly image_in?: number;
+  /** Output text without reasoning. */
+  readonly output?: number;
+  readonly reasoning?: number;
+  readonly audio_out?: number;
+  readonly image_out?: number;
+  /** Calls of server-side tools by name, for example { web_search: 2 }. */
+  readonly server_tools?: Readonly<Record<string, number>>;
+}
+
+/** A bucket of tokens. */
+export type TokenKind = Exclude<keyof Usage, "server_tools">;
+
+export const tokenKinds = [
+  "input", "cache_read", "cache_write_5m", "cache_write_1h", "audio_in", "image_in", "output", "reasoning",
+  "audio_out", "image_out",
+] as const satisfies readonly TokenKind[];
+
+/** The option values that decide prices, under their option keys. */
+export interface PriceTables {
+  readonly ModelPrice: Readonly<Record<string, number>>;
+  readonly ModelRatio: Readonly<Record<string, number>>;
+  readonly CompletionRatio: Readonly<Record<string, number>>;
+  readonly CacheRatio: Readonly<Record<string, number>>;
+  readonly CreateCacheRatio: Readonly<Record<string, number>>;
+  readonly ImageRatio: Readonly<Record<string, number>>;
+  readonly ImageCompletionRatio: Readonly<Record<string, number>>;
+  readonly AudioRatio: Readonly<Record<string, number>>;
+  readonly AudioCompletionRatio: Readonly<Record<string, number>>;
+  readonly GroupRatio: Readonly<Record<string, number>>;
+  readonly GroupGroupRatio: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly "tool_price_setting.prices": Readonly<Record<string, number>>;
+  readonly QuotaPerUnit: number;
+  readonly SelfUseModeEnabled: boolean;
+}
+
+/** A price book made of these options is stale when one of them changes. */
+export const priceTableKeys = [
+  "ModelPrice", "ModelRatio", "CompletionRatio", "CacheRatio", "CreateCacheRatio", "ImageRatio",
+  "ImageCompletionRatio", "AudioRatio", "AudioCompletionRatio", "GroupRatio", "GroupGroupRatio",
+  "tool_price_setting.prices", "QuotaPerUnit", "SelfUseModeEnabled",
+] as const satisfies readonly (keyof PriceTables)[];
+
+/** The names of the factors, as the log row spells them. */
+export type FactorName =
+  | "model_price"
+  | "model_ratio"
+  | "completion_ratio"
+  | "cache_ratio"
+  | "cache_creation_ratio"
+  | "image_ratio"
+  | "image_completion_ratio"
+  | "audio_ratio"
+  | "audio_completion_ratio"
+  | "group_ratio"
+  | "user_group_ratio";
+
+/** One factor of a price and where it came from. */
+export interface Factor {
+  readonly value: number;
+  /** The option key, "built-in" (a rule of the model's family) or "default" (nothing says otherwise). */
+  readonly source: string;
+  /** The entry of the table that applied, for example `gpt-4-gizmo-*` or `vip/default`. */
+  readonly entry?: string;
+}
+
+export type Factors = Readonly<Partial<Record<FactorName, Factor>>>;
+
+interface TokenPrice {
+  /** Units per token, times 10^scale of the price. */
+  readonly weight: bigint;
+  /** USD per 1M tokens before the group ratio. */
+  readonly usd: string;
+  readonly ratios: Readonly<Record<string, string>>;
+}
+
+/** A price with all its factors multiplied out to integers. Made by `resolvePrice`, good until an option changes. */
+export interface CompiledPrice {
+  readonly unpriced?: undefined;
+  readonly model: string;
+  readonly group: string;
+  readonly by: "ratio" | "call";
+  readonly why: Factors;
+  /** Weights are units times 10^scale. */
+  readonly scale: number;
+  readonly unit: bigint;
+  readonly tokens: Readonly<Record<TokenKind, TokenPrice>>;
+  /** Units of one call times 10^scale; 0 when by ratio. */
+  readonly call: bigint;
+  readonly groupRatio: Decimal;
+  readonly quotaPerUnit: Decimal;
+  /** USD per 1000 calls of a tool: the tables' entries that concern this model. */
+  readonly tools: ReadonlyMap<string, Decimal>;
+}
+
+/** No option prices this model: calls of it are refused (model_price_error). */
+export interface Unpriced {
+  readonly unpriced: true;
+  readonly model: string;
+  readonly group: string;
+}
+
+/** The ratio that 1-hour cache writes cost beyond 5-minute ones. */
+const hourWrite = toDecimal("1.6");
+/** USD per 1M tokens at ratio 1. */
+const usdPerRatio = toDecimal(2);
+const selfUseRatio = 37.5;
+
+/** An own entry of the table: the exact name, else the longest entry ending in `*` that begins the name. */
+function lookUp(
+  table: Readonly<Record<string, number>>,
+  name: string,
+  source: string,
+): (Factor & { readonly entry: string }) | undefined {
+  const exact = Object.hasOwn(table, name) ? table[name] : undefined;
+  if (exact !== undefined) return { value: exact, source, entry: name };
+  let best: (Factor & { entry: string }) | undefined;
+  for (const [entry, value] of Object.entries(table)) {
+    if (!entry.endsWith("*") || entry.length <= (best?.entry.length ?? 0)) continue;
+    if (name.startsWith(entry.slice(0, -1))) best = { value, source, entry };
+  }
+  return best;
+}
+
+function completionRatio(model: string, tables: PriceTables): Factor {
+  const configured = lookUp(tables.CompletionRatio, model, "CompletionRatio");
+  if (configured) return configured;
+  const family = model.includes("/") ? undefined : lookUp(familyCompletionRatios, model, "built-in");
+  return family ?? { value: 1, source: "default" };
+}
+
+type OptionalRatio = "ImageRatio" | "ImageCompletionRatio" | "AudioRatio" | "AudioCompletionRatio";
+
+function groupFactors(group: string, userGroup: string, tables: PriceTables): Factors {
+  const ratio = Object.hasOwn(tables.GroupRatio, group) ? tables.GroupRatio[group] : undefined;
+  const own = Object.hasOwn(tables.GroupGroupRatio, userGroup) ? tables.GroupGroupRatio[userGroup] : undefined;
+  const exclusive = own && Object.hasOwn(own, group) ? own[group] : undefined;
+  return {
+    group_ratio:
+      ratio === undefined ? { value: 1, source: "default" } : { value: ratio, source: "GroupRatio", entry: group },
+    ...(exclusive !== undefined && {
+      user_group_ratio: { value: exclusive, source: "GroupGroupRatio", entry: `${userGroup}/${group}` },
+    }),
+  };
+}
+
+function toolPricesFor(model: string, prices: Readonly<Record<string, number>>): Map<string, Decimal> {
+  const chosen = new Map<string, { pattern: string; price: number }>();
+  for (const [entry, price] of Object.entries(prices)) {
+    const [tool = "", pattern = "*"] = entry.split(":");
+    const fits = pattern.endsWith("*") ? model.startsWith(pattern.slice(0, -1)) : model === pattern;
+    if (fits && pattern.length >= (chosen.get(tool)?.pattern.length ?? 0)) chosen.set(tool, { pattern, price });
+  }
+  return new Map([...chosen].map(([tool, { price }]) => [tool, toDecimal(price)]));
+}
+
+/**
+ * Multiplies factors out to integers. `why` needs model_price or model_ratio (the price wins); every other factor that
+ * is missing counts as 1, audio_completion_ratio and image_completion_ratio as the completion ratio.
+ */
+export function compilePrice(
+  model: string,
+  group: string,
+  why: Factors,
+  tables: Pick<PriceTables, "QuotaPerUnit" | "tool_price_setting.prices">,
+): CompiledPrice {
+  const factor = (name: FactorName, fallback: Decimal = one): Decimal => {
+    const value = why[name]?.value;
+    return value === undefined ? fallback : toDecimal(value);
+  };
+  const byCall = why.model_price !== undefined;
+  const model_ratio = byCall ? zero : factor("model_ratio", zero);
+  const groupRatio = factor("user_group_ratio", factor("group_ratio"));
+  const quotaPerUnit = toDecimal(tables.QuotaPerUnit);
+  const completion_ratio = factor("completion_ratio");
+  const cache_creation_ratio = factor("cache_creation_ratio");
+  const audio_ratio = factor("audio_ratio");
+  const output = { completion_ratio };
+  const ratiosOf: Readonly<Record<TokenKind, Readonly<Record<string, Decimal>>>> = {
+    input: {},
+    cache_read: { cache_ratio: factor("cache_ratio") },
+    cache_write_5m: { cache_creation_ratio },
+    cache_write_1h: { cache_creation_ratio, cache_creation_1h: hourWrite },
+    audio_in: { audio_ratio },
+    image_in: { image_ratio: factor("image_ratio") },
+    output,
+    reasoning: output,
+    audio_out: { audio_ratio, audio_completion_ratio: factor("audio_completion_ratio", completion_ratio) },
+    image_out: { image_completion_ratio: factor("image_completion_ratio", completion_ratio) },
+  };
+  const exact = tokenKinds.map((kind) => {
+    const ratios = { model_ratio, ...ratiosOf[kind] };
+    const value = multiply(...Object.values(ratios));
+    return { kind, ratios: { ...ratios, group_ratio: groupRatio }, value, units: multiply(value, groupRatio) };
+  });
+  const call = byCall ? multiply(factor("model_price"), quotaPerUnit, groupRatio) : zero;
+  const scale = Math.max(call.scale, ...exact.map((entry) => entry.units.scale));
+  const tokens = Object.fromEntries(
+    exact.map(({ kind, ratios, value, units }) => [
+      kind,
+      {
+        weight: rescale(units, scale),
+        usd: printDecimal(multiply(value, usdPerRatio)),
+        ratios: Object.fromEntries(Object.entries(ratios).map(([name, ratio]) => [name, printDecimal(ratio)])),
+      },
+    ]),
+  ) as Record<TokenKind, TokenPrice>; // one entry per token kind, by the map above
+  return {
+    model,
+    group,
+    by: byCall ? "call" : "ratio",
+    why,
+    scale,
+    unit: 10n ** BigInt(scale),
+    tokens,
+    call: rescale(call, scale),
+    groupRatio,
+    quotaPerUnit,
+    tools: toolPricesFor(model, tables["tool_price_setting.prices"]),
+  };
+}
+
+/**
+ * The price of a model for a user of `userGroup` who is served by `group`. ModelPrice wins over ModelRatio; without
+ * either the model is unpriced, or costs ratio 37.5 in self-use mode. A ratio in GroupGroupRatio replaces GroupRatio.
+ */
+export function resolvePrice(
+  model: string,
+  group: string,
+  userGroup: string,
+  tables: PriceTables,
+): CompiledPrice | Unpriced {
+  const groups = groupFactors(group, userGroup, tables);
+  const model_price = lookUp(tables.ModelPrice, model, "ModelPrice");
+  if (model_price) return compilePrice(model, group, { model_price, ...groups }, tables);
+  const listed = lookUp(tables.ModelRatio, model, "ModelRatio");
+  if (!listed && !tables.SelfUseModeEnabled) return { unpriced: true, model, group };
+  const optional = (name: FactorName, key: OptionalRatio): Factors => {
+    const found = lookUp(tables[key], model, key);
+    return found ? { [name]: found } : {};
+  };
+  const why: Factors = {
+    model_ratio: listed ?? { value: selfUseRatio, source: "SelfUseModeEnabled" },
+    completion_ratio: completionRatio(model, tables),
+    cache_ratio: lookUp(tables.CacheRatio, model, "CacheRatio") ?? { value: 1, source: "default" },
+    cache_creation_ratio: lookUp(tables.CreateCacheRatio, model, "CreateCacheRatio") ?? {
+      value: 1.25,
+      source: "default",
+    },
+    ...optional("image_ratio", "ImageRatio"),
+    ...optional("image_completion_ratio", "ImageCompletionRatio"),
+    ...optional("audio_ratio", "AudioRatio"),
+    ...optional("audio_completion_ratio", "AudioCompletionRatio"),
+    ...groups,
+  };
+  return compilePrice(model, group, why, tables);
+}
+
+/** Resolves each (model, group, user group) once. Make a new book when an option of `priceTableKeys` changes. */
+export function priceBook(tables: PriceTables) {
+  const known = new Map<string, CompiledPrice>();
+  return {
+    tables,
+    price(model: string, group: string, userGroup: string): CompiledPrice | Unpriced {
+      const name = JSON.stringify([model, group, userGroup]);
+      const compiled = known.get(name);
+      if (compiled) return compiled;
+      const price = resolvePrice(model, group, userGroup, tables);
+      if (price.unpriced) return price;
+      // Callers name models: in self-use mode and with `*` entries the number of names has no other bound.
+      if (known.size >= 10_000) known.clear();
+      known.set(name, price);
+      return price;
+    },
+  };
+}
+
+export type PriceBook = ReturnType<typeof priceBook>;
+
+/** One line of a bill. The exact units of all lines sum to the exact cost. */
+export interface BillLine {
+  readonly kind: TokenKind | "call" | "tool" | "minimum";
+  /** The name of the tool. */
+  readonly tool?: string;
+  /** Tokens; for "call" and "tool" calls. */
+  readonly count: number;
+  /** USD per 1M tokens ("call": per call, "tool": per 1000 calls), before the group ratio. */
+  readonly usd: string;
+  /** The factors of this line by name, as exact texts. */
+  readonly ratios: Readonly<Record<string, string>>;
+  /** Exact units of quota as a decimal text. */
+  readonly units: string;
+}
+
+export interface Charge {
+  /** Whole units, rounded once. */
+  readonly quota: number;
+  /** The exact cost before rounding, as a decimal text: the sum of the lines. */
+  readonly exact: string;
+  readonly lines: readonly BillLine[];
+}
+
+/** What multiplies a price per call: how many results, and factors such as size, quality or seconds. */
+export interface CallTimes {
+  /** 1 unless given. */
+  readonly calls?: number;
+  readonly factors?: Readonly<Record<string, number | string>>;
+}
+
+function count(value: number | undefined): number {
+  return value !== undefined && value > 0 ? Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER) : 0;
+}
+
+function toQuota(units: bigint): number {
+  const most = BigInt(Number.MAX_SAFE_INTEGER);
+  return Number(units > most ? most : units);
+}
+
+function callLine(price: CompiledPrice, times: CallTimes): { line: BillLine; units: Decimal } {
+  const calls = count(times.calls ?? 1);
+  const factors = Object.entries(times.factors ?? {}).map(([name, value]) => [name, toDecimal(value)] as const);
+  const units = multiply(
+    { digits: price.call, scale: price.scale },
+    toDecimal(calls),
+    ...factors.map(([, value]) => value),
+  );
+  const ratios = { ...Object.fromEntries(factors), group_ratio: price.groupRatio };
+  const line: BillLine = {
+    kind: "call",
+    count: calls,
+    usd: printDecimal(toDecimal(price.why.model_price?.value ?? 0)),
+    ratios: Object.fromEntries(Object.entries(ratios).map(([name, value]) => [name, printDecimal(value)])),
+    units: printDecimal(units),
+  };
+  return { line, units };
+}
+
+const thousandth = toDecimal("0.001");
+
+function toolLine(price: CompiledPrice, tool: string, calls: number): { line: BillLine; units: Decimal } {
+  const usd = price.tools.get(tool) ?? zero;
+  const units = multiply(usd, thousandth, toDecimal(calls), price.groupRatio, price.quotaPerUnit);
+  const ratios = { group_ratio: printDecimal(price.groupRatio) };
+  const texts = { usd: printDecimal(usd), units: printDecimal(units) };
+  return { line: { kind: "tool", tool, count: calls, ratios, ...texts }, units };
+}
+
+function sum(values: readonly Decimal[]): Decimal {
+  if (values.length === 1 && values[0]) return values[0];
+  const scale = Math.max(0, ...values.map((value) => value.scale));
+  return { digits: values.reduce((total, value) => total + rescale(value, scale), 0n), scale };
+}
+
+/**
+ * What a call costs and how that comes about. By ratio every bucket is a line; by call the price is one line and tokens
+ * are free; tools are lines in both. A call that has a price above 0 costs at least 1 unit as soon as anything was
+ * used: the line "minimum" then carries what is missing. Never negative; at most 2^53 - 1.
+ */
+export function chargeOf(price: CompiledPrice, usage: Usage, times: CallTimes = {}): Charge {
+  const lines: BillLine[] = [];
+  const units: Decimal[] = [];
+  let used = false;
+  if (price.by === "call") {
+    const { line, units: cost } = callLine(price, times);
+    lines.push(line);
+    units.push(cost);
+  } else {
+    for (const kind of tokenKinds) {
+      const tokens = count(usage[kind]);
+      if (tokens === 0) continue;
+      const { weight, usd, ratios } = price.tokens[kind];
+      const cost = { digits: weight * BigInt(tokens), scale: price.scale };
+      used ||= price.tokens.input.weight > 0n;
+      lines.push({ kind, count: tokens, usd, ratios, units: printDecimal(cost) });
+      units.push(cost);
+    }
+  }
+  for (const [tool, calls] of Object.entries(usage.server_tools ?? {})) {
+    if (count(calls) === 0) continue;
+    const { line, units: cost } = toolLine(price, tool, count(calls));
+    lines.push(line);
+    units.push(cost);
+  }
+  const total = sum(units);
+  const rounded = roundHalfAway(total.digits, total.scale === price.scale ? price.unit : 10n ** BigInt(total.scale));
+  if (rounded > 0n || (total.digits === 0n && !used)) {
+    return { quota: toQuota(rounded), exact: printDecimal(total), lines };
+  }
+  const missing = sum([one, { digits: -total.digits, scale: total.scale }]);
+  lines.push({ kind: "minimum", count: 1, usd: "0", ratios: {}, units: printDecimal(missing) });
+  return { quota: 1, exact: "1", lines };
+}
+
+/** The quota of `chargeOf` without the bill, for running costs. Takes tokens by ratio only; tools are not counted. */
+export function quotaOf(price: CompiledPrice, usage: Usage): number {
+  if (price.by === "call") return chargeOf(price, {}).quota;
+  let total = 0n;
+  let any = false;
+  for (const kind of tokenKinds) {
+    const tokens = count(usage[kind]);
+    if (tokens === 0) continue;
+    any = true;
+    total += price.tokens[kind].weight * BigInt(tokens);
+  }
+  const rounded = roundHalfAway(total, price.unit);
+  const least = any && (total > 0n || price.tokens.input.weight > 0n) ? 1n : 0n;
+  return toQuota(rounded > least ? rounded : least);
+}
+
+/** What the input may consist of besides plain text, where the request shows it. */
+export interface InputKinds {
+  readonly cache_write?: "5m" | "1h";
+  readonly audio?: boolean;
+  readonly image?: boolean;
+  readonly audio_out?: boolean;
+  readonly image_out?: boolean;
+}
+
+/**
+ * The most that a call of at most so many tokens can cost, for holds: every token at the dearest price that the request
+ * allows, rounded up. Equal to the charge when the call uses all of it and is plain text.
+ */
+export function estimateUpperBound(
+  price: CompiledPrice,
+  inputTokens: number,
+  outputTokens: number,
+  kinds: InputKinds = {},
+): number {
+  if (price.by === "call") return chargeOf(price, {}).quota;
+  const { tokens } = price;
+  const orMore = (least: bigint, kind: TokenKind, wanted: boolean): bigint =>
+    wanted && tokens[kind].weight > least ? tokens[kind].weight : least;
+  let input = orMore(orMore(0n, "input", true), "cache_read", true);
+  input = orMore(input, "cache_write_5m", kinds.cache_write === "5m");
+  input = orMore(input, "cache_write_1h", kinds.cache_write === "1h");
+  input = orMore(input, "audio_in", kinds.audio === true);
+  input = orMore(input, "image_in", kinds.image === true);
+  let output = orMore(orMore(0n, "output", true), "audio_out", kinds.audio_out === true);
+  output = orMore(output, "image_out", kinds.image_out === true);
+  const [inputs, outputs] = [count(inputTokens), count(outputTokens)];
+  const total = input * BigInt(inputs) + output * BigInt(outputs);
+  const up = (total + price.unit - 1n) / price.unit;
+  const least = inputs + outputs > 0 && tokens.input.weight > 0n ? 1n : 0n;
+  return toQuota(up > least ? up : least);
+}
+
+/** Prices in USD for one group, as texts of at most 9 decimals: per 1M tokens by kind, or per call. */
+export type DisplayPrices = Readonly<Partial<Record<TokenKind | "call", string>>>;
+
+/** Input and output always; the other kinds only where a table names a ratio for the model. */
+export function displayPrices(price: CompiledPrice): DisplayPrices {
+  const show = (value: Decimal): string => printDecimal(roundTo(value, 9));
+  if (price.by === "call") {
+    return { call: show(multiply(toDecimal(price.why.model_price?.value ?? 0), price.groupRatio)) };
+  }
+  const named: Readonly<Partial<Record<TokenKind, FactorName>>> = {
+    input: "model_ratio",
+    output: "model_ratio",
+    cache_read: "cache_ratio",
+    cache_write_5m: "cache_creation_ratio",
+    cache_write_1h: "cache_creation_ratio",
+    audio_in: "audio_ratio",
+    audio_out: "audio_completion_ratio",
+    image_in: "image_ratio",
+    image_out: "image_completion_ratio",
+  };
+  const shown = tokenKinds.filter((kind) => {
+    const name = named[kind];
+    const factor = name && price.why[name];
+    return factor !== undefined && factor.source !== "default";
+  });
+  return Object.fromEntries(
+    shown.map((kind) => [kind, show(multiply(toDecimal(price.tokens[kind].usd), price.groupRatio))]),
+  );
+}
+
+type PlainFactor = Exclude<FactorName, `image${string}` | `audio${string}`>;
+
+/** The factors as a log row's `other` and a pricing row spell them: -1 where there is no price or exclusive ratio. */
+export function priceFacts(price: CompiledPrice): Record<PlainFactor, number> {
+  const value = (name: FactorName, otherwise: number): number => price.why[name]?.value ?? otherwise;
+  return {
+    model_price: value("model_price", -1),
+    model_ratio: value("model_ratio", 0),
+    completion_ratio: value("completion_ratio", 0),
+    cache_ratio: value("cache_ratio", 1),
+    cache_creation_ratio: value("cache_creation_ratio", 1),
+    group_ratio: value("group_ratio", 1),
+    user_group_ratio: value("user_group_ratio", -1),
+  };
+}

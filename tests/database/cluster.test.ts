@@ -1,0 +1,142 @@
+/** What instances agree on through Postgres: changes, leases, trust. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { postgresBus, postgresLease } from "../../src/server/cluster/postgres";
+import type { Bus } from "../../src/server/cluster/types";
+import { type FreshDatabase, freshPostgres, postgresServer } from "../kit/databases";
+
+/** Waits until `condition` holds; answers how long it took in ms, or fails. */
+async function until(condition: () => boolean, ms: number): Promise<number> {
+  const started = performance.now();
+  while (!condition()) {
+    if (performance.now() - started > ms) throw new Error(`not within ${ms} ms`);
+    await Bun.sleep(5);
+  }
+  return performance.now() - started;
+}
+
+describe("instances on one Postgres", () => {
+  let fresh: FreshDatabase;
+  let name: string;
+  let admin: SQL;
+  const clients: SQL[] = [];
+  const buses: Bus[] = [];
+  beforeAll(async () => {
+    fresh = await freshPostgres();
+    name = new URL(fresh.url).pathname.slice(1);
+    admin = new SQL(`${await postgresServer()}/postgres`, { max: 1 });
+  });
+  afterAll(async () => {
+    for (const bus of buses) await bus.close();
+    for (const client of clients) await client.close();
+    await admin.close();
+    await fresh.close();
+  });
+  const connect = () => {
+    const client = new SQL(fresh.url, { max: 3 });
+    clients.push(client);
+    return client;
+  };
+  async function instance(instanceId: string, now = Date.now) {
+    const bus = await postgresBus(connect(), { instanceId, now });
+    buses.push(bus);
+    const heard: string[] = [];
+    bus.subscribe("tokens", (id) => heard.push(id));
+    return { bus, heard };
+  }
+
+  test("a change is heard once by every instance, its own included, within a fraction of a second", async () => {
+    const [a, b] = [await instance("a"), await instance("b")];
+    await a.bus.publish("tokens", "7");
+    expect(a.heard).toEqual(["7"]);
+    const took = await until(() => b.heard.length > 0, 1000);
+    expect(took).toBeLessThan(500);
+    await b.bus.publish("channels", "1");
+    await b.bus.publish("tokens", "8");
+    await until(() => a.heard.length > 1, 1000);
+    await Bun.sleep(1200); // one comparison later nothing is announced twice
+    expect([a.heard, b.heard]).toEqual([["7", "8"], ["7", "8"]]);
+  });
+
+  test("concurrent changes from two instances all arrive", async () => {
+    const [a, b] = [await instance("c"), await instance("d")];
+    await Promise.all(Array.from({ length: 40 }, (_, i) => (i % 2 ? a : b).bus.publish("tokens", String(i))));
+    // a comparison may have been faster than some messages, and said "*" for them
+    const complete = (heard: string[]) => heard.includes("*") || heard.length === 40;
+    await until(() => complete(a.heard) && complete(b.heard), 2000);
+    expect(a.heard.length).toBeGreaterThan(0);
+  });
+
+  test("a change missed while the listening connection was cut is announced as * within about a second", async () => {
+    const [a, b] = [await instance("e"), await instance("f")];
+    const cut = await admin`
+      select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and query ilike 'listen%'`;
+    expect(cut.length).toBeGreaterThan(0);
+    await a.bus.publish("tokens", "9");
+    await until(() => b.heard.length > 0, 1500);
+    expect(["*", "9"]).toContain(b.heard[0] ?? "");
+    // and listening is up again by itself
+    await Bun.sleep(1500);
+    b.heard.length = 0;
+    await a.bus.publish("tokens", "10");
+    await until(() => b.heard.includes("10"), 500);
+  });
+
+  test("caches are trusted for 5 s without a database, and again when it answers", async () => {
+    let time = Date.now();
+    const a = await instance("g", () => time);
+    expect(a.bus.fresh()).toBe(true);
+    await admin.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+    await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
+    await Bun.sleep(50);
+    time += 4900;
+    expect(a.bus.fresh()).toBe(true);
+    time += 200;
+    await Bun.sleep(1100); // a comparison was tried and failed
+    expect(a.bus.fresh()).toBe(false);
+    await admin.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    await until(() => a.bus.fresh(), 5000);
+  }, 10_000);
+
+  test("a lease has one runner; it passes on when given back or silent", async () => {
+    const [a, b] = [postgresLease(connect(), "a"), postgresLease(connect(), "b")];
+    let runs = 0;
+    const work = async () => {
+      runs++;
+      await Bun.sleep(20);
+    };
+    expect(await Promise.all([a.hold("x", work), a.hold("x", work), b.hold("x", work)])).toHaveLength(3);
+    expect(runs).toBe(1);
+    const [row] = await fresh.db.q.select().from(fresh.db.t.leases);
+    const [holder, other] = row?.holder === "a" ? [a, b] : [b, a];
+    expect(await holder.hold("x", work)).toBe(true);
+    expect(await other.hold("x", work)).toBe(false);
+    expect(await other.hold("y", work)).toBe(true); // another name, another holder
+    await holder.close();
+    expect(await other.hold("x", work)).toBe(true);
+    expect(await holder.hold("x", work)).toBe(false);
+    await fresh.db.q.update(fresh.db.t.leases).set({ expires_at: 1 }).returning();
+    expect(await holder.hold("x", work)).toBe(true);
+    expect(runs).toBe(5);
+  });
+
+  test("a lease that is released after its work can be taken by another at once, and not before", async () => {
+    const [a, b] = [postgresLease(connect(), "a"), postgresLease(connect(), "b")];
+    const started = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const first = a.hold("once", () => (started.resolve(), end.promise), { release: true });
+    await started.promise;
+    expect(await b.hold("once", async () => {}, { release: true })).toBe(false);
+    end.resolve();
+    expect(await first).toBe(true);
+    expect(await b.hold("once", async () => {}, { release: true })).toBe(true);
+    expect(await a.hold("once", async () => {}, { release: true })).toBe(true);
+  });
+
+  test("work that fails does not keep the lease busy, and its error is the caller's", async () => {
+    const lease = postgresLease(connect(), "z");
+    expect(lease.hold("f", () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+    await Bun.sleep(20);
+    expect(await lease.hold("f", async () => {})).toBe(true);
+  });
+});

@@ -1,0 +1,143 @@
+/** Counters shared through a real Redis server; without one on this machine the tests say so and are skipped. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type ChildProcess, spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { RedisClient } from "bun";
+import { localCounter } from "../../src/server/cluster/local";
+import { redisCounter } from "../../src/server/cluster/redis";
+import type { Counter } from "../../src/server/cluster/types";
+
+const program = Bun.which("redis-server");
+if (!program) console.warn("SKIPPED: shared counters (no redis-server found; Debian: apt-get install redis-server)");
+
+const freePort = () =>
+  new Promise<number>((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+
+describe.skipIf(!program)("counters on Redis", () => {
+  let server: ChildProcess;
+  let port: number;
+  let url: string;
+  const counters: Counter[] = [];
+  const changes: boolean[] = [];
+
+  async function startServer() {
+    const options = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+    server = spawn(program ?? "", options, { stdio: "ignore" });
+    for (let tries = 0; tries < 100; tries++) {
+      const probe = new RedisClient(url, { autoReconnect: false, enableOfflineQueue: false });
+      try {
+        await probe.connect();
+        probe.close();
+        return;
+      } catch {
+        probe.close();
+        await Bun.sleep(20);
+      }
+    }
+    throw new Error("redis-server did not start");
+  }
+  const counter = (): Counter => {
+    const made = redisCounter({ url, fallback: localCounter(Date.now), changed: (up) => changes.push(up) });
+    counters.push(made);
+    return made;
+  };
+  beforeAll(async () => {
+    port = await freePort();
+    url = `redis://127.0.0.1:${port}`;
+    await startServer();
+  });
+  afterAll(async () => {
+    for (const made of counters) await made.close();
+    server.kill("SIGKILL");
+  });
+
+  test("two instances share one window exactly, and a refused take adds nothing", async () => {
+    const [a, b] = [counter(), counter()];
+    const takes = await Promise.all(Array.from({ length: 50 }, (_, i) => (i % 2 ? a : b).take("rpm", 1, 30, 60)));
+    expect(takes.filter((take) => take.allowed)).toHaveLength(30);
+    expect(await a.take("rpm", 1, 30, 60)).toMatchObject({ allowed: false, remaining: 0 });
+    expect(await a.take("rpm", 3, 33, 60)).toMatchObject({ allowed: true, remaining: 0 });
+    expect((await b.take("other", 2, 10, 60)).remaining).toBe(8);
+  });
+
+  test("a window ends by itself", async () => {
+    const a = counter();
+    expect(await a.take("short", 1, 1, 1)).toEqual({ allowed: true, remaining: 0, reset_seconds: 1 });
+    expect((await a.take("short", 1, 1, 1)).allowed).toBe(false);
+    await Bun.sleep(1050);
+    expect((await a.take("short", 1, 1, 1)).allowed).toBe(true);
+  });
+
+  const window = (key: string, amount: number, limit: number, window_seconds = 60) => ({ key, amount, limit, window_seconds });
+
+  test("several limits are taken in one step, all or nothing, exactly by many instances", async () => {
+    const [a, b] = [counter(), counter()];
+    const demands = [window("r", 1, 100), window("t", 10, 250), { ...window("g", 1, 40), window_seconds: 0 }];
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => (i % 2 ? a : b).reserve(demands)));
+    const granted = answers.filter(({ refused }) => refused < 0);
+    expect(granted).toHaveLength(25);
+    expect(answers.filter(({ refused }) => refused === 1)).toHaveLength(35);
+    expect((await a.reserve([window("r", 0, 100)])).states[0]?.remaining).toBe(75); // a refusal took nothing
+    for (const reservation of granted) {
+      reservation.end([1, 4, 0]);
+      reservation.end([1, 4, 0]);
+    }
+    await Bun.sleep(20);
+    const [requests, tokens, gauge] = (await b.reserve([window("r", 0, 100), window("t", 0, 250), { ...window("g", 1, 40), window_seconds: 0 }])).states;
+    expect([requests?.remaining, tokens?.remaining, gauge?.remaining]).toEqual([75, 250 - 25 * 4, 39]);
+  });
+
+  test("a gauge lets in as many as its limit at once, and again when they ended", async () => {
+    const [a, b] = [counter(), counter()];
+    const gauge = { key: "calls", amount: 1, limit: 7, window_seconds: 0 };
+    for (let round = 0; round < 3; round++) {
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? a : b).reserve([gauge])));
+      expect(answers.filter(({ refused }) => refused < 0)).toHaveLength(7);
+      for (const reservation of answers) reservation.end([0]);
+      await Bun.sleep(20);
+    }
+  });
+
+  test("a correction that comes after its window has ended leaves the next one alone", async () => {
+    const a = counter();
+    const late = await a.reserve([window("late", 90, 100, 1)]);
+    await Bun.sleep(1050);
+    await a.reserve([window("late", 20, 100, 1)]);
+    late.end([0]);
+    await Bun.sleep(20);
+    expect((await a.reserve([window("late", 0, 100, 1)])).states[0]?.remaining).toBe(80);
+  });
+
+  test("without Redis an instance counts for itself, quickly, says so once, and shares again afterwards", async () => {
+    const a = counter();
+    await a.take("down", 1, 5, 60);
+    changes.length = 0;
+    server.kill("SIGKILL");
+    await new Promise((resolve) => server.once("exit", resolve));
+    const started = performance.now();
+    const takes = [];
+    for (let i = 0; i < 8; i++) takes.push(await a.take("down", 1, 5, 60));
+    expect(performance.now() - started).toBeLessThan(600);
+    expect(takes.filter((take) => take.allowed)).toHaveLength(5);
+    await startServer();
+    await Bun.sleep(1100);
+    await a.take("down", 2, 5, 60);
+    expect((await counter().take("down", 1, 5, 60)).remaining).toBe(2); // a new instance sees the 2
+    expect(changes).toEqual([false, true]);
+  });
+
+  test("a stalled Redis costs a quarter of a second at most, once a second", async () => {
+    const a = counter();
+    await a.take("stall", 1, 100, 60);
+    server.kill("SIGSTOP");
+    const started = performance.now();
+    for (let i = 0; i < 50; i++) expect((await a.take("stall", 1, 100, 60)).allowed).toBe(true);
+    expect(performance.now() - started).toBeLessThan(450);
+    server.kill("SIGCONT");
+  });
+});

@@ -1,0 +1,91 @@
+/** deploy/nginx.conf under a real nginx: only addresses, ports and certificate paths are replaced. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "../../scripts/run-command";
+
+export const nginxPath = (): string | undefined =>
+  Bun.which("nginx") ?? ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find((path) => existsSync(path));
+
+export interface Nginx {
+  http: string;
+  https: string;
+  /** What `nginx -t` said. */
+  tested: string;
+  stop(): Promise<void>;
+}
+
+export async function startNginx(nginx: string, weirPort: number): Promise<Nginx> {
+  const folder = mkdtempSync(join(tmpdir(), "weir-nginx-"));
+  const [http, https] = [await freePort(), await freePort()];
+  makeCertificate(folder);
+  const site = replaceAll(readFileSync(join(ROOT, "deploy/nginx.conf"), "utf8"), {
+    "listen 80;": `listen 127.0.0.1:${http};`,
+    "listen 443 ssl http2;": `listen 127.0.0.1:${https} ssl http2;`,
+    "server 127.0.0.1:3000;": `server 127.0.0.1:${weirPort};`,
+    "/etc/letsencrypt/live/weir.example.com/fullchain.pem": join(folder, "cert.pem"),
+    "/etc/letsencrypt/live/weir.example.com/privkey.pem": join(folder, "key.pem"),
+  });
+  writeFileSync(join(folder, "weir.conf"), site);
+  const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${join(folder, name)};`).join("\n  ");
+  writeFileSync(
+    join(folder, "nginx.conf"),
+    `${process.getuid?.() === 0 ? "user root;\n" : ""}worker_processes 1;\ndaemon off;\npid ${join(folder, "nginx.pid")};\nerror_log stderr;\n` +
+      `events { worker_connections 256; }\nhttp {\n  access_log off;\n  ${temp}\n  include ${join(folder, "weir.conf")};\n}\n`,
+  );
+  mkdirSync(join(folder, "logs"));
+  const args = ["-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")];
+  const test = spawnSync(nginx, ["-t", ...args], { encoding: "utf8" });
+  const child = spawn(nginx, args, { stdio: ["ignore", "ignore", "pipe"] });
+  const errors: Buffer[] = [];
+  child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
+  const stop = async (): Promise<void> => {
+    await ended(child);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  for (let tries = 0; tries < 200 && child.exitCode === null; tries++) {
+    const answer = await fetch(`http://127.0.0.1:${http}/`, { redirect: "manual" }).catch(() => undefined);
+    if (answer) {
+      return { http: `http://127.0.0.1:${http}`, https: `https://127.0.0.1:${https}`, tested: test.stderr, stop };
+    }
+    await Bun.sleep(25);
+  }
+  await stop();
+  throw new Error(`nginx did not start:\n${test.stderr}${Buffer.concat(errors).toString()}`);
+}
+
+/** Throws when a piece is not there: the file has changed and this test with it must. */
+function replaceAll(text: string, pieces: Record<string, string>): string {
+  for (const [from, to] of Object.entries(pieces)) {
+    if (!text.includes(from)) throw new Error(`deploy/nginx.conf no longer says: ${from}`);
+    text = text.replaceAll(from, to);
+  }
+  return text;
+}
+
+function makeCertificate(folder: string): void {
+  const run = spawnSync(
+    "openssl",
+    ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=weir.example.com", "-keyout", "key.pem", "-out", "cert.pem"],
+    { cwd: folder, encoding: "utf8" },
+  );
+  if (run.status !== 0) throw new Error(`openssl is needed for a certificate: ${run.stderr ?? run.error}`);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((done) => probe.listen(0, "127.0.0.1", done));
+  const address = probe.address();
+  await new Promise((done) => probe.close(done));
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = new Promise((done) => child.once("exit", done));
+  child.kill("SIGTERM"); // fast shutdown: the workers go with the master
+  await exit;
+}

@@ -1,0 +1,25 @@
+/**
+ * A browser's globals and Testing Library for component tests: the first import of each test of the client that needs
+ * a document, and of nothing else.
+ *
+ * happy-dom would replace the network and stream globals too; Bun's own are put back, so that tRPC streaming and real
+ * servers work in the same process.
+ */
+import { GlobalRegistrator } from "@happy-dom/global-registrator";
+
+const NATIVE = [
+  "fetch", "Request", "Response", "Headers", "FormData", "Blob", "File", "URL", "URLSearchParams", "TransformStream",
+  "WritableStream", "ReadableStream", "WebSocket", "AbortController", "AbortSignal", "setTimeout", "clearTimeout",
+  "setInterval", "clearInterval", "queueMicrotask", "performance",
+] as const;
+
+if (!GlobalRegistrator.isRegistered) {
+  const kept = Object.fromEntries(NATIVE.map((name) => [name, Reflect.get(globalThis, name)]));
+  GlobalRegistrator.register({ url: "http://localhost/", width: 1440, height: 900 });
+  Object.assign(globalThis, kept);
+}
+Reflect.set(globalThis, "IS_REACT_ACT_ENVIRONMENT", true);
+
+// Testing Library looks for the document when it is loaded, so it is loaded only now; tests take it from here.
+export const { act, cleanup, render, screen, waitFor, within } = await import("@testing-library/react");
+export const { default: userEvent } = await import("@testing-library/user-event");

@@ -1,0 +1,310 @@
+/**
+ * What the checklists of issue 2 say of a browser that other end-to-end tests do not show: fresh visitors, local storage,
+ * guards, the reactions to failed calls. A visitor here has no stored choice at all, and a browser that asks for English.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { desc, eq } from "drizzle-orm";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { findChromium, HOW_TO_GET_CHROMIUM } from "../../scripts/chromium";
+import { builtConsole } from "../kit/browser";
+import { type Session, startWeir, type Weir } from "../kit/weir";
+
+let browser: Browser;
+let weir: Weir;
+let user: Session;
+
+beforeAll(async () => {
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error(HOW_TO_GET_CHROMIUM);
+  await builtConsole();
+  browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  weir = await startWeir();
+  user = await weir.newUser({ quota: 500_000 });
+  for (let i = 0; i < 12; i++) await weir.newToken({ name: `token ${i}` });
+  for (let i = 0; i < 12; i++) await weir.newChannel({ name: `channel ${i}`, base_url: "http://127.0.0.1:9", models: ["m"] });
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await weir?.stop();
+});
+
+interface Visit extends BrowserContextOptions {
+  as?: Session;
+  stored?: Record<string, string>;
+}
+
+/** Runs `look` in a new browser profile. */
+async function visit({ as, stored = {}, ...options }: Visit, look: (page: Page, context: BrowserContext) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ locale: "en-GB", viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(8000);
+  const local: Record<string, string> = { ...stored };
+  if (as) {
+    const [name = "", value = ""] = as.cookie.split("=");
+    await context.addCookies([{ name, value, url: weir.url }]);
+    local.user = JSON.stringify(await as.ok("GET", "/api/user/self"));
+  }
+  await context.addInitScript((entries) => {
+    if (sessionStorage.getItem("visited")) return;
+    sessionStorage.setItem("visited", "1");
+    for (const [key, value] of Object.entries(entries)) localStorage.setItem(key, value);
+  }, local);
+  const page = await context.newPage();
+  try {
+    await look(page, context);
+  } finally {
+    await context.close();
+  }
+}
+
+const storage = (page: Page): Promise<Record<string, string>> => page.evaluate(() => ({ ...localStorage }));
+const path = (page: Page): string => new URL(page.url()).pathname;
+const open = async (page: Page, address: string): Promise<void> => {
+  await page.goto(weir.url + address);
+  await page.locator("main").first().waitFor();
+  await page.waitForLoadState("networkidle");
+};
+
+describe("a fresh visitor", () => {
+  test("reads Chinese in an English browser; the choice survives a reload, an unknown one means Chinese (A-045, A-047, C-176 to C-179)", async () => {
+    await visit({}, async (page) => {
+      await open(page, "/login");
+      expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
+      await page.evaluate(() => localStorage.setItem("language", "en"));
+      await page.reload();
+      await page.getByRole("button", { name: "Sign in" }).waitFor();
+      await page.evaluate(() => localStorage.setItem("language", "xx"));
+      await page.reload();
+      await page.getByRole("button", { name: "登录" }).waitFor();
+    });
+  }, 30_000);
+
+  test("follows the system's theme without a reload while that is chosen (A-050, C-173 to C-175)", async () => {
+    await visit({ colorScheme: "light" }, async (page) => {
+      await open(page, "/login");
+      const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+      const background = () => page.evaluate(() => getComputedStyle(document.querySelector("header") ?? document.body).backgroundColor);
+      expect(await theme()).toBe("light");
+      const day = await background();
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+      expect(await background()).not.toBe(day);
+      await page.evaluate(() => localStorage.setItem("theme", "light"));
+      await page.reload();
+      expect(await theme()).toBe("light");
+    });
+  }, 30_000);
+
+  test("has the status in local storage, whole and key by key, booleans as text (A-267 to A-278, C-310 to C-313)", async () => {
+    await visit({}, async (page) => {
+      await open(page, "/login");
+      const stored = await storage(page);
+      expect(JSON.parse(stored.status ?? "")).toMatchObject({ system_name: "Weir", quota_per_unit: 500_000 });
+      expect(stored).toMatchObject({
+        system_name: "Weir", logo: "", footer_html: "", quota_per_unit: "500000", display_in_currency: "true",
+        default_collapse_sidebar: "false", chats: "[]", chat_link: "", chat_link2: "",
+      });
+      for (const key of ["enable_drawing", "enable_task", "enable_data_export"]) expect(stored[key]).toMatch(/^(true|false)$/);
+    });
+  }, 30_000);
+});
+
+describe("guards", () => {
+  const closed = "/channel /channel/add /channel/edit/1 /token /playground /redemption /topup /log /detail /midjourney /task /chat /chat/0 /chat2link /user /setting";
+  test("a stranger is led from every closed page to the login, and stays on open ones (C-044, C-045, A-065)", async () => {
+    await visit({}, async (page) => {
+      for (const address of closed.split(" ")) {
+        await open(page, address);
+        expect([address, path(page)]).toEqual([address, "/login"]);
+      }
+      for (const address of ["/", "/pricing", "/about", "/login", "/register", "/reset", "/oauth/github", "/no/such/page", "/user/reset"]) {
+        await open(page, address);
+        expect([address, path(page)]).toEqual([address, address]);
+      }
+      await page.getByText("页面不存在，请检查浏览器地址是否正确").waitFor();
+    });
+  }, 60_000);
+
+  test("an ordinary user sees the no-permission page on administrators' pages, stays signed in, and no data comes (C-046, C-184, C-452)", async () => {
+    await visit({ as: user }, async (page) => {
+      const answered: string[] = [];
+      page.on("response", async (response) => {
+        if (/channel|redemption/.test(response.url()) && !/assets/.test(response.url())) answered.push(await response.text().catch(() => ""));
+      });
+      for (const address of ["/channel", "/channel/add", "/channel/edit/1", "/redemption", "/user"]) {
+        await open(page, address);
+        await page.getByText("没有权限访问此页面").waitFor();
+        expect(path(page)).toBe(address);
+      }
+      expect(answered.filter((text) => text.includes('"base_url"'))).toEqual([]);
+      expect(await page.getByRole("navigation", { name: "主菜单" }).getByRole("link", { name: "渠道" }).count()).toBe(0);
+      expect((await storage(page)).user).toContain(user.username);
+    });
+  }, 60_000);
+});
+
+describe("lists", () => {
+  test("say which rows they show in both languages, and share one page size that outlives the visit (C-197, C-623 to C-625, A-421, A-505)", async () => {
+    await visit({ as: weir.root }, async (page) => {
+      await open(page, "/channel");
+      await page.getByText("第 1 - 10 条，共 12 条").waitFor();
+      await page.getByRole("combobox", { name: "每页条数" }).click();
+      expect(await page.getByRole("option").allTextContents()).toEqual(["10 条/页", "20 条/页", "50 条/页", "100 条/页"]);
+      await page.getByRole("option", { name: "20 条/页" }).click();
+      await page.getByText("第 1 - 12 条，共 12 条").waitFor();
+      expect((await storage(page))["page-size"]).toBe("20");
+      await open(page, "/token");
+      await page.getByText("第 1 - 12 条，共 12 条").waitFor();
+      await page.evaluate(() => localStorage.setItem("language", "en"));
+      await page.reload();
+      await page.getByText("Items 1 - 12 of 12").waitFor();
+    });
+  }, 60_000);
+
+  test("sort by ID is kept as id-sort and restored (C-057, C-058)", async () => {
+    await visit({ as: weir.root, stored: { "id-sort": "true" } }, async (page) => {
+      const asked: string[] = [];
+      page.on("request", (request) => asked.push(decodeURIComponent(request.url()) + (request.postData() ?? "")));
+      await open(page, "/channel");
+      await page.getByText("第 1 - 10 条，共 12 条").waitFor();
+      expect(asked.some((text) => /"id_sort":true/.test(text))).toBe(true);
+    });
+  }, 30_000);
+
+  test("every call of the console names the user and forbids caching; the models of the types are cached (A-339, A-417, A-418, A-456, C-477, C-478)", async () => {
+    await visit({ as: weir.root }, async (page) => {
+      const headers: Record<string, string>[] = [];
+      page.on("request", (request) => /\/(api|trpc)\//.test(request.url()) && headers.push(request.headers()));
+      await open(page, "/channel");
+      await open(page, "/token");
+      expect(headers.length).toBeGreaterThan(3);
+      for (const sent of headers) {
+        expect(sent["new-api-user"]).toBe(String(weir.root.id));
+        expect(sent["cache-control"]).toBe("no-store");
+      }
+      await page.waitForFunction(() => localStorage.getItem("channel_models") !== null);
+      expect(Object.keys(JSON.parse((await storage(page)).channel_models ?? "{}") as object)).toContain("1");
+    });
+  }, 30_000);
+});
+
+describe("failed calls", () => {
+  for (const [status, zh, en] of [
+    [405, "本站仅供演示，没有服务端", "This site is a demo without a server"],
+    [429, "请求过于频繁，请稍后再试", "Too many requests"],
+    [500, "服务器内部错误，请联系管理员", "Internal server error"],
+  ] as const) {
+    test(`HTTP ${status} is one toast with its words, in both languages (A-471 to A-474, C-566, C-567)`, async () => {
+      for (const [language, words] of [["zh", zh], ["en", en]] as const) {
+        await visit({ as: weir.root, stored: { language } }, async (page) => {
+          await page.route("**/trpc/**", (route) => route.fulfill({ status, body: "" }));
+          await page.goto(`${weir.url}/channel`);
+          const toast = page.locator("[data-sonner-toast]");
+          await toast.first().waitFor();
+          await page.waitForTimeout(1500);
+          expect(await toast.count()).toBe(1);
+          expect((await toast.textContent())?.toLowerCase()).toContain(words.toLowerCase());
+          expect(path(page)).toBe("/channel");
+        });
+      }
+    }, 40_000);
+  }
+
+  test("a status that fails is said, the page stays usable, and it comes by itself when the server answers again (C-568 to C-570)", async () => {
+    for (const [language, unreachable, failed] of [["zh", "无法连接到服务器", "加载状态失败"], ["en", "Unable to connect to server", "Failed to load status"]] as const) {
+      await visit({ stored: { language } }, async (page) => {
+        let mode: "abort" | "500" | "pass" = "500";
+        await page.route("**/api/status", (route) =>
+          mode === "pass" ? route.continue() : mode === "abort" ? route.abort() : route.fulfill({ status: 500, body: "" }),
+        );
+        await page.goto(`${weir.url}/login`);
+        await page.getByText(failed).waitFor();
+        mode = "abort";
+        await page.getByText(unreachable).waitFor();
+        mode = "pass";
+        await page.waitForFunction(() => localStorage.getItem("status") !== null, undefined, { timeout: 12_000 });
+        await page.locator("input[name=username]").fill("still usable");
+      });
+    }
+  }, 60_000);
+
+  test("a session that ended leads to the login with the page asked for, and no stored user (A-470, C-564, C-565)", async () => {
+    const other = await weir.signIn(weir.root.username, "correct-horse-9");
+    await visit({ as: other }, async (page) => {
+      await open(page, "/token");
+      await other.ok("GET", "/api/user/logout");
+      await page.goto(`${weir.url}/channel`);
+      await page.waitForURL("**/login?*");
+      expect(new URL(page.url()).searchParams.get("expired")).toBe("true");
+      await page.getByText("未登录或登录已过期，请重新登录！").first().waitFor();
+      expect((await storage(page)).user).toBeUndefined();
+      await page.locator("input[name=username]").fill(weir.root.username);
+      await page.locator("input[name=password]").fill("correct-horse-9");
+      await page.locator("form button[type=submit]").click();
+      await page.waitForURL("**/channel");
+      expect(JSON.parse((await storage(page)).user ?? "{}")).toMatchObject({ id: weir.root.id, username: "root", role: 100 });
+    });
+  }, 40_000);
+});
+
+describe("the operator's wishes", () => {
+  test("the footer is there within a second of a cold load, the version label too, and the sidebar starts as told (C-656, C-657, C-660, C-195, C-196)", async () => {
+    await weir.setOption("Footer", "<b>Operated by</b> ACME");
+    await weir.setOption("DefaultCollapseSidebar", true);
+    await visit({}, async (page) => {
+      await page.goto(`${weir.url}/login`);
+      await page.getByText("Operated by").waitFor({ timeout: 3000 });
+      const version = (JSON.parse((await storage(page)).status ?? "{}") as { version: string }).version;
+      expect(await page.locator("footer").textContent()).toContain(version);
+    });
+    await visit({ as: weir.root }, async (page) => {
+      await open(page, "/token");
+      await open(page, "/token");
+      const expand = page.getByRole("button", { name: "展开侧边栏" });
+      await expand.waitFor();
+      await expand.click();
+      await page.reload();
+      await page.getByRole("button", { name: "收起侧边栏" }).waitFor();
+    });
+    await weir.setOption("DefaultCollapseSidebar", false);
+  }, 40_000);
+});
+
+describe("small things of the pages", () => {
+  test("the channel list has its columns; rows that are not enabled are shaded; an unknown status is said (C-076 to C-082, C-086, C-321, C-322, C-334)", async () => {
+    const { channels } = weir.db.t;
+    const [off, odd] = await weir.db.q.select({ id: channels.id }).from(channels).orderBy(desc(channels.id)).limit(2);
+    await weir.root.ok("PUT", "/api/channel/", { id: off?.id, status: 2 });
+    await weir.db.q.update(channels).set({ status: 9 }).where(eq(channels.id, odd?.id ?? 0));
+    await visit({ as: weir.root }, async (page) => {
+      await open(page, "/channel");
+      for (const name of ["ID", "名称", "类型", "分组", "状态", "响应时间", "已用 / 剩余"]) {
+        await page.getByRole("columnheader", { name }).first().waitFor();
+      }
+      const row = (name: string) => page.getByRole("row").filter({ has: page.getByText(name, { exact: true }) });
+      await row("channel 11").getByText("已禁用").waitFor();
+      await row("channel 10").getByText("未知").waitFor();
+      await row("channel 9").getByText("已启用").waitFor();
+      const colour = (name: string) => row(name).getByRole("cell").first().evaluate((element) => getComputedStyle(element).backgroundColor);
+      await page.mouse.move(0, 0);
+      expect(await colour("channel 11")).not.toBe(await colour("channel 9"));
+    });
+  }, 30_000);
+
+  test("signing in says so, and signing out forgets the user here and at the server (A-340, A-341, A-490)", async () => {
+    const guest = await weir.newUser();
+    await visit({}, async (page, context) => {
+      await open(page, "/login");
+      await page.locator("input[name=username]").fill(guest.username);
+      await page.locator("input[name=password]").fill("correct-horse-9");
+      await page.locator("form button[type=submit]").click();
+      await page.getByText("登录成功！").waitFor();
+      await page.waitForURL("**/token");
+      const cookie = (await context.cookies()).find(({ name }) => name === "session")?.value;
+      await page.getByRole("button", { name: guest.username }).click();
+      await page.getByRole("menuitem", { name: "退出登录" }).click();
+      await page.waitForFunction(() => localStorage.getItem("user") === null);
+      const self = await weir.anonymous("GET", "/api/user/self", undefined, { cookie: `session=${cookie}`, "new-api-user": String(guest.id) });
+      expect(self.status).toBe(401);
+    });
+  }, 30_000);
+});

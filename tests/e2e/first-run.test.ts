@@ -1,0 +1,151 @@
+/**
+ * The story of the first run, whole (issue 2): an empty folder, the wizard, the first channel, the Connect panel, the
+ * official SDK as caller, the tick, the log page and its bill.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import OpenAI from "openai";
+import { type ConsolePage, launchBrowser, type TestBrowser } from "../kit/browser";
+import { startFakeUpstream } from "../kit/fake-upstream/server";
+import { consoleText } from "../kit/texts";
+import { startWeir, type Weir } from "../kit/weir";
+
+const PASSWORD = "Kp7#first-run-w9";
+const UPSTREAM_KEY = "sk-first-run-upstream-key-000000000000";
+
+const upstream = startFakeUpstream();
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  upstream.close();
+});
+
+for (const viewport of ["desktop", "phone"] as const) {
+  describe(`the first run on a ${viewport}`, () => {
+    let weir: Weir;
+    let tab: ConsolePage;
+    const language = viewport === "phone" ? "en" : "zh";
+    const say = (zh: string): string => consoleText(language, zh);
+
+    beforeAll(async () => {
+      weir = await startWeir({ root: false });
+      // A phone opens an English console in the dark, so that both halves of everything are seen.
+      tab = await browser.open(weir.url, { viewport, language, theme: viewport === "phone" ? "dark" : "light" });
+    }, 30_000);
+    afterAll(async () => {
+      await tab?.context.close();
+      await weir?.stop();
+    });
+
+    afterEach(() => tab.check());
+
+    test("an empty folder leads to the wizard, which makes the root account", async () => {
+      const { page } = tab;
+      await page.waitForURL("**/setup");
+      await page.getByLabel(say("用户名")).fill("keeper");
+      await page.locator('input[name="password"]').fill(PASSWORD);
+      await page.locator('input[name="repeat"]').fill(PASSWORD);
+      await tab.axe();
+      await tab.screenshot(`first-run-${viewport}-1-account`);
+      await page.getByRole("button", { name: say("下一步") }).click();
+
+      await page.getByRole("radio", { name: new RegExp(say("团队")) }).click();
+      await tab.axe();
+      await page.getByRole("button", { name: say("创建账户并继续") }).click();
+      await page.getByRole("heading", { name: say("添加第一个渠道") }).waitFor();
+      const status = await weir.anonymous("GET", "/api/setup");
+      expect(status.body.data).toMatchObject({ status: true });
+      const again = await weir.anonymous("POST", "/api/setup", { username: "intruder", password: PASSWORD });
+      expect(again.status).toBe(403);
+    });
+
+    test("the first channel is typed in, tested by a real call, and saved", async () => {
+      const { page } = tab;
+      await page.getByRole("radio", { name: "OpenAI", exact: true }).click();
+      await page.locator('input[type="password"]').fill(UPSTREAM_KEY);
+      await page.getByRole("button", { name: say("使用其他接口地址") }).click();
+      await page.locator('input[type="url"]').fill(upstream.url);
+      await tab.axe();
+      await tab.screenshot(`first-run-${viewport}-2-channel`);
+      await page.getByRole("button", { name: say("保存并继续") }).click();
+      await page.getByRole("heading", { name: say("连接你的客户端") }).waitFor();
+      expect(upstream.journal.entries.some((entry) => entry.key === UPSTREAM_KEY && entry.method === "POST")).toBe(true);
+    });
+
+    test("the Connect panel's key and address work in the official SDK, and the tick appears", async () => {
+      const { page } = tab;
+      const copied = async (name: string): Promise<string> => {
+        await page.getByRole("button", { name, exact: true }).first().click();
+        return page.evaluate(() => navigator.clipboard.readText());
+      };
+      const baseURL = await copied(say("复制接口地址"));
+      const apiKey = await copied(say("复制密钥"));
+      expect(baseURL).toBe(`${weir.url}/v1`);
+      expect(apiKey).toMatch(/^sk-[A-Za-z0-9]{48}$/);
+      expect(await page.content()).not.toContain(apiKey);
+      await page.getByText(say("等待第一个请求…")).waitFor();
+      await tab.axe();
+      await tab.screenshot(`first-run-${viewport}-3-connect`);
+
+      const client = new OpenAI({ apiKey, baseURL, maxRetries: 0 });
+      const stream = await client.chat.completions.create({
+        model: "gpt-4o-mini", stream: true, messages: [{ role: "user", content: "one two three four five" }],
+      });
+      let answer = "";
+      let pieces = 0;
+      for await (const chunk of stream) {
+        const text = chunk.choices[0]?.delta.content ?? "";
+        answer += text;
+        if (text) pieces++;
+      }
+      expect(answer).toBe("one two three four five");
+      expect(pieces).toBeGreaterThan(1);
+
+      await page.getByText(`${say("成功")} · 200`).waitFor({ timeout: 8000 });
+      await tab.screenshot(`first-run-${viewport}-4-tick`);
+    }, 30_000);
+
+    test("the log page shows the call, and the lines of its bill sum to the charge to the unit", async () => {
+      const { page } = tab;
+      const row = await weir.waitForLog((candidate) => candidate.model_name === "gpt-4o-mini" && candidate.token_id > 0);
+      await page.getByRole("link", { name: say("查看日志") }).click();
+      await page.waitForURL(`**/log?open=${row.id}`);
+      const units = page.locator("[data-units]");
+      await units.first().waitFor();
+      const lines = await units.evaluateAll((cells) => cells.map((cell) => cell.getAttribute("data-units") ?? ""));
+      const charged = Number(await page.getByTestId("bill-charged").textContent());
+      expect(charged).toBe(row.quota);
+      // Exact decimals: the lines are summed as tenths of billionths, and rounded once.
+      const sum = lines.reduce((total, text) => total + Math.round(Number(text) * 1e10), 0) / 1e10;
+      expect(Math.max(1, Math.round(sum))).toBe(charged);
+      expect(await page.getByText(say("与账单一致")).count()).toBe(1);
+      await tab.axe();
+      await tab.screenshot(`first-run-${viewport}-5-log`);
+
+      const root = await weir.balance(1);
+      expect(root).toMatchObject({ used_quota: charged, request_count: 1 });
+      expect(await weir.holds()).toBe(0);
+      expect(await weir.audit()).toEqual([]);
+    });
+
+    test("whoever signs out and in again lands in the console", async () => {
+      const { page } = tab;
+      await tab.context.clearCookies();
+      await page.evaluate(() => localStorage.removeItem("user"));
+      await page.goto(`${weir.url}/log`);
+      await page.waitForURL("**/login**");
+      await page.locator('input[name="username"]').fill("keeper");
+      await page.locator('input[name="password"]').fill("wrong-password");
+      tab.expectProblem("status of 400");
+      await page.getByRole("button", { name: say("登录"), exact: true }).last().click();
+      await page.getByRole("alert").waitFor();
+      await tab.axe();
+      await page.locator('input[name="password"]').fill(PASSWORD);
+      await page.keyboard.press("Enter");
+      await page.waitForURL("**/log");
+    });
+  });
+}

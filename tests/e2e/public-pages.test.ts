@@ -1,0 +1,166 @@
+/** What a stranger sees: prices, about, home page, notice and footer, and that no text of the operator can do harm. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Language, launchBrowser, type TestBrowser, type Theme } from "../kit/browser";
+import { HOSTILE_TEXTS } from "../kit/hostile-texts";
+import { startWeir, type Weir } from "../kit/weir";
+
+let browser: TestBrowser;
+let weir: Weir;
+/** Never called: only its models and prices matter. */
+const base_url = "http://127.0.0.1:9";
+
+const MARKDOWN = "# About us\n\nWe run **this**. [Docs](https://example.com)\n\n| Plan | Price |\n| - | - |\n| A | $1 |";
+const HTML = '<div align="center">\n\n    <h1>Welcome</h1>\n\n    <p><a href="/pricing">Prices</a></p>\n</div>';
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  weir = await startWeir();
+  await weir.setOption("GroupRatio", { default: 1, vip: 0.8 });
+  await weir.setOption("UserUsableGroups", { default: "Everybody", vip: "Friends" });
+  await weir.newChannel({ base_url, models: ["gpt-4o", "dall-e-3", "claude-opus-5"], group: "default,vip" });
+  await weir.newChannel({ base_url, models: ["qwen3-max"], group: "vip" });
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await weir?.stop();
+});
+
+describe("the price list", () => {
+  test("a stranger comes from the top bar, sees default prices, switches the group, and finds a model", async () => {
+    const tab = await browser.open(weir.url, { language: "en" });
+    const { page } = tab;
+    await page.getByRole("navigation", { name: "Site" }).getByRole("link", { name: "Pricing" }).click();
+    const row = page.getByRole("row", { name: /gpt-4o/ });
+    await row.waitFor();
+    expect(await page.getByText("You are not signed in").count()).toBe(1);
+    expect(await row.textContent()).toContain("$2.5");
+    expect(await row.locator("del").count()).toBe(0);
+    expect(await page.getByRole("row", { name: /qwen3-max/ }).textContent()).toContain("Not in this group");
+
+    await page.getByRole("combobox", { name: "Group" }).click();
+    await page.getByRole("option", { name: /vip/ }).click();
+    expect(await row.locator("del").first().textContent()).toBe("$2.5");
+    expect(await row.textContent()).toContain("$2$");
+    expect(await page.getByRole("row", { name: /qwen3-max/ }).textContent()).toContain("Available");
+
+    await page.getByRole("searchbox").fill("dall");
+    await row.waitFor({ state: "detached" });
+    expect(await page.getByRole("row", { name: /dall-e-3/ }).textContent()).toContain("$0.032");
+    tab.check();
+    await tab.context.close();
+  }, 30_000);
+
+  test("a signed-in user starts in his own group", async () => {
+    const tab = await browser.open(`${weir.url}/pricing`, { language: "en", as: await weir.newUser({ group: "vip" }) });
+    await tab.page.getByRole("row", { name: /gpt-4o/ }).waitFor();
+    expect(await tab.page.getByRole("combobox", { name: "Group" }).textContent()).toContain("vip");
+    expect(await tab.page.getByText("You are not signed in").count()).toBe(0);
+    tab.check();
+    await tab.context.close();
+  }, 30_000);
+});
+
+describe("the operator's texts", () => {
+  test("none of the hostile ones opens a dialog, asks another server, or leads away", async () => {
+    const tab = await browser.open(weir.url);
+    const { page } = tab;
+    const dialogs: string[] = [];
+    const foreign: string[] = [];
+    let trying = "";
+    page.on("dialog", (dialog) => {
+      dialogs.push(trying);
+      void dialog.dismiss();
+    });
+    tab.context.on("request", (request) => {
+      if (new URL(request.url()).origin !== weir.url && !request.url().startsWith("data:")) foreign.push(`${trying}: ${request.url()}`);
+    });
+    for (const [name, text] of HOSTILE_TEXTS) {
+      trying = name;
+      for (const option of ["About", "Notice", "Footer"]) await weir.setOption(option, text);
+      await page.goto(`${weir.url}/about`);
+      await page.locator("main .content").waitFor({ state: "attached" });
+      await page.getByTestId("content-loading").first().waitFor({ state: "detached" });
+      // What would run or fetch does so at once.
+      await page.waitForTimeout(150);
+      for (const link of await page.locator(".content a:not([target])").all()) await link.click({ timeout: 500 }).catch(() => undefined);
+      expect(`${name}: ${new URL(page.url()).origin}`).toBe(`${name}: ${weir.url}`);
+    }
+    expect(dialogs).toEqual([]);
+    expect(foreign).toEqual([]);
+    for (const option of ["About", "Notice", "Footer"]) await weir.setOption(option, "");
+    await tab.context.close();
+  }, 120_000);
+
+  test("an https address is framed, and the policy lets in that origin alone", async () => {
+    await weir.setOption("About", "https://about.example.invalid/page");
+    const tab = await browser.open(weir.url);
+    const asked: string[] = [];
+    await tab.context.route(/^https:/, (route) => {
+      asked.push(new URL(route.request().url()).origin);
+      const body = "<h1>Framed</h1><p></p><script>onmessage = (event) => (document.querySelector('p').textContent += JSON.stringify(event.data))</script>";
+      return route.fulfill({ contentType: "text/html", body });
+    });
+    await tab.page.goto(`${weir.url}/about`);
+    const framed = tab.page.frameLocator("main iframe");
+    expect(await framed.getByRole("heading").textContent()).toBe("Framed");
+    await framed.getByText('{"themeMode":"light"}{"lang":"zh"}').waitFor();
+    expect(await tab.page.locator("main iframe").getAttribute("sandbox")).not.toContain("allow-top-navigation");
+    await tab.page.evaluate(() => {
+      const other = document.createElement("iframe");
+      other.src = "https://other.example.invalid/";
+      document.body.append(other);
+    });
+    await tab.page.waitForTimeout(300);
+    expect(asked).toEqual(["https://about.example.invalid"]);
+    await weir.setOption("About", "");
+    await tab.context.close();
+  }, 30_000);
+
+  test("a notice is shown until it is closed; another one is shown again", async () => {
+    await weir.setOption("Notice", "**Maintenance** on Sunday");
+    const tab = await browser.open(weir.url, { language: "en" });
+    const notice = tab.page.getByRole("region", { name: "Notice", exact: true });
+    await notice.getByText("Maintenance").waitFor();
+    await notice.getByRole("button", { name: "Close the notice" }).click();
+    await tab.page.reload();
+    await tab.page.getByRole("heading", { level: 1 }).waitFor();
+    await tab.page.waitForLoadState("networkidle");
+    expect(await notice.count()).toBe(0);
+    await weir.setOption("Notice", "Done");
+    await tab.page.reload();
+    await notice.getByText("Done").waitFor();
+    await weir.setOption("Notice", "");
+    tab.check();
+    await tab.context.close();
+  }, 30_000);
+});
+
+const LOOKS: [Language, Theme, "desktop" | "phone"][] = [
+  ["zh", "light", "desktop"], ["zh", "dark", "phone"], ["en", "dark", "desktop"], ["en", "light", "phone"],
+];
+for (const [language, theme, viewport] of LOOKS) {
+  test(`${language}, ${theme}, ${viewport}: axe finds nothing on the public pages and nothing scrolls sideways`, async () => {
+    await weir.setOption("About", MARKDOWN);
+    await weir.setOption("HomePageContent", HTML);
+    await weir.setOption("Notice", "**Maintenance** on Sunday");
+    await weir.setOption("Footer", '<p>© <a href="https://example.com">Acme</a></p>');
+    for (const path of ["/pricing", "/pricing?ratios=1&group=vip", "/pricing?open=gpt-4o", "/about", "/"]) {
+      const tab = await browser.open(weir.url + path, { language, theme, viewport });
+      await tab.page.waitForLoadState("networkidle");
+      await tab.axe();
+      expect(await tab.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+      tab.check();
+      await tab.context.close();
+    }
+    for (const option of ["About", "HomePageContent", "Notice", "Footer"]) await weir.setOption(option, "");
+  }, 60_000);
+}
+
+test("on a phone the site's pages are behind one button", async () => {
+  const tab = await browser.open(weir.url, { language: "en", viewport: "phone" });
+  await tab.page.getByRole("button", { name: "Site" }).click();
+  await tab.page.getByRole("menuitem", { name: "About" }).click();
+  await tab.page.getByRole("heading", { name: "About Weir" }).waitFor();
+  tab.check();
+  await tab.context.close();
+}, 30_000);

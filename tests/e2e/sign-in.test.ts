@@ -1,0 +1,184 @@
+/**
+ * The first five minutes in a real browser: an empty Weir, the wizard, the demo channel, the first billed call, and the
+ * way back in. At a desk by keyboard alone, on a phone by touch.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import AxeBuilder from "@axe-core/playwright";
+import OpenAI from "openai";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { buildClient } from "../../scripts/build-client";
+import { findChromium } from "../../scripts/chromium";
+import { startWeir, type Weir } from "../kit/weir";
+
+const PASSWORD = "brick7Wall-six";
+let browser: Browser;
+let weir: Weir;
+
+beforeAll(async () => {
+  const executablePath = findChromium();
+  [browser] = await Promise.all([chromium.launch({ executablePath, args: ["--no-sandbox"] }), buildClient()]);
+}, 60_000);
+afterAll(() => browser.close());
+
+/** A page of a fresh visitor; everything the browser complains about ends the test. */
+async function visit(options: BrowserContextOptions, run: (page: Page) => Promise<void>): Promise<void> {
+  weir = await startWeir({ root: false });
+  const context = await browser.newContext({ locale: "zh-CN", permissions: ["clipboard-read", "clipboard-write"], ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => /Content Security Policy/.test(message.text()) && complaints.push(message.text()));
+  try {
+    await run(page);
+    expect(complaints).toEqual([]);
+  } finally {
+    await context.close();
+    await weir.stop();
+  }
+}
+
+async function accessible(page: Page): Promise<void> {
+  // Toasts fade in; half-transparent text would be measured.
+  await page.waitForTimeout(300);
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+}
+
+const heading = (page: Page, name: string) => page.getByRole("heading", { name, level: 1 }).waitFor();
+
+/** Presses Tab until the control with this accessible name has the focus. */
+async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let presses = 0; presses < 80; presses++) {
+    const focused = await page.evaluate(() => {
+      const element = document.activeElement;
+      if (!element) return "";
+      const labels = element instanceof HTMLInputElement ? [...(element.labels ?? [])].map((label) => label.textContent) : [];
+      return element.getAttribute("aria-label") ?? labels.join(" ") ?? "";
+    });
+    const text = focused || (await page.evaluate(() => document.activeElement?.textContent ?? ""));
+    if (name.test(text.trim())) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab never reached ${name}`);
+}
+
+describe("the first run", () => {
+  test("goes from an empty installation to a billed and explained call by keyboard alone", async () => {
+    await visit({ viewport: { width: 1440, height: 900 } }, async (page) => {
+      await page.goto(`${weir.url}/token`);
+      await page.waitForURL("**/setup");
+      await heading(page, "欢迎使用 Weir");
+      await accessible(page);
+      const { keyboard } = page;
+      // The wizard starts in its first field.
+      await page.waitForFunction(() => document.activeElement?.getAttribute("name") === "username");
+      await keyboard.type("root");
+      await tabTo(page, /^密码/);
+      await keyboard.type(PASSWORD);
+      await tabTo(page, /^再次输入密码/);
+      await keyboard.type(PASSWORD);
+      await keyboard.press("Enter");
+
+      await heading(page, "你打算怎么用？");
+      await accessible(page);
+      await tabTo(page, /^自用/);
+      await keyboard.press("ArrowRight");
+      await tabTo(page, /^创建账户并继续/);
+      await keyboard.press("Enter");
+
+      await heading(page, "添加第一个渠道");
+      await accessible(page);
+      // A reload in the middle goes on here.
+      await page.reload();
+      await heading(page, "添加第一个渠道");
+      await tabTo(page, /^用演示渠道/);
+      await keyboard.press("Enter");
+
+      await heading(page, "连接你的客户端");
+      await page.getByText("等待第一个请求…").waitFor();
+      await tabTo(page, /^复制密钥/);
+      await keyboard.press("Enter");
+      const key = await page.evaluate(() => navigator.clipboard.readText());
+      expect(key).toMatch(/^sk-[A-Za-z0-9]{48}$/);
+      expect(await page.content()).not.toContain(key);
+      await accessible(page);
+
+      const client = new OpenAI({ apiKey: key, baseURL: `${weir.url}/v1`, maxRetries: 0 });
+      const stream = await client.chat.completions.create({
+        model: "demo-echo", stream: true, messages: [{ role: "user", content: "第一个请求" }],
+      });
+      let answer = "";
+      for await (const chunk of stream) answer += chunk.choices[0]?.delta.content ?? "";
+      expect(answer).toEndWith("第一个请求");
+      await page.getByText(/成功 · 200 · demo-echo · 首字 .+ · \$0\.0000/).waitFor({ timeout: 5000 });
+      const [row] = await weir.logs();
+      expect(row?.quota).toBe(Math.round(((row?.prompt_tokens ?? 0) + (row?.completion_tokens ?? 0)) / 2));
+      expect(await weir.audit()).toEqual([]);
+      expect((await weir.anonymous("GET", "/api/setup")).body.data).toMatchObject({ status: true });
+    });
+  }, 60_000);
+
+  test("works on a phone, and the test button sends a real call whose answer streams in", async () => {
+    await visit({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: "dark" }, async (page) => {
+      await page.goto(weir.url);
+      await heading(page, "欢迎使用 Weir");
+      await page.locator("[name=username]").fill("root");
+      await page.locator("[name=password]").fill(PASSWORD);
+      await page.locator("[name=repeat]").fill(PASSWORD);
+      await accessible(page);
+      await page.getByRole("button", { name: "下一步" }).tap();
+      await page.getByRole("radio", { name: /自用/ }).tap();
+      await accessible(page);
+      await page.getByRole("button", { name: "创建账户并继续" }).tap();
+      await page.getByRole("radio", { name: "DeepSeek" }).tap();
+      await accessible(page);
+      await page.getByRole("button", { name: "用演示渠道" }).tap();
+      await page.getByText("等待第一个请求…").waitFor();
+      await accessible(page);
+      await page.getByRole("button", { name: "发送测试请求" }).tap();
+      await page.getByText(/你说的是：你好/).waitFor();
+      await page.getByText(/成功 · 200 · demo-echo/).waitFor();
+      await accessible(page);
+    });
+  }, 60_000);
+});
+
+describe("signing in", () => {
+  test("leads back to the page that was asked for, also after the session ended in the middle", async () => {
+    weir = await startWeir();
+    const context = await browser.newContext({ locale: "en-US", viewport: { width: 1440, height: 900 } });
+    const page = await context.newPage();
+    try {
+      await page.goto(`${weir.url}/log?type=2`);
+      await page.waitForURL("**/login?redirect=*");
+      // The console is Chinese for a fresh visitor, whatever the browser wishes.
+      await heading(page, "登录 Weir");
+      await accessible(page);
+      await page.keyboard.press("Enter");
+      await page.getByRole("alert").getByText("请输入用户名和密码！").waitFor();
+      await page.getByLabel("用户名或邮箱").fill("root");
+      await page.getByLabel("密码", { exact: true }).fill("wrong password");
+      await page.keyboard.press("Enter");
+      await page.getByText("用户名或密码错误，或用户已被封禁").waitFor();
+      await page.getByLabel("密码", { exact: true }).fill("correct-horse-9");
+      await page.keyboard.press("Enter");
+      await page.waitForURL("**/log?type=2");
+      expect(await page.evaluate(() => JSON.parse(localStorage.getItem("user") ?? "{}").username)).toBe("root");
+
+      await context.clearCookies();
+      await page.reload();
+      await page.waitForURL("**/login?expired=true*");
+      await page.locator("main").getByText("未登录或登录已过期，请重新登录！").waitFor();
+      await accessible(page);
+      expect(await page.evaluate(() => localStorage.getItem("user"))).toBeNull();
+      await page.getByLabel("用户名或邮箱").fill("root");
+      await page.getByLabel("密码", { exact: true }).fill("correct-horse-9");
+      await page.keyboard.press("Enter");
+      await page.waitForURL("**/log?type=2");
+    } finally {
+      await context.close();
+      await weir.stop();
+    }
+  }, 60_000);
+});

@@ -1,0 +1,160 @@
+/**
+ * The services of one process on a fresh database, with real options, pool, token cache and ledger; users with a role;
+ * and REST calls through the real shim, without a port.
+ */
+import { eq } from "drizzle-orm";
+import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
+import type { Ctx, Services, UserCtx } from "../../src/server/context";
+import { readEnv } from "../../src/server/env";
+import { createChannelPool } from "../../src/server/features/channel/pool";
+import { openOptionStore } from "../../src/server/features/option/store";
+import { createTokenCache } from "../../src/server/features/token/authenticate";
+import { createLedger } from "../../src/server/features/wallet/open-ledger";
+import { answerRest, restRoutes } from "../../src/server/http/rest";
+import { createBackground } from "../../src/server/lib/background";
+import { createLogger } from "../../src/server/lib/log";
+import { createSecrets, randomText } from "../../src/server/lib/secrets";
+import { appRouter, createCaller } from "../../src/server/router";
+import { ROLE } from "../../src/shared/roles";
+import type { Lang } from "../../src/shared/text";
+import { type Engine, freshDatabase } from "./databases";
+
+/** For beforeAll: the first to need Postgres waits until the server has started, on a busy machine for seconds. */
+export const HOOK_MS = 30_000;
+
+export interface Person {
+  ctx: UserCtx;
+  /** Typed calls, as the console makes them. */
+  call: ReturnType<typeof createCaller>;
+  /** One REST call through the shim; the status is the HTTP status. */
+  rest(method: string, path: string, body?: unknown): Promise<RestAnswer>;
+}
+
+export interface RestAnswer {
+  status: number;
+  // Tests look into answers of every shape.
+  body: { success: boolean; message: string; data: any } & Record<string, any>;
+  text: string;
+}
+
+export interface Harness {
+  services: Services;
+  /** Lines that were logged. */
+  logged: string[];
+  /** Moves the clock. */
+  advance(seconds: number): void;
+  person(options?: { role?: number; group?: string; lang?: Lang }): Promise<Person>;
+  guest: Pick<Person, "rest">;
+  close(): Promise<void>;
+}
+
+const routes = restRoutes(appRouter);
+
+function matchRoute(method: string, pathname: string) {
+  const path = pathname.replace(/\/$/, "");
+  // As in Elysia: a literal segment wins over a parameter.
+  const fits = routes.flatMap((route) => {
+    if (route.method !== method) return [];
+    const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] ?? "");
+    const found = new RegExp(`^${route.path.replace(/\/$/, "").replace(/\{\w+\}/g, "([^/]+)")}$`).exec(path);
+    return found ? [{ route, params: Object.fromEntries(names.map((name, i) => [name, found[i + 1] ?? ""])) }] : [];
+  });
+  return fits.sort((a, b) => Object.keys(a.params).length - Object.keys(b.params).length)[0];
+}
+
+async function rest(ctx: Ctx, method: string, path: string, body?: unknown): Promise<RestAnswer> {
+  const request = new Request(`http://localhost${path}`, {
+    method,
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const found = matchRoute(method, new URL(request.url).pathname);
+  if (!found) throw new Error(`No route for ${method} ${path}`);
+  const response = await answerRest(found.route, request, found.params, ctx, createCaller);
+  const text = await response.text();
+  return { status: response.status, body: JSON.parse(text), text };
+}
+
+export async function openHarness(engine: Engine, env: Record<string, string> = {}): Promise<Harness> {
+  const { db, close } = await freshDatabase(engine);
+  const logged: string[] = [];
+  const log = createLogger({
+    level: "debug",
+    format: "json",
+    destination: { write: (line) => void logged.push(line) },
+  });
+  let offset = 0;
+  const now = () => Date.now() + offset;
+  const secrets = createSecrets("a secret for tests only");
+  const cluster = { instanceId: "test", bus: localBus(), lease: localLease(), counter: localCounter(now) };
+  const options = await openOptionStore({ db, bus: cluster.bus, secrets, log, now });
+  const ledger = createLedger(db, cluster.instanceId, now);
+  const base = {
+    env: readEnv({ WEIR_CRITICAL_RATE_LIMIT: "0", ...env }),
+    log,
+    db,
+    secrets,
+    cluster,
+    options,
+    ledger,
+    background: createBackground(log),
+    now,
+  };
+  const pool = await createChannelPool(base);
+  const tokens = createTokenCache(base);
+  const services: Services = { ...base, pool, tokens };
+
+  const context = (actor: Ctx["actor"], lang: Lang): Ctx => ({
+    ...services,
+    actor,
+    // Every call has its own, as in the server.
+    get request_id() {
+      return randomText(20);
+    },
+    ip: "198.51.100.7",
+    place: { ip: "198.51.100.7", host: "localhost", forwarded: false },
+    lang,
+    user_agent: "",
+    session_cookie: undefined,
+    secure: false,
+    setCookie: () => {},
+  });
+
+  return {
+    services,
+    logged,
+    advance: (seconds) => {
+      offset += seconds * 1000;
+    },
+    person: async ({ role = ROLE.user, group = "default", lang = "zh" } = {}) => {
+      const username = randomText(10);
+      const [row] = await db.q
+        .insert(db.t.users)
+        .values({ username, password_hash: "-", role, group, created_at: 1 })
+        .returning();
+      if (!row) throw new Error("The user was not created");
+      const ctx = context(
+        { kind: "user", id: row.id, username, role, group, via: "session", session_id: 0 },
+        lang,
+      ) as UserCtx;
+      return { ctx, call: createCaller(ctx), rest: (method, path, body) => rest(ctx, method, path, body) };
+    },
+    guest: { rest: (method, path, body) => rest(context({ kind: "guest" }, "zh"), method, path, body) },
+    close: async () => {
+      await services.background.stop();
+      pool.close();
+      tokens.close();
+      await ledger.flush();
+      await close();
+    },
+  };
+}
+
+/** Sets columns of a user and tells the caches, as the verbs on users do. */
+export async function changeUser(
+  { db, cluster }: Services,
+  id: number,
+  set: { status?: number; group?: string; deleted_at?: number | null },
+): Promise<void> {
+  await db.q.update(db.t.users).set(set).where(eq(db.t.users.id, id)).returning();
+  await cluster.bus.publish("users", String(id));
+}

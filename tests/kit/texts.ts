@@ -1,0 +1,26 @@
+/** What the console says, by its Chinese source text: so that a test of the English console does not repeat translations. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Language } from "./browser";
+
+let english: Map<string, string> | undefined;
+
+/** Lines of a quoted PO text, joined and unescaped. */
+const unquote = (block: string): string =>
+  [...block.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text]) => JSON.parse(`"${text}"`) as string).join("");
+
+function readEnglish(): Map<string, string> {
+  const source = readFileSync(join(import.meta.dir, "../../locales/en.po"), "utf8");
+  const entries = source.matchAll(/^msgid ((?:"(?:[^"\\]|\\.)*"\s*)+)msgstr ((?:"(?:[^"\\]|\\.)*"\s*)+)/gm);
+  return new Map([...entries].map(([, id = "", text = ""]) => [unquote(id), unquote(text)]));
+}
+
+/** The console's text in a language. Throws when there is no such message, or no translation of it. */
+export function consoleText(language: Language, zh: string): string {
+  english ??= readEnglish();
+  const text = english.get(zh);
+  if (text === undefined) throw new Error(`The console has no message "${zh}".`);
+  if (language === "zh") return zh;
+  if (text === "") throw new Error(`The message "${zh}" has no English text.`);
+  return text;
+}

@@ -1,0 +1,83 @@
+/** Weir as a process of its own: for tests that send it signals, and for bench. */
+import { join } from "node:path";
+
+export interface WeirProcess {
+  readonly url: string;
+  readonly pid: number;
+  /** Milliseconds from spawn to the line that says it listens. */
+  readonly startMs: number;
+  /** Everything it wrote so far, both streams. */
+  output(): string;
+  kill(signal: "SIGTERM" | "SIGKILL"): void;
+  /** The exit code (128 + signal number, or null, when a signal ended it). */
+  exited: Promise<number>;
+  /** SIGTERM, and SIGKILL after ten seconds. */
+  stop(): Promise<void>;
+}
+
+/** What every test process of ours may inherit; WEIR_ and database variables of the developer's shell are not among it. */
+const INHERITED = ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH"];
+
+const MAIN = join(import.meta.dir, "../../src/server/main.ts");
+
+/**
+ * Starts `command` (default: src/server/main.ts under this Bun) and waits until it says where it listens.
+ * Throws with its output when it ends before that or takes more than 20 s.
+ */
+export async function startProcess(
+  command: readonly string[] = [process.execPath, MAIN],
+  env: Record<string, string>,
+): Promise<WeirProcess> {
+  const inherited = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+  const started = performance.now();
+  const child = Bun.spawn([...command], {
+    // The address is read from the log's first line.
+    env: { ...inherited, ...env, WEIR_LOG_LEVEL: env.WEIR_LOG_LEVEL === "debug" ? "debug" : "info", WEIR_LOG_FORMAT: "json" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  let listening: ((url: string) => void) | undefined;
+  const read = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      output = (output + decoder.decode(chunk, { stream: true })).slice(-200_000);
+      const url = listening && /"url":"(http:[^"]+)"/.exec(output)?.[1];
+      if (url) listening?.(url);
+    }
+  };
+  void read(child.stdout);
+  void read(child.stderr);
+
+  const url = await new Promise<string>((resolve, reject) => {
+    const give = (reason: string) => reject(new Error(`Weir did not start (${reason}):\n${output}`));
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      give("no answer within 20 s");
+    }, 20_000);
+    listening = (found) => {
+      listening = undefined;
+      clearTimeout(timer);
+      resolve(found);
+    };
+    void child.exited.then((code) => {
+      clearTimeout(timer);
+      give(`exit code ${code}`);
+    });
+  });
+  const startMs = performance.now() - started;
+
+  return {
+    url,
+    pid: child.pid,
+    startMs,
+    output: () => output,
+    kill: (signal) => child.kill(signal),
+    exited: child.exited,
+    stop: async () => {
+      child.kill("SIGTERM");
+      const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
+      await child.exited;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,123 @@
+/** The ledger's rules once more, as a few lines over plain values: what the engines are compared with. */
+import type { CreditResult, HoldResult, SettleResult } from "../../src/server/features/wallet/ledger";
+
+/** Calls 0 to 5; call n uses token n % 3 - 1 (-1: no token). */
+export type Step =
+  | { verb: "hold"; call: number; amount: number }
+  | { verb: "extend"; call: number; amount: number; running: number }
+  | { verb: "settle"; call: number; quota: number }
+  | { verb: "release"; call: number }
+  | { verb: "credit"; key: number; amount: number }
+  | { verb: "user"; status: number }
+  | { verb: "token"; token: number; status: number; unlimited: boolean };
+
+export type Answer = HoldResult | SettleResult | CreditResult | boolean | null;
+
+export const tokenOfCall = (call: number): number => (call % 3) - 1;
+
+export interface Token {
+  status: number;
+  unlimited: boolean;
+  remain: number;
+  used: number;
+}
+export interface Hold {
+  amount: number;
+  token_amount: number;
+  running: number;
+}
+export interface State {
+  status: number;
+  quota: number;
+  used: number;
+  count: number;
+  tokens: Token[];
+  holds: Record<string, Hold>;
+  /** Charge by call. */
+  logs: Record<string, number>;
+  /** Amount by idempotency key. */
+  credits: Record<string, number>;
+}
+
+/** The state after `step`, and its answer; `before` is not changed. */
+export function apply(before: State, step: Step): [State, Answer] {
+  const state = structuredClone(before);
+  return [state, answer(state, step)];
+}
+
+function answer(state: State, step: Step): Answer {
+  switch (step.verb) {
+    case "hold": {
+      const { amount, call } = step;
+      if (state.status !== 1) return { ok: false, reason: "user_unusable", balance: state.quota };
+      if (state.quota <= 0 || state.quota < amount) return { ok: false, reason: "user_quota", balance: state.quota };
+      const token = state.tokens[tokenOfCall(call)];
+      if (token && token.status !== 1) return { ok: false, reason: "token_unusable", balance: token.remain };
+      if (token && !token.unlimited && token.remain < amount) return { ok: false, reason: "token_quota", balance: token.remain };
+      if (state.holds[call]) return { ok: true };
+      const fromToken = token && !token.unlimited ? amount : 0;
+      state.holds[call] = { amount, token_amount: fromToken, running: 0 };
+      state.quota -= amount;
+      if (token) token.remain -= fromToken;
+      return { ok: true };
+    }
+    case "extend": {
+      const hold = state.holds[step.call];
+      if (!hold) return false;
+      hold.running = step.running;
+      const token = state.tokens[tokenOfCall(step.call)];
+      const limited = token && !token.unlimited;
+      if (state.quota < step.amount || (limited && token.remain < step.amount)) return false;
+      hold.amount += step.amount;
+      state.quota -= step.amount;
+      if (limited) {
+        hold.token_amount += step.amount;
+        token.remain -= step.amount;
+      }
+      return true;
+    }
+    case "settle": {
+      const missing = !giveBack(state, step.call);
+      if (step.call in state.logs) return { settled: false };
+      const token = state.tokens[tokenOfCall(step.call)];
+      state.logs[step.call] = step.quota;
+      state.quota -= step.quota;
+      state.used += step.quota;
+      state.count++;
+      if (token) {
+        if (!token.unlimited) token.remain -= step.quota;
+        token.used += step.quota;
+      }
+      return { settled: true, hold_missing: missing };
+    }
+    case "release":
+      return giveBack(state, step.call);
+    case "credit": {
+      if (step.key in state.credits) return { applied: false, balance: state.quota, reason: "duplicate" };
+      if (step.amount < 0 && state.quota + step.amount < 0) {
+        return { applied: false, balance: state.quota, reason: "insufficient" };
+      }
+      state.credits[step.key] = step.amount;
+      state.quota += step.amount;
+      return { applied: true, balance: state.quota };
+    }
+    case "user":
+      state.status = step.status;
+      return null;
+    case "token": {
+      const token = state.tokens[step.token];
+      if (token) Object.assign(token, { status: step.status, unlimited: step.unlimited });
+      return null;
+    }
+  }
+}
+
+function giveBack(state: State, call: number): boolean {
+  const hold = state.holds[call];
+  if (!hold) return false;
+  delete state.holds[call];
+  state.quota += hold.amount;
+  const token = state.tokens[tokenOfCall(call)];
+  if (token) token.remain += hold.token_amount;
+  return true;
+}

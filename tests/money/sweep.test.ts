@@ -1,0 +1,155 @@
+/** Holds of dead processes end; holds of living ones are nobody else's business. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq, like } from "drizzle-orm";
+import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
+import type { Db } from "../../src/server/db/client";
+import { forgetInstances, HEARTBEAT_MS, type Instance, SILENT_SECONDS, startInstance } from "../../src/server/features/wallet/instances";
+import type { Ledger } from "../../src/server/features/wallet/ledger";
+import { createLedger } from "../../src/server/features/wallet/open-ledger";
+import { sweep, sweepSilent, sweptRequestId } from "../../src/server/features/wallet/sweep";
+import { openDb } from "../../src/server/db/client";
+import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
+import { addToken, addUser, calls, expectBalanced, tokenOf } from "./world";
+
+const unexpected = (error: unknown) => {
+  throw error;
+};
+
+describe.each(ENGINES)("the sweep on %s", (engine) => {
+  let fresh: FreshDatabase;
+  let db: Db;
+  let alive: Ledger;
+  let instance: Instance;
+  beforeAll(async () => {
+    fresh = await freshDatabase(engine, 8);
+    db = fresh.db;
+    alive = createLedger(db, "alive", Date.now);
+    instance = await startInstance(db, "alive", "1", unexpected);
+  });
+  afterAll(async () => {
+    await instance.stop();
+    await fresh.close();
+  });
+
+  /** A process that took holds a minute ago and was last heard of `silence` seconds ago. */
+  async function olderProcess(id: string, silence: number) {
+    const ledger = createLedger(db, id, () => Date.now() - 60_000);
+    await startInstance(db, id, "0", unexpected).then((instance) => instance.stop());
+    const now = Math.floor(Date.now() / 1000);
+    await db.q.insert(db.t.instances).values({ id, started_at: now - 100, heartbeat_at: now - silence }).returning();
+    return ledger;
+  }
+  const logOf = async (request_id: string) =>
+    (await db.q.select().from(db.t.logs).where(eq(db.t.logs.request_id, request_id)))[0];
+
+  test("a heartbeat is well within the silence that condemns", () => {
+    expect(HEARTBEAT_MS * 4).toBeLessThan(SILENT_SECONDS * 1000);
+  });
+
+  test("a dead stream is charged at its running cost, a call without any is released; both leave a row", async () => {
+    const dead = await olderProcess("dead", 31);
+    const user = await addUser(db, alive, 1000);
+    const token = await addToken(db, user, { remain_quota: 900 });
+    const { hold } = calls(dead, user, token);
+    await hold("stream", 100);
+    await dead.extend("stream", 200, 150);
+    await hold("plain", 50);
+    expect(await sweepSilent(db, alive)).toEqual({ settled: 1, released: 1 });
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 850, used_quota: 150, held: 0 });
+    expect(await tokenOf(db, token)).toMatchObject({ remain_quota: 750, used_quota: 150 });
+    const charged = await logOf("stream");
+    expect(charged).toMatchObject({ type: 2, quota: 150, end_reason: "gateway_restart", model_name: "gpt-4o", user_id: user });
+    expect(JSON.parse(charged?.other ?? "")).toEqual({ end_reason: "gateway_restart", estimated: true });
+    expect(await logOf(sweptRequestId("plain"))).toMatchObject({ type: 5, quota: 0, end_reason: "gateway_restart" });
+    expect(await sweepSilent(db, alive)).toEqual({ settled: 0, released: 0 });
+  });
+
+  test("holds of an instance that draws breath are left alone, however old they are", async () => {
+    const draining = await olderProcess("draining", 25);
+    const user = await addUser(db, alive, 1000);
+    const old = calls(draining, user, 0);
+    await old.hold("draining-1", 100);
+    await calls(alive, user, 0).hold("alive-1", 100);
+    expect(await sweepSilent(db, alive)).toEqual({ settled: 0, released: 0 });
+    expect(await expectBalanced(db, user)).toMatchObject({ held: 200 });
+    expect(await old.settle("draining-1", 70)).toEqual({ settled: true, hold_missing: false });
+    await alive.release("alive-1");
+  });
+
+  test("a process that said goodbye but left a hold is swept; a fresh hold of a silent one waits a round", async () => {
+    const gone = await olderProcess("gone", 31);
+    await db.q.delete(db.t.instances).where(eq(db.t.instances.id, "gone")).returning();
+    const waking = await olderProcess("waking", 31);
+    const user = await addUser(db, alive, 1000);
+    await calls(gone, user, 0).hold("gone-1", 100);
+    await calls(createLedger(db, "waking", Date.now), user, 0).hold("waking-1", 100);
+    expect(await sweepSilent(db, alive)).toEqual({ settled: 0, released: 1 });
+    expect(await waking.release("waking-1")).toBe(true);
+  });
+
+  test("a late settle of a released call still charges; of a charged one it does nothing", async () => {
+    const stalled = await olderProcess("stalled", 40);
+    const user = await addUser(db, alive, 1000);
+    const { hold, settle } = calls(stalled, user, 0);
+    await hold("late-plain", 100);
+    await hold("late-stream", 100);
+    await stalled.extend("late-stream", 0, 60);
+    await sweepSilent(db, alive);
+    expect(await settle("late-plain", 80)).toEqual({ settled: true, hold_missing: true });
+    expect(await settle("late-stream", 90)).toEqual({ settled: false });
+    expect(await stalled.extend("late-stream", 10, 70)).toBe(false);
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 860, used_quota: 140, held: 0 });
+  });
+
+  test("two sweeps and the returning process at once end every hold exactly once", async () => {
+    const shaky = await olderProcess("shaky", 31);
+    const user = await addUser(db, alive, 100_000);
+    const { hold, settle } = calls(shaky, user, 0);
+    const ids = Array.from({ length: 60 }, (_, i) => `shaky-${i}`);
+    await Promise.all(ids.map((id) => hold(id, 100)));
+    await Promise.all(ids.map((id, i) => (i % 2 ? shaky.extend(id, 50, 70) : undefined)));
+    await Promise.all([sweepSilent(db, alive), sweepSilent(db, alive), ...ids.map((id) => settle(id, 90))]);
+    const books = await expectBalanced(db, user);
+    expect(books).toMatchObject({ held: 0, calls: 60 });
+    expect(books.used_quota).toBeGreaterThanOrEqual(60 * 70);
+    expect(books.used_quota).toBeLessThanOrEqual(60 * 90);
+  });
+
+  test("two living processes on one database sweep nothing of each other", async () => {
+    const other = await openDb({ url: fresh.url, ...(engine === "postgres" && { pool: 4 }) });
+    const beside = await startInstance(other, "second", "2", unexpected);
+    const second = createLedger(other, "second", Date.now);
+    const user = await addUser(db, alive, 1_000_000);
+    const [a, b] = [calls(alive, user, 0), calls(second, user, 0)];
+    const work = async ({ hold, settle }: typeof a, name: string, ledger: Ledger, on: Db) => {
+      for (let i = 0; i < 30; i++) {
+        await hold(`${name}-${i}`, 100);
+        if (i % 10 === 0) await sweepSilent(on, ledger);
+        await settle(`${name}-${i}`, 60);
+      }
+    };
+    await Promise.all([work(a, `${engine}-a`, alive, db), work(b, `${engine}-b`, second, other)]);
+    expect(await expectBalanced(db, user)).toMatchObject({ calls: 60, used_quota: 3600, held: 0 });
+    const swept = await db.q.select().from(db.t.logs).where(like(db.t.logs.request_id, `${engine}-%/swept`));
+    expect(swept).toEqual([]);
+    await beside.stop();
+    await other.close();
+  });
+
+  test("the round runs under a lease: of two at once, one sweeps", async () => {
+    const cluster = { instanceId: "alive", bus: localBus(), lease: localLease(), counter: localCounter(Date.now) };
+    const rounds = await Promise.all([sweep({ db, ledger: alive, cluster }), sweep({ db, ledger: alive, cluster })]);
+    expect(rounds).toEqual([{ settled: 0, released: 0 }, undefined]);
+  });
+
+  test("instances silent for a day are forgotten, unless they still hold something", async () => {
+    await olderProcess("ancient", 90_000);
+    const holding = await olderProcess("holding", 90_000);
+    await calls(holding, await addUser(db, alive, 1000), 0).hold("holding-1", 100);
+    await forgetInstances(db);
+    const rows = await db.q.select({ id: db.t.instances.id }).from(db.t.instances);
+    expect(rows.map((row) => row.id)).toContain("alive");
+    expect(rows.map((row) => row.id)).toContain("holding");
+    expect(rows.map((row) => row.id)).not.toContain("ancient");
+  });
+});

@@ -1,0 +1,84 @@
+/** The test runner is believed, so it is tested: what fails must count, what hangs must end, nothing may stay behind. */
+import { expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readReport, summaryLine } from "../../scripts/junit";
+import { runCommand } from "../../scripts/run-command";
+
+async function report(files: Record<string, string>): Promise<ReturnType<typeof readReport>> {
+  const folder = mkdtempSync(join(tmpdir(), "weir-runner-"));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const xml = join(folder, "report.xml");
+  await runCommand(
+    [process.execPath, "test", "--isolate", "--reporter=junit", `--reporter-outfile=${xml}`, ...Object.keys(files).map((name) => `./${name}`)],
+    { timeoutMs: 30_000, cwd: folder },
+  );
+  const read = readReport(existsSync(xml) ? readFileSync(xml, "utf8") : "", Object.keys(files));
+  rmSync(folder, { recursive: true, force: true });
+  return read;
+}
+
+const lead = 'import { expect, test } from "bun:test";';
+
+test("passed, failed and skipped tests of all files are counted", async () => {
+  const { counts, missing } = await report({
+    "a.test.ts": `${lead} test("one", () => expect(1).toBe(1)); test("two", () => expect(1).toBe(2)); test.skip("three", () => {});`,
+    "b.test.ts": `${lead} test("four", () => expect(1).toBe(1)); test.todo("five");`,
+  });
+  expect(counts).toEqual({ passed: 2, failed: 1, skipped: 2 });
+  expect(missing).toEqual([]);
+});
+
+test("a file that cannot be loaded, or has no test, is a failure and is named", async () => {
+  const { counts, missing } = await report({
+    "good.test.ts": `${lead} test("one", () => expect(1).toBe(1));`,
+    "broken.test.ts": `import "./nothing"; ${lead} test("never", () => {});`,
+    "empty.test.ts": "export {};",
+  });
+  expect(counts).toEqual({ passed: 1, failed: 2, skipped: 0 });
+  expect(missing.sort()).toEqual(["broken.test.ts", "empty.test.ts"]);
+});
+
+test("a file that ends the process with success takes nothing with it unseen", async () => {
+  const { counts } = await report({
+    "leaves.test.ts": `${lead} test("one", () => expect(1).toBe(1)); process.exit(0);`,
+    "other.test.ts": `${lead} test("two", () => expect(1).toBe(1));`,
+  });
+  expect(counts.failed).toBeGreaterThan(0);
+});
+
+test("the last line names what was skipped only when something was", () => {
+  expect(summaryLine({ passed: 3, failed: 0, skipped: 0 })).toBe("3 passed, 0 failed");
+  expect(summaryLine({ passed: 3, failed: 1, skipped: 2 })).toBe("3 passed, 1 failed, 2 skipped");
+});
+
+const isAlive = (pid: number): boolean => {
+  try {
+    // A zombie is dead; whoever adopted it has not looked yet.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+};
+/** A shell that starts a sleeper in a session of its own, says its pid, and then does the rest. */
+const withSleeper = (rest: string): string[] => ["sh", "-c", `setsid sleep 300 & echo $!; ${rest}`];
+
+test.skipIf(process.platform !== "linux")("a command that is not done in time ends with everything it started", async () => {
+  const { timedOut, code, output, ms } = await runCommand(withSleeper("sleep 300"), { timeoutMs: 1_000 });
+  expect({ timedOut, code }).toEqual({ timedOut: true, code: -1 });
+  expect(ms).toBeLessThan(5_000);
+  const pid = Number(output.trim().split("\n")[0]);
+  expect(pid).toBeGreaterThan(1);
+  await Bun.sleep(100);
+  expect(isAlive(pid)).toBe(false);
+});
+
+test.skipIf(process.platform !== "linux")("a command that ends leaves no process behind, in whatever session", async () => {
+  const { timedOut, code, output } = await runCommand(withSleeper("exit 3"), { timeoutMs: 20_000 });
+  expect({ timedOut, code }).toEqual({ timedOut: false, code: 3 });
+  const pid = Number(output.trim().split("\n")[0]);
+  expect(pid).toBeGreaterThan(1);
+  await Bun.sleep(100);
+  expect(isAlive(pid)).toBe(false);
+});

@@ -1,0 +1,72 @@
+/** Half-open recovery, group auto, and what the caller is told about retries. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { Cooling } from "../../src/server/relay/cooling";
+import { startFakeUpstream } from "../kit/fake-upstream/server";
+import { chatBody, makeBench, makeChannel } from "./kit";
+
+const upstream = startFakeUpstream();
+afterAll(() => upstream.close());
+const chat = "/v1/chat/completions";
+const failure = { cool_ms: 5_000, retry_after_s: undefined, owner: "upstream" as const };
+
+describe("half-open recovery", () => {
+  test("one call at a time probes; a failed probe doubles the pause, an answered one ends it", () => {
+    let now = 0;
+    const cooling = new Cooling(() => now);
+    cooling.failed(1, "m", {}, 0, failure);
+    expect(cooling.standing(1, "m")).toBe(5_000);
+    now = 5_000;
+    const probe = {};
+    expect(cooling.standing(1, "m")).toBe("ready");
+    cooling.begin(1, "m", probe);
+    expect(cooling.standing(1, "m")).toBe("probing");
+    cooling.failed(1, "m", probe, 5_000, failure);
+    expect(cooling.standing(1, "m")).toBe(10_000);
+    now = 15_000;
+    cooling.begin(1, "m", probe);
+    cooling.failed(1, "m", probe, 15_000, { ...failure, cool_ms: 3_000, retry_after_s: 3 });
+    expect(cooling.standing(1, "m")).toBe(3_000);
+    cooling.served(1, "m", 14_000); // asked before the failure
+    expect(cooling.standing(1, "m")).toBe(3_000);
+    now = 18_000;
+    cooling.begin(1, "m", probe);
+    cooling.served(1, "m", 18_000);
+    expect(cooling.standing(1, "m")).toBe("ready");
+  });
+});
+
+describe("group auto", () => {
+  test("the first group with a channel is tried first; the call is billed and logged at the group that served", async () => {
+    const bad = makeChannel(1, upstream.url, { model_mapping: new Map([["gpt-4o", "error-500"]]) });
+    const good = makeChannel(2, upstream.url, { priority: 9 });
+    const b = makeBench([bad, good]);
+    b.options.retryTimes = 1;
+    b.caller.group = "auto";
+    b.caller.groups = ["cheap", "dear"];
+    b.seams.pool.candidates = (group) => (group === "cheap" ? [bad] : group === "dear" ? [good] : []);
+    expect((await b.send(chat, chatBody("gpt-4o"))).status).toBe(200);
+    expect(b.ledger.settlements[0]?.log).toMatchObject({ channel: 2, group: "dear" });
+    const { admin_info } = JSON.parse(b.ledger.settlements[0]?.log.other ?? "{}");
+    expect(admin_info).toMatchObject({ use_channel: ["1", "2"], selection: { groups: ["cheap", "dear"] } });
+  });
+});
+
+test("the final error says how often the call was retried, in the caller's language, and nothing when it was not", async () => {
+  const b = makeBench([makeChannel(1, upstream.url), makeChannel(2, upstream.url), makeChannel(3, upstream.url)]);
+  expect(await (await b.send(chat, chatBody("error-500"))).text()).not.toContain("retried");
+  b.options.retryTimes = 2;
+  expect(await (await b.send(chat, chatBody("error-500"))).text()).toContain("(retried 2 times)");
+  expect(await (await b.send(chat, chatBody("error-500"), { headers: { "accept-language": "zh" } })).text()).toContain("（已重试 2 次）");
+  expect(b.failures[1]?.content).toContain("retried 2 times");
+  expect(b.troubles.length).toBeGreaterThan(2);
+});
+
+test("a conversation stays on its channel while it is awake; other conversations are spread", async () => {
+  const b = makeBench([1, 2, 3, 4].map((id) => makeChannel(id, upstream.url)));
+  Object.assign(b.options, { stickyRouting: true });
+  for (let turn = 0; turn < 12; turn++) await b.send(chat, chatBody("gpt-4o", { prompt_cache_key: "one" }));
+  expect(new Set(b.ledger.settlements.map(({ log }) => log.channel)).size).toBe(1);
+  expect(b.relay.stats).toMatchObject({ sticky_calls: 12, sticky_hits: 11 });
+  for (let other = 0; other < 30; other++) await b.send(chat, chatBody("gpt-4o", { prompt_cache_key: `other ${other}` }));
+  expect(new Set(b.ledger.settlements.map(({ log }) => log.channel)).size).toBeGreaterThan(1);
+});
