@@ -1,6 +1,7 @@
 /** Provider files by the key of their channel type. The compiler demands an entry for each type that is `custom`. */
 import type { CustomProviderKey } from "../../../shared/channel-types";
 import type { PoolChannel } from "../seams";
+import { azure } from "./azure";
 import { gemini } from "./gemini";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
@@ -14,7 +15,7 @@ export const taskTypes = [
 const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[number]>, Provider | undefined>> = {
   // Google, Microsoft, Amazon, OpenAI
   gemini,
-  azure: undefined,
+  azure,
   bedrock: undefined,
   vertex: undefined,
   codex: undefined,
