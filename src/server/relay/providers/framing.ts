@@ -1,17 +1,19 @@
 /** A vendor's own framing made into server-sent events, which is what the relay reads. */
+import type { OutFrame } from "../dialects/translation";
 import { writeFrame } from "../sse";
 
 /**
- * An answer of events, one for each piece of `data` (JSON text without line ends). Pulled: nothing is read ahead. Who stops
+ * An answer of events, one for each piece of `data` (JSON text without line ends; a frame where the dialect names its events).
+ * Pulled: nothing is read ahead. Who stops
  * reading ends the generator; what it throws breaks the stream. `headers` of the vendor's answer keep their request id.
  */
-export function eventsOf(data: AsyncGenerator<string>, headers?: Headers): Response {
+export function eventsOf(data: AsyncGenerator<string | OutFrame>, headers?: Headers): Response {
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         const { done, value } = await data.next();
         if (done) controller.close();
-        else controller.enqueue(writeFrame(value));
+        else controller.enqueue(typeof value === "string" ? writeFrame(value) : writeFrame(value.data, value.event));
       },
       async cancel() {
         await data.return(undefined);

@@ -2,6 +2,7 @@
 import type { CustomProviderKey } from "../../../shared/channel-types";
 import type { PoolChannel } from "../seams";
 import { azure } from "./azure";
+import { bedrock } from "./bedrock";
 import { gemini } from "./gemini";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
@@ -16,7 +17,7 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   // Google, Microsoft, Amazon, OpenAI
   gemini,
   azure,
-  bedrock: undefined,
+  bedrock,
   vertex: undefined,
   codex: undefined,
 
