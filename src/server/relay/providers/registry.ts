@@ -6,6 +6,7 @@ import { bedrock } from "./bedrock";
 import { gemini } from "./gemini";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
+import { vertex } from "./vertex";
 
 /** Types whose answers are jobs: not called from here, but by the tasks that they belong to. */
 export const taskTypes = [
@@ -18,7 +19,7 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   gemini,
   azure,
   bedrock,
-  vertex: undefined,
+  vertex,
   codex: undefined,
 
   // Cohere and the application builders

@@ -1,0 +1,65 @@
+/**
+ * Google Vertex AI (cloud.google.com/vertex-ai/generative-ai/docs: model reference, partner models, open models;
+ * @anthropic-ai/vertex-sdk 1.1; November 2026): Gemini, Claude and open models of one project, each in its maker's language,
+ * with the token of a service account. The region is the channel's, for all models or for each.
+ */
+import { otherFor } from "../../../shared/channel-types";
+import { geminiDialect } from "../dialects/gemini/dialect";
+import { isObject, type JsonObject, tryParse, withMembers } from "../json";
+import type { Bytes } from "../sse";
+import { googleToken, serviceAccount } from "./google-token";
+import type { Outgoing, Provider } from "./provider";
+import { tokenRefused } from "./tools";
+import { vertexFamily, vertexHost, vertexModel } from "./vertex-models";
+
+/** The version of the Messages API that Vertex speaks. */
+const VERSION = "vertex-2023-10-16";
+
+const calls = {
+  gemini: (model: string, stream: boolean) =>
+    `publishers/google/models/${encodeURIComponent(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+  // The @ before the date stays as it is.
+  anthropic: (model: string, stream: boolean) =>
+    `publishers/anthropic/models/${encodeURIComponent(model).replace("%40", "@")}:${stream ? "streamRawPredict" : "rawPredict"}`,
+  "openai-chat": () => "endpoints/openapi/chat/completions",
+} as const;
+
+/** Anthropic's body as Vertex takes it: the model is in the address, the version in the body. */
+function claudeBody(body: JsonObject): Bytes {
+  const { model: _, ...rest } = body;
+  return Buffer.from(JSON.stringify({ anthropic_version: VERSION, ...rest }));
+}
+
+function bodyOf({ model, body, stream }: Outgoing): Bytes {
+  switch (vertexFamily(model)) {
+    case "anthropic": {
+      const written = tryParse(body);
+      return isObject(written) ? claudeBody(written) : body;
+    }
+    case "openai-chat":
+      return withMembers(body, { model: vertexModel(model), ...(stream && { stream_options: { include_usage: true } }) });
+    case "gemini":
+      return body;
+  }
+}
+
+export const vertex: Provider = {
+  url(channel, operation, model, stream = false) {
+    const account = serviceAccount(channel);
+    const location = otherFor(channel.type.id, channel.other, model);
+    if (operation !== "chat" || !account || location === "") return undefined;
+    const base = channel.base_url || vertexHost(location);
+    const place = `/v1/projects/${encodeURIComponent(account.project_id)}/locations/${encodeURIComponent(location)}/`;
+    return base + place + calls[vertexFamily(model)](vertexModel(model), stream);
+  },
+  headers: () => ({}),
+  dialect: (_, model) => vertexFamily(model),
+  async prepare(outgoing, tools) {
+    const account = serviceAccount(outgoing.channel);
+    if (!account) throw tokenRefused(401, "the key is no service account");
+    const token = await tools.token(() => googleToken(account, tools));
+    return { ...outgoing, headers: { ...outgoing.headers, authorization: `Bearer ${token}` }, body: bodyOf(outgoing) };
+  },
+  // Google refuses in its own words what the makers of the models never see; theirs are read as their language wants.
+  readError: (body) => (isObject(body) && body.type === "error" ? undefined : geminiDialect.readError(body)),
+};
