@@ -209,6 +209,7 @@ export const channelTypes = [
   provider({
     id: 34, key: "cohere", name: "Cohere", logo: "cohere", dialect: "cohere", custom: true,
     base_url: "https://api.cohere.ai", models: models.cohere, operations: ["chat", "embeddings", "rerank"],
+    paths: { chat: "/v2/chat", embeddings: "/v2/embed", rerank: "/v2/rerank" },
     fetch_models: { path: "/v1/models", shape: "cohere" },
   }),
   // Speech of this vendor is another protocol and comes with the operations of issue 3.

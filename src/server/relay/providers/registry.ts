@@ -1,6 +1,7 @@
 /** Provider files by the key of their channel type. The compiler demands an entry for each type that is `custom`. */
 import type { CustomProviderKey } from "../../../shared/channel-types";
 import type { PoolChannel } from "../seams";
+import { cohere } from "./cohere";
 import { gemini } from "./gemini";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
@@ -20,7 +21,7 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   codex: undefined,
 
   // Cohere and the application builders
-  cohere: undefined,
+  cohere,
   dify: undefined,
   coze: undefined,
   palm: undefined,
