@@ -148,7 +148,8 @@ export const channelTypes = [
   }),
   provider({
     id: 21, key: "aiproxy-library", name: text("AI Proxy 知识库", "AI Proxy library"), dialect: "aiproxy-library",
-    custom: true, base_url: "https://api.aiproxy.io", operations: ["chat"], fetch_models: undefined,
+    custom: true, base_url: "https://api.aiproxy.io", operations: ["chat"], paths: { chat: "/api/library/ask" },
+    fetch_models: undefined,
     other: field(text("知识库 ID", "Knowledge base id"), { required: true }),
   }),
   provider({
@@ -312,7 +313,8 @@ export const channelTypes = [
   }),
   provider({
     id: 49, key: "coze", name: text("扣子 Coze", "Coze"), logo: "coze", dialect: "coze", custom: true,
-    base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], fetch_models: undefined,
+    base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], paths: { chat: "/v3/chat" },
+    fetch_models: undefined,
     other: field(text("智能体 ID", "Bot id")),
   }),
   provider({

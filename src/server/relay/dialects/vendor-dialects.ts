@@ -4,8 +4,12 @@
  */
 import type { Dialect } from "../../../shared/channel-types";
 import type { DialectKey } from "../events";
+import { aiproxyLibraryDialect } from "./aiproxy-library/dialect";
 import { chatDialects } from "./chat-dialects";
 import { cohereDialect } from "./cohere/dialect";
+import { cozeDialect } from "./coze/dialect";
+import { difyDialect } from "./dify/dialect";
+import { palmDialect } from "./palm/dialect";
 import type { ChatDialect } from "./translation";
 
 /** Values in, values out, as in translation.ts; streams are read from SSE data, whatever the vendor's own framing is. */
@@ -13,6 +17,10 @@ export type VendorDialect = Pick<ChatDialect, "encodeRequest" | "decodeAnswer" |
 
 export const vendorDialects = {
   cohere: cohereDialect,
+  dify: difyDialect,
+  coze: cozeDialect,
+  palm: palmDialect,
+  "aiproxy-library": aiproxyLibraryDialect,
 
   // Baidu, Zhipu v3, Spark, Tencent
 

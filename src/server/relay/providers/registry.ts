@@ -1,9 +1,13 @@
 /** Provider files by the key of their channel type. The compiler demands an entry for each type that is `custom`. */
 import type { CustomProviderKey } from "../../../shared/channel-types";
 import type { PoolChannel } from "../seams";
+import { aiproxyLibrary } from "./aiproxy-library";
 import { cohere } from "./cohere";
+import { coze } from "./coze";
+import { dify } from "./dify";
 import { gemini } from "./gemini";
 import { ordinary } from "./ordinary";
+import { palm } from "./palm";
 import type { Provider } from "./provider";
 
 /** Types whose answers are jobs: not called from here, but by the tasks that they belong to. */
@@ -22,11 +26,11 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
 
   // Cohere and the application builders
   cohere,
-  dify: undefined,
-  coze: undefined,
-  palm: undefined,
+  dify,
+  coze,
+  palm,
   replicate: undefined,
-  "aiproxy-library": undefined,
+  "aiproxy-library": aiproxyLibrary,
 
   // Vendors in China with signatures of their own
   baidu: undefined,
