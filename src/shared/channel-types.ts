@@ -213,10 +213,10 @@ export const channelTypes = [
     paths: { chat: "/v2/chat", embeddings: "/v2/embed", rerank: "/v2/rerank" },
     fetch_models: { path: "/v1/models", shape: "cohere" },
   }),
-  // Speech of this vendor is another protocol and comes with the operations of issue 3.
   provider({
-    id: 35, key: "minimax", name: "MiniMax", logo: "minimax", base_url: "https://api.minimax.chat",
-    models: models.minimax, operations: ["chat"], paths: { chat: "/v1/text/chatcompletion_v2" },
+    id: 35, key: "minimax", name: "MiniMax", logo: "minimax", custom: true, base_url: "https://api.minimax.chat",
+    models: models.minimax, operations: ["chat", "speech"],
+    paths: { chat: "/v1/text/chatcompletion_v2", speech: "/v1/t2a_v2" },
   }),
   provider({
     id: 36, key: "suno", name: "Suno API", logo: "suno", dialect: "suno", custom: true, models: models.suno,

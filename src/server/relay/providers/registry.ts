@@ -6,9 +6,11 @@ import { cohere } from "./cohere";
 import { coze } from "./coze";
 import { dify } from "./dify";
 import { gemini } from "./gemini";
+import { minimax } from "./minimax";
 import { ordinary } from "./ordinary";
 import { palm } from "./palm";
 import type { Provider } from "./provider";
+import { replicate } from "./replicate";
 
 /** Types whose answers are jobs: not called from here, but by the tasks that they belong to. */
 export const taskTypes = [
@@ -29,7 +31,8 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   dify,
   coze,
   palm,
-  replicate: undefined,
+  minimax,
+  replicate,
   "aiproxy-library": aiproxyLibrary,
 
   // Vendors in China with signatures of their own

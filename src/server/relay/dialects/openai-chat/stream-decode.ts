@@ -194,7 +194,7 @@ export class ChatStreamDecoder implements StreamDecoder {
       return false;
     }
     if (!isObject(chunk)) return false;
-    if (chunk.error !== undefined && chunk.error !== null) {
+    if ((chunk.error !== undefined && chunk.error !== null) || (!Array.isArray(chunk.choices) && isObject(chunk.base_resp))) {
       const error = readError(chunk);
       if (error) {
         out.push({ type: "error", error });
