@@ -133,7 +133,7 @@ export interface Bench {
 export const TEST_KEY = "sk-test";
 
 /** A relay over seams in memory. */
-export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { now?: () => number } = {}): Bench {
+export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { now?: () => number; random?: () => number } = {}): Bench {
   const ledger = new MemoryLedger();
   const failures: CallLog[] = [];
   const options: Bench["options"] = {
@@ -164,6 +164,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
         const channel = channels.find((candidate) => candidate.id === id);
         return channel && { channel, enabled: !channel.name.endsWith("disabled") };
       },
+      broken: (_group, model) => model.startsWith("nobody-broken"),
       models: () => ["a-model", "gpt-4o"],
     },
     ledger,

@@ -5,14 +5,13 @@ import type { AttemptRecord } from "../../shared/log";
 import type { Lang } from "../../shared/text";
 import type { Logger } from "../lib/log";
 import type { Alarm, Timers } from "./alarm";
-import type { Cooling } from "./cooling";
 import type { CallerDialect } from "./dialects/dialect";
 import type { ChatRequest, Warning } from "./events";
 import type { Form } from "./operations/form";
 import type { Admission } from "./limits";
 import type { Operation } from "./operations/operation";
 import type { Caller, PoolChannel, Seams } from "./seams";
-import type { Sticky } from "./sticky";
+import type { Routing } from "./routing";
 import type { SelectionRecord } from "./select";
 
 /** Counters of the running process, for metrics and tests. */
@@ -34,8 +33,8 @@ export interface RelayStats {
 export interface RelayDeps {
   log: Logger;
   timers: Timers;
-  /** A number in [0, 1). */
-  random(): number;
+  /** Where calls may go; shared with whoever asks without calling. */
+  routing: Routing;
   fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
   /** Whether a TCP connection to the host of a URL can be opened within `ms`. */
   reachable(url: string, ms: number): Promise<boolean>;
@@ -44,8 +43,6 @@ export interface RelayDeps {
 /** The relay's own part of the process: one per createRelay. */
 export interface Engine extends RelayDeps {
   readonly seams: Seams;
-  readonly cooling: Cooling;
-  readonly sticky: Sticky;
   readonly stats: RelayStats;
 }
 

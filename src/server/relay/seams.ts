@@ -60,6 +60,11 @@ export interface Pool {
   candidates(group: string, model: string): readonly PoolChannel[];
   /** Any channel, enabled or not, for pinned calls and tests. */
   byId(id: number): { channel: PoolChannel; enabled: boolean } | undefined;
+  /**
+   * An enabled channel is stored for (group, model), but its row cannot be used (unreadable key, unknown type). Where
+   * there are no candidates this tells a broken database from a model that nobody serves (C-600).
+   */
+  broken(group: string, model: string): boolean;
   /** Names of the models some enabled channel serves in a group, sorted. */
   models(group: string): readonly string[];
 }

@@ -32,7 +32,7 @@ export async function runAttempts(call: Call, selection: Selection): Promise<Tri
     const outcome = await attempt(call, channel);
     if (outcome.ok) {
       // A stream may be open for long, and nobody will send the body again.
-      if (call.sticky_key !== undefined) call.engine.sticky.set(call.sticky_key, channel.id);
+      if (call.sticky_key !== undefined) call.engine.routing.sticky.set(call.sticky_key, channel.id);
       call.body = Buffer.alloc(0);
       return outcome;
     }

@@ -13,11 +13,6 @@ import type { Pool, PoolChannel } from "../../relay/seams";
 export interface ChannelPool extends Pool {
   /** Reads the channels again; resolves when a snapshot that is at least as new as the call is in force. */
   reload(): Promise<void>;
-  /**
-   * An enabled channel is stored for (group, model), but its row cannot be used (unreadable key, unknown type). Where
-   * there are no candidates this tells a broken database from a model that nobody serves (C-600).
-   */
-  broken(group: string, model: string): boolean;
   /** Every model that some enabled channel serves, sorted (GET /api/channel/models_enabled). */
   enabledModels(): readonly string[];
   close(): void;
