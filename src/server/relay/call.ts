@@ -8,7 +8,7 @@ import type { Alarm, Timers } from "./alarm";
 import type { CallerDialect } from "./dialects/dialect";
 import type { ChatRequest, Warning } from "./events";
 import type { Form } from "./operations/form";
-import type { Admission } from "./limits";
+import type { Admission, Need } from "./limits";
 import type { Operation } from "./operations/operation";
 import type { Caller, PoolChannel, Seams } from "./seams";
 import type { Routing } from "./routing";
@@ -78,8 +78,12 @@ export interface Call {
   explain(): SelectionRecord;
   /** Which conversation this is a turn of, where that matters. */
   sticky_key?: string;
+  /** What it may use, for limits; CallMoney says it. */
+  need: Need;
   /** What a limited caller took by this call. */
   admission?: Admission;
+  /** What it took of the channel that it is at. */
+  room?: Admission;
   /** The channel that serves, or that was tried last. */
   channel: PoolChannel | undefined;
   upstream_model: string;

@@ -14,7 +14,7 @@ import { failureOf } from "./failures";
 import type { JsonObject } from "./json";
 import { priceFor } from "./groups";
 import { enter } from "./limits";
-import { CallMoney, coveredAtFirst } from "./money";
+import { CallMoney } from "./money";
 import { receive } from "./operations/direct";
 import type { Form } from "./operations/form";
 import { subscription, usage } from "./operations/billing";
@@ -77,12 +77,12 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
       return entry ? door.json(JSON.stringify(entry)) : door.error(dialect, unknownModel(caller, route.model, lang, requestId));
     }
     if (route.operation === "count_tokens") {
-      const admission = engine.seams.limits.admit(caller, 0);
+      const admission = engine.seams.limits.admit(caller, { model: "", tokens: 0, units: 0 });
       const entered = admission && enter(await admission, door);
       try {
         return door.json(JSON.stringify(await countTokens(engine, caller, request, route.counter, route.model)));
       } finally {
-        entered?.end({ tokens: 0, success: true });
+        void entered?.end({ tokens: 0, success: true, units: 0 });
       }
     }
     door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
@@ -143,16 +143,16 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
       dialect: arrival.dialect, operation, caller, lang: arrival.lang, ip: arrival.ip, path: arrival.path, client_type: arrival.client_type,
       betas: request.headers.get("anthropic-beta") ?? "", request_id: arrival.request_id, arrived: arrival.arrived, engine, request: asked, body, form, price, input_bound,
       alarm: new Alarm(() => seams.now(), engine.timers), attempts: [], explain: () => selection.explain(),
-      channel: undefined, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
+      channel: undefined, need: { model, tokens: 0, units: 0 }, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
     };
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
     const money = new CallMoney(call);
-    const admission = seams.limits.admit(caller, call.input_bound + coveredAtFirst(call));
+    const admission = seams.limits.admit(caller, call.need);
     if (admission) call.admission = enter(await admission, door);
     try {
       await money.hold();
     } catch (error) {
-      call.admission?.end({ tokens: 0, success: false });
+      await call.admission?.end({ tokens: 0, success: false, units: 0 });
       throw error;
     }
     prepared = { call, selection, money };

@@ -5,6 +5,7 @@
  */
 import { CHANNEL_STATUS, jsonObject, splitList } from "../../../shared/channel";
 import { baseUrlOf, channelType } from "../../../shared/channel-types";
+import { readLimits } from "../../../shared/limits";
 import type { Services } from "../../context";
 import type { ChannelRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
@@ -156,6 +157,9 @@ export function readChannel(
     report("the key cannot be read with this secret");
     return undefined;
   }
+  const setting = json("setting");
+  const { limits, wrong } = readLimits(setting);
+  if (wrong) report(`setting.${wrong} is no limit`);
   const { mapping, loops } = resolveMapping(json("model_mapping"));
   if (loops.length) report(`model_mapping goes in a circle at ${loops.join(", ")}`);
   return {
@@ -173,7 +177,8 @@ export function readChannel(
     auto_ban: row.auto_ban !== 0,
     model_mapping: mapping,
     status_mapping: statusMapping(json("status_code_mapping")),
-    setting: json("setting"),
+    setting,
+    ...(limits && { limits }),
     test_model: row.test_model,
   };
 }
