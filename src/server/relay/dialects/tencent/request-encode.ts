@@ -4,6 +4,7 @@
  */
 import type { ChatPrompt, Warn, WireObject } from "../../events";
 import { encodeRequest as encodeChat } from "../openai-chat/request-encode";
+import { plainTextSchema } from "../shared/functions";
 import { compact, object, objects, text } from "../shared/json";
 import { alternate, warnUnsaid } from "../shared/turns";
 import { pascalName } from "./case";
@@ -59,8 +60,7 @@ function toolsOf(prompt: ChatPrompt, warn: Warn): WireObject[] {
     }
     if (tool.type === "free_form") warn("changed_value", `custom tool ${tool.name}`);
     else if (tool.strict) warn("dropped_field", "tools.strict");
-    const input = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
-    const parameters = tool.type === "free_form" ? input : (tool.parameters ?? { type: "object", properties: {} });
+    const parameters = tool.type === "free_form" ? plainTextSchema : (tool.parameters ?? { type: "object", properties: {} });
     const { name: Name, description: Description } = tool;
     return [{ Type: "function", Function: compact({ Name, Description, Parameters: JSON.stringify(parameters) }) }];
   });
