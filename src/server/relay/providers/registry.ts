@@ -5,6 +5,7 @@ import { aiproxyLibrary } from "./aiproxy-library";
 import { cohere } from "./cohere";
 import { coze } from "./coze";
 import { dify } from "./dify";
+import { azure } from "./azure";
 import { gemini } from "./gemini";
 import { minimax } from "./minimax";
 import { ordinary } from "./ordinary";
@@ -21,7 +22,7 @@ export const taskTypes = [
 const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[number]>, Provider | undefined>> = {
   // Google, Microsoft, Amazon, OpenAI
   gemini,
-  azure: undefined,
+  azure,
   bedrock: undefined,
   vertex: undefined,
   codex: undefined,
