@@ -149,7 +149,8 @@ export const channelTypes = [
   }),
   provider({
     id: 21, key: "aiproxy-library", name: text("AI Proxy 知识库", "AI Proxy library"), dialect: "aiproxy-library",
-    custom: true, base_url: "https://api.aiproxy.io", operations: ["chat"], fetch_models: undefined,
+    custom: true, base_url: "https://api.aiproxy.io", operations: ["chat"], paths: { chat: "/api/library/ask" },
+    fetch_models: undefined,
     other: field(text("知识库 ID", "Knowledge base id"), { required: true }),
   }),
   provider({
@@ -210,12 +211,13 @@ export const channelTypes = [
   provider({
     id: 34, key: "cohere", name: "Cohere", logo: "cohere", dialect: "cohere", custom: true,
     base_url: "https://api.cohere.ai", models: models.cohere, operations: ["chat", "embeddings", "rerank"],
+    paths: { chat: "/v2/chat", embeddings: "/v2/embed", rerank: "/v2/rerank" },
     fetch_models: { path: "/v1/models", shape: "cohere" },
   }),
-  // Speech of this vendor is another protocol and comes with the operations of issue 3.
   provider({
-    id: 35, key: "minimax", name: "MiniMax", logo: "minimax", base_url: "https://api.minimax.chat",
-    models: models.minimax, operations: ["chat"], paths: { chat: "/v1/text/chatcompletion_v2" },
+    id: 35, key: "minimax", name: "MiniMax", logo: "minimax", custom: true, base_url: "https://api.minimax.chat",
+    models: models.minimax, operations: ["chat", "speech"],
+    paths: { chat: "/v1/text/chatcompletion_v2", speech: "/v1/t2a_v2" },
   }),
   provider({
     id: 36, key: "suno", name: "Suno API", logo: "suno", dialect: "suno", custom: true, models: models.suno,
@@ -312,7 +314,8 @@ export const channelTypes = [
   }),
   provider({
     id: 49, key: "coze", name: text("扣子 Coze", "Coze"), logo: "coze", dialect: "coze", custom: true,
-    base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], fetch_models: undefined,
+    base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], paths: { chat: "/v3/chat" },
+    fetch_models: undefined,
     other: field(text("智能体 ID", "Bot id")),
   }),
   provider({

@@ -4,14 +4,23 @@
  */
 import type { Dialect } from "../../../shared/channel-types";
 import type { DialectKey } from "../events";
+import { aiproxyLibraryDialect } from "./aiproxy-library/dialect";
 import { chatDialects } from "./chat-dialects";
+import { cohereDialect } from "./cohere/dialect";
+import { cozeDialect } from "./coze/dialect";
+import { difyDialect } from "./dify/dialect";
+import { palmDialect } from "./palm/dialect";
 import type { ChatDialect } from "./translation";
 
 /** Values in, values out, as in translation.ts; streams are read from SSE data, whatever the vendor's own framing is. */
 export type VendorDialect = Pick<ChatDialect, "encodeRequest" | "decodeAnswer" | "streamDecoder" | "readError" | "features">;
 
 export const vendorDialects = {
-  // Cohere, Dify, Coze, PaLM, AI Proxy library
+  cohere: cohereDialect,
+  dify: difyDialect,
+  coze: cozeDialect,
+  palm: palmDialect,
+  "aiproxy-library": aiproxyLibraryDialect,
 
   // Baidu, Zhipu v3, Spark, Tencent
 

@@ -1,6 +1,6 @@
 /** A vendor's own framing made into server-sent events, which is what the relay reads. */
 import type { OutFrame } from "../dialects/translation";
-import { writeFrame } from "../sse";
+import { firstFrameEnd, type Frame, FrameSplitter, readFrame, writeFrame } from "../sse";
 
 /**
  * An answer of events, one for each piece of `data` (JSON text without line ends; a frame where the dialect names its events).
@@ -41,3 +41,23 @@ export async function* piecesOf(body: ReadableStream<Uint8Array> | null): AsyncG
     reader.cancel().catch(() => undefined);
   }
 }
+
+/** The events of an SSE body, one by one; a last one without its blank line as well. Throws FrameTooLarge. */
+export async function* framesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Frame> {
+  const splitter = new FrameSplitter();
+  for await (const piece of piecesOf(body)) {
+    const region = splitter.push(piece);
+    for (let from = 0; region && from < region.length; ) {
+      const next = firstFrameEnd(region, from, region.length);
+      const end = next < 0 ? region.length : next;
+      yield readFrame(region.subarray(from, end));
+      from = end;
+    }
+  }
+  const rest = splitter.end();
+  if (rest.length > 0) yield readFrame(rest);
+}
+
+/** Whether an answer is a stream of events, and no error in a 200. */
+export const isEvents = (response: Response): boolean =>
+  response.ok && /event-stream/i.test(response.headers.get("content-type") ?? "");

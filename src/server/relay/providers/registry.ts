@@ -1,11 +1,18 @@
 /** Provider files by the key of their channel type. The compiler demands an entry for each type that is `custom`. */
 import type { CustomProviderKey } from "../../../shared/channel-types";
 import type { PoolChannel } from "../seams";
+import { aiproxyLibrary } from "./aiproxy-library";
+import { cohere } from "./cohere";
+import { coze } from "./coze";
+import { dify } from "./dify";
 import { azure } from "./azure";
 import { bedrock } from "./bedrock";
 import { gemini } from "./gemini";
+import { minimax } from "./minimax";
 import { ordinary } from "./ordinary";
+import { palm } from "./palm";
 import type { Provider } from "./provider";
+import { replicate } from "./replicate";
 import { vertex } from "./vertex";
 
 /** Types whose answers are jobs: not called from here, but by the tasks that they belong to. */
@@ -23,12 +30,13 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   codex: undefined,
 
   // Cohere and the application builders
-  cohere: undefined,
-  dify: undefined,
-  coze: undefined,
-  palm: undefined,
-  replicate: undefined,
-  "aiproxy-library": undefined,
+  cohere,
+  dify,
+  coze,
+  palm,
+  minimax,
+  replicate,
+  "aiproxy-library": aiproxyLibrary,
 
   // Vendors in China with signatures of their own
   baidu: undefined,
