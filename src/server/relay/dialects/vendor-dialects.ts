@@ -4,8 +4,12 @@
  */
 import type { Dialect } from "../../../shared/channel-types";
 import type { DialectKey } from "../events";
+import { baiduDialect } from "./baidu/dialect";
 import { chatDialects } from "./chat-dialects";
+import { sparkDialect } from "./spark/dialect";
+import { tencentDialect } from "./tencent/dialect";
 import type { ChatDialect } from "./translation";
+import { zhipuDialect } from "./zhipu-v3/dialect";
 
 /** Values in, values out, as in translation.ts; streams are read from SSE data, whatever the vendor's own framing is. */
 export type VendorDialect = Pick<ChatDialect, "encodeRequest" | "decodeAnswer" | "streamDecoder" | "readError" | "features">;
@@ -14,6 +18,10 @@ export const vendorDialects = {
   // Cohere, Dify, Coze, PaLM, AI Proxy library
 
   // Baidu, Zhipu v3, Spark, Tencent
+  baidu: baiduDialect,
+  "zhipu-v3": zhipuDialect,
+  spark: sparkDialect,
+  tencent: tencentDialect,
 
   // Amazon Bedrock Converse
 } as const satisfies Partial<Record<Exclude<Dialect, DialectKey>, VendorDialect>>;

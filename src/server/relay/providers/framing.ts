@@ -19,8 +19,7 @@ export function eventsOf(data: AsyncGenerator<string>, headers?: Headers): Respo
     },
     { highWaterMark: 0 },
   );
-  const answered = new Headers(headers);
-  for (const name of ["content-length", "content-encoding", "transfer-encoding"]) answered.delete(name);
+  const answered = withoutFraming(headers);
   answered.set("content-type", "text/event-stream");
   return new Response(body, { headers: answered });
 }
@@ -39,3 +38,14 @@ export async function* piecesOf(body: ReadableStream<Uint8Array> | null): AsyncG
     reader.cancel().catch(() => undefined);
   }
 }
+
+/** Headers of an answer whose body is another one now. */
+function withoutFraming(headers: Headers | undefined): Headers {
+  const rest = new Headers(headers);
+  for (const name of ["content-length", "content-encoding", "transfer-encoding"]) rest.delete(name);
+  return rest;
+}
+
+/** An answer with another body: one that was looked at, or was made of it. */
+export const rewritten = ({ status, headers }: Response, body: BodyInit): Response =>
+  new Response(body, { status, headers: withoutFraming(headers) });

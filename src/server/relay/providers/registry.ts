@@ -1,9 +1,13 @@
 /** Provider files by the key of their channel type. The compiler demands an entry for each type that is `custom`. */
 import type { CustomProviderKey } from "../../../shared/channel-types";
 import type { PoolChannel } from "../seams";
+import { baidu } from "./baidu";
 import { gemini } from "./gemini";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
+import { spark } from "./spark";
+import { tencent } from "./tencent";
+import { zhipuV3 } from "./zhipu-v3";
 
 /** Types whose answers are jobs: not called from here, but by the tasks that they belong to. */
 export const taskTypes = [
@@ -28,10 +32,10 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   "aiproxy-library": undefined,
 
   // Vendors in China with signatures of their own
-  baidu: undefined,
-  "zhipu-v3": undefined,
-  spark: undefined,
-  tencent: undefined,
+  baidu,
+  "zhipu-v3": zhipuV3,
+  spark,
+  tencent,
 };
 
 const byKey = new Map<string, Provider | undefined>(Object.entries(custom));
