@@ -1,6 +1,7 @@
 /** Provider files by the key of their channel type. The compiler demands an entry for each type that is `custom`. */
 import type { CustomProviderKey } from "../../../shared/channel-types";
 import type { PoolChannel } from "../seams";
+import { ali } from "./ali";
 import { baidu } from "./baidu";
 import { gemini } from "./gemini";
 import { ordinary } from "./ordinary";
@@ -31,7 +32,8 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   replicate: undefined,
   "aiproxy-library": undefined,
 
-  // Vendors in China with signatures of their own
+  // Vendors in China with signatures, frames or jobs of their own
+  ali,
   baidu,
   "zhipu-v3": zhipuV3,
   spark,
