@@ -2,6 +2,7 @@
 import type { CustomProviderKey } from "../../../shared/channel-types";
 import type { PoolChannel } from "../seams";
 import { ali } from "./ali";
+import { azure } from "./azure";
 import { baidu } from "./baidu";
 import { gemini } from "./gemini";
 import { ordinary } from "./ordinary";
@@ -19,7 +20,7 @@ export const taskTypes = [
 const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[number]>, Provider | undefined>> = {
   // Google, Microsoft, Amazon, OpenAI
   gemini,
-  azure: undefined,
+  azure,
   bedrock: undefined,
   vertex: undefined,
   codex: undefined,
