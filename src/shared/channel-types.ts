@@ -119,11 +119,10 @@ export const channelTypes = [
     dialect: "zhipu-v3", custom: true, auth: "jwt", base_url: "https://open.bigmodel.cn", models: models.zhipuV3,
     key_format: joinedKey(".", [{ id: "id", secret: "secret" }]), operations: ["chat"], fetch_models: undefined,
   }),
-  // Images of this vendor are jobs of another protocol; they come with the task engine.
   provider({
-    id: 17, key: "ali", name: text("阿里云百炼（通义千问）", "Alibaba Cloud Model Studio (Qwen)"), logo: "qwen",
+    id: 17, key: "ali", custom: true, name: text("阿里云百炼（通义千问）", "Alibaba Cloud Model Studio (Qwen)"), logo: "qwen",
     base_url: "https://dashscope.aliyuncs.com", models: models.ali, include_usage: true,
-    operations: ["chat", "embeddings", "rerank"],
+    operations: ["chat", "embeddings", "rerank", "images"],
     paths: {
       chat: "/compatible-mode/v1/chat/completions",
       embeddings: "/compatible-mode/v1/embeddings",

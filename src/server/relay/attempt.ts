@@ -104,6 +104,8 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   record.duration_ms = seams.now() - started;
   if (!outcome.ok) {
     const { failure } = outcome;
+    // A token that was good a moment ago may have been taken back.
+    if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.tokens.drop(channel);
     record.failure = failure.class;
     record.message = failure.error ? failure.error.message : (failure.phase ?? "");
     engine.routing.cooling.failed(channel.id, call.request.model, record, started, failure);
@@ -145,8 +147,6 @@ async function judge(call: Call, channel: PoolChannel, response: Response): Prom
   const retryAfter = retryAfterSeconds(headers.get("retry-after"), call.engine.seams.now());
   const body = status >= 400 ? await readErrorBody(response).catch(() => undefined) : undefined;
   const error = body && readChannelError(channel, call.upstream_model, tryParse(body));
-  // A token that was good a moment ago may have been taken back.
-  if (status === 401) call.engine.tokens.drop(channel);
   return classifyStatus(status, error, channel.status_mapping, retryAfter);
 }
 

@@ -81,7 +81,8 @@ export const models = {
   ali: [
     "qwen3.7-max", "qwen3.7-plus", "qwen3.6-plus", "qwen3.6-flash", "qwen3-max", "qwen-max", "qwen-plus", "qwen-turbo",
     "qwen-flash", "qwen-long", "qwen3-coder-plus", "qwen3-coder-flash", "qwen3-vl-plus", "qwen-vl-max", "qwen-vl-plus",
-    "qwq-plus", "text-embedding-v4", "text-embedding-v3", "qwen3-rerank",
+    "qwq-plus", "text-embedding-v4", "text-embedding-v3", "qwen3-rerank", "gte-rerank-v2", "qwen-image",
+    "qwen-image-plus", "wan2.6-t2i", "wan2.5-t2i-preview",
   ],
   spark: ["4.0Ultra", "generalv3.5", "max-32k", "generalv3", "pro-128k", "lite"],
   ai360: [

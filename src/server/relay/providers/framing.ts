@@ -21,8 +21,7 @@ export function eventsOf(data: AsyncGenerator<string | OutFrame>, headers?: Head
     },
     { highWaterMark: 0 },
   );
-  const answered = new Headers(headers);
-  for (const name of ["content-length", "content-encoding", "transfer-encoding"]) answered.delete(name);
+  const answered = withoutFraming(headers);
   answered.set("content-type", "text/event-stream");
   return new Response(body, { headers: answered });
 }
@@ -61,3 +60,14 @@ export async function* framesOf(body: ReadableStream<Uint8Array> | null): AsyncG
 /** Whether an answer is a stream of events, and no error in a 200. */
 export const isEvents = (response: Response): boolean =>
   response.ok && /event-stream/i.test(response.headers.get("content-type") ?? "");
+
+/** Headers of an answer whose body is another one now. */
+function withoutFraming(headers: Headers | undefined): Headers {
+  const rest = new Headers(headers);
+  for (const name of ["content-length", "content-encoding", "transfer-encoding"]) rest.delete(name);
+  return rest;
+}
+
+/** An answer with another body: one that was looked at, or was made of it. */
+export const rewritten = ({ status, headers }: Response, body: BodyInit): Response =>
+  new Response(body, { status, headers: withoutFraming(headers) });

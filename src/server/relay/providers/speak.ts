@@ -4,6 +4,7 @@ import { isUpstreamDialect, type UpstreamDialectKey, upstreamDialects } from "..
 import type { WireError, WireObject } from "../events";
 import { isObject, tryParse } from "../json";
 import type { PoolChannel } from "../seams";
+import { rewritten } from "./framing";
 import type { Outgoing } from "./provider";
 import { providerOf } from "./registry";
 import { send, type Tools } from "./tools";
@@ -58,7 +59,8 @@ async function inOpenai(response: Response, decode: (answer: WireObject) => Prom
   const answer = tryParse(new Uint8Array(bytes));
   const decoded = isObject(answer) ? await decode(answer) : undefined;
   if (decoded instanceof Response) return decoded;
-  const headers = new Headers(response.headers);
-  for (const name of ["content-length", "content-encoding", "transfer-encoding"]) headers.delete(name);
-  return decoded ? Response.json(decoded, { headers }) : new Response(bytes, { status: response.status, headers });
+  if (!decoded) return rewritten(response, bytes);
+  const made = rewritten(response, JSON.stringify(decoded));
+  made.headers.set("content-type", "application/json");
+  return made;
 }

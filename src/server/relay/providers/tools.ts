@@ -17,6 +17,8 @@ export interface Tools {
   wait(ms: number): Promise<void>;
   /** The channel's access token: a kept one, or a new one by `ask`. */
   token(ask: () => Promise<FreshToken>): Promise<string>;
+  /** Forgets the channel's token: the vendor no longer takes it. */
+  dropToken(): void;
 }
 
 /** A token as its vendor gave it. */
@@ -57,6 +59,7 @@ export function toolsFor(box: ToolBox, channel: PoolChannel, signal: AbortSignal
         signal.addEventListener("abort", leave, { once: true });
       }),
     token: (ask) => box.tokens.get(channel, now, ask),
+    dropToken: () => box.tokens.drop(channel),
   };
 }
 
