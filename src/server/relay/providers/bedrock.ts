@@ -7,10 +7,12 @@ import { AwsV4Signer } from "aws4fetch";
 import { splitKey } from "../../../shared/channel-types";
 import { readError } from "../dialects/anthropic/error";
 import type { OutFrame } from "../dialects/translation";
+import type { Warn } from "../events";
 import { isObject, type JsonObject, tryParse } from "../json";
 import type { PoolChannel } from "../seams";
 import { jsonEvents, withError } from "./amazon-events";
 import { bedrockBetas, bedrockModel, isClaude } from "./bedrock-models";
+import { bodyOf, withBody } from "./changed-body";
 import { eventsOf } from "./framing";
 import type { Outgoing, Provider } from "./provider";
 import { send } from "./tools";
@@ -21,9 +23,11 @@ const VERSION = "bedrock-2023-05-31";
 const partsOf = ({ type, key }: PoolChannel): Record<string, string | undefined> => splitKey(type.id, key) ?? {};
 
 /** Anthropic's body as Bedrock takes it: model and manner are in the address, version and betas in the body. */
-function claudeBody(body: JsonObject, betas: string | undefined): JsonObject {
+function claudeBody(body: JsonObject, betas: string | undefined, warn: Warn): JsonObject {
   const { model: _, stream: __, ...rest } = body;
-  const known = (betas ?? "").split(",").map((beta) => beta.trim()).filter((beta) => bedrockBetas.has(beta));
+  const named = (betas ?? "").split(",").map((beta) => beta.trim()).filter((beta) => beta !== "");
+  const known = named.filter((beta) => bedrockBetas.has(beta));
+  if (known.length < named.length) warn("dropped_field", `anthropic-beta: ${named.filter((beta) => !bedrockBetas.has(beta)).join(", ")}`);
   return { anthropic_version: VERSION, ...(known.length > 0 && { anthropic_beta: known }), ...rest };
 }
 
@@ -71,12 +75,11 @@ export const bedrock: Provider = {
     return api_key === undefined ? {} : { authorization: `Bearer ${api_key}` };
   },
   dialect: (_, model) => (isClaude(model) ? "anthropic" : undefined),
-  async prepare(outgoing, { now }) {
+  async prepare(outgoing, { now, warn }) {
     const { "anthropic-beta": betas, ...others } = outgoing.headers;
     const headers: Record<string, string> = outgoing.stream ? { ...others, accept: "application/vnd.amazon.eventstream" } : others;
-    const written = tryParse(outgoing.body);
-    const body = isClaude(outgoing.model) && isObject(written) ? Buffer.from(JSON.stringify(claudeBody(written, betas))) : outgoing.body;
-    const ready = { ...outgoing, body, headers };
+    const last = { ...outgoing, headers };
+    const ready = isClaude(outgoing.model) ? withBody(last, claudeBody(bodyOf(last), betas, warn)) : last;
     return headers.authorization === undefined ? { ...ready, headers: { ...headers, ...(await signed(ready, now())) } } : ready;
   },
   async open(outgoing, tools) {

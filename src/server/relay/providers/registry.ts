@@ -7,6 +7,7 @@ import { azure } from "./azure";
 import { baidu } from "./baidu";
 import { bedrock } from "./bedrock";
 import { cohere } from "./cohere";
+import { codex } from "./codex";
 import { coze } from "./coze";
 import { dify } from "./dify";
 import { gemini } from "./gemini";
@@ -32,7 +33,7 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   azure,
   bedrock,
   vertex,
-  codex: undefined,
+  codex,
 
   // Cohere and the application builders
   cohere,

@@ -5,8 +5,8 @@
  */
 import { otherFor } from "../../../shared/channel-types";
 import { geminiDialect } from "../dialects/gemini/dialect";
-import { isObject, type JsonObject, tryParse, withMembers } from "../json";
-import type { Bytes } from "../sse";
+import { isObject, withMembers } from "../json";
+import { bodyOf, withBody } from "./changed-body";
 import { googleToken, serviceAccount } from "./google-token";
 import type { Outgoing, Provider } from "./provider";
 import { tokenRefused } from "./tools";
@@ -24,22 +24,19 @@ const calls = {
   "openai-chat": () => "endpoints/openapi/chat/completions",
 } as const;
 
-/** Anthropic's body as Vertex takes it: the model is in the address, the version in the body. */
-function claudeBody(body: JsonObject): Bytes {
-  const { model: _, ...rest } = body;
-  return Buffer.from(JSON.stringify({ anthropic_version: VERSION, ...rest }));
-}
-
-function bodyOf({ model, body, stream }: Outgoing): Bytes {
+/** The request as the maker of its model takes it there. */
+function spoken(outgoing: Outgoing): Outgoing {
+  const { model, stream } = outgoing;
   switch (vertexFamily(model)) {
     case "anthropic": {
-      const written = tryParse(body);
-      return isObject(written) ? claudeBody(written) : body;
+      // The model is in the address, the version in the body.
+      const { model: _, ...rest } = bodyOf(outgoing);
+      return withBody(outgoing, { anthropic_version: VERSION, ...rest });
     }
     case "openai-chat":
-      return withMembers(body, { model: vertexModel(model), ...(stream && { stream_options: { include_usage: true } }) });
+      return { ...outgoing, body: withMembers(outgoing.body, { model: vertexModel(model), ...(stream && { stream_options: { include_usage: true } }) }) };
     case "gemini":
-      return body;
+      return outgoing;
   }
 }
 
@@ -58,7 +55,7 @@ export const vertex: Provider = {
     const account = serviceAccount(outgoing.channel);
     if (!account) throw tokenRefused(401, "the key is no service account");
     const token = await tools.token(() => googleToken(account, tools));
-    return { ...outgoing, headers: { ...outgoing.headers, authorization: `Bearer ${token}` }, body: bodyOf(outgoing) };
+    return spoken({ ...outgoing, headers: { ...outgoing.headers, authorization: `Bearer ${token}` } });
   },
   // Google refuses in its own words what the makers of the models never see; theirs are read as their language wants.
   readError: (body) => (isObject(body) && body.type === "error" ? undefined : geminiDialect.readError(body)),
