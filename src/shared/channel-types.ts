@@ -248,7 +248,7 @@ export const channelTypes = [
   }),
   provider({
     id: 41, key: "vertex", name: "Google Vertex AI", logo: "vertexai", dialect: "vertex", custom: true,
-    auth: "access-token", models: models.vertex, operations: ["chat", "messages", "images"],
+    auth: "access-token", models: models.vertex, operations: ["chat", "messages", "embeddings", "images"],
     key_format: jsonKey(text("服务账号的 JSON 凭据", "Service account credential (JSON)"), [
       "project_id", "client_email", "private_key",
     ]),

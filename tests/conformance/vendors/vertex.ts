@@ -41,6 +41,13 @@ export const vendor: VendorFake = {
       const error = { code: 403, message: "Permission 'aiplatform.endpoints.predict' denied on resource", status: "PERMISSION_DENIED" };
       return Response.json(path.includes("stream") ? [{ error }] : { error }, { status: 403 });
     }
+    const publishers = `${place}/us-central1/publishers/google/models`;
+    if (path === `${publishers}/text-embedding-005:predict`) {
+      expect(json).toEqual({ instances: [{ content: "hello" }, { content: "world" }] });
+      const predictions = [[0.5], [1]].map((values) => ({ embeddings: { values, statistics: { truncated: false, token_count: 2 } } }));
+      return Response.json({ predictions, metadata: { billableCharacterCount: 10 } });
+    }
+    if (path === `${publishers}/imagen-4.0-generate-001:predict`) return Response.json({ predictions: [{ mimeType: "image/png", bytesBase64Encoded: "aGk=" }] });
     const google = `${place}/us-central1/publishers/google/models/gemini-2.5-flash`;
     if (path === `${google}:generateContent`) return Response.json({ candidates: [candidate], usageMetadata, modelVersion: "gemini-2.5-flash" });
     if (path === `${google}:streamGenerateContent?alt=sse`) return sse({ candidates: [candidate], usageMetadata });
@@ -77,6 +84,19 @@ export const vendor: VendorFake = {
       check: ({ status, text }: { status: number; text: string }) => expect([status, text]).toEqual([200, expect.stringContaining(says)]),
       usage: { prompt: 25, completion: 15 },
     })),
+    {
+      name: "texts are embedded by predict, and the tokens of all of them are charged",
+      path: "/v1/embeddings",
+      body: { model: "text-embedding-005", input: ["hello", "world"] },
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ embedding: [0.5] }, { embedding: [1] }] }]),
+      usage: { prompt: 4, completion: 0 },
+    },
+    {
+      name: "Imagen draws by predict",
+      path: "/v1/images/generations",
+      body: { model: "imagen-4.0-generate-001", prompt: "a cat" },
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ b64_json: "aGk=" }] }]),
+    },
     {
       name: "open models are asked in OpenAI's language under their maker's name, and their usage is asked for",
       path: "/v1/chat/completions",
