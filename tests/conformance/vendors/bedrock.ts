@@ -1,6 +1,6 @@
 /** Amazon Bedrock (docs.aws.amazon.com/bedrock/latest/APIReference: InvokeModel, InvokeModelWithResponseStream; November 2026). */
 import { expect } from "bun:test";
-import { amazonStream, claudePiece, sigv4 } from "../amazon";
+import { amazonEvent, amazonStream, claudePiece, sigv4 } from "../amazon";
 import type { VendorFake } from "../vendor-fake";
 
 const says = "Hello!";
@@ -21,6 +21,22 @@ export const vendor: VendorFake = {
       const body = { message: "Too many requests, please wait before trying again." };
       return Response.json(body, { status: 429, headers: { "x-amzn-errortype": "ThrottlingException:http://internal.amazon.com/coral/com.amazon.bedrock/" } });
     }
+    if (path.startsWith("/model/eu.amazon.nova-lite-v1%3A0/")) {
+      expect(json).toEqual({ messages: [{ role: "user", content: [{ text: "hello" }] }] });
+      const usage = { inputTokens: 11, outputTokens: 9, totalTokens: 20 };
+      if (path.endsWith("/converse")) {
+        const output = { message: { role: "assistant", content: [{ text: says }] } };
+        return Response.json({ output, stopReason: "end_turn", usage, metrics: { latencyMs: 551 } });
+      }
+      expect(path).toEndWith("/converse-stream");
+      return amazonStream(
+        amazonEvent("messageStart", { role: "assistant", p: "abcd" }),
+        amazonEvent("contentBlockDelta", { contentBlockIndex: 0, delta: { text: says }, p: "abcdefgh" }),
+        amazonEvent("contentBlockStop", { contentBlockIndex: 0, p: "abc" }),
+        amazonEvent("messageStop", { stopReason: "end_turn", p: "abc" }),
+        amazonEvent("metadata", { usage, metrics: { latencyMs: 551 }, p: "a" }),
+      );
+    }
     expect(json).toMatchObject({ anthropic_version: "bedrock-2023-05-31", messages: [{ role: "user" }] });
     expect(json).not.toHaveProperty("model");
     expect(json).not.toHaveProperty("stream");
@@ -40,6 +56,13 @@ export const vendor: VendorFake = {
     );
   },
   calls: [
+    ...[false, true].map((stream) => ({
+      name: `models of other makers are asked by Converse${stream ? ", streamed" : ""}`,
+      path: "/v1/chat/completions",
+      body: { model: "nova-lite-v1:0", stream, messages: [{ role: "user", content: "hello" }] },
+      check: ({ status, text }: { status: number; text: string }) => expect([status, text]).toEqual([200, expect.stringContaining(says)]),
+      usage: { prompt: 11, completion: 9 },
+    })),
     {
       name: "beta features that Bedrock knows go into the body, others stay away",
       path: "/v1/messages",

@@ -6,6 +6,7 @@ import type { Dialect } from "../../../shared/channel-types";
 import type { DialectKey } from "../events";
 import { aiproxyLibraryDialect } from "./aiproxy-library/dialect";
 import { baiduDialect } from "./baidu/dialect";
+import { converseDialect } from "./bedrock/dialect";
 import { chatDialects } from "./chat-dialects";
 import { cohereDialect } from "./cohere/dialect";
 import { cozeDialect } from "./coze/dialect";
@@ -32,7 +33,8 @@ export const vendorDialects = {
   spark: sparkDialect,
   tencent: tencentDialect,
 
-  // Amazon Bedrock Converse
+  // Amazon Bedrock: Converse
+  bedrock: converseDialect,
 } as const satisfies Partial<Record<Exclude<Dialect, DialectKey>, VendorDialect>>;
 
 /** Every language that a channel may be spoken to in. */
