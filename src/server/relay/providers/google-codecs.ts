@@ -4,7 +4,7 @@
  * @google/genai 3.1; November 2026).
  */
 import { RequestFault } from "../dialects/shared/fault";
-import { list, number, object, objects, optionalText, text } from "../dialects/shared/json";
+import { compact, list, number, object, objects, optionalText, text } from "../dialects/shared/json";
 import { readUsage } from "../dialects/gemini/usage";
 import type { WireObject } from "../events";
 import type { DirectCodec } from "./provider";
@@ -32,18 +32,21 @@ function embeddingList(vectors: number[][], asked: WireObject, tokens: number | 
   return { object: "list", data, model: text(asked.model), ...usage };
 }
 
-/** What only Google's own callers say of a text, see operations/embed-content.ts. */
-function hintsOf({ google }: WireObject): WireObject {
-  const { taskType, title } = object(google);
-  return { ...(typeof taskType === "string" && { taskType }), ...(typeof title === "string" && { title }) };
+/** What only Google's own callers say of each text, see operations/embed-content.ts. */
+function hintsOf({ google }: WireObject, index: number): { taskType?: string; title?: string } {
+  const { taskType, title } = object(list(google)[index]);
+  return compact({ taskType: optionalText(taskType), title: optionalText(title) });
 }
 
 /** models.batchEmbedContents of the Gemini API. */
 export const geminiEmbeddings: DirectCodec = {
   encode(body, { model }) {
     const outputDimensionality = number(body.dimensions);
-    const more = { ...hintsOf(body), ...(outputDimensionality !== undefined && { outputDimensionality }) };
-    return { requests: textsOf(body).map((one) => ({ model: `models/${model}`, content: { parts: [{ text: one }] }, ...more })) };
+    return {
+      requests: textsOf(body).map((one, index) => (
+        compact({ model: `models/${model}`, content: { parts: [{ text: one }] }, ...hintsOf(body, index), outputDimensionality })
+      )),
+    };
   },
   decode(answer, asked) {
     if (!Array.isArray(answer.embeddings)) return undefined;
@@ -56,8 +59,10 @@ export const geminiEmbeddings: DirectCodec = {
 export const vertexEmbeddings: DirectCodec = {
   encode(body) {
     const outputDimensionality = number(body.dimensions);
-    const { taskType, title } = hintsOf(body);
-    const instances = textsOf(body).map((content) => ({ content, ...(taskType !== undefined && { task_type: taskType }), ...(title !== undefined && { title }) }));
+    const instances = textsOf(body).map((content, index) => {
+      const { taskType, title } = hintsOf(body, index);
+      return compact({ content, task_type: taskType, title });
+    });
     return { instances, ...(outputDimensionality !== undefined && { parameters: { outputDimensionality } }) };
   },
   decode(answer, asked) {
