@@ -304,7 +304,7 @@ export const channelTypes = [
     fetch_models: { path: "/api/v3/models", shape: "openai" },
   }),
   provider({
-    id: 46, key: "baidu-v2", name: text("百度千帆 V2", "Baidu Qianfan v2"), logo: "baidu",
+    id: 46, key: "baidu-v2", custom: true, name: text("百度千帆 V2", "Baidu Qianfan v2"), logo: "baidu",
     base_url: "https://qianfan.baidubce.com", models: models.baiduV2, include_usage: true,
     key_format: joinedKey("|", [{ api_key: "APIKey" }, { api_key: "APIKey", app_id: "AppId" }], { appid: "app_id" }),
     operations: ["chat", "embeddings", "images", "rerank"],

@@ -4,6 +4,7 @@ import type { PoolChannel } from "../seams";
 import { ali } from "./ali";
 import { azure } from "./azure";
 import { baidu } from "./baidu";
+import { baiduV2 } from "./baidu-v2";
 import { gemini } from "./gemini";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
@@ -36,6 +37,7 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   // Vendors in China with signatures, frames or jobs of their own
   ali,
   baidu,
+  "baidu-v2": baiduV2,
   "zhipu-v3": zhipuV3,
   spark,
   tencent,
