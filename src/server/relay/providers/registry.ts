@@ -10,6 +10,7 @@ import { cohere } from "./cohere";
 import { codex } from "./codex";
 import { coze } from "./coze";
 import { dify } from "./dify";
+import { baiduV2 } from "./baidu-v2";
 import { gemini } from "./gemini";
 import { minimax } from "./minimax";
 import { ordinary } from "./ordinary";
@@ -47,6 +48,7 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   // Vendors in China with signatures, frames or jobs of their own
   ali,
   baidu,
+  "baidu-v2": baiduV2,
   "zhipu-v3": zhipuV3,
   spark,
   tencent,
