@@ -265,7 +265,7 @@ export const channelTypes = [
     fetch_models: undefined,
   }),
   provider({
-    id: 42, key: "mistral", name: "Mistral AI", logo: "mistral", base_url: "https://api.mistral.ai",
+    id: 42, key: "mistral", name: "Mistral AI", logo: "mistral", dialect: "mistral", custom: true, base_url: "https://api.mistral.ai",
     models: models.mistral, operations: ["chat", "embeddings"],
   }),
   provider({

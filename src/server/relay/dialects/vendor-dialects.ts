@@ -9,6 +9,7 @@ import { chatDialects } from "./chat-dialects";
 import { cohereDialect } from "./cohere/dialect";
 import { cozeDialect } from "./coze/dialect";
 import { difyDialect } from "./dify/dialect";
+import { mistralDialect } from "./mistral/dialect";
 import { palmDialect } from "./palm/dialect";
 import type { ChatDialect } from "./translation";
 
@@ -20,6 +21,7 @@ export const vendorDialects = {
   dify: difyDialect,
   coze: cozeDialect,
   palm: palmDialect,
+  mistral: mistralDialect,
   "aiproxy-library": aiproxyLibraryDialect,
 
   // Baidu, Zhipu v3, Spark, Tencent

@@ -8,6 +8,7 @@ import { dify } from "./dify";
 import { azure } from "./azure";
 import { gemini } from "./gemini";
 import { minimax } from "./minimax";
+import { mistral } from "./mistral";
 import { ordinary } from "./ordinary";
 import { palm } from "./palm";
 import type { Provider } from "./provider";
@@ -33,6 +34,7 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   coze,
   palm,
   minimax,
+  mistral,
   replicate,
   "aiproxy-library": aiproxyLibrary,
 
