@@ -2,6 +2,7 @@
 import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning } from "./events";
+import { fitted } from "./fit";
 import { isObject, tryParse, withMembers } from "./json";
 import { directUrl } from "./operations/direct";
 import type { Operation } from "./operations/operation";
@@ -58,8 +59,10 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
     headers["content-length"] = String(form.length);
     return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: form.body }, dialect, warnings: [] };
   }
-  const { body, warnings } = bodyFor(call, channel, dialect, model);
-  return { outgoing: { ...outgoing, body }, dialect, warnings };
+  const said = bodyFor(call, channel, dialect, model);
+  const fit = operation.key === "chat" ? fitted(channel.type, said.body) : undefined;
+  const warnings = fit ? [...said.warnings, ...fit.warnings] : said.warnings;
+  return { outgoing: { ...outgoing, body: fit?.body ?? said.body }, dialect, warnings };
 }
 
 /** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */

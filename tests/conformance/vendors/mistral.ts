@@ -69,7 +69,7 @@ export const vendor: VendorFake = {
     const magistral = json.model === "magistral-medium-latest";
     if (json.model === "tools") {
       const messages = json.messages as Record<string, unknown>[];
-      const [call] = messages[2]?.tool_calls as { id: string }[];
+      const [call] = (messages[2]?.tool_calls ?? []) as { id: string }[];
       expect(call?.id).toMatch(/^[a-zA-Z0-9]{9}$/);
       expect(messages).toEqual([
         { role: "system", content: "Be short." },
