@@ -238,6 +238,12 @@ export const channelTypes = [
   }),
   provider({
     id: 37, key: "dify", name: "Dify", logo: "dify", dialect: "dify", custom: true, base_url: "https://api.dify.ai",
+    base_url_field: field(text("接口地址", "API address"), {
+      hint: text(
+        "模型名以 workflow 或 completion 开头时，按工作流或文本生成应用调用，其余按对话应用调用",
+        "A model whose name begins with workflow or completion is called as such an application, every other one as a chat",
+      ),
+    }),
     operations: ["chat"], fetch_models: undefined,
   }),
   provider({
@@ -277,7 +283,7 @@ export const channelTypes = [
     fetch_models: undefined,
   }),
   provider({
-    id: 42, key: "mistral", name: "Mistral AI", logo: "mistral", base_url: "https://api.mistral.ai",
+    id: 42, key: "mistral", name: "Mistral AI", logo: "mistral", dialect: "mistral", custom: true, base_url: "https://api.mistral.ai",
     models: models.mistral, operations: ["chat", "embeddings"],
   }),
   provider({
@@ -331,7 +337,7 @@ export const channelTypes = [
     id: 49, key: "coze", name: text("扣子 Coze", "Coze"), logo: "coze", dialect: "coze", custom: true,
     base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], paths: { chat: "/v3/chat" },
     fetch_models: undefined,
-    other: field(text("智能体 ID", "Bot id")),
+    other: field(text("智能体 ID", "Bot id"), { hint: text("留空时模型名即智能体 ID", "Leave empty to use the model's name as the bot id") }),
   }),
   provider({
     ...video, id: 50, key: "kling", name: text("可灵", "Kling"), logo: "kling", custom: true, auth: "jwt",

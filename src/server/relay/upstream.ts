@@ -3,6 +3,7 @@ import { ANTHROPIC_VERSION } from "../../shared/channel-types";
 import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning } from "./events";
+import { fitted } from "./fit";
 import { isObject, tryParse, withMembers } from "./json";
 import { directUrl } from "./operations/direct";
 import type { Operation } from "./operations/operation";
@@ -61,8 +62,10 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
     headers["content-length"] = String(form.length);
     return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: form.body }, dialect, warnings: [] };
   }
-  const { body, warnings } = bodyFor(call, channel, dialect, model);
-  return { outgoing: { ...outgoing, body }, dialect, warnings };
+  const said = bodyFor(call, channel, dialect, model);
+  const fit = operation.key === "chat" ? fitted(channel.type, said.body) : undefined;
+  const warnings = fit ? [...said.warnings, ...fit.warnings] : said.warnings;
+  return { outgoing: { ...outgoing, body: fit?.body ?? said.body }, dialect, warnings };
 }
 
 /** A vendor that takes Anthropic's calls besides OpenAI's documents the key where Anthropic's own programs put it. */

@@ -13,6 +13,7 @@ import { dify } from "./dify";
 import { baiduV2 } from "./baidu-v2";
 import { gemini } from "./gemini";
 import { minimax } from "./minimax";
+import { mistral } from "./mistral";
 import { ordinary } from "./ordinary";
 import { palm } from "./palm";
 import type { Provider } from "./provider";
@@ -42,6 +43,7 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   coze,
   palm,
   minimax,
+  mistral,
   replicate,
   "aiproxy-library": aiproxyLibrary,
 
