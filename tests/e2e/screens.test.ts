@@ -41,21 +41,19 @@ for (const [language, theme, viewport] of LOOKS) {
           const as = who === "a stranger" ? undefined : weir.root;
           const tab = await browser.open(weir.url + path, { language, theme, viewport, as });
           try {
-            await tab.page.waitForLoadState("networkidle");
+            await tab.settled();
             await tab.page.locator("main").first().waitFor();
             expect(await tab.page.evaluate(() => document.documentElement.lang)).toStartWith(language);
             expect(await tab.page.evaluate(() => document.documentElement.dataset["theme"])).toBe(theme);
-            await tab.axe();
-            const overflow = await tab.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-            expect(overflow).toBeLessThanOrEqual(0);
+            await tab.looksRight();
             tab.check();
           } catch (error) {
             await tab.screenshot(`screen-${language}-${theme}-${viewport}-${path.replace(/\W+/g, "_")}-${who.replace(" ", "_")}`);
             throw error;
           } finally {
-            await tab.context.close();
+            await tab.close();
           }
-        }, 30_000);
+        });
       }
     }
   });
