@@ -146,12 +146,13 @@ for (const [language, theme, viewport] of LOOKS) {
     await weir.setOption("HomePageContent", HTML);
     await weir.setOption("Notice", "**Maintenance** on Sunday");
     await weir.setOption("Footer", '<p>© <a href="https://example.com">Acme</a></p>');
+    const tab = await browser.open(weir.url, { language, theme, viewport });
     for (const path of ["/pricing", "/pricing?ratios=1&group=vip", "/pricing?open=gpt-4o", "/about", "/"]) {
-      const tab = await browser.open(weir.url + path, { language, theme, viewport });
+      await tab.page.goto(weir.url + path);
       await tab.looksRight();
       tab.check();
-      await tab.close();
     }
+    await tab.close();
     for (const option of ["About", "HomePageContent", "Notice", "Footer"]) await weir.setOption(option, "");
   });
 }
