@@ -7,7 +7,7 @@ import type { BrowserContext, Locator, Page, Request } from "playwright-core";
 /** Limit of one wait in milliseconds, here and as Playwright's default. */
 export const WAIT_LIMIT = 20_000;
 /** How long nothing may have been asked for a page to count as settled: React asks for what follows an answer at once. */
-const QUIET = 80;
+const QUIET = 100;
 
 /** Requests under way, for pages whose context was given to `watchRequests`. */
 const inFlight = new WeakMap<BrowserContext, { requests: Set<Request>; changed: number }>();
@@ -47,22 +47,27 @@ export async function settled(page: Page): Promise<void> {
   if (!state) throw new Error("settled: this page's context is not watched (watchRequests)");
   for (const end = performance.now() + WAIT_LIMIT; ; await Bun.sleep(15)) {
     if (performance.now() > end) {
-      throw new Error(`${page.url()} did not settle within ${WAIT_LIMIT} ms; still asked: ${[...state.requests].map((request) => request.url()).join(", ") || "(new things again and again)"}`);
+      throw new Error(`${page.url()} did not settle within ${WAIT_LIMIT} ms; still asked: ${[...state.requests].map((request) => request.url()).join(", ") || "(nothing; something is still loading, or new things are asked for again and again)"}`);
     }
     if (state.requests.size > 0 || performance.now() - state.changed < QUIET) continue;
     // A page that is being left takes the question along.
-    const isDrawn = await page.evaluate(drawn).then(() => true, () => page.isClosed());
+    const isDrawn = await page.evaluate(drawn).catch((error: unknown) => {
+      if (page.isClosed()) throw error;
+      return false;
+    });
     if (!isDrawn) continue;
     if (state.requests.size === 0 && performance.now() - state.changed >= QUIET) return;
   }
 }
 
-/** In the page: fonts loaded, what moves has arrived, and two frames drawn since. */
-async function drawn(): Promise<void> {
+/** In the page: fonts loaded, what moves has arrived, two frames drawn since, and nothing there that stands for what is still to come. */
+async function drawn(): Promise<boolean> {
   await document.fonts.ready;
   const ending = document.getAnimations().filter((animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime));
   await Promise.allSettled(ending.map((animation) => animation.playState === "running" && animation.finished));
   await new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
+  // Whatever else is open has no #root: an operator's page, somebody else's chat.
+  return !document.querySelector("[data-loading], [aria-busy=true], #root:empty");
 }
 
 /** Polls until `holds`; throws after the limit, naming `what`. */
