@@ -3,5 +3,7 @@ import { pgKit } from "../src/server/db/columns";
 import { makeTables } from "../src/server/db/schema";
 
 export const {
-  users, sessions, tokens, channels, options, logs, holds, instances, credits, usage_hourly, versions, leases, meta,
+  users, sessions, tokens, channels, channel_keys, options, logs, log_bodies, holds, instances, credits, usage_hourly, versions,
+  leases, meta, stored_objects, budget_spend, redemptions, orders, payment_callbacks, dividends, withdrawals, notices, identities,
+  codes, totps, passkeys, audit_log, tasks,
 } = makeTables(pgKit);

@@ -31,6 +31,12 @@ export const makeTables = (k: Kit) => {
       aff_quota: k.int().notNull().default(0),
       aff_history_quota: k.int().notNull().default(0),
       inviter_id: k.int().notNull().default(0),
+      /** Limits a minute and concurrent calls, units a day and a month; 0 = none. */
+      rpm: k.int().notNull().default(0),
+      tpm: k.int().notNull().default(0),
+      concurrency: k.int().notNull().default(0),
+      budget_day: k.int().notNull().default(0),
+      budget_month: k.int().notNull().default(0),
       /** JSON: language, notification settings. */
       setting: k.text().notNull().default(""),
       created_at: k.int().notNull(),
@@ -46,6 +52,8 @@ export const makeTables = (k: Kit) => {
       k.uniqueIndex("users_access_token_uq").on(t.access_token_hash),
       // registration with an invite code
       k.uniqueIndex("users_aff_code_uq").on(t.aff_code),
+      // whom a user invited
+      k.index("users_inviter_ix").on(t.inviter_id).where(sql`inviter_id <> 0`),
     ],
   );
 
@@ -61,6 +69,10 @@ export const makeTables = (k: Kit) => {
       expires_at: k.int().notNull(),
       ip: k.text().notNull().default(""),
       user_agent: k.text().notNull().default(""),
+      /** When its person last proved himself (password, second factor, passkey): step-up. */
+      verified_at: k.int().notNull().default(0),
+      /** When Turnstile was last passed; 0 = never. */
+      turnstile_at: k.int().notNull().default(0),
     },
     (t) => [
       // every console call
@@ -103,6 +115,9 @@ export const makeTables = (k: Kit) => {
       rpm: k.int().notNull().default(0),
       tpm: k.int().notNull().default(0),
       concurrency: k.int().notNull().default(0),
+      /** Units a day and a month; 0 = none. */
+      budget_day: k.int().notNull().default(0),
+      budget_month: k.int().notNull().default(0),
       deleted_at: k.int(),
     },
     (t) => [
@@ -143,9 +158,13 @@ export const makeTables = (k: Kit) => {
       response_time: k.int().notNull().default(0),
       /** Folded from the log, about a second behind it. */
       used_quota: k.int().notNull().default(0),
-      /** USD. */
+      /** In balance_currency. */
       balance: k.real().notNull().default(0),
       balance_updated_time: k.int().notNull().default(0),
+      /** Of `balance`, ISO 4217; '' = USD. */
+      balance_currency: k.text().notNull().default(""),
+      /** How one of several keys is taken: '' = there is one key, in this row; random; polling (in turn). */
+      multi_key_mode: k.text().notNull().default(""),
       test_time: k.int().notNull().default(0),
       created_time: k.int().notNull(),
       /** JSON {status_reason, status_time} or ''. */
@@ -328,8 +347,413 @@ export const makeTables = (k: Kit) => {
     value: k.text().notNull(),
   });
 
+  /** The keys of a channel that has several, each with a state of its own. */
+  const channel_keys = k.table(
+    "channel_keys",
+    {
+      id: k.id(),
+      channel_id: k.int().notNull().references(() => channels.id),
+      /** Order in the list, from 0. */
+      position: k.int().notNull(),
+      key_cipher: k.text().notNull(),
+      key_hash: k.text().notNull(),
+      /** 1 enabled, 2 disabled by a person, 3 disabled by the relay. */
+      status: k.int().notNull().default(1),
+      reason: k.text().notNull().default(""),
+      status_time: k.int().notNull().default(0),
+      created_at: k.int().notNull(),
+    },
+    (t) => [
+      // the pool's snapshot, the drawer's list; one key stands once in a channel
+      k.uniqueIndex("channel_keys_channel_uq").on(t.channel_id, t.key_hash),
+      // search by whole key
+      k.index("channel_keys_key_ix").on(t.key_hash),
+    ],
+  );
+
+  /** What callers left with an upstream or with us: stored responses, files, batches. Theirs alone. */
+  const stored_objects = k.table(
+    "stored_objects",
+    {
+      /** response, file, batch */
+      kind: k.text().notNull(),
+      /** The id that its owner knows. */
+      object_id: k.text().notNull(),
+      user_id: k.int().notNull(),
+      token_id: k.int().notNull().default(0),
+      /** The channel that holds it; 0 = we do. */
+      channel_id: k.int().notNull().default(0),
+      channel_key_id: k.int().notNull().default(0),
+      model: k.text().notNull().default(""),
+      /** The response it continues, the file a batch reads. */
+      parent_id: k.text().notNull().default(""),
+      status: k.text().notNull().default(""),
+      /** Base64 of compressed JSON, '' where the upstream keeps it. */
+      data: k.text().notNull().default(""),
+      /** Length of `data`, or of the file. */
+      bytes: k.int().notNull().default(0),
+      created_at: k.int().notNull(),
+      /** 0 = never. */
+      expires_at: k.int().notNull().default(0),
+    },
+    (t) => [
+      k.primaryKey({ columns: [t.kind, t.object_id] }),
+      // its owner's list; the cap per user
+      k.index("stored_objects_user_ix").on(t.user_id, t.kind, t.created_at),
+      // sweep
+      k.index("stored_objects_expires_ix").on(t.expires_at).where(sql`expires_at <> 0`),
+    ],
+  );
+
+  /** Units spent in a budget's period. Written where a hold or a settle of a caller with a budget is. */
+  const budget_spend = k.table(
+    "budget_spend",
+    {
+      /** Whose and when: "user:12:2026-11-21", "token:7:2026-11". */
+      name: k.text().primaryKey(),
+      amount: k.int().notNull().default(0),
+      expires_at: k.int().notNull(),
+    },
+    (t) => [
+      // sweep
+      k.index("budget_spend_expires_ix").on(t.expires_at),
+    ],
+  );
+
+  /** Codes that are worth units once. The clear code is for administrators; a lookup goes by its hash. */
+  const redemptions = k.table(
+    "redemptions",
+    {
+      id: k.id(),
+      /** Who made it. */
+      user_id: k.int().notNull(),
+      name: k.text().notNull(),
+      key_hash: k.text().notNull(),
+      key_cipher: k.text().notNull(),
+      /** 1 unused, 2 disabled, 3 used. */
+      status: k.int().notNull().default(1),
+      quota: k.int().notNull(),
+      created_time: k.int().notNull(),
+      redeemed_time: k.int().notNull().default(0),
+      used_user_id: k.int().notNull().default(0),
+      /** Epoch seconds, 0 = never. */
+      expired_time: k.int().notNull().default(0),
+      deleted_at: k.int(),
+    },
+    (t) => [
+      // redeeming
+      k.uniqueIndex("redemptions_key_uq").on(t.key_hash),
+    ],
+  );
+
+  /** Orders of units. Money that is paid is text in the currency's major unit ("12.34"): it is compared, never summed. */
+  const orders = k.table(
+    "orders",
+    {
+      id: k.id(),
+      /** Ours, given to the payment provider. */
+      trade_no: k.text().notNull(),
+      user_id: k.int().notNull(),
+      /** What was ordered, in dollars (or in tokens where balances are shown so). */
+      amount: k.int().notNull(),
+      /** Units credited when it is paid; fixed when it is made. */
+      quota: k.int().notNull(),
+      money: k.text().notNull(),
+      currency: k.text().notNull().default(""),
+      /** epay, stripe */
+      provider: k.text().notNull(),
+      /** alipay, wxpay, … */
+      payment_method: k.text().notNull().default(""),
+      /** pending, success, failed, expired, refunded */
+      status: k.text().notNull().default("pending"),
+      /** The provider's own id of it. */
+      provider_ref: k.text().notNull().default(""),
+      create_time: k.int().notNull(),
+      complete_time: k.int().notNull().default(0),
+      /** Who completed it by hand, 0 = the provider's word. */
+      completed_by: k.int().notNull().default(0),
+      /** When the provider is asked next, 0 = not any more. */
+      next_check_at: k.int().notNull().default(0),
+      checks: k.int().notNull().default(0),
+      note: k.text().notNull().default(""),
+    },
+    (t) => [
+      // notify calls
+      k.uniqueIndex("orders_trade_uq").on(t.trade_no),
+      // a user's history
+      k.index("orders_user_ix").on(t.user_id, t.id),
+      // asking for pending ones
+      k.index("orders_check_ix").on(t.next_check_at).where(sql`next_check_at <> 0`),
+    ],
+  );
+
+  /** Every call of a payment provider, believed or not. */
+  const payment_callbacks = k.table(
+    "payment_callbacks",
+    {
+      id: k.id(),
+      provider: k.text().notNull(),
+      trade_no: k.text().notNull().default(""),
+      received_at: k.int().notNull(),
+      ip: k.text().notNull().default(""),
+      /** As it came, at most 16 KB, without signature secrets. */
+      body: k.text().notNull().default(""),
+      /** credited, repeated, or why it was not believed. */
+      verdict: k.text().notNull(),
+    },
+    (t) => [
+      // what came for an order
+      k.index("payment_callbacks_trade_ix").on(t.trade_no),
+      // retention
+      k.index("payment_callbacks_time_ix").on(t.received_at),
+    ],
+  );
+
+  /** What an inviter earned by an invited user's paid order. */
+  const dividends = k.table(
+    "dividends",
+    {
+      id: k.id(),
+      user_id: k.int().notNull(),
+      invitee_id: k.int().notNull(),
+      order_id: k.int().notNull(),
+      amount: k.int().notNull(),
+      created_at: k.int().notNull(),
+    },
+    (t) => [
+      // one for an order
+      k.uniqueIndex("dividends_order_uq").on(t.order_id),
+      // an inviter's list
+      k.index("dividends_user_ix").on(t.user_id, t.id),
+    ],
+  );
+
+  /** Invitation earnings that a user wants paid out. */
+  const withdrawals = k.table(
+    "withdrawals",
+    {
+      id: k.id(),
+      user_id: k.int().notNull(),
+      /** Units, taken from aff_quota when it is asked for. */
+      amount: k.int().notNull(),
+      /** Where the money goes, in the user's words. */
+      account: k.text().notNull(),
+      /** pending, paid, refused */
+      status: k.text().notNull().default("pending"),
+      note: k.text().notNull().default(""),
+      created_at: k.int().notNull(),
+      settled_at: k.int().notNull().default(0),
+      actor_id: k.int().notNull().default(0),
+    },
+    (t) => [
+      // a user's list
+      k.index("withdrawals_user_ix").on(t.user_id, t.id),
+      // what is to be settled
+      k.index("withdrawals_status_ix").on(t.status, t.id),
+    ],
+  );
+
+  /** Request and answer of a call, only when their keeping is switched on. */
+  const log_bodies = k.table(
+    "log_bodies",
+    {
+      request_id: k.text().primaryKey(),
+      user_id: k.int().notNull(),
+      created_at: k.int().notNull(),
+      /** Base64 of compressed, redacted text. */
+      request: k.text().notNull().default(""),
+      response: k.text().notNull().default(""),
+    },
+    (t) => [
+      // retention
+      k.index("log_bodies_created_ix").on(t.created_at),
+      // erasure
+      k.index("log_bodies_user_ix").on(t.user_id),
+    ],
+  );
+
+  /** When somebody was last told of something: at most one notice in its time, among all instances. */
+  const notices = k.table("notices", {
+    /** "low-quota:12", "channel-disabled:3" */
+    name: k.text().primaryKey(),
+    sent_at: k.int().notNull(),
+  });
+
+  /** A person's accounts elsewhere. */
+  const identities = k.table(
+    "identities",
+    {
+      id: k.id(),
+      user_id: k.int().notNull().references(() => users.id),
+      /** github, linuxdo, oidc, wechat, telegram */
+      provider: k.text().notNull(),
+      /** The provider's own unchangeable id of the person. */
+      subject: k.text().notNull(),
+      /** What it calls him, for the screen. */
+      name: k.text().notNull().default(""),
+      created_at: k.int().notNull(),
+    },
+    (t) => [
+      // sign-in; one account has one owner
+      k.uniqueIndex("identities_subject_uq").on(t.provider, t.subject),
+      // one account of a provider for each user; his list
+      k.uniqueIndex("identities_user_uq").on(t.user_id, t.provider),
+    ],
+  );
+
+  /** Single-use codes: mail verification, reset, state of a sign-in elsewhere, push binding. Only hashes. */
+  const codes = k.table(
+    "codes",
+    {
+      /** verify-email, reset-password, oauth, bind-push */
+      purpose: k.text().notNull(),
+      /** Keyed hash of what it is for: an address, a state. */
+      target: k.text().notNull(),
+      code_hash: k.text().notNull(),
+      /** JSON that comes back with a right code. */
+      data: k.text().notNull().default(""),
+      attempts: k.int().notNull().default(0),
+      created_at: k.int().notNull(),
+      expires_at: k.int().notNull(),
+    },
+    (t) => [
+      k.primaryKey({ columns: [t.purpose, t.target] }),
+      // sweep
+      k.index("codes_expires_ix").on(t.expires_at),
+    ],
+  );
+
+  /** Second factors: one authenticator app for each user. */
+  const totps = k.table("totps", {
+    user_id: k.int().primaryKey(),
+    secret_cipher: k.text().notNull(),
+    /** 0 = begun, not confirmed. */
+    enabled_at: k.int().notNull().default(0),
+    /** The last time step that was used: a code works once. */
+    last_step: k.int().notNull().default(0),
+    /** JSON array of hashes of unused recovery codes. */
+    recovery_hashes: k.text().notNull().default("[]"),
+  });
+
+  const passkeys = k.table(
+    "passkeys",
+    {
+      id: k.id(),
+      user_id: k.int().notNull().references(() => users.id),
+      /** Base64url. */
+      credential_id: k.text().notNull(),
+      /** COSE key, base64url. */
+      public_key: k.text().notNull(),
+      counter: k.int().notNull().default(0),
+      transports: k.text().notNull().default(""),
+      backed_up: k.bool().notNull().default(false),
+      name: k.text().notNull().default(""),
+      created_at: k.int().notNull(),
+      last_used_at: k.int().notNull().default(0),
+    },
+    (t) => [
+      // sign-in
+      k.uniqueIndex("passkeys_credential_uq").on(t.credential_id),
+      // a user's list
+      k.index("passkeys_user_ix").on(t.user_id),
+    ],
+  );
+
+  /** Administrative acts, with what was there before and after. Never a secret. */
+  const audit_log = k.table(
+    "audit_log",
+    {
+      id: k.id(),
+      created_at: k.int().notNull(),
+      actor_id: k.int().notNull(),
+      actor_name: k.text().notNull().default(""),
+      /** "user.update", "option.update", "channel.delete", … */
+      action: k.text().notNull(),
+      target_type: k.text().notNull().default(""),
+      target_id: k.text().notNull().default(""),
+      /** JSON or ''. */
+      before: k.text().notNull().default(""),
+      after: k.text().notNull().default(""),
+      ip: k.text().notNull().default(""),
+      request_id: k.text().notNull().default(""),
+    },
+    (t) => [
+      // the list, retention
+      k.index("audit_log_created_ix").on(t.created_at, t.id),
+      // what happened to one thing
+      k.index("audit_log_target_ix").on(t.target_type, t.target_id, t.id),
+      // what one person did
+      k.index("audit_log_actor_ix").on(t.actor_id, t.id),
+    ],
+  );
+
+  /** Jobs that take minutes: drawing, music, video, batches, background responses. */
+  const tasks = k.table(
+    "tasks",
+    {
+      id: k.id(),
+      /** The id that its owner knows. */
+      task_id: k.text().notNull(),
+      /** suno, kling, jimeng, mj, … (shared/task.ts) */
+      platform: k.text().notNull(),
+      action: k.text().notNull(),
+      user_id: k.int().notNull(),
+      username: k.text().notNull().default(""),
+      token_id: k.int().notNull().default(0),
+      group: k.text().notNull().default(""),
+      channel_id: k.int().notNull(),
+      channel_key_id: k.int().notNull().default(0),
+      model: k.text().notNull().default(""),
+      /** The vendor's id; '' until the submit has answered. */
+      upstream_id: k.text().notNull().default(""),
+      /** The job it follows. */
+      parent_id: k.text().notNull().default(""),
+      /** A caller's idempotency key, hashed with his id; null = none. */
+      client_key: k.text(),
+      /** Compare-and-set on it decides who settles. */
+      status: k.text().notNull(),
+      /** "45%" */
+      progress: k.text().notNull().default(""),
+      fail_reason: k.text().notNull().default(""),
+      prompt: k.text().notNull().default(""),
+      submit_time_ms: k.int().notNull(),
+      start_time_ms: k.int().notNull().default(0),
+      finish_time_ms: k.int().notNull().default(0),
+      /** Units charged, net of what was given back. */
+      quota: k.int().notNull().default(0),
+      /** Request id of its charge: what a refund reverses. */
+      charge_id: k.text().notNull().default(""),
+      refunded: k.int().notNull().default(0),
+      /** JSON: what the caller asked (without media). */
+      input: k.text().notNull().default(""),
+      /** JSON: the vendor's last answer. */
+      data: k.text().notNull().default(""),
+      /** JSON: what the engine keeps and nobody is shown. */
+      state: k.text().notNull().default(""),
+      next_poll_at_ms: k.int().notNull().default(0),
+      polls: k.int().notNull().default(0),
+      deadline_ms: k.int().notNull().default(0),
+    },
+    (t) => [
+      // its owner's look at it
+      k.uniqueIndex("tasks_task_uq").on(t.platform, t.task_id),
+      // a submit that is said twice
+      k.uniqueIndex("tasks_client_uq").on(t.client_key).where(sql`client_key is not null`),
+      // a user's list
+      k.index("tasks_user_ix").on(t.user_id, t.submit_time_ms),
+      // administrators' list
+      k.index("tasks_submit_ix").on(t.submit_time_ms, t.id),
+      // polling
+      k.index("tasks_poll_ix").on(t.next_poll_at_ms).where(sql`next_poll_at_ms <> 0`),
+      // a vendor's call back
+      k.index("tasks_upstream_ix").on(t.channel_id, t.upstream_id),
+    ],
+  );
+
   return {
-    users, sessions, tokens, channels, options, logs, holds, instances, credits, usage_hourly, versions, leases, meta,
+    users, sessions, tokens, channels, channel_keys, options, logs, log_bodies, holds, instances, credits, usage_hourly, versions,
+    leases, meta, stored_objects, budget_spend, redemptions, orders, payment_callbacks, dividends, withdrawals, notices, identities,
+    codes, totps, passkeys, audit_log, tasks,
   };
 };
 
@@ -346,6 +770,15 @@ export type LogRow = Row<"logs">;
 export type NewLogRow = NewRow<"logs">;
 export type HoldRow = Row<"holds">;
 export type CreditRow = Row<"credits">;
+export type ChannelKeyRow = Row<"channel_keys">;
+export type StoredObjectRow = Row<"stored_objects">;
+export type RedemptionRow = Row<"redemptions">;
+export type OrderRow = Row<"orders">;
+export type WithdrawalRow = Row<"withdrawals">;
+export type IdentityRow = Row<"identities">;
+export type PasskeyRow = Row<"passkeys">;
+export type AuditRow = Row<"audit_log">;
+export type TaskRow = Row<"tasks">;
 
 /** The SQLite tables; features read tables from `db.t`, which is these on SQLite and their twins on Postgres. */
 export const sqliteTables: Tables = makeTables(sqliteKit);
