@@ -3,6 +3,7 @@ import { authRouter } from "./features/auth/router";
 import { channelRouter } from "./features/channel/router";
 import { demoRouter } from "./features/demo/router";
 import { groupRouter } from "./features/group/router";
+import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
 import { optionRouter } from "./features/option/router";
 import { pricingRouter } from "./features/pricing/router";
@@ -18,6 +19,7 @@ export const appRouter = router({
   channel: channelRouter,
   demo: demoRouter,
   group: groupRouter,
+  invite: inviteRouter,
   log: logRouter,
   option: optionRouter,
   pricing: pricingRouter,
