@@ -46,6 +46,9 @@ export const redemptionStatus: StatusTable = {
   other: unknown,
 };
 
+/** An unused code past its time. */
+export const expiredRedemption: StatusLook = { hue: "yellow", icon: Clock, text: msg`已过期` };
+
 export const userStatus: StatusTable = {
   1: { hue: "green", icon: CircleCheck, text: msg`已激活` },
   2: { hue: "red", icon: Ban, text: msg`已封禁` },
