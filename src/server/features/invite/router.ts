@@ -3,7 +3,7 @@ import { inviteListInput, settleInput, transferInput, withdrawalListInput, withd
 import type { Text } from "../../../shared/text";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { inviteCode } from "./code";
-import { allWithdrawals, invitedUsers, ownDividends, ownWithdrawals, requestWithdrawal, settleWithdrawal, smallest, transferEarnings } from "./service";
+import { allWithdrawals, invitedUsers, ownDividends, ownWithdrawals, requestWithdrawal, settleWithdrawal, transferEarnings } from "./service";
 
 /** Front-ends show this message as it is (facts/console-calls.md 1.1). */
 const TRANSFERRED: Text = { zh: "划转成功", en: "Transferred" };
@@ -23,8 +23,6 @@ export const inviteRouter = router({
   dividends: userProcedure.input(inviteListInput).query(({ ctx, input }) => ownDividends(ctx, input)),
   withdrawals: userProcedure.input(inviteListInput).query(({ ctx, input }) => ownWithdrawals(ctx, input)),
   withdraw: userProcedure.input(withdrawInput).mutation(({ ctx, input }) => requestWithdrawal(ctx, input)),
-  /** Units: the least that may be transferred or withdrawn. */
-  smallest: userProcedure.query(({ ctx }) => smallest(ctx)),
 
   allWithdrawals: adminProcedure.input(withdrawalListInput).query(({ ctx, input }) => allWithdrawals(ctx, input)),
   settle: adminProcedure.input(settleInput).mutation(({ ctx, input }) => settleWithdrawal(ctx, input)),

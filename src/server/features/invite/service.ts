@@ -12,7 +12,7 @@ import { quotaText } from "../wallet/quota-text";
 import { presentWithdrawal } from "./present";
 
 /** The least that may be transferred or withdrawn: a dollar (A-373). */
-export const smallest = (ctx: UserCtx): number => Math.ceil(ctx.options.get("QuotaPerUnit"));
+const smallest = (ctx: UserCtx): number => Math.ceil(ctx.options.get("QuotaPerUnit"));
 
 /** Takes `amount` of the caller's earnings; a conditional statement, so that they never fall below zero. */
 function* takeEarnings(ctx: UserCtx, q: Q, amount: number): Steps<void> {
