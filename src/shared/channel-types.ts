@@ -158,7 +158,8 @@ export const channelTypes = [
   }),
   provider({
     id: 21, key: "aiproxy-library", name: text("AI Proxy 知识库", "AI Proxy library"), dialect: "aiproxy-library",
-    custom: true, base_url: "https://api.aiproxy.io", operations: ["chat"], fetch_models: undefined,
+    custom: true, base_url: "https://api.aiproxy.io", operations: ["chat"], paths: { chat: "/api/library/ask" },
+    fetch_models: undefined,
     other: field(text("知识库 ID", "Knowledge base id"), { required: true }),
   }),
   provider({
@@ -222,12 +223,13 @@ export const channelTypes = [
   provider({
     id: 34, key: "cohere", name: "Cohere", logo: "cohere", dialect: "cohere", custom: true,
     base_url: "https://api.cohere.ai", models: models.cohere, operations: ["chat", "embeddings", "rerank"],
+    paths: { chat: "/v2/chat", embeddings: "/v2/embed", rerank: "/v2/rerank" },
     fetch_models: { path: "/v1/models", shape: "cohere" },
   }),
-  // Speech of this vendor is another protocol and comes with the operations of issue 3.
   provider({
-    id: 35, key: "minimax", name: "MiniMax", logo: "minimax", base_url: "https://api.minimax.chat",
-    models: models.minimax, operations: ["chat"], paths: { chat: "/v1/text/chatcompletion_v2" },
+    id: 35, key: "minimax", name: "MiniMax", logo: "minimax", custom: true, base_url: "https://api.minimax.chat",
+    models: models.minimax, operations: ["chat", "speech"],
+    paths: { chat: "/v1/text/chatcompletion_v2", speech: "/v1/t2a_v2" },
   }),
   provider({
     id: 36, key: "suno", name: "Suno API", logo: "suno", dialect: "suno", custom: true, models: models.suno,
@@ -236,6 +238,12 @@ export const channelTypes = [
   }),
   provider({
     id: 37, key: "dify", name: "Dify", logo: "dify", dialect: "dify", custom: true, base_url: "https://api.dify.ai",
+    base_url_field: field(text("接口地址", "API address"), {
+      hint: text(
+        "模型名以 workflow 或 completion 开头时，按工作流或文本生成应用调用，其余按对话应用调用",
+        "A model whose name begins with workflow or completion is called as such an application, every other one as a chat",
+      ),
+    }),
     operations: ["chat"], fetch_models: undefined,
   }),
   provider({
@@ -259,7 +267,7 @@ export const channelTypes = [
   }),
   provider({
     id: 41, key: "vertex", name: "Google Vertex AI", logo: "vertexai", dialect: "vertex", custom: true,
-    auth: "access-token", models: models.vertex, operations: ["chat", "messages", "images"],
+    auth: "access-token", models: models.vertex, operations: ["chat", "messages", "embeddings", "images"],
     key_format: jsonKey(text("服务账号的 JSON 凭据", "Service account credential (JSON)"), [
       "project_id", "client_email", "private_key",
     ]),
@@ -275,7 +283,7 @@ export const channelTypes = [
     fetch_models: undefined,
   }),
   provider({
-    id: 42, key: "mistral", name: "Mistral AI", logo: "mistral", base_url: "https://api.mistral.ai",
+    id: 42, key: "mistral", name: "Mistral AI", logo: "mistral", dialect: "mistral", custom: true, base_url: "https://api.mistral.ai",
     models: models.mistral, operations: ["chat", "embeddings"],
   }),
   provider({
@@ -327,8 +335,9 @@ export const channelTypes = [
   }),
   provider({
     id: 49, key: "coze", name: text("扣子 Coze", "Coze"), logo: "coze", dialect: "coze", custom: true,
-    base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], fetch_models: undefined,
-    other: field(text("智能体 ID", "Bot id")),
+    base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], paths: { chat: "/v3/chat" },
+    fetch_models: undefined,
+    other: field(text("智能体 ID", "Bot id"), { hint: text("留空时模型名即智能体 ID", "Leave empty to use the model's name as the bot id") }),
   }),
   provider({
     ...video, id: 50, key: "kling", name: text("可灵", "Kling"), logo: "kling", custom: true, auth: "jwt",

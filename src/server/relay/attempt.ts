@@ -6,7 +6,7 @@ import { isObject, tryParse } from "./json";
 import type { Call } from "./call";
 import { RequestFault } from "./dialects/shared/fault";
 import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
-import type { ChatResult } from "./events";
+import type { ChatResult, Warn } from "./events";
 import { Failed } from "./failed";
 import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfterSeconds } from "./failures";
 import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/direct-answer";
@@ -83,7 +83,8 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
       firstByteLimit();
     }
 
-    const response = await exchange(outgoing, toolsFor(engine, channel, controller.signal, () => seams.now()));
+    const warn: Warn = (code, detail) => void (call.warnings = [...call.warnings, { code, detail }]);
+    const response = await exchange(outgoing, toolsFor(engine, channel, controller.signal, () => seams.now(), warn));
     firstByteLimit();
     record.status = response.status;
     record.upstream_request_id = call.upstream_request_id = upstreamRequestId(response.headers);

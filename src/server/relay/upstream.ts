@@ -3,6 +3,7 @@ import { ANTHROPIC_VERSION } from "../../shared/channel-types";
 import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning } from "./events";
+import { fitted } from "./fit";
 import { isObject, tryParse, withMembers } from "./json";
 import { directUrl } from "./operations/direct";
 import type { Operation } from "./operations/operation";
@@ -61,8 +62,10 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
     headers["content-length"] = String(form.length);
     return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: form.body }, dialect, warnings: [] };
   }
-  const { body, warnings } = bodyFor(call, channel, dialect, model);
-  return { outgoing: { ...outgoing, body }, dialect, warnings };
+  const said = bodyFor(call, channel, dialect, model);
+  const fit = operation.key === "chat" ? fitted(channel.type, said.body) : undefined;
+  const warnings = fit ? [...said.warnings, ...fit.warnings] : said.warnings;
+  return { outgoing: { ...outgoing, body: fit?.body ?? said.body }, dialect, warnings };
 }
 
 /** A vendor that takes Anthropic's calls besides OpenAI's documents the key where Anthropic's own programs put it. */
@@ -87,6 +90,9 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, model
     const written = to === "openai-chat" && tooGreat(top_p, max_top_p) ? { ...kept, top_p: max_top_p } : kept;
     return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
   }
+  const { wording } = call.operation;
+  const hinted = wording && !providerOf(channel)?.direct?.[call.operation.key] ? tryParse(body) : undefined;
+  if (wording && isObject(hinted)) return { body: Buffer.from(JSON.stringify({ ...wording.withoutHints(hinted), model })), warnings: [] };
   const changes: Record<string, unknown> = {};
   // Gemini names its model in the address alone.
   if (to !== "gemini" && (model !== request.model || request.model_added)) changes.model = model;

@@ -16,6 +16,7 @@ export type Dialect =
   | "dify"
   | "jina"
   | "midjourney"
+  | "mistral"
   | "palm"
   | "replicate"
   | "spark"

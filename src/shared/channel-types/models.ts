@@ -54,7 +54,10 @@ export const models = {
   openai,
   claude,
   gemini: [...gemini, "gemini-embedding-2", "gemini-embedding-001", "text-embedding-004", "imagen-3.0-generate-002"],
-  vertex: [...claude, ...gemini, "llama-3.3-70b-instruct-maas"],
+  vertex: [
+    ...claude, ...gemini, "gemini-embedding-001", "text-embedding-005", "text-multilingual-embedding-002", "imagen-4.0-generate-001",
+    "llama-3.3-70b-instruct-maas",
+  ],
   deepseek,
   midjourney: mjActions,
   midjourneyPlus: [

@@ -4,8 +4,15 @@
  */
 import type { Dialect } from "../../../shared/channel-types";
 import type { DialectKey } from "../events";
+import { aiproxyLibraryDialect } from "./aiproxy-library/dialect";
 import { baiduDialect } from "./baidu/dialect";
+import { converseDialect } from "./bedrock/dialect";
 import { chatDialects } from "./chat-dialects";
+import { cohereDialect } from "./cohere/dialect";
+import { cozeDialect } from "./coze/dialect";
+import { difyDialect } from "./dify/dialect";
+import { mistralDialect } from "./mistral/dialect";
+import { palmDialect } from "./palm/dialect";
 import { sparkDialect } from "./spark/dialect";
 import { tencentDialect } from "./tencent/dialect";
 import type { ChatDialect } from "./translation";
@@ -15,7 +22,12 @@ import { zhipuDialect } from "./zhipu-v3/dialect";
 export type VendorDialect = Pick<ChatDialect, "encodeRequest" | "decodeAnswer" | "streamDecoder" | "readError" | "features">;
 
 export const vendorDialects = {
-  // Cohere, Dify, Coze, PaLM, AI Proxy library
+  cohere: cohereDialect,
+  dify: difyDialect,
+  coze: cozeDialect,
+  palm: palmDialect,
+  mistral: mistralDialect,
+  "aiproxy-library": aiproxyLibraryDialect,
 
   // Baidu, Zhipu v3, Spark, Tencent
   baidu: baiduDialect,
@@ -23,7 +35,8 @@ export const vendorDialects = {
   spark: sparkDialect,
   tencent: tencentDialect,
 
-  // Amazon Bedrock Converse
+  // Amazon Bedrock: Converse
+  bedrock: converseDialect,
 } as const satisfies Partial<Record<Exclude<Dialect, DialectKey>, VendorDialect>>;
 
 /** Every language that a channel may be spoken to in. */
