@@ -10,6 +10,7 @@ import type { ChatRequest, Warning } from "./events";
 import type { Form } from "./operations/form";
 import type { Admission, Need } from "./limits";
 import type { Operation } from "./operations/operation";
+import type { Tokens } from "./providers/tokens";
 import type { Caller, PoolChannel, Seams } from "./seams";
 import type { Routing } from "./routing";
 import type { SelectionRecord } from "./select";
@@ -43,6 +44,7 @@ export interface RelayDeps {
 /** The relay's own part of the process: one per createRelay. */
 export interface Engine extends RelayDeps {
   readonly seams: Seams;
+  readonly tokens: Tokens;
   readonly stats: RelayStats;
 }
 

@@ -22,6 +22,7 @@ import { countTokens } from "./operations/count-tokens";
 import { findModel, listModels, listShape } from "./operations/models";
 import type { Operation } from "./operations/operation";
 import { reachable } from "./probe";
+import { Tokens } from "./providers/tokens";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
 import { refusedRow } from "./row";
 import { createRouting } from "./routing";
@@ -47,7 +48,7 @@ export function createRelay(seams: Seams, { random, ...deps }: { log: Logger; ra
   const stats: RelayStats = { open_calls: 0, open_streams: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
   const engine: Engine = {
     timers: realTimers, fetch: (url, init) => fetch(url, init), reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
-    seams, stats,
+    seams, tokens: new Tokens(), stats,
   };
   return {
     stats,
