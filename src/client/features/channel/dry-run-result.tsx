@@ -7,7 +7,7 @@ import { dryRunStandings } from "../../../shared/dry-run";
 import type { LimitScope } from "../../../shared/limits";
 import { EmptyState } from "../../components/empty-state";
 import { Count, Quota } from "../../components/quota";
-import { formatMilliseconds } from "../../lib/format";
+import { formatMilliseconds, formatRelative } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
 import { Badge, type Hue } from "../../ui/badge";
 import { Table, Td, Th } from "../../ui/table";
@@ -80,19 +80,25 @@ function Channels({ run }: { run: DryRun }) {
           <Th>{t`渠道`}</Th>
           <Th className="text-right">{t`首选概率`}</Th>
           <Th>{t`状态`}</Th>
-          <Th>{t`上游`}</Th>
+          <Th className="max-sm:hidden">{t`上游`}</Th>
         </tr>
       </thead>
       <tbody>
         {run.channels.map((channel) => (
-          <ChannelLine key={channel.id} channel={channel} sticky={channel.id === run.sticky} grouped={run.groups.length > 0} />
+          <ChannelLine key={channel.id} channel={channel} model={run.model} sticky={channel.id === run.sticky} grouped={run.groups.length > 0} />
         ))}
       </tbody>
     </Table>
   );
 }
 
-function ChannelLine({ channel, sticky, grouped }: { channel: DryRunChannel; sticky: boolean; grouped: boolean }) {
+function ChannelLine({ channel, model, sticky, grouped }: {
+  channel: DryRunChannel;
+  /** As it was asked for. */
+  model: string;
+  sticky: boolean;
+  grouped: boolean;
+}) {
   const { t } = useLingui();
   const { id, name, turn, share, standing, remaining_ms, upstream_model, url, group, priority, weight } = channel;
   const { hue, icon: Icon } = looks[standing];
@@ -106,6 +112,8 @@ function ChannelLine({ channel, sticky, grouped }: { channel: DryRunChannel; sti
           {t`优先级 ${priority} · 权重 ${weight}`}
           {grouped ? ` · ${group}` : ""}
         </div>
+        {/* On a phone its column has no room. */}
+        {upstream_model === model ? null : <div className="font-mono text-xs wrap-anywhere sm:hidden">{upstream_model}</div>}
       </Td>
       <Td className="text-right tabular-nums">{turn === 0 ? "—" : percent}</Td>
       <Td>
@@ -118,7 +126,7 @@ function ChannelLine({ channel, sticky, grouped }: { channel: DryRunChannel; sti
           {channel.translated ? <Badge>{t`需转换`}</Badge> : null}
         </span>
       </Td>
-      <Td className="font-mono text-xs wrap-anywhere">
+      <Td className="font-mono text-xs wrap-anywhere max-sm:hidden">
         {upstream_model}
         {url ? <div className="text-muted">{url}</div> : null}
       </Td>
@@ -149,7 +157,7 @@ function Limits({ limits }: { limits: readonly DryRunLimit[] }) {
               <Td className="wrap-anywhere">{`${i18n._(scopes[scope])} ${of}`}</Td>
               <Td className="text-right">{remaining <= 0 ? <Badge hue="red"><Amount value={remaining} /></Badge> : <Amount value={remaining} />}</Td>
               <Td className="text-right"><Amount value={limit} /></Td>
-              <Td className="text-right tabular-nums">{reset_seconds > 0 ? formatMilliseconds(reset_seconds * 1000) : "—"}</Td>
+              <Td className="text-right tabular-nums">{reset_seconds > 0 ? formatRelative(reset_seconds, 0) : "—"}</Td>
             </tr>
           );
         })}
