@@ -15,6 +15,8 @@ import { newRequestId } from "./http/request-id";
 import { answerRest, restRoutes } from "./http/rest";
 import { presentedBy, resolveActor } from "./http/session";
 import type { Admit, Relay } from "./relay/handle";
+import type { Upgrade } from "./relay/realtime/open";
+import { socketLimits } from "./relay/realtime/session";
 import { appRouter, createCaller } from "./router";
 
 export interface AppParts {
@@ -109,6 +111,7 @@ export function createApp({ services, relay, files, ready }: AppParts) {
       idleTimeout: 0,
       maxRequestBodySize: services.env.WEIR_MAX_BODY_MB * 1024 * 1024,
     },
+    websocket: socketLimits,
   });
 
   app.get("/healthz", () => Response.json({ status: "ok" }));
@@ -143,7 +146,11 @@ export function createApp({ services, relay, files, ready }: AppParts) {
 
   for (const method of METHODS) {
     for (const path of ["/v1/*", "/v1beta/*", "/dashboard/*"]) {
-      app.route(method, path, ({ request, server }) => relay.handle(request, whereFrom(request, server).ip, newRequestId()), { parse: "none" });
+      app.route(method, path, ({ request, server }) => {
+        // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite them.
+        const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
+        return relay.handle(request, whereFrom(request, server).ip, newRequestId(), upgrade);
+      }, { parse: "none" });
     }
   }
 

@@ -62,7 +62,10 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
       readiness.drain();
       if (lameDuck) await Bun.sleep(env.WEIR_DRAIN_SECONDS * 1000);
       // stop() closes the listener and lets running answers finish; true cuts what is left.
-      await Promise.race([server.stop(), Bun.sleep(env.WEIR_SHUTDOWN_SECONDS * 1000)]);
+      const grace = env.WEIR_SHUTDOWN_SECONDS * 1000;
+      const sessions = relay.stop(grace);
+      await Promise.race([server.stop(), Bun.sleep(grace)]);
+      await sessions;
       await server.stop(true);
       await jobs.stop();
       await services.ledger.flush();

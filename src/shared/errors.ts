@@ -146,6 +146,9 @@ export const errors = {
   rate_limited_concurrency: fact(429, "caller", "该令牌最多同时进行 {limit} 个请求，请稍后再试", "This API key may have {limit} calls running at once; try again when one has ended"),
   rate_limited_user: fact(429, "caller", "您的请求数已达到上限（{limit} 次），请 {retry_after_s} 秒后再试", "You have reached your limit of {limit} requests; try again in {retry_after_s} s"),
 
+  upgrade_required: fact(426, "caller", "此接口需要 WebSocket 连接", "This endpoint needs a WebSocket connection"),
+  realtime_expired: fact(408, "caller", "实时会话已达到时间上限（{phase}），连接将关闭", "The realtime session has reached its time limit ({phase}) and is closed"),
+
   api_not_implemented: fact(501, "caller", "不支持此接口：{method} {path}", "This endpoint is not offered here: {method} {path}"),
 
   // Relay: the upstream's side

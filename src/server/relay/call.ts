@@ -47,6 +47,16 @@ export interface Engine extends RelayDeps {
   readonly cooling: Cooling;
   readonly sticky: Sticky;
   readonly stats: RelayStats;
+  /** Realtime sessions that are open. */
+  readonly sessions: Set<OpenSession>;
+  /** The process ends: no new session. */
+  draining: boolean;
+}
+
+/** A connection that lasts beyond one call. */
+export interface OpenSession {
+  /** Ends it when what runs is done, or at once. Resolves when it has ended and everything is charged. */
+  goAway(now: boolean): Promise<void>;
 }
 
 export interface Call {
@@ -64,8 +74,8 @@ export interface Call {
   /** The program that calls, by its User-Agent. */
   readonly client_type: string;
   readonly request_id: string;
-  /** Epoch milliseconds. */
-  readonly arrived: number;
+  /** Epoch milliseconds; in a realtime session when the response began. */
+  arrived: number;
   readonly request: ChatRequest;
   /** As the caller wrote it; dropped when an attempt has succeeded. */
   body: Bytes;

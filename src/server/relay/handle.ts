@@ -24,6 +24,8 @@ import { countTokens } from "./operations/count-tokens";
 import { findModel, listModels, listShape } from "./operations/models";
 import type { Operation } from "./operations/operation";
 import { reachable } from "./probe";
+import { endSessions } from "./realtime/drain";
+import { openRealtime, type Upgrade } from "./realtime/open";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
 import { callRow, refusedRow } from "./row";
 import type { Caller, PoolChannel, Seams } from "./seams";
@@ -35,10 +37,15 @@ import { runAttempts, type TriesOutcome } from "./tries";
 import { urlOf } from "./upstream";
 
 export interface Relay {
-  /** Answers one request to /v1. Never rejects. `ip` is the caller's real address, `requestId` is unique for ever. */
-  handle(request: Request, ip: string, requestId: string): Promise<Response>;
+  /**
+   * Answers one request to /v1. Never rejects. `ip` is the caller's real address, `requestId` is unique for ever. `upgrade`:
+   * for connections that can become a WebSocket; the answer is then of no account.
+   */
+  handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;
   /** The same for a door of our own that knows its caller without a key. Its answers are for our own pages alone. */
   handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
+  /** Ends the realtime sessions: what runs has `graceMs` to end by itself. Resolves when everything is charged. */
+  stop(graceMs: number): Promise<void>;
   readonly stats: Readonly<RelayStats>;
 }
 
@@ -51,15 +58,22 @@ export function createRelay(seams: Seams, deps: { log: Logger } & Partial<RelayD
   const engine: Engine = {
     timers: realTimers, random: Math.random, fetch: (url, init) => fetch(url, init), reachable, ...deps,
     seams, cooling: new Cooling(() => seams.now()), sticky: new Sticky(() => seams.now()), stats,
+    sessions: new Set(), draining: false,
   };
   return {
     stats,
-    handle: (request, ip, requestId) => handle(engine, request, ip, requestId),
-    handleAs: (admit, request, ip, requestId) => handle(engine, request, ip, requestId, admit),
+    handle: (request, ip, requestId, upgrade) => handle(engine, request, ip, requestId, { upgrade }),
+    handleAs: (admit, request, ip, requestId) => handle(engine, request, ip, requestId, { admit }),
+    stop: (graceMs) => endSessions(engine, graceMs),
   };
 }
 
-async function handle(engine: Engine, request: Request, ip: string, requestId: string, admit?: Admit): Promise<Response> {
+interface Entrance {
+  admit?: Admit;
+  upgrade?: Upgrade | undefined;
+}
+
+async function handle(engine: Engine, request: Request, ip: string, requestId: string, { admit, upgrade }: Entrance): Promise<Response> {
   const arrived = engine.seams.now();
   const lang = callerLang(request);
   // A cookie counts at our own doors: no other site may read their answers.
@@ -90,8 +104,9 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
     }
     door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
-    const arrival = { client_type, dialect, operation: route.operation, caller, lang, ip, path, request_id: requestId, arrived };
-    return await relay(engine, request, door, arrival, body);
+    const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived };
+    if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, selectionFor, upgrade);
+    return await relay(engine, request, door, { ...arrival, operation: route.operation }, body);
   } catch (error) {
     if (!(error instanceof AppError)) engine.log.error({ err: error, request_id: requestId }, "relay failed");
     return door.error(dialect, thrownError(error, lang, requestId));

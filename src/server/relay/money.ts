@@ -83,6 +83,11 @@ export class CallMoney {
     this.#state = "held";
   }
 
+  /** What follows was made although nothing is held for it: it is charged all the same. */
+  owe(): void {
+    if (this.#state === "none") this.#state = "held";
+  }
+
   /** Before the head of an answer with a fixed price: from now on a sweep charges it. */
   async commitPrice(): Promise<void> {
     const { engine, price, request_id, request } = this.#call;

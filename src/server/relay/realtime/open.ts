@@ -1,0 +1,169 @@
+/** GET /v1/realtime: authenticate, price, select, hold, connect; only then the caller's connection becomes a session. */
+import { AppError, errors, fail } from "../../../shared/errors";
+import type { Lang } from "../../../shared/text";
+import { Alarm } from "../alarm";
+import type { Call, Engine } from "../call";
+import type { CallerDialect } from "../dialects/dialect";
+import { type Door, offeredProtocols } from "../door";
+import { callError, thrownError } from "../error";
+import { priceFor } from "../groups";
+import { enter, type Admission } from "../limits";
+import type { Operation } from "../operations/operation";
+import { realtime } from "../operations/realtime";
+import { callRow, refusedRow } from "../row";
+import type { Caller } from "../seams";
+import type { Selection } from "../select";
+import { connect, type RealtimeWish } from "./connect";
+import { errorEvent } from "./events";
+import { Rounds } from "./rounds";
+import { type CallerEvents, RealtimeSession } from "./session";
+
+/** Smallest step of a hold, in tokens, when PreConsumedQuota is set lower. */
+const LEAST_STEP = 16;
+/** What a session that only transcribes is routed and priced by; its own model is chosen inside it. */
+const TRANSCRIPTION_MODEL = "gpt-4o-transcribe";
+/** RFC 6455, 7.4.1. */
+const POLICY_VIOLATION = 1008;
+
+/** Turns the request's connection into a WebSocket; false when it is no handshake or the caller has gone. */
+export type Upgrade = (headers: Record<string, string>, events: CallerEvents) => boolean;
+
+/** Who knocks, once the key is known. */
+export interface RealtimeArrival {
+  dialect: CallerDialect;
+  caller: Caller;
+  lang: Lang;
+  ip: string;
+  path: string;
+  client_type: string;
+  request_id: string;
+  arrived: number;
+}
+
+/** The channels that may be tried; throws what the caller gets when there is none. */
+type Select = (engine: Engine, arrival: RealtimeArrival & { operation: Operation }, model: string) => Selection;
+
+interface Prepared {
+  wish: RealtimeWish;
+  selection: Selection;
+  rounds: Rounds;
+  admission: Admission | undefined;
+}
+
+/**
+ * Answers the handshake: an upgrade, or an HTTP error. Throws the AppError of what is refused before a channel was asked; but
+ * who has no balance is told inside a session that ends with 1008, because a browser cannot read a refused handshake.
+ */
+export async function openRealtime(
+  engine: Engine, request: Request, door: Door, arrival: RealtimeArrival, select: Select, upgrade: Upgrade | undefined,
+): Promise<Response> {
+  if (!upgrade || request.headers.get("upgrade")?.toLowerCase() !== "websocket") fail("upgrade_required");
+  const { seams } = engine;
+  const { caller, request_id, lang } = arrival;
+  const { model, ...wish } = await readWish(request, engine, arrival);
+  const refuse = async (error: unknown): Promise<void> => {
+    const { message } = thrownError(error, lang, request_id);
+    await seams.recordFailure(refusedRow(caller, { ...arrival, model, content: message }));
+  };
+  let prepared: Prepared;
+  try {
+    prepared = { wish, ...(await prepare(engine, door, arrival, select, model)) };
+  } catch (error) {
+    await refuse(error);
+    throw error;
+  }
+  const { rounds, admission } = prepared;
+  const headers = answerHeaders(request, request_id);
+  try {
+    await rounds.hold();
+  } catch (error) {
+    admission?.end({ tokens: 0, success: false });
+    await refuse(error);
+    const told = error instanceof AppError && errors[error.code].owner === "caller";
+    if (told && upgrade(headers, refusal(errorEvent(thrownError(error, lang, request_id), request_id), error.code))) return upgraded();
+    throw error;
+  }
+  return start(request, door, prepared, (events) => upgrade(headers, events));
+}
+
+async function readWish(request: Request, { seams }: Engine, arrival: RealtimeArrival): Promise<RealtimeWish & { model: string }> {
+  const query = new URL(request.url).searchParams;
+  const intent = query.get("intent") || undefined;
+  const model = query.get("model") || query.get("deployment") || (intent === undefined ? "" : TRANSCRIPTION_MODEL);
+  const beta = request.headers.get("openai-beta") === "realtime=v1" || offeredProtocols(request).includes("openai-beta.realtime-v1");
+  if (model !== "" && (intent === undefined || intent === "transcription")) return { model, intent, beta };
+  const error = model === "" ? new AppError("model_missing") : new AppError("invalid_request", { detail: "intent" });
+  const { message } = thrownError(error, arrival.lang, arrival.request_id);
+  await seams.recordFailure(refusedRow(arrival.caller, { ...arrival, model, content: message }));
+  throw error;
+}
+
+async function prepare(engine: Engine, door: Door, arrival: RealtimeArrival, select: Select, model: string): Promise<Omit<Prepared, "wish">> {
+  const { seams } = engine;
+  const { caller } = arrival;
+  if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
+  const selection = select(engine, { ...arrival, operation: realtime }, model);
+  const price = priceFor(seams, caller, model) ?? fail("model_price_missing", { model });
+  const admitted = seams.limits.admit(caller, 0);
+  const admission = admitted && enter(await admitted, door);
+  const alarm = new Alarm(() => seams.now(), engine.timers);
+  const attempts: Call["attempts"] = [];
+  const step = Math.max(LEAST_STEP, seams.option.preConsumedTokens);
+  const rounds = new Rounds(
+    (id, name, itsPrice, terms) => ({
+      ...arrival, request_id: id, engine, operation: realtime, betas: "", alarm, attempts, explain: () => selection.explain(),
+      request: { model: name, stream: true, include_usage: true, max_output: step, terms },
+      body: Buffer.alloc(0), form: undefined, price: itsPrice, input_bound: step, arrived: seams.now(),
+      channel: undefined, upstream_model: "", upstream_request_id: "", warnings: [],
+      first_content_at: -1, left: false, over: false, onLeave: undefined,
+    }),
+    arrival.request_id, model, price,
+  );
+  return { selection, rounds, admission };
+}
+
+/** The upstream first: what it refuses is an HTTP error, and another channel may take it. */
+async function start(request: Request, door: Door, prepared: Prepared, upgrade: (events: CallerEvents) => boolean): Promise<Response> {
+  const { wish, selection, rounds, admission } = prepared;
+  const { call } = rounds;
+  const { engine } = call;
+  const { seams } = engine;
+  const leave = (): void => {
+    call.left = true;
+    call.onLeave?.();
+  };
+  request.signal.addEventListener("abort", leave, { once: true });
+  const outcome = await connect(call, selection, wish);
+  // An upgrade ends the request as well.
+  request.signal.removeEventListener("abort", leave);
+  if (!outcome.ok) {
+    admission?.end({ tokens: 0, success: false });
+    await rounds.end(outcome.end_reason);
+    const error = callError(call, outcome.failure);
+    await seams.recordFailure(callRow(call, { end_reason: outcome.end_reason, quota: 0, bill: [], usage: undefined, estimated: false, content: error.message }));
+    return door.error(call.dialect, error);
+  }
+  call.alarm.total(seams.option.totalTimeoutMs);
+  const session = new RealtimeSession(call, rounds, outcome.upstream);
+  void session.ended.then(() => admission?.end({ tokens: 0, success: true }));
+  if (!engine.draining && !call.left && upgrade(session)) return upgraded();
+  await session.abandon();
+  throw new AppError(engine.draining ? "draining" : "upgrade_required");
+}
+
+/** `realtime` is answered where it was offered; the sub-protocol that carries a key never is. */
+function answerHeaders(request: Request, requestId: string): Record<string, string> {
+  const headers = { "x-request-id": requestId, "x-oneapi-request-id": requestId };
+  return offeredProtocols(request).includes("realtime") ? { ...headers, "sec-websocket-protocol": "realtime" } : headers;
+}
+
+/** A session that only says why there is none. */
+const refusal = (event: string, reason: string): CallerEvents => ({
+  open(caller) {
+    caller.send(event);
+    caller.close(POLICY_VIOLATION, reason);
+  },
+});
+
+/** The connection belongs to the session now; nobody reads this. */
+const upgraded = (): Response => new Response(null, { status: 101 });
