@@ -11,6 +11,7 @@ import type { ChatRequest, Warning } from "./events";
 import type { Form } from "./operations/form";
 import type { Admission } from "./limits";
 import type { Operation } from "./operations/operation";
+import type { Tokens } from "./providers/tokens";
 import type { Caller, PoolChannel, Seams } from "./seams";
 import type { Sticky } from "./sticky";
 import type { SelectionRecord } from "./select";
@@ -46,6 +47,7 @@ export interface Engine extends RelayDeps {
   readonly seams: Seams;
   readonly cooling: Cooling;
   readonly sticky: Sticky;
+  readonly tokens: Tokens;
   readonly stats: RelayStats;
   /** Realtime sessions that are open. */
   readonly sessions: Set<OpenSession>;

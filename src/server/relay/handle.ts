@@ -24,6 +24,7 @@ import { countTokens } from "./operations/count-tokens";
 import { findModel, listModels, listShape } from "./operations/models";
 import type { Operation } from "./operations/operation";
 import { reachable } from "./probe";
+import { Tokens } from "./providers/tokens";
 import { endSessions } from "./realtime/drain";
 import { openRealtime, type Upgrade } from "./realtime/open";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
@@ -57,7 +58,7 @@ export function createRelay(seams: Seams, deps: { log: Logger } & Partial<RelayD
   const stats: RelayStats = { open_calls: 0, open_streams: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
   const engine: Engine = {
     timers: realTimers, random: Math.random, fetch: (url, init) => fetch(url, init), reachable, ...deps,
-    seams, cooling: new Cooling(() => seams.now()), sticky: new Sticky(() => seams.now()), stats,
+    seams, cooling: new Cooling(() => seams.now()), sticky: new Sticky(() => seams.now()), tokens: new Tokens(), stats,
     sessions: new Set(), draining: false,
   };
   return {
