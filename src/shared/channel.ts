@@ -7,6 +7,7 @@ import { baseUrlOf, baseUrlProblem, channelType, keyProblem, otherProblem } from
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import type { ErrorCode, ErrorValues } from "./errors";
 import { DEFAULT_GROUP } from "./group";
+import { readLimits } from "./limits";
 import type { Lang, Text } from "./text";
 
 export const CHANNEL_STATUS = { enabled: 1, disabled: 2, auto_disabled: 3 } as const;
@@ -247,6 +248,8 @@ export function channelIssues(draft: ChannelDraft, lang: Lang): FieldIssue[] {
   for (const [field, label] of Object.entries(JSON_FIELDS) as [keyof typeof JSON_FIELDS, string][]) {
     if (jsonObject(draft[field] ?? "") === undefined) add(field, "channel_json_invalid", { field: label });
   }
+  const { wrong } = readLimits(jsonObject(draft.setting ?? "") ?? {});
+  if (wrong) add("setting", "channel_limit_invalid", { field: wrong });
   if (!type) return issues;
   const wrongKey = keys.map((key) => keyProblem(id, key)).find((problem) => problem !== undefined);
   if (wrongKey) add("key", "channel_key_invalid", { detail: wrongKey[lang] });

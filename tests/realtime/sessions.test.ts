@@ -1,5 +1,6 @@
 /** Realtime sessions: frames, money, limits and ends. The upstream speaks OpenAI's protocol (kit/fake-upstream/realtime). */
 import { afterAll, describe, expect, test } from "bun:test";
+import { channelType } from "../../src/shared/channel-types";
 import { REALTIME_USAGE, startFakeRealtime } from "../kit/fake-upstream/realtime";
 import { type Bench, makeBench, makeChannel, TEST_KEY } from "../relay/kit";
 import { connectClient, serveSessions, type TestClient, until } from "./kit";
@@ -397,6 +398,36 @@ describe("limits", () => {
     const third = connect("gpt-realtime");
     await third.open();
     third.socket.close();
+    await noHolds(bench);
+  });
+
+  test("Azure: the deployment in the address, the key in api-key, the caller's model in the row", async () => {
+    const azure = channelType(3);
+    if (!azure) throw new Error("channel type 3 is missing");
+    const { bench, connect } = setUp(undefined, [makeChannel(1, upstream.url, { type: azure, other: "2025-04-01-preview" })]);
+    const client = connect("gpt-4.1-realtime");
+    await respond(client);
+    const { path, query, headers } = upstream.last();
+    expect([path, query, headers["api-key"], headers.authorization]).toEqual(["/openai/realtime", { "api-version": "2025-04-01-preview", deployment: "gpt-41-realtime" }, "upstream-key-1", undefined]);
+    client.socket.close();
+    await noHolds(bench);
+    expect(bench.ledger.settlements.map(({ log }) => log.model_name)).toEqual(["gpt-4.1-realtime"]);
+  });
+
+  test("a channel at its own limit of calls is passed over by new sessions; a budget counts each response", async () => {
+    const full = makeChannel(1, upstream.url, { priority: 5, limits: { concurrency: 1 } });
+    const { bench, connect } = setUp((b) => (b.caller.budget_day = COST + 2000), [full, makeChannel(2, upstream.url)]);
+    const first = connect("gpt-realtime");
+    await respond(first);
+    const second = connect("gpt-realtime");
+    await second.open();
+    expect(upstream.connections.slice(-2).map(({ headers }) => headers.authorization)).toEqual(["Bearer upstream-key-1", "Bearer upstream-key-2"]);
+    first.say({ type: "response.create" });
+    await first.heard("response.done", 2);
+    first.say({ type: "response.create" });
+    second.say({ type: "response.create" });
+    await until("one of them over the budget", () => [first, second].some((client) => client.closed?.reason === "budget_day_used_up"));
+    for (const client of [first, second]) client.socket.close();
     await noHolds(bench);
   });
 

@@ -45,7 +45,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   };
   call.attempts.push(record);
   call.channel = channel;
-  engine.cooling.begin(channel.id, call.request.model, record);
+  engine.routing.cooling.begin(channel.id, call.request.model, record);
 
   const controller = new AbortController();
   let expired: Phase | undefined;
@@ -95,7 +95,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     }
     call.first_content_at = seams.now();
     record.first_content_ms = call.first_content_at - started;
-    engine.cooling.served(channel.id, call.request.model, started);
+    engine.routing.cooling.served(channel.id, call.request.model, started);
   } catch (error) {
     controller.abort();
     outcome = { ok: false, failure: explain(error, record.status, expired, unreachable) };
@@ -106,7 +106,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     const { failure } = outcome;
     record.failure = failure.class;
     record.message = failure.error ? failure.error.message : (failure.phase ?? "");
-    engine.cooling.failed(channel.id, call.request.model, record, started, failure);
+    engine.routing.cooling.failed(channel.id, call.request.model, record, started, failure);
     if (!call.left) reportFailure(call, channel, failure);
   }
   return outcome;

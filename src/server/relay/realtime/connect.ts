@@ -2,11 +2,10 @@
 import type { AttemptRecord } from "../../../shared/log";
 import type { Call } from "../call";
 import { classifyStatus, type Failure, failureOf } from "../failures";
-import { serveIn } from "../groups";
 import { providerOf } from "../providers/registry";
 import type { PoolChannel } from "../seams";
 import type { Selection } from "../select";
-import { endReasonOf, type TriesOutcome } from "../tries";
+import { type Refused, tryChannels } from "../tries";
 import { urlOf } from "../upstream";
 
 /** What the caller asked for besides the model. */
@@ -29,7 +28,7 @@ export interface Upstream {
   queue: (Frame | { code: number; reason: string })[];
 }
 
-export type Connected = { ok: true; upstream: Upstream } | Extract<TriesOutcome, { ok: false }>;
+export type Connected = { ok: true; upstream: Upstream } | Refused;
 
 /** The WebSocket address of a session; undefined when the channel's type has none. */
 export function realtimeUrl(channel: PoolChannel, call: Pick<Call, "operation">, model: string, intent?: string): string | undefined {
@@ -45,27 +44,18 @@ export function realtimeUrl(channel: PoolChannel, call: Pick<Call, "operation">,
 }
 
 /** Tries channels until one opens. Its socket is paused: nothing is lost until somebody listens. Never throws. */
-export async function connect(call: Call, selection: Selection, wish: RealtimeWish): Promise<Connected> {
-  const { option, now } = call.engine.seams;
-  let failure: Failure = failureOf("unreachable");
-  for (let tries = 0; tries <= option.retryTimes; tries++) {
-    const channel = selection.next();
-    if (!channel) break;
-    serveIn(call, selection.groupOf(channel));
+export function connect(call: Call, selection: Selection, wish: RealtimeWish): Promise<Connected> {
+  return tryChannels<{ ok: true; upstream: Upstream }>(call, selection, async (_, channel) => {
     const outcome = await attempt(call, channel, wish);
-    if (!isFailure(outcome)) return { ok: true, upstream: outcome };
-    failure = outcome;
-    if (call.left) return { ok: false, failure, end_reason: "caller_left" };
-    if (!failure.retry || now() - call.arrived >= option.attemptBudgetMs) break;
-  }
-  return { ok: false, failure, end_reason: endReasonOf(failure) };
+    return isFailure(outcome) ? { ok: false, failure: outcome } : { ok: true, upstream: outcome };
+  });
 }
 
 const isFailure = (outcome: Upstream | Failure): outcome is Failure => "class" in outcome;
 
 async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Promise<Upstream | Failure> {
   const { engine, request } = call;
-  const { seams, cooling } = engine;
+  const { seams, routing: { cooling } } = engine;
   const started = seams.now();
   const record: AttemptRecord = {
     channel: channel.id, channel_name: channel.name, status: 0, failure: "", message: "",

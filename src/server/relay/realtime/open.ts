@@ -7,8 +7,7 @@ import type { CallerDialect } from "../dialects/dialect";
 import { type Door, offeredProtocols } from "../door";
 import { callError, thrownError } from "../error";
 import { priceFor } from "../groups";
-import { enter, type Admission } from "../limits";
-import type { Operation } from "../operations/operation";
+import { type Admission, enter, leavePlaces } from "../limits";
 import { realtime } from "../operations/realtime";
 import { callRow, refusedRow } from "../row";
 import type { Caller } from "../seams";
@@ -40,22 +39,22 @@ export interface RealtimeArrival {
   arrived: number;
 }
 
-/** The channels that may be tried; throws what the caller gets when there is none. */
-type Select = (engine: Engine, arrival: RealtimeArrival & { operation: Operation }, model: string) => Selection;
-
 interface Prepared {
   wish: RealtimeWish;
   selection: Selection;
   rounds: Rounds;
-  admission: Admission | undefined;
+  admission?: Admission;
 }
+
+/** What a session itself uses of a limit. */
+const nothing = { tokens: 0, success: false, units: 0 };
 
 /**
  * Answers the handshake: an upgrade, or an HTTP error. Throws the AppError of what is refused before a channel was asked; but
  * who has no balance is told inside a session that ends with 1008, because a browser cannot read a refused handshake.
  */
 export async function openRealtime(
-  engine: Engine, request: Request, door: Door, arrival: RealtimeArrival, select: Select, upgrade: Upgrade | undefined,
+  engine: Engine, request: Request, door: Door, arrival: RealtimeArrival, upgrade: Upgrade | undefined,
 ): Promise<Response> {
   if (!upgrade || request.headers.get("upgrade")?.toLowerCase() !== "websocket") fail("upgrade_required");
   const { seams } = engine;
@@ -67,7 +66,7 @@ export async function openRealtime(
   };
   let prepared: Prepared;
   try {
-    prepared = { wish, ...(await prepare(engine, door, arrival, select, model)) };
+    prepared = { wish, ...(await prepare(engine, door, arrival, model)) };
   } catch (error) {
     await refuse(error);
     throw error;
@@ -77,7 +76,7 @@ export async function openRealtime(
   try {
     await rounds.hold();
   } catch (error) {
-    admission?.end({ tokens: 0, success: false });
+    await admission?.end(nothing);
     await refuse(error);
     const told = error instanceof AppError && errors[error.code].owner === "caller";
     if (told && upgrade(headers, refusal(errorEvent(thrownError(error, lang, request_id), request_id), error.code))) return upgraded();
@@ -98,13 +97,13 @@ async function readWish(request: Request, { seams }: Engine, arrival: RealtimeAr
   throw error;
 }
 
-async function prepare(engine: Engine, door: Door, arrival: RealtimeArrival, select: Select, model: string): Promise<Omit<Prepared, "wish">> {
+async function prepare(engine: Engine, door: Door, arrival: RealtimeArrival, model: string): Promise<Omit<Prepared, "wish">> {
   const { seams } = engine;
   const { caller } = arrival;
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
-  const selection = select(engine, { ...arrival, operation: realtime }, model);
+  const selection = engine.routing.select({ caller, operation: realtime, model });
   const price = priceFor(seams, caller, model) ?? fail("model_price_missing", { model });
-  const admitted = seams.limits.admit(caller, 0);
+  const admitted = seams.limits.admit(caller, { model, tokens: 0, units: 0 });
   const admission = admitted && enter(await admitted, door);
   const alarm = new Alarm(() => seams.now(), engine.timers);
   const attempts: Call["attempts"] = [];
@@ -114,12 +113,12 @@ async function prepare(engine: Engine, door: Door, arrival: RealtimeArrival, sel
       ...arrival, request_id: id, engine, operation: realtime, betas: "", alarm, attempts, explain: () => selection.explain(),
       request: { model: name, stream: true, include_usage: true, max_output: step, terms },
       body: Buffer.alloc(0), form: undefined, price: itsPrice, input_bound: step, arrived: seams.now(),
-      channel: undefined, upstream_model: "", upstream_request_id: "", warnings: [],
+      channel: undefined, need: { model: name, tokens: 0, units: 0 }, upstream_model: "", upstream_request_id: "", warnings: [],
       first_content_at: -1, left: false, over: false, onLeave: undefined,
     }),
     arrival.request_id, model, price,
   );
-  return { selection, rounds, admission };
+  return { selection, rounds, ...(admission && { admission }) };
 }
 
 /** The upstream first: what it refuses is an HTTP error, and another channel may take it. */
@@ -133,11 +132,17 @@ async function start(request: Request, door: Door, prepared: Prepared, upgrade: 
     call.onLeave?.();
   };
   request.signal.addEventListener("abort", leave, { once: true });
+  // The session takes a place at the channel; what a response needs is asked when it begins.
+  const { need } = call;
+  call.need = { model: need.model, tokens: 0, units: 0 };
   const outcome = await connect(call, selection, wish);
+  call.need = need;
+  const places = { ...(admission && { admission }), ...(call.room && { room: call.room }) };
+  delete call.room;
   // An upgrade ends the request as well.
   request.signal.removeEventListener("abort", leave);
   if (!outcome.ok) {
-    admission?.end({ tokens: 0, success: false });
+    await leavePlaces(places, nothing);
     await rounds.end(outcome.end_reason);
     const error = callError(call, outcome.failure);
     await seams.recordFailure(callRow(call, { end_reason: outcome.end_reason, quota: 0, bill: [], usage: undefined, estimated: false, content: error.message }));
@@ -145,7 +150,7 @@ async function start(request: Request, door: Door, prepared: Prepared, upgrade: 
   }
   call.alarm.total(seams.option.totalTimeoutMs);
   const session = new RealtimeSession(call, rounds, outcome.upstream);
-  void session.ended.then(() => admission?.end({ tokens: 0, success: true }));
+  void session.ended.then(() => leavePlaces(places, { ...nothing, success: true }));
   if (!engine.draining && !call.left && upgrade(session)) return upgraded();
   await session.abandon();
   throw new AppError(engine.draining ? "draining" : "upgrade_required");

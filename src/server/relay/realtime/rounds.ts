@@ -8,15 +8,22 @@ import { type CompiledPrice, quotaOf } from "../../../shared/pricing";
 import type { Call } from "../call";
 import { priceFor } from "../groups";
 import type { Usage } from "../events";
+import type { Admission, Need } from "../limits";
 import { CallMoney } from "../money";
 import type { Terms } from "../operations/direct";
-import { completionTokens, promptTokens } from "../row";
 
 interface Round {
   call: Call;
   money: CallMoney;
   /** Counted while the response runs: its bill when it never tells its usage. */
   seen: { output: number; audio_out: number };
+}
+
+/** A limit that is reached is thrown. */
+async function enterInside(asked: Promise<Admission> | undefined): Promise<Admission | undefined> {
+  const admission = await asked;
+  if (admission?.refused) throw new AppError(admission.refused.code, admission.refused.values);
+  return admission;
 }
 
 /** Makes the call of one round from the session's facts; it holds one step of tokens in and out. */
@@ -87,14 +94,11 @@ export class Rounds {
     const { caller, engine } = call;
     call.arrived = engine.seams.now();
     await money.commitPrice();
-    // The session itself stands for the concurrent call.
-    const expected = this.#last ? promptTokens(this.#last) + completionTokens(this.#last) : call.input_bound;
-    const admission = await engine.seams.limits.admit({ ...caller, concurrency: 0 }, expected);
-    if (!admission) return;
-    const { refused } = admission;
-    if (refused) throw new AppError(refused.code, { limit: refused.limit, retry_after_s: refused.retry_after_s });
-    call.admission?.end({ tokens: 0, success: true });
-    call.admission = admission;
+    const need: Need = { ...call.need, inside: true };
+    const admission = await enterInside(engine.seams.limits.admit(caller, need));
+    if (admission) call.admission = admission;
+    const room = call.channel && (await enterInside(engine.seams.limits.enterChannel(call.channel, caller, need)));
+    if (room) call.room = room;
   }
 
   /** Content came. */

@@ -215,7 +215,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     const { channel, engine, request, request_id } = this.#call;
     if (!channel || !failure.disable) return;
     const { upstream_status: status, disable } = failure;
-    engine.cooling.add(channel.id, request.model, failure.cool_ms);
+    engine.routing.cooling.add(channel.id, request.model, failure.cool_ms);
     const message = failure.error?.message ?? "";
     engine.seams.channelFailed(channel, { status, disable, message, request_id, model: request.model, quoted: () => false });
   }

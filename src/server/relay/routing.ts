@@ -1,0 +1,62 @@
+/**
+ * Where calls may go: what a process knows of its channels beside their rows. The relay asks it for the channels of a call;
+ * the dry run asks the same and tries none.
+ */
+import { fail } from "../../shared/errors";
+import { Cooling } from "./cooling";
+import type { Operation } from "./operations/operation";
+import type { Caller, Pool, PoolChannel } from "./seams";
+import { Selection, type Stage } from "./select";
+import { Sticky } from "./sticky";
+import { urlOf } from "./upstream";
+
+/** What decides who may be asked. */
+export interface Destination {
+  caller: Pick<Caller, "group" | "groups" | "channel_id">;
+  operation: Operation;
+  model: string;
+}
+
+export interface Routing {
+  readonly pool: Pool;
+  readonly cooling: Cooling;
+  readonly sticky: Sticky;
+  /**
+   * The channels that may be tried. Throws what the caller gets when there is none: model_not_found,
+   * channel_database_inconsistent, operation_unsupported, channel_disabled, invalid_request.
+   */
+  select(destination: Destination): Selection;
+}
+
+/** `now`: epoch milliseconds; `random`: a number in [0, 1). */
+export function createRouting(pool: Pool, now: () => number, random: () => number = Math.random): Routing {
+  const cooling = new Cooling(now);
+  return {
+    pool,
+    cooling,
+    sticky: new Sticky(now),
+    select: ({ caller, operation, model }) => {
+      const { candidates, stages } = candidatesOf(pool, caller, model);
+      const supports = (channel: PoolChannel): boolean => urlOf(channel, operation, model) !== undefined;
+      const selection = new Selection({ candidates, model, cooling, supports, random, stages });
+      if (selection.left === 0) fail("operation_unsupported", { group: caller.group, model });
+      return selection;
+    },
+  };
+}
+
+function candidatesOf(
+  pool: Pool, { group, groups, channel_id }: Destination["caller"], model: string,
+): { candidates: readonly PoolChannel[]; stages?: Stage[] | undefined } {
+  if (channel_id !== undefined) {
+    const pinned = pool.byId(channel_id) ?? fail("invalid_request", { detail: `channel ${channel_id}` });
+    if (!pinned.enabled) fail("channel_disabled");
+    return { candidates: [pinned.channel] };
+  }
+  const stages = groups?.map((name) => ({ group: name, candidates: pool.candidates(name, model) }));
+  const candidates = stages ? [...new Set(stages.flatMap((stage) => stage.candidates))] : pool.candidates(group, model);
+  if (candidates.length > 0) return { candidates, stages };
+  // Somebody should serve it, but his row cannot be used: that is no missing model (C-600).
+  const broken = (groups ?? [group]).some((name) => pool.broken(name, model));
+  return fail(broken ? "channel_database_inconsistent" : "model_not_found", { group, model });
+}
