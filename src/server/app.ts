@@ -6,6 +6,7 @@ import type { Lang } from "../shared/text";
 import type { ClientFiles } from "./client-files";
 import type { Ctx, Services } from "./context";
 import { createDemoUpstream } from "./features/demo/upstream";
+import type { Scraper } from "./features/metrics/page";
 import { admitToPlayground } from "./features/playground/admit";
 import { type ClientAddress, createAddressReader } from "./http/address";
 import { envelopeOf } from "./http/fail";
@@ -23,6 +24,8 @@ export interface AppParts {
   services: Services;
   relay: Relay;
   files: ClientFiles;
+  /** What /metrics answers. */
+  metrics(scraper: Scraper): Promise<Response>;
   /** What /readyz reports; see readiness.ts. */
   ready(): Promise<{ ready: boolean; checks: Record<string, string> }>;
 }
@@ -37,7 +40,7 @@ interface Peer {
   requestIP(request: Request): { address: string } | null;
 }
 
-export function createApp({ services, relay, files, ready }: AppParts) {
+export function createApp({ services, relay, files, ready, metrics }: AppParts) {
   const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES);
   const peerOf = (request: Request, server: Peer | null): string => server?.requestIP(request)?.address ?? "127.0.0.1";
   const whereFrom = (request: Request, server: Peer | null): ClientAddress => addressOf(request.headers, peerOf(request, server));
@@ -119,6 +122,9 @@ export function createApp({ services, relay, files, ready }: AppParts) {
     const state = await ready();
     return Response.json(state, { status: state.ready ? 200 : 503 });
   });
+
+  // The socket's address: a forwarded one could be invented.
+  app.get("/metrics", ({ request, server }) => metrics({ peer: peerOf(request, server), headers: request.headers }));
 
   app.get("/trpc/*", ({ request, server }) => trpc(request, server));
   app.post("/trpc/*", ({ request, server }) => trpc(request, server), { parse: "none" });

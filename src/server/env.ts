@@ -49,6 +49,7 @@ export const variables = {
   WEIR_TRUSTED_PROXIES: networks("Addresses or networks whose X-Forwarded-For is believed, such as 127.0.0.1,10.0.0.0/8."),
   WEIR_LOG_LEVEL: choice("Least level that is logged.", ["debug", "info", "warn", "error", "silent"], "info"),
   WEIR_LOG_FORMAT: choice("auto: JSON lines, readable text on a terminal.", ["auto", "json", "pretty"], "auto"),
+  WEIR_METRICS_TOKEN: text("Bearer token of /metrics. Empty: only this machine may read it, and through no proxy.", "", true),
   WEIR_API_RATE_LIMIT: whole("Calls of /api per client address in 180 seconds; 0 = no limit.", 180, 0, 1_000_000),
   WEIR_CRITICAL_RATE_LIMIT: whole("Sign-in, register, reset and similar calls per client address in 20 minutes; 0 = no limit.", 20, 0, 1_000_000),
   WEIR_MAX_BODY_MB: whole("Largest request body of /v1, in MB.", 64, 1, 4096),

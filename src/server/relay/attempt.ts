@@ -102,6 +102,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   }
   alarm.onLimit = undefined;
   record.duration_ms = seams.now() - started;
+  engine.watch.attempted(channel, outcome.ok ? "ok" : outcome.failure.class);
   if (!outcome.ok) {
     const { failure } = outcome;
     record.failure = failure.class;

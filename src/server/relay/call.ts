@@ -14,6 +14,7 @@ import type { Tokens } from "./providers/tokens";
 import type { Caller, PoolChannel, Seams } from "./seams";
 import type { Routing } from "./routing";
 import type { SelectionRecord } from "./select";
+import type { Watch } from "./watch";
 
 /** Counters of the running process, for metrics and tests. */
 export interface RelayStats {
@@ -21,6 +22,8 @@ export interface RelayStats {
   open_calls: number;
   /** Streams whose body is not over. */
   open_streams: number;
+  /** Realtime sessions that are open; each is an open stream as well. */
+  open_sessions: number;
   /** Settles that took longer than SETTLE_LIMIT_MS or failed: the hold stayed for the sweep. */
   late_settles: number;
   /** Settles whose hold was gone: charged all the same. */
@@ -36,6 +39,7 @@ export interface RelayDeps {
   timers: Timers;
   /** Where calls may go; shared with whoever asks without calling. */
   routing: Routing;
+  watch: Watch;
   fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
   /** Whether a TCP connection to the host of a URL can be opened within `ms`. */
   reachable(url: string, ms: number): Promise<boolean>;

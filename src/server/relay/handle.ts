@@ -33,6 +33,7 @@ import type { Selection } from "./select";
 import type { Bytes } from "./sse";
 import { stickyKey } from "./sticky";
 import { DRAIN_MS } from "./stream";
+import { unwatched } from "./watch";
 
 export interface Relay {
   /**
@@ -52,9 +53,9 @@ export type Admit = (body: JsonObject, lang: Lang) => Promise<{ caller: Caller; 
 
 /** The data plane over its five seams. `deps` replace time, chance and network in tests. */
 export function createRelay(seams: Seams, { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>): Relay {
-  const stats: RelayStats = { open_calls: 0, open_streams: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
+  const stats: RelayStats = { open_calls: 0, open_streams: 0, open_sessions: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
   const engine: Engine = {
-    timers: realTimers, fetch: (url, init) => fetch(url, init), reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
+    timers: realTimers, watch: unwatched, fetch: (url, init) => fetch(url, init), reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
     seams, tokens: new Tokens(), stats, sessions: new Set(), draining: false,
   };
   return {
@@ -105,7 +106,8 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
     if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
     return await relay(engine, request, door, { ...arrival, operation: route.operation }, body);
   } catch (error) {
-    if (!(error instanceof AppError)) engine.log.error({ err: error, request_id: requestId }, "relay failed");
+    if (error instanceof AppError) engine.watch.refused(error.code);
+    else engine.log.error({ err: error, request_id: requestId }, "relay failed");
     return door.error(dialect, thrownError(error, lang, requestId));
   }
 }

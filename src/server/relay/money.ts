@@ -145,6 +145,7 @@ export class CallMoney {
     const { terms } = call.request;
     const usage = ending.usage ?? terms?.usage ?? this.#estimate(ending.content_bytes);
     const charge = chargeOf(call.price, usage, terms?.times);
+    call.engine.watch.ended(call, { end_reason: ending.end_reason, quota: charge.quota, usage });
     const left = leavePlaces(call, { tokens: promptTokens(usage) + completionTokens(usage), success: true, units: charge.quota });
     const log = callRow(call, {
       end_reason: ending.end_reason,

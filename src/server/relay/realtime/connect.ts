@@ -67,6 +67,7 @@ async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Pr
   cooling.begin(channel.id, request.model, record);
   const outcome = await open(call, channel, wish);
   record.duration_ms = seams.now() - started;
+  engine.watch.attempted(channel, isFailure(outcome) ? outcome.class : "ok");
   if (!isFailure(outcome)) {
     record.status = 101;
     cooling.served(channel.id, request.model, started);

@@ -79,6 +79,7 @@ export async function openRealtime(
     await admission?.end(nothing);
     await refuse(error);
     const told = error instanceof AppError && errors[error.code].owner === "caller";
+    if (told) engine.watch.refused(error.code);
     if (told && upgrade(headers, refusal(errorEvent(thrownError(error, lang, request_id), request_id), error.code))) return upgraded();
     throw error;
   }
@@ -145,6 +146,7 @@ async function start(request: Request, door: Door, prepared: Prepared, upgrade: 
     await leavePlaces(places, nothing);
     await rounds.end(outcome.end_reason);
     const error = callError(call, outcome.failure);
+    engine.watch.ended(call, { end_reason: outcome.end_reason, quota: 0, usage: undefined });
     await seams.recordFailure(callRow(call, { end_reason: outcome.end_reason, quota: 0, bill: [], usage: undefined, estimated: false, content: error.message }));
     return door.error(call.dialect, error);
   }

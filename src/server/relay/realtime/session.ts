@@ -85,6 +85,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     alarm.onLimit = (phase) => this.#expire(phase);
     engine.sessions.add(this);
     engine.stats.open_streams++;
+    engine.stats.open_sessions++;
   }
 
   open(caller: CallerSocket): void {
@@ -278,6 +279,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     await this.#rounds.end(end_reason);
     engine.sessions.delete(this);
     engine.stats.open_streams--;
+    engine.stats.open_sessions--;
     this.#ended.resolve();
   }
 }
