@@ -8,6 +8,7 @@ import { CannotStart } from "./lib/cannot-start";
 import type { Logger } from "./lib/log";
 import { createReadiness } from "./readiness";
 import { createRelay } from "./relay/handle";
+import { both } from "./relay/watch";
 import { relaySeams } from "./relay-seams";
 import { demoBaseUrl, startDemo } from "./features/demo/service";
 import { CallCounts } from "./features/metrics/calls";
@@ -52,7 +53,9 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const readiness = createReadiness(services);
   const jobs = startJobs(services);
   const counts = new CallCounts();
-  const relay = createRelay(relaySeams(services), { watch: counts, log, routing: services.routing });
+  // Loaded when wanted: it costs memory.
+  const tracing = env.WEIR_OTLP_ENDPOINT ? (await import("./features/tracing/tracing")).startTracing(env, services.cluster.instanceId) : undefined;
+  const relay = createRelay(relaySeams(services), { watch: tracing ? both(counts, tracing.watch) : counts, log, routing: services.routing });
   const lag = watchLoop();
   const metrics = createMetrics({ services, counts, stats: relay.stats, lag });
   const app = createApp({ services, relay, files: createClientFiles(), ready: readiness.check, metrics });
@@ -74,6 +77,7 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
       await sessions;
       await server.stop(true);
       lag.stop();
+      await tracing?.stop();
       await jobs.stop();
       await services.ledger.flush();
       await instance.stop();

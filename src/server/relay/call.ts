@@ -77,6 +77,8 @@ export interface Call {
   /** The program that calls, by its User-Agent. */
   readonly client_type: string;
   readonly request_id: string;
+  /** The trace that the caller belongs to (W3C traceparent), where somebody wants to know. It never goes upstream. */
+  traceparent?: string;
   /** Epoch milliseconds; in a realtime session when the response began. */
   arrived: number;
   readonly request: ChatRequest;

@@ -33,7 +33,7 @@ import type { Selection } from "./select";
 import type { Bytes } from "./sse";
 import { stickyKey } from "./sticky";
 import { DRAIN_MS } from "./stream";
-import { unwatched } from "./watch";
+import { traceOf, unwatched } from "./watch";
 
 export interface Relay {
   /**
@@ -102,7 +102,7 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
     }
     door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
-    const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived };
+    const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, ...traceOf(engine, request) };
     if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
     return await relay(engine, request, door, { ...arrival, operation: route.operation }, body);
   } catch (error) {
@@ -133,6 +133,7 @@ interface Arrival {
   client_type: string;
   request_id: string;
   arrived: number;
+  traceparent?: string;
 }
 
 /** A call with an operation: read, price, select, hold, attempt, answer. */
@@ -162,6 +163,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
       alarm: new Alarm(() => seams.now(), engine.timers), attempts: [], explain: () => selection.explain(),
       channel: undefined, need: { model, tokens: 0, units: 0 }, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
     };
+    if (arrival.traceparent !== undefined) call.traceparent = arrival.traceparent;
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
     const money = new CallMoney(call);
     const admission = seams.limits.admit(caller, call.need);

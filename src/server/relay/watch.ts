@@ -15,6 +15,8 @@ export interface CallEnd {
 }
 
 export interface Watch {
+  /** It wants to know which trace a call belongs to. */
+  readonly traces: boolean;
   /** A channel was tried. `outcome`: "ok", or the class of the failure. */
   attempted(channel: PoolChannel, outcome: FailureClass | "ok"): void;
   /** A call has left its log row: charged, or failed for nothing. Once for every call; in a realtime session once a response. */
@@ -23,4 +25,27 @@ export interface Watch {
   refused(code: ErrorCode): void;
 }
 
-export const unwatched: Watch = { attempted: () => undefined, ended: () => undefined, refused: () => undefined };
+/** Two who watch. */
+export const both = (one: Watch, other: Watch): Watch => ({
+  traces: one.traces || other.traces,
+  attempted(channel, outcome) {
+    one.attempted(channel, outcome);
+    other.attempted(channel, outcome);
+  },
+  ended(call, end) {
+    one.ended(call, end);
+    other.ended(call, end);
+  },
+  refused(code) {
+    one.refused(code);
+    other.refused(code);
+  },
+});
+
+export const unwatched: Watch = { traces: false, attempted: () => undefined, ended: () => undefined, refused: () => undefined };
+
+/** The trace that a request belongs to, for whom it may concern. */
+export function traceOf({ watch }: { watch: Watch }, { headers }: Request): { traceparent?: string } {
+  const traceparent = watch.traces ? headers.get("traceparent") : null;
+  return traceparent === null ? {} : { traceparent };
+}

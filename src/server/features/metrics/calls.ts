@@ -50,6 +50,7 @@ function observe(into: Distribution, seconds: number): void {
 const raise = <K>(map: Map<K, number>, key: K): void => void map.set(key, (map.get(key) ?? 0) + 1);
 
 export class CallCounts implements Watch {
+  readonly traces = false;
   readonly series = new Map<string, Series>();
   /** By operation. */
   readonly times = new Map<string, Times>();

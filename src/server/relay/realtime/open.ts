@@ -37,6 +37,7 @@ export interface RealtimeArrival {
   client_type: string;
   request_id: string;
   arrived: number;
+  traceparent?: string;
 }
 
 interface Prepared {
