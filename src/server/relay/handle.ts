@@ -30,6 +30,7 @@ import { refusedRow } from "./row";
 import { createRouting } from "./routing";
 import type { Caller, Seams } from "./seams";
 import type { Selection } from "./select";
+import { refuseSensitive } from "./sensitive";
 import type { Bytes } from "./sse";
 import { stickyKey } from "./sticky";
 import { DRAIN_MS } from "./stream";
@@ -149,6 +150,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     ({ form } = received);
     model = asked.model;
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
+    refuseSensitive(seams, received);
     // Who serves it first: a model that nobody serves is unknown, whatever its price.
     const selection = engine.routing.select({ caller, operation, model });
     const sticky_key = selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json

@@ -8,6 +8,7 @@ import type { Call, OpenSession } from "../call";
 import { ownError, type RelayError, thrownError } from "../error";
 import { classifyErrorIn200 } from "../failures";
 import { refusedRow } from "../row";
+import { refuseSensitiveFrame } from "../sensitive";
 import { DRAIN_MS } from "../stream";
 import type { Frame, Upstream, UpstreamSocket } from "./connect";
 import { errorEvent, generatedBy, readEvent, type RealtimeEvent } from "./events";
@@ -70,6 +71,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   #busy = true;
   /** The caller's socket keeps what it cannot send. */
   #full = false;
+  #refusals = 0;
   /** Over as soon as nothing runs. */
   #leaving = false;
   #over = false;
@@ -99,6 +101,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   message(caller: CallerSocket, frame: Frame): void {
     if (this.#over || this.#call.left || this.#upstream.readyState !== WebSocket.OPEN) return;
     this.#stir();
+    if (typeof frame === "string" && !this.#isAllowed(frame)) return;
     this.#upstream.send(frame);
     if (this.#upstream.bufferedAmount <= UPSTREAM_BUFFER) return;
     caller.pause();
@@ -136,6 +139,22 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   /** Never opened: the caller's half could not be upgraded. */
   abandon(): Promise<void> {
     return this.#end("caller_left", CLOSE.normal);
+  }
+
+  /** An event with a sensitive word goes no further: its caller is told, and the session goes on. */
+  #isAllowed(frame: string): boolean {
+    const { engine, lang, caller, ip, path, request, request_id } = this.#rounds.call;
+    try {
+      refuseSensitiveFrame(engine.seams, frame);
+      return true;
+    } catch (thrown) {
+      const error = thrownError(thrown, lang, this.#call.request_id);
+      this.#caller?.send(errorEvent(error, request_id));
+      if (thrown instanceof AppError) engine.watch.refused(thrown.code);
+      const arrived = engine.seams.now();
+      void engine.seams.recordFailure(refusedRow(caller, { request_id: `${request_id}/${++this.#refusals}`, ip, arrived, path, model: request.model, content: error.message }));
+      return false;
+    }
   }
 
   #waitForUpstream(caller: CallerSocket): void {
