@@ -31,6 +31,12 @@ export const limitScopes: Readonly<Record<LimitScope, Text>> = {
   channel: { zh: "该渠道", en: "This channel" },
 };
 
+/** How an option with sets of limits is written. */
+export const limitHint: Text = {
+  zh: '{"名称": {"rpm": 每分钟请求, "tpm": 每分钟 tokens, "concurrency": 并发, "budget_day": 每日额度, "budget_month": 每月额度}}，所有调用者合计',
+  en: '{"name": {"rpm", "tpm", "concurrency", "budget_day", "budget_month"}}, budgets in units, for all callers together',
+};
+
 const isField = (name: string): name is LimitField => LIMIT_FIELDS.some((field) => field === name);
 const isLimit = (field: LimitField, value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= LIMIT_MAX[field];

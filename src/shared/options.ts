@@ -3,7 +3,7 @@
  * cards, "configure it first" and the generated document all read these entries. On the wire and in the database every
  * value is text ("true", "5", JSON).
  */
-import { type LimitSet, limitSets } from "./limits";
+import { limitHint, type LimitSet, limitSets } from "./limits";
 import { defaultPriceTables, toolPrices } from "./model-prices";
 import {
   address,
@@ -69,11 +69,6 @@ export const cards: Readonly<Record<Card, { tab: "operation" | "system" | "other
 
 const money = { min: 0, max: 1_000_000_000_000 } as const;
 const seconds = (max: number) => ({ min: 1, max, unit: { zh: "秒", en: "s" } }) as const;
-
-const limitHint: Text = {
-  zh: '{"名称": {"rpm": 每分钟请求, "tpm": 每分钟 tokens, "concurrency": 并发, "budget_day": 每日额度, "budget_month": 每月额度}}，所有调用者合计',
-  en: '{"name": {"rpm", "tpm", "concurrency", "budget_day", "budget_month"}}, budgets in units, for all callers together',
-};
 
 export const options = {
   // Quota
@@ -211,11 +206,9 @@ export const options = {
   ModelRequestRateLimitGroup: jsonOption<Record<string, number[]>>({}, rateLimitGroups(),
     "ratelimit", "分组限流", "Limits per group",
     { issue: 3 }),
-  GroupLimits: jsonOption<Record<string, LimitSet>>({}, limitSets(),
-    "ratelimit", "分组总限额", "Limits of groups",
+  GroupLimits: jsonOption<Record<string, LimitSet>>({}, limitSets(), "ratelimit", "分组总限额", "Limits of groups",
     { issue: 3, hint: limitHint }),
-  ModelLimits: jsonOption<Record<string, LimitSet>>({}, limitSets(),
-    "ratelimit", "模型总限额", "Limits of models",
+  ModelLimits: jsonOption<Record<string, LimitSet>>({}, limitSets(), "ratelimit", "模型总限额", "Limits of models",
     { issue: 3, hint: limitHint }),
 
   // Protocols

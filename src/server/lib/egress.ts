@@ -123,7 +123,7 @@ export async function egressFetch(address: string, options: EgressOptions): Prom
 async function fetchByWorker(worker: EgressWorker, url: URL, options: EgressOptions, signal: AbortSignal, maxBytes: number): Promise<EgressResponse> {
   const { resolve = addressesOf } = options;
   // A name without an address is the worker's to find; the check wants one, so a public one stands in.
-  await checkedAddress(url, { ...options, resolve: async (host) => (await resolve(host).catch(() => [])).concat(UNKNOWN) });
+  await checkedAddress(url, { ...options, resolve: async (host) => [...(await resolve(host).catch(() => [])), UNKNOWN] });
   const { method = "GET", headers = {}, body = "" } = options;
   const response = await fetch(worker.url, {
     method: "POST",

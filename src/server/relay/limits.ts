@@ -1,6 +1,6 @@
 /** Limits as the relay sees them: a call asks to enter, is told where it stands, and says what it used when it ends. */
+import type { DryRunLimit } from "../../shared/dry-run";
 import { AppError, type ErrorCode, type ErrorValues } from "../../shared/errors";
-import type { LimitField, LimitScope } from "../../shared/limits";
 import type { Door } from "./door";
 import type { Caller, PoolChannel } from "./seams";
 
@@ -44,24 +44,13 @@ export interface Admission {
   end(used: Used): Promise<void> | undefined;
 }
 
-/** One limit that a call meets, for the dry run. */
-export interface StandingLimit {
-  scope: LimitScope;
-  /** Id or name of its owner. */
-  of: string | number;
-  kind: LimitField | "requests" | "successful_requests";
-  limit: number;
-  remaining: number;
-  reset_seconds: number;
-}
-
 export interface Limits {
   /** undefined when nothing limits this caller: then there is nothing to wait for. */
   admit(caller: Caller, need: Need): Promise<Admission> | undefined;
   /** The channel's own limits, and with group auto those of the group that serves. undefined when there are none. */
   enterChannel(channel: PoolChannel, caller: Caller, need: Need): Promise<Admission> | undefined;
   /** Where a caller stands, and the channels; nothing is taken. */
-  standing(caller: Caller, model: string, channels: readonly PoolChannel[]): Promise<StandingLimit[]>;
+  standing(caller: Caller, model: string, channels: readonly PoolChannel[]): Promise<DryRunLimit[]>;
 }
 
 /** Lets the call in, or throws the 429; either way the answer's headers tell where the caller stands. */

@@ -5,9 +5,10 @@
 import { fail } from "../../shared/errors";
 import { Cooling } from "./cooling";
 import type { Operation } from "./operations/operation";
+import { findRoute } from "./routes";
 import type { Caller, Pool, PoolChannel } from "./seams";
-import { Selection, type Stage } from "./select";
-import { Sticky } from "./sticky";
+import { type PlannedChannel, Selection, type Stage } from "./select";
+import { Sticky, stickyKey } from "./sticky";
 import { urlOf } from "./upstream";
 
 /** What decides who may be asked. */
@@ -26,12 +27,59 @@ export interface Routing {
    * channel_database_inconsistent, operation_unsupported, channel_disabled, invalid_request.
    */
   select(destination: Destination): Selection;
+  /** What `select` would answer a call, and in which order; nothing is tried or taken. Throws the same, and not_found. */
+  plan(call: PlannedCall): Plan;
 }
+
+/** A call that nobody makes. */
+export interface PlannedCall {
+  caller: Pick<Caller, "user_id" | "group" | "groups">;
+  /** A path of the relay. */
+  endpoint: string;
+  model: string;
+  stream: boolean;
+  /** The conversation's name, '' for none. */
+  cache_key: string;
+}
+
+export interface Plan {
+  operation: string;
+  dialect: string;
+  channels: (PlannedChannel & { url: string; upstream_model: string; translated: boolean })[];
+  /** The conversation's own channel, when it comes first for that. */
+  sticky: number | undefined;
+}
+
+/** What serves a path, if it is a call of a model. */
+function callOf(endpoint: string): { operation: Operation; dialect: string } {
+  const route = findRoute("POST", endpoint);
+  if (!route) return fail("not_found", { method: "POST", path: endpoint });
+  const { operation, dialect } = route;
+  return typeof operation === "string" ? fail("api_not_implemented", { method: "POST", path: endpoint }) : { operation, dialect: dialect.key };
+}
+
+function planOf(routing: Pick<Routing, "select" | "sticky">, { caller, endpoint, model, stream, cache_key }: PlannedCall): Plan {
+  const { operation, dialect } = callOf(endpoint);
+  const selection = routing.select({ caller, operation, model });
+  const key = cache_key === "" || !operation.streams ? undefined : stickyKey({ user: cache_key }, caller.user_id, caller.group, model);
+  if (key !== undefined) selection.prefer(routing.sticky, key);
+  const channels = selection.plan().map((planned) => {
+    const { channel } = planned;
+    const upstream_model = channel.model_mapping.get(model) ?? model;
+    const url = planned.turn === 0 ? undefined : urlOf(channel, operation, upstream_model, stream);
+    const translated = operation.key === "chat" && planned.turn > 0 && channel.type.dialect !== dialect;
+    return { ...planned, upstream_model, url: url === undefined ? "" : withoutQuery(url), translated };
+  });
+  return { operation: operation.key, dialect, channels, sticky: selection.preferred };
+}
+
+/** A query may carry a key. */
+const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, "");
 
 /** `now`: epoch milliseconds; `random`: a number in [0, 1). */
 export function createRouting(pool: Pool, now: () => number, random: () => number = Math.random): Routing {
   const cooling = new Cooling(now);
-  return {
+  const routing: Routing = {
     pool,
     cooling,
     sticky: new Sticky(now),
@@ -42,7 +90,9 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
       if (selection.left === 0) fail("operation_unsupported", { group: caller.group, model });
       return selection;
     },
+    plan: (call) => planOf(routing, call),
   };
+  return routing;
 }
 
 function candidatesOf(

@@ -4,11 +4,12 @@
  * are asked in one step, budgets after them, so a call that one of them refuses takes nothing of the others. A channel's
  * limits are asked when it is tried.
  */
+import type { DryRunLimit } from "../../../shared/dry-run";
 import type { ErrorCode } from "../../../shared/errors";
 import { LIMIT_FIELDS, type LimitScope, type LimitSet, limitScopes, limitsOf } from "../../../shared/limits";
 import type { Services } from "../../context";
 import type { Demand, Reservation } from "../../cluster/types";
-import type { Admission, Limits, LimitState, Need, StandingLimit, Used } from "../../relay/limits";
+import type { Admission, Limits, LimitState, Need, Used } from "../../relay/limits";
 import type { Caller, PoolChannel } from "../../relay/seams";
 import { periodsAt } from "./periods";
 import type { Budget, SpendBook } from "./spend";
@@ -18,7 +19,7 @@ const MINUTE = 60;
 const RETRY_CONCURRENT_SECONDS = 1;
 
 /** Whose a limit is, and which. */
-type Whose = Pick<StandingLimit, "scope" | "of" | "kind">;
+type Whose = Pick<DryRunLimit, "scope" | "of" | "kind">;
 
 interface Rule extends Demand, Whose {
   code: ErrorCode;
