@@ -44,6 +44,7 @@ describe("a word is found in", () => {
   const requests: [what: string, path: string, body: unknown][] = [
     ["a message", "/v1/chat/completions", user_says(`say ${BAD}!`)],
     ["a block beside a picture", "/v1/chat/completions", user_says([{ type: "image_url", image_url: { url: png } }, { type: "text", text: "这是敏感词吗" }])],
+    ["a text that pretends to be a file", "/v1/chat/completions", user_says(`data:text/plain;base64,AAAA ${BAD}`)],
     ["a system prompt", "/v1/chat/completions", chat([{ role: "system", content: BAD }, { role: "user", content: "hi" }])],
     ["an earlier tool result", "/v1/chat/completions", chat([{ role: "user", content: "hi" }, { role: "assistant", tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }] }, { role: "tool", tool_call_id: "c", content: BAD }])],
     ["a tool's description", "/v1/chat/completions", chat([{ role: "user", content: "hi" }], { tools: [{ type: "function", function: { name: "f", description: BAD, parameters: {} } }] })],

@@ -9,7 +9,7 @@ import type { Call, Engine, RelayDeps, RelayStats } from "./call";
 import { deliver, failed } from "./deliver";
 import type { CallerDialect } from "./dialects/dialect";
 import { callerLang, Door, presentedKey } from "./door";
-import { ownError, thrownError } from "./error";
+import { thrownError } from "./error";
 import { failureOf } from "./failures";
 import type { JsonObject } from "./json";
 import { priceFor } from "./groups";
@@ -17,9 +17,7 @@ import { enter } from "./limits";
 import { CallMoney } from "./money";
 import { receive } from "./operations/direct";
 import type { Form } from "./operations/form";
-import { subscription, usage } from "./operations/billing";
-import { countTokens } from "./operations/count-tokens";
-import { findModel, listModels, listShape } from "./operations/models";
+import { answerLookup } from "./operations/lookups";
 import type { Operation } from "./operations/operation";
 import { reachable } from "./probe";
 import { Tokens } from "./providers/tokens";
@@ -85,26 +83,11 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
     if (!route) fail("not_found", { method: request.method, path });
     const { caller, body } = await callerOf(engine, request, ip, lang, admit);
     if (route.operation === "unserved") fail("api_not_implemented", { method: request.method, path });
-    if (route.operation === "models") return door.json(JSON.stringify(listModels(engine.seams, caller, listShape(request))));
-    if (route.operation === "subscription") return door.json(JSON.stringify(await subscription(engine.seams, caller)));
-    if (route.operation === "usage") return door.json(JSON.stringify(await usage(engine.seams, caller)));
-    if (route.operation === "model") {
-      const entry = findModel(engine.seams, caller, route.model, listShape(request));
-      return entry ? door.json(JSON.stringify(entry)) : door.error(dialect, unknownModel(caller, route.model, lang, requestId));
-    }
-    if (route.operation === "count_tokens") {
-      const admission = engine.seams.limits.admit(caller, { model: "", tokens: 0, units: 0 });
-      const entered = admission && enter(await admission, door);
-      try {
-        return door.json(JSON.stringify(await countTokens(engine, caller, request, route.counter, route.model)));
-      } finally {
-        void entered?.end({ tokens: 0, success: true, units: 0 });
-      }
-    }
-    door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
     const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, ...traceOf(engine, request) };
     if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
+    if (typeof route.operation === "string") return await answerLookup(engine, route, caller, request, door, lang);
+    door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
     return await relay(engine, request, door, { ...arrival, operation: route.operation }, body);
   } catch (error) {
     if (error instanceof AppError) engine.watch.refused(error.code);
@@ -118,10 +101,6 @@ async function callerOf({ seams }: Engine, request: Request, ip: string, lang: L
   if (!admit) return { caller: await seams.authenticate(presentedKey(request), ip, lang) };
   const { caller, body } = await admit(parseBody(await readBody(request, seams.option.maxBodyBytes)), lang);
   return { caller, body: Buffer.from(JSON.stringify(body)) };
-}
-
-function unknownModel({ group }: Caller, model: string, lang: Lang, requestId: string) {
-  return { ...ownError("model_not_found", { group, model }, lang, requestId), status: 404, type: "invalid_request_error", param: "model" };
 }
 
 interface Arrival {

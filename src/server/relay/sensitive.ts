@@ -10,6 +10,9 @@ const OPAQUE = new Set([
   "signature", "thoughtSignature", "thought_signature", "encrypted_content", "id", "tool_call_id", "call_id", "tool_use_id",
 ]);
 
+/** A file inside an address, and nothing but a file. */
+const EMBEDDED = /^data:[\w.+/;=-]*;base64,[\w+/=-]*$/;
+
 /**
  * Every text of a request, whichever dialect wrote it: messages, system prompts, tools and their results. Over all members
  * rather than over the known blocks of each dialect: a block that is not known must be no way around.
@@ -18,7 +21,7 @@ export function* textsOf(body: unknown): Generator<string> {
   const rest: unknown[] = [body];
   for (let value = rest.pop(); value !== undefined || rest.length > 0; value = rest.pop()) {
     if (typeof value === "string") {
-      if (!value.startsWith("data:")) yield value;
+      if (!EMBEDDED.test(value)) yield value;
     } else if (Array.isArray(value)) {
       for (const item of value) rest.push(item);
     } else if (isObject(value)) {
