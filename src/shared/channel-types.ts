@@ -175,6 +175,11 @@ export const channelTypes = [
   provider({
     id: 25, key: "moonshot", name: text("月之暗面 Kimi", "Moonshot Kimi"), logo: "moonshot",
     base_url: "https://api.moonshot.cn", models: models.moonshot, operations: ["chat"], include_usage: true,
+    // Fixed for these models, any other value is an error (platform.kimi.ai/docs/api/models-overview, November 2026).
+    refuses: {
+      models: /^kimi-k(2\.\d|[3-9])/,
+      members: ["temperature", "top_p", "n", "presence_penalty", "frequency_penalty"],
+    },
     balance: "moonshot",
   }),
   provider({
