@@ -37,8 +37,8 @@ export interface VendorFake {
   readonly types: readonly string[];
   /** The vendor's document or SDK, and when it was read. */
   readonly source: string;
-  /** The key in the form of the type; "upstream-key" when absent. */
-  readonly key?: string;
+  /** The key in the form of the type, made of the fake's address where it names one; "upstream-key" when absent. */
+  readonly key?: string | ((origin: string) => string);
   readonly other?: string;
   /** Put behind the fake's address to make base_url, for example /api/v3; `{model}` stays for the channel to fill. */
   readonly base?: string;
