@@ -103,6 +103,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   }
   alarm.onLimit = undefined;
   record.duration_ms = seams.now() - started;
+  engine.watch.attempted(channel, outcome.ok ? "ok" : outcome.failure.class);
   if (!outcome.ok) {
     const { failure } = outcome;
     // A token that was good a moment ago may have been taken back.
@@ -125,7 +126,7 @@ function reportFailure(call: Call, channel: PoolChannel, failure: Failure): void
     message,
     request_id: call.request_id,
     model: call.request.model,
-    quoted: (phrase) => JSON.stringify(tryParse(call.body) ?? "").toLowerCase().includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
+    quoted: (phrase) => call.form?.quotes(phrase) ?? JSON.stringify(tryParse(call.body) ?? "").toLowerCase().includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
   });
 }
 
