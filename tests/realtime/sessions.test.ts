@@ -321,6 +321,27 @@ describe("ends", () => {
     expect(bench.ledger.settlements.map(({ log }) => [log.end_reason, log.quota])).toEqual([["caller_left", COST]]);
   });
 
+  test("a caller who leaves, and a shutdown, while the next response is being held: the hold is given back", async () => {
+    for (const leave of [(client: TestClient) => client.socket.terminate(), (_: TestClient, bench: Bench) => void bench.relay.stop(0)]) {
+      const { bench, connect } = setUp();
+      const client = connect("gpt-realtime");
+      await client.open();
+      const gate = Promise.withResolvers<void>();
+      const hold = bench.ledger.hold.bind(bench.ledger);
+      bench.ledger.hold = async (request) => {
+        await gate.promise;
+        return hold(request);
+      };
+      client.say({ type: "response.create" });
+      await client.heard("response.done");
+      leave(client, bench);
+      await Bun.sleep(20);
+      gate.resolve();
+      await noHolds(bench);
+      expect(bench.ledger.balance).toBe(1_000_000 - COST);
+    }
+  });
+
   test("an upstream that breaks off: 1011 to the caller, the response is billed by what was seen of it", async () => {
     const { bench, connect } = setUp();
     const client = connect("gpt-realtime+cut");
