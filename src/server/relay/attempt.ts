@@ -126,7 +126,7 @@ function reportFailure(call: Call, channel: PoolChannel, failure: Failure): void
     message,
     request_id: call.request_id,
     model: call.request.model,
-    quoted: (phrase) => JSON.stringify(tryParse(call.body) ?? "").toLowerCase().includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
+    quoted: (phrase) => call.form?.quotes(phrase) ?? JSON.stringify(tryParse(call.body) ?? "").toLowerCase().includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
   });
 }
 

@@ -4,7 +4,6 @@ import { type Attempt, attempt } from "./attempt";
 import type { Call } from "./call";
 import { type Failure, failureOf } from "./failures";
 import { serveIn } from "./groups";
-import type { Admission } from "./limits";
 import type { PoolChannel } from "./seams";
 import type { Selection } from "./select";
 
@@ -26,16 +25,6 @@ export function endReasonOf(failure: Failure): EndReason {
   return "upstream_error";
 }
 
-/** Takes what the call needs of the channel's own limits; what keeps it out when there is no room. */
-async function takeRoom(call: Call, channel: PoolChannel): Promise<Admission["refused"]> {
-  delete call.room;
-  const room = call.engine.seams.limits.enterChannel(channel, call.caller, call.need);
-  if (!room) return undefined;
-  const admission = await room;
-  if (!admission.refused) call.room = admission;
-  return admission.refused;
-}
-
 /** Tries channels with a whole request each. */
 export async function runAttempts(call: Call, selection: Selection): Promise<TriesOutcome> {
   const outcome = await tryChannels(call, selection, attempt);
@@ -45,8 +34,9 @@ export async function runAttempts(call: Call, selection: Selection): Promise<Tri
 }
 
 /**
- * Tries channels with `attempt`: at most RetryTimes more after the first (one at a limit of its own is passed over and no try), none after the shared time budget, none for a failure that
- * another channel cannot mend, none for a caller who has gone. A pinned channel is the only one.
+ * Tries channels with `attempt`: at most RetryTimes more after the first, none after the shared time budget, none for a
+ * failure that another channel cannot mend, none for a caller who has gone. A channel at a limit of its own is passed over,
+ * which is no try. A pinned channel is the only one.
  */
 export async function tryChannels<T extends { ok: true }>(
   call: Call, selection: Selection, attempt: (call: Call, channel: PoolChannel) => Promise<T | { ok: false; failure: Failure }>,
@@ -57,13 +47,16 @@ export async function tryChannels<T extends { ok: true }>(
     const channel = selection.next();
     if (!channel) break;
     serveIn(call, selection.groupOf(channel));
-    const full = await takeRoom(call, channel);
-    if (full) {
-      selection.limited(channel, full.code, full.retry_after_s * 1000);
-      const sooner = Math.min(full.retry_after_s, failure.retry_after_s ?? Infinity);
-      if (tries === 0) failure = { ...failureOf("limited"), retry_after_s: sooner };
+    // What the call needs of the channel's own limits; most have none.
+    const asked = call.engine.seams.limits.enterChannel(channel, call.caller, call.need);
+    const room = asked && (await asked);
+    if (room?.refused) {
+      const { code, retry_after_s } = room.refused;
+      selection.limited(channel, code, retry_after_s * 1000);
+      if (tries === 0) failure = { ...failureOf("limited"), retry_after_s: Math.min(retry_after_s, failure.retry_after_s ?? Infinity) };
       continue;
     }
+    call.room = room;
     tries++;
     const outcome = await attempt(call, channel);
     if (outcome.ok) {
@@ -71,7 +64,8 @@ export async function tryChannels<T extends { ok: true }>(
       return outcome;
     }
     failure = outcome.failure;
-    await call.room?.end({ tokens: 0, success: false, units: 0 });
+    const left = room?.end({ tokens: 0, success: false, units: 0 });
+    if (left) await left;
     if (call.left) return { ok: false, failure, end_reason: "caller_left" };
     if (!failure.retry || now() - call.arrived >= option.attemptBudgetMs) break;
   }

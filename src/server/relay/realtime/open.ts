@@ -116,7 +116,7 @@ async function prepare(engine: Engine, door: Door, arrival: RealtimeArrival, mod
       request: { model: name, stream: true, include_usage: true, max_output: step, terms },
       body: Buffer.alloc(0), form: undefined, price: itsPrice, input_bound: step, arrived: seams.now(),
       channel: undefined, need: { model: name, tokens: 0, units: 0 }, upstream_model: "", upstream_request_id: "", warnings: [],
-      first_content_at: -1, left: false, over: false, onLeave: undefined,
+      first_content_at: -1, room: undefined, left: false, over: false, onLeave: undefined,
     }),
     arrival.request_id, model, price,
   );
@@ -139,8 +139,8 @@ async function start(request: Request, door: Door, prepared: Prepared, upgrade: 
   call.need = { model: need.model, tokens: 0, units: 0 };
   const outcome = await connect(call, selection, wish);
   call.need = need;
-  const places = { ...(admission && { admission }), ...(call.room && { room: call.room }) };
-  delete call.room;
+  const places = { admission, room: call.room };
+  call.room = undefined;
   // An upgrade ends the request as well.
   request.signal.removeEventListener("abort", leave);
   if (!outcome.ok) {
