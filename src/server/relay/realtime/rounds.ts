@@ -105,8 +105,8 @@ export class Rounds {
   }
 
   /** A place for the response that runs; the session may have ended while it was asked for. */
-  async #keep(call: Call, place: Pick<Call, "admission" | "room">): Promise<void> {
-    if (this.#over) await leavePlaces(place, { tokens: 0, success: false, units: 0 });
+  async #keep(call: Call, place: { admission?: Admission; room?: Admission }): Promise<void> {
+    if (this.#over) await leavePlaces({ room: undefined, ...place }, { tokens: 0, success: false, units: 0 });
     else Object.assign(call, place);
   }
 
