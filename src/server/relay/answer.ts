@@ -12,9 +12,8 @@ import { classifyErrorIn200, failureOf } from "./failures";
 import { isObject, outline, tryParse } from "./json";
 import { Meter } from "./meter";
 import { Passage } from "./passage";
-import type { PoolChannel } from "./seams";
-import { type Bytes, firstFrameEnd, readFrame } from "./sse";
-import { chatDialects, isChatDialect } from "./dialects/chat-dialects";
+import { type Bytes, firstFrameEnd, readFrame, REPEAT_LIMIT, TAIL_LIMIT } from "./sse";
+import { chatDialects } from "./dialects/chat-dialects";
 import { StreamTranslator, translateAnswer } from "./translate";
 
 /** Whole answers beyond this are read in outline (embeddings are lists of numbers of any length). */
@@ -47,14 +46,14 @@ export interface AnswerReader {
   fail(error: RelayError): Uint8Array;
 }
 
-/** The dialect a channel answers in. Only chat is asked of a channel that does not speak OpenAI's. */
-export const dialectOf = ({ type }: PoolChannel): DialectKey => (isChatDialect(type.dialect) ? type.dialect : "openai-chat");
-
 function contextOf(call: Call): AnswerContext {
   const { request, request_id, arrived } = call;
   const { model, include_usage, wire } = request;
   return { id: request_id, model, created: Math.floor(arrived / 1000), include_usage, ...(wire && { request: wire }) };
 }
+
+/** Most bytes of one frame: the last one of a Responses stream repeats the whole answer. */
+export const longestFrame = (dialect: DialectKey): number => (dialect === "openai-responses" ? REPEAT_LIMIT : TAIL_LIMIT);
 
 /** The reader of a stream in `dialect`. */
 export function answerReader(call: Call, dialect: DialectKey): AnswerReader {

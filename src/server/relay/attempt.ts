@@ -1,7 +1,7 @@
 /** One upstream try: build, fetch, wait for the first content or the whole body, classify. */
 import type { AttemptRecord } from "../../shared/log";
 import type { Phase } from "./alarm";
-import { answerReader, contentFinder, dialectOf, readAnswer, readError } from "./answer";
+import { answerReader, contentFinder, longestFrame, readAnswer, readError } from "./answer";
 import { isObject, tryParse } from "./json";
 import type { Call } from "./call";
 import { RequestFault } from "./dialects/shared/fault";
@@ -10,6 +10,7 @@ import { Failed } from "./failed";
 import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfterSeconds } from "./failures";
 import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/direct-answer";
 import type { PoolChannel } from "./seams";
+import { dialectOf } from "./spoken";
 import { FrameSplitter, FrameTooLarge, type Bytes } from "./sse";
 import { buildRequest, lastFrame, readErrorBody, type UpstreamStream, upstreamRequestId } from "./upstream";
 
@@ -57,7 +58,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     if (!request) throw new Failed(failureOf("malformed"));
     call.upstream_model = request.model;
     call.warnings = request.warnings;
-    const dialect = dialectOf(channel);
+    const dialect = dialectOf(channel, call.operation);
 
     const { connectTimeoutMs, firstByteTimeoutMs } = seams.option;
     const firstByteLimit = (): void => {
@@ -141,7 +142,7 @@ async function judge(call: Call, channel: PoolChannel, response: Response): Prom
   const { status, headers } = response;
   const retryAfter = retryAfterSeconds(headers.get("retry-after"), call.engine.seams.now());
   const body = status >= 400 ? await readErrorBody(response).catch(() => undefined) : undefined;
-  const error = body && readError(dialectOf(channel), tryParse(body));
+  const error = body && readError(dialectOf(channel, call.operation), tryParse(body));
   return classifyStatus(status, error, channel.status_mapping, retryAfter);
 }
 
@@ -162,7 +163,7 @@ async function openStream(call: Call, dialect: DialectKey, response: Response, c
     throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", response.status));
   }
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
-  const splitter = new FrameSplitter();
+  const splitter = new FrameSplitter(longestFrame(dialect));
   const find = contentFinder(dialect, call.request_id);
   const kept: Bytes[] = [];
   let size = 0;

@@ -12,6 +12,7 @@ import type { Form } from "./operations/form";
 import type { Admission } from "./limits";
 import type { Operation } from "./operations/operation";
 import type { Caller, PoolChannel, Seams } from "./seams";
+import type { Thread } from "./stored/thread";
 import type { Sticky } from "./sticky";
 import type { SelectionRecord } from "./select";
 
@@ -81,6 +82,8 @@ export interface Call {
   explain(): SelectionRecord;
   /** Which conversation this is a turn of, where that matters. */
   sticky_key?: string;
+  /** What it continues, and where its answer is kept. */
+  thread?: Thread;
   /** What a limited caller took by this call. */
   admission?: Admission;
   /** The channel that serves, or that was tried last. */

@@ -1,12 +1,13 @@
 /** One request to one channel: what is sent, and the answer's body under the deadlines of the call. */
 import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
-import type { Warning } from "./events";
+import type { Warning, WireObject } from "./events";
 import { isObject, tryParse, withMembers } from "./json";
 import { directUrl } from "./operations/direct";
 import type { Operation } from "./operations/operation";
 import { providerOf } from "./providers/registry";
 import type { PoolChannel } from "./seams";
+import { dialectOf, operationFor } from "./spoken";
 import { isChatDialect } from "./dialects/chat-dialects";
 import { carriesSeals, translateRequest } from "./translate";
 import { type Bytes, type FrameSplitter, readFrame } from "./sse";
@@ -29,7 +30,7 @@ export interface UpstreamRequest {
 export function urlOf(channel: PoolChannel, operation: Operation, model: string, stream = false): string | undefined {
   const { dialect, complete_url } = channel.type;
   if (dialect !== "openai-chat" && !(operation.key === "chat" && isChatDialect(dialect))) return undefined;
-  return directUrl(providerOf(channel)?.url(channel, operation.key, model, stream), operation, complete_url);
+  return directUrl(providerOf(channel)?.url(channel, operationFor(channel, operation), model, stream), operation, complete_url);
 }
 
 /**
@@ -74,17 +75,25 @@ export function buildRequest(call: Call, channel: PoolChannel, signal: AbortSign
   return { url, init, model, warnings };
 }
 
+/** What a prompt does not carry: which answers the vendor keeps, and what this one continues (openai-responses). */
+const MEMORY = ["previous_response_id", "store", "include"] as const;
+const memoryOf = (body: WireObject): WireObject =>
+  Object.fromEntries(MEMORY.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])));
+
 /** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */
 function bodyFor(call: Call, channel: PoolChannel, model: string): { body: Bytes; warnings: readonly Warning[] } {
   const { request, dialect, body } = call;
-  const { dialect: to, include_usage } = channel.type;
+  const { dialect: spoken, include_usage } = channel.type;
   const from = dialect.key;
+  const to = call.operation.key === "chat" ? dialectOf(channel, call.operation) : spoken;
   if (call.operation.key === "chat" && isChatDialect(to) && (from !== to || carriesSeals(body))) {
     const parsed = tryParse(body);
+    const own = isObject(parsed) ? parsed : {};
     const address = { model: request.model, stream: request.stream };
-    const translated = translateRequest(from, to, isObject(parsed) ? parsed : {}, model, address);
+    const translated = translateRequest(from, to, own, model, address);
     const { stream_options: _, ...without } = translated.body;
-    const written = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;
+    const written = to === "openai-chat" && !include_usage && !request.include_usage ? without
+      : from === to && from === "openai-responses" ? { ...translated.body, ...memoryOf(own) } : translated.body;
     return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
   }
   const changes: Record<string, unknown> = {};

@@ -2,7 +2,7 @@
 import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { fail } from "../../../shared/errors";
 import type { JsonObject } from "../json";
-import type { ChatRequest } from "../events";
+import type { ChatRequest, DialectKey } from "../events";
 import type { DirectRules } from "./direct";
 
 export interface Operation {
@@ -11,6 +11,8 @@ export interface Operation {
   readonly streams: boolean;
   /** Throws model_missing and invalid_request. */
   read(body: JsonObject): ChatRequest;
+  /** The operation under which channels declare that they take such a call as it is, and the dialect of it. */
+  readonly native?: { readonly operation: OperationKey; readonly dialect: DialectKey };
   /** For what is no conversation. */
   readonly direct?: DirectRules;
 }
