@@ -5,6 +5,7 @@ import { createLimits } from "./features/limit/admit";
 import { recordFailure } from "./features/log/record";
 import { fundsOf } from "./features/token/funds";
 import { createPriceBook } from "./features/pricing/price";
+import { createShelf } from "./features/stored/shelf";
 import type { RelayOptions, Seams } from "./relay/seams";
 
 export function relaySeams(services: Services): Seams {
@@ -32,6 +33,7 @@ export function relaySeams(services: Services): Seams {
     ledger: services.ledger,
     funds: (caller) => fundsOf(services, caller),
     limits: createLimits(services),
+    shelf: createShelf(services),
     channelFailed: channelWatch(services),
     recordFailure: (log) => recordFailure(services, log),
     option,

@@ -58,7 +58,7 @@ export const channelTypes = [
   provider({
     id: 1, key: "openai", name: "OpenAI", logo: "openai", base_url: "https://api.openai.com", models: models.openai,
     // OpenAI itself does not rerank; servers that speak its language and stand behind this type do.
-    operations: [...allOperations, "rerank"], organization: true, include_usage: true, balance: "openai-billing",
+    operations: [...allOperations, "rerank", "files", "batches"], organization: true, include_usage: true, balance: "openai-billing",
   }),
   provider({
     ...midjourney, id: 2, key: "midjourney", name: "Midjourney Proxy", base_url: "https://oa.api2d.net",
@@ -122,10 +122,13 @@ export const channelTypes = [
   provider({
     id: 17, key: "ali", name: text("阿里云百炼（通义千问）", "Alibaba Cloud Model Studio (Qwen)"), logo: "qwen",
     base_url: "https://dashscope.aliyuncs.com", models: models.ali, include_usage: true,
-    operations: ["chat", "embeddings", "rerank"],
+    // Files and batches: help.aliyun.com/zh/model-studio/openai-compatible-batch-file-input, read November 2026.
+    operations: ["chat", "embeddings", "rerank", "files", "batches"],
     paths: {
       chat: "/compatible-mode/v1/chat/completions",
       embeddings: "/compatible-mode/v1/embeddings",
+      files: "/compatible-mode/v1/files",
+      batches: "/compatible-mode/v1/batches",
       rerank: "/compatible-api/v1/reranks",
     },
     fetch_models: { path: "/compatible-mode/v1/models", shape: "openai" },

@@ -5,6 +5,7 @@ import type { EndReason } from "../../shared/log";
 import type { Lang } from "../../shared/text";
 import type { Logger } from "../lib/log";
 import { Alarm, realTimers } from "./alarm";
+import { answerAside } from "./aside";
 import { parseBody, readBody } from "./body";
 import type { Call, Engine, RelayDeps, RelayStats } from "./call";
 import { Cooling } from "./cooling";
@@ -20,7 +21,6 @@ import { receive } from "./operations/direct";
 import { answerDirect } from "./operations/direct-call";
 import type { Form } from "./operations/form";
 import { subscription, usage } from "./operations/billing";
-import { countTokens } from "./operations/count-tokens";
 import { findModel, listModels, listShape } from "./operations/models";
 import type { Operation } from "./operations/operation";
 import { reachable } from "./probe";
@@ -30,6 +30,7 @@ import type { Caller, PoolChannel, Seams } from "./seams";
 import { Selection, type Stage } from "./select";
 import type { Bytes } from "./sse";
 import { Sticky, stickyKey } from "./sticky";
+import { Thread } from "./stored/thread";
 import { DRAIN_MS, StreamBody } from "./stream";
 import { runAttempts, type TriesOutcome } from "./tries";
 import { urlOf } from "./upstream";
@@ -79,15 +80,7 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
       const entry = findModel(engine.seams, caller, route.model, listShape(request));
       return entry ? door.json(JSON.stringify(entry)) : door.error(dialect, unknownModel(caller, route.model, lang, requestId));
     }
-    if (route.operation === "count_tokens") {
-      const admission = engine.seams.limits.admit(caller, 0);
-      const entered = admission && enter(await admission, door);
-      try {
-        return door.json(JSON.stringify(await countTokens(engine, caller, request, route.counter, route.model)));
-      } finally {
-        entered?.end({ tokens: 0, success: true });
-      }
-    }
+    if (route.operation === "aside") return await answerAside(route.answer, { engine, caller, request, door, dialect, lang, request_id: requestId });
     door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
     const arrival = { client_type, dialect, operation: route.operation, caller, lang, ip, path, request_id: requestId, arrived };
@@ -130,12 +123,15 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
   let prepared: { call: Call; selection: Selection; money: CallMoney };
   try {
     const received = await receive(operation, request, seams.option.maxBodyBytes, given);
-    const { asked, body, input_bound } = received;
     ({ form } = received);
-    model = asked.model;
+    model = received.asked.model;
+    const opening = Thread.open(engine, caller, operation, received);
+    const thread = opening && (await opening);
+    const { asked, body, input_bound } = received;
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
     // Who serves it first: a model that nobody serves is unknown, whatever its price.
     const selection = selectionFor(engine, arrival, model);
+    thread?.narrow(selection);
     const sticky_key = selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json
       ? stickyKey(received.json, caller.user_id, caller.group, model) : undefined;
     if (sticky_key !== undefined) selection.prefer(engine.sticky, sticky_key, engine.stats);
@@ -149,6 +145,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
       channel: undefined, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
     };
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
+    if (thread) call.thread = thread;
     const money = new CallMoney(call);
     const admission = seams.limits.admit(caller, call.input_bound + coveredAtFirst(call));
     if (admission) call.admission = enter(await admission, door);
@@ -220,6 +217,7 @@ async function answerWhole(call: Call, selection: Selection, money: CallMoney, d
   const { body, result } = outcome;
   const end_reason = call.left ? "caller_left" : "complete";
   await money.settle({ end_reason, usage: result.usage, content_bytes: result.content_bytes });
+  await call.thread?.keep(call, body);
   return door.json(body);
 }
 

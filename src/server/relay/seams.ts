@@ -8,6 +8,7 @@ import type { Lang } from "../../shared/text";
 import type { ChannelTrouble } from "../features/channel/auto-status";
 import type { CallLog, Ledger } from "../features/wallet/ledger";
 import type { Limits } from "./limits";
+import type { Shelf } from "./stored/shelf";
 
 /** Who calls, after authentication. */
 export interface Caller {
@@ -60,6 +61,8 @@ export interface Pool {
   candidates(group: string, model: string): readonly PoolChannel[];
   /** Any channel, enabled or not, for pinned calls and tests. */
   byId(id: number): { channel: PoolChannel; enabled: boolean } | undefined;
+  /** Every enabled channel of a group, any order, for calls that name no model. */
+  inGroup(group: string): readonly PoolChannel[];
   /** Names of the models some enabled channel serves in a group, sorted. */
   models(group: string): readonly string[];
 }
@@ -89,6 +92,8 @@ export interface Seams {
   /** Writes the row of a call that was not charged (type 5, error). Never throws into the relay. */
   recordFailure(log: CallLog): Promise<void>;
   limits: Limits;
+  /** What callers left behind. */
+  shelf: Shelf;
   /** Told of every failed attempt: the channel may have to be disabled. Answers at once and never throws. */
   channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
   /** Options the relay reads, by value at the time of the call. */

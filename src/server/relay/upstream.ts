@@ -7,7 +7,7 @@ import { directUrl } from "./operations/direct";
 import type { Operation } from "./operations/operation";
 import { providerOf } from "./providers/registry";
 import type { PoolChannel } from "./seams";
-import { dialectOf, operationFor } from "./spoken";
+import { dialectOf, isNative, operationFor } from "./spoken";
 import { isChatDialect } from "./dialects/chat-dialects";
 import { carriesSeals, translateRequest } from "./translate";
 import { type Bytes, type FrameSplitter, readFrame } from "./sse";
@@ -30,6 +30,7 @@ export interface UpstreamRequest {
 export function urlOf(channel: PoolChannel, operation: Operation, model: string, stream = false): string | undefined {
   const { dialect, complete_url } = channel.type;
   if (dialect !== "openai-chat" && !(operation.key === "chat" && isChatDialect(dialect))) return undefined;
+  if (operation.direct && operation.native && !isNative(channel, operation)) return undefined;
   return directUrl(providerOf(channel)?.url(channel, operationFor(channel, operation), model, stream), operation, complete_url);
 }
 

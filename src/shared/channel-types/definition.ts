@@ -49,6 +49,8 @@ export type Operation =
   | "moderations"
   | "realtime"
   | "responses"
+  | "files"
+  | "batches"
   | "messages"
   | "midjourney"
   | "suno"
@@ -142,6 +144,8 @@ export const openaiPaths: Readonly<Partial<Record<Operation, string>>> = {
   moderations: "/v1/moderations",
   realtime: "/v1/realtime",
   responses: "/v1/responses",
+  files: "/v1/files",
+  batches: "/v1/batches",
   messages: "/v1/messages",
   video: "/v1/videos",
 };

@@ -24,6 +24,7 @@ export const messages: Operation = {
 export const responses: Operation = {
   key: "chat",
   native: { operation: "responses", dialect: "openai-responses" },
+  refers: "responses",
   streams: true,
   read(body) {
     const model = readModel(body);
