@@ -13,6 +13,9 @@ const NATIVE = "usage:10:20+slow:1";
 const BURST = "usage:10:20+burst:3";
 const TWICE = "usage:11:20";
 const CHAT = "usage:12:20";
+/** Its last frame repeats 1.5 MB. */
+const BIG = "usage:10:20+big-frame:1500";
+const CHAT_BURST = "usage:12:20+burst:3";
 const CLAUDE = "usage:13:20+reasoning";
 const failing = (call: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(call).then(() => undefined, (error: unknown) => error);
 
@@ -30,13 +33,13 @@ for (const engine of ENGINES) {
     beforeAll(async () => {
       weir = await startWeir({ engine });
       const channel = (type: number, models: string[], more = {}): Promise<number> => weir.newChannel({ type, base_url: upstream.url, models, ...more });
-      const broken = [`${NATIVE}+error-midstream`, `${NATIVE}+cut-midstream`, `${NATIVE}+finish-length`];
+      const broken = [BIG, `${NATIVE}+error-midstream`, `${NATIVE}+cut-midstream`, `${NATIVE}+finish-length`];
       await channel(1, [NATIVE, BURST, ...broken]);
       await channel(1, [TWICE], { key: "good-first" });
       await channel(48, [TWICE], { key: "good-second" });
-      await channel(1, [CHAT], { setting: '{"translate":true}' });
+      await channel(1, [CHAT, CHAT_BURST], { setting: '{"translate":true}' });
       await channel(14, [CLAUDE]);
-      await weir.priceModels(Object.fromEntries([NATIVE, BURST, TWICE, CHAT, CLAUDE, ...broken].map((model) => [model, 1])));
+      await weir.priceModels(Object.fromEntries([NATIVE, BURST, TWICE, CHAT, CHAT_BURST, CLAUDE, ...broken].map((model) => [model, 1])));
       ({ key } = await weir.newToken());
       openai = client(key);
       const user = await weir.newUser({ quota: 1_000_000 });
@@ -61,7 +64,7 @@ for (const engine of ENGINES) {
           expect(types(seen).at(-1)).toMatchObject([expect.any(Number), "response.completed"]);
         }
         const row = await weir.waitForLog(({ model_name }) => model_name === BURST);
-        expect(row).toMatchObject({ quota: 30, prompt_tokens: 10, completion_tokens: 20, end_reason: "complete" });
+        expect(row).toMatchObject({ quota: 13, prompt_tokens: 10, completion_tokens: 3, end_reason: "complete" });
       });
 
       test("a stream that fails ends with one response.failed of the same response, whose numbers go on", async () => {
@@ -72,6 +75,12 @@ for (const engine of ENGINES) {
           expect(events.filter(({ type }) => type === "response.created")).toHaveLength(1);
           expect(events.at(-1)).toMatchObject({ type: "response.failed", response: { id: events[0]?.response?.id ?? "", status: "failed" } });
         }
+      });
+
+      test("an answer that is repeated in a frame of more than a megabyte arrives whole", async () => {
+        const answer = await openai.responses.stream({ model: BIG, input: WORDS }).finalResponse();
+        expect(answer).toMatchObject({ status: "completed", usage: { output_tokens: 20 } });
+        expect(answer.output_text).toHaveLength(1500 * 1024);
       });
 
       test("an answer that was cut off by its limit ends with response.incomplete", async () => {
@@ -102,8 +111,8 @@ for (const engine of ENGINES) {
         expect(Object.values(journal.last().query)).toContain("reasoning.encrypted_content");
         expect((await openai.responses.inputItems.list(id)).data).toMatchObject([{ role: "user", content: WORDS }]);
         expect(await failing(openai.responses.cancel(id))).toMatchObject({ status: 400 });
-        for (const call of [stranger.responses.retrieve(id), stranger.responses.delete(id), stranger.responses.cancel(id), stranger.responses.inputItems.list(id)]) {
-          expect(await failing(call)).toMatchObject({ status: 404, code: "response_not_found" });
+        for (const call of [() => stranger.responses.retrieve(id), () => stranger.responses.delete(id), () => stranger.responses.cancel(id), () => stranger.responses.inputItems.list(id)]) {
+          expect(await failing(call())).toMatchObject({ status: 404, code: "response_not_found" });
         }
         await openai.responses.delete(id);
         expect(await failing(openai.responses.retrieve(id))).toMatchObject({ status: 404, code: "response_not_found" });
@@ -149,8 +158,8 @@ for (const engine of ENGINES) {
           expect(await failing(openai.responses.cancel(second.id))).toMatchObject({ status: 400, code: "response_not_cancellable" });
           const again = await weir.call(key, undefined, { method: "GET", body: null, path: `/v1/responses/${second.id}?stream=true&starting_after=1` });
           expect(await again.json()).toMatchObject({ error: { code: "response_not_streamable" } });
-          for (const call of [stranger.responses.retrieve(second.id), stranger.responses.delete(second.id), stranger.responses.inputItems.list(second.id)]) {
-            expect(await failing(call)).toMatchObject({ status: 404, code: "response_not_found" });
+          for (const call of [() => stranger.responses.retrieve(second.id), () => stranger.responses.delete(second.id), () => stranger.responses.inputItems.list(second.id)]) {
+            expect(await failing(call())).toMatchObject({ status: 404, code: "response_not_found" });
           }
           await openai.responses.delete(second.id);
           expect(await failing(openai.responses.retrieve(second.id))).toMatchObject({ status: 404 });
@@ -158,6 +167,13 @@ for (const engine of ENGINES) {
         });
       });
     }
+
+    test("events are numbered without a gap, also where the answer came at once and its last word waited for the charge", async () => {
+      const text = await (await weir.call(key, { model: CHAT_BURST, input: WORDS, stream: true }, { path: "/v1/responses" })).text();
+      const numbers = [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number));
+      expect(numbers).toEqual(numbers.map((_, index) => index));
+      expect(text.trimEnd().split("\n").at(-2)).toBe("event: response.completed");
+    });
 
     test("what is unknown, another's, expired or was not to be stored cannot be continued", async () => {
       for (const model of [NATIVE, CHAT]) {
