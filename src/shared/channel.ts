@@ -7,6 +7,7 @@ import { baseUrlOf, baseUrlProblem, channelType, keyProblem, otherProblem } from
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import type { ErrorCode, ErrorValues } from "./errors";
 import { DEFAULT_GROUP } from "./group";
+import { readLimits } from "./limits";
 import type { Lang, Text } from "./text";
 
 export const CHANNEL_STATUS = { enabled: 1, disabled: 2, auto_disabled: 3 } as const;
@@ -262,6 +263,8 @@ export function channelIssues(draft: ChannelDraft, lang: Lang): FieldIssue[] {
     const value = setting[flag];
     if (value !== undefined && typeof value !== "boolean") add("setting", "invalid_parameter", { detail: `setting.${flag}` });
   }
+  const { wrong } = readLimits(jsonObject(draft.setting ?? "") ?? {});
+  if (wrong) add("setting", "channel_limit_invalid", { field: wrong });
   if (!type) return issues;
   const wrongKey = keys.map((key) => keyProblem(id, key)).find((problem) => problem !== undefined);
   if (wrongKey) add("key", "channel_key_invalid", { detail: wrongKey[lang] });

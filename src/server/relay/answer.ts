@@ -6,14 +6,14 @@ import type { Call } from "./call";
 import { openaiChat } from "./dialects/openai-chat/dialect";
 import type { AnswerContext } from "./dialects/translation";
 import type { RelayError } from "./error";
-import type { AnswerEvent, ChatEvent, ChatResult, DialectKey, Usage, Warning, WireError } from "./events";
+import type { AnswerEvent, ChatEvent, ChatResult, Usage, Warning, WireError } from "./events";
 import { Failed } from "./failed";
 import { classifyErrorIn200, failureOf } from "./failures";
 import { isObject, outline, tryParse } from "./json";
 import { Meter } from "./meter";
 import { Passage } from "./passage";
 import { type Bytes, firstFrameEnd, readFrame, REPEAT_LIMIT, TAIL_LIMIT } from "./sse";
-import { chatDialects } from "./dialects/chat-dialects";
+import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
 import { StreamTranslator, translateAnswer } from "./translate";
 
 /** Whole answers beyond this are read in outline (embeddings are lists of numbers of any length). */
@@ -53,17 +53,17 @@ function contextOf(call: Call): AnswerContext {
 }
 
 /** Most bytes of one frame: the last one of a Responses stream repeats the whole answer. */
-export const longestFrame = (dialect: DialectKey): number => (dialect === "openai-responses" ? REPEAT_LIMIT : TAIL_LIMIT);
+export const longestFrame = (dialect: UpstreamDialectKey): number => (dialect === "openai-responses" ? REPEAT_LIMIT : TAIL_LIMIT);
 
 /** The reader of a stream in `dialect`. */
-export function answerReader(call: Call, dialect: DialectKey): AnswerReader {
+export function answerReader(call: Call, dialect: UpstreamDialectKey): AnswerReader {
   const { key } = call.dialect;
   if (key !== dialect) return new StreamTranslator(dialect, key, contextOf(call));
   return key === "openai-chat" ? new Meter(openaiChat, call.request.include_usage) : new Passage(key, contextOf(call));
 }
 
 /** Reads a whole answer in `dialect`: the caller's body and what it cost. undefined when it is no answer of that dialect. */
-export function readAnswer(call: Call, dialect: DialectKey, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
+export function readAnswer(call: Call, dialect: UpstreamDialectKey, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
   const { key } = call.dialect;
   if (key === "openai-chat" && dialect === key) return readOwn(bytes);
   const parsed = tryParse(bytes);
@@ -88,9 +88,6 @@ function readOwn(body: Bytes): { body: Bytes; result: ChatResult } | undefined {
   return result && { body, result };
 }
 
-/** The error object in a channel's body, undefined when there is none. */
-export const readError = (dialect: DialectKey, body: unknown): WireError | undefined => chatDialects[dialect].readError(body);
-
 const contentTypes: ReadonlySet<ChatEvent["type"]> = new Set(["text", "reasoning", "refusal", "tool_call", "finish"]);
 
 const isContent = (event: AnswerEvent): boolean =>
@@ -100,7 +97,7 @@ const isContent = (event: AnswerEvent): boolean =>
 type Found = "content" | "end" | "nothing";
 
 /** What one frame's data says of the beginning of an answer. Throws Failed for an error, and for what is no frame. */
-function frameReader(dialect: DialectKey, id: string): (data: string) => Found {
+function frameReader(dialect: UpstreamDialectKey, id: string): (data: string) => Found {
   const judge = (event: AnswerEvent | ChatEvent, content: boolean): Found => {
     if (event.type === "error") throw new Failed(classifyErrorIn200(event.error));
     return event.type === "done" ? "end" : content ? "content" : "nothing";
@@ -112,7 +109,7 @@ function frameReader(dialect: DialectKey, id: string): (data: string) => Found {
   if (dialect === "openai-chat") {
     return (data) => first((openaiChat.decodeFrame(data) ?? malformed()).map((event) => judge(event, contentTypes.has(event.type as ChatEvent["type"]))));
   }
-  const decoder = chatDialects[dialect].streamDecoder(id);
+  const decoder = upstreamDialects[dialect].streamDecoder(id);
   return (data) => {
     const events: AnswerEvent[] = [];
     if (!decoder.decode(data, events)) malformed();
@@ -124,7 +121,7 @@ function frameReader(dialect: DialectKey, id: string): (data: string) => Found {
  * Looks for content in the whole frames of one stream, region after region; "end" when the answer ended without any. Throws
  * Failed for an error frame.
  */
-export function contentFinder(dialect: DialectKey, id: string): (region: Bytes) => Found {
+export function contentFinder(dialect: UpstreamDialectKey, id: string): (region: Bytes) => Found {
   const read = frameReader(dialect, id);
   return (region) => {
     for (let from = 0; from < region.length; ) {

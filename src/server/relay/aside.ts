@@ -24,7 +24,7 @@ export type Aside = (visit: Visit) => Promise<Response>;
 
 /** The same within the caller's limits. */
 export async function answerAside(answer: Aside, visit: Visit): Promise<Response> {
-  const admission = visit.engine.seams.limits.admit(visit.caller, 0);
+  const admission = visit.engine.seams.limits.admit(visit.caller, { model: "", tokens: 0, units: 0 });
   const entered = admission && enter(await admission, visit.door);
   try {
     return await answer(visit);
@@ -32,6 +32,6 @@ export async function answerAside(answer: Aside, visit: Visit): Promise<Response
     if (!(error instanceof Failed)) throw error;
     return visit.door.error(visit.dialect, failureError(error.failure, visit.lang, visit.request_id));
   } finally {
-    entered?.end({ tokens: 0, success: true });
+    void entered?.end({ tokens: 0, success: true, units: 0 });
   }
 }

@@ -3,6 +3,7 @@
  * move money, write a log. The relay sees nothing else of the features and no database.
  */
 import type { ChannelType } from "../../shared/channel-types";
+import type { LimitSet } from "../../shared/limits";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
 import type { ChannelTrouble } from "../features/channel/auto-status";
@@ -27,9 +28,14 @@ export interface Caller {
   models?: ReadonlySet<string>;
   /** Administrators only: `sk-KEY-<channel id>`. */
   channel_id?: number;
+  /** The token's limits; 0 or absent = none. */
   rpm: number;
   tpm: number;
   concurrency: number;
+  budget_day?: number;
+  budget_month?: number;
+  /** The user's own; absent when he has none. */
+  user_limits?: LimitSet;
   lang: Lang;
 }
 
@@ -53,6 +59,8 @@ export interface PoolChannel {
   /** Upstream status -> status seen by retry, disable and caller. */
   status_mapping: ReadonlyMap<number, number>;
   setting: Readonly<Record<string, unknown>>;
+  /** Its own limits, members of `setting`; absent when it has none. */
+  limits?: LimitSet;
   test_model: string;
 }
 
@@ -63,6 +71,11 @@ export interface Pool {
   byId(id: number): { channel: PoolChannel; enabled: boolean } | undefined;
   /** Every enabled channel of a group, any order, for calls that name no model. */
   inGroup(group: string): readonly PoolChannel[];
+  /**
+   * An enabled channel is stored for (group, model), but its row cannot be used (unreadable key, unknown type). Where
+   * there are no candidates this tells a broken database from a model that nobody serves (C-600).
+   */
+  broken(group: string, model: string): boolean;
   /** Names of the models some enabled channel serves in a group, sorted. */
   models(group: string): readonly string[];
 }

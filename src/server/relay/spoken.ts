@@ -4,9 +4,9 @@
  * server that stands behind a type and lacks the operation.
  */
 import type { Operation as OperationKey } from "../../shared/channel-types";
-import { isChatDialect } from "./dialects/chat-dialects";
-import type { DialectKey } from "./events";
+import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
 import type { Operation } from "./operations/operation";
+import { dialectOf } from "./providers/speak";
 import type { PoolChannel } from "./seams";
 
 type Asked = Pick<Operation, "key" | "native">;
@@ -19,14 +19,13 @@ export function isNative({ type, setting }: Pick<PoolChannel, "type" | "setting"
   return type.operations.includes(native.operation) && !type.complete_url && setting.translate !== true;
 }
 
-/** The operation that a channel's provider is asked for. */
-export function operationFor(channel: Pick<PoolChannel, "type" | "setting">, operation: Asked): OperationKey {
+/** The operation that a channel is asked for. */
+export function operationFor(channel: PoolChannel, operation: Asked): OperationKey {
   const { native, key } = operation;
   return native && native.dialect !== channel.type.dialect && isNative(channel, operation) ? native.operation : key;
 }
 
-/** The dialect a channel answers in. Only chat is asked of a channel that does not speak OpenAI's. */
-export function dialectOf(channel: Pick<PoolChannel, "type" | "setting">, operation: Asked): DialectKey {
-  if (operation.native && isNative(channel, operation)) return operation.native.dialect;
-  return isChatDialect(channel.type.dialect) ? channel.type.dialect : "openai-chat";
+/** The dialect in which a channel is asked and answers; undefined: it is not asked for this. `model`: the vendor's name of it. */
+export function dialectFor(channel: PoolChannel, operation: Asked, model: string): UpstreamDialectKey | undefined {
+  return operation.native && isNative(channel, operation) ? operation.native.dialect : dialectOf(channel, operation.key, model);
 }

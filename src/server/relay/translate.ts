@@ -4,6 +4,7 @@
  * dialects that repeat it: Responses, and Gemini's whole arguments).
  */
 import { chatDialects } from "./dialects/chat-dialects";
+import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
 import { Warnings } from "./dialects/shared/warnings";
 import type {
   AnswerContext,
@@ -38,7 +39,7 @@ export interface TranslatedRequest {
  */
 export function translateRequest(
   from: DialectKey,
-  to: DialectKey,
+  to: UpstreamDialectKey,
   body: WireObject,
   model: string,
   address?: RequestAddress,
@@ -46,7 +47,7 @@ export function translateRequest(
   const warnings = new Warnings();
   const decoded = chatDialects[from].decodeRequest(body, address);
   const prompt = { ...decoded, model, ...(decoded.stream && { include_usage: true }) };
-  return { prompt, body: chatDialects[to].encodeRequest(prompt, warnings.warn), warnings: warnings.list };
+  return { prompt, body: upstreamDialects[to].encodeRequest(prompt, warnings.warn), warnings: warnings.list };
 }
 
 /** How a field begins that holds another vendor's seal (shared/seals), and Anthropic's thoughts without one. */
@@ -69,12 +70,12 @@ export interface TranslatedAnswer {
 
 /** A channel's whole answer (`from`) for the caller (`to`). undefined when it is no answer of `from`. */
 export function translateAnswer(
-  from: DialectKey,
+  from: UpstreamDialectKey,
   to: DialectKey,
   body: WireObject,
   context: AnswerContext,
 ): TranslatedAnswer | undefined {
-  const answer = chatDialects[from].decodeAnswer(body, context.id);
+  const answer = upstreamDialects[from].decodeAnswer(body, context.id);
   if (!answer) return undefined;
   const warnings = new Warnings();
   let contentBytes = 0;
@@ -133,8 +134,8 @@ export class StreamTranslator {
   malformed = false;
   contentBytes = 0;
 
-  constructor(from: DialectKey, to: DialectKey, context: AnswerContext) {
-    this.#decoder = chatDialects[from].streamDecoder(context.id);
+  constructor(from: UpstreamDialectKey, to: DialectKey, context: AnswerContext) {
+    this.#decoder = upstreamDialects[from].streamDecoder(context.id);
     this.#encoder = chatDialects[to].streamEncoder(context, this.#warnings.warn);
   }
 

@@ -6,6 +6,7 @@ import { Failed } from "./failed";
 import { classifyStatus, failureOf, retryAfterSeconds } from "./failures";
 import { isObject, type JsonObject, tryParse } from "./json";
 import { providerOf } from "./providers/registry";
+import { initFor } from "./providers/tools";
 import type { PoolChannel } from "./seams";
 import type { Bytes } from "./sse";
 import { readErrorBody } from "./upstream";
@@ -20,7 +21,7 @@ export function below(url: string, path: string): string {
  * Where a channel has what lies below an operation of its own; undefined when it does not serve it. Of the caller's `query`
  * only the members named in `passes` go along.
  */
-export function addressOf(
+export function placeOf(
   channel: PoolChannel, operation: OperationKey, path: string, query?: URLSearchParams, passes: readonly string[] = [],
 ): string | undefined {
   const url = providerOf(channel)?.url(channel, operation, "");
@@ -32,7 +33,7 @@ export function addressOf(
 
 export interface Errand {
   method: "GET" | "POST" | "DELETE";
-  /** See addressOf. Without one the errand fails as one that nobody could do. */
+  /** See placeOf. Without one the errand fails as one that nobody could do. */
   url: string | undefined;
   headers?: Record<string, string>;
   body?: BodyInit;
@@ -43,7 +44,6 @@ export async function ask({ engine, request }: Visit, channel: PoolChannel, { me
   const provider = providerOf(channel);
   if (!provider || url === undefined) throw new Failed(failureOf("malformed"));
   const { seams, timers } = engine;
-  const { proxy } = channel.setting;
   const late = new AbortController();
   // What is sent may be large: then the time of sending counts as well.
   const limit = body === undefined || typeof body === "string" ? seams.option.firstByteTimeoutMs : seams.option.totalTimeoutMs;
@@ -54,10 +54,7 @@ export async function ask({ engine, request }: Visit, channel: PoolChannel, { me
       method,
       headers: { ...provider.headers(channel), accept: "*/*", "accept-encoding": "identity", ...headers },
       ...(body !== undefined && { body }),
-      signal: AbortSignal.any([request.signal, late.signal]),
-      // A redirect could lead anywhere with the channel's key.
-      redirect: "manual",
-      ...(typeof proxy === "string" && proxy !== "" && { proxy }),
+      ...initFor(channel, AbortSignal.any([request.signal, late.signal])),
     });
   } catch {
     throw new Failed(late.signal.aborted ? failureOf("timeout", 0, "first byte") : failureOf("unreachable"));

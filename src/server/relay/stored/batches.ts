@@ -10,7 +10,7 @@ import { Failed } from "../failed";
 import { isObject, type JsonObject } from "../json";
 import { readText } from "../operations/operation";
 import type { PoolChannel } from "../seams";
-import { addressOf, askJson } from "../vendor";
+import { placeOf, askJson } from "../vendor";
 import { held, takes } from "./files";
 import { listed, readPage } from "./page";
 import type { Stored } from "./shelf";
@@ -47,7 +47,7 @@ export const createBatch: Aside = async (visit) => {
   const { channel } = await held(visit, "file", file);
   if (!takes(channel, "batches")) fail("batches_unavailable");
   const headers = { "content-type": "application/json" };
-  const made = await askJson(visit, channel, { method: "POST", url: addressOf(channel, "batches", ""), headers, body });
+  const made = await askJson(visit, channel, { method: "POST", url: placeOf(channel, "batches", ""), headers, body });
   if (text(made.json.id) === "") fail("upstream_malformed");
   await note(visit, channel, made.json);
   return door.json(made.body);
@@ -55,7 +55,7 @@ export const createBatch: Aside = async (visit) => {
 
 /** What a batch is now, from its vendor. */
 async function look(visit: Visit, channel: PoolChannel, id: string, path = ""): Promise<{ body: Uint8Array<ArrayBuffer>; json: JsonObject }> {
-  const url = addressOf(channel, "batches", `/${encodeURIComponent(id)}${path}`);
+  const url = placeOf(channel, "batches", `/${encodeURIComponent(id)}${path}`);
   const seen = await askJson(visit, channel, { method: path === "" ? "GET" : "POST", url });
   if (text(seen.json.id) === id) await note(visit, channel, seen.json);
   return seen;

@@ -11,7 +11,7 @@ import { boundaryOf } from "../operations/multipart";
 import { isObject, type JsonObject } from "../json";
 import type { PoolChannel } from "../seams";
 import { draw } from "../select";
-import { addressOf, ask, askJson } from "../vendor";
+import { placeOf, ask, askJson } from "../vendor";
 import { listed, readPage } from "./page";
 import type { Stored } from "./shelf";
 
@@ -82,7 +82,7 @@ export const createFile: Aside = async (visit) => {
       try {
         const { body, length } = form.body(undefined);
         const headers = { "content-type": form.content_type, "content-length": String(length) };
-        const made = await askJson(visit, channel, { method: "POST", url: addressOf(channel, "files", ""), headers, body });
+        const made = await askJson(visit, channel, { method: "POST", url: placeOf(channel, "files", ""), headers, body });
         if (text(made.json.id) === "") fail("upstream_malformed");
         await keep(visit, channel, { ...made.json, bytes: whole(made.json.bytes) || size });
         return door.json(made.body);
@@ -101,7 +101,7 @@ async function keep(visit: Visit, channel: PoolChannel, file: JsonObject): Promi
   try {
     await visit.engine.seams.shelf.put(entryOf(visit, channel, file));
   } catch (error) {
-    const url = addressOf(channel, "files", `/${encodeURIComponent(text(file.id))}`);
+    const url = placeOf(channel, "files", `/${encodeURIComponent(text(file.id))}`);
     await ask(visit, channel, { method: "DELETE", url }).catch(() => undefined);
     throw new AppError("database_unavailable", {}, { cause: error });
   }
@@ -126,7 +126,7 @@ export const listFiles: Aside = async ({ engine, caller, request, door }) => {
 };
 
 const fileUrl = (channel: PoolChannel, id: string, path = ""): string | undefined =>
-  addressOf(channel, "files", `/${encodeURIComponent(id)}${path}`);
+  placeOf(channel, "files", `/${encodeURIComponent(id)}${path}`);
 
 /** GET /v1/files/{id}. */
 export const retrieveFile = (id: string): Aside => async (visit) => {

@@ -9,7 +9,7 @@ import { Failed } from "../failed";
 import { responses } from "../operations/dialect-chat";
 import type { PoolChannel } from "../seams";
 import { isNative, operationFor } from "../spoken";
-import { addressOf, ask, askJson } from "../vendor";
+import { placeOf, ask, askJson } from "../vendor";
 import { pageOf, readPage } from "./page";
 import type { Stored } from "./shelf";
 import { itemsBefore, keptIn, turnsUntil } from "./thread";
@@ -29,7 +29,7 @@ async function find({ engine, caller }: Visit, id: string): Promise<{ entry: Sto
 }
 
 const address = (channel: PoolChannel, path: string, query?: URLSearchParams, passes?: readonly string[]): string | undefined =>
-  addressOf(channel, operationFor(channel, responses), path, query, passes);
+  placeOf(channel, operationFor(channel, responses), path, query, passes);
 
 /** GET /v1/responses/{id}; `stream` and `starting_after` where the vendor has them. */
 export const retrieve = (id: string): Aside => async (visit) => {
