@@ -155,6 +155,7 @@ export const errors = {
   upgrade_refused: fact(426, "caller", "此接口不支持 WebSocket，请使用 HTTP", "This endpoint is not served over WebSocket; use HTTP"),
   previous_response_not_found: fact(404, "caller", "找不到之前的响应 {id}", "Previous response with id '{id}' not found."),
   response_not_found: fact(404, "caller", "响应 {id} 不存在", "Response with id '{id}' not found."),
+  item_not_found: fact(404, "caller", "找不到条目 {id}", "Item with id '{id}' not found."),
   response_not_streamable: fact(400, "caller", "只有后台响应才能重新以流的方式读取", "Only a background response can be streamed again"),
   response_not_cancellable: fact(400, "caller", "只有后台响应才能取消", "Only a background response can be cancelled"),
   background_unsupported: fact(400, "caller", "暂不支持 background: true", "background: true is not supported here"),

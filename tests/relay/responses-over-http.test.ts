@@ -168,6 +168,32 @@ for (const engine of ENGINES) {
       });
     }
 
+    test("an item of a kept answer can be named instead of sent, by its owner; a vendor's own is asked of a vendor", async () => {
+      const first = await openai.responses.create({ model: CHAT, input: WORDS });
+      const item = { type: "item_reference" as const, id: first.output[0]?.id ?? "" };
+      const next = (caller: OpenAI, model: string): Promise<unknown> => failing(caller.responses.create({ model, input: [{ role: "user", content: WORDS }, item, { role: "user", content: "next" }], store: false }));
+      expect(await next(openai, CHAT)).toBeUndefined();
+      expect(JSON.parse(journal.last().body)).toMatchObject({ messages: [{ role: "user" }, { role: "assistant", content: WORDS }, { role: "user", content: "next" }] });
+      expect(await next(stranger, CHAT)).toMatchObject({ status: 404, code: "item_not_found" });
+      item.id = "msg_of_the_vendor";
+      expect(await next(openai, CHAT)).toMatchObject({ status: 404, code: "item_not_found" });
+      expect(await next(openai, NATIVE)).toBeUndefined();
+      expect(journal.last().body).toContain("msg_of_the_vendor");
+    });
+
+    test("thoughts that another vendor sealed are taken out, and the call goes on with its chain", async () => {
+      const thinking = await openai.responses.create({ model: CLAUDE, input: WORDS, include: ["reasoning.encrypted_content"] });
+      const sealed = thinking.output.filter(({ type }) => type === "reasoning") as OpenAI.Responses.ResponseReasoningItem[];
+      expect(sealed[0]?.encrypted_content).toBeTruthy();
+      const first = await openai.responses.create({ model: NATIVE, input: WORDS });
+      await openai.responses.create({ model: NATIVE, input: [...sealed, { role: "user", content: "next" }], previous_response_id: first.id, include: ["reasoning.encrypted_content"] });
+      const sent = journal.last();
+      expect(sent.path).toBe("/v1/responses");
+      expect(JSON.parse(sent.body)).toMatchObject({ previous_response_id: first.id });
+      expect(JSON.parse(sent.body)).not.toMatchObject({ store: false });
+      expect(sent.body).not.toContain(sealed[0]?.encrypted_content ?? "?");
+    });
+
     test("events are numbered without a gap, also where the answer came at once and its last word waited for the charge", async () => {
       const text = await (await weir.call(key, { model: CHAT_BURST, input: WORDS, stream: true }, { path: "/v1/responses" })).text();
       const numbers = [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number));

@@ -66,8 +66,14 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
 
 /** What a prompt does not carry: which answers the vendor keeps, and what this one continues (openai-responses). */
 const MEMORY = ["previous_response_id", "store", "include"] as const;
-const memoryOf = (body: WireObject): WireObject =>
-  Object.fromEntries(MEMORY.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])));
+function withMemory(written: WireObject, asked: WireObject): WireObject {
+  const body = { ...written };
+  for (const name of MEMORY) {
+    if (asked[name] === undefined) delete body[name];
+    else body[name] = asked[name];
+  }
+  return body;
+}
 
 /** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */
 function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, model: string): { body: Bytes; warnings: readonly Warning[] } {
@@ -81,7 +87,7 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, model
     const translated = translateRequest(from, to, own, model, address);
     const { stream_options: _, ...without } = translated.body;
     const written = to === "openai-chat" && !include_usage && !request.include_usage ? without
-      : from === to && from === "openai-responses" ? { ...translated.body, ...memoryOf(own) } : translated.body;
+      : from === to && from === "openai-responses" ? withMemory(translated.body, own) : translated.body;
     return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
   }
   const changes: Record<string, unknown> = {};

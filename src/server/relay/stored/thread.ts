@@ -57,11 +57,19 @@ export const itemsBefore = (turns: readonly KeptResponse[]): JsonObject[] =>
 
 export const previousMissing = (id: string): AppError => new AppError("previous_response_not_found", { id });
 
+/** Who alone knows what a call refers to. */
+interface Home {
+  /** undefined: any channel that takes the call as it is. */
+  channel_id?: number;
+  native: boolean;
+  /** What the caller gets when nobody knows it. */
+  missing: AppError;
+}
+
 export class Thread {
   private constructor(
     readonly operation: Operation,
-    /** The channel that keeps what the call continues or names; undefined: any will do. */
-    readonly home: { channel_id: number; missing: AppError; native: boolean } | undefined,
+    readonly home: Home | undefined,
     /** The id that the call continues, "" = none. */
     readonly previous: string,
     /** The responses before it that are kept here. */
@@ -87,7 +95,7 @@ export class Thread {
     engine: Engine, { user_id }: Caller, operation: Operation, received: Received, json: JsonObject, files: readonly string[],
   ): Promise<Thread> {
     const { shelf, option } = engine.seams;
-    let home: Thread["home"];
+    let home: Home | undefined;
     for (const id of files) {
       const missing = new AppError("file_not_found", { id });
       const file = await shelf.find("file", id, user_id);
@@ -99,33 +107,39 @@ export class Thread {
     // Nobody would be there to be charged when the answer comes.
     if (json.background === true) fail("background_unsupported");
     if (json.conversation !== undefined && json.conversation !== null) fail("invalid_request", { detail: "conversation" });
-    const input = operation.streams && json.store !== false && shelf.lifetime > 0 ? inputItems(json.input) : undefined;
+    const named = inputItems(json.input);
+    const own = named.some(isReference) ? await Promise.all(named.map((item) => lookUp(shelf, item, user_id))) : named;
+    const lost = own.find(isReference);
+    // Only a vendor that keeps answers itself can know it.
+    if (lost && !home) home = { native: true, missing: new AppError("item_not_found", { id: String(lost.id) }) };
+    const resolved = own.some((item, index) => item !== named[index]);
+    const input = operation.streams && json.store !== false && shelf.lifetime > 0 ? own : undefined;
     const previous = json.previous_response_id ?? "";
     if (typeof previous !== "string") fail("invalid_request", { detail: "previous_response_id" });
-    if (previous === "") return new Thread(operation, home, "", [], input);
+    if (previous === "") {
+      if (resolved) rewrite(received, { input: own.map(withoutPlace) }, option.maxBodyBytes);
+      return new Thread(operation, home, "", [], input);
+    }
 
     const missing = previousMissing(previous);
     const entry = await shelf.find("response", previous, user_id);
     if (!entry) throw missing;
     if (entry.channel_id !== 0) {
-      if (home && home.channel_id !== entry.channel_id) throw home.missing;
+      if (home?.channel_id !== undefined && home.channel_id !== entry.channel_id) throw home.missing;
+      if (resolved) rewrite(received, { input: own.map(withoutPlace) }, option.maxBodyBytes);
       return new Thread(operation, { channel_id: entry.channel_id, missing, native: true }, previous, [], input);
     }
     const { ids, turns } = await turnsUntil(shelf, entry, user_id, () => missing);
-    const own = inputItems(json.input);
     const last = turns.at(-1);
     const said = [...itemsBefore(turns), ...(last ? outputOf(last) : []), ...own];
-    const body = withMembers(received.body, { input: said.map(withoutPlace), previous_response_id: null });
-    if (body.length > option.maxBodyBytes) fail("body_too_large", { limit: Math.floor(option.maxBodyBytes / (1 << 20)) });
-    received.body = body;
-    received.input_bound = inputTokenBound(body);
+    rewrite(received, { input: said.map(withoutPlace), previous_response_id: null }, option.maxBodyBytes);
     return new Thread(operation, home, previous, ids, input);
   }
 
   /** Whether a channel knows what the call refers to. */
   fits(channel: PoolChannel): boolean {
     const { home } = this;
-    return !home || (channel.id === home.channel_id && (!home.native || isNative(channel, this.operation)));
+    return !home || ((home.channel_id === undefined || channel.id === home.channel_id) && (!home.native || isNative(channel, this.operation)));
   }
 
   /** Leaves the channels that can be asked. Throws what the caller gets when there is none. */
@@ -162,6 +176,24 @@ export class Thread {
       engine.log.error({ err: error, request_id }, "a response could not be kept");
     }
   }
+}
+
+/** Sends other members than the caller wrote. Throws body_too_large. */
+function rewrite(received: Received, members: JsonObject, most: number): void {
+  received.body = withMembers(received.body, members);
+  if (received.body.length > most) fail("body_too_large", { limit: Math.floor(most / (1 << 20)) });
+  received.input_bound = inputTokenBound(received.body);
+}
+
+const isReference = (item: JsonObject): boolean => item.type === "item_reference";
+
+/** The item that a reference names, where it is one of an answer kept here; else the reference itself. */
+async function lookUp(shelf: Shelf, item: JsonObject, user_id: number): Promise<JsonObject> {
+  // Our ids say which answer they are of: withId, and the encoders of the dialect.
+  const tag = isReference(item) && typeof item.id === "string" ? /^[a-z]+_(.+)_(?:in)?\d+$/.exec(item.id)?.[1] : undefined;
+  const entry = tag === undefined ? undefined : await shelf.find("response", `resp_${tag}`, user_id);
+  const kept = entry && keptIn(entry);
+  return (kept && [...kept.input, ...outputOf(kept)].find(({ id }) => id === item.id)) ?? item;
 }
 
 /** The response object of a body, or of the last frames of a stream. */
