@@ -148,7 +148,8 @@ export const channelTypes = [
   provider({
     id: 20, key: "openrouter", name: "OpenRouter", logo: "openrouter", base_url: "https://openrouter.ai/api",
     headers: { "X-Title": "Weir" }, operations: ["chat", "completions", "embeddings", "responses"],
-    include_usage: true, balance: "openrouter",
+    // openrouter.ai/docs/api/reference/responses/overview: stateless; read November 2026.
+    include_usage: true, balance: "openrouter", stateless: true,
   }),
   provider({
     id: 21, key: "aiproxy-library", name: text("AI Proxy 知识库", "AI Proxy library"), dialect: "aiproxy-library",
@@ -351,7 +352,7 @@ export const channelTypes = [
   }),
   provider({
     id: 57, key: "codex", name: "ChatGPT Codex", logo: "codex", dialect: "openai-responses", custom: true,
-    auth: "access-token", base_url: "https://chatgpt.com", models: models.codex, operations: ["chat", "responses"],
+    auth: "access-token", base_url: "https://chatgpt.com", models: models.codex, operations: ["chat", "responses"], stateless: true,
     key_format: jsonKey(text("账号的 JSON 凭据", "Account credential (JSON)"), ["access_token", "account_id"]),
     fetch_models: undefined,
   }),

@@ -198,6 +198,8 @@ const JSON_FIELDS = {
 export const SETTING_FLAGS = [
   /** Callers are translated to the language of the channel's conversations, whatever else its type could take as it is. */
   "translate",
+  /** What stands behind the channel takes calls of the Responses API and keeps no answers. */
+  "stateless",
   /** Callers may leave files with the channel's vendor. */
   "allow_files",
   /** They may also run batches of them, which the operator pays: nobody is charged. Needs allow_files. */

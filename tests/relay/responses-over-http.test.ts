@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { eq } from "drizzle-orm";
 import { LOG_TYPE } from "../../src/shared/log";
+import { pack } from "../../src/server/features/stored/shelf";
 import { ENGINES } from "../kit/databases";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
@@ -16,6 +17,8 @@ const CHAT = "usage:12:20";
 /** Its last frame repeats 1.5 MB. */
 const BIG = "usage:10:20+big-frame:1500";
 const CHAT_BURST = "usage:12:20+burst:3";
+/** Of a vendor whose Responses API keeps nothing. */
+const LOOSE = "usage:14:20";
 const CLAUDE = "usage:13:20+reasoning";
 const failing = (call: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(call).then(() => undefined, (error: unknown) => error);
 
@@ -38,8 +41,9 @@ for (const engine of ENGINES) {
       await channel(1, [TWICE], { key: "good-first" });
       await channel(48, [TWICE], { key: "good-second" });
       await channel(1, [CHAT, CHAT_BURST], { setting: '{"translate":true}' });
+      await channel(20, [LOOSE]);
       await channel(14, [CLAUDE]);
-      await weir.priceModels(Object.fromEntries([NATIVE, BURST, TWICE, CHAT, CHAT_BURST, CLAUDE, ...broken].map((model) => [model, 1])));
+      await weir.priceModels(Object.fromEntries([NATIVE, BURST, TWICE, CHAT, CHAT_BURST, LOOSE, CLAUDE, ...broken].map((model) => [model, 1])));
       ({ key } = await weir.newToken());
       openai = client(key);
       const user = await weir.newUser({ quota: 1_000_000 });
@@ -110,6 +114,10 @@ for (const engine of ENGINES) {
         expect(journal.last()).toMatchObject({ method: "GET", path: `/v1/responses/${id}`, key: "good-key" });
         expect(Object.values(journal.last().query)).toContain("reasoning.encrypted_content");
         expect((await openai.responses.inputItems.list(id)).data).toMatchObject([{ role: "user", content: WORDS }]);
+        const events: string[] = [];
+        for await (const { type } of await openai.responses.retrieve(id, { stream: true, starting_after: 3 })) events.push(type);
+        expect(events).toEqual(["response.completed"]);
+        expect(journal.last().query).toMatchObject({ stream: "true", starting_after: "3" });
         expect(await failing(openai.responses.cancel(id))).toMatchObject({ status: 400 });
         for (const call of [() => stranger.responses.retrieve(id), () => stranger.responses.delete(id), () => stranger.responses.cancel(id), () => stranger.responses.inputItems.list(id)]) {
           expect(await failing(call())).toMatchObject({ status: 404, code: "response_not_found" });
@@ -167,6 +175,29 @@ for (const engine of ENGINES) {
         });
       });
     }
+
+    test("a vendor that serves the Responses API and keeps nothing is sent everything again, in the same language", async () => {
+      const first = await openai.responses.create({ model: LOOSE, input: WORDS });
+      const second = await openai.responses.create({ model: LOOSE, input: "second", previous_response_id: first.id });
+      const sent = JSON.parse(journal.last().body) as { previous_response_id: unknown; input: unknown };
+      expect(journal.last().path).toBe("/v1/responses");
+      expect(sent.previous_response_id).toBeNull();
+      expect(sent.input).toMatchObject([{ role: "user" }, { role: "assistant", status: "completed", content: [{ text: WORDS }] }, { role: "user", content: [{ text: "second" }] }]);
+      journal.clear();
+      expect(await openai.responses.retrieve(second.id)).toMatchObject({ output_text: "second" });
+      expect(journal.entries).toHaveLength(0);
+    });
+
+    test("a call that continues what a vendor keeps is held at all that was said, which nobody sends again", async () => {
+      const user = await weir.newUser({ quota: 20_000 });
+      const poor = client((await weir.newToken({}, user)).key);
+      const first = await poor.responses.create({ model: NATIVE, input: WORDS, max_output_tokens: 30 });
+      const { stored_objects } = weir.db.t;
+      const next = () => poor.responses.create({ model: NATIVE, input: "next", previous_response_id: first.id, max_output_tokens: 30 });
+      expect((await next()).output_text).toBe("next");
+      await weir.db.q.update(stored_objects).set({ data: await pack({ tokens: 1_000_000 }) }).where(eq(stored_objects.object_id, first.id));
+      expect(await failing(next())).toMatchObject({ status: 403, code: "insufficient_user_quota" });
+    });
 
     test("an item of a kept answer can be named instead of sent, by its owner; a vendor's own is asked of a vendor", async () => {
       const first = await openai.responses.create({ model: CHAT, input: WORDS });

@@ -19,6 +19,10 @@ export function isNative({ type, setting }: Pick<PoolChannel, "type" | "setting"
   return type.operations.includes(native.operation) && !type.complete_url && setting.translate !== true;
 }
 
+/** Whether it keeps the answers itself, so that a later call can go on from one. */
+export const keepsAnswers = (channel: Pick<PoolChannel, "type" | "setting">, operation: Asked): boolean =>
+  isNative(channel, operation) && channel.type.stateless !== true && channel.setting.stateless !== true;
+
 /** The operation that a channel is asked for. */
 export function operationFor(channel: PoolChannel, operation: Asked): OperationKey {
   const { native, key } = operation;

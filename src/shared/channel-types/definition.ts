@@ -122,6 +122,8 @@ export interface ChannelType<
   readonly operations: readonly Operation[];
   /** Paths that differ from `openaiPaths`; `{model}` and `{other}` are replaced. */
   readonly paths: Readonly<Partial<Record<Operation, string>>>;
+  /** Its Responses API keeps no answers: what a call continues must be sent again. */
+  readonly stateless?: true;
   /** Asks for stream_options.include_usage (only where the dialect has it and the vendor accepts it). */
   readonly include_usage: boolean;
   /** Greatest top_p that the vendor accepts. */

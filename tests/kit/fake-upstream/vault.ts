@@ -106,6 +106,10 @@ export function createVault(): Vault {
     if (!found) return none(`Response with id '${id}'`);
     if (verb === "input_items") return page(list(found.input));
     if (verb === "cancel") return { status: 400, message: "Cannot cancel a synchronous response." };
+    if (request.method === "GET" && request.search.includes("stream=true")) {
+      const last = JSON.stringify({ type: "response.completed", sequence_number: 9, response: found.response });
+      return { status: 200, type: "text/event-stream", body: Buffer.from(`event: response.completed\ndata: ${last}\n\n`) };
+    }
     if (request.method !== "DELETE") return json(found.response);
     responses.delete(`${key} ${id}`);
     return json({ id, object: "response", deleted: true });

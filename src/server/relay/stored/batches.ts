@@ -10,7 +10,7 @@ import { Failed } from "../failed";
 import { isObject, type JsonObject } from "../json";
 import { readText } from "../operations/operation";
 import type { PoolChannel } from "../seams";
-import { placeOf, askJson } from "../vendor";
+import { askJson, orMissing, placeOf } from "../vendor";
 import { held, takes } from "./files";
 import { listed, readPage } from "./page";
 import type { Stored } from "./shelf";
@@ -63,8 +63,8 @@ async function look(visit: Visit, channel: PoolChannel, id: string, path = ""): 
 
 /** GET /v1/batches/{id}. */
 export const retrieveBatch = (id: string): Aside => async (visit) => {
-  const { channel } = await held(visit, "batch", id);
-  return visit.door.json((await look(visit, channel, id)).body);
+  const { channel, missing } = await held(visit, "batch", id);
+  return visit.door.json((await orMissing(missing, look(visit, channel, id))).body);
 };
 
 /** POST /v1/batches/{id}/cancel. */

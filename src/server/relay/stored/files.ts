@@ -11,7 +11,7 @@ import { boundaryOf } from "../operations/multipart";
 import { isObject, type JsonObject } from "../json";
 import type { PoolChannel } from "../seams";
 import { draw } from "../select";
-import { placeOf, ask, askJson } from "../vendor";
+import { ask, askJson, orMissing, placeOf } from "../vendor";
 import { listed, readPage } from "./page";
 import type { Stored } from "./shelf";
 
@@ -53,14 +53,14 @@ function takers({ engine, caller }: Visit): PoolChannel[] {
 }
 
 /** The caller's own entry and the channel that has it. Throws file_not_found or batch_not_found. */
-export async function held({ engine, caller }: Visit, kind: "file" | "batch", id: string): Promise<{ entry: Stored; channel: PoolChannel }> {
+export async function held({ engine, caller }: Visit, kind: "file" | "batch", id: string): Promise<{ entry: Stored; channel: PoolChannel; missing: AppError }> {
   const missing = new AppError(kind === "file" ? "file_not_found" : "batch_not_found", { id });
   const entry = await engine.seams.shelf.find(kind, id, caller.user_id);
   if (!entry) throw missing;
   const holder = engine.seams.pool.byId(entry.channel_id);
   if (!holder?.enabled) throw missing;
   if (!takes(holder.channel, "files")) fail("files_unavailable", { group: caller.group });
-  return { entry, channel: holder.channel };
+  return { entry, channel: holder.channel, missing };
 }
 
 /** POST /v1/files. Another channel is tried where one cannot take it. */
@@ -130,8 +130,8 @@ const fileUrl = (channel: PoolChannel, id: string, path = ""): string | undefine
 
 /** GET /v1/files/{id}. */
 export const retrieveFile = (id: string): Aside => async (visit) => {
-  const { channel } = await held(visit, "file", id);
-  return visit.door.json((await askJson(visit, channel, { method: "GET", url: fileUrl(channel, id) })).body);
+  const { channel, missing } = await held(visit, "file", id);
+  return visit.door.json((await orMissing(missing, askJson(visit, channel, { method: "GET", url: fileUrl(channel, id) }))).body);
 };
 
 /** DELETE /v1/files/{id}. What is gone upstream is forgotten here as well. */
@@ -148,7 +148,7 @@ export const removeFile = (id: string): Aside => async (visit) => {
 
 /** GET /v1/files/{id}/content: passed through as it comes, as bytes of no kind that a browser would show. */
 export const fileContent = (id: string): Aside => async (visit) => {
-  const { channel } = await held(visit, "file", id);
-  const { body } = await ask(visit, channel, { method: "GET", url: fileUrl(channel, id, "/content") });
+  const { channel, missing } = await held(visit, "file", id);
+  const { body } = await orMissing(missing, ask(visit, channel, { method: "GET", url: fileUrl(channel, id, "/content") }));
   return visit.door.raw(body ?? new Uint8Array(), "application/octet-stream");
 };

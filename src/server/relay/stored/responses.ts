@@ -8,8 +8,8 @@ import { ownError } from "../error";
 import { Failed } from "../failed";
 import { responses } from "../operations/dialect-chat";
 import type { PoolChannel } from "../seams";
-import { isNative, operationFor } from "../spoken";
-import { placeOf, ask, askJson } from "../vendor";
+import { keepsAnswers, operationFor } from "../spoken";
+import { ask, askJson, orMissing, placeOf } from "../vendor";
 import { pageOf, readPage } from "./page";
 import type { Stored } from "./shelf";
 import { itemsBefore, keptIn, turnsUntil } from "./thread";
@@ -24,7 +24,7 @@ async function find({ engine, caller }: Visit, id: string): Promise<{ entry: Sto
   if (!entry) throw missing(id);
   if (entry.channel_id === 0) return { entry, channel: undefined };
   const holder = pool.byId(entry.channel_id);
-  if (!holder?.enabled || !isNative(holder.channel, responses)) throw missing(id);
+  if (!holder?.enabled || !keepsAnswers(holder.channel, responses)) throw missing(id);
   return { entry, channel: holder.channel };
 }
 
@@ -35,17 +35,17 @@ const address = (channel: PoolChannel, path: string, query?: URLSearchParams, pa
 export const retrieve = (id: string): Aside => async (visit) => {
   const { entry, channel } = await find(visit, id);
   const query = queryOf(visit);
+  const streamed = query.get("stream") === "true";
   if (!channel) {
-    if (query.get("stream") === "true") fail("response_not_streamable");
+    if (streamed) fail("response_not_streamable");
     const kept = keptIn(entry);
     if (!kept) throw missing(id);
     return visit.door.json(JSON.stringify(kept.response));
   }
   const url = address(channel, `/${encodeURIComponent(id)}`, query, ["include", "include_obfuscation", "starting_after", "stream"]);
-  const response = await ask(visit, channel, { method: "GET", url });
-  const events = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-  if (events && response.body) return visit.door.raw(response.body, "text/event-stream; charset=utf-8");
-  return visit.door.json(Buffer.from(await response.arrayBuffer()));
+  if (!streamed) return visit.door.json((await orMissing(missing(id), askJson(visit, channel, { method: "GET", url }))).body);
+  const { body } = await orMissing(missing(id), ask(visit, channel, { method: "GET", url }));
+  return visit.door.raw(body ?? new Uint8Array(), "text/event-stream; charset=utf-8");
 };
 
 /** DELETE /v1/responses/{id}. What is gone upstream is forgotten here as well. */
@@ -68,7 +68,7 @@ export const listInput = (id: string): Aside => async (visit) => {
   const page = readPage(query, { limit: 20, most: 100 });
   if (channel) {
     const url = address(channel, `/${encodeURIComponent(id)}/input_items`, query, ["limit", "order", "after", "before", "include"]);
-    return visit.door.json((await askJson(visit, channel, { method: "GET", url })).body);
+    return visit.door.json((await orMissing(missing(id), askJson(visit, channel, { method: "GET", url }))).body);
   }
   const { turns } = await turnsUntil(visit.engine.seams.shelf, entry, visit.caller.user_id, () => missing(id));
   return visit.door.json(JSON.stringify(pageOf(itemsBefore(turns), page)));

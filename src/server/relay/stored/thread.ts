@@ -11,11 +11,12 @@ import { inputTokenBound } from "../body";
 import type { Call, Engine } from "../call";
 import { isObject, type JsonObject, tryParse, withMembers } from "../json";
 import type { Received } from "../operations/direct";
+import { SETTLE_LIMIT_MS } from "../money";
 import type { Operation } from "../operations/operation";
 import type { Caller, PoolChannel } from "../seams";
 import type { Selection } from "../select";
 import { type Bytes, firstFrameEnd, readFrame } from "../sse";
-import { isNative } from "../spoken";
+import { keepsAnswers } from "../spoken";
 import { inputItems, namedFiles } from "./items";
 import type { Shelf, Stored } from "./shelf";
 
@@ -59,7 +60,7 @@ export const previousMissing = (id: string): AppError => new AppError("previous_
 
 /** Who alone knows what a call refers to. */
 interface Home {
-  /** undefined: any channel that takes the call as it is. */
+  /** undefined: any channel that keeps answers. */
   channel_id?: number;
   native: boolean;
   /** What the caller gets when nobody knows it. */
@@ -127,6 +128,8 @@ export class Thread {
     if (entry.channel_id !== 0) {
       if (home?.channel_id !== undefined && home.channel_id !== entry.channel_id) throw home.missing;
       if (resolved) rewrite(received, { input: own.map(withoutPlace) }, option.maxBodyBytes);
+      const { tokens } = isObject(entry.value) ? entry.value : {};
+      if (typeof tokens === "number") received.input_bound += tokens;
       return new Thread(operation, { channel_id: entry.channel_id, missing, native: true }, previous, [], input);
     }
     const { ids, turns } = await turnsUntil(shelf, entry, user_id, () => missing);
@@ -139,7 +142,7 @@ export class Thread {
   /** Whether a channel knows what the call refers to. */
   fits(channel: PoolChannel): boolean {
     const { home } = this;
-    return !home || ((home.channel_id === undefined || channel.id === home.channel_id) && (!home.native || isNative(channel, this.operation)));
+    return !home || ((home.channel_id === undefined || channel.id === home.channel_id) && (!home.native || keepsAnswers(channel, this.operation)));
   }
 
   /** Leaves the channels that can be asked. Throws what the caller gets when there is none. */
@@ -161,20 +164,26 @@ export class Thread {
     const id = response?.id;
     if (!response || typeof id !== "string" || id === "") return;
     const { user_id, token_id } = caller;
-    const native = isNative(channel, this.operation);
+    const there = keepsAnswers(channel, this.operation);
     const expires_at = Math.floor(now() / 1000) + shelf.lifetime;
     const tag = id.replace(/^resp_/, "");
     const kept: KeptResponse = { input: this.input.map((item, index) => withId(item, tag, index)), response };
-    try {
+    const work = (async () => {
       await shelf.put({
-        kind: "response", object_id: id, user_id, token_id, channel_id: native ? channel.id : 0, model: request.model,
+        kind: "response", object_id: id, user_id, token_id, channel_id: there ? channel.id : 0, model: request.model,
         parent_id: this.previous, status: typeof response.status === "string" ? response.status : "", expires_at,
-        value: native ? undefined : kept,
+        value: there ? { tokens: tokensOf(response) } : kept,
       });
       if (this.ids.length > 0) await shelf.prolong("response", this.ids, user_id, expires_at);
-    } catch (error) {
-      engine.log.error({ err: error, request_id }, "a response could not be kept");
-    }
+    })().catch((error: unknown) => engine.log.error({ err: error, request_id }, "a response could not be kept"));
+    // A database that has stopped must not keep the answer from its caller.
+    await new Promise<void>((resolve) => {
+      const cancel = engine.timers.after(SETTLE_LIMIT_MS, resolve);
+      void work.then(() => {
+        cancel();
+        resolve();
+      });
+    });
   }
 }
 
@@ -194,6 +203,12 @@ async function lookUp(shelf: Shelf, item: JsonObject, user_id: number): Promise<
   const entry = tag === undefined ? undefined : await shelf.find("response", `resp_${tag}`, user_id);
   const kept = entry && keptIn(entry);
   return (kept && [...kept.input, ...outputOf(kept)].find(({ id }) => id === item.id)) ?? item;
+}
+
+/** All tokens of an answer that its vendor keeps: what a call that continues it is billed for beside its own. */
+function tokensOf({ usage }: JsonObject): number {
+  const total = isObject(usage) ? usage.total_tokens : undefined;
+  return typeof total === "number" && Number.isFinite(total) && total > 0 ? Math.ceil(total) : 0;
 }
 
 /** The response object of a body, or of the last frames of a stream. */
@@ -221,9 +236,12 @@ const prefixes: Readonly<Record<string, string>> = {
   message: "msg", reasoning: "rs", function_call: "fc", function_call_output: "fco", custom_tool_call: "ctc", custom_tool_call_output: "ctco",
 };
 
-/** Ids are ours: a vendor would look for what it never had. What reasoning is sealed with belongs to its id. */
+/**
+ * Ids are ours: a vendor would look for what it never had. What reasoning is sealed with belongs to its id, and messages of the
+ * assistant must have one (ResponseOutputMessage).
+ */
 function withoutPlace(item: JsonObject): JsonObject {
-  if (item.type === "reasoning") return item;
+  if (item.type === "reasoning" || (item.type === "message" && item.role === "assistant")) return item;
   const { id: _id, status: _status, ...rest } = item;
   return rest;
 }
