@@ -119,12 +119,11 @@ export const channelTypes = [
     dialect: "zhipu-v3", custom: true, auth: "jwt", base_url: "https://open.bigmodel.cn", models: models.zhipuV3,
     key_format: joinedKey(".", [{ id: "id", secret: "secret" }]), operations: ["chat"], fetch_models: undefined,
   }),
-  // Images of this vendor are jobs of another protocol; they come with the task engine.
   provider({
-    id: 17, key: "ali", name: text("阿里云百炼（通义千问）", "Alibaba Cloud Model Studio (Qwen)"), logo: "qwen",
+    id: 17, key: "ali", custom: true, name: text("阿里云百炼（通义千问）", "Alibaba Cloud Model Studio (Qwen)"), logo: "qwen",
     base_url: "https://dashscope.aliyuncs.com", models: models.ali, include_usage: true,
     // Files and batches: help.aliyun.com/zh/model-studio/openai-compatible-batch-file-input, read November 2026.
-    operations: ["chat", "embeddings", "rerank", "files", "batches"],
+    operations: ["chat", "embeddings", "rerank", "images", "files", "batches"],
     paths: {
       chat: "/compatible-mode/v1/chat/completions",
       embeddings: "/compatible-mode/v1/embeddings",
@@ -153,7 +152,8 @@ export const channelTypes = [
   }),
   provider({
     id: 21, key: "aiproxy-library", name: text("AI Proxy 知识库", "AI Proxy library"), dialect: "aiproxy-library",
-    custom: true, base_url: "https://api.aiproxy.io", operations: ["chat"], fetch_models: undefined,
+    custom: true, base_url: "https://api.aiproxy.io", operations: ["chat"], paths: { chat: "/api/library/ask" },
+    fetch_models: undefined,
     other: field(text("知识库 ID", "Knowledge base id"), { required: true }),
   }),
   provider({
@@ -214,12 +214,13 @@ export const channelTypes = [
   provider({
     id: 34, key: "cohere", name: "Cohere", logo: "cohere", dialect: "cohere", custom: true,
     base_url: "https://api.cohere.ai", models: models.cohere, operations: ["chat", "embeddings", "rerank"],
+    paths: { chat: "/v2/chat", embeddings: "/v2/embed", rerank: "/v2/rerank" },
     fetch_models: { path: "/v1/models", shape: "cohere" },
   }),
-  // Speech of this vendor is another protocol and comes with the operations of issue 3.
   provider({
-    id: 35, key: "minimax", name: "MiniMax", logo: "minimax", base_url: "https://api.minimax.chat",
-    models: models.minimax, operations: ["chat"], paths: { chat: "/v1/text/chatcompletion_v2" },
+    id: 35, key: "minimax", name: "MiniMax", logo: "minimax", custom: true, base_url: "https://api.minimax.chat",
+    models: models.minimax, operations: ["chat", "speech"],
+    paths: { chat: "/v1/text/chatcompletion_v2", speech: "/v1/t2a_v2" },
   }),
   provider({
     id: 36, key: "suno", name: "Suno API", logo: "suno", dialect: "suno", custom: true, models: models.suno,
@@ -251,7 +252,7 @@ export const channelTypes = [
   }),
   provider({
     id: 41, key: "vertex", name: "Google Vertex AI", logo: "vertexai", dialect: "vertex", custom: true,
-    auth: "access-token", models: models.vertex, operations: ["chat", "messages", "images"],
+    auth: "access-token", models: models.vertex, operations: ["chat", "messages", "embeddings", "images"],
     key_format: jsonKey(text("服务账号的 JSON 凭据", "Service account credential (JSON)"), [
       "project_id", "client_email", "private_key",
     ]),
@@ -316,7 +317,8 @@ export const channelTypes = [
   }),
   provider({
     id: 49, key: "coze", name: text("扣子 Coze", "Coze"), logo: "coze", dialect: "coze", custom: true,
-    base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], fetch_models: undefined,
+    base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], paths: { chat: "/v3/chat" },
+    fetch_models: undefined,
     other: field(text("智能体 ID", "Bot id")),
   }),
   provider({

@@ -6,7 +6,7 @@ import { isObject, tryParse } from "./json";
 import type { Call } from "./call";
 import { RequestFault } from "./dialects/shared/fault";
 import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
-import type { ChatResult } from "./events";
+import type { ChatResult, Warn } from "./events";
 import { Failed } from "./failed";
 import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfterSeconds } from "./failures";
 import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/direct-answer";
@@ -83,7 +83,8 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
       firstByteLimit();
     }
 
-    const response = await exchange(outgoing, toolsFor(engine, channel, controller.signal, () => seams.now()));
+    const warn: Warn = (code, detail) => void (call.warnings = [...call.warnings, { code, detail }]);
+    const response = await exchange(outgoing, toolsFor(engine, channel, controller.signal, () => seams.now(), warn));
     firstByteLimit();
     record.status = response.status;
     record.upstream_request_id = call.upstream_request_id = upstreamRequestId(response.headers);
@@ -104,6 +105,8 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   record.duration_ms = seams.now() - started;
   if (!outcome.ok) {
     const { failure } = outcome;
+    // A token that was good a moment ago may have been taken back.
+    if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.tokens.drop(channel);
     record.failure = failure.class;
     record.message = failure.error ? failure.error.message : (failure.phase ?? "");
     engine.routing.cooling.failed(channel.id, call.request.model, record, started, failure);
@@ -145,8 +148,6 @@ async function judge(call: Call, channel: PoolChannel, response: Response): Prom
   const retryAfter = retryAfterSeconds(headers.get("retry-after"), call.engine.seams.now());
   const body = status >= 400 ? await readErrorBody(response).catch(() => undefined) : undefined;
   const error = body && readChannelError(channel, call.upstream_model, tryParse(body));
-  // A token that was good a moment ago may have been taken back.
-  if (status === 401) call.engine.tokens.drop(channel);
   return classifyStatus(status, error, channel.status_mapping, retryAfter);
 }
 

@@ -90,6 +90,9 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, model
       : from === to && from === "openai-responses" ? withMemory(translated.body, own) : translated.body;
     return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
   }
+  const { wording } = call.operation;
+  const hinted = wording && !providerOf(channel)?.direct?.[call.operation.key] ? tryParse(body) : undefined;
+  if (wording && isObject(hinted)) return { body: Buffer.from(JSON.stringify({ ...wording.withoutHints(hinted), model })), warnings: [] };
   const changes: Record<string, unknown> = {};
   // Gemini names its model in the address alone.
   if (to !== "gemini" && (model !== request.model || request.model_added)) changes.model = model;

@@ -17,6 +17,17 @@ export interface Operation {
   readonly refers?: "files" | "responses";
   /** For what is no conversation. */
   readonly direct?: DirectRules;
+  /** For callers that do not ask for it in OpenAI's words. */
+  readonly wording?: Wording;
+}
+
+/** An operation in a caller's own words, made of OpenAI's. */
+export interface Wording {
+  /** Throws invalid_request. */
+  inOpenai(body: JsonObject): JsonObject;
+  /** OpenAI's body without what only a vendor of the caller's kind understands. */
+  withoutHints(body: JsonObject): JsonObject;
+  fromOpenai(answer: JsonObject): JsonObject;
 }
 
 /** The model's name. */

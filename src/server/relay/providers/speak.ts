@@ -4,6 +4,7 @@ import { isUpstreamDialect, type UpstreamDialectKey, upstreamDialects } from "..
 import type { WireError, WireObject } from "../events";
 import { isObject, tryParse } from "../json";
 import type { PoolChannel } from "../seams";
+import { rewritten } from "./framing";
 import type { Outgoing } from "./provider";
 import { providerOf } from "./registry";
 import { send, type Tools } from "./tools";
@@ -49,16 +50,17 @@ export async function exchange(outgoing: Outgoing, tools: Tools): Promise<Respon
   const encoded = codec ? { ...outgoing, body: Buffer.from(JSON.stringify(codec.encode(asked, { channel, model }))) } : outgoing;
   const ready = provider?.prepare ? await provider.prepare(encoded, tools) : encoded;
   const response = await (provider?.open ? provider.open(ready, tools) : send(ready, tools));
-  return codec && response.ok ? inOpenai(response, (answer) => codec.decode(answer, asked)) : response;
+  return codec && response.ok ? inOpenai(response, async (answer) => codec.decode(answer, asked, tools)) : response;
 }
 
 /** An answer as OpenAI would write it. What is none stays as it is: its error is read where all are. */
-async function inOpenai(response: Response, decode: (answer: WireObject) => WireObject | Response | undefined): Promise<Response> {
+async function inOpenai(response: Response, decode: (answer: WireObject) => Promise<WireObject | Response | undefined>): Promise<Response> {
   const bytes = await response.arrayBuffer();
   const answer = tryParse(new Uint8Array(bytes));
-  const decoded = isObject(answer) ? decode(answer) : undefined;
+  const decoded = isObject(answer) ? await decode(answer) : undefined;
   if (decoded instanceof Response) return decoded;
-  const headers = new Headers(response.headers);
-  for (const name of ["content-length", "content-encoding", "transfer-encoding"]) headers.delete(name);
-  return decoded ? Response.json(decoded, { headers }) : new Response(bytes, { status: response.status, headers });
+  if (!decoded) return rewritten(response, bytes);
+  const made = rewritten(response, JSON.stringify(decoded));
+  made.headers.set("content-type", "application/json");
+  return made;
 }

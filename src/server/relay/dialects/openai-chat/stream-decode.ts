@@ -200,7 +200,7 @@ export class ChatStreamDecoder implements StreamDecoder {
 
   /** Adds the events of one chunk; for vendors whose chunks are these by other names. */
   read(chunk: WireObject, out: AnswerEvent[]): void {
-    if (chunk.error !== undefined && chunk.error !== null) {
+    if ((chunk.error !== undefined && chunk.error !== null) || (!Array.isArray(chunk.choices) && isObject(chunk.base_resp))) {
       const error = readError(chunk);
       if (error) {
         out.push({ type: "error", error });
