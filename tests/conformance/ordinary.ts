@@ -1,6 +1,7 @@
 /** An OpenAI-compatible vendor, played from its entry in the registry (platform.openai.com/docs/api-reference/chat, November 2026). */
 import { expect } from "bun:test";
 import { type ChannelType, operationPath } from "../../src/shared/channel-types";
+import { responsesAnswer } from "./responses";
 import { sse, type VendorFake } from "./vendor-fake";
 
 const says = "Hello! How can I help you today?";
@@ -29,6 +30,10 @@ export function ordinaryVendor(type: ChannelType): VendorFake {
     refusal: { model: "unknown", class: "model_missing", message: "The model does not exist" },
     answer({ method, path: asked, headers, json }) {
       expect(method).toBe("POST");
+      if (!type.complete_url && type.operations.includes("responses") && asked === operationPath(type, "responses")) {
+        expect(headers.get("authorization")).toBe(`Bearer ${key}`);
+        return responsesAnswer(json, "m", says, 19, 10);
+      }
       expect(asked).toBe(type.complete_url ? String(json.model) : String(path));
       expect(headers.get("authorization")).toBe(`Bearer ${key}`);
       if (json.model === "unknown") {
