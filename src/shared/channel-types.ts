@@ -14,6 +14,7 @@ import {
   splitByFormat,
 } from "./channel-types/key-format";
 import { models } from "./channel-types/models";
+import { isCodingPlan } from "./channel-types/plans";
 import type { Text } from "./text";
 
 export type {
@@ -26,6 +27,10 @@ export type {
   Operation,
 } from "./channel-types/definition";
 export type { KeyFormat, KeyParts } from "./channel-types/key-format";
+export { codingPlans, isCodingPlan, planAddress, planModels } from "./channel-types/plans";
+
+/** The version of Anthropic's API that is spoken. */
+export const ANTHROPIC_VERSION = "2023-06-01";
 
 const accessAndSecret: KeyFormat = joinedKey("|", [{ access_key: "AccessKey", secret_key: "SecretKey" }]);
 const video = { dialect: "video", operations: ["video"], test: false, fetch_models: undefined } as const;
@@ -42,6 +47,11 @@ const midjourney = {
 const allOperations: readonly Operation[] = [
   "chat", "completions", "responses", "embeddings", "images", "speech", "transcription", "moderations", "realtime",
 ];
+/** An address, or the name of one of the vendor's coding plans. */
+const addressOrPlan = (...plans: readonly string[]) =>
+  field(text("接口地址", "API address"), {
+    hint: text(`也可填写编程套餐：${plans.join("、")}`, `Or the name of a coding plan: ${plans.join(", ")}`),
+  });
 const serverAddress = field(text("服务器地址", "Server address"), { required: true });
 
 /** What a click on "fill template" puts into the form; a new channel starts with empty mappings. */
@@ -104,7 +114,7 @@ export const channelTypes = [
   provider({ id: 13, key: "aigc2d", name: "AIGC2D", base_url: "https://api.aigc2d.com", balance: "aigc2d" }),
   provider({
     id: 14, key: "anthropic", name: "Anthropic Claude", logo: "claude", dialect: "anthropic", auth: "x-api-key",
-    base_url: "https://api.anthropic.com", headers: { "anthropic-version": "2023-06-01" }, models: models.claude,
+    base_url: "https://api.anthropic.com", headers: { "anthropic-version": ANTHROPIC_VERSION }, models: models.claude,
     operations: ["chat", "messages"], paths: { chat: "/v1/messages" },
     fetch_models: { path: "/v1/models", shape: "anthropic" },
   }),
@@ -141,7 +151,7 @@ export const channelTypes = [
     other: field(text("模型版本", "Model version"), { default: "v2.1" }), fetch_models: undefined,
   }),
   provider({
-    id: 19, key: "ai360", name: text("360 智脑", "360 Zhinao"), logo: "ai360", base_url: "https://ai.360.cn",
+    id: 19, key: "ai360", name: text("360 智脑", "360 Zhinao"), logo: "ai360", base_url: "https://api.360.cn",
     models: models.ai360,
   }),
   provider({
@@ -177,18 +187,21 @@ export const channelTypes = [
   }),
   provider({
     id: 25, key: "moonshot", name: text("月之暗面 Kimi", "Moonshot Kimi"), logo: "moonshot",
-    base_url: "https://api.moonshot.cn", models: models.moonshot, operations: ["chat"], include_usage: true,
-    balance: "moonshot",
+    base_url: "https://api.moonshot.cn", models: models.moonshot, operations: ["chat", "messages"], include_usage: true,
+    paths: { messages: "/anthropic/v1/messages" }, balance: "moonshot",
+    base_url_field: addressOrPlan("kimi-coding-plan"),
   }),
   provider({
     id: 26, key: "zhipu", name: text("智谱 GLM V4", "Zhipu GLM v4"), logo: "zhipu",
-    base_url: "https://open.bigmodel.cn", models: models.zhipuV4, operations: ["chat", "embeddings", "images"],
+    base_url: "https://open.bigmodel.cn", models: models.zhipuV4, operations: ["chat", "embeddings", "images", "messages"],
     paths: {
       chat: "/api/paas/v4/chat/completions",
+      messages: "/api/anthropic/v1/messages",
       embeddings: "/api/paas/v4/embeddings",
       images: "/api/paas/v4/images/generations",
     },
     max_top_p: 0.99, fetch_models: { path: "/api/paas/v4/models", shape: "openai" },
+    base_url_field: addressOrPlan("glm-coding-plan", "glm-coding-plan-international"),
   }),
   provider({
     id: 27, key: "perplexity", name: "Perplexity", logo: "perplexity", base_url: "https://api.perplexity.ai",
@@ -229,6 +242,12 @@ export const channelTypes = [
   }),
   provider({
     id: 37, key: "dify", name: "Dify", logo: "dify", dialect: "dify", custom: true, base_url: "https://api.dify.ai",
+    base_url_field: field(text("接口地址", "API address"), {
+      hint: text(
+        "模型名以 workflow 或 completion 开头时，按工作流或文本生成应用调用，其余按对话应用调用",
+        "A model whose name begins with workflow or completion is called as such an application, every other one as a chat",
+      ),
+    }),
     operations: ["chat"], fetch_models: undefined,
   }),
   provider({
@@ -268,7 +287,7 @@ export const channelTypes = [
     fetch_models: undefined,
   }),
   provider({
-    id: 42, key: "mistral", name: "Mistral AI", logo: "mistral", base_url: "https://api.mistral.ai",
+    id: 42, key: "mistral", name: "Mistral AI", logo: "mistral", dialect: "mistral", custom: true, base_url: "https://api.mistral.ai",
     models: models.mistral, operations: ["chat", "embeddings"],
   }),
   provider({
@@ -285,16 +304,19 @@ export const channelTypes = [
     id: 45, key: "volcengine", name: text("火山方舟（豆包）", "VolcEngine Ark (Doubao)"), logo: "volcengine",
     base_url: "https://ark.cn-beijing.volces.com", models: models.volcengine, include_usage: true,
     key_format: plainKey(), operations: ["chat", "embeddings", "images", "responses"],
+    base_url_field: addressOrPlan("doubao-coding-plan"),
     paths: {
       chat: "/api/v3/chat/completions",
       embeddings: "/api/v3/embeddings",
       images: "/api/v3/images/generations",
       responses: "/api/v3/responses",
     },
+    // Applications of the platform: volcengine.com/docs/82379/1526787, read November 2026.
+    model_paths: [{ prefix: "bot-", operation: "chat", path: "/api/v3/bots/chat/completions" }],
     fetch_models: { path: "/api/v3/models", shape: "openai" },
   }),
   provider({
-    id: 46, key: "baidu-v2", name: text("百度千帆 V2", "Baidu Qianfan v2"), logo: "baidu",
+    id: 46, key: "baidu-v2", custom: true, name: text("百度千帆 V2", "Baidu Qianfan v2"), logo: "baidu",
     base_url: "https://qianfan.baidubce.com", models: models.baiduV2, include_usage: true,
     key_format: joinedKey("|", [{ api_key: "APIKey" }, { api_key: "APIKey", app_id: "AppId" }], { appid: "app_id" }),
     operations: ["chat", "embeddings", "images", "rerank"],
@@ -319,7 +341,7 @@ export const channelTypes = [
     id: 49, key: "coze", name: text("扣子 Coze", "Coze"), logo: "coze", dialect: "coze", custom: true,
     base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], paths: { chat: "/v3/chat" },
     fetch_models: undefined,
-    other: field(text("智能体 ID", "Bot id")),
+    other: field(text("智能体 ID", "Bot id"), { hint: text("留空时模型名即智能体 ID", "Leave empty to use the model's name as the bot id") }),
   }),
   provider({
     ...video, id: 50, key: "kling", name: text("可灵", "Kling"), logo: "kling", custom: true, auth: "jwt",
@@ -437,14 +459,19 @@ export function baseUrlProblem(type: number, base_url: string): Text | undefined
     if (!declared?.required) return undefined;
     return { zh: `请填写${declared.label.zh}`, en: `Please enter: ${declared.label.en}` };
   }
+  if (isCodingPlan(url)) return undefined;
   if (URL.canParse(url.replaceAll("{model}", "m")) && /^(https?|wss?):\/\//i.test(url)) return undefined;
   return { zh: "地址必须以 http:// 或 https:// 开头", en: "The address must begin with http:// or https://" };
 }
 
-/** The path of an operation at a type's address (with `{model}` and `{other}` still in it); undefined: not served. */
-export function operationPath(type: ChannelType, operation: Operation): string | undefined {
+/**
+ * The path of an operation at a type's address (with `{model}` and `{other}` still in it), for a model where it has one of its own;
+ * undefined: not served.
+ */
+export function operationPath(type: ChannelType, operation: Operation, model = ""): string | undefined {
   if (!type.operations.includes(operation)) return undefined;
-  return type.paths[operation] ?? openaiPaths[operation];
+  const own = type.model_paths.find((one) => one.operation === operation && model.startsWith(one.prefix));
+  return own?.path ?? type.paths[operation] ?? openaiPaths[operation];
 }
 
 /** Every model named by a channel type, once, with the key of the first type that names it, in registry order. */

@@ -125,7 +125,7 @@ function reportFailure(call: Call, channel: PoolChannel, failure: Failure): void
     message,
     request_id: call.request_id,
     model: call.request.model,
-    quoted: (phrase) => JSON.stringify(tryParse(call.body) ?? "").toLowerCase().includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
+    quoted: (phrase) => call.form?.quotes(phrase) ?? JSON.stringify(tryParse(call.body) ?? "").toLowerCase().includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
   });
 }
 
@@ -147,7 +147,7 @@ async function judge(call: Call, channel: PoolChannel, response: Response): Prom
   const { status, headers } = response;
   const retryAfter = retryAfterSeconds(headers.get("retry-after"), call.engine.seams.now());
   const body = status >= 400 ? await readErrorBody(response).catch(() => undefined) : undefined;
-  const error = body && readChannelError(channel, call.upstream_model, tryParse(body));
+  const error = body && readChannelError(channel, call.operation, call.upstream_model, tryParse(body));
   return classifyStatus(status, error, channel.status_mapping, retryAfter);
 }
 
@@ -155,7 +155,7 @@ async function readWhole(call: Call, channel: PoolChannel, dialect: UpstreamDial
   const body = Buffer.from(await response.arrayBuffer());
   const answer = readAnswer(call, dialect, body);
   if (answer) return { ok: true, kind: "whole", ...answer };
-  const error = readChannelError(channel, call.upstream_model, tryParse(body));
+  const error = readChannelError(channel, call.operation, call.upstream_model, tryParse(body));
   throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", response.status));
 }
 
@@ -166,7 +166,7 @@ async function openStream(
   const type = response.headers.get("content-type") ?? "";
   if (!response.body || (type !== "" && !/event-stream|octet-stream|text\/plain/i.test(type))) {
     const parsed = response.body && tryParse(await readErrorBody(response));
-    const error = readChannelError(channel, call.upstream_model, parsed);
+    const error = readChannelError(channel, call.operation, call.upstream_model, parsed);
     throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", response.status));
   }
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();

@@ -88,7 +88,7 @@ export interface Call {
   /** What a limited caller took by this call. */
   admission?: Admission;
   /** What it took of the channel that it is at. */
-  room?: Admission;
+  room: Admission | undefined;
   /** The channel that serves, or that was tried last. */
   channel: PoolChannel | undefined;
   upstream_model: string;

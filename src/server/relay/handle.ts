@@ -140,7 +140,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
       dialect: arrival.dialect, operation, caller, lang: arrival.lang, ip: arrival.ip, path: arrival.path, client_type: arrival.client_type,
       betas: request.headers.get("anthropic-beta") ?? "", request_id: arrival.request_id, arrived: arrival.arrived, engine, request: asked, body, form, price, input_bound,
       alarm: new Alarm(() => seams.now(), engine.timers), attempts: [], explain: () => selection.explain(),
-      channel: undefined, need: { model, tokens: 0, units: 0 }, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
+      channel: undefined, need: { model, tokens: 0, units: 0 }, room: undefined, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
     };
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
     if (thread) call.thread = thread;

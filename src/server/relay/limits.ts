@@ -61,7 +61,7 @@ export function enter(admission: Admission, door: Door): Admission {
 
 interface Places {
   admission?: Admission;
-  room?: Admission;
+  room: Admission | undefined;
 }
 
 /** A call that holds places ends. Resolves when its budgets are corrected; undefined when there are none. */

@@ -39,7 +39,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
   #over = false;
   /** Content bytes when the caller left. */
   #leftAt = 0;
-  /** The answer's last words, once they are said. */
+  /** The answer's last words; a translator says them once. */
   #last: Uint8Array = empty;
 
   /**

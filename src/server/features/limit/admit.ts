@@ -156,8 +156,10 @@ const priced = (rules: Rules, units: number): Rules | undefined => {
 
 const secondsUntil = (ends: number, ms: number): number => Math.max(1, ends - Math.floor(ms / 1000));
 
+const nothingReserved: Reservation = { refused: -1, states: [], end: () => undefined };
+
 async function ask(services: LimitNeeds, { counters, budgets }: Rules, { units }: Need): Promise<Admission> {
-  const reservation = await services.cluster.counter.reserve(counters);
+  const reservation = counters.length > 0 ? await services.cluster.counter.reserve(counters) : nothingReserved;
   const admission = countersOf(counters, reservation);
   if (admission.refused || budgets.length === 0) return admission;
   const giveBack = (): void => reservation.end(counters.map(() => 0));

@@ -11,6 +11,7 @@ import { chatDialects } from "./chat-dialects";
 import { cohereDialect } from "./cohere/dialect";
 import { cozeDialect } from "./coze/dialect";
 import { difyDialect } from "./dify/dialect";
+import { mistralDialect } from "./mistral/dialect";
 import { palmDialect } from "./palm/dialect";
 import { sparkDialect } from "./spark/dialect";
 import { tencentDialect } from "./tencent/dialect";
@@ -25,6 +26,7 @@ export const vendorDialects = {
   dify: difyDialect,
   coze: cozeDialect,
   palm: palmDialect,
+  mistral: mistralDialect,
   "aiproxy-library": aiproxyLibraryDialect,
 
   // Baidu, Zhipu v3, Spark, Tencent

@@ -12,7 +12,8 @@ import { BYTES_PER_TOKEN } from "../money";
 import { providerOf } from "../providers/registry";
 import type { Caller, PoolChannel } from "../seams";
 import type { Bytes } from "../sse";
-import { isNative, operationFor } from "../spoken";
+import { operationFor } from "../providers/speak";
+import { takesAsIs } from "../spoken";
 import { Thread } from "../stored/thread";
 import { below } from "../vendor";
 import type { Received } from "./direct";
@@ -83,7 +84,7 @@ async function countTokens(
   const received: Received = { body: sent, json, form: undefined, asked, input_bound: 0 };
   const thread = counter.operation && (await Thread.open(engine, caller, counter.operation, received));
   const { body } = received;
-  const own = candidates.filter((channel) => (counter.operation ? isNative(channel, counter.operation) : channel.type.dialect === counter.dialect));
+  const own = candidates.filter((channel) => (counter.operation ? takesAsIs(channel, counter.operation) : channel.type.dialect === counter.dialect));
   const [channel] = own.filter((one) => !thread || thread.fits(one)).toSorted((a, b) => b.priority - a.priority);
   if (!channel && thread?.home) throw thread.home.missing;
   const count = channel && (await ask(engine, channel, counter, model, body));
@@ -95,7 +96,7 @@ async function countTokens(
 async function ask(engine: Engine, channel: PoolChannel, counter: TokenCounter, model: string, body: Bytes): Promise<number | undefined> {
   const mapped = channel.model_mapping.get(model) ?? model;
   const provider = providerOf(channel);
-  const url = provider?.url(channel, counter.operation ? operationFor(channel, counter.operation) : "chat", mapped);
+  const url = provider?.url(channel, counter.operation ? operationFor(channel, counter.operation, mapped) : "chat", mapped);
   if (!provider || url === undefined) return undefined;
   const { proxy } = channel.setting;
   try {

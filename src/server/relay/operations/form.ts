@@ -78,6 +78,12 @@ export class Form {
     return this.#scanner.parts.reduce((sum, part) => sum + (part.filename === undefined ? part.end - part.start : FILE_TOKENS), 0);
   }
 
+  /** Whether a field's text, a name or a file's name contains the phrase; case ignored. */
+  quotes(phrase: string): boolean {
+    const wanted = phrase.toLowerCase();
+    return this.#scanner.parts.some(({ name, filename = "", value }) => [name, filename, value].some((text) => text.toLowerCase().includes(wanted)));
+  }
+
   /** The bytes of a part. */
   read(part: Part): Promise<Bytes> {
     return this.#spool.read(part.start, part.end);

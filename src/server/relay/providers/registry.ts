@@ -10,8 +10,10 @@ import { cohere } from "./cohere";
 import { codex } from "./codex";
 import { coze } from "./coze";
 import { dify } from "./dify";
+import { baiduV2 } from "./baidu-v2";
 import { gemini } from "./gemini";
 import { minimax } from "./minimax";
+import { mistral } from "./mistral";
 import { ordinary } from "./ordinary";
 import { palm } from "./palm";
 import type { Provider } from "./provider";
@@ -41,12 +43,14 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   coze,
   palm,
   minimax,
+  mistral,
   replicate,
   "aiproxy-library": aiproxyLibrary,
 
   // Vendors in China with signatures, frames or jobs of their own
   ali,
   baidu,
+  "baidu-v2": baiduV2,
   "zhipu-v3": zhipuV3,
   spark,
   tencent,

@@ -1,8 +1,9 @@
 /** How a channel is spoken to: the language of a call, its address, and the exchange itself. */
-import type { Operation } from "../../../shared/channel-types";
+import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { isUpstreamDialect, type UpstreamDialectKey, upstreamDialects } from "../dialects/vendor-dialects";
 import type { WireError, WireObject } from "../events";
 import { isObject, tryParse } from "../json";
+import type { Operation } from "../operations/operation";
 import type { PoolChannel } from "../seams";
 import { rewritten } from "./framing";
 import type { Outgoing } from "./provider";
@@ -15,26 +16,47 @@ export function languageOf(channel: PoolChannel, model: string): UpstreamDialect
   return isUpstreamDialect(dialect) ? dialect : undefined;
 }
 
+/** What is asked of a channel, as far as its language depends on it. */
+export type Asked = Pick<Operation, "key" | "native">;
+
 /**
- * The dialect in which an operation is asked and answered: chat in the model's language; the others in OpenAI's, which is the
- * channel's own or made of it (`Provider.direct`). undefined: the channel is not asked for it.
+ * The operation that a channel is asked for. One whose conversations are OpenAI's, and that declares the caller's own operation
+ * besides, takes such a call as it is, and then nothing is translated. `setting.translate` switches that off for a server that
+ * stands behind a type and lacks the operation; a complete address is that of one operation, the channel's own.
  */
-export function dialectOf(channel: PoolChannel, operation: Operation, model: string): UpstreamDialectKey | undefined {
+export function operationFor(channel: PoolChannel, { key, native }: Asked, model: string): OperationKey {
+  const { type, setting } = channel;
+  const takes = native && languageOf(channel, model) === "openai-chat" && !type.complete_url && setting.translate !== true;
+  return takes && providerOf(channel)?.url(channel, native.operation, model) !== undefined ? native.operation : key;
+}
+
+/**
+ * The dialect in which an operation is asked and answered: the caller's own where the channel takes it as it is; chat in the
+ * model's language; the others in OpenAI's, which is the channel's own or made of it (`Provider.direct`). undefined: the
+ * channel is not asked for it.
+ */
+export function dialectOf(channel: PoolChannel, operation: Asked, model: string): UpstreamDialectKey | undefined {
+  const asked = operationFor(channel, operation, model);
+  if (operation.native && asked === operation.native.operation) return operation.native.dialect;
   const language = languageOf(channel, model);
-  if (operation === "chat") return language;
-  return language === "openai-chat" || providerOf(channel)?.direct?.[operation] ? "openai-chat" : undefined;
+  if (asked === "chat") return language;
+  return language === "openai-chat" || providerOf(channel)?.direct?.[asked] ? "openai-chat" : undefined;
 }
 
 /** The address of an operation; undefined when the channel cannot be asked for it. */
-export function addressOf(channel: PoolChannel, operation: Operation, model: string, stream = false): string | undefined {
+export function addressOf(channel: PoolChannel, operation: Asked, model: string, stream = false): string | undefined {
   if (dialectOf(channel, operation, model) === undefined) return undefined;
-  return providerOf(channel)?.url(channel, operation, model, stream);
+  return providerOf(channel)?.url(channel, operationFor(channel, operation, model), model, stream);
 }
 
 /** The error object in a body of a channel, undefined when there is none. */
-export function readChannelError(channel: PoolChannel, model: string, body: unknown): WireError | undefined {
+export function readChannelError(channel: PoolChannel, operation: Asked, model: string, body: unknown): WireError | undefined {
   const own = providerOf(channel)?.readError?.(body);
-  return own ?? upstreamDialects[languageOf(channel, model) ?? "openai-chat"].readError(body);
+  if (own) return own;
+  // What is no conversation is refused in the vendor's own language too.
+  const { native } = operation;
+  const asIs = native && operationFor(channel, operation, model) === native.operation;
+  return upstreamDialects[(asIs ? native.dialect : languageOf(channel, model)) ?? "openai-chat"].readError(body);
 }
 
 /**

@@ -8,7 +8,8 @@ import { ownError } from "../error";
 import { Failed } from "../failed";
 import { responses } from "../operations/dialect-chat";
 import type { PoolChannel } from "../seams";
-import { keepsAnswers, operationFor } from "../spoken";
+import { operationFor } from "../providers/speak";
+import { keepsAnswers } from "../spoken";
 import { ask, askJson, orMissing, placeOf } from "../vendor";
 import { pageOf, readPage } from "./page";
 import type { Stored } from "./shelf";
@@ -29,7 +30,7 @@ async function find({ engine, caller }: Visit, id: string): Promise<{ entry: Sto
 }
 
 const address = (channel: PoolChannel, path: string, query?: URLSearchParams, passes?: readonly string[]): string | undefined =>
-  placeOf(channel, operationFor(channel, responses), path, query, passes);
+  placeOf(channel, operationFor(channel, responses, ""), path, query, passes);
 
 /** GET /v1/responses/{id}; `stream` and `starting_after` where the vendor has them. */
 export const retrieve = (id: string): Aside => async (visit) => {

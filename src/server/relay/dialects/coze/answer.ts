@@ -4,20 +4,21 @@
  * {event, data}. A whole answer is the list of the events that count, {events}.
  */
 import type { Block, ChatAnswer, FinishReason, Usage, WireError, WireObject } from "../../events";
+import { type ErrorKind, wireError } from "../shared/error-kind";
 import { compact, count, isObject, number, object, objects, text } from "../shared/json";
 
 export const COMPLETED = "conversation.chat.completed";
 export const MESSAGE = "conversation.message.completed";
 
-/** What the operator must act on, by the vendor's numbers; the words are those that failures are classified by. */
-const kinds: Readonly<Record<string, string>> = { 4100: "invalid_api_key", 4101: "forbidden" };
+/** What the vendor's numbers say of whose fault it is. */
+const kinds: Readonly<Record<string, ErrorKind>> = { 4000: "caller", 4100: "authentication" };
 
 /** {code, msg}; 0 is no error. */
 export function errorOf(value: unknown): WireError | undefined {
   const { code, msg } = object(value);
   const shown = typeof code === "string" ? code : String(number(code) ?? "");
   if (shown === "" || shown === "0") return undefined;
-  return { message: text(msg), type: kinds[shown] ?? "", code: shown, param: null };
+  return wireError(text(msg), shown, (known) => kinds[known]);
 }
 
 /** The error of an event, undefined when it tells of none. */

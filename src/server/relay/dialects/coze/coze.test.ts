@@ -69,7 +69,7 @@ describe("an answer of Coze", () => {
     expect(cozeDialect.readError(failed)).toMatchObject({ message: "broke", code: "5000" });
     expect(cozeDialect.readError({ events: [{ event: "error", data: { code: 4000, msg: "bad" } }] })).toMatchObject({ message: "bad", code: "4000" });
     expect(cozeDialect.readError({ code: 4100, msg: "authentication is invalid", detail: { logid: "x" } })).toEqual({
-      message: "authentication is invalid", type: "invalid_api_key", code: "4100", param: null,
+      message: "authentication is invalid", type: "authentication_error", code: "4100", param: null,
     });
   });
 

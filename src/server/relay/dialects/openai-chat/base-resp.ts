@@ -4,15 +4,16 @@
  */
 import { isObject } from "../../json";
 import type { WireError } from "../../events";
+import { type ErrorKind, wireError } from "../shared/error-kind";
 
-/** The vendor's numbers in the words that failures are classified by. */
-const kinds: Readonly<Record<number, string>> = {
-  1002: "rate_limit_exceeded",
-  1004: "invalid_api_key",
-  1008: "insufficient_balance",
-  1041: "rate_limit_exceeded",
-  2049: "invalid_api_key",
-  2056: "rate_limit_exceeded",
+const kinds: Readonly<Record<string, ErrorKind>> = {
+  1002: "rate",
+  1004: "authentication",
+  1008: "quota",
+  1041: "rate",
+  2013: "caller",
+  2049: "authentication",
+  2056: "rate",
 };
 
 /** undefined where the body tells of no error. */
@@ -20,6 +21,5 @@ export function readBaseResp(body: Readonly<Record<string, unknown>>): WireError
   const { base_resp } = body;
   if (!isObject(base_resp) || typeof base_resp.status_code !== "number" || base_resp.status_code === 0) return undefined;
   const { status_code, status_msg } = base_resp;
-  const message = typeof status_msg === "string" ? status_msg : "";
-  return { message, type: kinds[status_code] ?? "", code: String(status_code), param: null };
+  return wireError(typeof status_msg === "string" ? status_msg : "", String(status_code), (code) => kinds[code]);
 }
