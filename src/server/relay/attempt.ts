@@ -103,6 +103,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   }
   alarm.onLimit = undefined;
   record.duration_ms = seams.now() - started;
+  engine.watch.attempted(channel, outcome.ok ? "ok" : outcome.failure.class);
   if (!outcome.ok) {
     const { failure } = outcome;
     // A token that was good a moment ago may have been taken back.

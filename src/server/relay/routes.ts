@@ -24,7 +24,7 @@ import { cancel, listInput, refuseUpgrade, remove, retrieve } from "./stored/res
 
 export type Route =
   | { dialect: CallerDialect; operation: Operation }
-  | { dialect: CallerDialect; operation: "models" | "subscription" | "usage" | "unserved" }
+  | { dialect: CallerDialect; operation: "models" | "subscription" | "usage" | "unserved" | "realtime" }
   | { dialect: CallerDialect; operation: "model"; model: string }
   /** A call beside those of the models; `name` is for documents. */
   | { dialect: CallerDialect; operation: "aside"; name: string; answer: Aside };
@@ -59,6 +59,7 @@ export const relayRoutes: Readonly<Record<string, Route>> = {
   "POST /v1/audio/translations": { dialect: openaiChat, operation: translations },
   "POST /v1/moderations": { dialect: openaiChat, operation: moderations },
   "POST /v1/rerank": { dialect: openaiChat, operation: rerank },
+  "GET /v1/realtime": { dialect: openaiChat, operation: "realtime" },
   "GET /v1/models": { dialect: openaiChat, operation: "models" },
   "GET /v1beta/models": { dialect: openaiChat, operation: "models" },
   "GET /dashboard/billing/subscription": { dialect: openaiChat, operation: "subscription" },
