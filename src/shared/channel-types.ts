@@ -190,6 +190,11 @@ export const channelTypes = [
     base_url: "https://api.moonshot.cn", models: models.moonshot, operations: ["chat", "messages"], include_usage: true,
     paths: { messages: "/anthropic/v1/messages" }, balance: "moonshot",
     base_url_field: addressOrPlan("kimi-coding-plan"),
+    // Fixed for these models, any other value is an error (platform.kimi.ai/docs/api/models-overview, November 2026).
+    refuses: {
+      models: /^kimi-k(2\.\d|[3-9])/,
+      members: ["temperature", "top_p", "n", "presence_penalty", "frequency_penalty"],
+    },
   }),
   provider({
     id: 26, key: "zhipu", name: text("智谱 GLM V4", "Zhipu GLM v4"), logo: "zhipu",

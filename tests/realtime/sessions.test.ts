@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { channelType } from "../../src/shared/channel-types";
 import { REALTIME_USAGE, startFakeRealtime } from "../kit/fake-upstream/realtime";
-import { type Bench, makeBench, makeChannel, TEST_KEY } from "../relay/kit";
+import { type Bench, makeBench, makeChannel, TEST_KEY, VirtualTime } from "../relay/kit";
 import { connectClient, serveSessions, type TestClient, until } from "./kit";
 
 const upstream = startFakeRealtime();
@@ -11,8 +11,8 @@ afterAll(async () => {
   for (const stop of stops.reverse()) await stop();
 });
 
-function setUp(change: (bench: Bench) => void = () => undefined, channels = [makeChannel(1, upstream.url)]) {
-  const bench = makeBench(channels);
+function setUp(change: (bench: Bench) => void = () => undefined, channels = [makeChannel(1, upstream.url)], time?: VirtualTime) {
+  const bench = makeBench(channels, time && { now: time.now, timers: time.timers });
   change(bench);
   const server = serveSessions(bench);
   stops.push(server.stop);
@@ -53,13 +53,20 @@ describe("frames", () => {
     client.socket.pause();
     client.say({ type: "response.create" });
     await until("the flood was sent", () => upstream.last().sent.length > 400);
-    const before = process.memoryUsage.rss();
+    // The flood waits at its source: neither the relay nor the sockets between take 40 MB.
+    let waiting = -1;
+    await until("nothing moves", async () => {
+      const before = waiting;
+      await Bun.sleep(100);
+      waiting = upstream.last().waiting();
+      return waiting === before;
+    });
+    expect(waiting).toBeGreaterThan(10 << 20);
     expect(client.frames.length).toBeLessThan(10);
     expect(client.closed).toBeUndefined();
     client.socket.resume();
     await client.heard("response.done");
     expect(client.frames.map(String)).toEqual(upstream.last().sent.map(String));
-    expect(process.memoryUsage.rss() - before).toBeLessThan(300 << 20);
     client.socket.close();
     await noHolds(bench);
   });
@@ -314,6 +321,27 @@ describe("ends", () => {
     expect(bench.ledger.settlements.map(({ log }) => [log.end_reason, log.quota])).toEqual([["caller_left", COST]]);
   });
 
+  test("a caller who leaves, and a shutdown, while the next response is being held: the hold is given back", async () => {
+    for (const leave of [(client: TestClient) => client.socket.terminate(), (_: TestClient, bench: Bench) => void bench.relay.stop(0)]) {
+      const { bench, connect } = setUp();
+      const client = connect("gpt-realtime");
+      await client.open();
+      const gate = Promise.withResolvers<void>();
+      const hold = bench.ledger.hold.bind(bench.ledger);
+      bench.ledger.hold = async (request) => {
+        await gate.promise;
+        return hold(request);
+      };
+      client.say({ type: "response.create" });
+      await client.heard("response.done");
+      leave(client, bench);
+      await Bun.sleep(20);
+      gate.resolve();
+      await noHolds(bench);
+      expect(bench.ledger.balance).toBe(1_000_000 - COST);
+    }
+  });
+
   test("an upstream that breaks off: 1011 to the caller, the response is billed by what was seen of it", async () => {
     const { bench, connect } = setUp();
     const client = connect("gpt-realtime+cut");
@@ -325,33 +353,40 @@ describe("ends", () => {
   });
 
   test("silence ends a session at the idle limit with an error event; frames of either side begin it anew", async () => {
-    const { bench, connect } = setUp((b) => (b.options.idleTimeoutMs = 400));
+    const time = new VirtualTime();
+    const { bench, connect } = setUp((b) => (b.options.idleTimeoutMs = 1000), undefined, time);
     const client = connect("gpt-realtime");
-    await client.open();
-    const started = Date.now();
-    for (let i = 0; i < 5; i++) {
+    await client.heard("session.created");
+    for (const count of [1, 2, 3]) {
+      await time.advance(900);
       client.say({ type: "ping" });
-      await client.heard("ping", i + 1);
-      await Bun.sleep(100);
+      await client.heard("ping", count);
     }
+    await time.advance(999);
+    expect(client.closed).toBeUndefined();
+    await time.advance(1);
     expect(await client.ended()).toEqual({ code: 1001, reason: "idle limit" });
-    expect(Date.now() - started).toBeGreaterThanOrEqual(800);
     expect(client.events().at(-1)).toMatchObject({ type: "error", error: { code: "realtime_expired" } });
     await noHolds(bench);
   });
 
   test("a session lasts no longer than the total limit", async () => {
-    const { bench, connect } = setUp((b) => (b.options.totalTimeoutMs = 300));
+    const time = new VirtualTime();
+    const { bench, connect } = setUp((b) => (b.options.totalTimeoutMs = 5000), undefined, time);
     const client = connect("gpt-realtime+slow");
     await client.open();
+    await time.advance(4999);
     client.say({ type: "response.create" });
+    await client.heard("response.output_audio.delta", 2);
+    await time.advance(1);
     expect(await client.ended()).toEqual({ code: 1001, reason: "total limit" });
     await noHolds(bench);
     expect(bench.ledger.settlements.map(({ log }) => log.end_reason)).toEqual(["idle_timeout"]);
   });
 
   test("at shutdown idle sessions close with 1001, a running response may finish, and one that does not is cut and charged", async () => {
-    const { bench, connect } = setUp();
+    const time = new VirtualTime();
+    const { bench, connect } = setUp(undefined, undefined, time);
     const idle = connect("gpt-realtime");
     const running = connect("gpt-realtime+slow");
     const endless = connect("gpt-realtime+slow");
@@ -366,6 +401,8 @@ describe("ends", () => {
     running.say({ type: "response.cancel" });
     await running.heard("response.done");
     expect((await running.ended()).code).toBe(1001);
+    expect(endless.closed).toBeUndefined();
+    await time.advance(2000);
     await stopped;
     expect((await endless.ended()).code).toBe(1001);
     await noHolds(bench);

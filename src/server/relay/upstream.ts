@@ -65,7 +65,7 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
     return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: form.body }, dialect, warnings: [] };
   }
   const said = bodyFor(call, channel, dialect, model);
-  const fit = operation.key === "chat" ? fitted(channel.type, said.body) : undefined;
+  const fit = asked === "chat" && dialect === "openai-chat" ? fitted(channel.type, model, said.body) : undefined;
   const warnings = fit ? [...said.warnings, ...fit.warnings] : said.warnings;
   return { outgoing: { ...outgoing, body: fit?.body ?? said.body }, dialect, warnings };
 }

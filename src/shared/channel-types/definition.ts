@@ -131,6 +131,8 @@ export interface ChannelType<
   readonly include_usage: boolean;
   /** Greatest top_p that the vendor accepts. */
   readonly max_top_p?: number;
+  /** Members of a chat call that some of the vendor's models refuse whatever their value: left out. */
+  readonly refuses?: { readonly models: RegExp; readonly members: readonly string[] };
   /** The channel test can call it. */
   readonly test: boolean;
   readonly fetch_models?: ModelsEndpoint;

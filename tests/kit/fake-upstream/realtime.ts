@@ -23,6 +23,8 @@ export interface RealtimeConnection {
   /** What went out. */
   sent: (string | Buffer)[];
   closed: { code: number; reason: string } | undefined;
+  /** Bytes that wait because the other side does not read. */
+  waiting(): number;
   /** A deaf connection begins to read. */
   wake(): void;
 }
@@ -101,7 +103,7 @@ export function startFakeRealtime(): FakeRealtime {
       const query = Object.fromEntries(url.searchParams);
       const model = query.model ?? query.deployment ?? "";
       const headers = Object.fromEntries(request.headers);
-      const entry: RealtimeConnection = { path: url.pathname, query, headers, model, received: [], sent: [], closed: undefined, wake: () => undefined };
+      const entry: RealtimeConnection = { path: url.pathname, query, headers, model, received: [], sent: [], closed: undefined, waiting: () => 0, wake: () => undefined };
       connections.push(entry);
       const key = (headers.authorization ?? "").replace(/^Bearer /, "") || (headers["api-key"] ?? "");
       if (key === "" || key.startsWith("bad-")) return Response.json({ error: { code: "invalid_api_key" } }, { status: 401 });
@@ -115,6 +117,7 @@ export function startFakeRealtime(): FakeRealtime {
       idleTimeout: 0,
       backpressureLimit: 64 << 20,
       open(ws) {
+        ws.data.entry.waiting = () => ws.getBufferedAmount();
         if (has(ws, "deaf")) {
           ws.pause();
           ws.data.entry.wake = () => ws.resume();

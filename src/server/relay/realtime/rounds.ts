@@ -8,7 +8,7 @@ import { type CompiledPrice, quotaOf } from "../../../shared/pricing";
 import type { Call } from "../call";
 import { priceFor } from "../groups";
 import type { Usage } from "../events";
-import type { Admission, Need } from "../limits";
+import { type Admission, leavePlaces, type Need } from "../limits";
 import { CallMoney } from "../money";
 import type { Terms } from "../operations/direct";
 
@@ -38,6 +38,9 @@ export class Rounds {
   #count = 1;
   /** Responses that have begun and are not done. */
   readonly #running = new Set<string>();
+  /** The last hold, perhaps on its way. */
+  #holding: Promise<void> = Promise.resolve();
+  #over = false;
   /** What the last response used: the next one carries its context on. */
   #last: Usage | undefined;
 
@@ -84,7 +87,7 @@ export class Rounds {
 
   /** Takes the estimate of the next response. Throws the AppError of a refusal. */
   hold(): Promise<void> {
-    return this.#round.money.hold();
+    return (this.#holding = this.#round.money.hold());
   }
 
   /** A response begins. Throws the AppError of a limit that it is over. */
@@ -96,9 +99,15 @@ export class Rounds {
     await money.commitPrice();
     const need: Need = { ...call.need, inside: true };
     const admission = await enterInside(engine.seams.limits.admit(caller, need));
-    if (admission) call.admission = admission;
+    if (admission) await this.#keep(call, { admission });
     const room = call.channel && (await enterInside(engine.seams.limits.enterChannel(call.channel, caller, need)));
-    if (room) call.room = room;
+    if (room) await this.#keep(call, { room });
+  }
+
+  /** A place for the response that runs; the session may have ended while it was asked for. */
+  async #keep(call: Call, place: Pick<Call, "admission" | "room">): Promise<void> {
+    if (this.#over) await leavePlaces(place, { tokens: 0, success: false, units: 0 });
+    else Object.assign(call, place);
   }
 
   /** Content came. */
@@ -135,6 +144,9 @@ export class Rounds {
 
   /** The session is over: what runs is charged by what was seen of it, what does not is given back. */
   async end(end_reason: EndReason): Promise<void> {
+    this.#over = true;
+    // What is being taken can be given back when it is there.
+    await this.#holding.catch(() => undefined);
     const { money } = this.#round;
     if (this.running) await money.settle({ end_reason, usage: undefined, content_bytes: 0 });
     else await money.release();

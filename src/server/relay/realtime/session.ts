@@ -127,7 +127,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
 
   goAway(now: boolean): Promise<void> {
     this.#leaving = true;
-    if (now || !this.#rounds.running) void this.#end("gateway_restart", CLOSE.going_away, "restart");
+    if (now || (!this.#rounds.running && !this.#busy)) void this.#end("gateway_restart", CLOSE.going_away, "restart");
     return this.#ended.promise;
   }
 
@@ -200,6 +200,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
       await this.#break(error);
     }
     this.#busy = false;
+    if (this.#leaving && !this.#rounds.running) await this.#end(this.#call.left ? "caller_left" : "gateway_restart", CLOSE.going_away, "restart");
     if (!this.#over && !this.#full) this.#upstream.resume();
   }
 
@@ -224,8 +225,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
         // Nobody pays an estimate for what the upstream itself calls a failure.
         await rounds.done(event.id, event.usage ?? (event.failed ? {} : undefined), end_reason);
         this.#send(frame);
-        if (!this.#leaving) await rounds.hold();
-        else if (!rounds.running) await this.#end(this.#call.left ? "caller_left" : "gateway_restart", CLOSE.going_away, "restart");
+        if (!this.#leaving && !this.#over) await rounds.hold();
       }
     }
   }
