@@ -99,7 +99,7 @@ export class Rounds {
     await money.commitPrice();
     const need: Need = { ...call.need, inside: true };
     const admission = await enterInside(engine.seams.limits.admit(caller, need));
-    if (admission) await this.#keep(call, { admission });
+    if (admission) await this.#keep(call, { admission, room: undefined });
     const room = call.channel && (await enterInside(engine.seams.limits.enterChannel(call.channel, caller, need)));
     if (room) await this.#keep(call, { room });
   }
