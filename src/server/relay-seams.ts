@@ -7,6 +7,7 @@ import { recordFailure } from "./features/log/record";
 import { sensitiveWords } from "./features/option/sensitive-words";
 import { fundsOf } from "./features/token/funds";
 import { createPriceBook } from "./features/pricing/price";
+import { createShelf } from "./features/stored/shelf";
 import type { RelayOptions, Seams } from "./relay/seams";
 
 export function relaySeams(services: Services): Seams {
@@ -36,6 +37,7 @@ export function relaySeams(services: Services): Seams {
     ledger: services.ledger,
     funds: (caller) => fundsOf(services, caller),
     limits: createLimits({ ...services, spend: createSpendBook(services) }),
+    shelf: createShelf(services),
     channelFailed: channelWatch(services),
     recordFailure: (log) => recordFailure(services, log),
     option,

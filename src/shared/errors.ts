@@ -156,6 +156,20 @@ export const errors = {
 
   api_not_implemented: fact(501, "caller", "不支持此接口：{method} {path}", "This endpoint is not offered here: {method} {path}"),
 
+  upgrade_refused: fact(426, "caller", "此接口不支持 WebSocket，请使用 HTTP", "This endpoint is not served over WebSocket; use HTTP"),
+  previous_response_not_found: fact(404, "caller", "找不到之前的响应 {id}", "Previous response with id '{id}' not found."),
+  response_not_found: fact(404, "caller", "响应 {id} 不存在", "Response with id '{id}' not found."),
+  item_not_found: fact(404, "caller", "找不到条目 {id}", "Item with id '{id}' not found."),
+  response_not_streamable: fact(400, "caller", "只有后台响应才能重新以流的方式读取", "Only a background response can be streamed again"),
+  response_not_cancellable: fact(400, "caller", "只有后台响应才能取消", "Only a background response can be cancelled"),
+  background_unsupported: fact(400, "caller", "暂不支持 background: true", "background: true is not supported here"),
+  files_unavailable: fact(403, "operator", "当前分组 {group} 下没有允许上传文件的渠道", "No channel of group {group} takes files"),
+  file_not_found: fact(404, "caller", "文件 {id} 不存在", "No such File object: {id}"),
+  files_full: fact(403, "caller", "您的文件总大小不能超过 {limit} MB", "Your files may have {limit} MB together"),
+  batches_unavailable: fact(403, "operator", "该文件所在的渠道不允许批处理", "The channel of this file does not take batches"),
+  batches_token_limited: fact(403, "caller", "限制了模型的令牌不能创建批处理", "An API key with a list of models cannot create batches"),
+  batch_not_found: fact(404, "caller", "批处理 {id} 不存在", "No batch found with id '{id}'."),
+
   // Relay: the upstream's side
   upstream_unreachable: fact(502, "upstream", "无法连接上游服务", "The upstream could not be reached"),
   upstream_timeout: fact(504, "upstream", "上游服务超时（{phase}）", "The upstream timed out ({phase})"),

@@ -13,7 +13,7 @@ import { isObject, outline, tryParse } from "./json";
 import { Meter } from "./meter";
 import type { Wording } from "./operations/operation";
 import { Passage } from "./passage";
-import { type Bytes, firstFrameEnd, readFrame } from "./sse";
+import { type Bytes, firstFrameEnd, readFrame, REPEAT_LIMIT, TAIL_LIMIT } from "./sse";
 import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
 import { StreamTranslator, translateAnswer } from "./translate";
 
@@ -52,6 +52,9 @@ function contextOf(call: Call): AnswerContext {
   const { model, include_usage, wire } = request;
   return { id: request_id, model, created: Math.floor(arrived / 1000), include_usage, ...(wire && { request: wire }) };
 }
+
+/** Most bytes of one frame: the last one of a Responses stream repeats the whole answer. */
+export const longestFrame = (dialect: UpstreamDialectKey): number => (dialect === "openai-responses" ? REPEAT_LIMIT : TAIL_LIMIT);
 
 /** The reader of a stream in `dialect`. */
 export function answerReader(call: Call, dialect: UpstreamDialectKey): AnswerReader {

@@ -1,7 +1,7 @@
 /** One upstream try: build, fetch, wait for the first content or the whole body, classify. */
 import type { AttemptRecord } from "../../shared/log";
 import type { Phase } from "./alarm";
-import { answerReader, contentFinder, readAnswer } from "./answer";
+import { answerReader, contentFinder, longestFrame, readAnswer } from "./answer";
 import { isObject, tryParse } from "./json";
 import type { Call } from "./call";
 import { RequestFault } from "./dialects/shared/fault";
@@ -171,7 +171,7 @@ async function openStream(
     throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", response.status));
   }
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
-  const splitter = new FrameSplitter();
+  const splitter = new FrameSplitter(longestFrame(dialect));
   const find = contentFinder(dialect, call.request_id);
   const kept: Bytes[] = [];
   let size = 0;

@@ -12,6 +12,7 @@ import type { Admission, Need } from "./limits";
 import type { Operation } from "./operations/operation";
 import type { Tokens } from "./providers/tokens";
 import type { Caller, PoolChannel, Seams } from "./seams";
+import type { Thread } from "./stored/thread";
 import type { Routing } from "./routing";
 import type { SelectionRecord } from "./select";
 import type { Watch } from "./watch";
@@ -96,6 +97,8 @@ export interface Call {
   explain(): SelectionRecord;
   /** Which conversation this is a turn of, where that matters. */
   sticky_key?: string;
+  /** What it continues, and where its answer is kept. */
+  thread?: Thread;
   /** What it may use, for limits; CallMoney says it. */
   need: Need;
   /** What a limited caller took by this call. */

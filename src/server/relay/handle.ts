@@ -4,6 +4,7 @@ import { AppError, fail } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 import type { Logger } from "../lib/log";
 import { Alarm, realTimers } from "./alarm";
+import { answerAside } from "./aside";
 import { parseBody, readBody } from "./body";
 import type { Call, Engine, RelayDeps, RelayStats } from "./call";
 import { deliver, failed } from "./deliver";
@@ -31,6 +32,7 @@ import type { Selection } from "./select";
 import { refuseSensitive } from "./sensitive";
 import type { Bytes } from "./sse";
 import { stickyKey } from "./sticky";
+import { Thread } from "./stored/thread";
 import { DRAIN_MS } from "./stream";
 import { traceOf, unwatched } from "./watch";
 
@@ -83,6 +85,7 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
     if (!route) fail("not_found", { method: request.method, path });
     const { caller, body } = await callerOf(engine, request, ip, lang, admit);
     if (route.operation === "unserved") fail("api_not_implemented", { method: request.method, path });
+    if (route.operation === "aside") return await answerAside(route.answer, { engine, caller, request, door, dialect, lang, request_id: requestId });
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
     const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, ...traceOf(engine, request) };
     if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
@@ -125,13 +128,16 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
   let prepared: { call: Call; selection: Selection; money: CallMoney };
   try {
     const received = await receive(operation, request, seams.option.maxBodyBytes, given);
-    const { asked, body, input_bound } = received;
     ({ form } = received);
-    model = asked.model;
+    model = received.asked.model;
+    const opening = Thread.open(engine, caller, operation, received);
+    const thread = opening && (await opening);
+    const { asked, body, input_bound } = received;
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
     refuseSensitive(seams, received);
     // Who serves it first: a model that nobody serves is unknown, whatever its price.
     const selection = engine.routing.select({ caller, operation, model });
+    thread?.narrow(selection);
     const sticky_key = selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json
       ? stickyKey(received.json, caller.user_id, caller.group, model) : undefined;
     if (sticky_key !== undefined) selection.prefer(engine.routing.sticky, sticky_key, engine.stats);
@@ -146,6 +152,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     };
     if (arrival.traceparent !== undefined) call.traceparent = arrival.traceparent;
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
+    if (thread) call.thread = thread;
     const money = new CallMoney(call);
     const admission = seams.limits.admit(caller, call.need);
     if (admission) call.admission = enter(await admission, door);

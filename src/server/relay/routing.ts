@@ -5,6 +5,7 @@
 import { fail } from "../../shared/errors";
 import { Cooling } from "./cooling";
 import type { Operation } from "./operations/operation";
+import { dialectOf } from "./providers/speak";
 import { findRoute } from "./routes";
 import type { Caller, Pool, PoolChannel } from "./seams";
 import { type PlannedChannel, Selection, type Stage } from "./select";
@@ -67,7 +68,7 @@ function planOf(routing: Pick<Routing, "select" | "sticky">, { caller, endpoint,
     const { channel } = planned;
     const upstream_model = channel.model_mapping.get(model) ?? model;
     const url = planned.turn === 0 ? undefined : urlOf(channel, operation, upstream_model, stream);
-    const translated = operation.key === "chat" && planned.turn > 0 && channel.type.dialect !== dialect;
+    const translated = operation.key === "chat" && planned.turn > 0 && dialectOf(channel, operation, upstream_model) !== dialect;
     return { ...planned, upstream_model, url: url === undefined ? "" : withoutQuery(url), translated };
   });
   return { operation: operation.key, dialect, channels, sticky: selection.preferred };

@@ -10,6 +10,7 @@ import type { ChannelTrouble } from "../features/channel/auto-status";
 import type { WordList } from "../features/option/word-list";
 import type { CallLog, Ledger } from "../features/wallet/ledger";
 import type { Limits } from "./limits";
+import type { Shelf } from "./stored/shelf";
 
 /** Who calls, after authentication. */
 export interface Caller {
@@ -69,6 +70,8 @@ export interface Pool {
   candidates(group: string, model: string): readonly PoolChannel[];
   /** Any channel, enabled or not, for pinned calls and tests. */
   byId(id: number): { channel: PoolChannel; enabled: boolean } | undefined;
+  /** Every enabled channel of a group, any order, for calls that name no model. */
+  inGroup(group: string): readonly PoolChannel[];
   /**
    * An enabled channel is stored for (group, model), but its row cannot be used (unreadable key, unknown type). Where
    * there are no candidates this tells a broken database from a model that nobody serves (C-600).
@@ -103,6 +106,8 @@ export interface Seams {
   /** Writes the row of a call that was not charged (type 5, error). Never throws into the relay. */
   recordFailure(log: CallLog): Promise<void>;
   limits: Limits;
+  /** What callers left behind. */
+  shelf: Shelf;
   /** Told of every failed attempt: the channel may have to be disabled. Answers at once and never throws. */
   channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
   /** Options the relay reads, by value at the time of the call. */

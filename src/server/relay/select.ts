@@ -15,7 +15,7 @@ import type { PoolChannel } from "./seams";
 /** Why a candidate was not among those drawn from. */
 export interface Skipped {
   channel: number;
-  why: "unsupported" | "cooling" | "probing" | "limited";
+  why: "unsupported" | "elsewhere" | "cooling" | "probing" | "limited";
   /** For cooling: what was left of it when the call began. For limited: when there is room again, as far as is known. */
   remaining_ms?: number;
   /** For limited: the error that names the limit. */
@@ -164,6 +164,14 @@ export class Selection {
   /** Group auto: the group that a channel is tried in. */
   groupOf(channel: PoolChannel): string | undefined {
     return this.#options.stages?.[this.#stageOf(channel)]?.group;
+  }
+
+  /** Leaves only the channels of which this is true: the others cannot know what the call refers to. */
+  only(fits: (channel: PoolChannel) => boolean): void {
+    for (const channel of this.#left.splice(0)) {
+      if (fits(channel)) this.#left.push(channel);
+      else this.#skipped.push({ channel: channel.id, why: "elsewhere" });
+    }
   }
 
   /** The first choice is the conversation's last channel, if chance would decide between it and others. Forgotten while it cools. */

@@ -37,10 +37,10 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
   #ready: Bytes[] = [];
   #expired: Phase | undefined;
   #over = false;
-  /** What the answer ended with; a translator says it once. */
-  #lastWords: Uint8Array = empty;
   /** Content bytes when the caller left. */
   #leftAt = 0;
+  /** The answer's last words; a translator says them once. */
+  #last: Uint8Array = empty;
 
   /**
    * `outcome` is the first content, or the promise of it when the head goes first. `failed` ends a call that failed
@@ -79,7 +79,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
       return undefined;
     }
     await this.#finish();
-    return Buffer.concat([...out, this.#lastWords]);
+    return Buffer.concat([...out, this.#last]);
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
@@ -153,7 +153,8 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     }
     const failure = outcome?.ok === false ? outcome.failure : failureOf("malformed");
     await this.#failed(failure, outcome?.ok === false ? outcome.end_reason : "upstream_error");
-    this.#close(callError(this.#call, failure));
+    this.#last = this.#meter.fail(callError(this.#call, failure));
+    this.#close();
     return undefined;
   }
 
@@ -218,7 +219,11 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#letGo();
     this.#call.warnings = [...this.#call.warnings, ...this.#meter.warnings];
     await this.#money.settle({ end_reason, usage, content_bytes: contentBytes });
-    this.#close(end_reason === "complete" || end_reason === "caller_left" ? undefined : this.#errorFor(end_reason));
+    const error = end_reason === "complete" || end_reason === "caller_left" ? undefined : this.#errorFor(end_reason);
+    this.#last = error ? this.#meter.fail(error) : this.#meter.close();
+    // What the next turn refers to is there before the caller can refer to it.
+    if (end_reason === "complete") await this.#call.thread?.keep(this.#call, this.#last);
+    this.#close();
   }
 
   #endReason(reason: EndReason | undefined): EndReason {
@@ -257,7 +262,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     );
   }
 
-  #close(error: RelayError | undefined): void {
+  #close(): void {
     this.#over = true;
     const call = this.#call;
     const controller = this.#controller;
@@ -266,9 +271,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     call.onLeave = undefined;
     call.alarm.onPing = undefined;
     try {
-      const last = error ? this.#meter.fail(error) : this.#meter.close();
-      this.#lastWords = last;
-      if (!call.left && last.length > 0) controller?.enqueue(last);
+      if (!call.left && this.#last.length > 0) controller?.enqueue(this.#last);
       controller?.close();
     } catch {
       // The caller has gone, and the stream with him.
