@@ -3,10 +3,14 @@
  * Sources: channels.md sections 3 to 5; checklist C-203 to C-229, C-401 to C-412.
  */
 import * as z from "zod";
+import { settingProblems } from "./channel-setting";
 import { baseUrlOf, baseUrlProblem, channelType, keyProblem, otherProblem } from "./channel-types";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import type { ErrorCode, ErrorValues } from "./errors";
 import { DEFAULT_GROUP } from "./group";
+import { headerProblem } from "./header-override";
+import { resolveMapping, statusMapping } from "./model-mapping";
+import { overrideProblem } from "./param-override";
 import type { Lang, Text } from "./text";
 
 export const CHANNEL_STATUS = { enabled: 1, disabled: 2, auto_disabled: 3 } as const;
@@ -185,13 +189,25 @@ export interface FieldIssue {
   values: ErrorValues;
 }
 
-/** Stored fields of JSON text and what they are called in messages. */
+/** Why a stored object cannot be used; undefined when it can. */
+type Judge = (stored: Record<string, unknown>, lang: Lang) => Omit<FieldIssue, "field"> | undefined;
+
+const member = (name: string, problem: Text | undefined, lang: Lang) =>
+  problem && { code: "channel_setting_invalid" as const, values: { member: name, detail: problem[lang] } };
+
+/** Stored fields of JSON text, each with the rules of what stands in it. */
 const JSON_FIELDS = {
-  status_code_mapping: "status_code_mapping",
-  setting: "setting",
-  param_override: "param_override",
-  header_override: "header_override",
-} as const;
+  status_code_mapping(stored) {
+    const [from] = statusMapping(stored).wrong;
+    return from === undefined ? undefined : { code: "channel_status_mapping_invalid", values: { from: from.slice(0, 40) } };
+  },
+  setting(stored, lang) {
+    const [first] = settingProblems(stored);
+    return first && member(first.name, first.problem, lang);
+  },
+  param_override: (stored, lang) => member("param_override", overrideProblem(stored), lang),
+  header_override: (stored, lang) => member("header_override", headerProblem(stored), lang),
+} as const satisfies Record<string, Judge>;
 
 /** The object behind a JSON text; undefined when it is not one. '' is an empty object. */
 export function jsonObject(json: string): Record<string, unknown> | undefined {
@@ -243,9 +259,14 @@ export function channelIssues(draft: ChannelDraft, lang: Lang): FieldIssue[] {
   if (cleanList(draft.models ?? "") === "") add("models", "channel_models_missing");
   const longName = splitList(draft.models ?? "").find((model) => model.length > CHANNEL_LIMITS.model);
   if (longName) add("models", "invalid_parameter", { detail: `models: ${longName.slice(0, 40)}…` });
-  if (jsonObject(draft.model_mapping ?? "") === undefined) add("model_mapping", "channel_mapping_invalid");
-  for (const [field, label] of Object.entries(JSON_FIELDS) as [keyof typeof JSON_FIELDS, string][]) {
-    if (jsonObject(draft[field] ?? "") === undefined) add(field, "channel_json_invalid", { field: label });
+  const mapping = jsonObject(draft.model_mapping ?? "");
+  if (!mapping) add("model_mapping", "channel_mapping_invalid");
+  const loops = mapping ? resolveMapping(mapping).loops : [];
+  if (loops.length > 0) add("model_mapping", "channel_mapping_loop", { models: loops.join(", ").slice(0, 200) });
+  for (const [field, judge] of Object.entries(JSON_FIELDS) as [keyof typeof JSON_FIELDS, Judge][]) {
+    const stored = jsonObject(draft[field] ?? "");
+    const issue = stored ? judge(stored, lang) : { code: "channel_json_invalid" as const, values: { field } };
+    if (issue) issues.push({ field, ...issue });
   }
   if (!type) return issues;
   const wrongKey = keys.map((key) => keyProblem(id, key)).find((problem) => problem !== undefined);

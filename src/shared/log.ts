@@ -65,6 +65,8 @@ export interface ConsumeOther {
   cache_ratio?: number;
   is_model_mapped?: boolean;
   upstream_model_name?: string;
+  /** The name that was priced, where that is not the model that was asked for. */
+  billed_model?: string;
   request_path: string;
   /** The program that called (shared/client-type.ts). */
   client_type?: string;

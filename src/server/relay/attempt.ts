@@ -9,6 +9,7 @@ import type { ChatResult, DialectKey } from "./events";
 import { Failed } from "./failed";
 import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfterSeconds } from "./failures";
 import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/direct-answer";
+import { patienceOf } from "./patience";
 import type { PoolChannel } from "./seams";
 import { FrameSplitter, FrameTooLarge, type Bytes } from "./sse";
 import { buildRequest, lastFrame, readErrorBody, type UpstreamStream, upstreamRequestId } from "./upstream";
@@ -44,6 +45,11 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   call.channel = channel;
   engine.cooling.begin(channel.id, call.request.model, record);
 
+  const { connectMs, firstByteMs, pingMs, totalMs } = patienceOf(seams.option, channel);
+  if (call.request.stream && !call.operation.direct) alarm.pings(pingMs);
+  // A channel may be given less time than the call has left, never more.
+  alarm.total(Math.min(totalMs, call.arrived + seams.option.totalTimeoutMs - started));
+
   const controller = new AbortController();
   let expired: Phase | undefined;
   let unreachable = false;
@@ -59,12 +65,11 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     call.warnings = request.warnings;
     const dialect = dialectOf(channel);
 
-    const { connectTimeoutMs, firstByteTimeoutMs } = seams.option;
     const firstByteLimit = (): void => {
       alarm.onLimit = expire;
-      alarm.limit("first byte", Math.max(0, firstByteTimeoutMs - (seams.now() - started)));
+      alarm.limit("first byte", Math.max(0, firstByteMs - (seams.now() - started)));
     };
-    if (connectTimeoutMs < firstByteTimeoutMs && !request.init.proxy) {
+    if (connectMs < firstByteMs && !request.init.proxy) {
       // fetch does not tell when it is connected: when nothing came in time, another connection is tried beside it.
       alarm.onLimit = (phase) => {
         if (phase !== "connect") return expire(phase);
@@ -75,7 +80,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
           controller.abort();
         }, () => undefined);
       };
-      alarm.limit("connect", connectTimeoutMs);
+      alarm.limit("connect", connectMs);
     } else {
       firstByteLimit();
     }

@@ -4,6 +4,7 @@ import { AppError, fail } from "../../shared/errors";
 import type { EndReason } from "../../shared/log";
 import type { Lang } from "../../shared/text";
 import type { Logger } from "../lib/log";
+import { fetchThrough } from "../lib/proxy";
 import { Alarm, realTimers } from "./alarm";
 import { parseBody, readBody } from "./body";
 import type { Call, Engine, RelayDeps, RelayStats } from "./call";
@@ -15,7 +16,7 @@ import { type Failure, failureOf } from "./failures";
 import type { JsonObject } from "./json";
 import { priceFor } from "./groups";
 import { enter } from "./limits";
-import { CallMoney, coveredAtFirst } from "./money";
+import { BYTES_PER_TOKEN, CallMoney, coveredAtFirst } from "./money";
 import { receive } from "./operations/direct";
 import { answerDirect } from "./operations/direct-call";
 import type { Form } from "./operations/form";
@@ -23,6 +24,7 @@ import { subscription, usage } from "./operations/billing";
 import { countTokens } from "./operations/count-tokens";
 import { findModel, listModels, listShape } from "./operations/models";
 import type { Operation } from "./operations/operation";
+import { patienceOf } from "./patience";
 import { reachable } from "./probe";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
 import { callRow, refusedRow } from "./row";
@@ -30,7 +32,7 @@ import type { Caller, PoolChannel, Seams } from "./seams";
 import { Selection, type Stage } from "./select";
 import type { Bytes } from "./sse";
 import { Sticky, stickyKey } from "./sticky";
-import { DRAIN_MS, StreamBody } from "./stream";
+import { StreamBody } from "./stream";
 import { runAttempts, type TriesOutcome } from "./tries";
 import { urlOf } from "./upstream";
 
@@ -49,7 +51,7 @@ export type Admit = (body: JsonObject, lang: Lang) => Promise<{ caller: Caller; 
 export function createRelay(seams: Seams, deps: { log: Logger } & Partial<RelayDeps>): Relay {
   const stats: RelayStats = { open_calls: 0, open_streams: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
   const engine: Engine = {
-    timers: realTimers, random: Math.random, fetch: (url, init) => fetch(url, init), reachable, ...deps,
+    timers: realTimers, random: Math.random, fetch: fetchThrough, reachable, ...deps,
     seams, cooling: new Cooling(() => seams.now()), sticky: new Sticky(() => seams.now()), stats,
   };
   return {
@@ -135,11 +137,11 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     model = asked.model;
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
     // Who serves it first: a model that nobody serves is unknown, whatever its price.
-    const selection = selectionFor(engine, arrival, model);
+    const selection = selectionFor(engine, arrival, model, Math.ceil(input_bound / BYTES_PER_TOKEN));
     const sticky_key = selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json
       ? stickyKey(received.json, caller.user_id, caller.group, model) : undefined;
     if (sticky_key !== undefined) selection.prefer(engine.sticky, sticky_key, engine.stats);
-    const listed = priceFor(seams, caller, model) ?? fail("model_price_missing", { model });
+    const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
     const price = asked.terms?.priced?.(listed) ?? listed;
     // Written out: a spread of so many members costs a microsecond.
     const call: Call = {
@@ -167,7 +169,6 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
   }
   const { call, selection, money } = prepared;
   engine.stats.open_calls++;
-  call.alarm.total(seams.option.totalTimeoutMs);
   request.signal.addEventListener("abort", () => leave(call), { once: true });
   try {
     if (operation.direct) return await answerDirect(call, selection, money, door, refuse);
@@ -185,12 +186,12 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
 function leave(call: Call): void {
   if (call.left || call.over) return;
   call.left = true;
-  call.alarm.total(DRAIN_MS, true);
+  call.alarm.total(patienceOf(call.engine.seams.option, call.channel).drainMs, true);
   call.onLeave?.();
 }
 
-/** The channels that may be tried. Throws what the caller gets when there is none. */
-function selectionFor(engine: Engine, { caller, operation }: Arrival, model: string): Selection {
+/** The channels that may be tried for about `input` tokens. Throws what the caller gets when there is none. */
+function selectionFor(engine: Engine, { caller, operation }: Arrival, model: string, input: number): Selection {
   const { pool } = engine.seams;
   const { group } = caller;
   let candidates: readonly PoolChannel[];
@@ -206,8 +207,8 @@ function selectionFor(engine: Engine, { caller, operation }: Arrival, model: str
   }
   const supports = (channel: PoolChannel): boolean => urlOf(channel, operation, model) !== undefined;
   const { cooling, random } = engine;
-  const selection = new Selection({ candidates, model, cooling, supports, random, stages });
-  if (selection.left === 0) fail("operation_unsupported", { group, model });
+  const selection = new Selection({ candidates, model, input, cooling, supports, random, stages });
+  if (selection.left === 0) fail(selection.tooLong ? "input_too_long" : "operation_unsupported", { group, model });
   return selection;
 }
 
@@ -226,7 +227,6 @@ async function answerWhole(call: Call, selection: Selection, money: CallMoney, d
 /** A streamed answer: its head goes with the first content, or with a ping when that takes long. */
 async function answerStream(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
   const outcome = runAttempts(call, selection);
-  call.alarm.pings(call.engine.seams.option.pingAfterMs);
   const first = await Promise.race([outcome, new Promise<"ping">((resolve) => (call.alarm.onPing = () => resolve("ping")))]);
   if (first !== "ping" && (!first.ok || first.kind !== "stream")) return refuse(call, money, door, first);
   const fail = (failure: Failure, reason: EndReason): Promise<void> => failed(call, money, failure, reason);

@@ -14,7 +14,7 @@ import type { PoolChannel } from "./seams";
 /** Why a candidate was not among those drawn from. */
 export interface Skipped {
   channel: number;
-  why: "unsupported" | "cooling" | "probing";
+  why: "unsupported" | "too_long" | "cooling" | "probing";
   /** For cooling: what was left of it when the call began. */
   remaining_ms?: number;
 }
@@ -40,6 +40,8 @@ export interface Stage {
 export interface SelectionOptions {
   candidates: readonly PoolChannel[];
   model: string;
+  /** The call's input in tokens, as far as it can be told from its size. */
+  input?: number;
   cooling: Cooling;
   /** Whether the channel can be asked for this operation at all. */
   supports(channel: PoolChannel): boolean;
@@ -69,9 +71,21 @@ export class Selection {
       this.#groups = groups;
     }
     for (const channel of options.candidates) {
-      if (options.supports(channel)) this.#left.push(channel);
-      else this.#skipped.push({ channel: channel.id, why: "unsupported" });
+      const { max_input_tokens: most = 0 } = channel;
+      const why = !options.supports(channel) ? "unsupported" : most > 0 && (options.input ?? 0) > most ? "too_long" : undefined;
+      if (why) this.#skipped.push({ channel: channel.id, why });
+      else this.#left.push(channel);
     }
+  }
+
+  /** All that serve the model, whatever they support. */
+  get candidates(): readonly PoolChannel[] {
+    return this.#options.candidates;
+  }
+
+  /** Some channel would do, but for the length of the input. */
+  get tooLong(): boolean {
+    return this.#skipped.some(({ why }) => why === "too_long");
   }
 
   /** Channels that can still be tried. */

@@ -28,7 +28,7 @@ export async function runAttempts(call: Call, selection: Selection): Promise<Tri
   for (let tries = 0; tries <= option.retryTimes; tries++) {
     const channel = selection.next();
     if (!channel) break;
-    serveIn(call, selection.groupOf(channel));
+    serveIn(call, channel, selection.groupOf(channel));
     const outcome = await attempt(call, channel);
     if (outcome.ok) {
       // A stream may be open for long, and nobody will send the body again.

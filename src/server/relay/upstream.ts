@@ -1,4 +1,5 @@
 /** One request to one channel: what is sent, and the answer's body under the deadlines of the call. */
+import { withHeaders } from "../../shared/header-override";
 import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning } from "./events";
@@ -6,6 +7,7 @@ import { isObject, tryParse, withMembers } from "./json";
 import { directUrl } from "./operations/direct";
 import type { Operation } from "./operations/operation";
 import { providerOf } from "./providers/registry";
+import { overridden, withSystemPrompt } from "./providers/rewrite";
 import type { PoolChannel } from "./seams";
 import { isChatDialect } from "./dialects/chat-dialects";
 import { carriesSeals, translateRequest } from "./translate";
@@ -43,7 +45,7 @@ export function buildRequest(call: Call, channel: PoolChannel, signal: AbortSign
   const url = urlOf(channel, operation, model, request.stream);
   if (!provider || url === undefined) return undefined;
 
-  const headers = provider.headers(channel);
+  let headers = provider.headers(channel);
   headers["content-type"] = "application/json";
   headers.accept = operation.direct ? "*/*" : request.stream ? "text/event-stream" : "application/json";
   if (call.dialect.key === "anthropic" && channel.type.dialect === "anthropic" && BETAS.test(call.betas)) {
@@ -59,9 +61,12 @@ export function buildRequest(call: Call, channel: PoolChannel, signal: AbortSign
     headers["content-length"] = String(form.length);
     body = form.body;
   } else {
-    ({ body, warnings } = bodyFor(call, channel, model));
+    const said = bodyFor(call, channel, model);
+    ({ warnings } = said);
+    body = overridden(channel, said.body);
   }
-  const proxy = channel.setting.proxy;
+  headers = withHeaders(headers, channel.headers, channel.key);
+  const { proxy } = channel.setting;
   const init: BunFetchRequestInit = {
     method: "POST",
     headers,
@@ -69,7 +74,7 @@ export function buildRequest(call: Call, channel: PoolChannel, signal: AbortSign
     signal,
     // A redirect could lead anywhere with the channel's key.
     redirect: "manual",
-    ...(typeof proxy === "string" && proxy !== "" && { proxy }),
+    ...(proxy !== undefined && { proxy }),
   };
   return { url, init, model, warnings };
 }
@@ -79,10 +84,10 @@ function bodyFor(call: Call, channel: PoolChannel, model: string): { body: Bytes
   const { request, dialect, body } = call;
   const { dialect: to, include_usage } = channel.type;
   const from = dialect.key;
-  if (call.operation.key === "chat" && isChatDialect(to) && (from !== to || carriesSeals(body))) {
+  if (call.operation.key === "chat" && isChatDialect(to) && (from !== to || channel.setting.system_prompt !== undefined || carriesSeals(body))) {
     const parsed = tryParse(body);
     const address = { model: request.model, stream: request.stream };
-    const translated = translateRequest(from, to, isObject(parsed) ? parsed : {}, model, address);
+    const translated = translateRequest(from, to, isObject(parsed) ? parsed : {}, model, address, (prompt) => withSystemPrompt(prompt, channel));
     const { stream_options: _, ...without } = translated.body;
     const written = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;
     return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };

@@ -178,6 +178,8 @@ export function channelResolver(stored: boolean): Resolver<ChannelValues> {
 const FIELD_OF_CODE: Partial<Record<ErrorCode, ChannelField>> = {
   channel_models_missing: "models",
   channel_mapping_invalid: "model_mapping",
+  channel_mapping_loop: "model_mapping",
+  channel_status_mapping_invalid: "status_code_mapping",
   channel_type_unknown: "type",
   channel_key_invalid: "key",
   channel_key_is_id: "key",

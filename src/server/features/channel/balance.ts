@@ -11,6 +11,7 @@ import { AppError, fail } from "../../../shared/errors";
 import { type Ctx, type Services, seconds } from "../../context";
 import type { ChannelRow } from "../../db/schema";
 import { readLimited } from "../../lib/egress";
+import { fetchThrough } from "../../lib/proxy";
 import type { PoolChannel } from "../../relay/seams";
 import { autoDisable } from "./auto-status";
 import { readChannel } from "./pool";
@@ -99,7 +100,7 @@ function askOf(channel: PoolChannel, signal: AbortSignal | undefined): Ask {
     let text = "";
     try {
       const auth = upstreamHeaders(channel) ?? fail("channel_balance_unsupported");
-      const response = await fetch(base_url + path, { ...init, headers: { ...auth, accept: "application/json", ...headers } });
+      const response = await fetchThrough(base_url + path, { ...init, headers: { ...auth, accept: "application/json", ...headers } });
       status = response.status;
       text = await readLimited(response, MAX_BYTES);
       if (response.ok) return object(JSON.parse(text));

@@ -5,6 +5,7 @@ import { baseUrlOf, type ChannelType, channelType, channelTypes, knownModels } f
 import { AppError, fail } from "../../../shared/errors";
 import type { Ctx } from "../../context";
 import { EGRESS_MAX_BYTES, EGRESS_TIMEOUT_MS, egressFetch, readLimited } from "../../lib/egress";
+import { fetchThrough } from "../../lib/proxy";
 import type { PoolChannel } from "../../relay/seams";
 import { readChannel } from "./pool";
 import { findChannel } from "./service";
@@ -70,7 +71,7 @@ const headersOf = (channel: PoolChannel): Record<string, string> =>
 async function plainFetch(channel: PoolChannel, url: string): Promise<string[]> {
   const headers = headersOf(channel);
   try {
-    const response = await fetch(url, { ...upstreamInit(channel, EGRESS_TIMEOUT_MS), headers });
+    const response = await fetchThrough(url, { ...upstreamInit(channel, EGRESS_TIMEOUT_MS), headers });
     return namesOrFail(channel.type, response.status, await readLimited(response, EGRESS_MAX_BYTES), channel.key);
   } catch (error) {
     if (error instanceof AppError) throw error;

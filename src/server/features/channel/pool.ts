@@ -4,7 +4,11 @@
  * debounce time, and by the instance that made it before its caller is answered.
  */
 import { CHANNEL_STATUS, jsonObject, splitList } from "../../../shared/channel";
+import { readSetting } from "../../../shared/channel-setting";
 import { baseUrlOf, channelType } from "../../../shared/channel-types";
+import { compileHeaders, headerProblem } from "../../../shared/header-override";
+import { resolveMapping, statusMapping } from "../../../shared/model-mapping";
+import { compileOverride, overrideProblem } from "../../../shared/param-override";
 import type { Services } from "../../context";
 import type { ChannelRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
@@ -39,13 +43,18 @@ const COLUMNS = [
   "model_mapping",
   "status_code_mapping",
   "setting",
+  "param_override",
+  "header_override",
   "test_model",
   "auto_ban",
   "priority",
   "weight",
   "openai_organization",
+  "max_input_tokens",
   "status",
 ] as const satisfies readonly (keyof ChannelRow)[];
+/** Columns that hold JSON objects. */
+const JSON_COLUMNS = ["model_mapping", "status_code_mapping", "setting", "param_override", "header_override"] as const;
 type PoolRow = Pick<ChannelRow, (typeof COLUMNS)[number]>;
 
 interface Entry {
@@ -93,49 +102,6 @@ class Snapshot {
 }
 
 /**
- * Requested model -> upstream model with chains followed to their end. A chain that comes back to itself leads nowhere:
- * its names are left unmapped and reported; a name mapped to itself simply ends there.
- */
-export function resolveMapping(json: Readonly<Record<string, unknown>>): {
-  mapping: Map<string, string>;
-  loops: string[];
-} {
-  const mapping = new Map<string, string>();
-  const loops: string[] = [];
-  const next = (name: string): string | undefined => {
-    const value = Object.hasOwn(json, name) ? json[name] : undefined;
-    return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
-  };
-  for (const from of Object.keys(json)) {
-    const seen = new Set([from]);
-    let to = from;
-    for (;;) {
-      const step = next(to);
-      if (step === undefined || step === to) break;
-      if (seen.has(step)) {
-        to = from;
-        loops.push(from);
-        break;
-      }
-      seen.add(step);
-      to = step;
-    }
-    if (to !== from) mapping.set(from, to);
-  }
-  return { mapping, loops };
-}
-
-const isStatus = (value: number): boolean => Number.isInteger(value) && value >= 100 && value <= 599;
-
-function statusMapping(json: Readonly<Record<string, unknown>>): Map<number, number> {
-  const mapping = new Map<number, number>();
-  for (const [from, to] of Object.entries(json)) {
-    if (isStatus(Number(from)) && isStatus(Number(to))) mapping.set(Number(from), Number(to));
-  }
-  return mapping;
-}
-
-/**
  * A stored channel as the relay uses it: key in clear, settings parsed. `report` hears what is not usable of it.
  * undefined when its type is unknown or its key cannot be read.
  */
@@ -149,7 +115,7 @@ export function readChannel(
     report(`unknown type ${row.type}`);
     return undefined;
   }
-  const json = (field: "model_mapping" | "status_code_mapping" | "setting"): Record<string, unknown> => {
+  const json = (field: (typeof JSON_COLUMNS)[number]): Record<string, unknown> => {
     const value = jsonObject(row[field]);
     if (!value) report(`${field} is not a JSON object`);
     return value ?? {};
@@ -163,6 +129,8 @@ export function readChannel(
   }
   const { mapping, loops } = resolveMapping(json("model_mapping"));
   if (loops.length) report(`model_mapping goes in a circle at ${loops.join(", ")}`);
+  const statuses = statusMapping(json("status_code_mapping"));
+  if (statuses.wrong.length) report(`status_code_mapping has entries that are no statuses: ${statuses.wrong.join(", ")}`);
   return {
     id: row.id,
     name: row.name,
@@ -177,10 +145,23 @@ export function readChannel(
     weight: row.weight,
     auto_ban: row.auto_ban !== 0,
     model_mapping: mapping,
-    status_mapping: statusMapping(json("status_code_mapping")),
-    setting: json("setting"),
+    status_mapping: statuses.mapping,
+    setting: readSetting(json("setting"), report),
     test_model: row.test_model,
+    max_input_tokens: row.max_input_tokens,
+    ...overrides(json("param_override"), json("header_override"), report),
   };
+}
+
+/** What the channel changes in bodies and headers; what cannot be used of it is left out and reported. */
+function overrides(params: Record<string, unknown>, headers: Record<string, unknown>, report: (problem: string) => void): Pick<PoolChannel, "override" | "headers"> {
+  const wrongParams = overrideProblem(params);
+  const wrongHeaders = headerProblem(headers);
+  if (wrongParams) report(`param_override: ${wrongParams.en}`);
+  if (wrongHeaders) report(`header_override: ${wrongHeaders.en}`);
+  const override = wrongParams ? undefined : compileOverride(params);
+  const rules = compileHeaders(headers);
+  return { ...(override && { override }), ...(rules.size > 0 && { headers: rules }) };
 }
 
 /** Opens the pool; the first snapshot is in force when this resolves. */

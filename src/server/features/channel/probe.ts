@@ -1,11 +1,13 @@
 /** The one small call that tests a channel: what is sent, and what counts as an answer (compatibility.md 3.4). */
 import { fail } from "../../../shared/errors";
 import { readLimited } from "../../lib/egress";
+import { fetchThrough } from "../../lib/proxy";
 import { chatDialects, isChatDialect } from "../../relay/dialects/chat-dialects";
 import { decodeFrame } from "../../relay/dialects/openai-chat/stream";
 import type { ChatDialect } from "../../relay/dialects/translation";
 import type { Usage } from "../../relay/events";
 import { classifyErrorIn200, classifyStatus, type Failure } from "../../relay/failures";
+import { withSystemPrompt } from "../../relay/providers/rewrite";
 import type { PoolChannel } from "../../relay/seams";
 import { firstFrameEnd, readFrame } from "../../relay/sse";
 import type { ChannelTrouble } from "./auto-status";
@@ -26,12 +28,15 @@ function testBody(model: string): Record<string, unknown> {
 
 const dialectOf = ({ type }: PoolChannel): ChatDialect => chatDialects[isChatDialect(type.dialect) ? type.dialect : "openai-chat"];
 
-/** The same call as the channel's dialect spells it. */
-function bodyFor(channel: PoolChannel, model: string): object {
-  const body = testBody(model);
+/** The same call as the channel's dialect spells it, with what the channel adds and overrides (as the relay does). */
+function bodyFor(channel: PoolChannel, model: string, more: object = {}): object {
+  const body = { ...testBody(model), ...more };
   const dialect = dialectOf(channel);
-  if (dialect.key === "openai-chat") return body;
-  return dialect.encodeRequest(chatDialects["openai-chat"].decodeRequest(body), () => undefined);
+  const plain = isEmbedding(model) || (dialect.key === "openai-chat" && channel.setting.system_prompt === undefined);
+  const said = plain
+    ? body
+    : dialect.encodeRequest(withSystemPrompt(chatDialects["openai-chat"].decodeRequest(body), channel), () => undefined);
+  return channel.override?.({ ...said }) ?? said;
 }
 
 export interface ProbeResult {
@@ -58,7 +63,7 @@ export async function probe(channel: PoolChannel, asked: string, timeoutMs: numb
   const headers = { ...upstreamHeaders(channel), "content-type": "application/json", accept: "application/json" };
   const init = { ...upstreamInit(channel, timeoutMs, signal), method: "POST", headers };
   const call = async (body: object): Promise<ProbeResult & { status: number }> => {
-    const response = await fetch(url, { ...init, body: JSON.stringify(body) });
+    const response = await fetchThrough(url, { ...init, body: JSON.stringify(body) });
     const text = await readLimited(response, TEST_MAX_BYTES);
     const upstream_request_id = response.headers.get("x-request-id") ?? "";
     return { ...judge(channel, response.status, text), upstream_request_id, status: response.status };
@@ -66,7 +71,7 @@ export async function probe(channel: PoolChannel, asked: string, timeoutMs: numb
   try {
     const plain = await call(bodyFor(channel, model));
     const wantsStream = plain.status === 400 && channel.type.dialect === "openai-chat" && !isEmbedding(model) && /stream/i.test(plain.problem);
-    return wantsStream ? await call({ ...testBody(model), stream: true }) : plain;
+    return wantsStream ? await call(bodyFor(channel, model, { stream: true })) : plain;
   } catch (error) {
     signal?.throwIfAborted();
     const timedOut = error instanceof Error && error.name === "TimeoutError";

@@ -2,6 +2,7 @@
 import type { ChannelType, Operation } from "../../../shared/channel-types";
 import { isChatDialect } from "../../relay/dialects/chat-dialects";
 import { providerOf } from "../../relay/providers/registry";
+import { headersOf } from "../../relay/providers/rewrite";
 import type { PoolChannel } from "../../relay/seams";
 
 /** A channel that is only a form yet, for the calls above. */
@@ -26,9 +27,11 @@ export function unsavedChannel(type: ChannelType, base_url: string, key: string)
   };
 }
 
-/** Headers with the channel's key; undefined when its type needs code that is not there. */
-export const upstreamHeaders = (channel: PoolChannel): Record<string, string> | undefined =>
-  providerOf(channel)?.headers(channel);
+/** Headers with the channel's key and its header_override; undefined when its type needs code that is not there. */
+export function upstreamHeaders(channel: PoolChannel): Record<string, string> | undefined {
+  const provider = providerOf(channel);
+  return provider && headersOf(provider, channel);
+}
 
 /** Where an operation of a channel goes; undefined when it cannot be called so: other dialects than OpenAI's only chat. */
 export function upstreamUrl(channel: PoolChannel, operation: Operation, model: string): string | undefined {
@@ -39,14 +42,14 @@ export function upstreamUrl(channel: PoolChannel, operation: Operation, model: s
 
 /**
  * What every such call has in common: one deadline, the channel's proxy, and no redirect, which could lead anywhere with
- * its key.
+ * its key. To be sent by fetchThrough (lib/proxy.ts), which knows every kind of proxy.
  */
 export function upstreamInit(channel: PoolChannel, timeoutMs: number, signal?: AbortSignal): BunFetchRequestInit {
   const { proxy } = channel.setting;
   return {
     redirect: "manual",
     signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) : AbortSignal.timeout(timeoutMs),
-    ...(typeof proxy === "string" && proxy !== "" ? { proxy } : {}),
+    ...(proxy !== undefined && { proxy }),
   };
 }
 
