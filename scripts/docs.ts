@@ -11,7 +11,7 @@ import { variables } from "../src/server/env";
 import { restRoutes } from "../src/server/http/rest";
 import { type Ability, features } from "../src/server/relay/dialects/features";
 import { listedRoutes } from "../src/server/relay/routes";
-import { chatDialects } from "../src/server/relay/dialects/chat-dialects";
+import { upstreamDialects } from "../src/server/relay/dialects/vendor-dialects";
 import { appRouter } from "../src/server/router";
 
 const root = join(import.meta.dir, "..");
@@ -62,12 +62,12 @@ function optionsPage(): string {
 const ability = (said: Ability): string => (said === true ? "yes" : "no" in said ? `no: ${said.no}` : said.partly);
 
 function dialectsPage(): string {
-  const dialects = Object.values(chatDialects);
+  const dialects = Object.entries(upstreamDialects);
   return (
     `# Dialects\n\n${NOTE}What each chat dialect can say. A feature travels from a caller to a channel when both say yes; what is lost ` +
-    "is named in the log row (`other.warnings`).\n\n" +
-    table(["Feature", ...dialects.map(({ key }) => key)], features.map((feature) => [
-      feature.replaceAll("_", " "), ...dialects.map((dialect) => ability(dialect.features[feature])),
+    "is named in the log row (`other.warnings`). Callers speak the first four; the others are the languages of single vendors.\n\n" +
+    table(["Feature", ...dialects.map(([key]) => key)], features.map((feature) => [
+      feature.replaceAll("_", " "), ...dialects.map(([, dialect]) => ability(dialect.features[feature])),
     ]))
   );
 }

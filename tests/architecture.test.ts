@@ -59,7 +59,7 @@ const ROOMS: Room[] = [
   {
     // relay/providers: a channel test and a model list go where the relay's calls go, and its pure parts judge the answer.
     name: "features", files: /^src\/server\/features\//,
-    may: /^src\/(server\/(features\/[^/]+\/(?!router\.)|(db|lib|cluster|http|relay\/(providers|dialects))\/|relay\/(failures|sse)\.ts$)|shared\/)|^src\/server\/(context|env|version)\.ts$/, not: /^elysia/,
+    may: /^src\/(server\/(features\/[^/]+\/(?!router\.)|(db|lib|cluster|http|relay\/(providers|dialects))\/|relay\/(failures|failed|sse)\.ts$)|shared\/)|^src\/server\/(context|env|version)\.ts$/, not: /^elysia/,
     why: "a feature imports db, lib, cluster, shared and other features' verbs, never a door or the tree above it",
   },
   {

@@ -11,6 +11,7 @@ import type { Ledger } from "./features/wallet/ledger";
 import type { Background } from "./lib/background";
 import type { Logger } from "./lib/log";
 import type { Secrets } from "./lib/secrets";
+import type { Routing } from "./relay/routing";
 
 export interface Services {
   env: Env;
@@ -20,6 +21,8 @@ export interface Services {
   cluster: Cluster;
   options: OptionStore;
   pool: ChannelPool;
+  /** Where calls may go; the relay's own. */
+  routing: Routing;
   tokens: TokenCache;
   ledger: Ledger;
   background: Background;

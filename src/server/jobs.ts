@@ -3,6 +3,7 @@ import { lt } from "drizzle-orm";
 import { type Services, seconds } from "./context";
 import { updateBalancesWhenDue } from "./features/channel/balance";
 import { testAllWhenDue } from "./features/channel/test-all";
+import { forgetSpend } from "./features/limit/spend";
 import { fold } from "./features/log/fold";
 import { forgetInstances } from "./features/wallet/instances";
 import { sweep } from "./features/wallet/sweep";
@@ -26,6 +27,7 @@ const jobs: readonly Job[] = [
   },
   { name: "channel test", everySeconds: 30, run: testAllWhenDue },
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
+  { name: "budgets", everySeconds: 3600, run: leased("budgets", forgetSpend) },
   { name: "instances", everySeconds: 3600, run: leased("instances", (s) => forgetInstances(s.db)) },
 ];
 

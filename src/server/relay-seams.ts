@@ -2,6 +2,7 @@
 import type { Services } from "./context";
 import { channelWatch } from "./features/channel/auto-status";
 import { createLimits } from "./features/limit/admit";
+import { createSpendBook } from "./features/limit/spend";
 import { recordFailure } from "./features/log/record";
 import { fundsOf } from "./features/token/funds";
 import { createPriceBook } from "./features/pricing/price";
@@ -31,7 +32,7 @@ export function relaySeams(services: Services): Seams {
     pool: services.pool,
     ledger: services.ledger,
     funds: (caller) => fundsOf(services, caller),
-    limits: createLimits(services),
+    limits: createLimits({ ...services, spend: createSpendBook(services) }),
     channelFailed: channelWatch(services),
     recordFailure: (log) => recordFailure(services, log),
     option,

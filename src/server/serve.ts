@@ -48,7 +48,7 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const instance = await startInstance(services.db, services.cluster.instanceId, VERSION, (err) => log.error({ err }, "no heartbeat"));
   const readiness = createReadiness(services);
   const jobs = startJobs(services);
-  const relay = createRelay(relaySeams(services), { log });
+  const relay = createRelay(relaySeams(services), { log, routing: services.routing });
   const app = createApp({ services, relay, files: createClientFiles(), ready: readiness.check });
   const server: Server<unknown> = await listen(app, env);
   await startDemo(services, demoBaseUrl(env.WEIR_HOST, server.port ?? env.PORT));

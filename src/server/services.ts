@@ -11,6 +11,7 @@ import { createLedger } from "./features/wallet/open-ledger";
 import { createBackground } from "./lib/background";
 import { CannotStart } from "./lib/cannot-start";
 import type { Logger } from "./lib/log";
+import { createRouting } from "./relay/routing";
 import { openSecrets } from "./secret-source";
 
 export interface OpenServices {
@@ -45,7 +46,7 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   return {
-    services: { ...base, pool, tokens },
+    services: { ...base, pool, routing: createRouting(pool, now), tokens },
     close: async () => {
       await background.stop();
       await ledger.flush();

@@ -65,8 +65,9 @@ export const channelTypes = [
     models: models.midjourney,
   }),
   provider({
+    // Moderation is another product there (Content Safety).
     id: 3, key: "azure", name: "Azure OpenAI", logo: "azure", custom: true, auth: "api-key", models: models.openai,
-    operations: allOperations, include_usage: true, fetch_models: undefined,
+    operations: allOperations.filter((operation) => operation !== "moderations"), include_usage: true, fetch_models: undefined,
     base_url_field: field(text("终结点（Endpoint）", "Endpoint"), {
       required: true,
       hint: text("例如 https://资源名.openai.azure.com", "For example https://resource.openai.azure.com"),

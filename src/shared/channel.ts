@@ -9,6 +9,7 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import type { ErrorCode, ErrorValues } from "./errors";
 import { DEFAULT_GROUP } from "./group";
 import { headerProblem } from "./header-override";
+import { readLimits } from "./limits";
 import { resolveMapping, statusMapping } from "./model-mapping";
 import { overrideProblem } from "./param-override";
 import type { Lang, Text } from "./text";
@@ -268,6 +269,8 @@ export function channelIssues(draft: ChannelDraft, lang: Lang): FieldIssue[] {
     const issue = stored ? judge(stored, lang) : { code: "channel_json_invalid" as const, values: { field } };
     if (issue) issues.push({ field, ...issue });
   }
+  const { wrong } = readLimits(jsonObject(draft.setting ?? "") ?? {});
+  if (wrong) add("setting", "channel_limit_invalid", { field: wrong });
   if (!type) return issues;
   const wrongKey = keys.map((key) => keyProblem(id, key)).find((problem) => problem !== undefined);
   if (wrongKey) add("key", "channel_key_invalid", { detail: wrongKey[lang] });

@@ -106,6 +106,7 @@ export const errors = {
   channel_too_slow: fact(502, "upstream", "响应时间 {seconds} 秒，超过阈值 {limit} 秒", "It answered after {seconds} s; the limit is {limit} s"),
   channel_call_refused: fact(502, "upstream", "上游拒绝服务（状态码 {status}）：{detail}", "The upstream refused service (status {status}): {detail}"),
   channel_balance_used_up: fact(502, "operator", "余额不足：{balance}", "The balance is used up: {balance}"),
+  channel_limit_invalid: fact(400, "caller", "渠道设置中的 {field} 必须是不小于 0 的整数", "{field} in the channel's settings must be a whole number of at least 0"),
   channel_database_inconsistent: fact(500, "operator", "数据库一致性已被破坏，请联系管理员", "The database is inconsistent; please contact the administrator"),
 
   // Tokens
@@ -145,10 +146,13 @@ export const errors = {
   input_too_long: fact(400, "caller", "输入超过了所有可用渠道允许的长度（模型 {model}）", "The input is longer than any available channel allows (model {model})"),
   operation_unsupported: fact(503, "operator", "当前分组 {group} 下没有支持此接口的渠道（模型 {model}）", "No channel of model {model} in group {group} serves this endpoint"),
   quota_exhausted_midstream: fact(403, "caller", "额度已用尽，回答已中断", "The quota ran out; the answer was cut"),
-  rate_limited_requests: fact(429, "caller", "该令牌每分钟最多 {limit} 次请求，请 {retry_after_s} 秒后再试", "This API key may make {limit} requests a minute; try again in {retry_after_s} s"),
-  rate_limited_tokens: fact(429, "caller", "该令牌每分钟最多使用 {limit} 个 Token，请 {retry_after_s} 秒后再试", "This API key may use {limit} tokens a minute; try again in {retry_after_s} s"),
-  rate_limited_concurrency: fact(429, "caller", "该令牌最多同时进行 {limit} 个请求，请稍后再试", "This API key may have {limit} calls running at once; try again when one has ended"),
+  rate_limited_requests: fact(429, "caller", "{scope_zh}每分钟最多 {limit} 次请求，请 {retry_after_s} 秒后再试", "{scope_en} may make {limit} requests a minute; try again in {retry_after_s} s"),
+  rate_limited_tokens: fact(429, "caller", "{scope_zh}每分钟最多使用 {limit} 个 Token，请 {retry_after_s} 秒后再试", "{scope_en} may use {limit} tokens a minute; try again in {retry_after_s} s"),
+  rate_limited_concurrency: fact(429, "caller", "{scope_zh}最多同时进行 {limit} 个请求，请稍后再试", "{scope_en} may have {limit} calls running at once; try again when one has ended"),
   rate_limited_user: fact(429, "caller", "您的请求数已达到上限（{limit} 次），请 {retry_after_s} 秒后再试", "You have reached your limit of {limit} requests; try again in {retry_after_s} s"),
+  budget_day_used_up: fact(429, "caller", "{scope_zh}今天的预算（{limit}）不足以支付本次请求，请明天再试", "{scope_en} has a budget of {limit} a day, and what is left of it does not cover this call; try again tomorrow"),
+  budget_month_used_up: fact(429, "caller", "{scope_zh}本月的预算（{limit}）不足以支付本次请求，请下月再试", "{scope_en} has a budget of {limit} a month, and what is left of it does not cover this call; try again next month"),
+  rate_limited_channels: fact(429, "operator", "可用渠道均已达到限额，请 {retry_after_s} 秒后再试", "Every channel that could serve this has reached its limit; try again in {retry_after_s} s"),
 
   api_not_implemented: fact(501, "caller", "不支持此接口：{method} {path}", "This endpoint is not offered here: {method} {path}"),
 

@@ -3,6 +3,7 @@
  * cards, "configure it first" and the generated document all read these entries. On the wire and in the database every
  * value is text ("true", "5", JSON).
  */
+import { limitHint, type LimitSet, limitSets } from "./limits";
 import { defaultPriceTables, toolPrices } from "./model-prices";
 import {
   address,
@@ -205,6 +206,10 @@ export const options = {
   ModelRequestRateLimitGroup: jsonOption<Record<string, number[]>>({}, rateLimitGroups(),
     "ratelimit", "分组限流", "Limits per group",
     { issue: 3 }),
+  GroupLimits: jsonOption<Record<string, LimitSet>>({}, limitSets(), "ratelimit", "分组总限额", "Limits of groups",
+    { issue: 3, hint: limitHint }),
+  ModelLimits: jsonOption<Record<string, LimitSet>>({}, limitSets(), "ratelimit", "模型总限额", "Limits of models",
+    { issue: 3, hint: limitHint }),
 
   // Protocols
   "global.pass_through_request_enabled": flag(false, "models", "请求体原样透传", "Pass bodies through unchanged",

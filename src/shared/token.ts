@@ -5,6 +5,7 @@
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
+import { LIMIT_MAX } from "./limits";
 import type { Text } from "./text";
 
 export const TOKEN_STATUS = { enabled: 1, disabled: 2, expired: 3, exhausted: 4 } as const;
@@ -31,7 +32,7 @@ export const TOKEN_LIMITS = {
   quota: 1_000_000_000_000_000,
   models: 100_000,
   addresses: 20_000,
-  rate: 1_000_000_000,
+  rate: LIMIT_MAX.rpm,
 } as const;
 
 /** What the form starts with; a call that leaves a field out gets the same (C-613). */
@@ -124,6 +125,8 @@ const expiry = z
   .transform(Math.floor)
   .refine((value) => value === NEVER || (value > 0 && value < 1e12), { error: "token_expiry_invalid" });
 const rate = z.int().min(0).max(TOKEN_LIMITS.rate);
+/** Units. */
+const budget = z.int().min(0).max(LIMIT_MAX.budget_day);
 /** Comma list or list; stored as a comma list. */
 const models = z
   .union([z.string(), z.array(z.string())])
@@ -144,6 +147,8 @@ const fields = {
   rpm: rate,
   tpm: rate,
   concurrency: rate,
+  budget_day: budget,
+  budget_month: budget,
 };
 
 /**
@@ -163,6 +168,8 @@ export const tokenCreate = z.object({
   rpm: fields.rpm.default(0),
   tpm: fields.tpm.default(0),
   concurrency: fields.concurrency.default(0),
+  budget_day: fields.budget_day.default(0),
+  budget_month: fields.budget_month.default(0),
 });
 export type TokenFields = z.output<typeof tokenCreate>;
 
@@ -239,6 +246,9 @@ export interface TokenView {
   rpm: number;
   tpm: number;
   concurrency: number;
+  /** Units a day and a month; 0 = none. */
+  budget_day: number;
+  budget_month: number;
 }
 
 /** A token as REST sends it to its owner: with the key, without its prefix (C-119, C-249). */

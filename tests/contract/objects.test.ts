@@ -26,7 +26,7 @@ beforeAll(async () => {
     .returning();
   const app = createApp({
     services: h.services,
-    relay: createRelay(relaySeams(h.services), { log: h.services.log }),
+    relay: createRelay(relaySeams(h.services), { log: h.services.log, routing: h.services.routing }),
     files: () => new Response("console"),
     ready: async () => ({ ready: true, checks: {} }),
   });

@@ -75,6 +75,23 @@ describe.skipIf(!program)("counters on Redis", () => {
 
   const window = (key: string, amount: number, limit: number, window_seconds = 60) => ({ key, amount, limit, window_seconds });
 
+  test("what asks for nothing is told where it stands, is never refused and takes nothing, neither here nor in one process", async () => {
+    for (const made of [counter(), localCounter(Date.now)]) {
+      const look = () => made.reserve([window("look", 0, 3), { ...window("busy", 0, 1), window_seconds: 0 }]);
+      expect((await look()).states.map(({ remaining }) => remaining)).toEqual([3, 1]);
+      const work = await made.reserve([window("look", 3, 3), { ...window("busy", 1, 1), window_seconds: 0 }]);
+      for (let i = 0; i < 3; i++) {
+        const seen = await look();
+        expect(seen).toMatchObject({ refused: -1, states: [{ remaining: 0 }, { remaining: 0 }] });
+        seen.end([0, 0]);
+      }
+      work.end([3, 0]);
+      const limit = performance.now() + 10_000;
+      while ((await look()).states[1]?.remaining !== 1 && performance.now() < limit) await Bun.sleep(5);
+      expect((await look()).states.map(({ remaining }) => remaining)).toEqual([0, 1]);
+    }
+  });
+
   test("several limits are taken in one step, all or nothing, exactly by many instances", async () => {
     const [a, b] = [counter(), counter()];
     const demands = [window("r", 1, 100), window("t", 10, 250), { ...window("g", 1, 40), window_seconds: 0 }];

@@ -8,6 +8,7 @@ import type { Ctx, Services, UserCtx } from "../../src/server/context";
 import { readEnv } from "../../src/server/env";
 import { createChannelPool } from "../../src/server/features/channel/pool";
 import { openOptionStore } from "../../src/server/features/option/store";
+import { createRouting } from "../../src/server/relay/routing";
 import { createTokenCache } from "../../src/server/features/token/authenticate";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { answerRest, restRoutes } from "../../src/server/http/rest";
@@ -101,7 +102,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
-  const services: Services = { ...base, pool, tokens };
+  const services: Services = { ...base, pool, routing: createRouting(pool, now), tokens };
 
   const context = (actor: Ctx["actor"], lang: Lang): Ctx => ({
     ...services,

@@ -8,6 +8,7 @@ import { localCounter } from "../../src/server/cluster/local";
 import type { Counter } from "../../src/server/cluster/types";
 import type { ChannelTrouble } from "../../src/server/features/channel/auto-status";
 import { createLimits } from "../../src/server/features/limit/admit";
+import type { Budget, SpendBook } from "../../src/server/features/limit/spend";
 import type { CallLog, HoldRequest, Ledger, Settlement } from "../../src/server/features/wallet/ledger";
 import type { Timers } from "../../src/server/relay/alarm";
 import type { RelayDeps } from "../../src/server/relay/call";
@@ -86,6 +87,29 @@ export class MemoryLedger implements Ledger {
   async flush() {}
 }
 
+/** Budgets in memory; the real book is tested on both engines. */
+export class MemorySpend implements SpendBook {
+  readonly amounts = new Map<string, number>();
+
+  async take(budgets: readonly Budget[], units: number): Promise<string | undefined> {
+    const full = budgets.find(({ name, limit }) => this.#of(name) + units > limit);
+    if (!full) for (const { name } of budgets) this.amounts.set(name, this.#of(name) + units);
+    return full?.name;
+  }
+
+  async correct(names: readonly string[], units: number): Promise<void> {
+    for (const name of names) this.amounts.set(name, this.#of(name) + units);
+  }
+
+  async spent(): Promise<ReadonlyMap<string, number>> {
+    return this.amounts;
+  }
+
+  #of(name: string): number {
+    return this.amounts.get(name) ?? 0;
+  }
+}
+
 export function makeChannel(id: number, base_url: string, more: Partial<PoolChannel> = {}): PoolChannel {
   const type = channelType(1);
   if (!type) throw new Error("channel type 1 is missing");
@@ -113,6 +137,8 @@ export const callPrice: CompiledPrice = compilePrice(
 export interface Bench {
   seams: Seams;
   ledger: MemoryLedger;
+  /** Behind the budgets. */
+  spend: MemorySpend;
   failures: CallLog[];
   options: { -readonly [Key in keyof RelayOptions]: RelayOptions[Key] };
   caller: Caller;
@@ -133,7 +159,7 @@ export interface Bench {
 export const TEST_KEY = "sk-test";
 
 /** A relay over seams in memory. */
-export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { now?: () => number } = {}): Bench {
+export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { now?: () => number; random?: () => number } = {}): Bench {
   const ledger = new MemoryLedger();
   const failures: CallLog[] = [];
   const options: Bench["options"] = {
@@ -148,6 +174,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
   const { now = Date.now, ...rest } = deps;
   const counter = localCounter(now);
   const set = new Map<OptionKey, unknown>();
+  const spend = new MemorySpend();
   const troubles: Bench["troubles"] = [];
   // Tests set values of the right type; what they do not set has the registry's default.
   const stored = { get: <K extends OptionKey>(key: K) => (set.has(key) ? set.get(key) : defaultValue(key)) as OptionValue<K> };
@@ -164,6 +191,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
         const channel = channels.find((candidate) => candidate.id === id);
         return channel && { channel, enabled: !channel.name.endsWith("disabled") };
       },
+      broken: (_group, model) => model.startsWith("nobody-broken"),
       models: () => ["a-model", "gpt-4o"],
     },
     ledger,
@@ -171,7 +199,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
     async recordFailure(log) {
       failures.push(log);
     },
-    limits: createLimits({ cluster: { counter }, options: stored }),
+    limits: createLimits({ cluster: { counter }, options: stored, now, spend }),
     channelFailed: (channel, trouble) => void troubles.push({ channel: channel.id, ...trouble }),
     option: options,
     now,
@@ -179,7 +207,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
   const relay = createRelay(seams, { log: silent, ...rest });
   let requests = 0;
   return {
-    seams, ledger, failures, options, caller, channels, relay, counter, troubles, set,
+    seams, ledger, spend, failures, options, caller, channels, relay, counter, troubles, set,
     send(path, body, init = {}) {
       const request = new Request(`http://weir.test${path}`, {
         method: body === undefined ? "GET" : "POST",

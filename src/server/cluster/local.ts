@@ -78,11 +78,11 @@ export function localCounter(now: () => number, maxKeys = 100_000): Counter {
     reserve: async (demands) => {
       const places = demands.map(({ key, window_seconds }) =>
         window_seconds > 0 ? windowOf(key, window_seconds) : { used: gauges.get(key) ?? 0, ends: now() });
-      const refused = demands.findIndex(({ amount, limit }, i) => (places[i]?.used ?? 0) + amount > limit);
+      const refused = demands.findIndex(({ amount, limit }, i) => amount > 0 && (places[i]?.used ?? 0) + amount > limit);
       if (refused < 0) {
         demands.forEach(({ key, amount, window_seconds }, i) => {
           const place = places[i];
-          if (!place) return;
+          if (!place || amount === 0) return;
           if (window_seconds > 0) return add(key, place, amount);
           place.used += amount;
           gauges.set(key, place.used);

@@ -40,16 +40,16 @@ for i, key in ipairs(KEYS) do
     redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
     used = redis.call('ZCARD', key)
   end
-  if answer[1] < 0 and used + arg(i, 1) > arg(i, 2) then answer[1] = i - 1 end
+  if answer[1] < 0 and arg(i, 1) > 0 and used + arg(i, 1) > arg(i, 2) then answer[1] = i - 1 end
   answer[i * 3 - 1], answer[i * 3], answer[i * 3 + 1] = used, ends - now, ends
 end
 if answer[1] >= 0 then return answer end
 for i, key in ipairs(KEYS) do
   answer[i * 3 - 1] = answer[i * 3 - 1] + arg(i, 1)
-  if arg(i, 3) > 0 then
+  if arg(i, 1) > 0 and arg(i, 3) > 0 then
     redis.call('HSET', key, 'used', answer[i * 3 - 1], 'ends', answer[i * 3 + 1])
     redis.call('PEXPIRE', key, answer[i * 3])
-  else
+  elseif arg(i, 1) > 0 then
     redis.call('ZADD', key, now + tonumber(ARGV[2]), ARGV[1])
     redis.call('PEXPIRE', key, ARGV[2])
   end
@@ -176,7 +176,7 @@ export function redisCounter({ url, fallback, changed }: RedisCounterOptions): C
     const [refused = -1, ...facts] = answer as number[]; // the script's return
     const fact = (i: number, n: number): number => facts[i * 3 + n] ?? 0;
     let ended = refused >= 0;
-    if (!ended) hold(member, keys.filter((_, i) => demands[i]?.window_seconds === 0));
+    if (!ended) hold(member, keys.filter((_, i) => demands[i]?.window_seconds === 0 && demands[i].amount > 0));
     return {
       refused,
       states: demands.map(({ limit }, i) => ({

@@ -33,7 +33,7 @@ export interface Take {
 /** One limit that a piece of work needs room in. */
 export interface Demand {
   key: string;
-  /** What it will use; a gauge counts pieces of work and takes 1. */
+  /** What it will use; a gauge counts pieces of work and takes 1. 0 only asks: it is never refused and takes nothing. */
   amount: number;
   limit: number;
   /** Length of the fixed window, which begins with its first use; 0 = a gauge: taken until the work ends. */

@@ -6,15 +6,14 @@ import type { Call } from "./call";
 import { openaiChat } from "./dialects/openai-chat/dialect";
 import type { AnswerContext } from "./dialects/translation";
 import type { RelayError } from "./error";
-import type { AnswerEvent, ChatAnswer, ChatEvent, ChatResult, DialectKey, Usage, Warning, WireError } from "./events";
+import type { AnswerEvent, ChatAnswer, ChatEvent, ChatResult, Usage, Warning, WireError } from "./events";
 import { Failed } from "./failed";
 import { classifyErrorIn200, failureOf } from "./failures";
 import { isObject, outline, tryParse } from "./json";
 import { Meter } from "./meter";
 import { Passage } from "./passage";
-import type { PoolChannel } from "./seams";
 import { type Bytes, firstFrameEnd, readFrame } from "./sse";
-import { chatDialects, isChatDialect } from "./dialects/chat-dialects";
+import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
 import { standardForm } from "./standard-form";
 import { ThoughtsInText, thoughtsInText } from "./thoughts-in-text";
 import { StreamTranslator, translateAnswer } from "./translate";
@@ -49,9 +48,6 @@ export interface AnswerReader {
   fail(error: RelayError): Uint8Array;
 }
 
-/** The dialect a channel answers in. Only chat is asked of a channel that does not speak OpenAI's. */
-export const dialectOf = ({ type }: PoolChannel): DialectKey => (isChatDialect(type.dialect) ? type.dialect : "openai-chat");
-
 function contextOf(call: Call): AnswerContext {
   const { request, request_id, arrived } = call;
   const { model, include_usage, wire } = request;
@@ -68,18 +64,18 @@ function wishesOf({ channel, dialect, operation }: Call): { anew: boolean; thoug
 }
 
 /** The reader of a stream in `dialect`. */
-export function answerReader(call: Call, dialect: DialectKey): AnswerReader {
+export function answerReader(call: Call, dialect: UpstreamDialectKey): AnswerReader {
   const { key } = call.dialect;
   const { anew, thoughts } = wishesOf(call);
   if (key !== dialect || anew) {
-    const decoder = chatDialects[dialect].streamDecoder(call.request_id);
+    const decoder = upstreamDialects[dialect].streamDecoder(call.request_id);
     return new StreamTranslator(dialect, key, contextOf(call), thoughts ? new ThoughtsInText(decoder) : decoder);
   }
   return key === "openai-chat" ? new Meter(openaiChat, call.request.include_usage) : new Passage(key, contextOf(call));
 }
 
 /** Reads a whole answer in `dialect`: the caller's body and what it cost. undefined when it is no answer of that dialect. */
-export function readAnswer(call: Call, dialect: DialectKey, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
+export function readAnswer(call: Call, dialect: UpstreamDialectKey, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
   const { key } = call.dialect;
   const { anew, thoughts, standard } = wishesOf(call);
   if (key === "openai-chat" && dialect === key && !anew) return readOwn(bytes);
@@ -109,9 +105,6 @@ function readOwn(body: Bytes): { body: Bytes; result: ChatResult } | undefined {
   return result && { body, result };
 }
 
-/** The error object in a channel's body, undefined when there is none. */
-export const readError = (dialect: DialectKey, body: unknown): WireError | undefined => chatDialects[dialect].readError(body);
-
 const contentTypes: ReadonlySet<ChatEvent["type"]> = new Set(["text", "reasoning", "refusal", "tool_call", "finish"]);
 
 const isContent = (event: AnswerEvent): boolean =>
@@ -121,7 +114,7 @@ const isContent = (event: AnswerEvent): boolean =>
 type Found = "content" | "end" | "nothing";
 
 /** What one frame's data says of the beginning of an answer. Throws Failed for an error, and for what is no frame. */
-function frameReader(dialect: DialectKey, id: string): (data: string) => Found {
+function frameReader(dialect: UpstreamDialectKey, id: string): (data: string) => Found {
   const judge = (event: AnswerEvent | ChatEvent, content: boolean): Found => {
     if (event.type === "error") throw new Failed(classifyErrorIn200(event.error));
     return event.type === "done" ? "end" : content ? "content" : "nothing";
@@ -133,7 +126,7 @@ function frameReader(dialect: DialectKey, id: string): (data: string) => Found {
   if (dialect === "openai-chat") {
     return (data) => first((openaiChat.decodeFrame(data) ?? malformed()).map((event) => judge(event, contentTypes.has(event.type as ChatEvent["type"]))));
   }
-  const decoder = chatDialects[dialect].streamDecoder(id);
+  const decoder = upstreamDialects[dialect].streamDecoder(id);
   return (data) => {
     const events: AnswerEvent[] = [];
     if (!decoder.decode(data, events)) malformed();
@@ -145,7 +138,7 @@ function frameReader(dialect: DialectKey, id: string): (data: string) => Found {
  * Looks for content in the whole frames of one stream, region after region; "end" when the answer ended without any. Throws
  * Failed for an error frame.
  */
-export function contentFinder(dialect: DialectKey, id: string): (region: Bytes) => Found {
+export function contentFinder(dialect: UpstreamDialectKey, id: string): (region: Bytes) => Found {
   const read = frameReader(dialect, id);
   return (region) => {
     for (let from = 0; from < region.length; ) {

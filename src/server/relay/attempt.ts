@@ -1,14 +1,17 @@
 /** One upstream try: build, fetch, wait for the first content or the whole body, classify. */
 import type { AttemptRecord } from "../../shared/log";
 import type { Phase } from "./alarm";
-import { answerReader, contentFinder, dialectOf, readAnswer, readError } from "./answer";
+import { answerReader, contentFinder, readAnswer } from "./answer";
 import { isObject, tryParse } from "./json";
 import type { Call } from "./call";
 import { RequestFault } from "./dialects/shared/fault";
-import type { ChatResult, DialectKey } from "./events";
+import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
+import type { ChatResult } from "./events";
 import { Failed } from "./failed";
 import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfterSeconds } from "./failures";
 import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/direct-answer";
+import { exchange, readChannelError } from "./providers/speak";
+import { toolsFor } from "./providers/tools";
 import { patienceOf } from "./patience";
 import type { PoolChannel } from "./seams";
 import { FrameSplitter, FrameTooLarge, type Bytes } from "./sse";
@@ -43,7 +46,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   };
   call.attempts.push(record);
   call.channel = channel;
-  engine.cooling.begin(channel.id, call.request.model, record);
+  engine.routing.cooling.begin(channel.id, call.request.model, record);
 
   const { connectMs, firstByteMs, pingMs, totalMs } = patienceOf(seams.option, channel);
   if (call.request.stream && !call.operation.direct) alarm.pings(pingMs);
@@ -59,22 +62,22 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   };
   let outcome: Attempt;
   try {
-    const request = buildRequest(call, channel, controller.signal);
+    const request = buildRequest(call, channel);
     if (!request) throw new Failed(failureOf("malformed"));
-    call.upstream_model = request.model;
+    const { outgoing, dialect } = request;
+    call.upstream_model = outgoing.model;
     call.warnings = request.warnings;
-    const dialect = dialectOf(channel);
 
     const firstByteLimit = (): void => {
       alarm.onLimit = expire;
       alarm.limit("first byte", Math.max(0, firstByteMs - (seams.now() - started)));
     };
-    if (connectMs < firstByteMs && !request.init.proxy) {
+    if (connectMs < firstByteMs && !channel.setting.proxy) {
       // fetch does not tell when it is connected: when nothing came in time, another connection is tried beside it.
       alarm.onLimit = (phase) => {
         if (phase !== "connect") return expire(phase);
         firstByteLimit();
-        engine.reachable(request.url, PROBE_MS).then((reached) => {
+        engine.reachable(outgoing.url, PROBE_MS).then((reached) => {
           if (reached || record.status !== 0) return;
           unreachable = true;
           controller.abort();
@@ -85,19 +88,19 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
       firstByteLimit();
     }
 
-    const response = await engine.fetch(request.url, request.init);
+    const response = await exchange(outgoing, toolsFor(engine, channel, controller.signal, () => seams.now()));
     firstByteLimit();
     record.status = response.status;
     record.upstream_request_id = call.upstream_request_id = upstreamRequestId(response.headers);
     if (!response.ok) throw new Failed(await judge(call, channel, response));
     if (call.operation.direct) {
-      outcome = { ok: true, kind: "direct", answer: await openDirect(call, response, () => controller.abort()) };
+      outcome = { ok: true, kind: "direct", answer: await openDirect(call, channel, response, () => controller.abort()) };
     } else {
-      outcome = call.request.stream ? await openStream(call, dialect, response, controller) : await readWhole(call, dialect, response);
+      outcome = call.request.stream ? await openStream(call, channel, dialect, response, controller) : await readWhole(call, channel, dialect, response);
     }
     call.first_content_at = seams.now();
     record.first_content_ms = call.first_content_at - started;
-    engine.cooling.served(channel.id, call.request.model, started);
+    engine.routing.cooling.served(channel.id, call.request.model, started);
   } catch (error) {
     controller.abort();
     outcome = { ok: false, failure: explain(error, record.status, expired, unreachable) };
@@ -108,7 +111,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     const { failure } = outcome;
     record.failure = failure.class;
     record.message = failure.error ? failure.error.message : (failure.phase ?? "");
-    engine.cooling.failed(channel.id, call.request.model, record, started, failure);
+    engine.routing.cooling.failed(channel.id, call.request.model, record, started, failure);
     if (!call.left) reportFailure(call, channel, failure);
   }
   return outcome;
@@ -146,24 +149,28 @@ async function judge(call: Call, channel: PoolChannel, response: Response): Prom
   const { status, headers } = response;
   const retryAfter = retryAfterSeconds(headers.get("retry-after"), call.engine.seams.now());
   const body = status >= 400 ? await readErrorBody(response).catch(() => undefined) : undefined;
-  const error = body && readError(dialectOf(channel), tryParse(body));
+  const error = body && readChannelError(channel, call.upstream_model, tryParse(body));
+  // A token that was good a moment ago may have been taken back.
+  if (status === 401) call.engine.tokens.drop(channel);
   return classifyStatus(status, error, channel.status_mapping, retryAfter);
 }
 
-async function readWhole(call: Call, dialect: DialectKey, response: Response): Promise<Attempt> {
+async function readWhole(call: Call, channel: PoolChannel, dialect: UpstreamDialectKey, response: Response): Promise<Attempt> {
   const body = Buffer.from(await response.arrayBuffer());
   const answer = readAnswer(call, dialect, body);
   if (answer) return { ok: true, kind: "whole", ...answer };
-  const error = readError(dialect, tryParse(body));
+  const error = readChannelError(channel, call.upstream_model, tryParse(body));
   throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", response.status));
 }
 
 /** Reads frames until the first content. Before it, errors and ends are failures that another channel may make good. */
-async function openStream(call: Call, dialect: DialectKey, response: Response, controller: AbortController): Promise<Attempt> {
+async function openStream(
+  call: Call, channel: PoolChannel, dialect: UpstreamDialectKey, response: Response, controller: AbortController,
+): Promise<Attempt> {
   const type = response.headers.get("content-type") ?? "";
   if (!response.body || (type !== "" && !/event-stream|octet-stream|text\/plain/i.test(type))) {
     const parsed = response.body && tryParse(await readErrorBody(response));
-    const error = readError(dialect, parsed);
+    const error = readChannelError(channel, call.upstream_model, parsed);
     throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", response.status));
   }
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();

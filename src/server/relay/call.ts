@@ -5,14 +5,14 @@ import type { AttemptRecord } from "../../shared/log";
 import type { Lang } from "../../shared/text";
 import type { Logger } from "../lib/log";
 import type { Alarm, Timers } from "./alarm";
-import type { Cooling } from "./cooling";
 import type { CallerDialect } from "./dialects/dialect";
 import type { ChatRequest, Warning } from "./events";
 import type { Form } from "./operations/form";
-import type { Admission } from "./limits";
+import type { Admission, Need } from "./limits";
 import type { Operation } from "./operations/operation";
+import type { Tokens } from "./providers/tokens";
 import type { Caller, PoolChannel, Seams } from "./seams";
-import type { Sticky } from "./sticky";
+import type { Routing } from "./routing";
 import type { SelectionRecord } from "./select";
 
 /** Counters of the running process, for metrics and tests. */
@@ -34,8 +34,8 @@ export interface RelayStats {
 export interface RelayDeps {
   log: Logger;
   timers: Timers;
-  /** A number in [0, 1). */
-  random(): number;
+  /** Where calls may go; shared with whoever asks without calling. */
+  routing: Routing;
   fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
   /** Whether a TCP connection to the host of a URL can be opened within `ms`. */
   reachable(url: string, ms: number): Promise<boolean>;
@@ -44,8 +44,7 @@ export interface RelayDeps {
 /** The relay's own part of the process: one per createRelay. */
 export interface Engine extends RelayDeps {
   readonly seams: Seams;
-  readonly cooling: Cooling;
-  readonly sticky: Sticky;
+  readonly tokens: Tokens;
   readonly stats: RelayStats;
 }
 
@@ -81,8 +80,12 @@ export interface Call {
   explain(): SelectionRecord;
   /** Which conversation this is a turn of, where that matters. */
   sticky_key?: string;
+  /** What it may use, for limits; CallMoney says it. */
+  need: Need;
   /** What a limited caller took by this call. */
   admission?: Admission;
+  /** What it took of the channel that it is at. */
+  room?: Admission;
   /** The channel that serves, or that was tried last. */
   channel: PoolChannel | undefined;
   upstream_model: string;

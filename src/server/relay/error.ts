@@ -66,7 +66,9 @@ export function failureError(failure: Failure, lang: Lang, requestId: string, re
       ...retry,
     };
   }
-  const values = { status: failure.upstream_status || status, phase: failure.phase ?? String(failure.upstream_status) };
+  const values = {
+    status: failure.upstream_status || status, phase: failure.phase ?? String(failure.upstream_status), retry_after_s: failure.retry_after_s ?? 0,
+  };
   const message = withId(errorText(code, values, lang) + retried(retries, lang), requestId);
   return { status, type: typeOf(status, failure.owner), code, message, param: null, ...retry };
 }

@@ -2,6 +2,7 @@
  * The neutral language of the relay: what a chat call says, whichever dialect spells it. Dialects translate to and from
  * it; nothing here knows a wire format. Usage is the pricing module's: disjoint buckets, undefined = unknown.
  */
+import type { Dialect } from "../../shared/channel-types";
 import type { Usage } from "../../shared/pricing";
 
 import type { Terms } from "./operations/direct";
@@ -130,7 +131,8 @@ export interface Citation {
   /** Offsets into the answer's text, in UTF-16 units; end is exclusive. */
   readonly start?: number;
   readonly end?: number;
-  readonly from: DialectKey;
+  /** A vendor's language that no caller speaks as well. */
+  readonly from: Dialect;
   readonly raw: WireObject;
 }
 

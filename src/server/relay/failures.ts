@@ -8,6 +8,7 @@ import type { WireError } from "./events";
 
 export type FailureClass =
   | "caller_mistake"
+  | "limited"
   | "rate_limited"
   | "quota_exhausted"
   | "bad_credentials"
@@ -35,6 +36,8 @@ interface Rule {
 
 export const failureRules: Readonly<Record<FailureClass, Rule>> = {
   caller_mistake: { owner: "caller", retry: false, cool_ms: 0, disable: false, quote: true },
+  // Never asked: every channel is at a limit of its own.
+  limited: { owner: "operator", retry: true, cool_ms: 0, disable: false, status: 429, quote: false },
   rate_limited: { owner: "upstream", retry: true, cool_ms: 5_000, disable: false, status: 429, quote: false },
   quota_exhausted: { owner: "operator", retry: true, cool_ms: 300_000, disable: true, status: 502, quote: false },
   bad_credentials: { owner: "operator", retry: true, cool_ms: 60_000, disable: true, status: 502, quote: false },
@@ -141,6 +144,7 @@ export function failureOf(name: FailureClass, upstream_status = 0, phase?: strin
 }
 
 const ownCode: Readonly<Partial<Record<FailureClass, ErrorCode>>> = {
+  limited: "rate_limited_channels",
   timeout: "upstream_timeout",
   malformed: "upstream_malformed",
   unreachable: "upstream_unreachable",

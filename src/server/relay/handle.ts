@@ -1,24 +1,22 @@
 /** The story of one call, top to bottom. */
 import { knownClientType } from "../../shared/client-type";
 import { AppError, fail } from "../../shared/errors";
-import type { EndReason } from "../../shared/log";
 import type { Lang } from "../../shared/text";
 import type { Logger } from "../lib/log";
 import { fetchThrough } from "../lib/proxy";
 import { Alarm, realTimers } from "./alarm";
 import { parseBody, readBody } from "./body";
 import type { Call, Engine, RelayDeps, RelayStats } from "./call";
-import { Cooling } from "./cooling";
+import { deliver, failed } from "./deliver";
 import type { CallerDialect } from "./dialects/dialect";
 import { callerLang, Door, presentedKey } from "./door";
-import { callError, ownError, thrownError } from "./error";
-import { type Failure, failureOf } from "./failures";
+import { ownError, thrownError } from "./error";
+import { failureOf } from "./failures";
 import type { JsonObject } from "./json";
 import { priceFor } from "./groups";
 import { enter } from "./limits";
-import { BYTES_PER_TOKEN, CallMoney, coveredAtFirst } from "./money";
+import { BYTES_PER_TOKEN, CallMoney } from "./money";
 import { receive } from "./operations/direct";
-import { answerDirect } from "./operations/direct-call";
 import type { Form } from "./operations/form";
 import { subscription, usage } from "./operations/billing";
 import { countTokens } from "./operations/count-tokens";
@@ -26,15 +24,14 @@ import { findModel, listModels, listShape } from "./operations/models";
 import type { Operation } from "./operations/operation";
 import { patienceOf } from "./patience";
 import { reachable } from "./probe";
+import { Tokens } from "./providers/tokens";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
-import { callRow, refusedRow } from "./row";
-import type { Caller, PoolChannel, Seams } from "./seams";
-import { Selection, type Stage } from "./select";
+import { refusedRow } from "./row";
+import { createRouting } from "./routing";
+import type { Caller, Seams } from "./seams";
+import type { Selection } from "./select";
 import type { Bytes } from "./sse";
-import { Sticky, stickyKey } from "./sticky";
-import { StreamBody } from "./stream";
-import { runAttempts, type TriesOutcome } from "./tries";
-import { urlOf } from "./upstream";
+import { stickyKey } from "./sticky";
 
 export interface Relay {
   /** Answers one request to /v1. Never rejects. `ip` is the caller's real address, `requestId` is unique for ever. */
@@ -48,11 +45,11 @@ export interface Relay {
 export type Admit = (body: JsonObject, lang: Lang) => Promise<{ caller: Caller; body: JsonObject }>;
 
 /** The data plane over its five seams. `deps` replace time, chance and network in tests. */
-export function createRelay(seams: Seams, deps: { log: Logger } & Partial<RelayDeps>): Relay {
+export function createRelay(seams: Seams, { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>): Relay {
   const stats: RelayStats = { open_calls: 0, open_streams: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
   const engine: Engine = {
-    timers: realTimers, random: Math.random, fetch: fetchThrough, reachable, ...deps,
-    seams, cooling: new Cooling(() => seams.now()), sticky: new Sticky(() => seams.now()), stats,
+    timers: realTimers, fetch: fetchThrough, reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
+    seams, tokens: new Tokens(), stats,
   };
   return {
     stats,
@@ -82,12 +79,12 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
       return entry ? door.json(JSON.stringify(entry)) : door.error(dialect, unknownModel(caller, route.model, lang, requestId));
     }
     if (route.operation === "count_tokens") {
-      const admission = engine.seams.limits.admit(caller, 0);
+      const admission = engine.seams.limits.admit(caller, { model: "", tokens: 0, units: 0 });
       const entered = admission && enter(await admission, door);
       try {
         return door.json(JSON.stringify(await countTokens(engine, caller, request, route.counter, route.model)));
       } finally {
-        entered?.end({ tokens: 0, success: true });
+        void entered?.end({ tokens: 0, success: true, units: 0 });
       }
     }
     door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
@@ -137,10 +134,10 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     model = asked.model;
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
     // Who serves it first: a model that nobody serves is unknown, whatever its price.
-    const selection = selectionFor(engine, arrival, model, Math.ceil(input_bound / BYTES_PER_TOKEN));
+    const selection = engine.routing.select({ caller, operation, model, input: Math.ceil(input_bound / BYTES_PER_TOKEN) });
     const sticky_key = selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json
       ? stickyKey(received.json, caller.user_id, caller.group, model) : undefined;
-    if (sticky_key !== undefined) selection.prefer(engine.sticky, sticky_key, engine.stats);
+    if (sticky_key !== undefined) selection.prefer(engine.routing.sticky, sticky_key, engine.stats);
     const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
     const price = asked.terms?.priced?.(listed) ?? listed;
     // Written out: a spread of so many members costs a microsecond.
@@ -148,16 +145,16 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
       dialect: arrival.dialect, operation, caller, lang: arrival.lang, ip: arrival.ip, path: arrival.path, client_type: arrival.client_type,
       betas: request.headers.get("anthropic-beta") ?? "", request_id: arrival.request_id, arrived: arrival.arrived, engine, request: asked, body, form, price, input_bound,
       alarm: new Alarm(() => seams.now(), engine.timers), attempts: [], explain: () => selection.explain(),
-      channel: undefined, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
+      channel: undefined, need: { model, tokens: 0, units: 0 }, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
     };
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
     const money = new CallMoney(call);
-    const admission = seams.limits.admit(caller, call.input_bound + coveredAtFirst(call));
+    const admission = seams.limits.admit(caller, call.need);
     if (admission) call.admission = enter(await admission, door);
     try {
       await money.hold();
     } catch (error) {
-      call.admission?.end({ tokens: 0, success: false });
+      await call.admission?.end({ tokens: 0, success: false, units: 0 });
       throw error;
     }
     prepared = { call, selection, money };
@@ -171,8 +168,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
   engine.stats.open_calls++;
   request.signal.addEventListener("abort", () => leave(call), { once: true });
   try {
-    if (operation.direct) return await answerDirect(call, selection, money, door, refuse);
-    return await (call.request.stream ? answerStream : answerWhole)(call, selection, money, door);
+    return await deliver(call, selection, money, door);
   } catch (error) {
     form?.close();
     await failed(call, money, failureOf("malformed"), "upstream_error");
@@ -188,65 +184,4 @@ function leave(call: Call): void {
   call.left = true;
   call.alarm.total(patienceOf(call.engine.seams.option, call.channel).drainMs, true);
   call.onLeave?.();
-}
-
-/** The channels that may be tried for about `input` tokens. Throws what the caller gets when there is none. */
-function selectionFor(engine: Engine, { caller, operation }: Arrival, model: string, input: number): Selection {
-  const { pool } = engine.seams;
-  const { group } = caller;
-  let candidates: readonly PoolChannel[];
-  let stages: Stage[] | undefined;
-  if (caller.channel_id === undefined) {
-    stages = caller.groups?.map((name) => ({ group: name, candidates: pool.candidates(name, model) }));
-    candidates = stages ? [...new Set(stages.flatMap((stage) => stage.candidates))] : pool.candidates(group, model);
-    if (candidates.length === 0) fail("model_not_found", { group, model });
-  } else {
-    const pinned = pool.byId(caller.channel_id) ?? fail("invalid_request", { detail: `channel ${caller.channel_id}` });
-    if (!pinned.enabled) fail("channel_disabled");
-    candidates = [pinned.channel];
-  }
-  const supports = (channel: PoolChannel): boolean => urlOf(channel, operation, model) !== undefined;
-  const { cooling, random } = engine;
-  const selection = new Selection({ candidates, model, input, cooling, supports, random, stages });
-  if (selection.left === 0) fail(selection.tooLong ? "input_too_long" : "operation_unsupported", { group, model });
-  return selection;
-}
-
-/** A whole answer: read, charged, then sent. */
-async function answerWhole(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
-  const outcome = await runAttempts(call, selection);
-  call.over = true;
-  call.alarm.clear();
-  if (!outcome.ok || outcome.kind !== "whole") return refuse(call, money, door, outcome);
-  const { body, result } = outcome;
-  const end_reason = call.left ? "caller_left" : "complete";
-  await money.settle({ end_reason, usage: result.usage, content_bytes: result.content_bytes });
-  return door.json(body);
-}
-
-/** A streamed answer: its head goes with the first content, or with a ping when that takes long. */
-async function answerStream(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
-  const outcome = runAttempts(call, selection);
-  const first = await Promise.race([outcome, new Promise<"ping">((resolve) => (call.alarm.onPing = () => resolve("ping")))]);
-  if (first !== "ping" && (!first.ok || first.kind !== "stream")) return refuse(call, money, door, first);
-  const fail = (failure: Failure, reason: EndReason): Promise<void> => failed(call, money, failure, reason);
-  const body = new StreamBody(call, money, first === "ping" ? outcome : first, fail);
-  const whole = first === "ping" ? undefined : await body.whole();
-  return whole ? door.events(whole) : door.events(new ReadableStream(body, { highWaterMark: 0 }));
-}
-
-async function refuse(call: Call, money: CallMoney, door: Door, outcome: TriesOutcome): Promise<Response> {
-  const failure = outcome.ok ? failureOf("malformed") : outcome.failure;
-  await failed(call, money, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
-  return door.error(call.dialect, callError(call, failure));
-}
-
-/** Ends a call that failed before its content: nothing is charged, the row keeps every attempt. */
-async function failed(call: Call, money: CallMoney, failure: Failure, end_reason: EndReason): Promise<void> {
-  call.over = true;
-  call.alarm.clear();
-  await money.release();
-  const content = callError(call, failure).message;
-  const row = callRow(call, { end_reason, quota: 0, bill: [], usage: undefined, estimated: false, content });
-  await call.engine.seams.recordFailure(row);
 }

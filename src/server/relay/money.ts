@@ -9,6 +9,7 @@ import { holdOf } from "./operations/direct";
 import type { HoldRefusal, HoldResult } from "../features/wallet/ledger";
 import type { Call } from "./call";
 import type { Usage } from "./events";
+import { askBudgets, leavePlaces } from "./limits";
 import { callRow, completionTokens, draftOf, promptTokens } from "./row";
 
 /** Content bytes per token, for the running estimate and for the bill when no usage ever comes. */
@@ -36,7 +37,7 @@ export interface Ending {
 }
 
 /** Output tokens that the first hold covers. What is priced by the request itself (terms) has none to cover. */
-export function coveredAtFirst({ engine, request }: Call): number {
+function coveredAtFirst({ engine, request }: Call): number {
   if (request.terms) return request.max_output ?? 0;
   const { option } = engine.seams;
   const usual = request.stream ? Math.max(LEAST_STEP, option.preConsumedTokens) : option.maxHoldOutputTokens;
@@ -54,17 +55,22 @@ export class CallMoney {
   /** An extend was refused: what is covered is all there is. */
   #refused = false;
 
+  /** Units of the first hold. */
+  readonly amount: number;
+
   constructor(call: Call) {
     this.#call = call;
+    this.#covered = coveredAtFirst(call);
+    this.amount = holdOf(call.price, call.input_bound, this.#covered, call.request.terms);
+    call.need = { model: call.request.model, tokens: call.input_bound + this.#covered, units: this.amount };
   }
 
   /** Takes the estimate. Throws the error that the caller gets when it is refused. */
   async hold(): Promise<void> {
-    const { engine, request, price, caller, request_id } = this.#call;
+    const { engine, caller, request_id } = this.#call;
     const { option, ledger } = engine.seams;
     this.#step = Math.max(LEAST_STEP, option.preConsumedTokens);
-    this.#covered = coveredAtFirst(this.#call);
-    const amount = holdOf(price, this.#call.input_bound, this.#covered, request.terms);
+    const { amount } = this;
     const draft = draftOf(this.#call);
     let result: HoldResult;
     try {
@@ -115,8 +121,10 @@ export class CallMoney {
     const step = Math.min(room, this.#step);
     const running = quotaOf(price, { input: input_bound, output: used });
     try {
-      const granted = await engine.seams.ledger.extend(request_id, estimateUpperBound(price, 0, step), running);
-      if (granted) this.#covered += step;
+      const units = estimateUpperBound(price, 0, step);
+      const allowed = await askBudgets(this.#call, units);
+      const granted = await engine.seams.ledger.extend(request_id, allowed ? units : 0, running);
+      if (allowed && granted) this.#covered += step;
       else this.#refused = true;
     } catch (error) {
       engine.log.warn({ err: error, request_id }, "extend failed");
@@ -131,8 +139,8 @@ export class CallMoney {
     const call = this.#call;
     const { terms } = call.request;
     const usage = ending.usage ?? terms?.usage ?? this.#estimate(ending.content_bytes);
-    call.admission?.end({ tokens: promptTokens(usage) + completionTokens(usage), success: true });
     const charge = chargeOf(call.price, usage, terms?.times);
+    const left = leavePlaces(call, { tokens: promptTokens(usage) + completionTokens(usage), success: true, units: charge.quota });
     const log = callRow(call, {
       end_reason: ending.end_reason,
       quota: charge.quota,
@@ -142,7 +150,8 @@ export class CallMoney {
     });
     const { caller, request_id } = call;
     const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota: charge.quota, log };
-    await this.#bounded(this.#commit(settlement, 0), charge.quota);
+    const committed = this.#commit(settlement, 0);
+    await this.#bounded(left ? Promise.all([committed, left]) : committed, charge.quota);
   }
 
   async #commit(settlement: Parameters<Call["engine"]["seams"]["ledger"]["settle"]>[0], tries: number): Promise<void> {
@@ -187,7 +196,7 @@ export class CallMoney {
     if (this.#state !== "held") return;
     this.#state = "ended";
     const { engine, request_id } = this.#call;
-    this.#call.admission?.end({ tokens: 0, success: false });
+    await leavePlaces(this.#call, { tokens: 0, success: false, units: 0 });
     try {
       await engine.seams.ledger.release(request_id);
     } catch (error) {

@@ -5,6 +5,7 @@
 import type { ChannelSetting } from "../../shared/channel-setting";
 import type { ChannelType } from "../../shared/channel-types";
 import type { HeaderRules } from "../../shared/header-override";
+import type { LimitSet } from "../../shared/limits";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
 import type { ChannelTrouble } from "../features/channel/auto-status";
@@ -28,9 +29,14 @@ export interface Caller {
   models?: ReadonlySet<string>;
   /** Administrators only: `sk-KEY-<channel id>`. */
   channel_id?: number;
+  /** The token's limits; 0 or absent = none. */
   rpm: number;
   tpm: number;
   concurrency: number;
+  budget_day?: number;
+  budget_month?: number;
+  /** The user's own; absent when he has none. */
+  user_limits?: LimitSet;
   lang: Lang;
 }
 
@@ -54,6 +60,8 @@ export interface PoolChannel {
   /** Upstream status -> status seen by retry, disable and caller. */
   status_mapping: ReadonlyMap<number, number>;
   setting: ChannelSetting;
+  /** Its own limits, members of `setting`; absent when it has none. */
+  limits?: LimitSet;
   test_model: string;
   /** Calls whose input is longer go elsewhere; absent and 0 = no limit. */
   max_input_tokens?: number;
@@ -68,6 +76,11 @@ export interface Pool {
   candidates(group: string, model: string): readonly PoolChannel[];
   /** Any channel, enabled or not, for pinned calls and tests. */
   byId(id: number): { channel: PoolChannel; enabled: boolean } | undefined;
+  /**
+   * An enabled channel is stored for (group, model), but its row cannot be used (unreadable key, unknown type). Where
+   * there are no candidates this tells a broken database from a model that nobody serves (C-600).
+   */
+  broken(group: string, model: string): boolean;
   /** Names of the models some enabled channel serves in a group, sorted. */
   models(group: string): readonly string[];
 }

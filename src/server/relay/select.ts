@@ -6,6 +6,7 @@
  * before the next one begins. A cooling channel is passed over while another is left, and tried last when none is: real
  * traffic is what ends a failure. With group auto the first group that has a channel awake comes first.
  */
+import type { ErrorCode } from "../../shared/errors";
 import type { Cooling, Standing } from "./cooling";
 import type { RelayStats } from "./call";
 import type { Sticky } from "./sticky";
@@ -14,9 +15,11 @@ import type { PoolChannel } from "./seams";
 /** Why a candidate was not among those drawn from. */
 export interface Skipped {
   channel: number;
-  why: "unsupported" | "too_long" | "cooling" | "probing";
-  /** For cooling: what was left of it when the call began. */
+  why: "unsupported" | "too_long" | "cooling" | "probing" | "limited";
+  /** For cooling: what was left of it when the call began. For limited: when there is room again, as far as is known. */
   remaining_ms?: number;
+  /** For limited: the error that names the limit. */
+  limit?: ErrorCode;
 }
 
 /** Kept with the log row for administrators. */
@@ -31,6 +34,18 @@ export interface SelectionRecord {
   groups?: readonly string[];
 }
 
+/** A candidate as a dry run shows it. */
+export interface PlannedChannel {
+  channel: PoolChannel;
+  /** Group auto: the group that it would be tried in. */
+  group: string | undefined;
+  standing: Standing | "unsupported";
+  /** Its place among the tiers, from 1; those of one turn are drawn from together. 0: it is never tried. */
+  turn: number;
+  /** The chance that it is the first of its turn, 0 to 1. */
+  share: number;
+}
+
 /** One group of a call whose token leaves the choice to group auto. */
 export interface Stage {
   group: string;
@@ -41,7 +56,7 @@ export interface SelectionOptions {
   candidates: readonly PoolChannel[];
   model: string;
   /** The call's input in tokens, as far as it can be told from its size. */
-  input?: number;
+  input?: number | undefined;
   cooling: Cooling;
   /** Whether the channel can be asked for this operation at all. */
   supports(channel: PoolChannel): boolean;
@@ -112,6 +127,44 @@ export class Selection {
     return chosen;
   }
 
+  /**
+   * Every candidate in the order of the turns; nothing is drawn. In a turn the draw decides, but for the conversation's
+   * own channel, which comes first.
+   */
+  plan(): PlannedChannel[] {
+    const planned: PlannedChannel[] = [];
+    const add = (channel: PoolChannel, turn: number, share: number): void => {
+      planned.push({ channel, group: this.groupOf(channel), standing: turn === 0 ? "unsupported" : this.#standing(channel), turn, share });
+    };
+    const ready = this.#left.filter((channel) => this.#standing(channel) === "ready");
+    let turn = 0;
+    for (let rest of [ready, this.#left.filter((channel) => !ready.includes(channel))]) {
+      while (rest.length > 0) {
+        const tier = this.#topTier(rest);
+        turn++;
+        const own = turn === 1 ? tier.find(({ id }) => id === this.#preferred) : undefined;
+        const shares = own ? tier.map((channel) => (channel === own ? 1 : 0)) : sharesOf(tier);
+        tier.forEach((channel, i) => add(channel, turn, shares[i] ?? 0));
+        rest = rest.filter((channel) => !tier.includes(channel));
+      }
+    }
+    for (const channel of this.#options.candidates) if (!planned.some((known) => known.channel === channel)) add(channel, 0, 0);
+    return planned;
+  }
+
+  /** The conversation's own channel, when it comes first for that. */
+  get preferred(): number | undefined {
+    return this.#preferred;
+  }
+
+  /** The channel that was drawn last has no room now: it was not tried. */
+  limited(channel: PoolChannel, limit: ErrorCode, remaining_ms: number): void {
+    this.#skipped.push({ channel: channel.id, why: "limited", limit, remaining_ms });
+    if (this.#sticky !== channel.id) return;
+    this.#sticky = undefined;
+    if (this.#stats) this.#stats.sticky_hits--;
+  }
+
   /** Those of the first group that is left, and of its highest priority. */
   #topTier(from: readonly PoolChannel[]): readonly PoolChannel[] {
     const stage = this.#groups ? from.reduce((least, channel) => Math.min(least, this.#stageOf(channel)), Infinity) : 0;
@@ -128,8 +181,8 @@ export class Selection {
   }
 
   /** The first choice is the conversation's last channel, if chance would decide between it and others. Forgotten while it cools. */
-  prefer(sticky: Sticky, key: string, stats: RelayStats): void {
-    stats.sticky_calls++;
+  prefer(sticky: Sticky, key: string, stats?: RelayStats): void {
+    if (stats) stats.sticky_calls++;
     this.#stats = stats;
     const place = sticky.get(key);
     const channel = place === undefined ? undefined : this.#left.find(({ id }) => id === place);
@@ -183,6 +236,12 @@ function tiersOf(candidates: readonly PoolChannel[]): SelectionRecord["tiers"] {
     knownTiers.set(candidates, known);
   }
   return known;
+}
+
+/** The chance of each channel in a draw. */
+function sharesOf(channels: readonly PoolChannel[]): number[] {
+  const total = channels.reduce((sum, channel) => sum + channel.weight, 0);
+  return channels.map(({ weight }) => (total === 0 ? 1 / channels.length : weight / total));
 }
 
 /** One of the channels, in proportion to weight; equal shares when all weights are 0. */

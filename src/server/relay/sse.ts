@@ -107,6 +107,19 @@ export function readFrame(frame: Bytes): Frame {
   return { event, data };
 }
 
+/** Every field of a frame by name, for vendors that have more of them than events have. Lines of one field are joined by LF. */
+export function readFields(frame: Bytes): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (const line of frame.toString("utf8").split(/\r\n|\n|\r/)) {
+    const colon = line.indexOf(":");
+    if (colon <= 0) continue;
+    const name = line.slice(0, colon);
+    const value = line.slice(line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1);
+    fields[name] = fields[name] === undefined ? value : `${fields[name]}\n${value}`;
+  }
+  return fields;
+}
+
 /** A frame with one data line; `data` must hold no line end. */
 export function writeFrame(data: string, event?: string): Bytes {
   return Buffer.from(event ? `event: ${event}\ndata: ${data}\n\n` : `data: ${data}\n\n`);

@@ -4,6 +4,7 @@
  * dialects that repeat it: Responses, and Gemini's whole arguments).
  */
 import { chatDialects } from "./dialects/chat-dialects";
+import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
 import { Warnings } from "./dialects/shared/warnings";
 import type {
   AnswerContext,
@@ -40,7 +41,7 @@ export interface TranslatedRequest {
  */
 export function translateRequest(
   from: DialectKey,
-  to: DialectKey,
+  to: UpstreamDialectKey,
   body: WireObject,
   model: string,
   address?: RequestAddress,
@@ -49,7 +50,7 @@ export function translateRequest(
   const warnings = new Warnings();
   const decoded = chatDialects[from].decodeRequest(body, address);
   const prompt = edit({ ...decoded, model, ...(decoded.stream && { include_usage: true }) });
-  return { prompt, body: chatDialects[to].encodeRequest(prompt, warnings.warn), warnings: warnings.list };
+  return { prompt, body: upstreamDialects[to].encodeRequest(prompt, warnings.warn), warnings: warnings.list };
 }
 
 /** How a field begins that holds another vendor's seal (shared/seals), and Anthropic's thoughts without one. */
@@ -72,13 +73,13 @@ export interface TranslatedAnswer {
 
 /** A channel's whole answer (`from`) for the caller (`to`). undefined when it is no answer of `from`. */
 export function translateAnswer(
-  from: DialectKey,
+  from: UpstreamDialectKey,
   to: DialectKey,
   body: WireObject,
   context: AnswerContext,
   edit: (answer: ChatAnswer) => ChatAnswer = (answer) => answer,
 ): TranslatedAnswer | undefined {
-  const decoded = chatDialects[from].decodeAnswer(body, context.id);
+  const decoded = upstreamDialects[from].decodeAnswer(body, context.id);
   if (!decoded) return undefined;
   const answer = edit(decoded);
   const warnings = new Warnings();
@@ -139,7 +140,7 @@ export class StreamTranslator {
   contentBytes = 0;
 
   /** `decoder` reads `from`, where something is done to what it reads. */
-  constructor(from: DialectKey, to: DialectKey, context: AnswerContext, decoder: StreamDecoder = chatDialects[from].streamDecoder(context.id)) {
+  constructor(from: UpstreamDialectKey, to: DialectKey, context: AnswerContext, decoder: StreamDecoder = upstreamDialects[from].streamDecoder(context.id)) {
     this.#decoder = decoder;
     this.#encoder = chatDialects[to].streamEncoder(context, this.#warnings.warn);
   }

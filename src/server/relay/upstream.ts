@@ -1,15 +1,16 @@
 /** One request to one channel: what is sent, and the answer's body under the deadlines of the call. */
-import { withHeaders } from "../../shared/header-override";
 import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning } from "./events";
+import { withSystemPrompt } from "./providers/rewrite";
 import { isObject, tryParse, withMembers } from "./json";
 import { directUrl } from "./operations/direct";
 import type { Operation } from "./operations/operation";
+import type { Outgoing } from "./providers/provider";
 import { providerOf } from "./providers/registry";
-import { overridden, withSystemPrompt } from "./providers/rewrite";
+import { addressOf, dialectOf } from "./providers/speak";
 import type { PoolChannel } from "./seams";
-import { isChatDialect } from "./dialects/chat-dialects";
+import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
 import { carriesSeals, translateRequest } from "./translate";
 import { type Bytes, type FrameSplitter, readFrame } from "./sse";
 
@@ -19,72 +20,55 @@ const BETAS = /^[\w., -]{1,500}$/;
 const ERROR_BODY_LIMIT = 256 * 1024;
 
 export interface UpstreamRequest {
-  url: string;
-  init: BunFetchRequestInit;
-  /** The name sent upstream. */
-  model: string;
+  outgoing: Outgoing;
+  /** The language of the body and of its answer. */
+  dialect: UpstreamDialectKey;
   /** What the channel's dialect could not say. */
   warnings: readonly Warning[];
 }
 
 /** Where a channel is asked for an operation; undefined when its type does not serve it. */
 export function urlOf(channel: PoolChannel, operation: Operation, model: string, stream = false): string | undefined {
-  const { dialect, complete_url } = channel.type;
-  if (dialect !== "openai-chat" && !(operation.key === "chat" && isChatDialect(dialect))) return undefined;
-  return directUrl(providerOf(channel)?.url(channel, operation.key, model, stream), operation, complete_url);
+  return directUrl(addressOf(channel, operation.key, model, stream), operation, channel.type.complete_url);
 }
 
 /**
  * The request for a channel; undefined when its type does not serve the operation. Nothing of the caller's headers goes with
  * it but the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no call of the caller's dialect.
  */
-export function buildRequest(call: Call, channel: PoolChannel, signal: AbortSignal): UpstreamRequest | undefined {
+export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest | undefined {
   const { request, operation } = call;
   const model = channel.model_mapping.get(request.model) ?? request.model;
   const provider = providerOf(channel);
+  const dialect = dialectOf(channel, operation.key, model);
   const url = urlOf(channel, operation, model, request.stream);
-  if (!provider || url === undefined) return undefined;
+  if (!provider || dialect === undefined || url === undefined) return undefined;
 
-  let headers = provider.headers(channel);
+  const headers = provider.headers(channel);
   headers["content-type"] = "application/json";
   headers.accept = operation.direct ? "*/*" : request.stream ? "text/event-stream" : "application/json";
-  if (call.dialect.key === "anthropic" && channel.type.dialect === "anthropic" && BETAS.test(call.betas)) {
+  if (call.dialect.key === "anthropic" && dialect === "anthropic" && BETAS.test(call.betas)) {
     headers["anthropic-beta"] = call.betas;
   }
   // The relay reads along; it does not want to unpack.
   headers["accept-encoding"] = "identity";
-  let body: BodyInit;
-  let warnings: readonly Warning[] = [];
+  const outgoing = { channel, operation: operation.key, model, stream: request.stream, url, headers };
   if (call.form) {
     const form = call.form.body(model === request.model && !request.model_added ? undefined : model);
     headers["content-type"] = call.form.content_type;
     headers["content-length"] = String(form.length);
-    body = form.body;
-  } else {
-    const said = bodyFor(call, channel, model);
-    ({ warnings } = said);
-    body = overridden(channel, said.body);
+    return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: form.body }, dialect, warnings: [] };
   }
-  headers = withHeaders(headers, channel.headers, channel.key);
-  const { proxy } = channel.setting;
-  const init: BunFetchRequestInit = {
-    method: "POST",
-    headers,
-    body,
-    signal,
-    // A redirect could lead anywhere with the channel's key.
-    redirect: "manual",
-    ...(proxy !== undefined && { proxy }),
-  };
-  return { url, init, model, warnings };
+  const { body, warnings } = bodyFor(call, channel, dialect, model);
+  return { outgoing: { ...outgoing, body }, dialect, warnings };
 }
 
 /** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */
-function bodyFor(call: Call, channel: PoolChannel, model: string): { body: Bytes; warnings: readonly Warning[] } {
+function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, model: string): { body: Bytes; warnings: readonly Warning[] } {
   const { request, dialect, body } = call;
-  const { dialect: to, include_usage } = channel.type;
+  const { include_usage } = channel.type;
   const from = dialect.key;
-  if (call.operation.key === "chat" && isChatDialect(to) && (from !== to || channel.setting.system_prompt !== undefined || carriesSeals(body))) {
+  if (call.operation.key === "chat" && (from !== to || channel.setting.system_prompt !== undefined || carriesSeals(body))) {
     const parsed = tryParse(body);
     const address = { model: request.model, stream: request.stream };
     const translated = translateRequest(from, to, isObject(parsed) ? parsed : {}, model, address, (prompt) => withSystemPrompt(prompt, channel));
@@ -142,5 +126,5 @@ export async function readErrorBody(response: Response): Promise<Bytes> {
 
 /** The id an upstream gives its answer, for support requests. */
 export function upstreamRequestId(headers: Headers): string {
-  return (headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("x-oneapi-request-id") ?? "").slice(0, 128);
+  return (headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("x-oneapi-request-id") ?? headers.get("x-amzn-requestid") ?? "").slice(0, 128);
 }

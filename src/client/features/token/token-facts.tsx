@@ -17,6 +17,10 @@ export function TokenFacts({ token }: { token: TokenView }) {
     { name: t`每分钟 tokens`, value: token.tpm },
     { name: t`并发数`, value: token.concurrency },
   ].filter(({ value }) => value > 0);
+  const budgets = [
+    { name: t`每日预算`, value: token.budget_day },
+    { name: t`每月预算`, value: token.budget_month },
+  ].filter(({ value }) => value > 0);
 
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-3">
@@ -35,6 +39,9 @@ export function TokenFacts({ token }: { token: TokenView }) {
       {token.deny_ips ? <Fact name={t`IP 黑名单`}>{lines(token.deny_ips)}</Fact> : null}
       {rates.map(({ name, value }) => (
         <Fact key={name} name={name}><Count value={value} /></Fact>
+      ))}
+      {budgets.map(({ name, value }) => (
+        <Fact key={name} name={name}><Quota value={value} /></Fact>
       ))}
     </dl>
   );

@@ -18,6 +18,7 @@ import { Skeleton } from "../../ui/skeleton";
 import { SwitchField } from "../../ui/switch";
 import { TokenInput } from "../../ui/token-input";
 import { ExpiryField, timeZoneName } from "./expiry-field";
+import { LimitFields } from "./limit-fields";
 import { QuotaField } from "./quota-field";
 import type { TokenValues } from "./token-values";
 import type { TokenFormState } from "./use-token-form";
@@ -44,7 +45,7 @@ export function TokenForm({ state }: { state: TokenFormState }) {
         <GroupField />
         <ModelFields />
         <AddressFields />
-        <RateFields />
+        <LimitFields />
         {stored ? null : <CountField />}
       </form>
     </FormProvider>
@@ -238,28 +239,6 @@ function AddressFields() {
         {(field) => <Textarea {...field.input} rows={3} spellCheck={false} placeholder="2001:db8::/32" className="font-mono" />}
       </FormField>
     </div>
-  );
-}
-
-function RateFields() {
-  const { t } = useLingui();
-  const { control } = useFormContext<TokenValues>();
-  return (
-    <fieldset>
-      <legend className="font-medium">{t`速率限制`}</legend>
-      <p className="mb-2 text-xs text-muted">{t`0 表示不限`}</p>
-      <div className="grid grid-cols-3 gap-3">
-        <FormField control={control} name="rpm" label={t`每分钟请求`}>
-          {(field) => <NumberField {...field.control} min={0} step={1} />}
-        </FormField>
-        <FormField control={control} name="tpm" label={t`每分钟 tokens`}>
-          {(field) => <NumberField {...field.control} min={0} step={1} />}
-        </FormField>
-        <FormField control={control} name="concurrency" label={t`并发数`}>
-          {(field) => <NumberField {...field.control} min={0} step={1} />}
-        </FormField>
-      </div>
-    </fieldset>
   );
 }
 

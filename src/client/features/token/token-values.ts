@@ -3,6 +3,7 @@ import { t } from "@lingui/core/macro";
 import type { FieldErrors, Resolver } from "react-hook-form";
 import type * as z from "zod";
 import { type ErrorCode, errors as errorFacts, errorText, type ErrorValues } from "../../../shared/errors";
+import { LIMIT_FIELDS } from "../../../shared/limits";
 import { addressProblem, NEVER, TOKEN_DEFAULTS, tokenBatch, type TokenView } from "../../../shared/token";
 import { formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
@@ -25,6 +26,9 @@ export interface TokenValues {
   rpm: number | null;
   tpm: number | null;
   concurrency: number | null;
+  /** Units. */
+  budget_day: number | null;
+  budget_month: number | null;
   /** How many tokens are made; new ones only. */
   count: number | null;
 }
@@ -43,16 +47,20 @@ export const emptyToken: TokenValues = {
   rpm: 0,
   tpm: 0,
   concurrency: 0,
+  budget_day: 0,
+  budget_month: 0,
   count: 1,
 };
 
-const RATE_FIELDS = ["rpm", "tpm", "concurrency"] as const;
+
 
 /** A stored token as the form shows it. */
 export function valuesOf(token: TokenView): TokenValues {
-  const { name, remain_quota, unlimited_quota, group, model_limits_enabled, allow_ips, deny_ips, rpm, tpm, concurrency } = token;
+  const { name, remain_quota, unlimited_quota, group, model_limits_enabled, allow_ips, deny_ips } = token;
+  const { rpm, tpm, concurrency, budget_day, budget_month } = token;
   return {
-    name, remain_quota, unlimited_quota, group, model_limits_enabled, allow_ips, deny_ips, rpm, tpm, concurrency,
+    name, remain_quota, unlimited_quota, group, model_limits_enabled, allow_ips, deny_ips,
+    rpm, tpm, concurrency, budget_day, budget_month,
     expired_time: expiryText(token.expired_time),
     model_limits: modelsOf(token),
     count: 1,
@@ -91,6 +99,8 @@ export function fieldsOf(values: TokenValues): z.input<typeof tokenBatch> {
     rpm: values.rpm ?? 0,
     tpm: values.tpm ?? 0,
     concurrency: values.concurrency ?? 0,
+    budget_day: values.budget_day ?? 0,
+    budget_month: values.budget_month ?? 0,
     // The count field is off while the quota is unlimited (C-433).
     count: values.unlimited_quota ? 1 : (values.count ?? Number.NaN),
   };
@@ -134,7 +144,7 @@ export function complaintsAbout(values: TokenValues): Partial<Record<TokenField,
     const params = issue.code === "custom" ? (issue.params ?? {}) : {};
     found[field] ??= isErrorCode(issue.message)
       ? say(issue.message, params)
-      : RATE_FIELDS.some((rate) => rate === field)
+      : LIMIT_FIELDS.some((rate) => rate === field)
         ? t`请输入不小于 0 的整数`
         : say("invalid_parameter", { detail: issue.message });
   }

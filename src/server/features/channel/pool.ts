@@ -7,6 +7,7 @@ import { CHANNEL_STATUS, jsonObject, splitList } from "../../../shared/channel";
 import { readSetting } from "../../../shared/channel-setting";
 import { baseUrlOf, channelType } from "../../../shared/channel-types";
 import { compileHeaders, headerProblem } from "../../../shared/header-override";
+import { readLimits } from "../../../shared/limits";
 import { resolveMapping, statusMapping } from "../../../shared/model-mapping";
 import { compileOverride, overrideProblem } from "../../../shared/param-override";
 import type { Services } from "../../context";
@@ -17,11 +18,6 @@ import type { Pool, PoolChannel } from "../../relay/seams";
 export interface ChannelPool extends Pool {
   /** Reads the channels again; resolves when a snapshot that is at least as new as the call is in force. */
   reload(): Promise<void>;
-  /**
-   * An enabled channel is stored for (group, model), but its row cannot be used (unreadable key, unknown type). Where
-   * there are no candidates this tells a broken database from a model that nobody serves (C-600).
-   */
-  broken(group: string, model: string): boolean;
   /** Every model that some enabled channel serves, sorted (GET /api/channel/models_enabled). */
   enabledModels(): readonly string[];
   close(): void;
@@ -127,6 +123,9 @@ export function readChannel(
     report("the key cannot be read with this secret");
     return undefined;
   }
+  const setting = json("setting");
+  const { limits, wrong } = readLimits(setting);
+  if (wrong) report(`setting.${wrong} is no limit`);
   const { mapping, loops } = resolveMapping(json("model_mapping"));
   if (loops.length) report(`model_mapping goes in a circle at ${loops.join(", ")}`);
   const statuses = statusMapping(json("status_code_mapping"));
@@ -146,7 +145,8 @@ export function readChannel(
     auto_ban: row.auto_ban !== 0,
     model_mapping: mapping,
     status_mapping: statuses.mapping,
-    setting: readSetting(json("setting"), report),
+    setting: readSetting(setting, report),
+    ...(limits && { limits }),
     test_model: row.test_model,
     max_input_tokens: row.max_input_tokens,
     ...overrides(json("param_override"), json("header_override"), report),

@@ -1,17 +1,19 @@
 /** The one small call that tests a channel: what is sent, and what counts as an answer (compatibility.md 3.4). */
-import { fail } from "../../../shared/errors";
+import { AppError, fail } from "../../../shared/errors";
 import { readLimited } from "../../lib/egress";
-import { fetchThrough } from "../../lib/proxy";
-import { chatDialects, isChatDialect } from "../../relay/dialects/chat-dialects";
+import { chatDialects } from "../../relay/dialects/chat-dialects";
 import { decodeFrame } from "../../relay/dialects/openai-chat/stream";
-import type { ChatDialect } from "../../relay/dialects/translation";
+import { type UpstreamDialectKey, upstreamDialects } from "../../relay/dialects/vendor-dialects";
 import type { Usage } from "../../relay/events";
+import { Failed } from "../../relay/failed";
 import { classifyErrorIn200, classifyStatus, type Failure } from "../../relay/failures";
 import { withSystemPrompt } from "../../relay/providers/rewrite";
+import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/providers/speak";
+import { ownTools } from "../../relay/providers/tools";
 import type { PoolChannel } from "../../relay/seams";
 import { firstFrameEnd, readFrame } from "../../relay/sse";
 import type { ChannelTrouble } from "./auto-status";
-import { upstreamHeaders, upstreamInit, upstreamMessage, upstreamUrl } from "./upstream";
+import { deadlineOf, upstreamHeaders, upstreamMessage } from "./upstream";
 
 const TEST_MAX_BYTES = 1024 * 1024;
 
@@ -26,17 +28,12 @@ function testBody(model: string): Record<string, unknown> {
   return { model, messages, max_tokens: 10 };
 }
 
-const dialectOf = ({ type }: PoolChannel): ChatDialect => chatDialects[isChatDialect(type.dialect) ? type.dialect : "openai-chat"];
-
-/** The same call as the channel's dialect spells it, with what the channel adds and overrides (as the relay does). */
-function bodyFor(channel: PoolChannel, model: string, more: object = {}): object {
+/** The same call as the channel's dialect spells it, with the channel's system prompt. */
+function bodyFor(channel: PoolChannel, dialect: UpstreamDialectKey, model: string, more: object = {}): object {
   const body = { ...testBody(model), ...more };
-  const dialect = dialectOf(channel);
-  const plain = isEmbedding(model) || (dialect.key === "openai-chat" && channel.setting.system_prompt === undefined);
-  const said = plain
-    ? body
-    : dialect.encodeRequest(withSystemPrompt(chatDialects["openai-chat"].decodeRequest(body), channel), () => undefined);
-  return channel.override?.({ ...said }) ?? said;
+  if (isEmbedding(model) || (dialect === "openai-chat" && channel.setting.system_prompt === undefined)) return body;
+  const prompt = withSystemPrompt(chatDialects["openai-chat"].decodeRequest(body), channel);
+  return upstreamDialects[dialect].encodeRequest(prompt, () => undefined);
 }
 
 export interface ProbeResult {
@@ -59,25 +56,36 @@ const whole = (value: unknown): number =>
  */
 export async function probe(channel: PoolChannel, asked: string, timeoutMs: number, signal?: AbortSignal): Promise<ProbeResult> {
   const model = channel.model_mapping.get(asked) ?? asked;
-  const url = upstreamUrl(channel, isEmbedding(model) ? "embeddings" : "chat", model) ?? fail("channel_test_unsupported");
+  const operation = isEmbedding(model) ? "embeddings" : "chat";
+  const dialect = dialectOf(channel, operation, model) ?? fail("channel_test_unsupported");
+  const deadline = deadlineOf(timeoutMs, signal);
   const headers = { ...upstreamHeaders(channel), "content-type": "application/json", accept: "application/json" };
-  const init = { ...upstreamInit(channel, timeoutMs, signal), method: "POST", headers };
-  const call = async (body: object): Promise<ProbeResult & { status: number }> => {
-    const response = await fetchThrough(url, { ...init, body: JSON.stringify(body) });
+  const call = async (body: object, stream = false): Promise<ProbeResult & { status: number }> => {
+    const url = addressOf(channel, operation, model, stream) ?? fail("channel_test_unsupported");
+    const outgoing = { channel, operation, model, stream, url, headers, body: Buffer.from(JSON.stringify(body)) } as const;
+    const response = await exchange(outgoing, ownTools(channel, deadline));
     const text = await readLimited(response, TEST_MAX_BYTES);
     const upstream_request_id = response.headers.get("x-request-id") ?? "";
-    return { ...judge(channel, response.status, text), upstream_request_id, status: response.status };
+    return { ...judge(channel, dialect, model, response.status, text), upstream_request_id, status: response.status };
   };
   try {
-    const plain = await call(bodyFor(channel, model));
-    const wantsStream = plain.status === 400 && channel.type.dialect === "openai-chat" && !isEmbedding(model) && /stream/i.test(plain.problem);
-    return wantsStream ? await call(bodyFor(channel, model, { stream: true })) : plain;
+    const plain = await call(bodyFor(channel, dialect, model));
+    const wantsStream = plain.status === 400 && dialect === "openai-chat" && operation === "chat" && /stream/i.test(plain.problem);
+    return wantsStream ? await call(bodyFor(channel, dialect, model, { stream: true }), true) : plain;
   } catch (error) {
     signal?.throwIfAborted();
+    if (error instanceof AppError) throw error;
+    if (error instanceof Failed) return refused(error.failure);
     const timedOut = error instanceof Error && error.name === "TimeoutError";
     const code = String((error as { code?: unknown } | null)?.code ?? "unreachable");
     return { usage: NO_USAGE, problem: timedOut ? `timeout (${timeoutMs / 1000} s)` : code, upstream_request_id: "" };
   }
+}
+
+/** No token was to be had: the channel has not been asked. */
+function refused({ upstream_status: status, disable, error }: Failure): ProbeResult {
+  const problem = error?.message ?? `HTTP ${status}`;
+  return { usage: NO_USAGE, problem, trouble: { status, disable, message: problem }, upstream_request_id: "" };
 }
 
 type Judged = Omit<ProbeResult, "upstream_request_id">;
@@ -101,20 +109,20 @@ const counted = ({ input = 0, cache_read = 0, output = 0, reasoning = 0 }: Usage
  * An answer counts when it is a success without an error object and is one of its dialect (OpenAI's: has choices or data),
  * or is a stream of such.
  */
-function judge(channel: PoolChannel, status: number, text: string): Judged {
+function judge(channel: PoolChannel, dialect: UpstreamDialectKey, model: string, status: number, text: string): Judged {
   const bad = (failure: Failure): Judged => ({
     usage: NO_USAGE,
     problem: upstreamMessage(status, text, channel.key),
     trouble: { status, disable: failure.disable, message: upstreamMessage(status, text, channel.key) },
   });
   const body = parse(text);
-  const { key, readError, decodeAnswer } = dialectOf(channel);
+  const readError = (value: unknown) => readChannelError(channel, model, value);
   if (status < 200 || status >= 300) return bad(classifyStatus(status, readError(body), channel.status_mapping));
   if (body === undefined && /^\s*(data|event|:)/.test(text)) return judgeStream(channel, status, text);
   const error = readError(body);
   if (error) return bad(classifyErrorIn200(error));
-  if (key !== "openai-chat") {
-    const said = isObject(body) ? decodeAnswer(body, "test") : undefined;
+  if (dialect !== "openai-chat") {
+    const said = isObject(body) ? upstreamDialects[dialect].decodeAnswer(body, "test") : undefined;
     return { usage: said?.usage ? counted(said.usage) : NO_USAGE, problem: said ? "" : upstreamMessage(status, text, channel.key) };
   }
   const answer = body as { choices?: unknown; data?: unknown; usage?: Record<string, unknown> | null } | null | undefined;

@@ -21,9 +21,11 @@ import {
   tagInput,
   tagPageInput,
 } from "../../../shared/channel-operations";
+import { dryRunInput } from "../../../shared/dry-run";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { updateAllBalances, updateBalance } from "./balance";
 import { deleteChannels, deleteDisabled, editChannels, editTag, setStatus, setTag, setTagStatus } from "./batch";
+import { dryRun } from "./dry-run";
 import { testChannel } from "./health";
 import { allModels, fetchModelsFrom, fetchModelsOf, modelsByType } from "./models";
 import { repairChannels } from "./repair";
@@ -96,6 +98,12 @@ export const channelRouter = router({
     .meta({ rest: "POST /api/channel/fetch_models", summary: "The model list behind an address and a key" })
     .input(fetchModelsInput)
     .mutation(({ ctx, input }) => fetchModelsFrom(ctx, input)),
+
+  /** Where a call would go, and why; nothing is called. */
+  dryRun: adminProcedure
+    .meta({ rest: "GET /api/channel/dry_run", summary: "Where a call of a model would go, and why" })
+    .input(dryRunInput)
+    .query(({ ctx, input }) => dryRun(ctx, input)),
 
   test: adminProcedure
     .meta({ rest: "GET /api/channel/test/{id}", summary: "Test a channel; `time` in seconds", answer: "top" })

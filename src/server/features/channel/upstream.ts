@@ -1,8 +1,8 @@
 /** Calls to a channel's upstream outside the relay (test, model list), at the relay's own addresses and headers. */
-import type { ChannelType, Operation } from "../../../shared/channel-types";
-import { isChatDialect } from "../../relay/dialects/chat-dialects";
+import type { ChannelType } from "../../../shared/channel-types";
 import { providerOf } from "../../relay/providers/registry";
 import { headersOf } from "../../relay/providers/rewrite";
+import { initFor } from "../../relay/providers/tools";
 import type { PoolChannel } from "../../relay/seams";
 
 /** A channel that is only a form yet, for the calls above. */
@@ -33,24 +33,18 @@ export function upstreamHeaders(channel: PoolChannel): Record<string, string> | 
   return provider && headersOf(provider, channel);
 }
 
-/** Where an operation of a channel goes; undefined when it cannot be called so: other dialects than OpenAI's only chat. */
-export function upstreamUrl(channel: PoolChannel, operation: Operation, model: string): string | undefined {
-  const { dialect } = channel.type;
-  const speaks = dialect === "openai-chat" || (operation === "chat" && isChatDialect(dialect));
-  return speaks ? providerOf(channel)?.url(channel, operation, model) : undefined;
-}
-
 /**
  * What every such call has in common: one deadline, the channel's proxy, and no redirect, which could lead anywhere with
  * its key. To be sent by fetchThrough (lib/proxy.ts), which knows every kind of proxy.
  */
 export function upstreamInit(channel: PoolChannel, timeoutMs: number, signal?: AbortSignal): BunFetchRequestInit {
-  const { proxy } = channel.setting;
-  return {
-    redirect: "manual",
-    signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) : AbortSignal.timeout(timeoutMs),
-    ...(proxy !== undefined && { proxy }),
-  };
+  return initFor(channel, deadlineOf(timeoutMs, signal));
+}
+
+/** A signal that aborts after `timeoutMs`, or with the other. */
+export function deadlineOf(timeoutMs: number, signal?: AbortSignal): AbortSignal {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  return signal ? AbortSignal.any([signal, deadline]) : deadline;
 }
 
 /** The names in an upstream's model list; undefined when the answer has another shape. */

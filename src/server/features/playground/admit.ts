@@ -2,8 +2,10 @@
  * Who may use the playground's call, and what of its body goes upstream (checklist C-559 to C-561): a console session
  * with its user-id header, no key. It spends the user's own balance.
  */
+import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { mayUseGroup } from "../../../shared/group";
+import { type LimitSet, readLimits } from "../../../shared/limits";
 import type { Lang } from "../../../shared/text";
 import type { Actor, Services } from "../../context";
 import type { JsonObject } from "../../relay/json";
@@ -28,12 +30,19 @@ export function upstreamBody({ group: _group, ...body }: JsonObject): JsonObject
   };
 }
 
+async function limitsOfUser({ db }: Pick<Services, "db">, id: number): Promise<LimitSet | undefined> {
+  const { users } = db.t;
+  const { rpm, tpm, concurrency, budget_day, budget_month } = users;
+  const [row] = await db.q.select({ rpm, tpm, concurrency, budget_day, budget_month }).from(users).where(eq(users.id, id));
+  return row && readLimits(row).limits;
+}
+
 /**
  * The caller of one playground call. Throws access_token_not_supported, not_signed_in (or why he is not), and group_denied
  * for a group that the user may not use; without a group his own counts.
  */
 export async function admitToPlayground(
-  services: Pick<Services, "options">, actor: Actor, sent: JsonObject, lang: Lang,
+  services: Pick<Services, "options" | "db">, actor: Actor, sent: JsonObject, lang: Lang,
 ): Promise<{ caller: Caller; body: JsonObject }> {
   if (actor.kind !== "user") fail((actor.kind === "guest" && actor.problem) || "not_signed_in");
   if (actor.via === "access_token") fail("access_token_not_supported");
@@ -41,6 +50,7 @@ export async function admitToPlayground(
   if (typeof asked !== "string") fail("invalid_request", { detail: "group" });
   const group = asked || actor.group;
   if (!mayUseGroup(groupFacts(services), actor.group, group)) fail("group_denied", { group });
+  const user_limits = await limitsOfUser(services, actor.id);
   const caller: Caller = {
     user_id: actor.id,
     username: actor.username,
@@ -52,6 +62,7 @@ export async function admitToPlayground(
     rpm: 0,
     tpm: 0,
     concurrency: 0,
+    ...(user_limits && { user_limits }),
     lang,
   };
   return { caller, body: upstreamBody(sent) };

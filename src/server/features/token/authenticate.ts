@@ -8,6 +8,7 @@
 import { and, eq, isNull, lt } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { AUTO_GROUP, autoGroups, mayUseGroup } from "../../../shared/group";
+import { type LimitField, type LimitSet, readLimits } from "../../../shared/limits";
 import { ROLE, USER_STATUS } from "../../../shared/roles";
 import type { Lang } from "../../../shared/text";
 import { bareKey, isExhausted, isExpired, TOKEN_STATUS } from "../../../shared/token";
@@ -26,10 +27,11 @@ export interface TokenCache {
 /** A token with its owner, prepared for many calls. */
 interface Identity {
   token: TokenRow;
-  user: Pick<UserRow, "id" | "username" | "role" | "status" | "group" | "deleted_at">;
+  user: Pick<UserRow, "id" | "username" | "role" | "status" | "group" | "deleted_at" | LimitField>;
   allow: readonly Network[] | undefined;
   deny: readonly Network[];
   models: ReadonlySet<string> | undefined;
+  user_limits: LimitSet | undefined;
   loaded_at: number;
 }
 
@@ -78,6 +80,11 @@ export function createTokenCache(services: Needs): TokenCache {
           status: users.status,
           group: users.group,
           deleted_at: users.deleted_at,
+          rpm: users.rpm,
+          tpm: users.tpm,
+          concurrency: users.concurrency,
+          budget_day: users.budget_day,
+          budget_month: users.budget_month,
         },
       })
       .from(tokens)
@@ -91,6 +98,7 @@ export function createTokenCache(services: Needs): TokenCache {
       allow: token.allow_ips.trim() ? compileNetworks(token.allow_ips) : undefined,
       deny: compileNetworks(token.deny_ips),
       models: token.model_limits_enabled ? new Set(token.model_limits.split(",").filter(Boolean)) : undefined,
+      user_limits: readLimits(user).limits,
       loaded_at: now(),
     };
     // A token at zero may be refilled by a refund, which no message announces.
@@ -170,6 +178,9 @@ export function createTokenCache(services: Needs): TokenCache {
         rpm: token.rpm,
         tpm: token.tpm,
         concurrency: token.concurrency,
+        ...(token.budget_day > 0 && { budget_day: token.budget_day }),
+        ...(token.budget_month > 0 && { budget_month: token.budget_month }),
+        ...(identity.user_limits && { user_limits: identity.user_limits }),
         lang,
       };
     },

@@ -4,6 +4,8 @@ import { openaiChat } from "../dialects/openai-chat/dialect";
 import { Failed } from "../failed";
 import { classifyErrorIn200, failureOf } from "../failures";
 import { isObject, outline, tryParse } from "../json";
+import { readChannelError } from "../providers/speak";
+import type { PoolChannel } from "../seams";
 import type { Bytes } from "../sse";
 import type { Usage } from "../events";
 import { UsageScan } from "./usage-scan";
@@ -39,7 +41,7 @@ const mediaType = (response: Response): string =>
   (response.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
 /** Reads the answer of a direct operation until it is known to be one. Throws Failed for what is none. */
-export async function openDirect(call: Call, response: Response, abort: () => void): Promise<WholeAnswer | FlowingAnswer> {
+export async function openDirect(call: Call, channel: PoolChannel, response: Response, abort: () => void): Promise<WholeAnswer | FlowingAnswer> {
   const type = mediaType(response);
   const { direct } = call.operation;
   if (!direct) throw new Failed(failureOf("malformed", response.status));
@@ -52,7 +54,7 @@ export async function openDirect(call: Call, response: Response, abort: () => vo
   if (isObject(parsed) && direct.isAnswer(parsed)) {
     return { kind: "answer", content_type: "application/json", body, usage: direct.usageOf(parsed) };
   }
-  const error = openaiChat.readError(parsed);
+  const error = readChannelError(channel, call.upstream_model, parsed);
   if (error) throw new Failed(classifyErrorIn200(error));
   // Text of any kind may be a transcript; an object or a page is none.
   if (direct.plain === "text" && !isObject(parsed) && TEXT.test(type)) {

@@ -83,7 +83,9 @@ export async function receive(operation: Operation, request: Request, limit: num
 export function directUrl(url: string | undefined, operation: Operation, complete: boolean): string | undefined {
   const path = operation.direct?.path;
   if (url === undefined || !path || complete) return url;
-  return url.endsWith(path[0]) ? url.slice(0, -path[0].length) + path[1] : undefined;
+  const query = url.indexOf("?");
+  const end = query < 0 ? url.length : query;
+  return url.slice(0, end).endsWith(path[0]) ? url.slice(0, end - path[0].length) + path[1] + url.slice(end) : undefined;
 }
 
 /** Units to hold: the whole price of a call, or every token at the dearest rate that the request allows. */

@@ -3,11 +3,60 @@
  * (shared/channel-types.ts) and needs no file; an odd one (`custom: true`) has one file here, registered in registry.ts.
  */
 import type { Operation } from "../../../shared/channel-types";
+import type { UpstreamDialectKey } from "../dialects/vendor-dialects";
+import type { WireError, WireObject } from "../events";
 import type { PoolChannel } from "../seams";
+import type { Bytes } from "../sse";
+import type { Tools } from "./tools";
+
+/** A request that is about to leave. */
+export interface Outgoing {
+  readonly channel: PoolChannel;
+  readonly operation: Operation;
+  /** The vendor's name of the model. */
+  readonly model: string;
+  /** The answer is to be streamed. */
+  readonly stream: boolean;
+  readonly url: string;
+  /** Names in small letters. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text in the language of the channel; empty where there is a form. */
+  readonly body: Bytes;
+  /** Sent instead of `body`: a multipart form, which flows. */
+  readonly form?: BodyInit;
+}
+
+/** An operation that is no conversation, of a vendor that does not speak OpenAI's language for it. */
+export interface DirectCodec {
+  /** OpenAI's body (with the vendor's name of the model) as the vendor wants it. Throws RequestFault. */
+  encode(body: WireObject, outgoing: Pick<Outgoing, "channel" | "model">): WireObject;
+  /**
+   * The vendor's answer as OpenAI's (rerank: Jina's): an object, or a Response for what is no JSON. undefined: no answer of
+   * this operation. `asked` is OpenAI's body.
+   */
+  decode(answer: WireObject, asked: WireObject): WireObject | Response | undefined;
+}
 
 export interface Provider {
   /** The URL of a call; undefined when this vendor does not serve the operation. `stream`: the answer is to be streamed. */
   url(channel: PoolChannel, operation: Operation, model: string, stream?: boolean): string | undefined;
-  /** Headers of a call besides content-type and accept. */
+  /** Headers of a call besides content-type and accept; names in small letters. */
   headers(channel: PoolChannel): Record<string, string>;
+  /** The language of a model, where that is not the type's. undefined: the type's. */
+  dialect?(channel: PoolChannel, model: string): UpstreamDialectKey | undefined;
+  /**
+   * The last change before the request leaves: a token put in, a signature over it, the body wrapped. Throws Failed where no
+   * token is to be had.
+   */
+  prepare?(outgoing: Outgoing, tools: Tools): Outgoing | Promise<Outgoing>;
+  /**
+   * Sends the request, where that is not one fetch, and answers as the relay reads it: an error with its status; a whole
+   * answer as one JSON object; a stream as events whose data is the channel's dialect (framing.ts makes them of the vendor's
+   * frames, lines or messages). Ends with `tools.signal`.
+   */
+  open?(outgoing: Outgoing, tools: Tools): Promise<Response>;
+  /** The error object of a body, where the channel's dialect cannot tell. */
+  readError?(body: unknown): WireError | undefined;
+  /** Operations besides chat that need words of their own; the rest is OpenAI's where the type's dialect is. */
+  readonly direct?: Readonly<Partial<Record<Operation, DirectCodec>>>;
 }

@@ -2,9 +2,8 @@
 import { withHeaders } from "../../../shared/header-override";
 import type { Block, ChatPrompt, Message } from "../events";
 import { isObject, tryParse } from "../json";
-import type { Provider } from "./provider";
+import type { Outgoing, Provider } from "./provider";
 import type { PoolChannel } from "../seams";
-import type { Bytes } from "../sse";
 
 const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
 
@@ -25,10 +24,14 @@ export function withSystemPrompt(prompt: ChatPrompt, { setting }: Pick<PoolChann
   return { ...prompt, messages: messages.map((message) => (message === own ? { ...own, content } : message)) };
 }
 
-/** A JSON body as the channel's param_override leaves it. */
-export function overridden({ override }: Pick<PoolChannel, "override">, body: Bytes): Bytes {
-  const parsed = override && tryParse(body);
-  return override && isObject(parsed) ? Buffer.from(JSON.stringify(override(parsed))) : body;
+/** A request as the channel's param_override and header_override leave it; forms keep their body. Signing comes after. */
+export function rewritten(outgoing: Outgoing): Outgoing {
+  const { channel, body, form, headers } = outgoing;
+  const { override, headers: rules } = channel;
+  if (!override && !rules) return outgoing;
+  const parsed = override && !form ? tryParse(body) : undefined;
+  const changed = override && isObject(parsed) ? Buffer.from(JSON.stringify(override(parsed))) : body;
+  return { ...outgoing, body: changed, headers: withHeaders(headers, rules, channel.key) };
 }
 
 /** The headers of a channel's calls: its provider's, with header_override laid over them. */

@@ -194,11 +194,17 @@ export class ChatStreamDecoder implements StreamDecoder {
       return false;
     }
     if (!isObject(chunk)) return false;
+    this.read(chunk, out);
+    return true;
+  }
+
+  /** Adds the events of one chunk; for vendors whose chunks are these by other names. */
+  read(chunk: WireObject, out: AnswerEvent[]): void {
     if (chunk.error !== undefined && chunk.error !== null) {
       const error = readError(chunk);
       if (error) {
         out.push({ type: "error", error });
-        return true;
+        return;
       }
     }
     const { choices } = chunk;
@@ -211,7 +217,6 @@ export class ChatStreamDecoder implements StreamDecoder {
       const usage = readUsage(chunk.usage);
       if (usage) out.push({ type: "usage", usage });
     }
-    return true;
   }
 
   end(out: AnswerEvent[]): void {

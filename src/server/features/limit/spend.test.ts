@@ -1,0 +1,70 @@
+/** The book of budgets on both engines, at the edge. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { ENGINES } from "../../../../tests/kit/databases";
+import { type Harness, openHarness } from "../../../../tests/kit/harness";
+import { periodsAt } from "./periods";
+import { createSpendBook, forgetSpend, type SpendBook } from "./spend";
+
+for (const engine of ENGINES) {
+  describe(`budgets on ${engine}`, () => {
+    let h: Harness;
+    let book: SpendBook;
+    let names = 0;
+    const budget = (limit: number, ends = Math.floor(Date.now() / 1000) + 3600) => ({ name: `user:${++names}:2026-11-21`, limit, ends });
+    beforeAll(async () => {
+      h = await openHarness(engine);
+      book = createSpendBook(h.services);
+    });
+    afterAll(() => h.close());
+
+    test("of many takings at once exactly as many succeed as the budget covers", async () => {
+      const day = budget(1000);
+      const answers = await Promise.all(Array.from({ length: 40 }, () => book.take([day], 30)));
+      expect(answers.filter((full) => full === undefined)).toHaveLength(33);
+      expect(await book.spent([day.name])).toEqual(new Map([[day.name, 990]]));
+      await book.correct([day.name], -30);
+      expect(await book.take([day], 41)).toBe(day.name);
+      expect(await book.take([day], 40)).toBeUndefined();
+    });
+
+    test("what one budget refuses takes nothing of the others, in whatever order they are asked", async () => {
+      const [day, month] = [budget(100), budget(50)];
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => book.take(i % 2 ? [day, month] : [month, day], 10)));
+      expect(answers.filter((full) => full === undefined)).toHaveLength(5);
+      expect(new Set(answers)).toEqual(new Set([undefined, month.name]));
+      const spent = await book.spent([day.name, month.name]);
+      expect([spent.get(day.name), spent.get(month.name)]).toEqual([50, 50]);
+    });
+
+    test("more than a whole budget is refused before anything is there, and nobody has spent anything", async () => {
+      const day = budget(10);
+      expect(await book.take([day], 11)).toBe(day.name);
+      expect(await book.spent([day.name])).toEqual(new Map());
+      expect(await book.spent([])).toEqual(new Map());
+      await book.correct([day.name], 5);
+      expect(await book.spent([day.name])).toEqual(new Map());
+    });
+
+    test("rows of periods that are long over are dropped, the others stay", async () => {
+      const [old, running] = [budget(10, 1_000), budget(10)];
+      await book.take([old, running], 1);
+      await forgetSpend(h.services);
+      const { budget_spend } = h.services.db.t;
+      expect(await h.services.db.q.select().from(budget_spend).where(eq(budget_spend.name, old.name))).toHaveLength(0);
+      expect((await book.spent([running.name])).get(running.name)).toBe(1);
+    });
+  });
+}
+
+describe("periods", () => {
+  test("are the calendar's, and end where the next one begins", () => {
+    const { day, month } = periodsAt(new Date(2026, 11, 31, 23, 59, 59).getTime());
+    expect([day.name, month.name]).toEqual(["2026-12-31", "2026-12"]);
+    const next = periodsAt(day.ends * 1000);
+    expect([next.day.name, next.month.name]).toEqual(["2027-01-01", "2027-01"]);
+    expect(month.ends).toBe(day.ends);
+    expect(periodsAt(next.day.ends * 1000 - 1).day.name).toBe("2027-01-01");
+    expect(periodsAt(new Date(2028, 1, 28, 12).getTime()).day.ends).toBe(new Date(2028, 1, 29).getTime() / 1000);
+  });
+});

@@ -1,0 +1,46 @@
+/**
+ * Azure OpenAI (learn.microsoft.com/azure/foundry/openai/reference, November 2026; the paths of `AzureOpenAI` in the openai
+ * SDK 7.55): a deployment in the address, a dated API version in the query, the key in `api-key`.
+ */
+import { type Operation, operationPath, otherFor } from "../../../shared/channel-types";
+import { openaiChat } from "../dialects/openai-chat/dialect";
+import type { PoolChannel } from "../seams";
+import { ordinary } from "./ordinary";
+import type { Provider } from "./provider";
+
+/** Cloudflare's AI Gateway has resource and deployment in its own path (developers.cloudflare.com/ai-gateway, providers/azureopenai). */
+const GATEWAY = "gateway.ai.cloudflare.com";
+
+/**
+ * The name of a model's deployment. Portals name deployments without dots (gpt-35-turbo); what the operator wrote into the
+ * model mapping is the deployment's name as it is.
+ */
+function deploymentOf({ model_mapping }: PoolChannel, model: string): string {
+  for (const mapped of model_mapping.values()) if (mapped === model) return model;
+  return model.replaceAll(".", "");
+}
+
+/** Paths that name no deployment: the model is in the body or the query. */
+function wholePath(channel: PoolChannel, operation: Operation, version: string, model: string): string | undefined {
+  if (operation === "responses") return "/openai/v1/responses";
+  if (operation !== "realtime") return undefined;
+  return `/openai/realtime?api-version=${version}&deployment=${encodeURIComponent(deploymentOf(channel, model))}`;
+}
+
+export const azure: Provider = {
+  url(channel, operation, model) {
+    const path = operationPath(channel.type, operation)?.replace(/^\/v1/, "");
+    if (path === undefined) return undefined;
+    const { base_url, type, other } = channel;
+    const version = encodeURIComponent(otherFor(type.id, other, model));
+    const whole = wholePath(channel, operation, version, model);
+    if (whole !== undefined) return base_url + whole;
+    const deployments = base_url.includes(GATEWAY) ? "" : "/openai/deployments";
+    return `${base_url}${deployments}/${encodeURIComponent(deploymentOf(channel, model))}${path}?api-version=${version}`;
+  },
+  headers: (channel) => ordinary.headers(channel),
+  readError(body) {
+    const error = openaiChat.readError(body);
+    return error?.code === "DeploymentNotFound" ? { ...error, code: "model_not_found" } : error;
+  },
+};

@@ -1,0 +1,80 @@
+/** What a provider may use of the world: the network under the call's signal and the channel's proxy, time, and tokens. */
+import { fetchThrough } from "../../lib/proxy";
+import { realTimers, type Timers } from "../alarm";
+import { classifyStatus } from "../failures";
+import { Failed } from "../failed";
+import type { PoolChannel } from "../seams";
+import type { Outgoing } from "./provider";
+import { Tokens } from "./tokens";
+
+export interface Tools {
+  /** Aborts when the call is over or too late. */
+  readonly signal: AbortSignal;
+  /** One request; no redirect is followed: it could lead anywhere with the channel's key. */
+  fetch(url: string, init: Pick<RequestInit, "method" | "body"> & { headers?: Record<string, string> }): Promise<Response>;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
+  wait(ms: number): Promise<void>;
+  /** The channel's access token: a kept one, or a new one by `ask`. */
+  token(ask: () => Promise<FreshToken>): Promise<string>;
+}
+
+/** A token as its vendor gave it. */
+export interface FreshToken {
+  token: string;
+  /** Seconds that it is good for. */
+  expires_in: number;
+}
+
+/** Where tools come from: the relay's engine, or a test of a channel. */
+export interface ToolBox {
+  readonly timers: Timers;
+  readonly tokens: Tokens;
+  fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
+}
+
+/** What a fetch for a channel has in common: the signal, its proxy, no redirect. */
+export function initFor({ setting: { proxy } }: PoolChannel, signal: AbortSignal): BunFetchRequestInit {
+  return { signal, redirect: "manual", ...(proxy !== undefined && { proxy }) };
+}
+
+export function toolsFor(box: ToolBox, channel: PoolChannel, signal: AbortSignal, now: () => number): Tools {
+  return {
+    signal,
+    fetch: (url, init) => box.fetch(url, { ...init, ...initFor(channel, signal) }),
+    now,
+    wait: (ms) =>
+      new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const leave = (): void => {
+          cancel();
+          reject(signal.reason);
+        };
+        const cancel = box.timers.after(ms, () => {
+          signal.removeEventListener("abort", leave);
+          resolve();
+        });
+        signal.addEventListener("abort", leave, { once: true });
+      }),
+    token: (ask) => box.tokens.get(channel, now, ask),
+  };
+}
+
+const ownBox: ToolBox = { timers: realTimers, tokens: new Tokens(), fetch: fetchThrough };
+
+/** Tools for a call of our own: the test of a channel. */
+export const ownTools = (channel: PoolChannel, signal: AbortSignal): Tools => toolsFor(ownBox, channel, signal, Date.now);
+
+/** Sends a request as it stands. */
+export const send = ({ url, headers, body, form }: Outgoing, tools: Pick<Tools, "fetch">): Promise<Response> =>
+  tools.fetch(url, { method: "POST", headers, body: form ?? body });
+
+/**
+ * What a vendor that gave no token leaves the attempt with: `status` of its answer, and its words. Refused credentials count
+ * as such whatever the status (OAuth answers 400).
+ */
+export function tokenRefused(status: number, message: string): Failed {
+  const bad = status >= 200 && status < 500 && status !== 429;
+  return new Failed(classifyStatus(bad ? 401 : status, { message, type: "token", code: "", param: null }, new Map()));
+}
