@@ -3,6 +3,7 @@
  * Sources: channels.md sections 3 to 5; checklist C-203 to C-229, C-401 to C-412.
  */
 import * as z from "zod";
+import { MULTI_KEY_MODES } from "./channel-keys";
 import { settingProblems } from "./channel-setting";
 import { baseUrlOf, baseUrlProblem, channelType, keyProblem, otherProblem } from "./channel-types";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
@@ -67,6 +68,10 @@ export interface ChannelView {
   priority: number;
   weight: number;
   openai_organization: string;
+  /** '' = one key; "random" or "polling" = several. */
+  multi_key_mode: string;
+  /** What `balance` is in; '' = USD. */
+  balance_currency: string;
   max_input_tokens: number;
   status: number;
   /** Milliseconds of the last test, 0 = untested. */
@@ -116,6 +121,8 @@ export const channelFields = z.object({
   tag: text(200).optional(),
   priority: priority.optional(),
   weight: weight.optional(),
+  /** '' = one key; else several, taken by chance or in turn. */
+  multi_key_mode: z.enum(["", ...MULTI_KEY_MODES]).optional(),
   openai_organization: text(200).optional(),
   max_input_tokens: z.int().min(0).max(CHANNEL_LIMITS.number_max).optional(),
   /** 1 or 2; 3 is set by the server alone. */
@@ -123,8 +130,12 @@ export const channelFields = z.object({
 });
 export type ChannelFields = z.output<typeof channelFields>;
 
-/** `mode`: "single" = the key is one key; "batch", or none = one channel per line of it (C-207). */
-export const channelCreate = channelFields.extend({ mode: z.enum(["single", "batch"]).optional() });
+/**
+ * `mode`: "single" = the key is one key; "batch", or none = one channel per line of it; "multi_to_single" = one channel with
+ * every line a key (C-207). A multi_key_mode means the last as well.
+ */
+export const channelCreate = channelFields.extend({ mode: z.enum(["single", "batch", "multi_to_single"]).optional() });
+export type ChannelCreate = z.output<typeof channelCreate>;
 
 export const channelId = z.object({ id: z.int().positive() });
 export const channelUpdate = channelFields.extend({ id: z.int().positive() });
@@ -237,7 +248,9 @@ export function splitKeys(type: number, key: string): string[] {
 }
 
 /** What a channel would look like with these fields, for the rules that look at several of them. */
-export interface ChannelDraft extends ChannelFields {
+export interface ChannelDraft extends Omit<ChannelFields, "multi_key_mode"> {
+  /** As stored: any text. */
+  multi_key_mode?: string | undefined;
   /** An update may leave the key as it is. */
   has_key?: boolean;
 }

@@ -44,6 +44,8 @@ export interface AttemptRecord {
   /** Milliseconds from the attempt's start to its first content, -1 when none came. */
   first_content_ms: number;
   upstream_request_id: string;
+  /** Which of the channel's keys, where it has several: its row, its place from 1, and its last characters. */
+  key?: { id: number; position: number; hint: string };
 }
 
 /**

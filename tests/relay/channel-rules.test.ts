@@ -322,3 +322,80 @@ describe("the longest input of a channel", () => {
     expect(selection.skipped).toEqual([{ channel: 1, why: "too_long" }]);
   });
 });
+
+describe("several keys", () => {
+  /** A channel with as many keys as letters, as the pool makes it. */
+  function many(letters: string, multi_key_mode: "random" | "polling", more: Parameters<typeof makeChannel>[2] = {}) {
+    const channel = makeChannel(1, "http://up.test", more);
+    const keys = [...letters].map((key, index) => ({ ...channel, key, key_row: { id: index + 10, position: index + 1, hint: "…" } }));
+    return { ...channel, key: "", keys, multi_key_mode };
+  }
+
+  /** A relay that keeps the keys it used; `bad` answers for those that fail. */
+  function served(channels: ReturnType<typeof makeChannel>[], bad: Record<string, number> = {}, deps: object = {}) {
+    const used: string[] = [];
+    const bench = makeBench(channels, {
+      fetch: async (_url, init) => {
+        const key = new Headers(init.headers).get("authorization")?.slice(7) ?? "";
+        used.push(key);
+        const status = bad[key];
+        if (status) return Response.json({ error: { message: "no" } }, { status });
+        return Response.json({ choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } });
+      },
+      ...deps,
+    });
+    return { bench, used, call: async () => (await bench.send(CHAT, chatBody("m"))).status };
+  }
+
+  test("in turn: each is used as often as the others, in order", async () => {
+    const { used, call } = served([many("abc", "polling")]);
+    for (let i = 0; i < 7; i++) expect(await call()).toBe(200);
+    expect(used.join("")).toBe("abcabca");
+  });
+
+  test("by chance: the draw decides", async () => {
+    const draws = [0, 0.99, 0.5];
+    const { used, call } = served([many("abc", "random")], {}, { random: () => draws.shift() ?? 0 });
+    for (let i = 0; i < 3; i++) await call();
+    expect(used.join("")).toBe("acb");
+  });
+
+  test("a limited key cools alone: the next call passes it over, and the channel stays open", async () => {
+    const { bench, used, call } = served([many("abc", "polling")], { a: 429 });
+    expect(await call()).toBe(429);
+    for (let i = 0; i < 4; i++) expect(await call()).toBe(200);
+    expect(used.join("")).toBe("abcbc");
+    const { attempts } = JSON.parse(String(bench.failures[0]?.other)).admin_info;
+    expect(attempts).toMatchObject([{ channel: 1, key: { id: 10, position: 1, hint: "…" } }]);
+    expect(JSON.stringify(attempts)).not.toContain("sk-");
+  });
+
+  test("a refused key is reported with the key, and the same call goes on with another one, never with the same", async () => {
+    const { bench, used, call } = served([many("abc", "polling")], { a: 401, b: 401, c: 401 });
+    bench.options.retryTimes = 9;
+    expect(await call()).toBe(502);
+    expect(used.join("")).toBe("abc");
+    const next = served([many("ab", "polling")], { a: 401 });
+    next.bench.options.retryTimes = 1;
+    expect(await next.call()).toBe(200);
+    expect(next.used.join("")).toBe("ab");
+  });
+
+  test("what is not the key's fault goes to another channel, not to another key", async () => {
+    const second = makeChannel(2, "http://up.test", { priority: -1 });
+    const { bench, used, call } = served([many("ab", "polling"), second], { a: 500 });
+    bench.options.retryTimes = 3;
+    expect(await call()).toBe(200);
+    expect(used).toEqual(["a", "upstream-key-2"]);
+  });
+
+  test("a channel whose keys all cool is passed over like one that cools", async () => {
+    const second = makeChannel(2, "http://up.test", { priority: -1 });
+    const { bench, used, call } = served([many("ab", "polling"), second], { a: 429, b: 429 });
+    bench.options.retryTimes = 3;
+    await call();
+    used.length = 0;
+    expect(await call()).toBe(200);
+    expect(used).toEqual(["upstream-key-2"]);
+  });
+});

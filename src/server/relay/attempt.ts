@@ -10,6 +10,7 @@ import type { ChatResult } from "./events";
 import { Failed } from "./failed";
 import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfterSeconds } from "./failures";
 import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/direct-answer";
+import { placeOf } from "./providers/key-place";
 import { exchange, readChannelError } from "./providers/speak";
 import { toolsFor } from "./providers/tools";
 import { patienceOf } from "./patience";
@@ -29,8 +30,9 @@ export type Attempt =
   | { ok: false; failure: Failure };
 
 /** Tries one channel. Never throws: what goes wrong is a failure, and every try leaves its record in `call.attempts`. */
-export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt> {
+export async function attempt(call: Call, chosen: PoolChannel): Promise<Attempt> {
   const { engine, alarm } = call;
+  const channel = engine.routing.keys.take(chosen, call);
   const { seams } = engine;
   const started = seams.now();
   const record: AttemptRecord = {
@@ -43,10 +45,11 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     duration_ms: 0,
     first_content_ms: -1,
     upstream_request_id: "",
+    ...(channel.key_row && { key: channel.key_row }),
   };
   call.attempts.push(record);
   call.channel = channel;
-  engine.routing.cooling.begin(channel.id, call.request.model, record);
+  engine.routing.cooling.begin(placeOf(channel), call.request.model, record);
 
   const { connectMs, firstByteMs, pingMs, totalMs } = patienceOf(seams.option, channel);
   if (call.request.stream && !call.operation.direct) alarm.pings(pingMs);
@@ -100,7 +103,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     }
     call.first_content_at = seams.now();
     record.first_content_ms = call.first_content_at - started;
-    engine.routing.cooling.served(channel.id, call.request.model, started);
+    engine.routing.cooling.served(placeOf(channel), call.request.model, started);
   } catch (error) {
     controller.abort();
     outcome = { ok: false, failure: explain(error, record.status, expired, unreachable) };
@@ -111,7 +114,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     const { failure } = outcome;
     record.failure = failure.class;
     record.message = failure.error ? failure.error.message : (failure.phase ?? "");
-    engine.routing.cooling.failed(channel.id, call.request.model, record, started, failure);
+    engine.routing.cooling.failed(placeOf(channel), call.request.model, record, started, failure);
     if (!call.left) reportFailure(call, channel, failure);
   }
   return outcome;

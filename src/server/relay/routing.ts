@@ -4,6 +4,7 @@
  */
 import { fail } from "../../shared/errors";
 import { Cooling } from "./cooling";
+import { KeyTurns } from "./keys";
 import type { Operation } from "./operations/operation";
 import { findRoute } from "./routes";
 import type { Caller, Pool, PoolChannel } from "./seams";
@@ -24,6 +25,7 @@ export interface Routing {
   readonly pool: Pool;
   readonly cooling: Cooling;
   readonly sticky: Sticky;
+  readonly keys: KeyTurns;
   /**
    * The channels that may be tried. Throws what the caller gets when there is none: model_not_found,
    * channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled, invalid_request.
@@ -85,6 +87,7 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
     pool,
     cooling,
     sticky: new Sticky(now),
+    keys: new KeyTurns(random),
     select: ({ caller, operation, model, input }) => {
       const { candidates, stages } = candidatesOf(pool, caller, model);
       const supports = (channel: PoolChannel): boolean => urlOf(channel, operation, model) !== undefined;

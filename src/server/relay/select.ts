@@ -9,6 +9,7 @@
 import type { ErrorCode } from "../../shared/errors";
 import type { Cooling, Standing } from "./cooling";
 import type { RelayStats } from "./call";
+import { standingOf } from "./keys";
 import type { Sticky } from "./sticky";
 import type { PoolChannel } from "./seams";
 
@@ -91,6 +92,11 @@ export class Selection {
       if (why) this.#skipped.push({ channel: channel.id, why });
       else this.#left.push(channel);
     }
+  }
+
+  /** The channel may be tried once more: its failure was that of one of its keys, and it has others. */
+  giveBack(channel: PoolChannel): void {
+    this.#left.push(channel);
   }
 
   /** All that serve the model, whatever they support. */
@@ -191,7 +197,7 @@ export class Selection {
   }
 
   #standing(channel: PoolChannel): Standing {
-    return this.#options.cooling.standing(channel.id, this.#options.model);
+    return standingOf(this.#options.cooling, channel, this.#options.model);
   }
 
   #isAwake(channel: PoolChannel): boolean {

@@ -2,8 +2,9 @@
 import type { EndReason } from "../../shared/log";
 import { type Attempt, attempt } from "./attempt";
 import type { Call } from "./call";
-import { type Failure, failureOf } from "./failures";
+import { type Failure, failureOf, isOfKey } from "./failures";
 import { serveIn } from "./groups";
+import { hasAnotherKey } from "./keys";
 import type { Admission } from "./limits";
 import type { PoolChannel } from "./seams";
 import type { Selection } from "./select";
@@ -33,7 +34,8 @@ async function takeRoom(call: Call, channel: PoolChannel): Promise<Admission["re
 
 /**
  * Tries channels: at most RetryTimes more after the first (one at a limit of its own is passed over and no try), none after the shared time budget, none for a failure that
- * another channel cannot mend, none for a caller who has gone. A pinned channel is the only one.
+ * another channel cannot mend, none for a caller who has gone. A pinned channel is the only one. No channel is tried twice,
+ * but with another of its keys.
  */
 export async function runAttempts(call: Call, selection: Selection): Promise<TriesOutcome> {
   const { option, now } = call.engine.seams;
@@ -60,6 +62,7 @@ export async function runAttempts(call: Call, selection: Selection): Promise<Tri
     failure = outcome.failure;
     await call.room?.end({ tokens: 0, success: false, units: 0 });
     if (call.left) return { ok: false, failure, end_reason: "caller_left" };
+    if (isOfKey(failure) && hasAnotherKey(channel, call)) selection.giveBack(channel);
     if (!failure.retry || now() - call.arrived >= option.attemptBudgetMs) break;
   }
   return { ok: false, failure, end_reason: endReasonOf(failure) };

@@ -7,7 +7,7 @@ import type { Ctx } from "../../context";
 import { EGRESS_MAX_BYTES, EGRESS_TIMEOUT_MS, egressFetch, readLimited } from "../../lib/egress";
 import { fetchThrough } from "../../lib/proxy";
 import type { PoolChannel } from "../../relay/seams";
-import { readChannel } from "./pool";
+import { loadChannel } from "./keys";
 import { findChannel } from "./service";
 import { modelNames, unsavedChannel, upstreamHeaders, upstreamInit, upstreamMessage } from "./upstream";
 
@@ -61,7 +61,7 @@ const reason = (error: unknown): string => {
 export async function fetchModelsOf(ctx: Ctx, id: number): Promise<string[]> {
   const row = await findChannel(ctx, id);
   const type = channelType(row.type) ?? fail("channel_type_unknown", { type: row.type });
-  const channel = readChannel(row, ctx.secrets, () => {}) ?? fail("channel_key_unreadable");
+  const channel = (await loadChannel(ctx, row)) ?? fail("channel_key_unreadable");
   return plainFetch(channel, listUrl(type, channel.base_url));
 }
 

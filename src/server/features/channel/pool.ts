@@ -4,6 +4,7 @@
  * debounce time, and by the instance that made it before its caller is answered.
  */
 import { CHANNEL_STATUS, jsonObject, splitList } from "../../../shared/channel";
+import { isMultiKeyMode } from "../../../shared/channel-keys";
 import { readSetting } from "../../../shared/channel-setting";
 import { baseUrlOf, channelType } from "../../../shared/channel-types";
 import { compileHeaders, headerProblem } from "../../../shared/header-override";
@@ -11,6 +12,7 @@ import { readLimits } from "../../../shared/limits";
 import { resolveMapping, statusMapping } from "../../../shared/model-mapping";
 import { compileOverride, overrideProblem } from "../../../shared/param-override";
 import type { Services } from "../../context";
+import { type KeyRow, keysIn, readKeys } from "./key-rows";
 import type { ChannelRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
 import type { Pool, PoolChannel } from "../../relay/seams";
@@ -47,6 +49,7 @@ const COLUMNS = [
   "weight",
   "openai_organization",
   "max_input_tokens",
+  "multi_key_mode",
   "status",
 ] as const satisfies readonly (keyof ChannelRow)[];
 /** Columns that hold JSON objects. */
@@ -55,6 +58,8 @@ type PoolRow = Pick<ChannelRow, (typeof COLUMNS)[number]>;
 
 interface Entry {
   row: PoolRow;
+  /** Its keys as they were, where it has several. */
+  keys: string;
   channel: PoolChannel;
   enabled: boolean;
 }
@@ -99,12 +104,14 @@ class Snapshot {
 
 /**
  * A stored channel as the relay uses it: key in clear, settings parsed. `report` hears what is not usable of it.
- * undefined when its type is unknown or its key cannot be read.
+ * undefined when its type is unknown or its key cannot be read. `keyRows`: its keys, where it has several; of those the
+ * enabled ones count.
  */
 export function readChannel(
   row: PoolRow,
   secrets: Secrets,
   report: (problem: string) => void,
+  keyRows: readonly KeyRow[] = [],
 ): PoolChannel | undefined {
   const type = channelType(row.type);
   if (!type) {
@@ -130,7 +137,7 @@ export function readChannel(
   if (loops.length) report(`model_mapping goes in a circle at ${loops.join(", ")}`);
   const statuses = statusMapping(json("status_code_mapping"));
   if (statuses.wrong.length) report(`status_code_mapping has entries that are no statuses: ${statuses.wrong.join(", ")}`);
-  return {
+  const channel: PoolChannel = {
     id: row.id,
     name: row.name,
     type,
@@ -151,6 +158,7 @@ export function readChannel(
     max_input_tokens: row.max_input_tokens,
     ...overrides(json("param_override"), json("header_override"), report),
   };
+  return isMultiKeyMode(row.multi_key_mode) ? readKeys(channel, row.multi_key_mode, keyRows, secrets, report) : channel;
 }
 
 /** What the channel changes in bodies and headers; what cannot be used of it is left out and reported. */
@@ -177,11 +185,11 @@ export async function createChannelPool(
   /** Rows that cannot be used, as they were when that was reported. */
   let refused = new Map<number, PoolRow>();
 
-  function parse(row: PoolRow): Entry | undefined {
+  function parse(row: PoolRow, keyRows: readonly KeyRow[], keys: string): Entry | undefined {
     const report = (problem: string) =>
       log.warn({ channel: row.id, problem }, "a channel's stored settings are not usable");
-    const channel = readChannel(row, secrets, report);
-    return channel && { row, channel, enabled: row.status === CHANNEL_STATUS.enabled };
+    const channel = readChannel(row, secrets, report, keyRows);
+    return channel && { row, keys, channel, enabled: row.status === CHANNEL_STATUS.enabled && channel.keys?.length !== 0 };
   }
 
   async function read(): Promise<void> {
@@ -191,6 +199,7 @@ export async function createChannelPool(
       (typeof COLUMNS)[number]
     >;
     const rows: PoolRow[] = await db.read.select(wanted).from(channels);
+    const keysByChannel = await keysIn(db);
     const entries = new Map<number, Entry>();
     const unusable = new Map<number, PoolRow>();
     for (const row of rows) {
@@ -198,7 +207,9 @@ export async function createChannelPool(
         known !== undefined && COLUMNS.every((name) => known[name] === row[name]);
       const known = current.entries.get(row.id);
       // Unchanged rows keep their parsed form, so problems are reported once and keys decrypted once.
-      const entry = known && same(known.row) ? known : same(refused.get(row.id)) ? undefined : parse(row);
+      const keyRows = keysByChannel.get(row.id) ?? [];
+      const keys = keyRows.map(({ id, status, position }) => `${id}.${status}.${position}`).join();
+      const entry = known && known.keys === keys && same(known.row) ? known : same(refused.get(row.id)) ? undefined : parse(row, keyRows, keys);
       if (entry) entries.set(row.id, entry);
       else unusable.set(row.id, row);
     }
