@@ -4,6 +4,12 @@
  */
 import type { Text } from "./text";
 
+/** The braces of the mark would be a placeholder in a message catalogue. */
+export const HEADER_HINT: Text = {
+  zh: "值里的 {api_key} 会换成渠道密钥；null 去掉该请求头",
+  en: "{api_key} in a value becomes the channel's key; null takes the header away",
+};
+
 /** What the connection and the body decide; another value would break the call or smuggle a second one. */
 const FORBIDDEN = new Set([
   "host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer", "expect",
