@@ -33,3 +33,29 @@ export function readReport(xml: string, files: string[]): { counts: Counts; miss
 /** The last line of a test run; the form is read by machines. */
 export const summaryLine = ({ passed, failed, skipped }: Counts): string =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+
+/** A test that failed. */
+export interface FailedTest {
+  /** Relative to the project. */
+  file: string;
+  /** Its describes and its own name, outermost first. */
+  path: string[];
+  /** What it failed with. */
+  text: string;
+}
+
+/** The failed tests of a report, in its order. A failed hook is among them, as a test called `(unnamed)`. */
+export function failedTests(xml: string): FailedTest[] {
+  const attribute = (tag: string, name: string): string => unescape(new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? "");
+  return [...xml.matchAll(/<testcase\b([^>]*[^/])>([\s\S]*?)<\/testcase>/g)].flatMap(([, tag = "", inside = ""]) => {
+    const failure = /<failure\b([^>]*)>([\s\S]*?)<\/failure>|<failure\b([^>]*)\/>/.exec(inside);
+    if (!failure) return [];
+    const [, head = "", text = "", alone = ""] = failure;
+    // Bun names the innermost describe first.
+    const suites = attribute(tag, "classname").split(" > ").filter(Boolean).reverse();
+    return [{ file: attribute(tag, "file"), path: [...suites, attribute(tag, "name")], text: unescape(text) || attribute(head || alone, "message") }];
+  });
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", "#10": "\n" };
+const unescape = (text: string): string => text.replace(/&(#10|\w+);/g, (whole, name: string) => ENTITIES[name] ?? whole);

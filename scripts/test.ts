@@ -9,8 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runChecks } from "./check";
 import { findChromium, HOW_TO_GET_CHROMIUM } from "./chromium";
-import { addCounts, type Counts, noCounts, readReport, summaryLine } from "./junit";
+import { addCounts, type Counts, failedTests, noCounts, readReport, summaryLine } from "./junit";
 import { endAllCommands, ROOT, runCommand } from "./run-command";
+import { secondChance } from "./second-chance";
 
 interface Tier {
   name: string;
@@ -21,13 +22,15 @@ interface Tier {
   /** Limit of one test and of the whole tier. */
   testSeconds: number;
   tierMinutes: number;
+  /** A test that fails is run once more at the end, alone (scripts/second-chance.ts). */
+  secondChance?: true;
 }
 
 const within = (file: string, ...folders: string[]): boolean => folders.some((folder) => file.startsWith(`${folder}/`));
 
 /** In order; the first that takes a file has it. */
 const TIERS: Tier[] = [
-  { name: "e2e", takes: (file) => within(file, "tests/e2e"), testSeconds: 60, tierMinutes: 25 },
+  { name: "e2e", takes: (file) => within(file, "tests/e2e"), parallel: 2, testSeconds: 60, tierMinutes: 25, secondChance: true },
   { name: "money", takes: (file) => within(file, "tests/database", "tests/money"), testSeconds: 120, tierMinutes: 20 },
   { name: "component", takes: (file) => file.endsWith(".test.tsx"), parallel: 2, testSeconds: 20, tierMinutes: 6 },
   { name: "unit", takes: (file) => within(file, "src"), parallel: 2, testSeconds: 20, tierMinutes: 6 },
@@ -57,12 +60,19 @@ async function runTier(tier: Tier, files: string[]): Promise<Counts> {
     "--reporter=junit", `--reporter-outfile=${report}`, ...files.map((file) => `./${file}`),
   ];
   const { code, timedOut } = await runCommand(command, { timeoutMs: tier.tierMinutes * 60_000, show: true });
-  const { counts, missing } = readReport(readIfThere(report), files);
+  const xml = readIfThere(report);
+  const { counts, missing } = readReport(xml, files);
   rmSync(folder, { recursive: true, force: true });
   if (timedOut) console.log(`${tier.name}: not finished within ${tier.tierMinutes} minutes`);
   for (const file of missing) console.log(`${file}: no test ran (it could not be loaded, has none, or ended the process)`);
   // Errors between tests fail the run without failing a test.
   if (code !== 0 && counts.failed === 0) counts.failed = 1;
+  if (tier.secondChance && !timedOut) {
+    const flaky = await secondChance(failedTests(xml), { testSeconds: tier.testSeconds, keepIn: join(ROOT, "tests/.artifacts/flaky.txt") });
+    counts.failed -= flaky.length;
+    counts.passed += flaky.length;
+    notices.push(...flaky.map((name) => `FLAKY: ${name} (both outputs: tests/.artifacts/flaky.txt)`));
+  }
   return counts;
 }
 

@@ -7,6 +7,7 @@ import {
   channelTemplates,
   channelType,
   channelTypes,
+  codingPlans,
   keyProblem,
   knownModels,
   newChannel,
@@ -14,6 +15,7 @@ import {
   otherFor,
   otherOrDefault,
   otherProblem,
+  planModels,
   splitKey,
 } from "./channel-types";
 
@@ -195,5 +197,17 @@ describe("channel extra fields", () => {
     expect(new Set(known.map((model) => model.id)).size).toBe(known.length);
     expect(known).toContainEqual({ id: "gpt-4o-mini", owned_by: "openai" });
     expect(known).toContainEqual({ id: "suno_music", owned_by: "suno" });
+  });
+});
+
+describe("coding plans", () => {
+  test.each(Object.keys(codingPlans))("%s is an address that can be saved, and lists its models", (plan) => {
+    for (const type of [14, 25, 26, 45]) expect([baseUrlOf(type, ` ${plan}/`), baseUrlProblem(type, plan)]).toEqual([plan, undefined]);
+    expect(planModels(plan)).toMatch(/^https:.*\/models$/);
+  });
+
+  test("other words are no addresses", () => {
+    for (const word of ["coding-plan", "glm-coding-plan-2", "constructor", "toString"]) expect(baseUrlProblem(26, word)).toBeDefined();
+    expect(planModels("https://api.example.com")).toBeUndefined();
   });
 });

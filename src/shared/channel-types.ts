@@ -14,6 +14,7 @@ import {
   splitByFormat,
 } from "./channel-types/key-format";
 import { models } from "./channel-types/models";
+import { isCodingPlan } from "./channel-types/plans";
 import type { Text } from "./text";
 
 export type {
@@ -26,6 +27,10 @@ export type {
   Operation,
 } from "./channel-types/definition";
 export type { KeyFormat, KeyParts } from "./channel-types/key-format";
+export { codingPlans, isCodingPlan, planAddress, planModels } from "./channel-types/plans";
+
+/** The version of Anthropic's API that is spoken. */
+export const ANTHROPIC_VERSION = "2023-06-01";
 
 const accessAndSecret: KeyFormat = joinedKey("|", [{ access_key: "AccessKey", secret_key: "SecretKey" }]);
 const video = { dialect: "video", operations: ["video"], test: false, fetch_models: undefined } as const;
@@ -42,6 +47,11 @@ const midjourney = {
 const allOperations: readonly Operation[] = [
   "chat", "completions", "responses", "embeddings", "images", "speech", "transcription", "moderations", "realtime",
 ];
+/** An address, or the name of one of the vendor's coding plans. */
+const addressOrPlan = (...plans: readonly string[]) =>
+  field(text("接口地址", "API address"), {
+    hint: text(`也可填写编程套餐：${plans.join("、")}`, `Or the name of a coding plan: ${plans.join(", ")}`),
+  });
 const serverAddress = field(text("服务器地址", "Server address"), { required: true });
 
 /** What a click on "fill template" puts into the form; a new channel starts with empty mappings. */
@@ -104,7 +114,7 @@ export const channelTypes = [
   provider({ id: 13, key: "aigc2d", name: "AIGC2D", base_url: "https://api.aigc2d.com", balance: "aigc2d" }),
   provider({
     id: 14, key: "anthropic", name: "Anthropic Claude", logo: "claude", dialect: "anthropic", auth: "x-api-key",
-    base_url: "https://api.anthropic.com", headers: { "anthropic-version": "2023-06-01" }, models: models.claude,
+    base_url: "https://api.anthropic.com", headers: { "anthropic-version": ANTHROPIC_VERSION }, models: models.claude,
     operations: ["chat", "messages"], paths: { chat: "/v1/messages" },
     fetch_models: { path: "/v1/models", shape: "anthropic" },
   }),
@@ -119,11 +129,10 @@ export const channelTypes = [
     dialect: "zhipu-v3", custom: true, auth: "jwt", base_url: "https://open.bigmodel.cn", models: models.zhipuV3,
     key_format: joinedKey(".", [{ id: "id", secret: "secret" }]), operations: ["chat"], fetch_models: undefined,
   }),
-  // Images of this vendor are jobs of another protocol; they come with the task engine.
   provider({
-    id: 17, key: "ali", name: text("阿里云百炼（通义千问）", "Alibaba Cloud Model Studio (Qwen)"), logo: "qwen",
+    id: 17, key: "ali", custom: true, name: text("阿里云百炼（通义千问）", "Alibaba Cloud Model Studio (Qwen)"), logo: "qwen",
     base_url: "https://dashscope.aliyuncs.com", models: models.ali, include_usage: true,
-    operations: ["chat", "embeddings", "rerank"],
+    operations: ["chat", "embeddings", "rerank", "images"],
     paths: {
       chat: "/compatible-mode/v1/chat/completions",
       embeddings: "/compatible-mode/v1/embeddings",
@@ -139,7 +148,7 @@ export const channelTypes = [
     other: field(text("模型版本", "Model version"), { default: "v2.1" }), fetch_models: undefined,
   }),
   provider({
-    id: 19, key: "ai360", name: text("360 智脑", "360 Zhinao"), logo: "ai360", base_url: "https://ai.360.cn",
+    id: 19, key: "ai360", name: text("360 智脑", "360 Zhinao"), logo: "ai360", base_url: "https://api.360.cn",
     models: models.ai360,
   }),
   provider({
@@ -149,7 +158,8 @@ export const channelTypes = [
   }),
   provider({
     id: 21, key: "aiproxy-library", name: text("AI Proxy 知识库", "AI Proxy library"), dialect: "aiproxy-library",
-    custom: true, base_url: "https://api.aiproxy.io", operations: ["chat"], fetch_models: undefined,
+    custom: true, base_url: "https://api.aiproxy.io", operations: ["chat"], paths: { chat: "/api/library/ask" },
+    fetch_models: undefined,
     other: field(text("知识库 ID", "Knowledge base id"), { required: true }),
   }),
   provider({
@@ -173,18 +183,21 @@ export const channelTypes = [
   }),
   provider({
     id: 25, key: "moonshot", name: text("月之暗面 Kimi", "Moonshot Kimi"), logo: "moonshot",
-    base_url: "https://api.moonshot.cn", models: models.moonshot, operations: ["chat"], include_usage: true,
-    balance: "moonshot",
+    base_url: "https://api.moonshot.cn", models: models.moonshot, operations: ["chat", "messages"], include_usage: true,
+    paths: { messages: "/anthropic/v1/messages" }, balance: "moonshot",
+    base_url_field: addressOrPlan("kimi-coding-plan"),
   }),
   provider({
     id: 26, key: "zhipu", name: text("智谱 GLM V4", "Zhipu GLM v4"), logo: "zhipu",
-    base_url: "https://open.bigmodel.cn", models: models.zhipuV4, operations: ["chat", "embeddings", "images"],
+    base_url: "https://open.bigmodel.cn", models: models.zhipuV4, operations: ["chat", "embeddings", "images", "messages"],
     paths: {
       chat: "/api/paas/v4/chat/completions",
+      messages: "/api/anthropic/v1/messages",
       embeddings: "/api/paas/v4/embeddings",
       images: "/api/paas/v4/images/generations",
     },
     max_top_p: 0.99, fetch_models: { path: "/api/paas/v4/models", shape: "openai" },
+    base_url_field: addressOrPlan("glm-coding-plan", "glm-coding-plan-international"),
   }),
   provider({
     id: 27, key: "perplexity", name: "Perplexity", logo: "perplexity", base_url: "https://api.perplexity.ai",
@@ -210,12 +223,13 @@ export const channelTypes = [
   provider({
     id: 34, key: "cohere", name: "Cohere", logo: "cohere", dialect: "cohere", custom: true,
     base_url: "https://api.cohere.ai", models: models.cohere, operations: ["chat", "embeddings", "rerank"],
+    paths: { chat: "/v2/chat", embeddings: "/v2/embed", rerank: "/v2/rerank" },
     fetch_models: { path: "/v1/models", shape: "cohere" },
   }),
-  // Speech of this vendor is another protocol and comes with the operations of issue 3.
   provider({
-    id: 35, key: "minimax", name: "MiniMax", logo: "minimax", base_url: "https://api.minimax.chat",
-    models: models.minimax, operations: ["chat"], paths: { chat: "/v1/text/chatcompletion_v2" },
+    id: 35, key: "minimax", name: "MiniMax", logo: "minimax", custom: true, base_url: "https://api.minimax.chat",
+    models: models.minimax, operations: ["chat", "speech"],
+    paths: { chat: "/v1/text/chatcompletion_v2", speech: "/v1/t2a_v2" },
   }),
   provider({
     id: 36, key: "suno", name: "Suno API", logo: "suno", dialect: "suno", custom: true, models: models.suno,
@@ -224,6 +238,12 @@ export const channelTypes = [
   }),
   provider({
     id: 37, key: "dify", name: "Dify", logo: "dify", dialect: "dify", custom: true, base_url: "https://api.dify.ai",
+    base_url_field: field(text("接口地址", "API address"), {
+      hint: text(
+        "模型名以 workflow 或 completion 开头时，按工作流或文本生成应用调用，其余按对话应用调用",
+        "A model whose name begins with workflow or completion is called as such an application, every other one as a chat",
+      ),
+    }),
     operations: ["chat"], fetch_models: undefined,
   }),
   provider({
@@ -247,7 +267,7 @@ export const channelTypes = [
   }),
   provider({
     id: 41, key: "vertex", name: "Google Vertex AI", logo: "vertexai", dialect: "vertex", custom: true,
-    auth: "access-token", models: models.vertex, operations: ["chat", "messages", "images"],
+    auth: "access-token", models: models.vertex, operations: ["chat", "messages", "embeddings", "images"],
     key_format: jsonKey(text("服务账号的 JSON 凭据", "Service account credential (JSON)"), [
       "project_id", "client_email", "private_key",
     ]),
@@ -263,7 +283,7 @@ export const channelTypes = [
     fetch_models: undefined,
   }),
   provider({
-    id: 42, key: "mistral", name: "Mistral AI", logo: "mistral", base_url: "https://api.mistral.ai",
+    id: 42, key: "mistral", name: "Mistral AI", logo: "mistral", dialect: "mistral", custom: true, base_url: "https://api.mistral.ai",
     models: models.mistral, operations: ["chat", "embeddings"],
   }),
   provider({
@@ -280,16 +300,19 @@ export const channelTypes = [
     id: 45, key: "volcengine", name: text("火山方舟（豆包）", "VolcEngine Ark (Doubao)"), logo: "volcengine",
     base_url: "https://ark.cn-beijing.volces.com", models: models.volcengine, include_usage: true,
     key_format: plainKey(), operations: ["chat", "embeddings", "images", "responses"],
+    base_url_field: addressOrPlan("doubao-coding-plan"),
     paths: {
       chat: "/api/v3/chat/completions",
       embeddings: "/api/v3/embeddings",
       images: "/api/v3/images/generations",
       responses: "/api/v3/responses",
     },
+    // Applications of the platform: volcengine.com/docs/82379/1526787, read November 2026.
+    model_paths: [{ prefix: "bot-", operation: "chat", path: "/api/v3/bots/chat/completions" }],
     fetch_models: { path: "/api/v3/models", shape: "openai" },
   }),
   provider({
-    id: 46, key: "baidu-v2", name: text("百度千帆 V2", "Baidu Qianfan v2"), logo: "baidu",
+    id: 46, key: "baidu-v2", custom: true, name: text("百度千帆 V2", "Baidu Qianfan v2"), logo: "baidu",
     base_url: "https://qianfan.baidubce.com", models: models.baiduV2, include_usage: true,
     key_format: joinedKey("|", [{ api_key: "APIKey" }, { api_key: "APIKey", app_id: "AppId" }], { appid: "app_id" }),
     operations: ["chat", "embeddings", "images", "rerank"],
@@ -312,8 +335,9 @@ export const channelTypes = [
   }),
   provider({
     id: 49, key: "coze", name: text("扣子 Coze", "Coze"), logo: "coze", dialect: "coze", custom: true,
-    base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], fetch_models: undefined,
-    other: field(text("智能体 ID", "Bot id")),
+    base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], paths: { chat: "/v3/chat" },
+    fetch_models: undefined,
+    other: field(text("智能体 ID", "Bot id"), { hint: text("留空时模型名即智能体 ID", "Leave empty to use the model's name as the bot id") }),
   }),
   provider({
     ...video, id: 50, key: "kling", name: text("可灵", "Kling"), logo: "kling", custom: true, auth: "jwt",
@@ -431,14 +455,19 @@ export function baseUrlProblem(type: number, base_url: string): Text | undefined
     if (!declared?.required) return undefined;
     return { zh: `请填写${declared.label.zh}`, en: `Please enter: ${declared.label.en}` };
   }
+  if (isCodingPlan(url)) return undefined;
   if (URL.canParse(url.replaceAll("{model}", "m")) && /^(https?|wss?):\/\//i.test(url)) return undefined;
   return { zh: "地址必须以 http:// 或 https:// 开头", en: "The address must begin with http:// or https://" };
 }
 
-/** The path of an operation at a type's address (with `{model}` and `{other}` still in it); undefined: not served. */
-export function operationPath(type: ChannelType, operation: Operation): string | undefined {
+/**
+ * The path of an operation at a type's address (with `{model}` and `{other}` still in it), for a model where it has one of its own;
+ * undefined: not served.
+ */
+export function operationPath(type: ChannelType, operation: Operation, model = ""): string | undefined {
   if (!type.operations.includes(operation)) return undefined;
-  return type.paths[operation] ?? openaiPaths[operation];
+  const own = type.model_paths.find((one) => one.operation === operation && model.startsWith(one.prefix));
+  return own?.path ?? type.paths[operation] ?? openaiPaths[operation];
 }
 
 /** Every model named by a channel type, once, with the key of the first type that names it, in registry order. */

@@ -1,13 +1,28 @@
 /** An OpenAI-compatible vendor, played from its entry in the registry (platform.openai.com/docs/api-reference/chat, November 2026). */
 import { expect } from "bun:test";
 import { type ChannelType, operationPath } from "../../src/shared/channel-types";
-import { sse, type VendorFake } from "./vendor-fake";
+import { namedSse, sse, type VendorFake } from "./vendor-fake";
 
 const says = "Hello! How can I help you today?";
 const chunk = (delta: object, finish_reason: string | null = null) => ({
   id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_741_570_283, model: "m", choices: [{ index: 0, delta, finish_reason }],
 });
 const usage = { prompt_tokens: 19, completion_tokens: 10, total_tokens: 29 };
+
+/** The same answer where a vendor takes Anthropic's calls besides (docs.anthropic.com/en/api/messages, November 2026). */
+function asAnthropic(stream: boolean): Response {
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "m", stop_sequence: null };
+  const tokens = { input_tokens: usage.prompt_tokens, output_tokens: usage.completion_tokens };
+  if (!stream) return Response.json({ ...message, content: [{ type: "text", text: says }], stop_reason: "end_turn", usage: tokens });
+  return namedSse(
+    { type: "message_start", message: { ...message, content: [], stop_reason: null, usage: { ...tokens, output_tokens: 1 } } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: says } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: tokens.output_tokens } },
+    { type: "message_stop" },
+  );
+}
 
 /** The key of a channel: each part by its name. */
 export function sampleKey({ key_format: { shapes, separator, kind } }: ChannelType): string {
@@ -29,6 +44,13 @@ export function ordinaryVendor(type: ChannelType): VendorFake {
     refusal: { model: "unknown", class: "model_missing", message: "The model does not exist" },
     answer({ method, path: asked, headers, json }) {
       expect(method).toBe("POST");
+      const messages = type.complete_url ? undefined : operationPath(type, "messages");
+      if (messages !== undefined && asked === messages) {
+        expect([headers.get("x-api-key"), headers.get("anthropic-version")]).toEqual([key, "2023-06-01"]);
+        // As the caller wrote it: nothing is translated.
+        expect(json).toEqual({ model: "m", stream: json.stream, max_tokens: 100, messages: [{ role: "user", content: "hello" }] });
+        return asAnthropic(json.stream === true);
+      }
       expect(asked).toBe(type.complete_url ? String(json.model) : String(path));
       expect(headers.get("authorization")).toBe(`Bearer ${key}`);
       if (json.model === "unknown") {

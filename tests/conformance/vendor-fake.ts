@@ -37,8 +37,8 @@ export interface VendorFake {
   readonly types: readonly string[];
   /** The vendor's document or SDK, and when it was read. */
   readonly source: string;
-  /** The key in the form of the type; "upstream-key" when absent. */
-  readonly key?: string;
+  /** The key in the form of the type, made of the fake's address where it names one; "upstream-key" when absent. */
+  readonly key?: string | ((origin: string) => string);
   readonly other?: string;
   /** Put behind the fake's address to make base_url, for example /api/v3; `{model}` stays for the channel to fill. */
   readonly base?: string;
@@ -46,8 +46,8 @@ export interface VendorFake {
   readonly scheme?: "http" | "ws";
   /** The model that chat is asked of. */
   readonly model: string;
-  /** What the fake says in every chat answer, and what it counts. Absent: the type does no chat. */
-  readonly chat?: { readonly says: string; readonly prompt: number; readonly completion: number };
+  /** What the fake says in every chat answer, and what it counts (absent: nothing, an estimate is charged). Absent: the type does no chat. */
+  readonly chat?: { readonly says: string; readonly prompt?: number; readonly completion?: number };
   /** An answer that refuses: what the fake answers when the model is `model`, and how it must be judged. */
   readonly refusal?: { readonly model: string; readonly class: FailureClass; readonly message: string };
   readonly calls?: readonly VendorCall[];

@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import { findChromium } from "../../scripts/chromium";
 import { statusInfo } from "../../src/shared/channel-operations";
 import { type ConsolePage, launchBrowser, type PageOptions, type TestBrowser } from "../kit/browser";
+import { becomes } from "../kit/browser-wait";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
 
@@ -40,7 +41,7 @@ async function withPage(
     await story(opened.page, opened);
     opened.check();
   } finally {
-    await opened.context.close();
+    await opened.close();
   }
 }
 
@@ -48,11 +49,6 @@ const newChannel = (name: string, more: Record<string, unknown> = {}) =>
   weir.newChannel({ name, base_url: upstream.url, models: ["gpt-4o-mini"], ...more });
 const channel = (id: number) => weir.root.trpc.channel.get.query({ id });
 const rowOf = (page: Page, name: string) => page.locator("[data-row]").filter({ hasText: name });
-
-/** Polls until it holds; the test's own time limit ends it. */
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(50);
-}
 
 async function chooseInRow(page: Page, name: string, action: string): Promise<void> {
   await rowOf(page, name).first().getByRole("button", { name: "行菜单" }).click();
@@ -93,7 +89,7 @@ describe.skipIf(!found)("many channels", () => {
       await page.reload();
       await rowOf(page, "聚合乙").waitFor();
       await page.getByRole("button", { name: "收起标签 聚合组" }).click();
-      await eventually(async () => (await page.locator("[data-row]").count()) === 2);
+      await becomes(() => page.locator("[data-row]").count(), 2);
     });
   });
 
@@ -106,7 +102,7 @@ describe.skipIf(!found)("many channels", () => {
       await page.getByText("已禁用标签 整组 的全部渠道").waitFor();
       expect([(await channel(on)).status, (await channel(off)).status]).toEqual([2, 2]);
       await page.getByRole("button", { name: "撤销", exact: true }).click();
-      await eventually(async () => (await channel(on)).status === 1);
+      await becomes(async () => (await channel(on)).status, 1);
       expect((await channel(off)).status).toBe(2);
       // A toast that goes gives the focus back, which closes a menu.
       await page.getByText("已禁用标签 整组 的全部渠道").waitFor({ state: "detached" });
@@ -227,7 +223,7 @@ describe.skipIf(!found)("many channels", () => {
       expect((await channel(id)).priority).toBe(-3);
       await page.getByRole("button", { name: "撤销", exact: true }).click();
       await figure.waitFor();
-      await eventually(async () => (await channel(id)).priority === 5);
+      await becomes(async () => (await channel(id)).priority, 5);
 
       await row.getByRole("button", { name: "修改 改数字 的权重：6" }).click();
       const weight = page.getByRole("textbox", { name: "权重" });
@@ -237,7 +233,7 @@ describe.skipIf(!found)("many channels", () => {
       await weight.fill("2");
       await page.getByRole("button", { name: "保存" }).click();
       await row.getByRole("button", { name: "修改 改数字 的权重：2" }).waitFor();
-      await eventually(async () => (await channel(id)).weight === 2);
+      await becomes(async () => (await channel(id)).weight, 2);
     });
   });
 
@@ -318,7 +314,7 @@ describe.skipIf(!found)("many channels", () => {
       expect(await tip.textContent()).toMatch(/HTTP 401: bad key.*\(2026-11-2\d \d\d:\d\d:\d\d\)/);
       await rowOf(page, "被停").locator("[data-column=name]").click();
       await page.getByRole("dialog", { name: "被停" }).getByRole("button", { name: "Enable again" }).click();
-      await eventually(async () => (await channel(id)).status === 1);
+      await becomes(async () => (await channel(id)).status, 1);
     });
   });
 
@@ -357,7 +353,7 @@ describe.skipIf(!found)("many channels", () => {
       await page.getByText("3 / 8").first().waitFor();
       ended = true;
       await page.getByText("渠道测试完成：成功 7 个，失败 1 个，跳过 0 个").first().waitFor();
-      await eventually(async () => (await page.getByRole("progressbar").count()) === 0);
+      await becomes(() => page.getByRole("progressbar").count(), 0);
     });
   });
 
@@ -415,7 +411,7 @@ describe.skipIf(!found)("many channels", () => {
       await rowOf(page, "手机批").getByRole("button", { name: "修改 手机批 的优先级：0" }).tap();
       await page.getByRole("textbox", { name: "优先级" }).fill("4");
       await page.getByRole("button", { name: "保存" }).tap();
-      await eventually(async () => (await channel(id)).priority === 4);
+      await becomes(async () => (await channel(id)).priority, 4);
     });
   });
 
@@ -428,30 +424,25 @@ describe.skipIf(!found)("many channels", () => {
       const id = await newChannel(`轴 ${language} ${theme} ${viewport}`, { tag: "轴签" });
       await autoDisable(id);
       const zh = language === "zh";
-      await withPage("/channel?tags=1&unfold=轴签&batch=1&keyword=轴", { language, theme, viewport }, async (page, { axe }) => {
-        const settle = async () => {
-          await page.waitForLoadState("networkidle");
-          await axe();
-          expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-        };
+      await withPage("/channel?tags=1&unfold=轴签&batch=1&keyword=轴", { language, theme, viewport }, async (page, { looksRight }) => {
         await rowOf(page, "轴签").first().waitFor();
         await page.getByRole("checkbox", { name: zh ? "选择第 1 行" : "Select row 1", exact: true }).check();
-        await settle();
+        await looksRight();
         const bar = page.getByRole("toolbar", { name: zh ? "批量操作" : /bulk|batch/i });
         for (const name of [zh ? "设置标签" : "Set tag", zh ? "批量编辑" : "Edit"]) {
           await bar.getByRole("button", { name, exact: true }).click();
           await page.getByRole("dialog").waitFor();
-          await settle();
+          await looksRight();
           await page.keyboard.press("Escape");
           await page.getByRole("dialog").waitFor({ state: "detached" });
         }
         await rowOf(page, "轴").nth(1).getByRole("button", { name: zh ? /的优先级：0/ : /Priority.*: 0/i }).click();
         await page.getByRole("textbox", { name: zh ? "优先级" : "Priority" }).waitFor();
-        await settle();
+        await looksRight();
         await page.goto(`${weir.url}/channel?open=${id}`);
         await page.getByRole("dialog").getByRole("group", { name: zh ? /近 24 小时/ : /24 hours/ }).waitFor();
-        await settle();
+        await looksRight();
       });
-    }, 120_000);
+    });
   }
 });

@@ -2,25 +2,24 @@
  * The channels of the console in a real browser, against a real Weir and the fake upstream: by keyboard alone, on a
  * phone, in both themes and languages. The console is built when it is older than its sources.
  */
-import AxeBuilder from "@axe-core/playwright";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { builtConsole } from "../kit/browser";
+import type { Page } from "playwright-core";
 import { findChromium } from "../../scripts/chromium";
+import { type ConsolePage, launchBrowser, type PageOptions, type TestBrowser } from "../kit/browser";
+import { becomes, eventually } from "../kit/browser-wait";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
 
-const executable = findChromium();
+const found = findChromium() !== undefined;
 let upstream: FakeUpstream;
 let weir: Weir;
-let browser: Browser;
+let browser: TestBrowser;
 
 beforeAll(async () => {
-  if (!executable) return;
-  await builtConsole();
+  if (!found) return;
+  browser = await launchBrowser();
   upstream = startFakeUpstream({ port: 0, hostname: "127.0.0.1" });
   weir = await startWeir({ env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
-  browser = await chromium.launch({ executablePath: executable, args: ["--no-sandbox"] });
 }, 60_000);
 
 afterAll(async () => {
@@ -29,39 +28,14 @@ afterAll(async () => {
   upstream?.close();
 });
 
-interface Look {
-  language?: "zh" | "en";
-  theme?: "light" | "dark";
-  phone?: boolean;
-}
-
-/** Runs `story` in a fresh window in which root is signed in; the page must raise no error. */
-async function withPage(path: string, look: Look, story: (page: Page) => Promise<void>): Promise<void> {
-  const { language = "zh", theme = "light", phone = false } = look;
-  const size = phone ? { width: 390, height: 844 } : { width: 1440, height: 900 };
-  const context = await browser.newContext({ viewport: size, hasTouch: phone, isMobile: phone });
-  const [name = "", value = ""] = weir.root.cookie.split("=");
-  await context.addCookies([{ name, value, url: weir.url }]);
-  const { id, username, role } = weir.root;
-  const user = { id, username, display_name: username, role, status: 1, group: "default" };
-  await context.addInitScript(
-    ([lang, dark, stored]) => {
-      localStorage.setItem("language", lang);
-      localStorage.setItem("theme", dark);
-      localStorage.setItem("user", stored);
-    },
-    [language, theme, JSON.stringify(user)] as const,
-  );
-  const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(error.message));
+/** Runs `story` in a fresh window in which root is signed in; the page must have no problem. */
+async function withPage(path: string, options: PageOptions, story: (page: Page, console: ConsolePage) => Promise<void>): Promise<void> {
+  const opened = await browser.open(weir.url + path, { as: weir.root, ...options });
   try {
-    await page.goto(weir.url + path);
-    await story(page);
-    expect(faults).toEqual([]);
+    await story(opened.page, opened);
+    opened.check();
   } finally {
-    await context.close();
+    await opened.close();
   }
 }
 
@@ -73,20 +47,7 @@ const rowOf = (page: Page, name: string) => page.locator("[data-row]").filter({ 
 
 const statusOf = async (id: number) => (await weir.root.trpc.channel.get.query({ id })).status;
 
-/** Polls until it holds; the test's own time limit ends it. */
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(50);
-}
-
-async function expectNoAxeFault(page: Page): Promise<void> {
-  // Colours are judged when nothing fades any more.
-  await page.waitForFunction(() => document.getAnimations().every((animation) => animation.playState !== "running"));
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).join(", ")}`)).toEqual([]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-}
-
-describe.skipIf(!executable)("channels", () => {
+describe.skipIf(!found)("channels", () => {
   test("a channel is added by keyboard alone, tested at once, and its draft and key field are gone afterwards", async () => {
     await withPage("/channel", {}, async (page) => {
       await page.getByRole("button", { name: "添加渠道" }).first().focus();
@@ -188,16 +149,17 @@ describe.skipIf(!executable)("channels", () => {
       await page.getByRole("menuitem", { name: "禁用" }).click();
       await row.getByText("已禁用").waitFor();
       await page.getByText("已禁用渠道 可撤销").waitFor();
-      await eventually(async () => (await statusOf(id)) === 2);
+      await becomes(() => statusOf(id), 2);
       await page.getByRole("button", { name: "撤销", exact: true }).click();
       await row.getByText("已启用").waitFor();
-      await eventually(async () => (await statusOf(id)) === 1);
+      await becomes(() => statusOf(id), 1);
     });
   });
 
   test("a change of status that the server refuses is taken back on the screen", async () => {
     const id = await newChannel("被拒");
-    await withPage("/channel?keyword=被拒", {}, async (page) => {
+    await withPage("/channel?keyword=被拒", {}, async (page, { expectProblem }) => {
+      expectProblem("channel.update");
       await page.route("**/trpc/channel.update*", (route) => route.abort());
       const row = rowOf(page, "被拒");
       await row.getByRole("button", { name: "行菜单" }).click();
@@ -228,7 +190,7 @@ describe.skipIf(!executable)("channels", () => {
       await question.getByRole("button", { name: "删除" }).focus();
       await page.keyboard.press("Enter");
       await page.getByText("渠道已删除").waitFor();
-      await eventually(async () => (await rowOf(page, "走一行").count()) === 1);
+      await becomes(() => rowOf(page, "走一行").count(), 1);
     });
     const { items } = await weir.root.trpc.channel.list.query({ keyword: "走一行" });
     expect(items.map((row) => row.id)).toEqual([id]);
@@ -254,10 +216,10 @@ describe.skipIf(!executable)("channels", () => {
       await rowOf(page, "稀有").waitFor();
       expect(await page.locator("tr[data-row]").count()).toBe(1);
       await page.getByRole("button", { name: "移除筛选：模型" }).click();
-      await eventually(async () => (await page.locator("tr[data-row]").count()) > 1);
+      await eventually("more than one row", async () => (await page.locator("tr[data-row]").count()) > 1);
       expect(await page.locator("tr[data-row]").first().textContent()).toContain(String(rare));
       await page.getByRole("checkbox", { name: "按 ID 排序" }).click();
-      await eventually(async () => (await page.locator("tr[data-row]").first().textContent())?.startsWith(String(last)) ?? false);
+      await eventually("the newest first", async () => (await page.locator("tr[data-row]").first().textContent())?.startsWith(String(last)) ?? false);
       expect(await page.evaluate(() => localStorage.getItem("id-sort"))).toBe("true");
       await page.reload();
       await page.getByRole("checkbox", { name: "按 ID 排序", checked: true }).waitFor();
@@ -267,9 +229,13 @@ describe.skipIf(!executable)("channels", () => {
   });
 
   test("a channel that is gone is told as such", async () => {
-    await withPage("/channel/edit/999999", {}, (page) => page.getByText("渠道未找到，请刷新页面后重试。").waitFor());
+    await withPage("/channel/edit/999999", {}, async (page, { expectProblem }) => {
+      expectProblem("status of 404");
+      await page.getByText("渠道未找到，请刷新页面后重试。").waitFor();
+    });
     const id = await newChannel("将被删");
-    await withPage("/channel?keyword=将被删", {}, async (page) => {
+    await withPage("/channel?keyword=将被删", {}, async (page, { expectProblem }) => {
+      expectProblem("status of 404");
       const row = rowOf(page, "将被删");
       await row.waitFor();
       await weir.root.trpc.channel.delete.mutate({ id });
@@ -280,7 +246,7 @@ describe.skipIf(!executable)("channels", () => {
   });
 
   test("on a phone a channel is added, tested and disabled", async () => {
-    await withPage("/channel", { phone: true }, async (page) => {
+    await withPage("/channel", { viewport: "phone" }, async (page) => {
       await page.getByRole("button", { name: "添加渠道" }).first().tap();
       await page.getByRole("combobox", { name: "类型" }).fill("openai");
       await page.getByRole("option").first().tap();
@@ -298,20 +264,19 @@ describe.skipIf(!executable)("channels", () => {
     expect(items[0]?.status).toBe(2);
   });
 
-  for (const phone of [false, true]) {
+  for (const viewport of ["desktop", "phone"] as const) {
     for (const [language, theme] of [["zh", "light"], ["zh", "dark"], ["en", "light"], ["en", "dark"]] as const) {
-      test(`axe finds nothing on list, detail and form: ${language}, ${theme}, ${phone ? "phone" : "desktop"}`, async () => {
-        const id = await newChannel(`axe ${language} ${theme} ${phone}`, { tag: "tag", model_mapping: '{"a":"b"}' });
-        await withPage("/channel", { language, theme, phone }, async (page) => {
+      test(`axe finds nothing on list, detail and form: ${language}, ${theme}, ${viewport}`, async () => {
+        const id = await newChannel(`axe ${language} ${theme} ${viewport}`, { tag: "tag", model_mapping: '{"a":"b"}' });
+        await withPage("/channel", { language, theme, viewport }, async (page, { looksRight }) => {
           for (const path of ["/channel", `/channel?open=${id}`, `/channel?edit=${id}`, "/channel?edit=new", "/channel/add"]) {
             await page.goto(weir.url + path);
             const settled = path === "/channel" ? "[data-row]" : path === "/channel/add" ? "form" : "[role=dialog]";
             await page.locator(settled).first().waitFor();
-            await page.waitForLoadState("networkidle");
-            await expectNoAxeFault(page);
+            await looksRight();
           }
         });
-      }, 60_000);
+      });
     }
   }
 });

@@ -4,20 +4,17 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { desc, eq } from "drizzle-orm";
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { findChromium, HOW_TO_GET_CHROMIUM } from "../../scripts/chromium";
-import { builtConsole } from "../kit/browser";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { launchBrowser, type TestBrowser } from "../kit/browser";
+import { settled } from "../kit/browser-wait";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
-let browser: Browser;
+let browser: TestBrowser;
 let weir: Weir;
 let user: Session;
 
 beforeAll(async () => {
-  const executablePath = findChromium();
-  if (!executablePath) throw new Error(HOW_TO_GET_CHROMIUM);
-  await builtConsole();
-  browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  browser = await launchBrowser();
   weir = await startWeir();
   user = await weir.newUser({ quota: 500_000 });
   for (let i = 0; i < 12; i++) await weir.newToken({ name: `token ${i}` });
@@ -36,7 +33,6 @@ interface Visit extends BrowserContextOptions {
 /** Runs `look` in a new browser profile. */
 async function visit({ as, stored = {}, ...options }: Visit, look: (page: Page, context: BrowserContext) => Promise<void>): Promise<void> {
   const context = await browser.newContext({ locale: "en-GB", viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
-  context.setDefaultTimeout(8000);
   const local: Record<string, string> = { ...stored };
   if (as) {
     const [name = "", value = ""] = as.cookie.split("=");
@@ -61,7 +57,7 @@ const path = (page: Page): string => new URL(page.url()).pathname;
 const open = async (page: Page, address: string): Promise<void> => {
   await page.goto(weir.url + address);
   await page.locator("main").first().waitFor();
-  await page.waitForLoadState("networkidle");
+  await settled(page);
 };
 
 describe("a fresh visitor", () => {
@@ -76,7 +72,7 @@ describe("a fresh visitor", () => {
       await page.reload();
       await page.getByRole("button", { name: "登录" }).waitFor();
     });
-  }, 30_000);
+  });
 
   test("follows the system's theme without a reload while that is chosen (A-050, C-173 to C-175)", async () => {
     await visit({ colorScheme: "light" }, async (page) => {
@@ -92,7 +88,7 @@ describe("a fresh visitor", () => {
       await page.reload();
       expect(await theme()).toBe("light");
     });
-  }, 30_000);
+  });
 
   test("has the status in local storage, whole and key by key, booleans as text (A-267 to A-278, C-310 to C-313)", async () => {
     await visit({}, async (page) => {
@@ -105,7 +101,7 @@ describe("a fresh visitor", () => {
       });
       for (const key of ["enable_drawing", "enable_task", "enable_data_export"]) expect(stored[key]).toMatch(/^(true|false)$/);
     });
-  }, 30_000);
+  });
 });
 
 describe("guards", () => {
@@ -122,7 +118,7 @@ describe("guards", () => {
       }
       await page.getByText("页面不存在，请检查浏览器地址是否正确").waitFor();
     });
-  }, 60_000);
+  });
 
   test("an ordinary user sees the no-permission page on administrators' pages, stays signed in, and no data comes (C-046, C-184, C-452)", async () => {
     await visit({ as: user }, async (page) => {
@@ -139,7 +135,7 @@ describe("guards", () => {
       expect(await page.getByRole("navigation", { name: "主菜单" }).getByRole("link", { name: "渠道" }).count()).toBe(0);
       expect((await storage(page)).user).toContain(user.username);
     });
-  }, 60_000);
+  });
 });
 
 describe("lists", () => {
@@ -158,7 +154,7 @@ describe("lists", () => {
       await page.reload();
       await page.getByText("Items 1 - 12 of 12").waitFor();
     });
-  }, 60_000);
+  });
 
   test("sort by ID is kept as id-sort and restored (C-057, C-058)", async () => {
     await visit({ as: weir.root, stored: { "id-sort": "true" } }, async (page) => {
@@ -168,7 +164,7 @@ describe("lists", () => {
       await page.getByText("第 1 - 10 条，共 12 条").waitFor();
       expect(asked.some((text) => /"id_sort":true/.test(text))).toBe(true);
     });
-  }, 30_000);
+  });
 
   test("every call of the console names the user and forbids caching; the models of the types are cached (A-339, A-417, A-418, A-456, C-477, C-478)", async () => {
     await visit({ as: weir.root }, async (page) => {
@@ -184,7 +180,7 @@ describe("lists", () => {
       await page.waitForFunction(() => localStorage.getItem("channel_models") !== null);
       expect(Object.keys(JSON.parse((await storage(page)).channel_models ?? "{}") as object)).toContain("1");
     });
-  }, 30_000);
+  });
 });
 
 describe("failed calls", () => {
@@ -206,7 +202,7 @@ describe("failed calls", () => {
           expect(path(page)).toBe("/channel");
         });
       }
-    }, 40_000);
+    });
   }
 
   test("a status that fails is said, the page stays usable, and it comes by itself when the server answers again (C-568 to C-570)", async () => {
@@ -221,11 +217,11 @@ describe("failed calls", () => {
         mode = "abort";
         await page.getByText(unreachable).waitFor();
         mode = "pass";
-        await page.waitForFunction(() => localStorage.getItem("status") !== null, undefined, { timeout: 12_000 });
+        await page.waitForFunction(() => localStorage.getItem("status") !== null);
         await page.locator("input[name=username]").fill("still usable");
       });
     }
-  }, 60_000);
+  });
 
   test("a session that ended leads to the login with the page asked for, and no stored user (A-470, C-564, C-565)", async () => {
     const other = await weir.signIn(weir.root.username, "correct-horse-9");
@@ -243,7 +239,7 @@ describe("failed calls", () => {
       await page.waitForURL("**/channel");
       expect(JSON.parse((await storage(page)).user ?? "{}")).toMatchObject({ id: weir.root.id, username: "root", role: 100 });
     });
-  }, 40_000);
+  });
 });
 
 describe("the operator's wishes", () => {
@@ -266,7 +262,7 @@ describe("the operator's wishes", () => {
       await page.getByRole("button", { name: "收起侧边栏" }).waitFor();
     });
     await weir.setOption("DefaultCollapseSidebar", false);
-  }, 40_000);
+  });
 });
 
 describe("small things of the pages", () => {
@@ -288,7 +284,7 @@ describe("small things of the pages", () => {
       await page.mouse.move(0, 0);
       expect(await colour("channel 11")).not.toBe(await colour("channel 9"));
     });
-  }, 30_000);
+  });
 
   test("signing in says so, and signing out forgets the user here and at the server (A-340, A-341, A-490)", async () => {
     const guest = await weir.newUser();
@@ -306,5 +302,5 @@ describe("small things of the pages", () => {
       const self = await weir.anonymous("GET", "/api/user/self", undefined, { cookie: `session=${cookie}`, "new-api-user": String(guest.id) });
       expect(self.status).toBe(401);
     });
-  }, 30_000);
+  });
 });

@@ -47,8 +47,8 @@ describe("the price list", () => {
     await row.waitFor({ state: "detached" });
     expect(await page.getByRole("row", { name: /dall-e-3/ }).textContent()).toContain("$0.032");
     tab.check();
-    await tab.context.close();
-  }, 30_000);
+    await tab.close();
+  });
 
   test("a signed-in user starts in his own group", async () => {
     const tab = await browser.open(`${weir.url}/pricing`, { language: "en", as: await weir.newUser({ group: "vip" }) });
@@ -56,8 +56,8 @@ describe("the price list", () => {
     expect(await tab.page.getByRole("combobox", { name: "Group" }).textContent()).toContain("vip");
     expect(await tab.page.getByText("You are not signed in").count()).toBe(0);
     tab.check();
-    await tab.context.close();
-  }, 30_000);
+    await tab.close();
+  });
 });
 
 describe("the operator's texts", () => {
@@ -81,14 +81,17 @@ describe("the operator's texts", () => {
       await page.locator("main .content").waitFor({ state: "attached" });
       await page.getByTestId("content-loading").first().waitFor({ state: "detached" });
       // What would run or fetch does so at once.
-      await page.waitForTimeout(150);
-      for (const link of await page.locator(".content a:not([target])").all()) await link.click({ timeout: 500 }).catch(() => undefined);
+      await tab.settled();
+      const links = await page.locator(".content a:not([target])").all();
+      for (const link of links) await link.click({ timeout: 500 }).catch(() => undefined);
+      // Where a link leads comes late.
+      if (links.length > 0) await tab.settled();
       expect(`${name}: ${new URL(page.url()).origin}`).toBe(`${name}: ${weir.url}`);
     }
     expect(dialogs).toEqual([]);
     expect(foreign).toEqual([]);
     for (const option of ["About", "Notice", "Footer"]) await weir.setOption(option, "");
-    await tab.context.close();
+    await tab.close();
   }, 120_000);
 
   test("an https address is framed, and the policy lets in that origin alone", async () => {
@@ -113,8 +116,8 @@ describe("the operator's texts", () => {
     await tab.page.waitForTimeout(300);
     expect(asked).toEqual(["https://about.example.invalid"]);
     await weir.setOption("About", "");
-    await tab.context.close();
-  }, 30_000);
+    await tab.close();
+  });
 
   test("a notice is shown until it is closed; another one is shown again", async () => {
     await weir.setOption("Notice", "**Maintenance** on Sunday");
@@ -124,15 +127,15 @@ describe("the operator's texts", () => {
     await notice.getByRole("button", { name: "Close the notice" }).click();
     await tab.page.reload();
     await tab.page.getByRole("heading", { level: 1 }).waitFor();
-    await tab.page.waitForLoadState("networkidle");
+    await tab.settled();
     expect(await notice.count()).toBe(0);
     await weir.setOption("Notice", "Done");
     await tab.page.reload();
     await notice.getByText("Done").waitFor();
     await weir.setOption("Notice", "");
     tab.check();
-    await tab.context.close();
-  }, 30_000);
+    await tab.close();
+  });
 });
 
 const LOOKS: [Language, Theme, "desktop" | "phone"][] = [
@@ -144,16 +147,15 @@ for (const [language, theme, viewport] of LOOKS) {
     await weir.setOption("HomePageContent", HTML);
     await weir.setOption("Notice", "**Maintenance** on Sunday");
     await weir.setOption("Footer", '<p>© <a href="https://example.com">Acme</a></p>');
+    const tab = await browser.open(weir.url, { language, theme, viewport });
     for (const path of ["/pricing", "/pricing?ratios=1&group=vip", "/pricing?open=gpt-4o", "/about", "/"]) {
-      const tab = await browser.open(weir.url + path, { language, theme, viewport });
-      await tab.page.waitForLoadState("networkidle");
-      await tab.axe();
-      expect(await tab.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+      await tab.page.goto(weir.url + path);
+      await tab.looksRight();
       tab.check();
-      await tab.context.close();
     }
+    await tab.close();
     for (const option of ["About", "HomePageContent", "Notice", "Footer"]) await weir.setOption(option, "");
-  }, 60_000);
+  });
 }
 
 test("on a phone the site's pages are behind one button", async () => {
@@ -162,5 +164,5 @@ test("on a phone the site's pages are behind one button", async () => {
   await tab.page.getByRole("menuitem", { name: "About" }).click();
   await tab.page.getByRole("heading", { name: "About Weir" }).waitFor();
   tab.check();
-  await tab.context.close();
-}, 30_000);
+  await tab.close();
+});

@@ -3,22 +3,19 @@
  * way back in. At a desk by keyboard alone, on a phone by touch.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import AxeBuilder from "@axe-core/playwright";
 import OpenAI from "openai";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { buildClient } from "../../scripts/build-client";
-import { findChromium } from "../../scripts/chromium";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { expectToLookRight as accessible, launchBrowser, type TestBrowser } from "../kit/browser";
 import { startWeir, type Weir } from "../kit/weir";
 
 const PASSWORD = "brick7Wall-six";
-let browser: Browser;
+let browser: TestBrowser;
 let weir: Weir;
 
 beforeAll(async () => {
-  const executablePath = findChromium();
-  [browser] = await Promise.all([chromium.launch({ executablePath, args: ["--no-sandbox"] }), buildClient()]);
+  browser = await launchBrowser();
 }, 60_000);
-afterAll(() => browser.close());
+afterAll(() => browser?.close());
 
 /** A page of a fresh visitor; everything the browser complains about ends the test. */
 async function visit(options: BrowserContextOptions, run: (page: Page) => Promise<void>): Promise<void> {
@@ -35,14 +32,6 @@ async function visit(options: BrowserContextOptions, run: (page: Page) => Promis
     await context.close();
     await weir.stop();
   }
-}
-
-async function accessible(page: Page): Promise<void> {
-  // Toasts fade in; half-transparent text would be measured.
-  await page.waitForTimeout(300);
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
 }
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { name, level: 1 }).waitFor();
@@ -111,13 +100,13 @@ describe("the first run", () => {
       let answer = "";
       for await (const chunk of stream) answer += chunk.choices[0]?.delta.content ?? "";
       expect(answer).toEndWith("第一个请求");
-      await page.getByText(/成功 · 200 · demo-echo · 首字 .+ · \$0\.0000/).waitFor({ timeout: 5000 });
+      await page.getByText(/成功 · 200 · demo-echo · 首字 .+ · \$0\.0000/).waitFor();
       const [row] = await weir.logs();
       expect(row?.quota).toBe(Math.round(((row?.prompt_tokens ?? 0) + (row?.completion_tokens ?? 0)) / 2));
       expect(await weir.audit()).toEqual([]);
       expect((await weir.anonymous("GET", "/api/setup")).body.data).toMatchObject({ status: true });
     });
-  }, 60_000);
+  });
 
   test("works on a phone, and the test button sends a real call whose answer streams in", async () => {
     await visit({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: "dark" }, async (page) => {
@@ -141,7 +130,7 @@ describe("the first run", () => {
       await page.getByText(/成功 · 200 · demo-echo/).waitFor();
       await accessible(page);
     });
-  }, 60_000);
+  });
 });
 
 describe("signing in", () => {
@@ -180,5 +169,5 @@ describe("signing in", () => {
       await context.close();
       await weir.stop();
     }
-  }, 60_000);
+  });
 });

@@ -5,10 +5,16 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { setDefaultTimeout } from "bun:test";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { buildClient } from "../../scripts/build-client";
 import { findChromium, HOW_TO_GET_CHROMIUM } from "../../scripts/chromium";
+import { settled, WAIT_LIMIT, watchRequests } from "./browser-wait";
+import { withLock } from "./lock";
 import type { Session } from "./weir";
+
+// A minute for each test of a file that uses a browser; the waits inside have limits of their own.
+setDefaultTimeout(60_000);
 
 export type Language = "zh" | "en";
 export type Theme = "light" | "dark";
@@ -29,14 +35,22 @@ export interface ConsolePage {
   expectProblem(part: string): void;
   /** Throws with everything that went wrong in the page so far. */
   check(): void;
-  /** Every rule of axe on what is shown now; throws with each violation and its elements. */
+  /** Waits until everything is loaded and drawn. */
+  settled(): Promise<void>;
+  /** Every rule of axe on what is shown once the page has settled; throws with each violation and its elements. */
   axe(): Promise<void>;
+  /** As `axe`, and throws when the page scrolls sideways. */
+  looksRight(): Promise<void>;
   /** Saved to tests/.artifacts/<name>.png. */
   screenshot(name: string): Promise<void>;
+  /** Closes its context. A route's handler that is at work then is not a fault of the test. */
+  close(): Promise<void>;
 }
 
 export interface TestBrowser {
   open(url: string, options?: PageOptions): Promise<ConsolePage>;
+  /** An empty profile of a test's own making: nothing stored, nobody signed in, no page yet. */
+  newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
   close(): Promise<void>;
 }
 
@@ -46,15 +60,21 @@ const ARTIFACTS = join(import.meta.dir, "../.artifacts");
 const SOURCES = ["src/client", "src/shared", "locales", "scripts/plugins"];
 const VIEWPORTS = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
 
-/** Builds the console into dist/client unless what is there is newer than every source of it. */
+/** Builds the console into dist/client unless what is there is newer than every source of it; once for all processes. */
 export async function builtConsole(): Promise<void> {
+  if (isBuilt()) return;
+  mkdirSync(join(ROOT, "dist"), { recursive: true });
+  await withLock(join(ROOT, "dist/.building"), async () => {
+    if (!isBuilt()) await buildClient();
+  });
+}
+
+function isBuilt(): boolean {
   const built = join(ROOT, "dist/client/index.html");
-  if (existsSync(built)) {
-    const time = statSync(built).mtimeMs;
-    const sources = SOURCES.flatMap((folder) => [...new Bun.Glob("**/*.*").scanSync({ cwd: join(ROOT, folder), absolute: true })]);
-    if (sources.every((file) => statSync(file).mtimeMs <= time)) return;
-  }
-  await buildClient();
+  if (!existsSync(built)) return false;
+  const time = statSync(built).mtimeMs;
+  const sources = SOURCES.flatMap((folder) => [...new Bun.Glob("**/*.*").scanSync({ cwd: join(ROOT, folder), absolute: true })]);
+  return sources.every((file) => statSync(file).mtimeMs <= time);
 }
 
 /** Starts Chromium and makes sure that the console is built. Throws, saying how to get one, when there is no Chromium. */
@@ -66,14 +86,49 @@ export async function launchBrowser(): Promise<TestBrowser> {
   const browser: Browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
   return {
     open: (url, options) => openPage(browser, url, options),
+    newContext: (options) => newContext(browser, options),
     close: () => browser.close(),
   };
+}
+
+async function newContext(browser: Browser, options?: BrowserContextOptions): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(WAIT_LIMIT);
+  watchRequests(context);
+  return context;
+}
+
+/**
+ * Every rule of axe; each violation and its elements as lines. A page without frames is judged where it is: the default way
+ * puts the results together in a second page, which takes three times as long and the focus. Only violations are described.
+ */
+async function axeViolations(page: Page): Promise<string[]> {
+  await settled(page);
+  const alone = page.frames().length === 1;
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode(alone).options({ resultTypes: ["violations"] }).analyze();
+  return violations.flatMap(({ id, help, nodes }) => [
+    `${id}: ${help}`,
+    ...nodes.map((node) => `  ${node.target.join(" ")}  ${node.html.slice(0, 200)}`),
+  ]);
+}
+
+/** Throws when axe finds something on what is shown. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const lines = await axeViolations(page);
+  if (lines.length > 0) throw new Error(`axe on ${page.url()}:\n${lines.join("\n")}`);
+}
+
+/** Throws when axe finds something, or the page scrolls sideways. */
+export async function expectToLookRight(page: Page): Promise<void> {
+  await expectAccessible(page);
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  if (overflow > 0) throw new Error(`${page.url()} is ${overflow} px wider than its window`);
 }
 
 async function openPage(browser: Browser, url: string, options: PageOptions = {}): Promise<ConsolePage> {
   const { language = "zh", theme = "light", viewport = "desktop", as } = options;
   const phone = viewport === "phone";
-  const context = await browser.newContext({
+  const context = await newContext(browser, {
     viewport: VIEWPORTS[viewport],
     hasTouch: phone,
     isMobile: phone,
@@ -82,7 +137,6 @@ async function openPage(browser: Browser, url: string, options: PageOptions = {}
     locale: language === "zh" ? "zh-CN" : "en-GB",
     permissions: ["clipboard-read", "clipboard-write"],
   });
-  context.setDefaultTimeout(10_000);
   const { origin } = new URL(url);
   const user = as && (await as.ok<{ id: number }>("GET", "/api/user/self"));
   await context.addInitScript(
@@ -111,6 +165,9 @@ async function openPage(browser: Browser, url: string, options: PageOptions = {}
     if (why !== "net::ERR_ABORTED") problems.push(`request: ${request.method()} ${request.url()} ${why}`);
   });
   await page.goto(url);
+  const withLook = (error: Error): never => {
+    throw new Error(`${error.message}\n(${language}, ${theme}, ${viewport})`);
+  };
 
   return {
     page,
@@ -120,18 +177,16 @@ async function openPage(browser: Browser, url: string, options: PageOptions = {}
       const left = problems.filter((problem) => !expected.some((part) => problem.includes(part)));
       if (left.length > 0) throw new Error(`The page had ${left.length} problems:\n${left.join("\n")}`);
     },
-    axe: async () => {
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      if (violations.length === 0) return;
-      const lines = violations.flatMap(({ id, help, nodes }) => [
-        `${id}: ${help}`,
-        ...nodes.map((node) => `  ${node.target.join(" ")}  ${node.html.slice(0, 200)}`),
-      ]);
-      throw new Error(`axe on ${page.url()} (${language}, ${theme}, ${viewport}):\n${lines.join("\n")}`);
-    },
+    settled: () => settled(page),
+    axe: () => expectAccessible(page).catch(withLook),
+    looksRight: () => expectToLookRight(page).catch(withLook),
     screenshot: async (name) => {
       mkdirSync(ARTIFACTS, { recursive: true });
       await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage: true });
+    },
+    close: async () => {
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      await context.close();
     },
   };
 }

@@ -3,8 +3,9 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readReport, summaryLine } from "../../scripts/junit";
+import { failedTests, readReport, summaryLine } from "../../scripts/junit";
 import { runCommand } from "../../scripts/run-command";
+import { secondChance } from "../../scripts/second-chance";
 
 async function report(files: Record<string, string>): Promise<ReturnType<typeof readReport>> {
   const folder = mkdtempSync(join(tmpdir(), "weir-runner-"));
@@ -47,6 +48,56 @@ test("a file that ends the process with success takes nothing with it unseen", a
   });
   expect(counts.failed).toBeGreaterThan(0);
 });
+
+/** Runs the files in a folder of their own, then gives what failed a second chance; answers what passed then and what is kept. */
+async function twice(files: Record<string, string>): Promise<{ failed: string[]; flaky: string[]; kept: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "weir-runner-"));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const [xml, keepIn] = [join(folder, "report.xml"), join(folder, "flaky.txt")];
+  await runCommand(
+    [process.execPath, "test", "--reporter=junit", `--reporter-outfile=${xml}`, ...Object.keys(files).map((name) => `./${name}`)],
+    { timeoutMs: 30_000, cwd: folder },
+  );
+  const failed = failedTests(readFileSync(xml, "utf8"));
+  const flaky = await secondChance(failed, { testSeconds: 5, keepIn, cwd: folder });
+  const kept = existsSync(keepIn) ? readFileSync(keepIn, "utf8") : "";
+  rmSync(folder, { recursive: true, force: true });
+  return { failed: failed.map(({ path }) => path.join(" > ")), flaky, kept };
+}
+
+test("a test that fails once and passes alone is named flaky, with both outputs kept; one that fails twice has failed", async () => {
+  const { failed, flaky, kept } = await twice({
+    "a.test.ts": `import { describe, expect, test } from "bun:test";
+      import { existsSync, writeFileSync } from "node:fs";
+      const first = !existsSync("ran"); writeFileSync("ran", "");
+      describe("outer (a.b)", () => describe("in & <out>", () => {
+        test('costs $5 "or" so?', () => expect(first ? "unlucky" : "fine").toBe("fine"));
+        test('costs $5 "or" so? Never', () => expect(1).toBe(2));
+        test("fine", () => {});
+      }));`,
+  });
+  expect(failed).toEqual(['outer (a.b) > in & <out> > costs $5 "or" so?', 'outer (a.b) > in & <out> > costs $5 "or" so? Never']);
+  expect(flaky).toEqual(['a.test.ts > outer (a.b) > in & <out> > costs $5 "or" so?']);
+  expect(kept).toContain("unlucky");
+  expect(kept).toContain("1 pass");
+  expect(kept).not.toContain("Never");
+}, 30_000);
+
+test("a failed hook gets no second chance by running nothing, nor do many failures at once", async () => {
+  const hook = await twice({
+    "hook.test.ts": `import { beforeAll, describe, test } from "bun:test";
+      describe("d", () => { beforeAll(() => { throw new Error("no"); }); test("one", () => {}); });`,
+  });
+  expect(hook.failed).toEqual(["d > (unnamed)"]);
+  expect(hook).toMatchObject({ flaky: [], kept: "" });
+  const many = await twice({
+    "many.test.ts": `import { expect, test } from "bun:test"; import { existsSync, writeFileSync } from "node:fs";
+      const first = !existsSync("ran"); writeFileSync("ran", "");
+      for (let i = 0; i < 6; i++) test("t" + i, () => expect(first).toBe(false));`,
+  });
+  expect(many.failed).toHaveLength(6);
+  expect(many.flaky).toEqual([]);
+}, 30_000);
 
 test("the last line names what was skipped only when something was", () => {
   expect(summaryLine({ passed: 3, failed: 0, skipped: 0 })).toBe("3 passed, 0 failed");

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AnswerEvent, DialectKey } from "../../src/server/relay/events";
 import { type Bytes, firstFrameEnd, FrameSplitter, readFrame } from "../../src/server/relay/sse";
-import { chatDialects } from "../../src/server/relay/dialects/chat-dialects";
+import { type UpstreamDialectKey, upstreamDialects } from "../../src/server/relay/dialects/vendor-dialects";
 import { StreamTranslator } from "../../src/server/relay/translate";
 
 export const FIXTURES = join(import.meta.dir, "fixtures");
 
 export interface Fixture {
-  dialect: DialectKey;
+  dialect: UpstreamDialectKey;
   name: string;
   bytes: Bytes;
 }
@@ -21,7 +21,7 @@ export const fixtures: Fixture[] = readdirSync(FIXTURES)
   .map((file) => {
     const [dialect = "", name = ""] = file.split(".");
     // The name of a fixture begins with its dialect.
-    return { dialect: dialect as DialectKey, name, bytes: Buffer.from(readFileSync(join(FIXTURES, file))) };
+    return { dialect: dialect as UpstreamDialectKey, name, bytes: Buffer.from(readFileSync(join(FIXTURES, file))) };
   });
 
 /** The data of every frame. */
@@ -36,8 +36,8 @@ export function* dataOf(bytes: Bytes): Generator<string> {
 }
 
 /** The events that a stream means, whole or in pieces. Throws where it is malformed. */
-export function eventsOf(dialect: DialectKey, stream: Uint8Array | readonly Uint8Array[]): AnswerEvent[] {
-  const decoder = chatDialects[dialect].streamDecoder("req-1");
+export function eventsOf(dialect: UpstreamDialectKey, stream: Uint8Array | readonly Uint8Array[]): AnswerEvent[] {
+  const decoder = upstreamDialects[dialect].streamDecoder("req-1");
   const splitter = new FrameSplitter();
   const events: AnswerEvent[] = [];
   const read = (region: Bytes | undefined): void => {
@@ -54,7 +54,7 @@ export const context = { id: "req-1", created: 1_763_700_000, include_usage: tru
 
 /** Feeds pieces of a stream and answers all that the caller gets. */
 export function translatePieces(
-  from: DialectKey,
+  from: UpstreamDialectKey,
   to: DialectKey,
   pieces: Iterable<Uint8Array>,
 ): { text: string; translator: StreamTranslator } {

@@ -11,6 +11,7 @@ import { Failed } from "./failed";
 import { classifyErrorIn200, failureOf } from "./failures";
 import { isObject, outline, tryParse } from "./json";
 import { Meter } from "./meter";
+import type { Wording } from "./operations/operation";
 import { Passage } from "./passage";
 import { type Bytes, firstFrameEnd, readFrame } from "./sse";
 import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
@@ -77,7 +78,9 @@ export function answerReader(call: Call, dialect: UpstreamDialectKey): AnswerRea
 /** Reads a whole answer in `dialect`: the caller's body and what it cost. undefined when it is no answer of that dialect. */
 export function readAnswer(call: Call, dialect: UpstreamDialectKey, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
   const { key } = call.dialect;
+  const { wording } = call.operation;
   const { anew, thoughts, standard } = wishesOf(call);
+  if (dialect === "openai-chat" && wording) return reworded(wording, bytes);
   if (key === "openai-chat" && dialect === key && !anew) return readOwn(bytes);
   const parsed = tryParse(bytes);
   const edit = (answer: ChatAnswer): ChatAnswer => {
@@ -90,6 +93,13 @@ export function readAnswer(call: Call, dialect: UpstreamDialectKey, bytes: Bytes
   if (key === dialect && !anew) return { body: bytes, result };
   call.warnings = [...call.warnings, ...answer.warnings];
   return { body: Buffer.from(JSON.stringify(answer.body)), result };
+}
+
+/** OpenAI's, in the words of a caller who does not ask for the operation in OpenAI's. */
+function reworded(wording: Wording, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
+  const own = readOwn(bytes);
+  const parsed = own && tryParse(own.body);
+  return own && isObject(parsed) ? { ...own, body: Buffer.from(JSON.stringify(wording.fromOpenai(parsed))) } : undefined;
 }
 
 /** OpenAI's, for an OpenAI caller: embeddings and completions as well. */

@@ -6,7 +6,7 @@ import { isObject, tryParse } from "./json";
 import type { Call } from "./call";
 import { RequestFault } from "./dialects/shared/fault";
 import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
-import type { ChatResult } from "./events";
+import type { ChatResult, Warn } from "./events";
 import { Failed } from "./failed";
 import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfterSeconds } from "./failures";
 import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/direct-answer";
@@ -91,7 +91,8 @@ export async function attempt(call: Call, chosen: PoolChannel): Promise<Attempt>
       firstByteLimit();
     }
 
-    const response = await exchange(outgoing, toolsFor(engine, channel, controller.signal, () => seams.now()));
+    const warn: Warn = (code, detail) => void (call.warnings = [...call.warnings, { code, detail }]);
+    const response = await exchange(outgoing, toolsFor(engine, channel, controller.signal, () => seams.now(), warn));
     firstByteLimit();
     record.status = response.status;
     record.upstream_request_id = call.upstream_request_id = upstreamRequestId(response.headers);
@@ -112,6 +113,8 @@ export async function attempt(call: Call, chosen: PoolChannel): Promise<Attempt>
   record.duration_ms = seams.now() - started;
   if (!outcome.ok) {
     const { failure } = outcome;
+    // A token that was good a moment ago may have been taken back.
+    if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.tokens.drop(channel);
     record.failure = failure.class;
     record.message = failure.error ? failure.error.message : (failure.phase ?? "");
     engine.routing.cooling.failed(placeOf(channel), call.request.model, record, started, failure);
@@ -152,9 +155,7 @@ async function judge(call: Call, channel: PoolChannel, response: Response): Prom
   const { status, headers } = response;
   const retryAfter = retryAfterSeconds(headers.get("retry-after"), call.engine.seams.now());
   const body = status >= 400 ? await readErrorBody(response).catch(() => undefined) : undefined;
-  const error = body && readChannelError(channel, call.upstream_model, tryParse(body));
-  // A token that was good a moment ago may have been taken back.
-  if (status === 401) call.engine.tokens.drop(channel);
+  const error = body && readChannelError(channel, call.operation, call.upstream_model, tryParse(body));
   return classifyStatus(status, error, channel.status_mapping, retryAfter);
 }
 
@@ -162,7 +163,7 @@ async function readWhole(call: Call, channel: PoolChannel, dialect: UpstreamDial
   const body = Buffer.from(await response.arrayBuffer());
   const answer = readAnswer(call, dialect, body);
   if (answer) return { ok: true, kind: "whole", ...answer };
-  const error = readChannelError(channel, call.upstream_model, tryParse(body));
+  const error = readChannelError(channel, call.operation, call.upstream_model, tryParse(body));
   throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", response.status));
 }
 
@@ -173,7 +174,7 @@ async function openStream(
   const type = response.headers.get("content-type") ?? "";
   if (!response.body || (type !== "" && !/event-stream|octet-stream|text\/plain/i.test(type))) {
     const parsed = response.body && tryParse(await readErrorBody(response));
-    const error = readChannelError(channel, call.upstream_model, parsed);
+    const error = readChannelError(channel, call.operation, call.upstream_model, parsed);
     throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", response.status));
   }
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();

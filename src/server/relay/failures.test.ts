@@ -58,6 +58,9 @@ describe("classification of upstream failures", () => {
     expect(classifyErrorIn200(error({}))).toMatchObject({ retry: true, status: 502 });
     expect(classifyErrorIn200(error({ code: "rate_limit_exceeded" }))).toMatchObject({ class: "rate_limited", status: 429 });
     expect(classifyErrorIn200(error({ type: "overloaded_error" }))).toMatchObject({ class: "overloaded", status: 503 });
+    const mistake = { class: "caller_mistake", status: 400, retry: true, disable: false };
+    expect(classifyErrorIn200(error({ type: "invalid_request_error" }))).toMatchObject(mistake);
+    expect(classifyErrorIn200(error({ type: "invalid_request_error", code: "503" }))).toMatchObject({ status: 503 });
   });
 });
 

@@ -81,6 +81,8 @@ const modelWords = new Set(["model_not_found", "model_not_supported", "unsupport
 const overloadWords = new Set(["overloaded_error", "overloaded", "engine_overloaded", "server_overloaded"]);
 const rateWords = new Set(["rate_limit_exceeded", "rate_limit_error", "too_many_requests"]);
 
+const callerWords = new Set(["invalid_request_error"]);
+
 /** Longest pause that an upstream's Retry-After may order. */
 const MAX_COOL_MS = 600_000;
 
@@ -136,7 +138,8 @@ export function classifyStatus(
 /** Judges an error object inside a 200 answer or a stream: its own words first, a 502 otherwise. */
 export function classifyErrorIn200(error: WireError): Failure {
   const says = (words: ReadonlySet<string>): boolean => words.has(error.code) || words.has(error.type);
-  const status = says(rateWords) ? 429 : says(overloadWords) ? 503 : /^[45]\d\d$/.test(error.code) ? Number(error.code) : 502;
+  const named = /^[45]\d\d$/.test(error.code) ? Number(error.code) : undefined;
+  const status = says(rateWords) ? 429 : says(overloadWords) ? 503 : (named ?? (says(callerWords) ? 400 : 502));
   const failure = classifyStatus(status, error, new Map());
   // The caller's request was accepted with 200: it cannot be his mistake alone, another channel may take it.
   return { ...failure, retry: true, upstream_status: 200 };

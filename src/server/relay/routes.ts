@@ -7,6 +7,7 @@ import { responsesDialect } from "./dialects/openai-responses/dialect";
 import { chat, completions } from "./operations/chat";
 import { anthropicCounter, geminiCounter, type TokenCounter } from "./operations/count-tokens";
 import { generateContent, messages, responses } from "./operations/dialect-chat";
+import { embedContent } from "./operations/embed-content";
 import { embeddings, engineEmbeddings } from "./operations/embeddings";
 import { imageEdits, imageGenerations, imageVariations } from "./operations/images";
 import { moderations } from "./operations/moderations";
@@ -53,7 +54,7 @@ export const relayRoutes: Readonly<Record<string, Route>> = {
 };
 
 const MODEL_PREFIX = /^\/v1(?:beta)?\/models\/(.+)$/;
-const GENERATE = /^\/v1(?:beta)?\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
+const GENERATE = /^\/v1(?:beta)?\/models\/(.+):(generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/;
 const ENGINE = /^\/v1\/engines\/(.+)\/embeddings$/;
 
 function decode(path: string): string {
@@ -84,6 +85,9 @@ export function findRoute(method: string, path: string): Route | undefined {
   const generate = method === "POST" ? GENERATE.exec(path) : null;
   const generated = decode(generate?.[1] ?? "");
   if (generate?.[2] === "countTokens") return { dialect: gemini, operation: "count_tokens", counter: geminiCounter, model: generated };
+  if (generate?.[2] === "embedContent" || generate?.[2] === "batchEmbedContents") {
+    return { dialect: gemini, operation: embedContent(generated, generate[2] === "batchEmbedContents") };
+  }
   if (generate) return { dialect: gemini, operation: generateContent(generated, generate[2] !== "generateContent") };
   return isUnserved(method, path) ? { dialect: openaiChat, operation: "unserved" } : undefined;
 }
@@ -108,6 +112,9 @@ export const listedRoutes: readonly { method: string; path: string; operation: s
   { method: "POST", path: "/v1/engines/{model}/embeddings", operation: "embeddings", bodies: ["application/json"] },
   ...["generateContent", "streamGenerateContent"].map((call) => (
     { method: "POST", path: `/v1beta/models/{model}:${call}`, operation: "chat", bodies: ["application/json"] }
+  )),
+  ...["embedContent", "batchEmbedContents"].map((call) => (
+    { method: "POST", path: `/v1beta/models/{model}:${call}`, operation: "embeddings", bodies: ["application/json"] }
   )),
   { method: "POST", path: "/v1beta/models/{model}:countTokens", operation: "count_tokens" },
   ...unservedRoutes.map((line) => {

@@ -83,6 +83,16 @@ export class FrameSplitter {
   }
 }
 
+/** The frames of a region of whole frames, one by one. */
+export function* wholeFrames(region: Bytes | undefined): Generator<Bytes> {
+  for (let from = 0; region && from < region.length;) {
+    const next = firstFrameEnd(region, from, region.length);
+    const end = next < 0 ? region.length : next;
+    yield region.subarray(from, end);
+    from = end;
+  }
+}
+
 /** One frame, read. `data` is undefined when the frame has no data line (comments, pings). */
 export interface Frame {
   event: string;

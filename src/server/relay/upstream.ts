@@ -1,14 +1,16 @@
 /** One request to one channel: what is sent, and the answer's body under the deadlines of the call. */
+import { ANTHROPIC_VERSION } from "../../shared/channel-types";
 import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning } from "./events";
+import { fitted } from "./fit";
 import { withSystemPrompt } from "./providers/rewrite";
 import { isObject, tryParse, withMembers } from "./json";
 import { directUrl } from "./operations/direct";
 import type { Operation } from "./operations/operation";
 import type { Outgoing } from "./providers/provider";
 import { providerOf } from "./providers/registry";
-import { addressOf, dialectOf } from "./providers/speak";
+import { addressOf, dialectOf, operationFor } from "./providers/speak";
 import type { PoolChannel } from "./seams";
 import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
 import { carriesSeals, translateRequest } from "./translate";
@@ -29,7 +31,7 @@ export interface UpstreamRequest {
 
 /** Where a channel is asked for an operation; undefined when its type does not serve it. */
 export function urlOf(channel: PoolChannel, operation: Operation, model: string, stream = false): string | undefined {
-  return directUrl(addressOf(channel, operation.key, model, stream), operation, channel.type.complete_url);
+  return directUrl(addressOf(channel, operation, model, stream), operation, channel.type.complete_url);
 }
 
 /**
@@ -40,7 +42,7 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   const { request, operation } = call;
   const model = channel.model_mapping.get(request.model) ?? request.model;
   const provider = providerOf(channel);
-  const dialect = dialectOf(channel, operation.key, model);
+  const dialect = dialectOf(channel, operation, model);
   const url = urlOf(channel, operation, model, request.stream);
   if (!provider || dialect === undefined || url === undefined) return undefined;
 
@@ -52,38 +54,60 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   }
   // The relay reads along; it does not want to unpack.
   headers["accept-encoding"] = "identity";
-  const outgoing = { channel, operation: operation.key, model, stream: request.stream, url, headers };
+  const asked = operationFor(channel, operation, model);
+  if (asked === "messages") addAnthropicHeaders(headers);
+  const outgoing = { channel, operation: asked, model, stream: request.stream, url, headers };
   if (call.form) {
     const form = call.form.body(model === request.model && !request.model_added ? undefined : model);
     headers["content-type"] = call.form.content_type;
     headers["content-length"] = String(form.length);
     return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: form.body }, dialect, warnings: [] };
   }
-  const { body, warnings } = bodyFor(call, channel, dialect, model);
-  return { outgoing: { ...outgoing, body }, dialect, warnings };
+  const said = bodyFor(call, channel, dialect, model);
+  const fit = operation.key === "chat" ? fitted(channel.type, said.body) : undefined;
+  const warnings = fit ? [...said.warnings, ...fit.warnings] : said.warnings;
+  return { outgoing: { ...outgoing, body: fit?.body ?? said.body }, dialect, warnings };
+}
+
+/** A vendor that takes Anthropic's calls besides OpenAI's documents the key where Anthropic's own programs put it. */
+function addAnthropicHeaders(headers: Record<string, string>): void {
+  headers["anthropic-version"] ??= ANTHROPIC_VERSION;
+  const key = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1];
+  if (key !== undefined) headers["x-api-key"] ??= key;
 }
 
 /** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */
 function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, model: string): { body: Bytes; warnings: readonly Warning[] } {
   const { request, dialect, body } = call;
-  const { include_usage } = channel.type;
+  const { include_usage, max_top_p } = channel.type;
   const from = dialect.key;
   if (call.operation.key === "chat" && (from !== to || channel.setting.system_prompt !== undefined || carriesSeals(body))) {
     const parsed = tryParse(body);
     const address = { model: request.model, stream: request.stream };
     const translated = translateRequest(from, to, isObject(parsed) ? parsed : {}, model, address, (prompt) => withSystemPrompt(prompt, channel));
     const { stream_options: _, ...without } = translated.body;
-    const written = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;
+    const { top_p } = translated.body;
+    const kept = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;
+    const written = to === "openai-chat" && tooGreat(top_p, max_top_p) ? { ...kept, top_p: max_top_p } : kept;
     return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
   }
+  const { wording } = call.operation;
+  const hinted = wording && !providerOf(channel)?.direct?.[call.operation.key] ? tryParse(body) : undefined;
+  if (wording && isObject(hinted)) return { body: Buffer.from(JSON.stringify({ ...wording.withoutHints(hinted), model })), warnings: [] };
   const changes: Record<string, unknown> = {};
   // Gemini names its model in the address alone.
   if (to !== "gemini" && (model !== request.model || request.model_added)) changes.model = model;
   if (to === "openai-chat" && request.stream && !request.include_usage && include_usage) {
     changes.stream_options = { include_usage: true };
   }
+  if (to === "openai-chat" && max_top_p !== undefined) {
+    const parsed = tryParse(body);
+    if (isObject(parsed) && tooGreat(parsed.top_p, max_top_p)) changes.top_p = max_top_p;
+  }
   return { body: Object.keys(changes).length > 0 ? withMembers(body, changes) : body, warnings: [] };
 }
+
+const tooGreat = (top_p: unknown, most: number | undefined): boolean => most !== undefined && typeof top_p === "number" && top_p > most;
 
 /** A streamed answer whose first content has arrived. */
 export interface UpstreamStream {

@@ -16,6 +16,7 @@ export type Dialect =
   | "dify"
   | "jina"
   | "midjourney"
+  | "mistral"
   | "palm"
   | "replicate"
   | "spark"
@@ -120,6 +121,8 @@ export interface ChannelType<
   readonly operations: readonly Operation[];
   /** Paths that differ from `openaiPaths`; `{model}` and `{other}` are replaced. */
   readonly paths: Readonly<Partial<Record<Operation, string>>>;
+  /** Paths of models whose name begins with `prefix`, before `paths`. */
+  readonly model_paths: readonly { readonly prefix: string; readonly operation: Operation; readonly path: string }[];
   /** Asks for stream_options.include_usage (only where the dialect has it and the vendor accepts it). */
   readonly include_usage: boolean;
   /** Greatest top_p that the vendor accepts. */
@@ -185,6 +188,7 @@ export function provider<const Id extends number, const Key extends string, cons
     fixed_models: false,
     operations: ["chat", "completions", "embeddings"],
     paths: {},
+    model_paths: [],
     include_usage: false,
     test: true,
     fetch_models: { path: "/v1/models", shape: "openai" },

@@ -54,7 +54,10 @@ export const models = {
   openai,
   claude,
   gemini: [...gemini, "gemini-embedding-2", "gemini-embedding-001", "text-embedding-004", "imagen-3.0-generate-002"],
-  vertex: [...claude, ...gemini, "llama-3.3-70b-instruct-maas"],
+  vertex: [
+    ...claude, ...gemini, "gemini-embedding-001", "text-embedding-005", "text-multilingual-embedding-002", "imagen-4.0-generate-001",
+    "llama-3.3-70b-instruct-maas",
+  ],
   deepseek,
   midjourney: mjActions,
   midjourneyPlus: [
@@ -81,7 +84,8 @@ export const models = {
   ali: [
     "qwen3.7-max", "qwen3.7-plus", "qwen3.6-plus", "qwen3.6-flash", "qwen3-max", "qwen-max", "qwen-plus", "qwen-turbo",
     "qwen-flash", "qwen-long", "qwen3-coder-plus", "qwen3-coder-flash", "qwen3-vl-plus", "qwen-vl-max", "qwen-vl-plus",
-    "qwq-plus", "text-embedding-v4", "text-embedding-v3", "qwen3-rerank",
+    "qwq-plus", "text-embedding-v4", "text-embedding-v3", "qwen3-rerank", "gte-rerank-v2", "qwen-image",
+    "qwen-image-plus", "wan2.6-t2i", "wan2.5-t2i-preview",
   ],
   spark: ["4.0Ultra", "generalv3.5", "max-32k", "generalv3", "pro-128k", "lite"],
   ai360: [

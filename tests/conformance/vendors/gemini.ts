@@ -17,10 +17,65 @@ export const vendor: VendorFake = {
     if (path.includes("gemini-none")) {
       return Response.json({ error: { code: 404, message: "models/gemini-none is not found", status: "NOT_FOUND" } }, { status: 404 });
     }
+    if (path === "/v1beta/models/gemini-embedding-001:batchEmbedContents") {
+      const one = (text: string) => ({ model: "models/gemini-embedding-001", content: { parts: [{ text }] }, outputDimensionality: 2 });
+      expect(json).toEqual({ requests: [one("hello"), one("world")] });
+      return Response.json({ embeddings: [{ values: [0.25, -0.5] }, { values: [1, 2] }], usageMetadata: { promptTokenCount: 6 } });
+    }
+    if (path === "/v1beta/models/imagen-4.0-generate-001:predict") {
+      if (JSON.stringify(json).includes("forbidden")) return Response.json({ predictions: [{ raiFilteredReason: "Unable to show generated images." }] });
+      expect(json).toEqual({ instances: [{ prompt: "a cat" }], parameters: { sampleCount: 2, aspectRatio: "9:16" } });
+      return Response.json({ predictions: [{ mimeType: "image/png", bytesBase64Encoded: "aGk=" }, { mimeType: "image/png", bytesBase64Encoded: "eW8=" }] });
+    }
+    if (path === "/v1beta/models/gemini-2.5-flash-image:generateContent") {
+      expect(json).toEqual({ contents: [{ role: "user", parts: [{ text: "a cat" }] }], generationConfig: { responseModalities: ["TEXT", "IMAGE"] } });
+      const drawn = { content: { role: "model", parts: [{ text: "Here:" }, { inlineData: { mimeType: "image/png", data: "aGk=" } }] }, finishReason: "STOP" };
+      return Response.json({ candidates: [drawn], usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 1290, totalTokenCount: 1293 } });
+    }
     expect(json).toMatchObject({ contents: [{ role: "user", parts: [{ text: "hello" }] }] });
     expect(json).not.toHaveProperty("model");
     if (path === "/v1beta/models/gemini-2.5-flash:generateContent") return Response.json(answer);
     expect(path).toBe("/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse");
     return sse(answer);
   },
+  calls: [
+    {
+      name: "texts are embedded in one call, with the tokens that Google counts",
+      path: "/v1/embeddings",
+      body: { model: "gemini-embedding-001", input: ["hello", "world"], dimensions: 2 },
+      check: ({ status, json }) =>
+        expect([status, json]).toMatchObject([200, { object: "list", data: [{ index: 0, embedding: [0.25, -0.5] }, { index: 1, embedding: [1, 2] }] }]),
+      usage: { prompt: 6, completion: 0 },
+    },
+    {
+      name: "vectors are packed as base64 for who asks so",
+      path: "/v1/embeddings",
+      body: { model: "gemini-embedding-001", input: ["hello", "world"], dimensions: 2, encoding_format: "base64" },
+      check: ({ json }) => expect(json.data).toMatchObject([{ embedding: Buffer.from(Float32Array.of(0.25, -0.5).buffer).toString("base64") }, {}]),
+    },
+    {
+      name: "tokens instead of a text are the caller's mistake: Google takes none",
+      path: "/v1/embeddings",
+      body: { model: "gemini-embedding-001", input: [1, 2, 3] },
+      check: ({ status, text }) => expect([status, text]).toEqual([400, expect.stringContaining("input")]),
+    },
+    {
+      name: "Imagen draws in the shape nearest to the size",
+      path: "/v1/images/generations",
+      body: { model: "imagen-4.0-generate-001", prompt: "a cat", n: 2, size: "1024x1792" },
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ b64_json: "aGk=" }, { b64_json: "eW8=" }] }]),
+    },
+    {
+      name: "a picture that Google filters out is a refusal in its words, no empty answer",
+      path: "/v1/images/generations",
+      body: { model: "imagen-4.0-generate-001", prompt: "forbidden" },
+      check: ({ status, text }) => expect([status >= 400, text]).toEqual([true, expect.stringContaining("Unable to show generated images")]),
+    },
+    {
+      name: "Gemini models that draw are asked by generateContent",
+      path: "/v1/images/generations",
+      body: { model: "gemini-2.5-flash-image", prompt: "a cat" },
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ b64_json: "aGk=" }], usage: { input_tokens: 3, output_tokens: 1290 } }]),
+    },
+  ],
 };

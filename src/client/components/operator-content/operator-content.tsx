@@ -18,7 +18,7 @@ export function OperatorText({ text, demote, className }: { text: string; demote
         <p>{text}</p>
       ) : (
         <ErrorBoundary>
-          <Suspense fallback={<span data-testid="content-loading" />}>
+          <Suspense fallback={<span data-loading data-testid="content-loading" />}>
             <RichText text={text} demote={demote} />
           </Suspense>
         </ErrorBoundary>

@@ -6,16 +6,14 @@ const FIRST = [
   "minimax",
 ];
 
-/** Vendors with an address of their own kind that the relay calls (server: relay/providers/registry.ts). */
-const CALLED = new Set(["gemini"]);
+/** Vendors with a provider file (server: relay/providers/registry.ts) whose channel needs a key and nothing else. */
+const KEY_ONLY = new Set(["gemini", "mistral", "minimax", "cohere"]);
 
 /**
- * The types that a first channel can have: those that answer chat calls in a dialect the relay speaks. The rest is in the
- * channel form.
+ * The types that a first channel can have: those that answer chat calls and ask for little. The rest is in the channel form.
  */
 export const firstChannelTypes: readonly ChannelType[] = channelTypes
-  .filter((type: ChannelType) =>
-    ["openai-chat", "anthropic", "gemini"].includes(type.dialect) && (!type.custom || CALLED.has(type.key)) && type.operations.includes("chat"))
+  .filter((type: ChannelType) => (!type.custom || KEY_ONLY.has(type.key)) && type.operations.includes("chat"))
   .toSorted((a: ChannelType, b: ChannelType) => rank(a) - rank(b));
 
 /** How many of them are shown at first. */

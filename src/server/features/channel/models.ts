@@ -1,7 +1,7 @@
 /** Model lists: of the registry, of the enabled channels, and of an upstream. */
 import type * as z from "zod";
 import { type fetchModelsInput, splitKeys } from "../../../shared/channel";
-import { baseUrlOf, type ChannelType, channelType, channelTypes, knownModels } from "../../../shared/channel-types";
+import { baseUrlOf, type ChannelType, channelType, channelTypes, knownModels, planModels } from "../../../shared/channel-types";
 import { AppError, fail } from "../../../shared/errors";
 import type { Ctx } from "../../context";
 import { EGRESS_MAX_BYTES, EGRESS_TIMEOUT_MS, egressFetch, readLimited } from "../../lib/egress";
@@ -42,7 +42,7 @@ export function allModels(ctx: Pick<Ctx, "pool">): ModelObject[] {
 function listUrl(type: ChannelType, base_url: string): string {
   if (!type.fetch_models) fail("fetch_models_unsupported");
   if (base_url === "") fail("channel_base_url_missing");
-  return base_url + type.fetch_models.path;
+  return planModels(base_url) ?? base_url + type.fetch_models.path;
 }
 
 function namesOrFail(type: ChannelType, status: number, text: string, key: string): string[] {

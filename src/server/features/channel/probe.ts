@@ -57,11 +57,11 @@ const whole = (value: unknown): number =>
 export async function probe(channel: PoolChannel, asked: string, timeoutMs: number, signal?: AbortSignal): Promise<ProbeResult> {
   const model = channel.model_mapping.get(asked) ?? asked;
   const operation = isEmbedding(model) ? "embeddings" : "chat";
-  const dialect = dialectOf(channel, operation, model) ?? fail("channel_test_unsupported");
+  const dialect = dialectOf(channel, { key: operation }, model) ?? fail("channel_test_unsupported");
   const deadline = deadlineOf(timeoutMs, signal);
   const headers = { ...upstreamHeaders(channel), "content-type": "application/json", accept: "application/json" };
   const call = async (body: object, stream = false): Promise<ProbeResult & { status: number }> => {
-    const url = addressOf(channel, operation, model, stream) ?? fail("channel_test_unsupported");
+    const url = addressOf(channel, { key: operation }, model, stream) ?? fail("channel_test_unsupported");
     const outgoing = { channel, operation, model, stream, url, headers, body: Buffer.from(JSON.stringify(body)) } as const;
     const response = await exchange(outgoing, ownTools(channel, deadline));
     const text = await readLimited(response, TEST_MAX_BYTES);
@@ -116,7 +116,7 @@ function judge(channel: PoolChannel, dialect: UpstreamDialectKey, model: string,
     trouble: { status, disable: failure.disable, message: upstreamMessage(status, text, channel.key) },
   });
   const body = parse(text);
-  const readError = (value: unknown) => readChannelError(channel, model, value);
+  const readError = (value: unknown) => readChannelError(channel, { key: "chat" }, model, value);
   if (status < 200 || status >= 300) return bad(classifyStatus(status, readError(body), channel.status_mapping));
   if (body === undefined && /^\s*(data|event|:)/.test(text)) return judgeStream(channel, status, text);
   const error = readError(body);

@@ -12,6 +12,7 @@ const limit = (most: number | undefined): { max_output?: number } => (most === u
 /** POST /v1/messages (Anthropic). */
 export const messages: Operation = {
   key: "chat",
+  native: { operation: "messages", dialect: "anthropic" },
   streams: true,
   read(body) {
     const model = readModel(body);

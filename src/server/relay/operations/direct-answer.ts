@@ -54,7 +54,7 @@ export async function openDirect(call: Call, channel: PoolChannel, response: Res
   if (isObject(parsed) && direct.isAnswer(parsed)) {
     return { kind: "answer", content_type: "application/json", body, usage: direct.usageOf(parsed) };
   }
-  const error = readChannelError(channel, call.upstream_model, parsed);
+  const error = readChannelError(channel, call.operation, call.upstream_model, parsed);
   if (error) throw new Failed(classifyErrorIn200(error));
   // Text of any kind may be a transcript; an object or a page is none.
   if (direct.plain === "text" && !isObject(parsed) && TEXT.test(type)) {

@@ -73,8 +73,9 @@ export async function receive(operation: Operation, request: Request, limit: num
   if (direct && (!direct.json || /^(multipart|application\/x-www-form-urlencoded)\b/i.test(contentType))) {
     fail("invalid_request", { detail: "content-type" });
   }
-  const body = given ?? (await readBody(request, limit));
-  const json = parseBody(body);
+  const sent = given ?? (await readBody(request, limit));
+  const json = operation.wording?.inOpenai(parseBody(sent)) ?? parseBody(sent);
+  const body = operation.wording ? Buffer.from(JSON.stringify(json)) : sent;
   const asked = operation.read(json);
   return { body, json, form: undefined, asked, input_bound: asked.terms?.input_bound ?? inputTokenBound(body) };
 }

@@ -2,7 +2,7 @@
 import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { fail } from "../../../shared/errors";
 import type { JsonObject } from "../json";
-import type { ChatRequest } from "../events";
+import type { ChatRequest, DialectKey } from "../events";
 import type { DirectRules } from "./direct";
 
 export interface Operation {
@@ -11,8 +11,21 @@ export interface Operation {
   readonly streams: boolean;
   /** Throws model_missing and invalid_request. */
   read(body: JsonObject): ChatRequest;
+  /** The operation under which channels declare that they take such a call as it is, and the dialect of it. */
+  readonly native?: { readonly operation: OperationKey; readonly dialect: DialectKey };
   /** For what is no conversation. */
   readonly direct?: DirectRules;
+  /** For callers that do not ask for it in OpenAI's words. */
+  readonly wording?: Wording;
+}
+
+/** An operation in a caller's own words, made of OpenAI's. */
+export interface Wording {
+  /** Throws invalid_request. */
+  inOpenai(body: JsonObject): JsonObject;
+  /** OpenAI's body without what only a vendor of the caller's kind understands. */
+  withoutHints(body: JsonObject): JsonObject;
+  fromOpenai(answer: JsonObject): JsonObject;
 }
 
 /** The model's name. */

@@ -8,12 +8,15 @@ import { type Operation, readCount, readModel } from "./operation";
 const tokensIn = (value: unknown): number | undefined =>
   isObject(value) && typeof value.input_tokens === "number" ? Math.max(0, Math.trunc(value.input_tokens)) : undefined;
 
-/** Jina: usage.total_tokens; Cohere: meta.tokens.input_tokens; others put it under meta.billed_units. All of it is input. */
+/**
+ * Jina: usage.total_tokens; Cohere, Xinference and SiliconFlow: meta.tokens.input_tokens or meta.billed_units; SiliconFlow's
+ * documents show `tokens` beside the results. All of it is input.
+ */
 function usageOf(body: JsonObject): Usage | undefined {
   const usage = readUsage(body.usage);
   if (usage) return { input: (usage.input ?? 0) + (usage.output ?? 0) };
-  if (!isObject(body.meta)) return undefined;
-  const input = tokensIn(body.meta.tokens) ?? tokensIn(body.meta.billed_units);
+  const meta = isObject(body.meta) ? body.meta : {};
+  const input = tokensIn(meta.tokens) ?? tokensIn(meta.billed_units) ?? tokensIn(body.tokens);
   return input === undefined ? undefined : { input };
 }
 

@@ -1,5 +1,5 @@
 /** Every vendor that speaks its dialect at an ordinary address with its key in a header. */
-import { type AuthStyle, operationPath, splitKey } from "../../../shared/channel-types";
+import { type AuthStyle, isCodingPlan, operationPath, planAddress, splitKey } from "../../../shared/channel-types";
 import type { PoolChannel } from "../seams";
 import type { Provider } from "./provider";
 
@@ -28,7 +28,8 @@ const fill = (template: string, channel: PoolChannel, model: string): string =>
 
 export const ordinary: Provider = {
   url(channel, operation, model) {
-    const path = operationPath(channel.type, operation);
+    if (isCodingPlan(channel.base_url)) return planAddress(channel.base_url, channel.type.dialect, operation);
+    const path = operationPath(channel.type, operation, model);
     if (path === undefined) return undefined;
     if (channel.type.complete_url) return fill(channel.base_url, channel, model);
     return channel.base_url + fill(path, channel, model);

@@ -26,15 +26,17 @@ export interface Outgoing {
   readonly form?: BodyInit;
 }
 
+type Decoded = WireObject | Response | undefined;
+
 /** An operation that is no conversation, of a vendor that does not speak OpenAI's language for it. */
 export interface DirectCodec {
   /** OpenAI's body (with the vendor's name of the model) as the vendor wants it. Throws RequestFault. */
   encode(body: WireObject, outgoing: Pick<Outgoing, "channel" | "model">): WireObject;
   /**
    * The vendor's answer as OpenAI's (rerank: Jina's): an object, or a Response for what is no JSON. undefined: no answer of
-   * this operation. `asked` is OpenAI's body.
+   * this operation. `asked` is OpenAI's body. Throws Failed where what the answer names cannot be fetched.
    */
-  decode(answer: WireObject, asked: WireObject): WireObject | Response | undefined;
+  decode(answer: WireObject, asked: WireObject, tools: Tools): Decoded | Promise<Decoded>;
 }
 
 export interface Provider {

@@ -1,10 +1,27 @@
 /** Provider files by the key of their channel type. The compiler demands an entry for each type that is `custom`. */
 import type { CustomProviderKey } from "../../../shared/channel-types";
 import type { PoolChannel } from "../seams";
+import { aiproxyLibrary } from "./aiproxy-library";
+import { ali } from "./ali";
 import { azure } from "./azure";
+import { baidu } from "./baidu";
+import { bedrock } from "./bedrock";
+import { cohere } from "./cohere";
+import { codex } from "./codex";
+import { coze } from "./coze";
+import { dify } from "./dify";
+import { baiduV2 } from "./baidu-v2";
 import { gemini } from "./gemini";
+import { minimax } from "./minimax";
+import { mistral } from "./mistral";
 import { ordinary } from "./ordinary";
+import { palm } from "./palm";
 import type { Provider } from "./provider";
+import { replicate } from "./replicate";
+import { spark } from "./spark";
+import { tencent } from "./tencent";
+import { vertex } from "./vertex";
+import { zhipuV3 } from "./zhipu-v3";
 
 /** Types whose answers are jobs: not called from here, but by the tasks that they belong to. */
 export const taskTypes = [
@@ -16,23 +33,27 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   // Google, Microsoft, Amazon, OpenAI
   gemini,
   azure,
-  bedrock: undefined,
-  vertex: undefined,
-  codex: undefined,
+  bedrock,
+  vertex,
+  codex,
 
   // Cohere and the application builders
-  cohere: undefined,
-  dify: undefined,
-  coze: undefined,
-  palm: undefined,
-  replicate: undefined,
-  "aiproxy-library": undefined,
+  cohere,
+  dify,
+  coze,
+  palm,
+  minimax,
+  mistral,
+  replicate,
+  "aiproxy-library": aiproxyLibrary,
 
-  // Vendors in China with signatures of their own
-  baidu: undefined,
-  "zhipu-v3": undefined,
-  spark: undefined,
-  tencent: undefined,
+  // Vendors in China with signatures, frames or jobs of their own
+  ali,
+  baidu,
+  "baidu-v2": baiduV2,
+  "zhipu-v3": zhipuV3,
+  spark,
+  tencent,
 };
 
 const byKey = new Map<string, Provider | undefined>(Object.entries(custom));

@@ -25,7 +25,7 @@ export function withSystemPrompt(prompt: ChatPrompt, { setting }: Pick<PoolChann
 }
 
 /** A request as the channel's param_override and header_override leave it; forms keep their body. Signing comes after. */
-export function rewritten(outgoing: Outgoing): Outgoing {
+export function overridden(outgoing: Outgoing): Outgoing {
   const { channel, body, form, headers } = outgoing;
   const { override, headers: rules } = channel;
   if (!override && !rules) return outgoing;

@@ -1,12 +1,14 @@
 /** How a channel is spoken to: the language of a call, its address, and the exchange itself. */
-import type { Operation } from "../../../shared/channel-types";
+import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { isUpstreamDialect, type UpstreamDialectKey, upstreamDialects } from "../dialects/vendor-dialects";
 import type { WireError, WireObject } from "../events";
 import { isObject, tryParse } from "../json";
+import type { Operation } from "../operations/operation";
 import type { PoolChannel } from "../seams";
+import { rewritten } from "./framing";
 import type { Outgoing } from "./provider";
 import { providerOf } from "./registry";
-import { rewritten } from "./rewrite";
+import { overridden } from "./rewrite";
 import { send, type Tools } from "./tools";
 
 /** The language of a channel's model; undefined when the relay does not speak it. `model` is the vendor's name of it. */
@@ -15,26 +17,47 @@ export function languageOf(channel: PoolChannel, model: string): UpstreamDialect
   return isUpstreamDialect(dialect) ? dialect : undefined;
 }
 
+/** What is asked of a channel, as far as its language depends on it. */
+export type Asked = Pick<Operation, "key" | "native">;
+
 /**
- * The dialect in which an operation is asked and answered: chat in the model's language; the others in OpenAI's, which is the
- * channel's own or made of it (`Provider.direct`). undefined: the channel is not asked for it.
+ * The operation that a channel is asked for. One whose conversations are OpenAI's, and that declares the caller's own operation
+ * besides, takes such a call as it is, and then nothing is translated. `setting.translate` switches that off for a server that
+ * stands behind a type and lacks the operation; a complete address is that of one operation, the channel's own.
  */
-export function dialectOf(channel: PoolChannel, operation: Operation, model: string): UpstreamDialectKey | undefined {
+export function operationFor(channel: PoolChannel, { key, native }: Asked, model: string): OperationKey {
+  const { type, setting } = channel;
+  const takes = native && languageOf(channel, model) === "openai-chat" && !type.complete_url && setting.translate !== true;
+  return takes && providerOf(channel)?.url(channel, native.operation, model) !== undefined ? native.operation : key;
+}
+
+/**
+ * The dialect in which an operation is asked and answered: the caller's own where the channel takes it as it is; chat in the
+ * model's language; the others in OpenAI's, which is the channel's own or made of it (`Provider.direct`). undefined: the
+ * channel is not asked for it.
+ */
+export function dialectOf(channel: PoolChannel, operation: Asked, model: string): UpstreamDialectKey | undefined {
+  const asked = operationFor(channel, operation, model);
+  if (operation.native && asked === operation.native.operation) return operation.native.dialect;
   const language = languageOf(channel, model);
-  if (operation === "chat") return language;
-  return language === "openai-chat" || providerOf(channel)?.direct?.[operation] ? "openai-chat" : undefined;
+  if (asked === "chat") return language;
+  return language === "openai-chat" || providerOf(channel)?.direct?.[asked] ? "openai-chat" : undefined;
 }
 
 /** The address of an operation; undefined when the channel cannot be asked for it. */
-export function addressOf(channel: PoolChannel, operation: Operation, model: string, stream = false): string | undefined {
+export function addressOf(channel: PoolChannel, operation: Asked, model: string, stream = false): string | undefined {
   if (dialectOf(channel, operation, model) === undefined) return undefined;
-  return providerOf(channel)?.url(channel, operation, model, stream);
+  return providerOf(channel)?.url(channel, operationFor(channel, operation, model), model, stream);
 }
 
 /** The error object in a body of a channel, undefined when there is none. */
-export function readChannelError(channel: PoolChannel, model: string, body: unknown): WireError | undefined {
+export function readChannelError(channel: PoolChannel, operation: Asked, model: string, body: unknown): WireError | undefined {
   const own = providerOf(channel)?.readError?.(body);
-  return own ?? upstreamDialects[languageOf(channel, model) ?? "openai-chat"].readError(body);
+  if (own) return own;
+  // What is no conversation is refused in the vendor's own language too.
+  const { native } = operation;
+  const asIs = native && operationFor(channel, operation, model) === native.operation;
+  return upstreamDialects[(asIs ? native.dialect : languageOf(channel, model)) ?? "openai-chat"].readError(body);
 }
 
 /**
@@ -48,19 +71,20 @@ export async function exchange(outgoing: Outgoing, tools: Tools): Promise<Respon
   const parsed = codec && tryParse(body);
   const asked = isObject(parsed) ? parsed : {};
   const encoded = codec ? { ...outgoing, body: Buffer.from(JSON.stringify(codec.encode(asked, { channel, model }))) } : outgoing;
-  const changed = rewritten(encoded);
+  const changed = overridden(encoded);
   const ready = provider?.prepare ? await provider.prepare(changed, tools) : changed;
   const response = await (provider?.open ? provider.open(ready, tools) : send(ready, tools));
-  return codec && response.ok ? inOpenai(response, (answer) => codec.decode(answer, asked)) : response;
+  return codec && response.ok ? inOpenai(response, async (answer) => codec.decode(answer, asked, tools)) : response;
 }
 
 /** An answer as OpenAI would write it. What is none stays as it is: its error is read where all are. */
-async function inOpenai(response: Response, decode: (answer: WireObject) => WireObject | Response | undefined): Promise<Response> {
+async function inOpenai(response: Response, decode: (answer: WireObject) => Promise<WireObject | Response | undefined>): Promise<Response> {
   const bytes = await response.arrayBuffer();
   const answer = tryParse(new Uint8Array(bytes));
-  const decoded = isObject(answer) ? decode(answer) : undefined;
+  const decoded = isObject(answer) ? await decode(answer) : undefined;
   if (decoded instanceof Response) return decoded;
-  const headers = new Headers(response.headers);
-  for (const name of ["content-length", "content-encoding", "transfer-encoding"]) headers.delete(name);
-  return decoded ? Response.json(decoded, { headers }) : new Response(bytes, { status: response.status, headers });
+  if (!decoded) return rewritten(response, bytes);
+  const made = rewritten(response, JSON.stringify(decoded));
+  made.headers.set("content-type", "application/json");
+  return made;
 }

@@ -1,6 +1,7 @@
 /** What a provider may use of the world: the network under the call's signal and the channel's proxy, time, and tokens. */
 import { fetchThrough } from "../../lib/proxy";
 import { realTimers, type Timers } from "../alarm";
+import type { Warn } from "../events";
 import { classifyStatus } from "../failures";
 import { Failed } from "../failed";
 import type { PoolChannel } from "../seams";
@@ -16,8 +17,12 @@ export interface Tools {
   now(): number;
   /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
   wait(ms: number): Promise<void>;
+  /** Takes note of what of the request the vendor cannot be told. */
+  readonly warn: Warn;
   /** The channel's access token: a kept one, or a new one by `ask`. */
   token(ask: () => Promise<FreshToken>): Promise<string>;
+  /** Forgets the channel's token: the vendor no longer takes it. */
+  dropToken(): void;
 }
 
 /** A token as its vendor gave it. */
@@ -39,9 +44,10 @@ export function initFor({ setting: { proxy } }: PoolChannel, signal: AbortSignal
   return { signal, redirect: "manual", ...(proxy !== undefined && { proxy }) };
 }
 
-export function toolsFor(box: ToolBox, channel: PoolChannel, signal: AbortSignal, now: () => number): Tools {
+export function toolsFor(box: ToolBox, channel: PoolChannel, signal: AbortSignal, now: () => number, warn: Warn = () => undefined): Tools {
   return {
     signal,
+    warn,
     fetch: (url, init) => box.fetch(url, { ...init, ...initFor(channel, signal) }),
     now,
     wait: (ms) =>
@@ -58,6 +64,7 @@ export function toolsFor(box: ToolBox, channel: PoolChannel, signal: AbortSignal
         signal.addEventListener("abort", leave, { once: true });
       }),
     token: (ask) => box.tokens.get(channel, now, ask),
+    dropToken: () => box.tokens.drop(channel),
   };
 }
 

@@ -3,12 +3,10 @@
  * s/tlmyncueh: error codes; read November 2026). Pieces of a stream are whole answers, the last says is_end; errors come with
  * status 200.
  */
-import type { AnswerEvent, ChatAnswer, WireError, WireObject } from "../../events";
+import type { ChatAnswer, WireError, WireObject } from "../../events";
 import { decodeAnswer as decodeChat } from "../openai-chat/answer-decode";
-import { ChatStreamDecoder } from "../openai-chat/stream-decode";
 import { type ErrorKind, wireError } from "../shared/error-kind";
 import { isObject, object, text } from "../shared/json";
-import type { StreamDecoder } from "../translation";
 
 /** "normal" stands on every piece of a stream; the other words are OpenAI's. */
 const finishOf = (raw: string, called: boolean): string => (called ? "tool_calls" : raw === "" || raw === "normal" ? "stop" : raw);
@@ -26,6 +24,9 @@ function chatOf(wire: WireObject, last: boolean): WireObject {
   const finish_reason = last ? finishOf(text(wire.finish_reason), called) : null;
   return { id, created, choices: [{ index: 0, message, finish_reason }], usage, ...(isObject(search_info) && { search_info }) };
 }
+
+/** A piece of a stream. */
+export const chunkOf = (piece: WireObject): WireObject => chatOf(piece, piece.is_end === true);
 
 export function decodeAnswer(body: WireObject): ChatAnswer | undefined {
   const answered = typeof body.result === "string" || isObject(body.function_call);
@@ -49,30 +50,4 @@ export function readError(body: unknown): WireError | undefined {
   const { error_code } = body;
   if (typeof error_code !== "number" && (typeof error_code !== "string" || error_code === "")) return undefined;
   return Number(error_code) === 0 ? undefined : wireError(text(body.error_msg), String(error_code), kindOf);
-}
-
-export class BaiduStreamDecoder implements StreamDecoder {
-  readonly #chat: ChatStreamDecoder;
-
-  constructor(id: string) {
-    this.#chat = new ChatStreamDecoder(id);
-  }
-
-  decode(data: string, out: AnswerEvent[]): boolean {
-    let piece: unknown;
-    try {
-      piece = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(piece)) return false;
-    const error = readError(piece);
-    if (error) out.push({ type: "error", error });
-    else this.#chat.read(chatOf(piece, piece.is_end === true), out);
-    return true;
-  }
-
-  end(out: AnswerEvent[]): void {
-    this.#chat.end(out);
-  }
 }

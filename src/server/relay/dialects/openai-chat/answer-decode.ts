@@ -13,14 +13,14 @@ import {
   unknownMembers,
 } from "../shared/json";
 import { audioType, sourceOfUrl } from "../shared/media";
-import { decodeCitations } from "./citations";
+import { decodeCitations, searchAnnotations } from "./citations";
 import { decodeFinish } from "./finish-reason";
 import { decodeAnswerThoughts } from "./thoughts";
 import { readUsage } from "./usage";
 
 const KEY = "openai-chat";
 
-const knownTop = new Set(["id", "object", "created", "model", "choices", "usage"]);
+const knownTop = new Set(["id", "object", "created", "model", "choices", "usage", "citations", "search_results"]);
 const knownChoice = new Set(["index", "message", "finish_reason"]);
 const knownCall = new Set(["id", "type", "index", "function", "custom", "extra_content"]);
 
@@ -62,9 +62,9 @@ function audioBlock({ data, transcript, id, expires_at }: WireObject): AudioBloc
   };
 }
 
-function contentOf(message: WireObject, id: string): Block[] {
+function contentOf(message: WireObject, searched: readonly WireObject[], id: string): Block[] {
   const content: Block[] = decodeAnswerThoughts(message);
-  const citations = decodeCitations(message.annotations);
+  const citations = decodeCitations([...objects(message.annotations), ...searched]);
   const words =
     typeof message.content === "string"
       ? message.content
@@ -87,8 +87,8 @@ function contentOf(message: WireObject, id: string): Block[] {
   return content;
 }
 
-function choiceOf(choice: WireObject, position: number, id: string): Choice {
-  const content = contentOf(object(choice.message), id);
+function choiceOf(choice: WireObject, position: number, searched: readonly WireObject[], id: string): Choice {
+  const content = contentOf(object(choice.message), position === 0 ? searched : [], id);
   const raw = optionalText(choice.finish_reason);
   const called = content.some((block) => block.type === "tool_call");
   return compact({
@@ -104,11 +104,12 @@ export function decodeAnswer(body: WireObject): ChatAnswer | undefined {
   if (!Array.isArray(body.choices)) return undefined;
   const id = text(body.id);
   const extra = unknownMembers(body, knownTop);
+  const searched = searchAnnotations(body);
   return compact({
     id,
     model: text(body.model),
     created: number(body.created),
-    choices: objects(body.choices).map((choice, index) => choiceOf(choice, index, id)),
+    choices: objects(body.choices).map((choice, index) => choiceOf(choice, index, searched, id)),
     usage: readUsage(body.usage),
     extra: extra && { [KEY]: extra },
   });

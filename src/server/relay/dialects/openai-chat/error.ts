@@ -3,12 +3,14 @@ import { isObject } from "../../json";
 import type { RelayError } from "../../error";
 import type { WireError } from "../../events";
 import { writeFrame } from "../../sse";
+import { readBaseResp } from "./base-resp";
 
 const text = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 
 /**
- * Reads `error` as object or text, else a bare {message|msg|detail, code}. undefined when there is no sign of an error.
+ * Reads `error` as object or text, MiniMax's base_resp, Cloudflare's `errors`, else a bare {message|msg|detail, code}. undefined when there is no
+ * sign of an error.
  */
 export function readError(body: unknown): WireError | undefined {
   if (!isObject(body)) return undefined;
@@ -24,6 +26,10 @@ export function readError(body: unknown): WireError | undefined {
   if (typeof error === "string" && error !== "") {
     return { message: error, type: text(body.type), code: text(body.code), param: null };
   }
+  const inside = Array.isArray(body.choices) ? undefined : readBaseResp(body);
+  if (inside) return inside;
+  const first: unknown = Array.isArray(body.errors) ? body.errors[0] : undefined;
+  if (isObject(first)) return { message: text(first.message), type: "", code: text(first.code), param: null };
   const message = text(body.message) || text(body.msg) || text(body.detail);
   if (message === "" || Array.isArray(body.choices) || Array.isArray(body.data)) return undefined;
   return { message, type: text(body.type), code: text(body.code), param: null };

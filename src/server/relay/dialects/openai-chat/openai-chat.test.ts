@@ -74,6 +74,19 @@ describe("the OpenAI chat dialect", () => {
   });
 });
 
+describe("MiniMax's errors inside answers", () => {
+  test("are read by their number; 0, an answer with choices and odd numbers are none", () => {
+    const body = (status_code: unknown, more = {}) => ({ base_resp: { status_code, status_msg: "m" }, ...more });
+    expect(openaiChat.readError(body(1008))).toEqual({ message: "m", type: "insufficient_quota", code: "1008", param: null });
+    expect(openaiChat.readError(body(2013, { choices: null }))).toMatchObject({ type: "invalid_request_error", code: "2013" });
+    for (const fine of [body(0), body("1008"), body(1008, { choices: [] }), { base_resp: null }, { base_resp: [1008] }]) {
+      expect(openaiChat.readError(fine)).toBeUndefined();
+    }
+    expect(openaiChat.decodeFrame(JSON.stringify(body(1002)))).toMatchObject([{ type: "error", error: { type: "rate_limit_error" } }]);
+    expect(openaiChat.decodeFrame(JSON.stringify(body(0, { choices: [] })))).toEqual([]);
+  });
+});
+
 describe("OpenAI usage in disjoint buckets", () => {
   const table: [name: string, wire: unknown, buckets: unknown][] = [
     ["plain", { prompt_tokens: 10, completion_tokens: 5 }, { input: 10, output: 5 }],

@@ -9,7 +9,7 @@ import { audioType, sourceOfUrl } from "../shared/media";
 import type { StreamDecoder } from "../translation";
 import { callSeal } from "./answer-decode";
 import { CallTracker, type TrackedCall } from "./call-tracker";
-import { decodeCitation } from "./citations";
+import { decodeCitation, searchAnnotations } from "./citations";
 import { readError } from "./error";
 import { decodeFinish } from "./finish-reason";
 import { plainSeal, sealOfDetail } from "./thoughts";
@@ -17,7 +17,7 @@ import { readUsage } from "./usage";
 
 const KEY = "openai-chat";
 
-const knownChunk = new Set(["id", "object", "created", "model", "choices", "usage", "obfuscation", "error"]);
+const knownChunk = new Set(["id", "object", "created", "model", "choices", "usage", "obfuscation", "error", "citations", "search_results"]);
 
 type Spoken = "text" | "reasoning" | "refusal" | "audio";
 
@@ -45,7 +45,7 @@ class ChoiceReader {
       for (const part of objects(content)) if (text(part.text) !== "") this.#say("text", text(part.text), out);
     }
     if (typeof delta.refusal === "string" && delta.refusal !== "") this.#say("refusal", delta.refusal, out);
-    if (delta.annotations) this.#cite(delta.annotations, out);
+    if (delta.annotations) this.cite(delta.annotations, out);
     if (isObject(delta.audio)) this.#speak(delta.audio, out);
     for (const image of objects(delta.images)) {
       const source = sourceOfUrl(text(object(image.image_url).url));
@@ -128,7 +128,7 @@ class ChoiceReader {
     if (words !== "") this.#say("reasoning", words, out);
   }
 
-  #cite(annotations: unknown, out: AnswerEvent[]): void {
+  cite(annotations: unknown, out: AnswerEvent[]): void {
     for (const annotation of objects(annotations)) {
       if (this.#open?.kind !== "text") this.#open = { kind: "text", block: this.#begin({ kind: "text" }, out) };
       const citation = decodeCitation(annotation);
@@ -200,7 +200,7 @@ export class ChatStreamDecoder implements StreamDecoder {
 
   /** Adds the events of one chunk; for vendors whose chunks are these by other names. */
   read(chunk: WireObject, out: AnswerEvent[]): void {
-    if (chunk.error !== undefined && chunk.error !== null) {
+    if ((chunk.error !== undefined && chunk.error !== null) || (!Array.isArray(chunk.choices) && isObject(chunk.base_resp))) {
       const error = readError(chunk);
       if (error) {
         out.push({ type: "error", error });
@@ -211,6 +211,8 @@ export class ChatStreamDecoder implements StreamDecoder {
     const some = Array.isArray(choices) && choices.length > 0;
     if (!this.#started && (some || text(chunk.id) !== "")) this.#start(chunk, out);
     if (some) {
+      // The last chunk tells them all.
+      if (isObject(choices[0]) && choices[0].finish_reason) this.#choice(0).cite(searchAnnotations(chunk), out);
       for (const choice of choices) if (isObject(choice)) this.#choice(number(choice.index) ?? 0).read(choice, out);
     }
     if (chunk.usage) {

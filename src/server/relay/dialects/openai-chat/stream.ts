@@ -61,11 +61,11 @@ export function decodeFrame(data: string): ChatEvent[] | undefined {
   }
   if (!isObject(chunk)) return undefined;
   const events: ChatEvent[] = [];
-  if (chunk.error !== undefined && chunk.error !== null) {
+  const choices = Array.isArray(chunk.choices) ? chunk.choices : undefined;
+  if ((chunk.error !== undefined && chunk.error !== null) || (!choices && isObject(chunk.base_resp))) {
     const error = readError(chunk);
     if (error) return [{ type: "error", error }];
   }
-  const choices = Array.isArray(chunk.choices) ? chunk.choices : undefined;
   if (choices) for (const choice of choices) if (isObject(choice)) decodeChoice(choice, events);
   const usage = readUsage(chunk.usage);
   if (usage) events.push({ type: "usage", usage, alone: choices === undefined || choices.length === 0 });

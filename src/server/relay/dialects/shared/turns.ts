@@ -24,6 +24,7 @@ export function alternate(messages: readonly Message[], warn: Warn): Message[] {
 export function wordsOf(blocks: readonly Block[], warn: Warn): string {
   const words: string[] = [];
   for (const block of blocks) {
+    if (block.cache) warn("dropped_field", "cache");
     if (block.type !== "text" && block.type !== "refusal") warn("dropped_block", block.type);
     else if (block.text !== "") words.push(block.text);
   }
@@ -44,7 +45,10 @@ export function plainTurns(messages: readonly Message[], functions: boolean, war
   const turns: PlainTurn[] = [];
   const results = new Map<string, ToolResultBlock>();
   const asked = new Set<string>();
-  for (const { content } of messages) {
+  for (const { content, extra } of messages) {
+    for (const members of Object.values(extra ?? {})) {
+      for (const name of Object.keys(members ?? {})) warn("dropped_field", `messages.${name}`);
+    }
     for (const block of content) {
       if (block.type === "tool_result") results.set(block.call_id, block);
       else if (block.type === "tool_call") asked.add(block.id);

@@ -2,12 +2,10 @@
  * What iFlytek Spark answers, frame by frame (xfyun.cn/doc/spark/Web.html: response, functions, error codes; read November
  * 2026). The last frame has status 2 and the usage; an error is a header with a code. A whole answer is one frame.
  */
-import type { AnswerEvent, ChatAnswer, WireError, WireObject } from "../../events";
+import type { ChatAnswer, WireError, WireObject } from "../../events";
 import { decodeAnswer as decodeChat } from "../openai-chat/answer-decode";
-import { ChatStreamDecoder } from "../openai-chat/stream-decode";
 import { type ErrorKind, wireError } from "../shared/error-kind";
 import { isObject, object, objects, text } from "../shared/json";
-import type { StreamDecoder } from "../translation";
 
 /** The status of a frame that ends an answer. */
 export const LAST = 2;
@@ -33,6 +31,9 @@ function chatOf(frame: WireObject): WireObject {
   const finish_reason = status === LAST ? (call ? "tool_calls" : "stop") : null;
   return { id: sid, choices: [{ index: 0, message, finish_reason }], usage: object(object(payload).usage).text };
 }
+
+/** A frame of a stream; without a header it is none. */
+export const chunkOf = (frame: WireObject): WireObject | undefined => (isObject(frame.header) ? chatOf(frame) : undefined);
 
 export function decodeAnswer(frame: WireObject): ChatAnswer | undefined {
   return readError(frame) || !chosen(frame) ? undefined : decodeChat(chatOf(frame));
@@ -65,30 +66,4 @@ export function readError(body: unknown): WireError | undefined {
   if (!isObject(header)) return typeof message === "string" ? wireError(message, "", () => undefined) : undefined;
   const code = header.code;
   return typeof code !== "number" || code === 0 ? undefined : wireError(text(header.message), String(code), kindOf);
-}
-
-export class SparkStreamDecoder implements StreamDecoder {
-  readonly #chat: ChatStreamDecoder;
-
-  constructor(id: string) {
-    this.#chat = new ChatStreamDecoder(id);
-  }
-
-  decode(data: string, out: AnswerEvent[]): boolean {
-    let frame: unknown;
-    try {
-      frame = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(frame) || !isObject(frame.header)) return false;
-    const error = readError(frame);
-    if (error) out.push({ type: "error", error });
-    else this.#chat.read(chatOf(frame), out);
-    return true;
-  }
-
-  end(out: AnswerEvent[]): void {
-    this.#chat.end(out);
-  }
 }

@@ -3,12 +3,10 @@
  * ErrorMsg; cloud.tencent.com/document/product/1729/105701, examples; read November 2026). A whole answer stands inside
  * `Response`, a streamed one does not; an error stands inside `Response` and comes with status 200.
  */
-import type { AnswerEvent, ChatAnswer, WireError, WireObject } from "../../events";
+import type { ChatAnswer, WireError, WireObject } from "../../events";
 import { decodeAnswer as decodeChat } from "../openai-chat/answer-decode";
-import { ChatStreamDecoder } from "../openai-chat/stream-decode";
 import { type ErrorKind, wireError } from "../shared/error-kind";
 import { isObject, object, objects, text } from "../shared/json";
-import type { StreamDecoder } from "../translation";
 import { snake } from "./case";
 
 /** OpenAI's words for Tencent's finish reasons; moderation of a stream says "sensitive". */
@@ -16,7 +14,7 @@ const choiceOf = (choice: WireObject): WireObject =>
   choice.finish_reason === "sensitive" ? { ...choice, finish_reason: "content_filter" } : choice;
 
 /** An answer or a piece of one by OpenAI's names. */
-function chatOf(wire: WireObject): WireObject {
+export function chatOf(wire: WireObject): WireObject {
   const { id, created, choices, usage, search_info } = snake(wire);
   return {
     id,
@@ -49,30 +47,4 @@ export function readError(body: unknown): WireError | undefined {
   const { Error: error, ErrorMsg: msg } = response;
   if (isObject(error)) return wireError(text(error.Message), text(error.Code), kindOf);
   return isObject(msg) ? wireError(text(msg.Msg), String(msg.Code ?? ""), kindOf) : undefined;
-}
-
-export class TencentStreamDecoder implements StreamDecoder {
-  readonly #chat: ChatStreamDecoder;
-
-  constructor(id: string) {
-    this.#chat = new ChatStreamDecoder(id);
-  }
-
-  decode(data: string, out: AnswerEvent[]): boolean {
-    let chunk: unknown;
-    try {
-      chunk = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(chunk)) return false;
-    const error = readError(chunk);
-    if (error) out.push({ type: "error", error });
-    else this.#chat.read(chatOf(chunk), out);
-    return true;
-  }
-
-  end(out: AnswerEvent[]): void {
-    this.#chat.end(out);
-  }
 }

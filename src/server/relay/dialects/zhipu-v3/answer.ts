@@ -3,12 +3,10 @@
  * read November 2026). A stream's events have names and a member `meta`, so each comes here as JSON of its fields:
  * {event: add|finish|error|interrupted, data, meta}.
  */
-import type { AnswerEvent, ChatAnswer, WireError, WireObject } from "../../events";
+import type { ChatAnswer, WireError, WireObject } from "../../events";
 import { decodeAnswer as decodeChat } from "../openai-chat/answer-decode";
-import { ChatStreamDecoder } from "../openai-chat/stream-decode";
 import { type ErrorKind, wireError } from "../shared/error-kind";
 import { isObject, object, objects, parseObject, text } from "../shared/json";
-import type { StreamDecoder } from "../translation";
 
 /** Whole answers quote their text once more, as JSON. */
 function unquoted(words: string): string {
@@ -53,35 +51,17 @@ export function readError(body: unknown): WireError | undefined {
   return wireError(text(body.msg), code, kindOf);
 }
 
-export class ZhipuStreamDecoder implements StreamDecoder {
-  readonly #chat: ChatStreamDecoder;
+/** The error that an event is, undefined when it is none. */
+export function readEventError({ event, data }: WireObject): WireError | undefined {
+  if (event !== "error" && event !== "interrupted") return undefined;
+  const words = text(data);
+  return readError(parseObject(words)) ?? wireError(words || event, "", () => undefined);
+}
 
-  constructor(id: string) {
-    this.#chat = new ChatStreamDecoder(id);
-  }
-
-  decode(frame: string, out: AnswerEvent[]): boolean {
-    const fields = parseObject(frame);
-    const words = text(fields?.data);
-    const meta = parseObject(text(fields?.meta));
-    const id = meta?.task_id ?? fields?.id;
-    switch (fields?.event) {
-      case "add":
-        this.#chat.read({ id, choices: [{ index: 0, delta: { content: words } }] }, out);
-        return true;
-      case "finish":
-        this.#chat.read({ id, choices: [{ index: 0, delta: { content: words }, finish_reason: "stop" }], usage: object(meta).usage }, out);
-        return true;
-      case "error":
-      case "interrupted":
-        out.push({ type: "error", error: readError(parseObject(words)) ?? wireError(words || String(fields.event), "", () => undefined) });
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  end(out: AnswerEvent[]): void {
-    this.#chat.end(out);
-  }
+/** An event as OpenAI's chunk. */
+export function chunkOf({ event, id, data, meta }: WireObject): WireObject | undefined {
+  if (event !== "add" && event !== "finish") return undefined;
+  const { task_id, usage } = object(parseObject(text(meta)));
+  const finish_reason = event === "finish" ? "stop" : null;
+  return { id: task_id ?? id, choices: [{ index: 0, delta: { content: text(data) }, finish_reason }], usage };
 }

@@ -1,0 +1,133 @@
+/**
+ * Alibaba Cloud Model Studio: OpenAI's language at paths of its own, but for pictures and the older rerankers. Most pictures are
+ * jobs: made by one call, asked for by others until they are done (help.aliyun.com/zh/model-studio: text-to-image-v2-api-reference,
+ * qwen-image-api, manage-asynchronous-tasks, text-rerank-api; error-code; read November 2026).
+ */
+import { type ErrorKind, wireError } from "../dialects/shared/error-kind";
+import { RequestFault } from "../dialects/shared/fault";
+import { compact, isObject, object, objects, text } from "../dialects/shared/json";
+import { readError as readOpenai } from "../dialects/openai-chat/error";
+import type { WireError, WireObject } from "../events";
+import { tryParse } from "../json";
+import { rewritten } from "./framing";
+import { ordinary } from "./ordinary";
+import type { DirectCodec, Outgoing, Provider } from "./provider";
+import { send, type Tools } from "./tools";
+
+const PICTURE_JOB = "/api/v1/services/aigc/text2image/image-synthesis";
+const PICTURE_NOW = "/api/v1/services/aigc/multimodal-generation/generation";
+const RERANK = "/api/v1/services/rerank/text-rerank/text-rerank";
+
+/** Models whose pictures are jobs; the newer ones answer at once. */
+const isJob = (model: string): boolean => /^(?:wanx|wan2\.[0-5]-|flux|stable-diffusion|qwen-image(?:-plus)?$)/.test(model);
+/** Rerankers that do not stand at the compatible path. */
+const isOldReranker = (model: string): boolean => model.startsWith("gte-rerank");
+
+/** Pauses between two questions: short at first, for the quick models. The vendor counts 20 a second and account. */
+const FIRST_POLL_MS = 500;
+const LAST_POLL_MS = 3_000;
+const unfinished = new Set(["PENDING", "RUNNING"]);
+
+/** Members of OpenAI's call that Model Studio knows by the same names. */
+const pictureParameters = ["n", "seed", "prompt_extend", "watermark", "style"] as const;
+
+const images: DirectCodec = {
+  encode(body, { model }) {
+    const { size, negative_prompt, response_format } = body;
+    const prompt = text(body.prompt);
+    // Pictures come as addresses, good for 24 hours.
+    if (response_format === "b64_json") throw new RequestFault("response_format");
+    const own = Object.fromEntries(pictureParameters.map((name) => [name, body[name]]));
+    const parameters = { ...own, size: typeof size === "string" && size !== "auto" ? size.replace("x", "*") : undefined };
+    if (!isJob(model)) {
+      const messages = [{ role: "user", content: [{ text: prompt }] }];
+      return { model, input: { messages }, parameters: compact({ ...parameters, negative_prompt }) };
+    }
+    const wan = model.startsWith("wan");
+    return {
+      model,
+      input: compact({ prompt, negative_prompt: wan ? negative_prompt : undefined }),
+      parameters: compact({ ...parameters, negative_prompt: wan ? undefined : negative_prompt }),
+    };
+  },
+  decode({ output }) {
+    const { results, choices } = object(output);
+    const made = objects(results).flatMap(({ url, actual_prompt }) =>
+      typeof url === "string" ? [compact({ url, revised_prompt: text(actual_prompt) || undefined })] : [],
+    );
+    const said = objects(choices).flatMap(({ message }) => objects(object(message).content));
+    const data = [...made, ...said.flatMap(({ image }) => (typeof image === "string" ? [{ url: image }] : []))];
+    return data.length > 0 ? { created: Math.floor(Date.now() / 1000), data } : undefined;
+  },
+};
+
+const rerank: DirectCodec = {
+  encode(body, { model }) {
+    if (!isOldReranker(model)) return body;
+    const { query, documents, top_n, return_documents } = body;
+    return { model, input: { query, documents }, parameters: compact({ top_n, return_documents }) };
+  },
+  decode(answer) {
+    if (Array.isArray(answer.results)) return answer;
+    const { output, usage, request_id } = answer;
+    const { results } = object(output);
+    return Array.isArray(results) ? { id: request_id, results, usage } : undefined;
+  },
+};
+
+/** Asks for a job until it has ended. */
+async function ended(made: Response, { channel, headers }: Outgoing, tools: Tools): Promise<Response> {
+  let response = made;
+  let bytes = await made.arrayBuffer();
+  for (let pause = FIRST_POLL_MS; ; pause = Math.min(LAST_POLL_MS, pause * 1.5)) {
+    const { task_id, task_status } = object(object(tryParse(new Uint8Array(bytes))).output);
+    if (typeof task_id !== "string" || !unfinished.has(text(task_status))) return rewritten(response, bytes);
+    await tools.wait(pause);
+    const { authorization = "" } = headers;
+    const asked = await tools.fetch(`${channel.base_url}/api/v1/tasks/${encodeURIComponent(task_id)}`, { method: "GET", headers: { authorization } });
+    // Too many questions, or a gate that is busy: the job goes on.
+    if (asked.status === 429 || asked.status >= 500) continue;
+    if (!asked.ok) return asked;
+    response = asked;
+    bytes = await asked.arrayBuffer();
+  }
+}
+
+const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
+  [/^(InvalidApiKey|invalid_api_key|AccessDenied\.Unpurchased)$/, "authentication"],
+  [/^(Arrearage|PrepaidBillOverdue|PostpaidBillOverdue|AllocationQuota\.FreeTierOnly)$/, "quota"],
+  [/^Throttling|^limit_requests|^LimitRequests/, "rate"],
+  [/^(ModelNotFound|model_not_found|ModelUnavailable|Model\.AccessDenied)$/, "model"],
+  [/^(InvalidParameter|InvalidURL|BadRequest|DataInspectionFailed|data_inspection_failed|IPInfringementSuspect)/, "caller"],
+];
+const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) => pattern.test(code))?.[1];
+
+/** A failed job names its error inside `output`; a refused call beside `request_id`, or as OpenAI does. */
+function readError(body: unknown): WireError | undefined {
+  if (!isObject(body)) return undefined;
+  const { output } = body;
+  const failed: WireObject = isObject(output) && text(output.code) !== "" ? output : body;
+  if (typeof failed.code === "string" && failed.code !== "") return wireError(text(failed.message), failed.code, kindOf);
+  const error = readOpenai(body);
+  const kind = error && kindOf(error.code);
+  return error && kind ? { ...error, ...wireError(error.message, error.code, kindOf) } : error;
+}
+
+export const ali: Provider = {
+  url(channel, operation, model) {
+    if (operation === "images") return channel.base_url + (isJob(model) ? PICTURE_JOB : PICTURE_NOW);
+    if (operation === "rerank" && isOldReranker(model)) return channel.base_url + RERANK;
+    return ordinary.url(channel, operation, model);
+  },
+  headers(channel) {
+    const headers = ordinary.headers(channel);
+    return channel.other === "" ? headers : { ...headers, "x-dashscope-plugin": channel.other };
+  },
+  async open(outgoing, tools) {
+    if (outgoing.operation !== "images" || !isJob(outgoing.model)) return send(outgoing, tools);
+    const response = await send({ ...outgoing, headers: { ...outgoing.headers, "x-dashscope-async": "enable" } }, tools);
+    return response.ok ? ended(response, outgoing, tools) : response;
+  },
+  readError,
+  direct: { images, rerank },
+};

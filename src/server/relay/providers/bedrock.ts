@@ -1,0 +1,92 @@
+/**
+ * Amazon Bedrock (docs.aws.amazon.com/bedrock/latest/APIReference: InvokeModel, InvokeModelWithResponseStream, Converse,
+ * ConverseStream; @anthropic-ai/bedrock-sdk 1.1; November 2026). Claude is asked in Anthropic's language by InvokeModel, all
+ * others in Amazon's by Converse. The key is an access key, signed with (SigV4), or an API key; either names the region.
+ */
+import { AwsV4Signer } from "aws4fetch";
+import { splitKey } from "../../../shared/channel-types";
+import { readError } from "../dialects/anthropic/error";
+import type { OutFrame } from "../dialects/translation";
+import type { Warn } from "../events";
+import { isObject, type JsonObject, tryParse } from "../json";
+import type { PoolChannel } from "../seams";
+import { jsonEvents, withError } from "./amazon-events";
+import { bedrockBetas, bedrockModel, isClaude } from "./bedrock-models";
+import { bodyOf, withBody } from "./changed-body";
+import { eventsOf } from "./framing";
+import type { Outgoing, Provider } from "./provider";
+import { send } from "./tools";
+
+/** The version of the Messages API that Bedrock speaks. */
+const VERSION = "bedrock-2023-05-31";
+
+const partsOf = ({ type, key }: PoolChannel): Record<string, string | undefined> => splitKey(type.id, key) ?? {};
+
+/** Anthropic's body as Bedrock takes it: model and manner are in the address, version and betas in the body. */
+function claudeBody(body: JsonObject, betas: string | undefined, warn: Warn): JsonObject {
+  const { model: _, stream: __, ...rest } = body;
+  const named = (betas ?? "").split(",").map((beta) => beta.trim()).filter((beta) => beta !== "");
+  const known = named.filter((beta) => bedrockBetas.has(beta));
+  if (known.length < named.length) warn("dropped_field", `anthropic-beta: ${named.filter((beta) => !bedrockBetas.has(beta)).join(", ")}`);
+  return { anthropic_version: VERSION, ...(known.length > 0 && { anthropic_beta: known }), ...rest };
+}
+
+/** An event of InvokeModelWithResponseStream: a frame of Anthropic's stream, as base64. */
+function claudeEvent(_: string, { bytes }: JsonObject): OutFrame | undefined {
+  const data = typeof bytes === "string" ? Buffer.from(bytes, "base64") : undefined;
+  const parsed = data && tryParse(data);
+  return isObject(parsed) && typeof parsed.type === "string" ? { data: JSON.stringify(parsed), event: parsed.type } : undefined;
+}
+
+/** An event of ConverseStream, under its name; `p` is padding. */
+function converseEvent(event: string, padded: JsonObject): OutFrame {
+  const { p: _, ...payload } = padded;
+  return { data: JSON.stringify({ [event]: payload }) };
+}
+
+async function signed(outgoing: Outgoing, now: number): Promise<Record<string, string>> {
+  const { access_key = "", secret_key = "", region = "" } = partsOf(outgoing.channel);
+  const signer = new AwsV4Signer({
+    method: "POST",
+    url: outgoing.url,
+    // Only host and date: what proxies may change on the way is not signed.
+    headers: {},
+    body: outgoing.body,
+    accessKeyId: access_key,
+    secretAccessKey: secret_key,
+    service: "bedrock",
+    region,
+    datetime: new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, ""),
+  });
+  const { headers } = await signer.sign();
+  return Object.fromEntries(headers);
+}
+
+export const bedrock: Provider = {
+  url(channel, operation, model, stream) {
+    const { region } = partsOf(channel);
+    if (operation !== "chat" || region === undefined) return undefined;
+    const calls = isClaude(model) ? ["invoke", "invoke-with-response-stream"] : ["converse", "converse-stream"];
+    const base = channel.base_url || `https://bedrock-runtime.${region}.amazonaws.com`;
+    return `${base}/model/${encodeURIComponent(bedrockModel(model, region))}/${calls[stream === true ? 1 : 0]}`;
+  },
+  headers(channel): Record<string, string> {
+    const { api_key } = partsOf(channel);
+    return api_key === undefined ? {} : { authorization: `Bearer ${api_key}` };
+  },
+  dialect: (_, model) => (isClaude(model) ? "anthropic" : undefined),
+  async prepare(outgoing, { now, warn }) {
+    const { "anthropic-beta": betas, ...others } = outgoing.headers;
+    const headers: Record<string, string> = outgoing.stream ? { ...others, accept: "application/vnd.amazon.eventstream" } : others;
+    const last = { ...outgoing, headers };
+    const ready = isClaude(outgoing.model) ? withBody(last, claudeBody(bodyOf(last), betas, warn)) : last;
+    return headers.authorization === undefined ? { ...ready, headers: { ...headers, ...(await signed(ready, now())) } } : ready;
+  },
+  async open(outgoing, tools) {
+    const response = await send(outgoing, tools);
+    if (!response.ok) return withError(response);
+    if (!/vnd\.amazon\.eventstream/i.test(response.headers.get("content-type") ?? "")) return response;
+    return eventsOf(jsonEvents(response.body, isClaude(outgoing.model) ? claudeEvent : converseEvent), response.headers);
+  },
+  readError,
+};

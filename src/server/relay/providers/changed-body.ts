@@ -1,0 +1,13 @@
+/** A request that leaves with another body. */
+import { isObject, tryParse } from "../json";
+import type { WireObject } from "../events";
+import type { Outgoing } from "./provider";
+
+/** The body as an object; {} where it is none. */
+export function bodyOf({ body }: Pick<Outgoing, "body">): WireObject {
+  const parsed = tryParse(body);
+  return isObject(parsed) ? parsed : {};
+}
+
+/** The request with another body. */
+export const withBody = (outgoing: Outgoing, body: WireObject): Outgoing => ({ ...outgoing, body: Buffer.from(JSON.stringify(body)) });

@@ -1,0 +1,128 @@
+/**
+ * Embeddings and pictures of Google's models, asked in OpenAI's words (ai.google.dev/api/embeddings and /api/models, method
+ * predict; cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api and /text-embeddings-api; types of
+ * @google/genai 3.1; November 2026).
+ */
+import { RequestFault } from "../dialects/shared/fault";
+import { compact, list, number, object, objects, optionalText, text } from "../dialects/shared/json";
+import { readUsage } from "../dialects/gemini/usage";
+import type { WireObject } from "../events";
+import type { DirectCodec } from "./provider";
+
+/** The texts of an embeddings call. Throws RequestFault for tokens: Google counts its own. */
+function textsOf({ input }: WireObject): string[] {
+  const inputs = Array.isArray(input) ? input : [input];
+  const texts = inputs.filter((one) => typeof one === "string");
+  if (texts.length === 0 || texts.length < inputs.length) throw new RequestFault("input");
+  return texts;
+}
+
+function numbersOf(values: unknown): number[] {
+  return list(values).filter((value) => typeof value === "number");
+}
+
+/** OpenAI's list of vectors; as base64 of little-endian floats where that was asked for. */
+function embeddingList(vectors: number[][], asked: WireObject, tokens: number | undefined): WireObject {
+  const packed = asked.encoding_format === "base64";
+  const data = vectors.map((vector, index) => {
+    const embedding = packed ? Buffer.from(Float32Array.from(vector).buffer).toString("base64") : vector;
+    return { object: "embedding", index, embedding };
+  });
+  const usage = tokens === undefined ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } };
+  return { object: "list", data, model: text(asked.model), ...usage };
+}
+
+/** What only Google's own callers say of each text, see operations/embed-content.ts. */
+function hintsOf({ google }: WireObject, index: number): { taskType?: string; title?: string } {
+  const { taskType, title } = object(list(google)[index]);
+  return compact({ taskType: optionalText(taskType), title: optionalText(title) });
+}
+
+/** models.batchEmbedContents of the Gemini API. */
+export const geminiEmbeddings: DirectCodec = {
+  encode(body, { model }) {
+    const outputDimensionality = number(body.dimensions);
+    return {
+      requests: textsOf(body).map((one, index) => (
+        compact({ model: `models/${model}`, content: { parts: [{ text: one }] }, ...hintsOf(body, index), outputDimensionality })
+      )),
+    };
+  },
+  decode(answer, asked) {
+    if (!Array.isArray(answer.embeddings)) return undefined;
+    const vectors = objects(answer.embeddings).map(({ values }) => numbersOf(values));
+    return embeddingList(vectors, asked, number(object(answer.usageMetadata).promptTokenCount));
+  },
+};
+
+/** :predict of the embedding models on Vertex AI. */
+export const vertexEmbeddings: DirectCodec = {
+  encode(body) {
+    const outputDimensionality = number(body.dimensions);
+    const instances = textsOf(body).map((content, index) => {
+      const { taskType, title } = hintsOf(body, index);
+      return compact({ content, task_type: taskType, title });
+    });
+    return { instances, ...(outputDimensionality !== undefined && { parameters: { outputDimensionality } }) };
+  },
+  decode(answer, asked) {
+    if (!Array.isArray(answer.predictions)) return undefined;
+    const found = objects(answer.predictions).map(({ embeddings }) => object(embeddings));
+    const counts = found.map(({ statistics }) => number(object(statistics).token_count));
+    const tokens = counts.reduce<number | undefined>((sum, one) => (sum === undefined || one === undefined ? undefined : sum + one), 0);
+    return embeddingList(found.map(({ values }) => numbersOf(values)), asked, tokens);
+  },
+};
+
+/** Shapes that every picture model of Google knows. */
+const ratios = { "1:1": 1, "3:4": 3 / 4, "4:3": 4 / 3, "9:16": 9 / 16, "16:9": 16 / 9 } as const;
+
+/** The shape nearest to a size such as 1024x1536, or a shape itself; undefined where the caller leaves it open. */
+function aspectRatio(size: unknown): string | undefined {
+  const said = optionalText(size);
+  if (said === undefined || said === "" || said === "auto") return undefined;
+  if (Object.hasOwn(ratios, said)) return said;
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(said) ?? [];
+  const wanted = Number(width) / Number(height);
+  if (!Number.isFinite(wanted) || wanted <= 0) throw new RequestFault("size");
+  const distance = (ratio: number): number => Math.abs(Math.log(ratio / wanted));
+  return Object.entries(ratios).toSorted(([, a], [, b]) => distance(a) - distance(b))[0]?.[0];
+}
+
+/** Models that make pictures by :predict; the others do by :generateContent. */
+export const isImagen = (model: string): boolean => model.startsWith("imagen");
+
+const filtered = (reason: string): WireObject => ({
+  error: { code: 400, message: reason || "no picture was made", status: "FAILED_PRECONDITION", details: [{ reason: "content_policy_violation" }] },
+});
+
+/** Imagen, and Gemini models that draw. Always base64: Google keeps no addresses. */
+export const googleImages: DirectCodec = {
+  encode(body, { model }) {
+    const prompt = text(body.prompt);
+    const ratio = aspectRatio(body.size);
+    const n = number(body.n) ?? 1;
+    if (isImagen(model)) return { instances: [{ prompt }], parameters: { sampleCount: n, ...(ratio !== undefined && { aspectRatio: ratio }) } };
+    if (n !== 1) throw new RequestFault("n");
+    const generationConfig = { responseModalities: ["TEXT", "IMAGE"], ...(ratio !== undefined && { imageConfig: { aspectRatio: ratio } }) };
+    return { contents: [{ role: "user", parts: [{ text: prompt }] }], generationConfig };
+  },
+  decode(answer, _, { now }) {
+    const created = Math.floor(now() / 1000);
+    if (Array.isArray(answer.predictions)) {
+      const made = objects(answer.predictions);
+      const data = made.map(({ bytesBase64Encoded }) => ({ b64_json: text(bytesBase64Encoded) })).filter(({ b64_json }) => b64_json !== "");
+      return data.length > 0 ? { created, data } : filtered(text(made[0]?.raiFilteredReason));
+    }
+    const [candidate] = objects(answer.candidates);
+    if (!candidate) return undefined;
+    const parts = objects(object(candidate.content).parts);
+    const data = parts.map(({ inlineData }) => ({ b64_json: text(object(inlineData).data) })).filter(({ b64_json }) => b64_json !== "");
+    if (data.length === 0) return filtered(text(candidate.finishMessage) || text(candidate.finishReason));
+    const { input = 0, output = 0, image_out = 0, reasoning = 0, image_in = 0, cache_read = 0 } = readUsage(object(answer.usageMetadata)) ?? {};
+    const input_tokens = input + image_in + cache_read;
+    const output_tokens = output + image_out + reasoning;
+    const usage = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens, output_tokens_details: { text_tokens: output + reasoning } };
+    return { created, data, ...(input_tokens + output_tokens > 0 && { usage }) };
+  },
+};

@@ -1,0 +1,121 @@
+/**
+ * Replicate: pictures as predictions, waited for inside the call (replicate.com/docs/reference/http: models.predictions.create,
+ * predictions.get; docs/topics/predictions/create-a-prediction; read November 2026).
+ */
+import { RequestFault } from "../dialects/shared/fault";
+import { compact, isObject, list, object, text } from "../dialects/shared/json";
+import type { WireError, WireObject } from "../events";
+import { Failed } from "../failed";
+import { failureOf } from "../failures";
+import { tryParse } from "../json";
+import { bodyOf, withBody } from "./changed-body";
+import { ordinary } from "./ordinary";
+import type { DirectCodec, Provider } from "./provider";
+import { send, type Tools } from "./tools";
+
+/** Seconds that the vendor may hold the first request open; 60 is its most. */
+const WAIT_S = 60;
+/** Pause before a prediction is asked for again. */
+const POLL_MS = 1_000;
+/** Largest picture that is fetched to be given as base64. */
+const PICTURE_LIMIT = 32 << 20;
+
+/** Members of OpenAI's body that have a word of the vendor's own, or none; the rest are the model's own inputs. */
+const openaiWords = new Set([
+  "model", "prompt", "n", "size", "response_format", "output_format", "quality", "style", "background", "moderation",
+  "output_compression", "partial_images", "stream", "user",
+]);
+
+/** What pictures may be cut to. */
+const ratios = ["1:1", "16:9", "21:9", "3:2", "2:3", "4:5", "5:4", "3:4", "4:3", "9:16", "9:21"] as const;
+
+const valueOf = (ratio: string): number => {
+  const [width = 1, height = 1] = ratio.split(":").map(Number);
+  return Math.log(width / height);
+};
+
+/** The ratio that is nearest to a size (1792x1024); undefined where the caller leaves it open. */
+function ratioOf(size: unknown): string | undefined {
+  const found = /^(\d{2,5})x(\d{2,5})$/.exec(text(size));
+  if (!found) return undefined;
+  const wanted = valueOf(`${found[1]}:${found[2]}`);
+  return ratios.toSorted((a, b) => Math.abs(valueOf(a) - wanted) - Math.abs(valueOf(b) - wanted))[0];
+}
+
+/** A picture's bytes: it is named by its address, or written into it. */
+async function base64Of(address: string, tools: Tools): Promise<string> {
+  const inside = /^data:[^,]*;base64,/.exec(address);
+  if (inside) return address.slice(inside[0].length);
+  // The key stays here: the address is public, and of another host.
+  const response = await tools.fetch(address, { method: "GET" });
+  const size = Number(response.headers.get("content-length") ?? 0);
+  if (!response.ok || size > PICTURE_LIMIT) throw new Failed(failureOf("malformed", response.status));
+  return Buffer.from(await response.arrayBuffer()).toString("base64");
+}
+
+const images: DirectCodec = {
+  encode(body) {
+    if (body.stream === true) throw new RequestFault("stream");
+    const own = Object.fromEntries(Object.entries(body).filter(([name, value]) => !openaiWords.has(name) && value !== null));
+    const input = compact({
+      prompt: body.prompt,
+      aspect_ratio: ratioOf(body.size),
+      // Models that make one picture only do not know the word.
+      num_outputs: typeof body.n === "number" && body.n > 1 ? body.n : undefined,
+      output_format: body.output_format === "jpeg" ? "jpg" : body.output_format,
+      ...own,
+    });
+    return { input };
+  },
+  async decode(prediction, asked, tools) {
+    const { status, output, created_at } = prediction;
+    const addresses = (Array.isArray(output) ? list(output) : [output]).filter((one): one is string => typeof one === "string");
+    if (status !== "succeeded" || addresses.length === 0) return undefined;
+    const whole = asked.response_format === "b64_json";
+    const data = await Promise.all(
+      addresses.map(async (url): Promise<WireObject> => (whole ? { b64_json: await base64Of(url, tools) } : { url })),
+    );
+    return { created: Math.floor((Date.parse(text(created_at)) || 0) / 1000), data };
+  },
+};
+
+/** `owner/name` is a model with an address of its own; `owner/name:version` is named in the body. */
+const versionOf = (model: string): string | undefined => (model.includes(":") ? model.slice(model.indexOf(":") + 1) : undefined);
+
+function readError(body: unknown): WireError | undefined {
+  const { status, error } = object(body);
+  if (status !== "failed" && status !== "canceled") return undefined;
+  return { message: text(error) || `The prediction ${status === "failed" ? "failed" : "was canceled"}.`, type: "", code: status, param: null };
+}
+
+const unfinished = new Set(["starting", "processing"]);
+
+export const replicate: Provider = {
+  ...ordinary,
+  url({ base_url }, operation, model) {
+    if (operation !== "images") return undefined;
+    if (versionOf(model) !== undefined) return `${base_url}/v1/predictions`;
+    return `${base_url}/v1/models/${model.split("/").map(encodeURIComponent).join("/")}/predictions`;
+  },
+  prepare(outgoing) {
+    const version = versionOf(outgoing.model);
+    const ready = { ...outgoing, headers: { ...outgoing.headers, prefer: `wait=${WAIT_S}` } };
+    return version === undefined ? ready : withBody(ready, { ...bodyOf(ready), version });
+  },
+  /** Until the prediction is over; the limits of the call are the limit. */
+  async open(outgoing, tools) {
+    const { channel, headers } = outgoing;
+    const { authorization = "" } = headers;
+    for (let response = await send(outgoing, tools); ; ) {
+      if (!response.ok) return response;
+      const prediction = tryParse(Buffer.from(await response.arrayBuffer()));
+      if (!isObject(prediction) || !unfinished.has(text(prediction.status))) return Response.json(prediction ?? {});
+      await tools.wait(POLL_MS);
+      // Not the address in the answer: the key goes to the channel's host only.
+      const address = `${channel.base_url}/v1/predictions/${encodeURIComponent(text(prediction.id))}`;
+      response = await tools.fetch(address, { method: "GET", headers: { authorization } });
+    }
+  },
+  readError,
+  direct: { images },
+};

@@ -1,0 +1,75 @@
+/**
+ * Google Vertex AI (cloud.google.com/vertex-ai/generative-ai/docs: model reference, partner models, open models;
+ * @anthropic-ai/vertex-sdk 1.1; November 2026): Gemini, Claude and open models of one project, each in its maker's language,
+ * with the token of a service account. The region is the channel's, for all models or for each.
+ */
+import { type Operation, otherFor } from "../../../shared/channel-types";
+import { geminiDialect } from "../dialects/gemini/dialect";
+import { isObject, withMembers } from "../json";
+import { bodyOf, withBody } from "./changed-body";
+import { googleImages, isImagen, vertexEmbeddings } from "./google-codecs";
+import { googleToken, serviceAccount } from "./google-token";
+import type { Outgoing, Provider } from "./provider";
+import { tokenRefused } from "./tools";
+import { vertexFamily, vertexHost, vertexModel } from "./vertex-models";
+
+/** The version of the Messages API that Vertex speaks. */
+const VERSION = "vertex-2023-10-16";
+
+const google = (model: string, call: string): string => `publishers/google/models/${encodeURIComponent(model)}:${call}`;
+
+const chatCalls = {
+  gemini: (model: string, stream: boolean) => google(model, stream ? "streamGenerateContent?alt=sse" : "generateContent"),
+  // The @ before the date stays as it is.
+  anthropic: (model: string, stream: boolean) =>
+    `publishers/anthropic/models/${encodeURIComponent(model).replace("%40", "@")}:${stream ? "streamRawPredict" : "rawPredict"}`,
+  "openai-chat": () => "endpoints/openapi/chat/completions",
+} as const;
+
+/** The end of an operation's address; undefined where Vertex does not serve it by that model. */
+function callOf(operation: Operation, model: string, stream: boolean): string | undefined {
+  const family = vertexFamily(model);
+  if (operation === "chat") return chatCalls[family](vertexModel(model), stream);
+  if (family !== "gemini") return undefined;
+  if (operation === "embeddings") return google(model, "predict");
+  return operation === "images" ? google(model, isImagen(model) ? "predict" : "generateContent") : undefined;
+}
+
+/** The request as the maker of its model takes it there. */
+function spoken(outgoing: Outgoing): Outgoing {
+  const { model, stream } = outgoing;
+  switch (vertexFamily(model)) {
+    case "anthropic": {
+      // The model is in the address, the version in the body.
+      const { model: _, ...rest } = bodyOf(outgoing);
+      return withBody(outgoing, { anthropic_version: VERSION, ...rest });
+    }
+    case "openai-chat":
+      return { ...outgoing, body: withMembers(outgoing.body, { model: vertexModel(model), ...(stream && { stream_options: { include_usage: true } }) }) };
+    case "gemini":
+      return outgoing;
+  }
+}
+
+export const vertex: Provider = {
+  url(channel, operation, model, stream = false) {
+    const account = serviceAccount(channel);
+    const location = otherFor(channel.type.id, channel.other, model);
+    const call = callOf(operation, model, stream);
+    if (call === undefined || !account || location === "") return undefined;
+    const base = channel.base_url || vertexHost(location);
+    const place = `/v1/projects/${encodeURIComponent(account.project_id)}/locations/${encodeURIComponent(location)}/`;
+    return base + place + call;
+  },
+  headers: () => ({}),
+  dialect: (_, model) => vertexFamily(model),
+  async prepare(outgoing, tools) {
+    const account = serviceAccount(outgoing.channel);
+    if (!account) throw tokenRefused(401, "the key is no service account");
+    const token = await tools.token(() => googleToken(account, tools));
+    return spoken({ ...outgoing, headers: { ...outgoing.headers, authorization: `Bearer ${token}` } });
+  },
+  direct: { embeddings: vertexEmbeddings, images: googleImages },
+  // Google refuses in its own words what the makers of the models never see; theirs are read as their language wants.
+  readError: (body) => (isObject(body) && body.type === "error" ? undefined : geminiDialect.readError(body)),
+};
