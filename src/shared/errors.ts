@@ -159,6 +159,10 @@ export const errors = {
   budget_month_used_up: fact(429, "caller", "{scope_zh}本月的预算（{limit}）不足以支付本次请求，请下月再试", "{scope_en} has a budget of {limit} a month, and what is left of it does not cover this call; try again next month"),
   rate_limited_channels: fact(429, "operator", "可用渠道均已达到限额，请 {retry_after_s} 秒后再试", "Every channel that could serve this has reached its limit; try again in {retry_after_s} s"),
 
+  sensitive_words_detected: fact(400, "caller", "请求内容包含屏蔽词，已被拒绝", "The request contains sensitive words and was refused"),
+  upgrade_required: fact(426, "caller", "此接口需要 WebSocket 连接", "This endpoint needs a WebSocket connection"),
+  realtime_expired: fact(408, "caller", "实时会话已达到时间上限（{phase}），连接将关闭", "The realtime session has reached its time limit ({phase}) and is closed"),
+
   api_not_implemented: fact(501, "caller", "不支持此接口：{method} {path}", "This endpoint is not offered here: {method} {path}"),
 
   // Relay: the upstream's side

@@ -84,6 +84,10 @@ export class MemoryLedger implements Ledger {
     return { applied: false, balance: this.balance };
   }
 
+  queued(): number {
+    return 0;
+  }
+
   async flush() {}
 }
 

@@ -30,9 +30,8 @@ export type Attempt =
   | { ok: false; failure: Failure };
 
 /** Tries one channel. Never throws: what goes wrong is a failure, and every try leaves its record in `call.attempts`. */
-export async function attempt(call: Call, chosen: PoolChannel): Promise<Attempt> {
+export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt> {
   const { engine, alarm } = call;
-  const channel = engine.routing.keys.take(chosen, call);
   const { seams } = engine;
   const started = seams.now();
   const record: AttemptRecord = {
@@ -111,6 +110,7 @@ export async function attempt(call: Call, chosen: PoolChannel): Promise<Attempt>
   }
   alarm.onLimit = undefined;
   record.duration_ms = seams.now() - started;
+  engine.watch.attempted(channel, outcome.ok ? "ok" : outcome.failure.class);
   if (!outcome.ok) {
     const { failure } = outcome;
     // A token that was good a moment ago may have been taken back.
@@ -133,7 +133,7 @@ function reportFailure(call: Call, channel: PoolChannel, failure: Failure): void
     message,
     request_id: call.request_id,
     model: call.request.model,
-    quoted: (phrase) => JSON.stringify(tryParse(call.body) ?? "").toLowerCase().includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
+    quoted: (phrase) => call.form?.quotes(phrase) ?? JSON.stringify(tryParse(call.body) ?? "").toLowerCase().includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
   });
 }
 

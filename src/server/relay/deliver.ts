@@ -52,6 +52,7 @@ export async function failed(call: Call, money: CallMoney, failure: Failure, end
   call.alarm.clear();
   await money.release();
   const content = callError(call, failure).message;
+  call.engine.watch.ended(call, { end_reason, quota: 0, usage: undefined });
   const row = callRow(call, { end_reason, quota: 0, bill: [], usage: undefined, estimated: false, content });
   await call.engine.seams.recordFailure(row);
 }

@@ -10,7 +10,7 @@ import type { Call, Engine, RelayDeps, RelayStats } from "./call";
 import { deliver, failed } from "./deliver";
 import type { CallerDialect } from "./dialects/dialect";
 import { callerLang, Door, presentedKey } from "./door";
-import { ownError, thrownError } from "./error";
+import { thrownError } from "./error";
 import { failureOf } from "./failures";
 import type { JsonObject } from "./json";
 import { priceFor } from "./groups";
@@ -18,26 +18,33 @@ import { enter } from "./limits";
 import { BYTES_PER_TOKEN, CallMoney } from "./money";
 import { receive } from "./operations/direct";
 import type { Form } from "./operations/form";
-import { subscription, usage } from "./operations/billing";
-import { countTokens } from "./operations/count-tokens";
-import { findModel, listModels, listShape } from "./operations/models";
+import { answerLookup } from "./operations/lookups";
 import type { Operation } from "./operations/operation";
 import { patienceOf } from "./patience";
 import { reachable } from "./probe";
 import { Tokens } from "./providers/tokens";
+import { endSessions } from "./realtime/drain";
+import { openRealtime, type Upgrade } from "./realtime/open";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
 import { refusedRow } from "./row";
 import { createRouting } from "./routing";
 import type { Caller, Seams } from "./seams";
 import type { Selection } from "./select";
+import { refuseSensitive } from "./sensitive";
 import type { Bytes } from "./sse";
 import { stickyKey } from "./sticky";
+import { traceOf, unwatched } from "./watch";
 
 export interface Relay {
-  /** Answers one request to /v1. Never rejects. `ip` is the caller's real address, `requestId` is unique for ever. */
-  handle(request: Request, ip: string, requestId: string): Promise<Response>;
+  /**
+   * Answers one request to /v1. Never rejects. `ip` is the caller's real address, `requestId` is unique for ever. `upgrade`:
+   * for connections that can become a WebSocket; the answer is then of no account.
+   */
+  handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;
   /** The same for a door of our own that knows its caller without a key. Its answers are for our own pages alone. */
   handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
+  /** Ends the realtime sessions: what runs has `graceMs` to end by itself. Resolves when everything is charged. */
+  stop(graceMs: number): Promise<void>;
   readonly stats: Readonly<RelayStats>;
 }
 
@@ -46,19 +53,25 @@ export type Admit = (body: JsonObject, lang: Lang) => Promise<{ caller: Caller; 
 
 /** The data plane over its five seams. `deps` replace time, chance and network in tests. */
 export function createRelay(seams: Seams, { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>): Relay {
-  const stats: RelayStats = { open_calls: 0, open_streams: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
+  const stats: RelayStats = { open_calls: 0, open_streams: 0, open_sessions: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
   const engine: Engine = {
-    timers: realTimers, fetch: fetchThrough, reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
-    seams, tokens: new Tokens(), stats,
+    timers: realTimers, watch: unwatched, fetch: fetchThrough, reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
+    seams, tokens: new Tokens(), stats, sessions: new Set(), draining: false,
   };
   return {
     stats,
-    handle: (request, ip, requestId) => handle(engine, request, ip, requestId),
-    handleAs: (admit, request, ip, requestId) => handle(engine, request, ip, requestId, admit),
+    handle: (request, ip, requestId, upgrade) => handle(engine, request, ip, requestId, { upgrade }),
+    handleAs: (admit, request, ip, requestId) => handle(engine, request, ip, requestId, { admit }),
+    stop: (graceMs) => endSessions(engine, graceMs),
   };
 }
 
-async function handle(engine: Engine, request: Request, ip: string, requestId: string, admit?: Admit): Promise<Response> {
+interface Entrance {
+  admit?: Admit;
+  upgrade?: Upgrade | undefined;
+}
+
+async function handle(engine: Engine, request: Request, ip: string, requestId: string, { admit, upgrade }: Entrance): Promise<Response> {
   const arrived = engine.seams.now();
   const lang = callerLang(request);
   // A cookie counts at our own doors: no other site may read their answers.
@@ -71,28 +84,15 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
     if (!route) fail("not_found", { method: request.method, path });
     const { caller, body } = await callerOf(engine, request, ip, lang, admit);
     if (route.operation === "unserved") fail("api_not_implemented", { method: request.method, path });
-    if (route.operation === "models") return door.json(JSON.stringify(listModels(engine.seams, caller, listShape(request))));
-    if (route.operation === "subscription") return door.json(JSON.stringify(await subscription(engine.seams, caller)));
-    if (route.operation === "usage") return door.json(JSON.stringify(await usage(engine.seams, caller)));
-    if (route.operation === "model") {
-      const entry = findModel(engine.seams, caller, route.model, listShape(request));
-      return entry ? door.json(JSON.stringify(entry)) : door.error(dialect, unknownModel(caller, route.model, lang, requestId));
-    }
-    if (route.operation === "count_tokens") {
-      const admission = engine.seams.limits.admit(caller, { model: "", tokens: 0, units: 0 });
-      const entered = admission && enter(await admission, door);
-      try {
-        return door.json(JSON.stringify(await countTokens(engine, caller, request, route.counter, route.model)));
-      } finally {
-        void entered?.end({ tokens: 0, success: true, units: 0 });
-      }
-    }
-    door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
-    const arrival = { client_type, dialect, operation: route.operation, caller, lang, ip, path, request_id: requestId, arrived };
-    return await relay(engine, request, door, arrival, body);
+    const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, ...traceOf(engine, request) };
+    if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
+    if (typeof route.operation === "string") return await answerLookup(engine, route, caller, request, door, lang);
+    door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
+    return await relay(engine, request, door, { ...arrival, operation: route.operation }, body);
   } catch (error) {
-    if (!(error instanceof AppError)) engine.log.error({ err: error, request_id: requestId }, "relay failed");
+    if (error instanceof AppError) engine.watch.refused(error.code);
+    else engine.log.error({ err: error, request_id: requestId }, "relay failed");
     return door.error(dialect, thrownError(error, lang, requestId));
   }
 }
@@ -102,10 +102,6 @@ async function callerOf({ seams }: Engine, request: Request, ip: string, lang: L
   if (!admit) return { caller: await seams.authenticate(presentedKey(request), ip, lang) };
   const { caller, body } = await admit(parseBody(await readBody(request, seams.option.maxBodyBytes)), lang);
   return { caller, body: Buffer.from(JSON.stringify(body)) };
-}
-
-function unknownModel({ group }: Caller, model: string, lang: Lang, requestId: string) {
-  return { ...ownError("model_not_found", { group, model }, lang, requestId), status: 404, type: "invalid_request_error", param: "model" };
 }
 
 interface Arrival {
@@ -118,6 +114,7 @@ interface Arrival {
   client_type: string;
   request_id: string;
   arrived: number;
+  traceparent?: string;
 }
 
 /** A call with an operation: read, price, select, hold, attempt, answer. */
@@ -133,6 +130,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     ({ form } = received);
     model = asked.model;
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
+    refuseSensitive(seams, received);
     // Who serves it first: a model that nobody serves is unknown, whatever its price.
     const selection = engine.routing.select({ caller, operation, model, input: Math.ceil(input_bound / BYTES_PER_TOKEN) });
     const sticky_key = selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json
@@ -145,8 +143,9 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
       dialect: arrival.dialect, operation, caller, lang: arrival.lang, ip: arrival.ip, path: arrival.path, client_type: arrival.client_type,
       betas: request.headers.get("anthropic-beta") ?? "", request_id: arrival.request_id, arrived: arrival.arrived, engine, request: asked, body, form, price, input_bound,
       alarm: new Alarm(() => seams.now(), engine.timers), attempts: [], explain: () => selection.explain(),
-      channel: undefined, need: { model, tokens: 0, units: 0 }, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
+      channel: undefined, need: { model, tokens: 0, units: 0 }, room: undefined, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
     };
+    if (arrival.traceparent !== undefined) call.traceparent = arrival.traceparent;
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
     const money = new CallMoney(call);
     const admission = seams.limits.admit(caller, call.need);

@@ -19,7 +19,7 @@ import { isUnserved, unservedRoutes } from "./operations/unserved";
 
 export type Route =
   | { dialect: CallerDialect; operation: Operation }
-  | { dialect: CallerDialect; operation: "models" | "subscription" | "usage" | "unserved" }
+  | { dialect: CallerDialect; operation: "models" | "subscription" | "usage" | "unserved" | "realtime" }
   | { dialect: CallerDialect; operation: "model"; model: string }
   /** `model` where the path names it. */
   | { dialect: CallerDialect; operation: "count_tokens"; counter: TokenCounter; model?: string };
@@ -45,6 +45,7 @@ export const relayRoutes: Readonly<Record<string, Route>> = {
   "POST /v1/audio/translations": { dialect: openaiChat, operation: translations },
   "POST /v1/moderations": { dialect: openaiChat, operation: moderations },
   "POST /v1/rerank": { dialect: openaiChat, operation: rerank },
+  "GET /v1/realtime": { dialect: openaiChat, operation: "realtime" },
   "GET /v1/models": { dialect: openaiChat, operation: "models" },
   "GET /v1beta/models": { dialect: openaiChat, operation: "models" },
   "GET /dashboard/billing/subscription": { dialect: openaiChat, operation: "subscription" },

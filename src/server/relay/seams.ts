@@ -10,6 +10,7 @@ import type { LimitSet } from "../../shared/limits";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
 import type { ChannelTrouble } from "../features/channel/auto-status";
+import type { WordList } from "../features/option/word-list";
 import type { CallLog, Ledger } from "../features/wallet/ledger";
 import type { Limits } from "./limits";
 
@@ -140,6 +141,8 @@ export interface RelayOptions {
   readonly totalTimeoutMs: number;
   /** Time all attempts before the head share. */
   readonly attemptBudgetMs: number;
+  /** Words that no request may contain; undefined when none are checked. */
+  readonly sensitiveWords?: WordList | undefined;
   /** Conversations return to the channel that served them last. */
   readonly stickyRouting?: boolean;
   readonly maxBodyBytes: number;

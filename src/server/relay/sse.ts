@@ -93,7 +93,7 @@ export function* wholeFrames(region: Bytes | undefined): Generator<Bytes> {
   }
 }
 
-/** One frame, read. `data` is undefined when the frame has no data line (comments, pings). */
+/** One frame, read. `data` is undefined when the frame has none (comments, pings, an empty data line: no event, WHATWG HTML 9.2.6). */
 export interface Frame {
   event: string;
   data: string | undefined;
@@ -114,7 +114,7 @@ export function readFrame(frame: Bytes): Frame {
       data = line.slice(6).trimStart();
     }
   }
-  return { event, data };
+  return { event, data: data === "" ? undefined : data };
 }
 
 /** Every field of a frame by name, for vendors that have more of them than events have. Lines of one field are joined by LF. */

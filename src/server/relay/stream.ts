@@ -39,6 +39,8 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
   #ready: Bytes[] = [];
   #expired: Phase | undefined;
   #over = false;
+  /** What the answer ended with; a translator says it once. */
+  #lastWords: Uint8Array = empty;
   /** Content bytes when the caller left. */
   #leftAt = 0;
 
@@ -80,7 +82,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
       return undefined;
     }
     await this.#finish();
-    return Buffer.concat([...out, this.#meter.close()]);
+    return Buffer.concat([...out, this.#lastWords]);
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
@@ -269,6 +271,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     call.alarm.onPing = undefined;
     try {
       const last = error ? this.#meter.fail(error) : this.#meter.close();
+      this.#lastWords = last;
       if (!call.left && last.length > 0) controller?.enqueue(last);
       controller?.close();
     } catch {

@@ -167,7 +167,7 @@ export class StreamTranslator {
       const next = blank >= 0 ? blank + BLANK_LINE.length : firstFrameEnd(region, from, region.length);
       const end = next < 0 ? region.length : next;
       const { data } = readFrame(region.subarray(from, end));
-      if (data !== undefined && data !== "") this.feedData(data);
+      if (data !== undefined) this.feedData(data);
       from = end;
     }
     return this.#flush();

@@ -6,7 +6,7 @@
 import { asc, eq } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import type { BalanceResult, ChannelRun } from "../../../shared/channel-operations";
-import { type BalanceKind, channelType } from "../../../shared/channel-types";
+import { type BalanceKind, channelType, isCodingPlan } from "../../../shared/channel-types";
 import { AppError, fail } from "../../../shared/errors";
 import { type Ctx, type Services, seconds } from "../../context";
 import type { ChannelRow } from "../../db/schema";
@@ -94,6 +94,8 @@ const billingBase = ({ type, base_url }: PoolChannel): string =>
   type.complete_url ? base_url.replace(/\/v\d+\w*\/.*$|\?.*$/, "").replace(/\/+$/, "") : base_url;
 
 function askOf(channel: PoolChannel, signal: AbortSignal | undefined): Ask {
+  // A plan is a subscription: it has a quota of its own, and no balance.
+  if (isCodingPlan(channel.base_url)) fail("channel_balance_unsupported");
   const init = upstreamInit(channel, BALANCE_TIMEOUT_MS, signal);
   return async (path, { base_url = billingBase(channel), headers = {} } = {}) => {
     let status = 0;

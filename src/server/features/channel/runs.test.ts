@@ -372,7 +372,8 @@ for (const engine of ENGINES) {
 
       test("types without a balance say so, and answers that are none are an error without the key", async () => {
         const id = await one("m", { type: 14 });
-        expect(await update(id)).toMatchObject({ success: false, message: "该类型渠道不支持查询余额" });
+        const plan = await one("m", { type: 25, base_url: "kimi-coding-plan" });
+        for (const none of [id, plan]) expect(await update(none)).toMatchObject({ success: false, message: "该类型渠道不支持查询余额" });
         const refused = await one("m");
         billing["/v1/dashboard/billing/subscription"] = refuse(401, { message: `bad ${KEY}` });
         expect(await update(refused)).toMatchObject({ success: false, message: "查询余额失败：HTTP 401: bad ***" });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
-import { type Harness, openHarness } from "../../../../tests/kit/harness";
+import { type Harness, HOOK_MS, openHarness } from "../../../../tests/kit/harness";
 import { periodsAt } from "./periods";
 import { createSpendBook, forgetSpend, type SpendBook } from "./spend";
 
@@ -15,8 +15,8 @@ for (const engine of ENGINES) {
     beforeAll(async () => {
       h = await openHarness(engine);
       book = createSpendBook(h.services);
-    });
-    afterAll(() => h.close());
+    }, HOOK_MS);
+    afterAll(() => h.close(), HOOK_MS);
 
     test("of many takings at once exactly as many succeed as the budget covers", async () => {
       const day = budget(1000);
