@@ -8,6 +8,7 @@ import type { PoolChannel } from "../seams";
 import { rewritten } from "./framing";
 import type { Outgoing } from "./provider";
 import { providerOf } from "./registry";
+import { overridden } from "./rewrite";
 import { send, type Tools } from "./tools";
 
 /** The language of a channel's model; undefined when the relay does not speak it. `model` is the vendor's name of it. */
@@ -70,7 +71,8 @@ export async function exchange(outgoing: Outgoing, tools: Tools): Promise<Respon
   const parsed = codec && tryParse(body);
   const asked = isObject(parsed) ? parsed : {};
   const encoded = codec ? { ...outgoing, body: Buffer.from(JSON.stringify(codec.encode(asked, { channel, model }))) } : outgoing;
-  const ready = provider?.prepare ? await provider.prepare(encoded, tools) : encoded;
+  const changed = overridden(encoded);
+  const ready = provider?.prepare ? await provider.prepare(changed, tools) : changed;
   const response = await (provider?.open ? provider.open(ready, tools) : send(ready, tools));
   return codec && response.ok ? inOpenai(response, async (answer) => codec.decode(answer, asked, tools)) : response;
 }
