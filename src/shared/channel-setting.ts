@@ -74,6 +74,31 @@ export const settingMembers = {
     label: { zh: "思考内容并入正文", en: "Thoughts into the content" },
     hint: { zh: "以 <think> 标签放进回答正文（OpenAI 聊天格式的调用方）", en: "Inside <think> tags in the answer's text (for callers of the OpenAI chat format)" },
   },
+  native_calls: {
+    kind: "choice", section: "answer",
+    label: { zh: "Responses 与 Messages 调用", en: "Responses and Messages calls" },
+    hint: { zh: "供应商自己提供这些接口时才有区别", en: "Matters where the vendor has these interfaces besides chat" },
+    choices: [
+      { value: "auto", label: { zh: "官方地址原样转发，其他地址转换为对话", en: "As they are to the vendor's own address, translated elsewhere" } },
+      { value: "always", label: { zh: "原样转发", en: "As they are" } },
+      { value: "never", label: { zh: "转换为对话", en: "Translated to chat" } },
+    ],
+  },
+  stateless: {
+    kind: "switch", section: "answer",
+    label: { zh: "上游不保存回答", en: "The upstream keeps no answers" },
+    hint: { zh: "Responses 的后续调用由 Weir 补全上文", en: "Weir completes what a Responses call continues" },
+  },
+  allow_files: {
+    kind: "switch", section: "answer",
+    label: { zh: "允许上传文件", en: "Allow files" },
+    hint: { zh: "用户可把文件存到此渠道的供应商处（/v1/files）", en: "Users may leave files with this channel's vendor (/v1/files)" },
+  },
+  allow_unbilled_batches: {
+    kind: "switch", section: "billing",
+    label: { zh: "允许批处理（不计费）", en: "Allow batches (not billed)" },
+    hint: { zh: "需要允许上传文件；费用由你承担，用户不被扣费", en: "Needs files; you bear their cost, users are not charged" },
+  },
   bill_by: {
     kind: "choice", section: "billing",
     label: { zh: "映射后的计费名称", en: "Mapped models are billed as" },

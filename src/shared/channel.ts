@@ -221,18 +221,6 @@ const JSON_FIELDS = {
   header_override: (stored, lang) => member("header_override", headerProblem(stored), lang),
 } as const satisfies Record<string, Judge>;
 
-/** Members of `setting` that are switches of the relay: only true and false mean something. */
-export const SETTING_FLAGS = [
-  /** Callers are translated to the language of the channel's conversations, whatever else its type could take as it is. */
-  "translate",
-  /** What stands behind the channel takes calls of the Responses API and keeps no answers. */
-  "stateless",
-  /** Callers may leave files with the channel's vendor. */
-  "allow_files",
-  /** They may also run batches of them, which the operator pays: nobody is charged. Needs allow_files. */
-  "allow_unbilled_batches",
-] as const;
-
 /** The object behind a JSON text; undefined when it is not one. '' is an empty object. */
 export function jsonObject(json: string): Record<string, unknown> | undefined {
   if (json.trim() === "") return {};
@@ -293,11 +281,6 @@ export function channelIssues(draft: ChannelDraft, lang: Lang): FieldIssue[] {
     const stored = jsonObject(draft[field] ?? "");
     const issue = stored ? judge(stored, lang) : { code: "channel_json_invalid" as const, values: { field } };
     if (issue) issues.push({ field, ...issue });
-  }
-  const setting = jsonObject(draft.setting ?? "") ?? {};
-  for (const flag of SETTING_FLAGS) {
-    const value = setting[flag];
-    if (value !== undefined && typeof value !== "boolean") add("setting", "invalid_parameter", { detail: `setting.${flag}` });
   }
   const { wrong } = readLimits(jsonObject(draft.setting ?? "") ?? {});
   if (wrong) add("setting", "channel_limit_invalid", { field: wrong });

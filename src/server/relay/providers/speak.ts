@@ -1,5 +1,6 @@
 /** How a channel is spoken to: the language of a call, its address, and the exchange itself. */
 import type { Operation as OperationKey } from "../../../shared/channel-types";
+import { isCodingPlan } from "../../../shared/channel-types/plans";
 import { isUpstreamDialect, type UpstreamDialectKey, upstreamDialects } from "../dialects/vendor-dialects";
 import type { WireError, WireObject } from "../events";
 import { isObject, tryParse } from "../json";
@@ -22,13 +23,19 @@ export type Asked = Pick<Operation, "key" | "native">;
 
 /**
  * The operation that a channel is asked for. One whose conversations are OpenAI's, and that declares the caller's own operation
- * besides, takes such a call as it is, and then nothing is translated. `setting.translate` switches that off for a server that
- * stands behind a type and lacks the operation; a complete address is that of one operation, the channel's own.
+ * besides, takes such a call as it is, and then nothing is translated. Many a server that stands behind a vendor's type lacks
+ * the vendor's other operations: at another address than the vendor's own only what `setting.native_calls` allows. A complete
+ * address is that of one operation, the channel's own.
  */
 export function operationFor(channel: PoolChannel, { key, native }: Asked, model: string): OperationKey {
-  const { type, setting } = channel;
-  const takes = native && languageOf(channel, model) === "openai-chat" && !type.complete_url && setting.translate !== true;
+  const takes = native && languageOf(channel, model) === "openai-chat" && takesNative(channel);
   return takes && providerOf(channel)?.url(channel, native.operation, model) !== undefined ? native.operation : key;
+}
+
+function takesNative({ type, setting, base_url }: PoolChannel): boolean {
+  const { native_calls = "auto" } = setting;
+  if (type.complete_url || native_calls === "never") return false;
+  return native_calls === "always" || type.base_url === "" || type.base_url === base_url || isCodingPlan(base_url);
 }
 
 /**
