@@ -70,3 +70,14 @@ test("a conversation stays on its channel while it is awake; other conversations
   for (let other = 0; other < 30; other++) await b.send(chat, chatBody("gpt-4o", { prompt_cache_key: `other ${other}` }));
   expect(new Set(b.ledger.settlements.map(({ log }) => log.channel)).size).toBeGreaterThan(1);
 });
+
+test("a model whose only channel cannot be read is told from a model that nobody serves (C-600)", async () => {
+  const b = makeBench([]);
+  const code = async (model: string): Promise<unknown> => {
+    const response = await b.send(chat, chatBody(model));
+    return [response.status, (await response.json() as { error: { code: string } }).error.code];
+  };
+  expect(await code("nobody")).toEqual([503, "model_not_found"]);
+  expect(await code("nobody-broken")).toEqual([500, "channel_database_inconsistent"]);
+  expect(b.ledger.holdRequests).toHaveLength(0);
+});

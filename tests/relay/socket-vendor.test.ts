@@ -1,6 +1,7 @@
 /** A vendor that is reached by a WebSocket (Spark): what becomes of a call when the connection does not do as it should. */
 import { afterAll, expect, test } from "bun:test";
 import { channelType } from "../../src/shared/channel-types";
+import { probe } from "../../src/server/features/channel/probe";
 import { type Bench, makeBench, makeChannel, pieces, VirtualTime } from "./kit";
 
 const frame = (status: number, content: string): string =>
@@ -72,6 +73,19 @@ test("a stream that breaks ends with an error and without the last word", async 
   expect(text).toContain('"error"');
   expect(text).not.toContain("[DONE]");
   expect(bench.ledger.settlements.at(-1)?.log.end_reason).toBe("upstream_cut");
+});
+
+test("the test of a channel asks it too, and tells why it was refused", async () => {
+  const usage = { usage: { text: { question_tokens: 1, prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } } };
+  const last = JSON.parse(frame(2, "hi")) as { payload: object };
+  const good = benchWith({ asked: (socket) => void socket.send(JSON.stringify({ ...last, payload: { ...last.payload, ...usage } })) });
+  const [channel] = good.channels;
+  if (!channel) throw new Error("no channel");
+  expect(await probe(channel, "generalv3.5", 10_000)).toMatchObject({ problem: "", usage: { prompt_tokens: 3, completion_tokens: 2 } });
+  const bad = benchWith({ refuse: Response.json({ message: "HMAC signature does not match" }, { status: 401 }) });
+  const [refused] = bad.channels;
+  if (!refused) throw new Error("no channel");
+  expect(await probe(refused, "generalv3.5", 10_000)).toMatchObject({ problem: "HTTP 401: HMAC signature does not match", trouble: { status: 401, disable: true } });
 });
 
 test("a frame that is no JSON is malformed", async () => {

@@ -3,14 +3,14 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { channelType } from "../../src/shared/channel-types";
+import { FIXTURES } from "../translation/streams";
 import { makeBench, makeChannel } from "./kit";
 
-const DIALECTS = join(import.meta.dir, "../../src/server/relay/dialects");
 const tool = { name: "get_weather", description: "d", input_schema: { type: "object", properties: { city: { type: "string" } } } };
 
 const vendors = [
   {
-    type: 23, key: "1|id|secret", model: "hunyuan-turbos-latest", fixture: "tencent/fixtures/stream-tools.sse",
+    type: 23, key: "1|id|secret", model: "hunyuan-turbos-latest", fixture: "tencent.tools.sse",
     second: (id: string) => ({
       Messages: [
         { Role: "user", Content: "weather?" },
@@ -21,7 +21,7 @@ const vendors = [
     }),
   },
   {
-    type: 15, key: "key|secret", model: "ERNIE-4.0-8K", fixture: "baidu/fixtures/stream-function.sse",
+    type: 15, key: "key|secret", model: "ERNIE-4.0-8K", fixture: "baidu.function.sse",
     second: () => ({
       messages: [
         { role: "user", content: "weather?" },
@@ -37,7 +37,7 @@ for (const { type: number, key, model, fixture, second } of vendors) {
   if (!type) throw new Error(`no channel type ${number}`);
   describe(type.key, () => {
     test("streams a tool call to an Anthropic caller, and takes its result in the next turn", async () => {
-      const stream = readFileSync(join(DIALECTS, fixture));
+      const stream = readFileSync(join(FIXTURES, fixture));
       const bodies: unknown[] = [];
       const fetch = async (url: string, init: BunFetchRequestInit) => {
         if (url.includes("/oauth/")) return Response.json({ access_token: "t", expires_in: 3600 });

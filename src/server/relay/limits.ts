@@ -19,6 +19,8 @@ export interface Need {
   tokens: number;
   /** Units that it holds. 0: it costs nothing, and no budget is asked. */
   units: number;
+  /** A response inside a session, which has its place among the concurrent calls already. */
+  inside?: true;
 }
 
 /** What a call came to. */
@@ -61,7 +63,7 @@ export function enter(admission: Admission, door: Door): Admission {
 
 interface Places {
   admission?: Admission;
-  room?: Admission;
+  room: Admission | undefined;
 }
 
 /** A call that holds places ends. Resolves when its budgets are corrected; undefined when there are none. */

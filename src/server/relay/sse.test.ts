@@ -66,6 +66,11 @@ describe("SSE framing", () => {
     }).toThrow(FrameTooLarge);
   });
 
+  test("a frame without data, or with nothing in it, is no event", () => {
+    for (const frame of ["data:\n\n", "data: \n\n", ": ping\n\n", "event: message\nid: 1\n\n"]) expect(readFrame(Buffer.from(frame)).data).toBeUndefined();
+    expect(readFrame(Buffer.from("data:\ndata: {}\n\n")).data).toBe("\n{}");
+  });
+
   test("a frame's data keeps what is written in it", () => {
     expect(readFrame(Buffer.from("data:no space\n\n")).data).toBe("no space");
     expect(readFrame(Buffer.from("data:  two spaces\n\n")).data).toBe(" two spaces");

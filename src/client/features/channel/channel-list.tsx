@@ -175,7 +175,12 @@ export function ChannelList() {
       <ModeButton label={t`批量操作`} on={mode.batch} onToggle={(batch) => setMode({ batch })}>
         <ListChecks />
       </ModeButton>
-      <ListMenu test={test} balance={balance} onRepaired={(report) => setDialog({ kind: "repair", report })} />
+      <ListMenu
+        test={test}
+        balance={balance}
+        onRepaired={(report) => setDialog({ kind: "repair", report })}
+        onDryRun={() => setDialog({ kind: "dry-run" })}
+      />
       {mode.batch ? (
         <Suspense fallback={null}>
           <BatchBar

@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { Ellipsis, Trash2, Wallet, Wrench, Zap } from "lucide-react";
+import { Ellipsis, Route, Trash2, Wallet, Wrench, Zap } from "lucide-react";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import type { RepairReport } from "../../../shared/channel-operations";
 import { confirm } from "../../components/confirm";
@@ -12,11 +12,13 @@ import type { useRun } from "./channel-runs";
 type Run = Pick<ReturnType<typeof useRun>, "busy" | "start">;
 
 /** What can be done to all channels at once. */
-export function ListMenu({ test, balance, onRepaired }: {
+export function ListMenu({ test, balance, onRepaired, onDryRun }: {
   test: Run;
   balance: Run;
   /** Told when something is left that only an operator can mend. */
   onRepaired: (report: RepairReport) => void;
+  /** Wants to know where a call would go. */
+  onDryRun: () => void;
 }) {
   const { t } = useLingui();
   const utils = trpc.useUtils();
@@ -68,6 +70,7 @@ export function ListMenu({ test, balance, onRepaired }: {
         <DropdownMenuItem icon={<Wallet aria-hidden />} disabled={balance.busy} onSelect={balance.start}>
           {t`更新所有渠道余额`}
         </DropdownMenuItem>
+        <DropdownMenuItem icon={<Route aria-hidden />} onSelect={onDryRun}>{t`路由预演…`}</DropdownMenuItem>
         <DropdownMenuItem icon={<Wrench aria-hidden />} disabled={repairing.isPending} onSelect={repair}>
           {t`修复数据库一致性`}
         </DropdownMenuItem>

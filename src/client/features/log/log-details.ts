@@ -29,6 +29,30 @@ export function readDetails(other: string): LogDetails {
 
 export const attemptsOf = (details: LogDetails): readonly AttemptRecord[] => details.admin_info?.attempts ?? [];
 
+/** What a row keeps of the choice of its channels. */
+interface Choice {
+  candidates: number;
+  skipped: { channel: number; why: string; remaining_ms: number }[];
+  /** The conversation's own channel. */
+  sticky: number | undefined;
+  groups: string[];
+}
+
+/** undefined when it is no such record. */
+export function choiceOf(selection: unknown): Choice | undefined {
+  if (!isRecord(selection) || typeof selection.candidates !== "number") return undefined;
+  const { candidates, skipped, sticky, groups } = selection;
+  return {
+    candidates,
+    skipped: (Array.isArray(skipped) ? skipped : []).flatMap((entry: unknown) =>
+      isRecord(entry) && typeof entry.channel === "number" && typeof entry.why === "string"
+        ? [{ channel: entry.channel, why: entry.why, remaining_ms: typeof entry.remaining_ms === "number" ? entry.remaining_ms : 0 }]
+        : []),
+    sticky: typeof sticky === "number" ? sticky : undefined,
+    groups: Array.isArray(groups) ? groups.filter((name) => typeof name === "string") : [],
+  };
+}
+
 /** What a bill line charges for. */
 export const lineNames: Readonly<Record<BillLine["kind"], MessageDescriptor>> = {
   input: msg`输入`,

@@ -19,6 +19,7 @@ import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { LogAttempts } from "./log-attempts";
 import { LogBill } from "./log-bill";
 import { attemptsOf, readDetails } from "./log-details";
+import { LogSelection } from "./log-selection";
 
 interface LogInspectorProps {
   /** Id of the row, from the address. */
@@ -115,7 +116,12 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
           <TabsTrigger value="raw">{t`原始数据`}</TabsTrigger>
         </TabsList>
         <TabsContent value="bill"><LogBill row={row} /></TabsContent>
-        {admin ? <TabsContent value="attempts"><LogAttempts attempts={attempts} /></TabsContent> : null}
+        {admin ? (
+          <TabsContent value="attempts">
+            <LogSelection selection={details.admin_info?.selection} />
+            <LogAttempts attempts={attempts} />
+          </TabsContent>
+        ) : null}
         <TabsContent value="raw">
           <CodeBlock label={t`原始数据`} code={JSON.stringify({ ...row, other: details }, null, 2)} wrap />
         </TabsContent>

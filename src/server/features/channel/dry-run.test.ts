@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
-import { type Harness, openHarness, type Person } from "../../../../tests/kit/harness";
+import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
 import type { DryRun } from "../../../shared/dry-run";
 import { ROLE } from "../../../shared/roles";
 import { stickyKey } from "../../relay/sticky";
@@ -37,8 +37,8 @@ for (const engine of ENGINES) {
       await add("limited", { priority: -5, setting: '{"rpm": 1}' });
       await add("off", { status: 2 });
       await add("vip", { group: "vip", models: "gpt-4o,only-vip" });
-    });
-    afterAll(() => h.close());
+    }, HOOK_MS);
+    afterAll(() => h.close(), HOOK_MS);
 
     test("channels come in the order of their turns with their shares, and those never tried last with their reason", async () => {
       const run = await ask({ model: "gpt-4o" });

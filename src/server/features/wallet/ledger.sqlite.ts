@@ -144,6 +144,7 @@ export function createSqliteLedger(db: Db, client: Database, instanceId: string,
     // `durable` commits with synchronous=FULL: in WAL mode that syncs the log up to and including this commit, one
     // sequential sync. A checkpoint would also move pages and sync the database file, and a reader can block it.
     credit: (credit) => db.tx((q) => creditSteps(db, q, credit, Math.floor(now() / 1000)), { durable: true }),
+    queued: () => queue.length,
     flush: async () => {
       const deadline = performance.now() + MAX_BUSY_MS;
       while (queue.length > 0 && performance.now() < deadline) {

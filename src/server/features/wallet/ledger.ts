@@ -87,6 +87,8 @@ export interface Ledger {
   release(request_id: string): Promise<boolean>;
   /** Adds units once per idempotency key. Waits for the disk. */
   credit(credit: Credit): Promise<CreditResult>;
+  /** Verbs that wait for their commit. */
+  queued(): number;
   /** Waits until everything queued is committed. */
   flush(): Promise<void>;
 }

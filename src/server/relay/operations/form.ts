@@ -58,6 +58,11 @@ export class Form {
     return part?.value || undefined;
   }
 
+  /** What the text fields say, doubles included. */
+  texts(): string[] {
+    return this.#scanner.parts.flatMap((part) => (part.filename === undefined && part.value ? [part.value] : []));
+  }
+
   /** A whole number above 0. */
   count(name: string): number | undefined {
     const text = this.text(name);
@@ -76,6 +81,12 @@ export class Form {
   /** An upper bound of the tokens of its fields and files. */
   tokenBound(): number {
     return this.#scanner.parts.reduce((sum, part) => sum + (part.filename === undefined ? part.end - part.start : FILE_TOKENS), 0);
+  }
+
+  /** Whether a field's text, a name or a file's name contains the phrase; case ignored. */
+  quotes(phrase: string): boolean {
+    const wanted = phrase.toLowerCase();
+    return this.#scanner.parts.some(({ name, filename = "", value }) => [name, filename, value].some((text) => text.toLowerCase().includes(wanted)));
   }
 
   /** The bytes of a part. */

@@ -4,8 +4,10 @@
  */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { eventsOf, sameWhereverCut } from "../../../../../tests/kit/vendor-streams";
 import { collect } from "../../../../../tests/translation/collect";
+import { FIXTURES } from "../../../../../tests/translation/streams";
 import type { ChatPrompt } from "../../events";
 import { Warnings } from "../shared/warnings";
 import { decodeRequest } from "../openai-chat/request-decode";
@@ -16,7 +18,7 @@ const encode = (prompt: ChatPrompt) => {
   return { body: baiduDialect.encodeRequest(prompt, warnings.warn), lost: warnings.list.map(({ detail }) => detail) };
 };
 const stream = (name: string) =>
-  collect(sameWhereverCut(() => baiduDialect.streamDecoder("req-1"), readFileSync(`${import.meta.dir}/fixtures/${name}.sse`)));
+  collect(sameWhereverCut(() => baiduDialect.streamDecoder("req-1"), readFileSync(join(FIXTURES, `baidu.${name}.sse`))));
 
 describe("a call in Baidu's language", () => {
   test("has the system text apart, functions, and Baidu's names for the rest", () => {
@@ -97,14 +99,14 @@ describe("an answer in Baidu's language", () => {
   });
 
   test("streamed: only the last piece ends it, wherever it is cut", () => {
-    const { content, finish, usage } = stream("stream-text");
+    const { content, finish, usage } = stream("text");
     expect(content).toEqual([{ type: "text", text: "当然可以。" }]);
     expect(finish).toEqual({ unified: "stop", raw: "stop" });
     expect(usage).toEqual({ input: 5, output: 4 });
   });
 
   test("streamed: a function call with its thoughts", () => {
-    const { content, finish } = stream("stream-function");
+    const { content, finish } = stream("function");
     expect(content).toMatchObject([{ type: "reasoning", text: "要查天气" }, { type: "tool_call", id: "call_req-1_0_0", name: "get_weather", input: '{"city":"上海"}' }]);
     expect(finish?.unified).toBe("tool_calls");
   });

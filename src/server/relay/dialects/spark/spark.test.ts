@@ -1,8 +1,10 @@
 /** iFlytek Spark: xfyun.cn/doc/spark/Web.html (examples of request, response, functions; error codes), read November 2026. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { sameWhereverCut } from "../../../../../tests/kit/vendor-streams";
 import { collect } from "../../../../../tests/translation/collect";
+import { FIXTURES } from "../../../../../tests/translation/streams";
 import { Warnings } from "../shared/warnings";
 import { decodeRequest } from "../openai-chat/request-decode";
 import { joinFrames } from "./answer";
@@ -13,7 +15,7 @@ const encode = (body: Record<string, unknown>) => {
   return { body: sparkDialect.encodeRequest(decodeRequest(body), warnings.warn), lost: warnings.list.map(({ detail }) => detail) };
 };
 const stream = (name: string) =>
-  collect(sameWhereverCut(() => sparkDialect.streamDecoder("req-1"), readFileSync(`${import.meta.dir}/fixtures/${name}.sse`)));
+  collect(sameWhereverCut(() => sparkDialect.streamDecoder("req-1"), readFileSync(join(FIXTURES, `spark.${name}.sse`))));
 const frame = (status: number, text: object[], more: object = {}) => ({
   header: { code: 0, message: "Success", sid: "s1", status },
   payload: { choices: { status, seq: status, text }, ...more },
@@ -56,14 +58,14 @@ describe("a call in Spark's language", () => {
 
 describe("an answer in Spark's language", () => {
   test("streamed: text, a stop, usage, wherever it is cut", () => {
-    const { content, finish, usage } = stream("stream-text");
+    const { content, finish, usage } = stream("text");
     expect(content).toEqual([{ type: "text", text: "我可以帮你。" }]);
     expect(finish?.unified).toBe("stop");
     expect(usage).toEqual({ input: 5, output: 9 });
   });
 
   test("streamed: a function call", () => {
-    const { content, finish } = stream("stream-function");
+    const { content, finish } = stream("function");
     expect(content).toEqual([{ type: "tool_call", id: "call_req-1_0_0", name: "天气查询", input: '{"datetime":"今天","location":"合肥"}' }]);
     expect(finish?.unified).toBe("tool_calls");
   });

@@ -4,8 +4,10 @@
  */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { sameWhereverCut } from "../../../../../tests/kit/vendor-streams";
 import { collect } from "../../../../../tests/translation/collect";
+import { FIXTURES } from "../../../../../tests/translation/streams";
 import type { ChatPrompt } from "../../events";
 import { Warnings } from "../shared/warnings";
 import { decodeRequest } from "../openai-chat/request-decode";
@@ -16,7 +18,7 @@ const encode = (prompt: ChatPrompt) => {
   return { body: tencentDialect.encodeRequest(prompt, warnings.warn), lost: warnings.list.map(({ detail }) => detail) };
 };
 const stream = (name: string) =>
-  sameWhereverCut(() => tencentDialect.streamDecoder("req-1"), readFileSync(`${import.meta.dir}/fixtures/${name}.sse`));
+  sameWhereverCut(() => tencentDialect.streamDecoder("req-1"), readFileSync(join(FIXTURES, `tencent.${name}.sse`)));
 
 const weather = { name: "get_weather", description: "d", parameters: { type: "object", properties: { city_name: { type: "string" } } } };
 
@@ -107,14 +109,14 @@ describe("an answer in Tencent's language", () => {
   });
 
   test("streamed: thoughts, text, one finish, the last usage, wherever it is cut", () => {
-    const { content, finish, usage } = collect(stream("stream-text"));
+    const { content, finish, usage } = collect(stream("text"));
     expect(content.map((block) => "text" in block && [block.type, block.text])).toEqual([["reasoning", "他在问好"], ["text", "你好！"]]);
     expect(finish).toEqual({ unified: "stop", raw: "stop" });
     expect(usage).toEqual({ input: 3, output: 4 });
   });
 
   test("streamed: a call in fragments, by its id", () => {
-    const { content, finish } = collect(stream("stream-tools"));
+    const { content, finish } = collect(stream("tools"));
     expect(content).toEqual([{ type: "tool_call", id: "call_1", name: "get_weather", input: '{"city":"上海"}' }]);
     expect(finish?.unified).toBe("tool_calls");
   });

@@ -1,0 +1,167 @@
+import { msg } from "@lingui/core/macro";
+import { useLingui } from "@lingui/react/macro";
+import { Ban, CircleCheck, CircleSlash, Gauge, Snowflake, Stethoscope, TriangleAlert, type LucideIcon } from "lucide-react";
+import type { MessageDescriptor } from "@lingui/core";
+import type { DryRun, DryRunChannel, DryRunLimit, DryRunStanding } from "../../../shared/dry-run";
+import { dryRunStandings } from "../../../shared/dry-run";
+import type { LimitScope } from "../../../shared/limits";
+import { EmptyState } from "../../components/empty-state";
+import { Count, Quota } from "../../components/quota";
+import { formatMilliseconds, formatRelative } from "../../lib/format";
+import { currentLanguage } from "../../lib/i18n";
+import { Badge, type Hue } from "../../ui/badge";
+import { Table, Td, Th } from "../../ui/table";
+
+const looks: Readonly<Record<DryRunStanding, { hue: Hue; icon: LucideIcon }>> = {
+  ready: { hue: "green", icon: CircleCheck },
+  cooling: { hue: "blue", icon: Snowflake },
+  probing: { hue: "yellow", icon: Stethoscope },
+  limited: { hue: "orange", icon: Gauge },
+  unsupported: { hue: "grey", icon: CircleSlash },
+  disabled: { hue: "grey", icon: Ban },
+};
+
+const scopes: Readonly<Record<LimitScope, MessageDescriptor>> = {
+  token: msg`令牌`, user: msg`用户`, group: msg`分组`, model: msg`模型`, channel: msg`渠道`,
+};
+
+const kinds: Readonly<Record<DryRunLimit["kind"], MessageDescriptor>> = {
+  rpm: msg`每分钟请求`,
+  tpm: msg`每分钟 tokens`,
+  concurrency: msg`并发数`,
+  budget_day: msg`每日预算`,
+  budget_month: msg`每月预算`,
+  requests: msg`周期内请求`,
+  successful_requests: msg`周期内成功请求`,
+};
+
+/** Where the call would go: what stops it, the channels in their turns, price and limits. */
+export function DryRunResult({ run }: { run: DryRun }) {
+  const { t } = useLingui();
+  const { operation, dialect, groups, price } = run;
+  const group = groups.length > 0 ? `${run.group} → ${groups.join(" → ")}` : run.group;
+  return (
+    <div className="grid gap-4">
+      {run.problems.length > 0 ? (
+        <ul role="alert" className="grid gap-1 rounded-lg bg-red-bg px-3 py-2 text-red-fg">
+          {run.problems.map(({ code, message }) => (
+            <li key={code} className="flex gap-2 wrap-anywhere">
+              <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+              {message}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <p className="text-ink-2 wrap-anywhere">
+        {operation === "" ? null : t`接口 ${operation}，方言 ${dialect}，分组 ${group}`}
+        {price ? <> · <Prices price={price} /></> : null}
+      </p>
+      {run.channels.length === 0 ? <EmptyState title={t`没有渠道提供这个模型`} /> : <Channels run={run} />}
+      {run.limits.length > 0 ? <Limits limits={run.limits} /> : null}
+    </div>
+  );
+}
+
+function Prices({ price }: { price: NonNullable<DryRun["price"]> }) {
+  const { t } = useLingui();
+  const { call, input, output } = price;
+  if (call !== undefined) return <>{t`每次 $${call}`}</>;
+  return <>{t`每百万 tokens：输入 $${input ?? "—"}，输出 $${output ?? "—"}`}</>;
+}
+
+function Channels({ run }: { run: DryRun }) {
+  const { t } = useLingui();
+  return (
+    <Table wide>
+      <caption className="sr-only">{t`渠道顺序`}</caption>
+      <thead>
+        <tr>
+          <Th>{t`轮次`}</Th>
+          <Th>{t`渠道`}</Th>
+          <Th className="text-right">{t`首选概率`}</Th>
+          <Th>{t`状态`}</Th>
+          <Th className="max-sm:hidden">{t`上游`}</Th>
+        </tr>
+      </thead>
+      <tbody>
+        {run.channels.map((channel) => (
+          <ChannelLine key={channel.id} channel={channel} model={run.model} sticky={channel.id === run.sticky} grouped={run.groups.length > 0} />
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+function ChannelLine({ channel, model, sticky, grouped }: {
+  channel: DryRunChannel;
+  /** As it was asked for. */
+  model: string;
+  sticky: boolean;
+  grouped: boolean;
+}) {
+  const { t } = useLingui();
+  const { id, name, turn, share, standing, remaining_ms, upstream_model, url, group, priority, weight } = channel;
+  const { hue, icon: Icon } = looks[standing];
+  const percent = `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}%`;
+  return (
+    <tr className={turn === 0 ? "text-muted" : undefined}>
+      <Td className="tabular-nums">{turn === 0 ? "—" : turn}</Td>
+      <Td>
+        <span className="font-medium wrap-anywhere">{name}</span> <span className="text-muted">#{id}</span>
+        <div className="text-xs text-muted">
+          {t`优先级 ${priority} · 权重 ${weight}`}
+          {grouped ? ` · ${group}` : ""}
+        </div>
+        {/* On a phone its column has no room. */}
+        {upstream_model === model ? null : <div className="font-mono text-xs wrap-anywhere sm:hidden">{upstream_model}</div>}
+      </Td>
+      <Td className="text-right tabular-nums">{turn === 0 ? "—" : percent}</Td>
+      <Td>
+        <span className="flex flex-wrap gap-1">
+          <Badge hue={hue} icon={<Icon aria-hidden />}>
+            {dryRunStandings[standing][currentLanguage()]}
+            {remaining_ms > 0 ? ` · ${formatMilliseconds(remaining_ms)}` : ""}
+          </Badge>
+          {sticky ? <Badge hue="violet">{t`会话保持`}</Badge> : null}
+          {channel.translated ? <Badge>{t`需转换`}</Badge> : null}
+        </span>
+      </Td>
+      <Td className="font-mono text-xs wrap-anywhere max-sm:hidden">
+        {upstream_model}
+        {url ? <div className="text-muted">{url}</div> : null}
+      </Td>
+    </tr>
+  );
+}
+
+function Limits({ limits }: { limits: readonly DryRunLimit[] }) {
+  const { t, i18n } = useLingui();
+  return (
+    <Table wide>
+      <caption className="sr-only">{t`限额`}</caption>
+      <thead>
+        <tr>
+          <Th>{t`限额`}</Th>
+          <Th>{t`对象`}</Th>
+          <Th className="text-right">{t`剩余`}</Th>
+          <Th className="text-right">{t`上限`}</Th>
+          <Th className="text-right">{t`重置`}</Th>
+        </tr>
+      </thead>
+      <tbody>
+        {limits.map(({ scope, of, kind, limit, remaining, reset_seconds }) => {
+          const Amount = kind === "budget_day" || kind === "budget_month" ? Quota : Count;
+          return (
+            <tr key={`${scope} ${of} ${kind}`}>
+              <Td>{i18n._(kinds[kind])}</Td>
+              <Td className="wrap-anywhere">{`${i18n._(scopes[scope])} ${of}`}</Td>
+              <Td className="text-right">{remaining <= 0 ? <Badge hue="red"><Amount value={remaining} /></Badge> : <Amount value={remaining} />}</Td>
+              <Td className="text-right"><Amount value={limit} /></Td>
+              <Td className="text-right tabular-nums">{reset_seconds > 0 ? formatRelative(reset_seconds, 0) : "—"}</Td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </Table>
+  );
+}

@@ -1,0 +1,37 @@
+import { useLingui } from "@lingui/react/macro";
+import { type DryRunStanding, dryRunStandings } from "../../../shared/dry-run";
+import { formatMilliseconds } from "../../lib/format";
+import { currentLanguage } from "../../lib/i18n";
+import { Badge } from "../../ui/badge";
+import { choiceOf } from "./log-details";
+
+const isStanding = (why: string): why is DryRunStanding => Object.hasOwn(dryRunStandings, why);
+
+/** Why these channels: how many there were, who was passed over, and what brought the conversation here. */
+export function LogSelection({ selection }: { selection: unknown }) {
+  const { t } = useLingui();
+  const choice = choiceOf(selection);
+  if (!choice) return null;
+  const { candidates, skipped, sticky, groups } = choice;
+  return (
+    <section className="mb-3 grid gap-1.5">
+      <p className="flex flex-wrap items-center gap-2">
+        {t`候选渠道 ${candidates} 个`}
+        {groups.length > 0 ? <span className="text-muted">{groups.join(" → ")}</span> : null}
+        {sticky === undefined ? null : <Badge hue="violet">{t`会话保持：${sticky}`}</Badge>}
+      </p>
+      {skipped.length > 0 ? (
+        <ul className="flex flex-wrap gap-1.5" aria-label={t`跳过的渠道`}>
+          {skipped.map(({ channel, why, remaining_ms }) => (
+            <li key={`${channel} ${why}`}>
+              <Badge hue="grey">
+                {`${channel} · ${isStanding(why) ? dryRunStandings[why][currentLanguage()] : why}`}
+                {remaining_ms > 0 ? ` · ${formatMilliseconds(remaining_ms)}` : ""}
+              </Badge>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </section>
+  );
+}
