@@ -10,6 +10,7 @@ import type { TokenCache } from "./features/token/authenticate";
 import type { Ledger } from "./features/wallet/ledger";
 import type { Background } from "./lib/background";
 import type { Logger } from "./lib/log";
+import type { SendMail } from "./lib/mail";
 import type { Secrets } from "./lib/secrets";
 import type { Routing } from "./relay/routing";
 
@@ -26,6 +27,7 @@ export interface Services {
   tokens: TokenCache;
   ledger: Ledger;
   background: Background;
+  sendMail: SendMail;
   /** Epoch milliseconds; tests give their own. */
   now(): number;
 }

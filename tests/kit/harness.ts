@@ -14,6 +14,7 @@ import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { answerRest, restRoutes } from "../../src/server/http/rest";
 import { createBackground } from "../../src/server/lib/background";
 import { createLogger } from "../../src/server/lib/log";
+import type { Mail } from "../../src/server/lib/mail";
 import { createSecrets, randomText } from "../../src/server/lib/secrets";
 import { appRouter, createCaller } from "../../src/server/router";
 import { ROLE } from "../../src/shared/roles";
@@ -42,6 +43,8 @@ export interface Harness {
   services: Services;
   /** Lines that were logged. */
   logged: string[];
+  /** Mails that were sent, in order. */
+  mails: Mail[];
   /** Moves the clock. */
   advance(seconds: number): void;
   person(options?: { role?: number; group?: string; lang?: Lang }): Promise<Person>;
@@ -78,6 +81,7 @@ async function rest(ctx: Ctx, method: string, path: string, body?: unknown): Pro
 export async function openHarness(engine: Engine, env: Record<string, string> = {}): Promise<Harness> {
   const { db, close } = await freshDatabase(engine);
   const logged: string[] = [];
+  const mails: Mail[] = [];
   const log = createLogger({
     level: "debug",
     format: "json",
@@ -98,6 +102,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
     options,
     ledger,
     background: createBackground(log),
+    sendMail: async (mail: Mail) => void mails.push(mail),
     now,
   };
   const pool = await createChannelPool(base);
@@ -123,6 +128,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   return {
     services,
     logged,
+    mails,
     advance: (seconds) => {
       offset += seconds * 1000;
     },
