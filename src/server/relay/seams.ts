@@ -7,7 +7,7 @@ import type { LimitSet } from "../../shared/limits";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
 import type { ChannelTrouble } from "../features/channel/auto-status";
-import type { CallLog, Ledger } from "../features/wallet/ledger";
+import type { CallLedger, CallLog } from "../features/wallet/ledger";
 import type { Limits } from "./limits";
 
 /** Who calls, after authentication. */
@@ -96,7 +96,7 @@ export interface Seams {
   /** undefined when the model has neither price nor ratio and SelfUseMode is off. */
   price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
   pool: Pool;
-  ledger: Ledger;
+  ledger: CallLedger;
   /** What the caller may spend: his token's figures, or his own (option DisplayTokenStatEnabled). */
   funds(caller: Caller): Promise<Funds>;
   /** Writes the row of a call that was not charged (type 5, error). Never throws into the relay. */
