@@ -6,6 +6,7 @@ import type { Lang } from "../shared/text";
 import type { ClientFiles } from "./client-files";
 import type { Ctx, Services } from "./context";
 import { createDemoUpstream } from "./features/demo/upstream";
+import type { Scraper } from "./features/metrics/page";
 import { admitToPlayground } from "./features/playground/admit";
 import { type ClientAddress, createAddressReader } from "./http/address";
 import { envelopeOf } from "./http/fail";
@@ -15,12 +16,16 @@ import { newRequestId } from "./http/request-id";
 import { answerRest, restRoutes } from "./http/rest";
 import { presentedBy, resolveActor } from "./http/session";
 import type { Admit, Relay } from "./relay/handle";
+import type { Upgrade } from "./relay/realtime/open";
+import { socketLimits } from "./relay/realtime/session";
 import { appRouter, createCaller } from "./router";
 
 export interface AppParts {
   services: Services;
   relay: Relay;
   files: ClientFiles;
+  /** What /metrics answers. */
+  metrics(scraper: Scraper): Promise<Response>;
   /** What /readyz reports; see readiness.ts. */
   ready(): Promise<{ ready: boolean; checks: Record<string, string> }>;
 }
@@ -35,7 +40,7 @@ interface Peer {
   requestIP(request: Request): { address: string } | null;
 }
 
-export function createApp({ services, relay, files, ready }: AppParts) {
+export function createApp({ services, relay, files, ready, metrics }: AppParts) {
   const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES);
   const peerOf = (request: Request, server: Peer | null): string => server?.requestIP(request)?.address ?? "127.0.0.1";
   const whereFrom = (request: Request, server: Peer | null): ClientAddress => addressOf(request.headers, peerOf(request, server));
@@ -109,6 +114,7 @@ export function createApp({ services, relay, files, ready }: AppParts) {
       idleTimeout: 0,
       maxRequestBodySize: services.env.WEIR_MAX_BODY_MB * 1024 * 1024,
     },
+    websocket: socketLimits,
   });
 
   app.get("/healthz", () => Response.json({ status: "ok" }));
@@ -116,6 +122,9 @@ export function createApp({ services, relay, files, ready }: AppParts) {
     const state = await ready();
     return Response.json(state, { status: state.ready ? 200 : 503 });
   });
+
+  // The socket's address: a forwarded one could be invented.
+  app.get("/metrics", ({ request, server }) => metrics({ peer: peerOf(request, server), headers: request.headers }));
 
   app.get("/trpc/*", ({ request, server }) => trpc(request, server));
   app.post("/trpc/*", ({ request, server }) => trpc(request, server), { parse: "none" });
@@ -143,7 +152,11 @@ export function createApp({ services, relay, files, ready }: AppParts) {
 
   for (const method of METHODS) {
     for (const path of ["/v1/*", "/v1beta/*", "/dashboard/*"]) {
-      app.route(method, path, ({ request, server }) => relay.handle(request, whereFrom(request, server).ip, newRequestId()), { parse: "none" });
+      app.route(method, path, ({ request, server }) => {
+        // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite them.
+        const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
+        return relay.handle(request, whereFrom(request, server).ip, newRequestId(), upgrade);
+      }, { parse: "none" });
     }
   }
 

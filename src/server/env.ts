@@ -49,6 +49,10 @@ export const variables = {
   WEIR_TRUSTED_PROXIES: networks("Addresses or networks whose X-Forwarded-For is believed, such as 127.0.0.1,10.0.0.0/8."),
   WEIR_LOG_LEVEL: choice("Least level that is logged.", ["debug", "info", "warn", "error", "silent"], "info"),
   WEIR_LOG_FORMAT: choice("auto: JSON lines, readable text on a terminal.", ["auto", "json", "pretty"], "auto"),
+  WEIR_METRICS_TOKEN: text("Bearer token of /metrics. Empty: only this machine may read it, and through no proxy.", "", true),
+  WEIR_OTLP_ENDPOINT: text("Address of an OpenTelemetry collector (OTLP over HTTP), such as http://collector:4318. Empty: no traces."),
+  WEIR_OTLP_HEADERS: text("Headers for the collector: name=value, comma-separated, values percent-encoded.", "", true),
+  WEIR_OTLP_SAMPLE_PERCENT: whole("Share of the calls that are traced when their caller has not decided.", 100, 0, 100),
   WEIR_API_RATE_LIMIT: whole("Calls of /api per client address in 180 seconds; 0 = no limit.", 180, 0, 1_000_000),
   WEIR_CRITICAL_RATE_LIMIT: whole("Sign-in, register, reset and similar calls per client address in 20 minutes; 0 = no limit.", 20, 0, 1_000_000),
   WEIR_MAX_BODY_MB: whole("Largest request body of /v1, in MB.", 64, 1, 4096),
@@ -94,6 +98,9 @@ export function readEnv(source: Record<string, string | undefined>, warn: (messa
   const env = values as Env;
   if (env.DATABASE_URL && !/^postgres(ql)?:\/\//.test(env.DATABASE_URL)) problems.push("DATABASE_URL must begin with postgres://");
   if (env.REDIS_URL && !/^rediss?:\/\//.test(env.REDIS_URL)) problems.push("REDIS_URL must begin with redis://");
+  if (env.WEIR_OTLP_ENDPOINT && !(/^https?:\/\//.test(env.WEIR_OTLP_ENDPOINT) && URL.canParse(env.WEIR_OTLP_ENDPOINT))) {
+    problems.push("WEIR_OTLP_ENDPOINT must be an http:// or https:// address");
+  }
   if (env.WEIR_SECRET && env.WEIR_SECRET.length < 16) problems.push("WEIR_SECRET must have at least 16 characters");
   if (Boolean(env.WEIR_ROOT_USERNAME) !== Boolean(env.WEIR_ROOT_PASSWORD)) {
     problems.push("WEIR_ROOT_USERNAME and WEIR_ROOT_PASSWORD must be set together");

@@ -5,6 +5,7 @@ import { updateBalancesWhenDue } from "./features/channel/balance";
 import { testAllWhenDue } from "./features/channel/test-all";
 import { forgetSpend } from "./features/limit/spend";
 import { fold } from "./features/log/fold";
+import { sweepStored } from "./features/stored/sweep";
 import { forgetInstances } from "./features/wallet/instances";
 import { sweep } from "./features/wallet/sweep";
 
@@ -25,6 +26,7 @@ const jobs: readonly Job[] = [
     everySeconds: 600,
     run: leased("sessions", (s) => s.db.q.delete(s.db.t.sessions).where(lt(s.db.t.sessions.expires_at, seconds(s)))),
   },
+  { name: "stored objects", everySeconds: 60, run: leased("stored objects", sweepStored) },
   { name: "channel test", everySeconds: 30, run: testAllWhenDue },
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
   { name: "budgets", everySeconds: 3600, run: leased("budgets", forgetSpend) },

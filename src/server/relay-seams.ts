@@ -4,13 +4,16 @@ import { channelWatch } from "./features/channel/auto-status";
 import { createLimits } from "./features/limit/admit";
 import { createSpendBook } from "./features/limit/spend";
 import { recordFailure } from "./features/log/record";
+import { sensitiveWords } from "./features/option/sensitive-words";
 import { fundsOf } from "./features/token/funds";
 import { createPriceBook } from "./features/pricing/price";
+import { createShelf } from "./features/stored/shelf";
 import type { RelayOptions, Seams } from "./relay/seams";
 
 export function relaySeams(services: Services): Seams {
   const { options, env } = services;
   const prices = createPriceBook(options);
+  const words = sensitiveWords(options);
   const option: RelayOptions = {
     get retryTimes() { return options.get("RetryTimes"); },
     get preConsumedTokens() { return options.get("PreConsumedQuota"); },
@@ -21,6 +24,7 @@ export function relaySeams(services: Services): Seams {
     get firstByteTimeoutMs() { return options.get("RelayFirstByteTimeout") * 1000; },
     get idleTimeoutMs() { return options.get("RelayIdleTimeout") * 1000; },
     get totalTimeoutMs() { return options.get("RelayTotalTimeout") * 1000; },
+    get sensitiveWords() { return words(); },
     get stickyRouting() { return options.get("StickyRouting"); },
     get attemptBudgetMs() { return options.get("RelayAttemptBudget") * 1000; },
     get balanceUnit() { return options.get("DisplayInCurrencyEnabled") ? options.get("QuotaPerUnit") : 1; },
@@ -33,6 +37,7 @@ export function relaySeams(services: Services): Seams {
     ledger: services.ledger,
     funds: (caller) => fundsOf(services, caller),
     limits: createLimits({ ...services, spend: createSpendBook(services) }),
+    shelf: createShelf(services),
     channelFailed: channelWatch(services),
     recordFailure: (log) => recordFailure(services, log),
     option,

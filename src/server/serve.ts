@@ -8,8 +8,12 @@ import { CannotStart } from "./lib/cannot-start";
 import type { Logger } from "./lib/log";
 import { createReadiness } from "./readiness";
 import { createRelay } from "./relay/handle";
+import { both } from "./relay/watch";
 import { relaySeams } from "./relay-seams";
 import { demoBaseUrl, startDemo } from "./features/demo/service";
+import { CallCounts } from "./features/metrics/calls";
+import { watchLoop } from "./features/metrics/loop-lag";
+import { createMetrics } from "./features/metrics/page";
 import { isSetUp, setupCode, setUpUnattended } from "./features/setup/service";
 import { startInstance } from "./features/wallet/instances";
 import { openServices } from "./services";
@@ -48,8 +52,13 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const instance = await startInstance(services.db, services.cluster.instanceId, VERSION, (err) => log.error({ err }, "no heartbeat"));
   const readiness = createReadiness(services);
   const jobs = startJobs(services);
-  const relay = createRelay(relaySeams(services), { log, routing: services.routing });
-  const app = createApp({ services, relay, files: createClientFiles(), ready: readiness.check });
+  const counts = new CallCounts();
+  // Loaded when wanted: it costs memory.
+  const tracing = env.WEIR_OTLP_ENDPOINT ? (await import("./features/tracing/tracing")).startTracing(env, services.cluster.instanceId) : undefined;
+  const relay = createRelay(relaySeams(services), { watch: tracing ? both(counts, tracing.watch) : counts, log, routing: services.routing });
+  const lag = watchLoop();
+  const metrics = createMetrics({ services, counts, stats: relay.stats, lag });
+  const app = createApp({ services, relay, files: createClientFiles(), ready: readiness.check, metrics });
   const server: Server<unknown> = await listen(app, env);
   await startDemo(services, demoBaseUrl(env.WEIR_HOST, server.port ?? env.PORT));
   const url = `http://${env.WEIR_HOST === "0.0.0.0" || env.WEIR_HOST === "::" ? "localhost" : env.WEIR_HOST}:${server.port}`;
@@ -62,8 +71,13 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
       readiness.drain();
       if (lameDuck) await Bun.sleep(env.WEIR_DRAIN_SECONDS * 1000);
       // stop() closes the listener and lets running answers finish; true cuts what is left.
-      await Promise.race([server.stop(), Bun.sleep(env.WEIR_SHUTDOWN_SECONDS * 1000)]);
+      const grace = env.WEIR_SHUTDOWN_SECONDS * 1000;
+      const sessions = relay.stop(grace);
+      await Promise.race([server.stop(), Bun.sleep(grace)]);
+      await sessions;
       await server.stop(true);
+      lag.stop();
+      await tracing?.stop();
       await jobs.stop();
       await services.ledger.flush();
       await instance.stop();

@@ -208,6 +208,9 @@ const lines: Readonly<Record<string, readonly Line[]>> = {
     ["MiniMax-M2.5 MiniMax-M2.1 MiniMax-M2", 0.3, 1.2, cached(0.03, { cache_write: 0.375 })],
     ["MiniMax-M1", 0.4, 2.2],
     ["MiniMax-Text-01", 0.2, 1.1],
+    // Speech is priced by the character.
+    ["speech-2.8-hd", 100],
+    ["speech-2.8-turbo", 60],
   ],
   amazon: [
     ["nova-premier-v1:0", 2.5, 12.5, cached(0.625)],

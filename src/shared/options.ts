@@ -68,6 +68,7 @@ export const cards: Readonly<Record<Card, { tab: "operation" | "system" | "other
 };
 
 const money = { min: 0, max: 1_000_000_000_000 } as const;
+const megabytes = { max: 1_000_000, unit: { zh: "MB", en: "MB" } } as const;
 const seconds = (max: number) => ({ min: 1, max, unit: { zh: "秒", en: "s" } }) as const;
 
 export const options = {
@@ -147,6 +148,9 @@ export const options = {
   RelayIdleTimeout: int(120, "relay", "流空闲超时", "Idle timeout of a stream", { ...seconds(3600), issue: 2 }),
   RelayTotalTimeout: int(3600, "relay", "总时长上限", "Total timeout", { ...seconds(86_400), issue: 2 }),
   StickyRouting: flag(true, "relay", "同一会话优先使用同一渠道（提示词缓存）", "Keep a conversation on its channel (prompt caches)", { issue: 3 }),
+  StoredResponseDays: int(30, "relay", "响应保存天数（Responses API，0 为不保存）", "Days that responses are kept (Responses API, 0 = none)", { min: 0, max: 3650, unit: { zh: "天", en: "d" }, issue: 3 }),
+  StoredResponseMaxMB: int(100, "relay", "每个用户保存响应的容量上限", "Most stored responses per user", { ...megabytes, min: 1, issue: 3 }),
+  StoredFileMaxMB: int(1024, "relay", "每个用户上传文件的容量上限", "Most uploaded files per user", { ...megabytes, min: 0, issue: 3 }),
   RelayAttemptBudget: int(60, "relay", "重试总时间预算", "Time budget of all attempts", { ...seconds(3600), issue: 2 }),
 
   // Drawing and tasks

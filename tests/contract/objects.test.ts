@@ -28,7 +28,7 @@ beforeAll(async () => {
     services: h.services,
     relay: createRelay(relaySeams(h.services), { log: h.services.log, routing: h.services.routing }),
     files: () => new Response("console"),
-    ready: async () => ({ ready: true, checks: {} }),
+    metrics: async () => new Response(), ready: async () => ({ ready: true, checks: {} }),
   });
   call = async (method, path, body, headers = { authorization: token }) =>
     app.handle(

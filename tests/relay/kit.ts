@@ -14,6 +14,7 @@ import type { Timers } from "../../src/server/relay/alarm";
 import type { RelayDeps } from "../../src/server/relay/call";
 import { createRelay, type Relay } from "../../src/server/relay/handle";
 import type { Caller, PoolChannel, RelayOptions, Seams } from "../../src/server/relay/seams";
+import type { Shelf, Stored } from "../../src/server/relay/stored/shelf";
 
 const silent = pino({ level: "silent" });
 
@@ -128,6 +129,26 @@ export const callPrice: CompiledPrice = compilePrice(
   { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} },
 );
 
+/** What callers left behind, in memory: enough for one user. */
+export function memoryShelf(now: () => number): Shelf {
+  const entries = new Map<string, Stored>();
+  const at = (kind: string, id: string): string => `${kind} ${id}`;
+  const seconds = (): number => Math.floor(now() / 1000);
+  return {
+    lifetime: 2_592_000,
+    fileLimit: 1 << 30,
+    find: async (kind, id, user) => {
+      const entry = entries.get(at(kind, id));
+      return entry?.user_id === user && (entry.expires_at === 0 || entry.expires_at > seconds()) ? entry : undefined;
+    },
+    put: async (entry) => void entries.set(at(entry.kind, entry.object_id), { bytes: 0, created_at: seconds(), ...entry }),
+    prolong: async () => undefined,
+    remove: async (kind, id) => void entries.delete(at(kind, id)),
+    list: async (kind) => [...entries.values()].filter((entry) => entry.kind === kind),
+    size: async () => 0,
+  };
+}
+
 export interface Bench {
   seams: Seams;
   ledger: MemoryLedger;
@@ -185,6 +206,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
         const channel = channels.find((candidate) => candidate.id === id);
         return channel && { channel, enabled: !channel.name.endsWith("disabled") };
       },
+      inGroup: () => channels,
       broken: (_group, model) => model.startsWith("nobody-broken"),
       models: () => ["a-model", "gpt-4o"],
     },
@@ -194,6 +216,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
       failures.push(log);
     },
     limits: createLimits({ cluster: { counter }, options: stored, now, spend }),
+    shelf: memoryShelf(now),
     channelFailed: (channel, trouble) => void troubles.push({ channel: channel.id, ...trouble }),
     option: options,
     now,

@@ -424,7 +424,7 @@ describe("what needs no upstream", () => {
   });
 
   test("known paths that are not served say so", async () => {
-    for (const [method, path] of [["POST", "/v1/edits"], ["GET", "/v1/files"], ["POST", "/v1/files"], ["GET", "/v1/files/file-1/content"], ["POST", "/v1/fine-tunes"], ["DELETE", "/v1/models/gpt-4o"]] as const) {
+    for (const [method, path] of [["POST", "/v1/edits"], ["POST", "/v1/fine-tunes"], ["GET", "/v1/fine-tunes/ft-1"], ["POST", "/v1/fine_tuning/jobs"], ["DELETE", "/v1/models/gpt-4o"]] as const) {
       const answer = await fetch(weir.url + path, { method, headers: { authorization: `Bearer ${key}` } });
       expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([501, "api_not_implemented"]);
     }

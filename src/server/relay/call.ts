@@ -12,8 +12,10 @@ import type { Admission, Need } from "./limits";
 import type { Operation } from "./operations/operation";
 import type { Tokens } from "./providers/tokens";
 import type { Caller, PoolChannel, Seams } from "./seams";
+import type { Thread } from "./stored/thread";
 import type { Routing } from "./routing";
 import type { SelectionRecord } from "./select";
+import type { Watch } from "./watch";
 
 /** Counters of the running process, for metrics and tests. */
 export interface RelayStats {
@@ -21,6 +23,8 @@ export interface RelayStats {
   open_calls: number;
   /** Streams whose body is not over. */
   open_streams: number;
+  /** Realtime sessions that are open; each is an open stream as well. */
+  open_sessions: number;
   /** Settles that took longer than SETTLE_LIMIT_MS or failed: the hold stayed for the sweep. */
   late_settles: number;
   /** Settles whose hold was gone: charged all the same. */
@@ -36,6 +40,7 @@ export interface RelayDeps {
   timers: Timers;
   /** Where calls may go; shared with whoever asks without calling. */
   routing: Routing;
+  watch: Watch;
   fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
   /** Whether a TCP connection to the host of a URL can be opened within `ms`. */
   reachable(url: string, ms: number): Promise<boolean>;
@@ -46,6 +51,16 @@ export interface Engine extends RelayDeps {
   readonly seams: Seams;
   readonly tokens: Tokens;
   readonly stats: RelayStats;
+  /** Realtime sessions that are open. */
+  readonly sessions: Set<OpenSession>;
+  /** The process ends: no new session. */
+  draining: boolean;
+}
+
+/** A connection that lasts beyond one call. */
+export interface OpenSession {
+  /** Ends it when what runs is done, or at once. Resolves when it has ended and everything is charged. */
+  goAway(now: boolean): Promise<void>;
 }
 
 export interface Call {
@@ -63,8 +78,10 @@ export interface Call {
   /** The program that calls, by its User-Agent. */
   readonly client_type: string;
   readonly request_id: string;
-  /** Epoch milliseconds. */
-  readonly arrived: number;
+  /** The trace that the caller belongs to (W3C traceparent), where somebody wants to know. It never goes upstream. */
+  traceparent?: string;
+  /** Epoch milliseconds; in a realtime session when the response began. */
+  arrived: number;
   readonly request: ChatRequest;
   /** As the caller wrote it; dropped when an attempt has succeeded. */
   body: Bytes;
@@ -80,6 +97,8 @@ export interface Call {
   explain(): SelectionRecord;
   /** Which conversation this is a turn of, where that matters. */
   sticky_key?: string;
+  /** What it continues, and where its answer is kept. */
+  thread?: Thread;
   /** What it may use, for limits; CallMoney says it. */
   need: Need;
   /** What a limited caller took by this call. */

@@ -26,13 +26,13 @@ async function answerWhole(call: Call, selection: Selection, money: CallMoney, d
   const { body, result } = outcome;
   const end_reason = call.left ? "caller_left" : "complete";
   await money.settle({ end_reason, usage: result.usage, content_bytes: result.content_bytes });
+  await call.thread?.keep(call, body);
   return door.json(body);
 }
 
 /** A streamed answer: its head goes with the first content, or with a ping when that takes long. */
 async function answerStream(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
   const outcome = runAttempts(call, selection);
-  call.alarm.pings(call.engine.seams.option.pingAfterMs);
   const first = await Promise.race([outcome, new Promise<"ping">((resolve) => (call.alarm.onPing = () => resolve("ping")))]);
   if (first !== "ping" && (!first.ok || first.kind !== "stream")) return refuse(call, money, door, first);
   const fail = (failure: Failure, reason: EndReason): Promise<void> => failed(call, money, failure, reason);
@@ -53,6 +53,7 @@ export async function failed(call: Call, money: CallMoney, failure: Failure, end
   call.alarm.clear();
   await money.release();
   const content = callError(call, failure).message;
+  call.engine.watch.ended(call, { end_reason, quota: 0, usage: undefined });
   const row = callRow(call, { end_reason, quota: 0, bill: [], usage: undefined, estimated: false, content });
   await call.engine.seams.recordFailure(row);
 }

@@ -4,9 +4,16 @@ import type { CallerDialect } from "./dialects/dialect";
 import type { RelayError } from "./error";
 import { asJsonArray } from "./json-array";
 
+/** How a browser's WebSocket, which cannot set headers, presents a key (OpenAI's realtime guide). */
+const KEY_PROTOCOL = "openai-insecure-api-key.";
+
+/** The sub-protocols that a WebSocket handshake offers. */
+export const offeredProtocols = ({ headers }: Request): string[] =>
+  (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
+
 /**
- * The presented key: Authorization (with or without Bearer), x-api-key, x-goog-api-key or ?key=. Undefined when there is
- * none. What the key's own spellings are is the authenticator's business.
+ * The presented key: Authorization (with or without Bearer), x-api-key, api-key, x-goog-api-key, a WebSocket sub-protocol or
+ * ?key=. Undefined when there is none. What the key's own spellings are is the authenticator's business.
  */
 export function presentedKey(request: Request): string | undefined {
   const { headers } = request;
@@ -15,8 +22,12 @@ export function presentedKey(request: Request): string | undefined {
     const key = authorization.startsWith("Bearer ") ? authorization.slice(7) : authorization.replace(/^bearer\s+/i, "");
     if (key.trim() !== "") return key.trim();
   }
-  const other = headers.get("x-api-key") ?? headers.get("x-goog-api-key");
+  const other = headers.get("x-api-key") ?? headers.get("api-key") ?? headers.get("x-goog-api-key");
   if (other) return other.trim();
+  if (headers.has("sec-websocket-protocol")) {
+    const protocol = offeredProtocols(request).find((name) => name.startsWith(KEY_PROTOCOL));
+    if (protocol) return protocol.slice(KEY_PROTOCOL.length);
+  }
   const query = request.url.indexOf("?");
   return query < 0 ? undefined : (new URLSearchParams(request.url.slice(query)).get("key") ?? undefined);
 }

@@ -3,40 +3,50 @@ import { knownClientType } from "../../shared/client-type";
 import { AppError, fail } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 import type { Logger } from "../lib/log";
+import { fetchThrough } from "../lib/proxy";
 import { Alarm, realTimers } from "./alarm";
+import { answerAside } from "./aside";
 import { parseBody, readBody } from "./body";
 import type { Call, Engine, RelayDeps, RelayStats } from "./call";
 import { deliver, failed } from "./deliver";
 import type { CallerDialect } from "./dialects/dialect";
 import { callerLang, Door, presentedKey } from "./door";
-import { ownError, thrownError } from "./error";
+import { thrownError } from "./error";
 import { failureOf } from "./failures";
 import type { JsonObject } from "./json";
 import { priceFor } from "./groups";
 import { enter } from "./limits";
-import { CallMoney } from "./money";
+import { BYTES_PER_TOKEN, CallMoney } from "./money";
 import { receive } from "./operations/direct";
 import type { Form } from "./operations/form";
-import { subscription, usage } from "./operations/billing";
-import { countTokens } from "./operations/count-tokens";
-import { findModel, listModels, listShape } from "./operations/models";
+import { answerLookup } from "./operations/lookups";
 import type { Operation } from "./operations/operation";
+import { patienceOf } from "./patience";
 import { reachable } from "./probe";
 import { Tokens } from "./providers/tokens";
+import { endSessions } from "./realtime/drain";
+import { openRealtime, type Upgrade } from "./realtime/open";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
 import { refusedRow } from "./row";
 import { createRouting } from "./routing";
 import type { Caller, Seams } from "./seams";
 import type { Selection } from "./select";
+import { refuseSensitive } from "./sensitive";
 import type { Bytes } from "./sse";
 import { stickyKey } from "./sticky";
-import { DRAIN_MS } from "./stream";
+import { Thread } from "./stored/thread";
+import { traceOf, unwatched } from "./watch";
 
 export interface Relay {
-  /** Answers one request to /v1. Never rejects. `ip` is the caller's real address, `requestId` is unique for ever. */
-  handle(request: Request, ip: string, requestId: string): Promise<Response>;
+  /**
+   * Answers one request to /v1. Never rejects. `ip` is the caller's real address, `requestId` is unique for ever. `upgrade`:
+   * for connections that can become a WebSocket; the answer is then of no account.
+   */
+  handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;
   /** The same for a door of our own that knows its caller without a key. Its answers are for our own pages alone. */
   handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
+  /** Ends the realtime sessions: what runs has `graceMs` to end by itself. Resolves when everything is charged. */
+  stop(graceMs: number): Promise<void>;
   readonly stats: Readonly<RelayStats>;
 }
 
@@ -45,19 +55,25 @@ export type Admit = (body: JsonObject, lang: Lang) => Promise<{ caller: Caller; 
 
 /** The data plane over its five seams. `deps` replace time, chance and network in tests. */
 export function createRelay(seams: Seams, { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>): Relay {
-  const stats: RelayStats = { open_calls: 0, open_streams: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
+  const stats: RelayStats = { open_calls: 0, open_streams: 0, open_sessions: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
   const engine: Engine = {
-    timers: realTimers, fetch: (url, init) => fetch(url, init), reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
-    seams, tokens: new Tokens(), stats,
+    timers: realTimers, watch: unwatched, fetch: fetchThrough, reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
+    seams, tokens: new Tokens(), stats, sessions: new Set(), draining: false,
   };
   return {
     stats,
-    handle: (request, ip, requestId) => handle(engine, request, ip, requestId),
-    handleAs: (admit, request, ip, requestId) => handle(engine, request, ip, requestId, admit),
+    handle: (request, ip, requestId, upgrade) => handle(engine, request, ip, requestId, { upgrade }),
+    handleAs: (admit, request, ip, requestId) => handle(engine, request, ip, requestId, { admit }),
+    stop: (graceMs) => endSessions(engine, graceMs),
   };
 }
 
-async function handle(engine: Engine, request: Request, ip: string, requestId: string, admit?: Admit): Promise<Response> {
+interface Entrance {
+  admit?: Admit;
+  upgrade?: Upgrade | undefined;
+}
+
+async function handle(engine: Engine, request: Request, ip: string, requestId: string, { admit, upgrade }: Entrance): Promise<Response> {
   const arrived = engine.seams.now();
   const lang = callerLang(request);
   // A cookie counts at our own doors: no other site may read their answers.
@@ -70,28 +86,16 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
     if (!route) fail("not_found", { method: request.method, path });
     const { caller, body } = await callerOf(engine, request, ip, lang, admit);
     if (route.operation === "unserved") fail("api_not_implemented", { method: request.method, path });
-    if (route.operation === "models") return door.json(JSON.stringify(listModels(engine.seams, caller, listShape(request))));
-    if (route.operation === "subscription") return door.json(JSON.stringify(await subscription(engine.seams, caller)));
-    if (route.operation === "usage") return door.json(JSON.stringify(await usage(engine.seams, caller)));
-    if (route.operation === "model") {
-      const entry = findModel(engine.seams, caller, route.model, listShape(request));
-      return entry ? door.json(JSON.stringify(entry)) : door.error(dialect, unknownModel(caller, route.model, lang, requestId));
-    }
-    if (route.operation === "count_tokens") {
-      const admission = engine.seams.limits.admit(caller, { model: "", tokens: 0, units: 0 });
-      const entered = admission && enter(await admission, door);
-      try {
-        return door.json(JSON.stringify(await countTokens(engine, caller, request, route.counter, route.model)));
-      } finally {
-        void entered?.end({ tokens: 0, success: true, units: 0 });
-      }
-    }
-    door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
+    if (route.operation === "aside") return await answerAside(route.answer, { engine, caller, request, door, dialect, lang, request_id: requestId });
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
-    const arrival = { client_type, dialect, operation: route.operation, caller, lang, ip, path, request_id: requestId, arrived };
-    return await relay(engine, request, door, arrival, body);
+    const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, ...traceOf(engine, request) };
+    if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
+    if (typeof route.operation === "string") return await answerLookup(engine, route, caller, request, door, lang);
+    door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
+    return await relay(engine, request, door, { ...arrival, operation: route.operation }, body);
   } catch (error) {
-    if (!(error instanceof AppError)) engine.log.error({ err: error, request_id: requestId }, "relay failed");
+    if (error instanceof AppError) engine.watch.refused(error.code);
+    else engine.log.error({ err: error, request_id: requestId }, "relay failed");
     return door.error(dialect, thrownError(error, lang, requestId));
   }
 }
@@ -101,10 +105,6 @@ async function callerOf({ seams }: Engine, request: Request, ip: string, lang: L
   if (!admit) return { caller: await seams.authenticate(presentedKey(request), ip, lang) };
   const { caller, body } = await admit(parseBody(await readBody(request, seams.option.maxBodyBytes)), lang);
   return { caller, body: Buffer.from(JSON.stringify(body)) };
-}
-
-function unknownModel({ group }: Caller, model: string, lang: Lang, requestId: string) {
-  return { ...ownError("model_not_found", { group, model }, lang, requestId), status: 404, type: "invalid_request_error", param: "model" };
 }
 
 interface Arrival {
@@ -117,6 +117,7 @@ interface Arrival {
   client_type: string;
   request_id: string;
   arrived: number;
+  traceparent?: string;
 }
 
 /** A call with an operation: read, price, select, hold, attempt, answer. */
@@ -128,16 +129,20 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
   let prepared: { call: Call; selection: Selection; money: CallMoney };
   try {
     const received = await receive(operation, request, seams.option.maxBodyBytes, given);
-    const { asked, body, input_bound } = received;
     ({ form } = received);
-    model = asked.model;
+    model = received.asked.model;
+    const opening = Thread.open(engine, caller, operation, received);
+    const thread = opening && (await opening);
+    const { asked, body, input_bound } = received;
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
+    refuseSensitive(seams, received);
     // Who serves it first: a model that nobody serves is unknown, whatever its price.
-    const selection = engine.routing.select({ caller, operation, model });
+    const selection = engine.routing.select({ caller, operation, model, input: Math.ceil(input_bound / BYTES_PER_TOKEN) });
+    thread?.narrow(selection);
     const sticky_key = selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json
       ? stickyKey(received.json, caller.user_id, caller.group, model) : undefined;
     if (sticky_key !== undefined) selection.prefer(engine.routing.sticky, sticky_key, engine.stats);
-    const listed = priceFor(seams, caller, model) ?? fail("model_price_missing", { model });
+    const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
     const price = asked.terms?.priced?.(listed) ?? listed;
     // Written out: a spread of so many members costs a microsecond.
     const call: Call = {
@@ -146,7 +151,9 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
       alarm: new Alarm(() => seams.now(), engine.timers), attempts: [], explain: () => selection.explain(),
       channel: undefined, need: { model, tokens: 0, units: 0 }, room: undefined, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
     };
+    if (arrival.traceparent !== undefined) call.traceparent = arrival.traceparent;
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
+    if (thread) call.thread = thread;
     const money = new CallMoney(call);
     const admission = seams.limits.admit(caller, call.need);
     if (admission) call.admission = enter(await admission, door);
@@ -165,7 +172,6 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
   }
   const { call, selection, money } = prepared;
   engine.stats.open_calls++;
-  call.alarm.total(seams.option.totalTimeoutMs);
   request.signal.addEventListener("abort", () => leave(call), { once: true });
   try {
     return await deliver(call, selection, money, door);
@@ -182,6 +188,6 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
 function leave(call: Call): void {
   if (call.left || call.over) return;
   call.left = true;
-  call.alarm.total(DRAIN_MS, true);
+  call.alarm.total(patienceOf(call.engine.seams.option, call.channel).drainMs, true);
   call.onLeave?.();
 }

@@ -19,6 +19,8 @@ export interface Need {
   tokens: number;
   /** Units that it holds. 0: it costs nothing, and no budget is asked. */
   units: number;
+  /** A response inside a session, which has its place among the concurrent calls already. */
+  inside?: true;
 }
 
 /** What a call came to. */

@@ -89,6 +89,11 @@ export class CallMoney {
     this.#state = "held";
   }
 
+  /** What follows was made although nothing is held for it: it is charged all the same. */
+  owe(): void {
+    if (this.#state === "none") this.#state = "held";
+  }
+
   /** Before the head of an answer with a fixed price: from now on a sweep charges it. */
   async commitPrice(): Promise<void> {
     const { engine, price, request_id, request } = this.#call;
@@ -140,6 +145,7 @@ export class CallMoney {
     const { terms } = call.request;
     const usage = ending.usage ?? terms?.usage ?? this.#estimate(ending.content_bytes);
     const charge = chargeOf(call.price, usage, terms?.times);
+    call.engine.watch.ended(call, { end_reason: ending.end_reason, quota: charge.quota, usage });
     const left = leavePlaces(call, { tokens: promptTokens(usage) + completionTokens(usage), success: true, units: charge.quota });
     const log = callRow(call, {
       end_reason: ending.end_reason,

@@ -2,12 +2,19 @@
 import type { EndReason } from "../../shared/log";
 import { type Attempt, attempt } from "./attempt";
 import type { Call } from "./call";
-import { type Failure, failureOf } from "./failures";
+import { type Failure, failureOf, isOfKey } from "./failures";
 import { serveIn } from "./groups";
+import { hasAnotherKey } from "./keys";
+import type { PoolChannel } from "./seams";
 import type { Selection } from "./select";
 
 export type Success = Extract<Attempt, { ok: true }>;
-export type TriesOutcome = Success | { ok: false; failure: Failure; end_reason: EndReason };
+export interface Refused {
+  ok: false;
+  failure: Failure;
+  end_reason: EndReason;
+}
+export type TriesOutcome = Success | Refused;
 
 /** Why a call ended whose last attempt failed before any content. */
 export function endReasonOf(failure: Failure): EndReason {
@@ -19,21 +26,31 @@ export function endReasonOf(failure: Failure): EndReason {
   return "upstream_error";
 }
 
-/**
- * Tries channels: at most RetryTimes more after the first, none after the shared time budget, none for a failure that
- * another channel cannot mend, none for a caller who has gone. A channel at a limit of its own is passed over, which is no
- * try. A pinned channel is the only one.
- */
+/** Tries channels with a whole request each. */
 export async function runAttempts(call: Call, selection: Selection): Promise<TriesOutcome> {
-  const { engine } = call;
-  const { option, now } = engine.seams;
+  const outcome = await tryChannels(call, selection, attempt);
+  // A stream may be open for long, and nobody will send the body again.
+  if (outcome.ok) call.body = Buffer.alloc(0);
+  return outcome;
+}
+
+/**
+ * Tries channels with `attempt`: at most RetryTimes more after the first, none after the shared time budget, none for a
+ * failure that another channel cannot mend, none for a caller who has gone. A channel at a limit of its own is passed over,
+ * which is no try. A pinned channel is the only one. No channel is tried twice, but with
+ * another of its keys.
+ */
+export async function tryChannels<T extends { ok: true }>(
+  call: Call, selection: Selection, attempt: (call: Call, channel: PoolChannel) => Promise<T | { ok: false; failure: Failure }>,
+): Promise<T | Refused> {
+  const { option, now } = call.engine.seams;
   let failure: Failure = failureOf("unreachable");
   for (let tries = 0; tries <= option.retryTimes; ) {
     const channel = selection.next();
     if (!channel) break;
-    serveIn(call, selection.groupOf(channel));
+    serveIn(call, channel, selection.groupOf(channel));
     // What the call needs of the channel's own limits; most have none.
-    const asked = engine.seams.limits.enterChannel(channel, call.caller, call.need);
+    const asked = call.engine.seams.limits.enterChannel(channel, call.caller, call.need);
     const room = asked && (await asked);
     if (room?.refused) {
       const { code, retry_after_s } = room.refused;
@@ -43,17 +60,16 @@ export async function runAttempts(call: Call, selection: Selection): Promise<Tri
     }
     call.room = room;
     tries++;
-    const outcome = await attempt(call, channel);
+    const outcome = await attempt(call, call.engine.routing.keys.take(channel, call));
     if (outcome.ok) {
-      // A stream may be open for long, and nobody will send the body again.
-      if (call.sticky_key !== undefined) engine.routing.sticky.set(call.sticky_key, channel.id);
-      call.body = Buffer.alloc(0);
+      if (call.sticky_key !== undefined) call.engine.routing.sticky.set(call.sticky_key, channel.id);
       return outcome;
     }
     failure = outcome.failure;
     const left = room?.end({ tokens: 0, success: false, units: 0 });
     if (left) await left;
     if (call.left) return { ok: false, failure, end_reason: "caller_left" };
+    if (isOfKey(failure) && hasAnotherKey(channel, call)) selection.giveBack(channel);
     if (!failure.retry || now() - call.arrived >= option.attemptBudgetMs) break;
   }
   return { ok: false, failure, end_reason: endReasonOf(failure) };

@@ -110,7 +110,7 @@ export const models = {
   ],
   minimax: [
     "MiniMax-M3", "MiniMax-M2.7", "MiniMax-M2.7-highspeed", "MiniMax-M2.5", "MiniMax-M2.1", "MiniMax-M2", "MiniMax-M1",
-    "MiniMax-Text-01", "abab6.5s-chat",
+    "MiniMax-Text-01", "abab6.5s-chat", "speech-2.8-hd", "speech-2.8-turbo",
   ],
   jina: [
     "jina-embeddings-v4", "jina-embeddings-v3", "jina-clip-v2", "jina-reranker-m0",

@@ -27,6 +27,12 @@ export const vendor: VendorFake = {
       check: ({ status }) => expect(status).toBe(502),
     },
     {
+      name: "an answer that is cut before its end is none, however much of it came",
+      path: "/v1/chat/completions",
+      body: { model: "glm-4", messages: [{ role: "user", content: "cut" }] },
+      check: ({ status, text }) => expect([status, text.includes("It is")]).toEqual([502, false]),
+    },
+    {
       name: "a conversation that fails before a word is an error in the vendor's words, whole and streamed",
       path: "/v1/chat/completions",
       body: { model: "glm-4", messages: [{ role: "user", content: "fail" }] },
@@ -40,6 +46,12 @@ export const vendor: VendorFake = {
     const [question] = json.additional_messages as { role: string; content: string }[];
     expect(question).toEqual({ role: "user", type: "question", content: expect.any(String), content_type: "text" } as never);
     if (question?.content === "refuse") return Response.json({ code: 4100, msg: "authentication is invalid", detail: { logid: "2024" } });
+    if (question?.content === "cut") {
+      return named(
+        ["conversation.chat.created", { ...chat, status: "created", usage: none }],
+        ["conversation.message.completed", { ...message, type: "answer", content: "It is" }],
+      );
+    }
     if (question?.content === "fail") {
       return named(
         ["conversation.chat.created", { ...chat, status: "created", usage: none }],

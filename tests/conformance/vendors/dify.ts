@@ -29,6 +29,12 @@ export const vendor: VendorFake = {
       check: ({ json }) => expect(json.conversation_id).toBe(ids.conversation_id),
     },
     {
+      name: "an answer that is cut before its end is none, however much of it came",
+      path: "/v1/chat/completions",
+      body: { model: "my-app", messages: [{ role: "user", content: "cut" }] },
+      check: ({ status, text }) => expect([status, text.includes("Hello!")]).toEqual([502, false]),
+    },
+    {
       name: "a workflow is run with the question among its inputs, and its result is the answer",
       path: "/v1/chat/completions",
       body: { model: "workflow-sum", messages: [{ role: "user", content: "Sum up" }], inputs: { tone: "warm" } },
@@ -71,6 +77,7 @@ export const vendor: VendorFake = {
       return Response.json({ code: "app_unavailable", message: "App unavailable, please check your app configurations.", status: 400 }, { status: 400 });
     }
     expect(path).toBe("/v1/chat-messages");
+    if (json.query === "cut") return sse({ event: "message", ...ids, answer: "Hello! ", created_at: 1_679_586_595 });
     expect(json).toMatchObject({ inputs: {}, query: "hello", response_mode: "streaming", auto_generate_name: false });
     expect(json).not.toHaveProperty("model");
     if (json.files) expect(json.files).toEqual([{ type: "image", transfer_method: "local_file", upload_file_id: "72fa9618-8f89-4a37-9b33-7e1178a24a67" }]);

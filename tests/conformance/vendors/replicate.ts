@@ -89,7 +89,7 @@ export const vendor: VendorFake = {
     if (at === "/v1/models/owner/secret/predictions") {
       return Response.json({ title: "Unauthenticated", detail: "You did not pass a valid authentication token", status: 401 }, { status: 401 });
     }
-    expect(headers.get("prefer")).toBe("wait=60");
+    expect([headers.get("prefer"), headers.get("cancel-after")]).toEqual(["wait=60", "10m"]);
     if (at === "/v1/predictions") expect(json.version).toBe("5c7d5dc6");
     else expect(at).toBe("/v1/models/black-forest-labs/flux-schnell/predictions");
     return create(asked);

@@ -50,7 +50,7 @@ export interface LimitNeeds extends Pick<Services, "now"> {
 export function createLimits(services: LimitNeeds): Limits {
   const { options, now } = services;
 
-  function addRules(rules: Rules, scope: LimitScope, of: string | number, limits: LimitSet, { tokens }: Pick<Need, "tokens">): void {
+  function addRules(rules: Rules, scope: LimitScope, of: string | number, limits: LimitSet, { tokens, inside }: Need): void {
     const { rpm = 0, tpm = 0, concurrency = 0, budget_day = 0, budget_month = 0 } = limits;
     const add = (rule: Omit<Rule, "scope" | "of">): void => void rules.counters.push({ ...rule, scope, of });
     if (rpm > 0) {
@@ -61,7 +61,7 @@ export function createLimits(services: LimitNeeds): Limits {
       const amount = Math.min(tokens, tpm);
       add({ kind: "tpm", key: `tpm:${scope}:${of}`, amount, limit: tpm, window_seconds: MINUTE, code: "rate_limited_tokens", used: (end) => end.tokens, tells: "tokens" });
     }
-    if (concurrency > 0) {
+    if (concurrency > 0 && !inside) {
       add({ kind: "concurrency", key: `calls:${scope}:${of}`, amount: 1, limit: concurrency, window_seconds: 0, code: "rate_limited_concurrency", used: () => 0 });
     }
     if (budget_day <= 0 && budget_month <= 0) return;
@@ -94,7 +94,8 @@ export function createLimits(services: LimitNeeds): Limits {
   const groupLimits = (group: string): LimitSet | undefined => limitsOf(options.get("GroupLimits"), group);
 
   /** Everything but the channel; undefined when nothing limits the caller. A free call asks no budget. */
-  function callerRules(caller: Caller, { model, tokens, units }: Need): Rules | undefined {
+  function callerRules(caller: Caller, need: Need): Rules | undefined {
+    const { model, units } = need;
     // With group auto the group is known when a channel is: enterChannel asks then.
     const group = caller.groups ? undefined : groupLimits(caller.group);
     const ofModel = model === "" ? undefined : limitsOf(options.get("ModelLimits"), model);
@@ -103,20 +104,20 @@ export function createLimits(services: LimitNeeds): Limits {
     if (!ofToken && !user_limits && !group && !ofModel && !options.get("ModelRequestRateLimitEnabled")) return undefined;
     const rules: Rules = { counters: [], budgets: [] };
     addOptionRules(rules, caller);
-    if (ofToken && caller.token_id !== 0) addRules(rules, "token", caller.token_id, caller, { tokens });
-    if (user_limits) addRules(rules, "user", caller.user_id, user_limits, { tokens });
-    if (group) addRules(rules, "group", caller.group, group, { tokens });
-    if (ofModel) addRules(rules, "model", model, ofModel, { tokens });
+    if (ofToken && caller.token_id !== 0) addRules(rules, "token", caller.token_id, caller, need);
+    if (user_limits) addRules(rules, "user", caller.user_id, user_limits, need);
+    if (group) addRules(rules, "group", caller.group, group, need);
+    if (ofModel) addRules(rules, "model", model, ofModel, need);
     return priced(rules, units);
   }
 
-  function channelRules(channel: PoolChannel, caller: Caller, { tokens, units }: Need): Rules | undefined {
+  function channelRules(channel: PoolChannel, caller: Caller, need: Need): Rules | undefined {
     const group = caller.groups ? groupLimits(caller.group) : undefined;
     if (!channel.limits && !group) return undefined;
     const rules: Rules = { counters: [], budgets: [] };
-    if (group) addRules(rules, "group", caller.group, group, { tokens });
-    if (channel.limits) addRules(rules, "channel", channel.id, channel.limits, { tokens });
-    return priced(rules, units);
+    if (group) addRules(rules, "group", caller.group, group, need);
+    if (channel.limits) addRules(rules, "channel", channel.id, channel.limits, need);
+    return priced(rules, need.units);
   }
 
   return {

@@ -1,8 +1,10 @@
 /** The book of budgets on both engines, at the edge. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { ENGINES } from "../../../../tests/kit/databases";
+import pino from "pino";
+import { ENGINES, freshDatabase } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness } from "../../../../tests/kit/harness";
+import { openDb } from "../../db/client";
 import { periodsAt } from "./periods";
 import { createSpendBook, forgetSpend, type SpendBook } from "./spend";
 
@@ -56,6 +58,20 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+test("instances on one Postgres share a budget exactly", async () => {
+  const { db, url, close } = await freshDatabase("postgres");
+  const other = await openDb({ url, pool: 4 });
+  const log = pino({ level: "silent" });
+  const books = [createSpendBook({ db, log }), createSpendBook({ db: other, log })];
+  const budgets = [{ name: "group:vip:2026-11-21", limit: 500, ends: 2e9 }, { name: "user:1:2026-11", limit: 1_000, ends: 2e9 }];
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => books[i % 2]?.take(budgets, 20)));
+  expect(answers.filter((full) => full === undefined)).toHaveLength(25);
+  await Promise.all(Array.from({ length: 25 }, (_, i) => books[i % 2]?.correct(budgets.map(({ name }) => name), -5)));
+  expect([...await books[0]?.spent(budgets.map(({ name }) => name)) ?? []].toSorted()).toEqual([["group:vip:2026-11-21", 375], ["user:1:2026-11", 375]]);
+  await other.close();
+  await close();
+}, HOOK_MS);
 
 describe("periods", () => {
   test("are the calendar's, and end where the next one begins", () => {

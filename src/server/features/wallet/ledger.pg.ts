@@ -252,6 +252,7 @@ export function createPostgresLedger(db: Db, client: SQL, instanceId: string, no
     release,
     refund: (refund) => db.tx((q) => refundSteps(db, q, refund, seconds()), { durable: true }),
     credit: (credit) => db.tx((q) => creditSteps(db, q, credit, seconds()), { durable: true }),
+    queued: () => pending.size,
     flush: async () => {
       while (pending.size > 0) await Promise.allSettled(pending);
     },

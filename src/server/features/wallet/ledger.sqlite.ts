@@ -146,6 +146,7 @@ export function createSqliteLedger(db: Db, client: Database, instanceId: string,
     // sequential sync. A checkpoint would also move pages and sync the database file, and a reader can block it.
     refund: (refund) => db.tx((q) => refundSteps(db, q, refund, seconds()), { durable: true }),
     credit: (credit) => db.tx((q) => creditSteps(db, q, credit, Math.floor(now() / 1000)), { durable: true }),
+    queued: () => queue.length,
     flush: async () => {
       const deadline = performance.now() + MAX_BUSY_MS;
       while (queue.length > 0 && performance.now() < deadline) {

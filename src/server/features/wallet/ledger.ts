@@ -107,6 +107,8 @@ export interface Ledger {
   refund(refund: Refund): Promise<RefundResult>;
   /** Adds units once per idempotency key. Waits for the disk. */
   credit(credit: Credit): Promise<CreditResult>;
+  /** Verbs that wait for their commit. */
+  queued(): number;
   /** Waits until everything queued is committed. */
   flush(): Promise<void>;
 }

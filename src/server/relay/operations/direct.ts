@@ -20,6 +20,8 @@ export interface Terms {
   readonly kinds?: InputKinds;
   /** An upper bound of its input in tokens, where that is not the size of its body. */
   readonly input_bound?: number;
+  /** Units that are held at least. */
+  readonly least_hold?: number;
   /** Billed when the answer names no usage. */
   readonly usage: Usage;
   /** `usage` is what the call is priced by, no estimate. */
@@ -92,5 +94,5 @@ export function directUrl(url: string | undefined, operation: Operation, complet
 /** Units to hold: the whole price of a call, or every token at the dearest rate that the request allows. */
 export function holdOf(price: CompiledPrice, inputTokens: number, outputTokens: number, terms: Terms | undefined): number {
   if (price.by === "call" && terms) return chargeOf(price, {}, terms.times).quota;
-  return estimateUpperBound(price, inputTokens, outputTokens, terms?.kinds);
+  return Math.max(terms?.least_hold ?? 0, estimateUpperBound(price, inputTokens, outputTokens, terms?.kinds));
 }

@@ -58,6 +58,11 @@ export class Form {
     return part?.value || undefined;
   }
 
+  /** What the text fields say, doubles included. */
+  texts(): string[] {
+    return this.#scanner.parts.flatMap((part) => (part.filename === undefined && part.value ? [part.value] : []));
+  }
+
   /** A whole number above 0. */
   count(name: string): number | undefined {
     const text = this.text(name);

@@ -4,12 +4,10 @@
  */
 import { type Operation, operationPath, otherFor } from "../../../shared/channel-types";
 import { openaiChat } from "../dialects/openai-chat/dialect";
+import { withMembers } from "../json";
 import type { PoolChannel } from "../seams";
-import { ordinary } from "./ordinary";
+import { isCloudflareGateway, ordinary } from "./ordinary";
 import type { Provider } from "./provider";
-
-/** Cloudflare's AI Gateway has resource and deployment in its own path (developers.cloudflare.com/ai-gateway, providers/azureopenai). */
-const GATEWAY = "gateway.ai.cloudflare.com";
 
 /**
  * The name of a model's deployment. Portals name deployments without dots (gpt-35-turbo); what the operator wrote into the
@@ -35,10 +33,16 @@ export const azure: Provider = {
     const version = encodeURIComponent(otherFor(type.id, other, model));
     const whole = wholePath(channel, operation, version, model);
     if (whole !== undefined) return base_url + whole;
-    const deployments = base_url.includes(GATEWAY) ? "" : "/openai/deployments";
+    const deployments = isCloudflareGateway(channel) ? "" : "/openai/deployments";
     return `${base_url}${deployments}/${encodeURIComponent(deploymentOf(channel, model))}${path}?api-version=${version}`;
   },
   headers: (channel) => ordinary.headers(channel),
+  prepare(outgoing) {
+    const { channel, operation, model, body } = outgoing;
+    const deployment = deploymentOf(channel, model);
+    // An address without a deployment takes its name as the model.
+    return operation === "responses" && deployment !== model ? { ...outgoing, body: withMembers(body, { model: deployment }) } : outgoing;
+  },
   readError(body) {
     const error = openaiChat.readError(body);
     return error?.code === "DeploymentNotFound" ? { ...error, code: "model_not_found" } : error;

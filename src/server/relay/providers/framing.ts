@@ -1,6 +1,6 @@
 /** A vendor's own framing made into server-sent events, which is what the relay reads. */
 import type { OutFrame } from "../dialects/translation";
-import { firstFrameEnd, type Frame, FrameSplitter, readFrame, writeFrame } from "../sse";
+import { type Frame, FrameSplitter, readFrame, wholeFrames, writeFrame } from "../sse";
 
 /**
  * An answer of events, one for each piece of `data` (JSON text without line ends; a frame where the dialect names its events).
@@ -45,13 +45,7 @@ export async function* piecesOf(body: ReadableStream<Uint8Array> | null): AsyncG
 export async function* framesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Frame> {
   const splitter = new FrameSplitter();
   for await (const piece of piecesOf(body)) {
-    const region = splitter.push(piece);
-    for (let from = 0; region && from < region.length; ) {
-      const next = firstFrameEnd(region, from, region.length);
-      const end = next < 0 ? region.length : next;
-      yield readFrame(region.subarray(from, end));
-      from = end;
-    }
+    for (const frame of wholeFrames(splitter.push(piece))) yield readFrame(frame);
   }
   const rest = splitter.end();
   if (rest.length > 0) yield readFrame(rest);

@@ -29,6 +29,13 @@ describe("an ordinary provider's address", () => {
     expect(ordinary.headers(channel(46, "bce-v3/k"))).not.toHaveProperty("appid");
   });
 
+  test("behind Cloudflare's gateway the version is not repeated, and other paths stay", () => {
+    const gateway = "https://gateway.ai.cloudflare.com/v1/acc/gw/openai";
+    expect(ordinary.url(channel(1, "k", { base_url: gateway }), "chat", "gpt-4o")).toBe(`${gateway}/chat/completions`);
+    expect(ordinary.url(channel(14, "k", { base_url: "https://gateway.ai.cloudflare.com/v1/acc/gw/anthropic" }), "chat", "claude")).toEndWith("/anthropic/v1/messages");
+    expect(ordinary.url(channel(45, "k", { base_url: gateway }), "chat", "m")).toEndWith("/openai/api/v3/chat/completions");
+  });
+
   test("an empty optional key sends no authorization", () => {
     expect(ordinary.headers(channel(4, ""))).not.toHaveProperty("authorization");
   });

@@ -26,13 +26,20 @@ const fill = (template: string, channel: PoolChannel, model: string): string =>
     ? template.replace("{model}", encodeURIComponent(model)).replace("{other}", encodeURIComponent(channel.other))
     : template;
 
+/**
+ * Behind Cloudflare's AI Gateway the address says whose API is called; the vendor's own version or deployments are not repeated
+ * (developers.cloudflare.com/ai-gateway, providers openai and azureopenai; November 2026).
+ */
+export const isCloudflareGateway = ({ base_url, type }: PoolChannel): boolean =>
+  type.dialect === "openai-chat" && base_url.includes("gateway.ai.cloudflare.com");
+
 export const ordinary: Provider = {
   url(channel, operation, model) {
     if (isCodingPlan(channel.base_url)) return planAddress(channel.base_url, channel.type.dialect, operation);
     const path = operationPath(channel.type, operation, model);
     if (path === undefined) return undefined;
     if (channel.type.complete_url) return fill(channel.base_url, channel, model);
-    return channel.base_url + fill(path, channel, model);
+    return channel.base_url + fill(isCloudflareGateway(channel) ? path.replace(/^\/v1(?=\/)/, "") : path, channel, model);
   },
   headers(channel) {
     const { key, headers: ofKey } = keyAndHeaders(channel);

@@ -28,8 +28,7 @@ export const taskTypes = [
   "midjourney", "midjourney-plus", "suno", "kling", "jimeng", "vidu", "doubao-video", "sora",
 ] as const satisfies readonly CustomProviderKey[];
 
-/** undefined: has no file yet, so its channels are never picked. */
-const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[number]>, Provider | undefined>> = {
+const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[number]>, Provider>> = {
   // Google, Microsoft, Amazon, OpenAI
   gemini,
   azure,
@@ -56,7 +55,7 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   tencent,
 };
 
-const byKey = new Map<string, Provider | undefined>(Object.entries(custom));
+const byKey = new Map<string, Provider>(Object.entries(custom));
 
 /** The provider of a channel; undefined when the relay does not call its type. */
 export function providerOf({ type }: PoolChannel): Provider | undefined {

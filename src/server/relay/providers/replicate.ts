@@ -15,6 +15,8 @@ import { send, type Tools } from "./tools";
 
 /** Seconds that the vendor may hold the first request open; 60 is its most. */
 const WAIT_S = 60;
+/** How long a prediction may run that nobody waits for any more (replicate.com/changelog/2025-10-16-prediction-deadlines). */
+const CANCEL_AFTER = "10m";
 /** Pause before a prediction is asked for again. */
 const POLL_MS = 1_000;
 /** Largest picture that is fetched to be given as base64. */
@@ -84,8 +86,8 @@ const versionOf = (model: string): string | undefined => (model.includes(":") ? 
 
 function readError(body: unknown): WireError | undefined {
   const { status, error } = object(body);
-  if (status !== "failed" && status !== "canceled") return undefined;
-  return { message: text(error) || `The prediction ${status === "failed" ? "failed" : "was canceled"}.`, type: "", code: status, param: null };
+  if (status !== "failed" && status !== "canceled" && status !== "aborted") return undefined;
+  return { message: text(error) || `The prediction ${status === "failed" ? "failed" : `was ${status}`}.`, type: "", code: status, param: null };
 }
 
 const unfinished = new Set(["starting", "processing"]);
@@ -99,7 +101,7 @@ export const replicate: Provider = {
   },
   prepare(outgoing) {
     const version = versionOf(outgoing.model);
-    const ready = { ...outgoing, headers: { ...outgoing.headers, prefer: `wait=${WAIT_S}` } };
+    const ready = { ...outgoing, headers: { ...outgoing.headers, prefer: `wait=${WAIT_S}`, "cancel-after": CANCEL_AFTER } };
     return version === undefined ? ready : withBody(ready, { ...bodyOf(ready), version });
   },
   /** Until the prediction is over; the limits of the call are the limit. */

@@ -10,7 +10,7 @@ import { bodyOf, withBody } from "./changed-body";
 import { googleImages, isImagen, vertexEmbeddings } from "./google-codecs";
 import { googleToken, serviceAccount } from "./google-token";
 import type { Outgoing, Provider } from "./provider";
-import { tokenRefused } from "./tools";
+import { send, tokenRefused, type Tools } from "./tools";
 import { vertexFamily, vertexHost, vertexModel } from "./vertex-models";
 
 /** The version of the Messages API that Vertex speaks. */
@@ -51,6 +51,14 @@ function spoken(outgoing: Outgoing): Outgoing {
   }
 }
 
+/** The request with the account's token. Throws Failed where there is none. */
+async function authorized(outgoing: Outgoing, tools: Tools): Promise<Outgoing> {
+  const account = serviceAccount(outgoing.channel);
+  if (!account) throw tokenRefused(401, "the key is no service account");
+  const token = await tools.token(() => googleToken(account, tools));
+  return { ...outgoing, headers: { ...outgoing.headers, authorization: `Bearer ${token}` } };
+}
+
 export const vertex: Provider = {
   url(channel, operation, model, stream = false) {
     const account = serviceAccount(channel);
@@ -63,11 +71,14 @@ export const vertex: Provider = {
   },
   headers: () => ({}),
   dialect: (_, model) => vertexFamily(model),
-  async prepare(outgoing, tools) {
-    const account = serviceAccount(outgoing.channel);
-    if (!account) throw tokenRefused(401, "the key is no service account");
-    const token = await tools.token(() => googleToken(account, tools));
-    return spoken({ ...outgoing, headers: { ...outgoing.headers, authorization: `Bearer ${token}` } });
+  prepare: (outgoing, tools) => authorized(spoken(outgoing), tools),
+  async open(outgoing, tools) {
+    const response = await send(outgoing, tools);
+    if (response.status !== 401) return response;
+    // A kept token was taken back: one new one is worth a try.
+    tools.dropToken();
+    await response.body?.cancel();
+    return send(await authorized(outgoing, tools), tools);
   },
   direct: { embeddings: vertexEmbeddings, images: googleImages },
   // Google refuses in its own words what the makers of the models never see; theirs are read as their language wants.

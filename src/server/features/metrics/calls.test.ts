@@ -1,0 +1,64 @@
+import { describe, expect, test } from "bun:test";
+import { isLoopback } from "../../http/address";
+import { BUCKETS, CallCounts, OTHER } from "./calls";
+import { mayScrape } from "./page";
+
+type EndedCall = Parameters<CallCounts["ended"]>[0];
+
+/** As much of a call as is counted. */
+const call = (group: string, model: string, ms = 0): EndedCall => {
+  const facts = {
+    caller: { group }, request: { model, stream: true }, channel: { type: { key: "openai" } }, operation: { key: "chat" },
+    arrived: 1000, first_content_at: 1000 + ms / 2, engine: { seams: { now: () => 1000 + ms } },
+  };
+  return facts as unknown as EndedCall;
+};
+const end = { end_reason: "complete", quota: 7, usage: { input: 10, cache_read: 30, output: 5, reasoning: 2 } } as const;
+
+describe("counting calls", () => {
+  test("tokens, units and ends are summed per group, model and channel type", () => {
+    const counts = new CallCounts();
+    counts.ended(call("vip", "m"), end);
+    counts.ended(call("vip", "m"), { ...end, end_reason: "upstream_cut", usage: undefined });
+    const [series] = counts.series.values();
+    expect(series).toMatchObject({ group: "vip", model: "m", channel_type: "openai", input: 40, cached: 30, output: 7, units: 14 });
+    expect([...(series?.ends ?? [])]).toEqual([["complete", 1], ["upstream_cut", 1]]);
+  });
+
+  test("however many models are asked for, the number of series is bounded: the rest is other", () => {
+    const counts = new CallCounts();
+    for (let i = 0; i < 10_000; i++) counts.ended(call("default", `model-${i}`), end);
+    expect(counts.series.size).toBe(2001);
+    const total = [...counts.series.values()].reduce((sum, { units }) => sum + units, 0);
+    expect(total).toBe(70_000);
+    expect(counts.series.get(`${OTHER}\n${OTHER}\n${OTHER}`)?.units).toBe(8_000 * 7);
+  });
+
+  test("a duration falls into the first bucket that holds it, bounds included, and beyond all bounds into the last", () => {
+    const counts = new CallCounts();
+    for (const ms of [0, 50, 51, 600_000, 600_001]) counts.ended(call("default", "m", ms), end);
+    const filled = counts.times.get("chat")?.duration.counts ?? [];
+    expect(filled.length).toBe(BUCKETS.length + 1);
+    expect([filled[0], filled[1], filled[BUCKETS.length - 1], filled[BUCKETS.length]]).toEqual([2, 1, 1, 1]);
+  });
+});
+
+describe("who may read /metrics", () => {
+  const local = (more: Record<string, string> = {}, peer = "127.0.0.1") => ({ peer, headers: new Headers({ host: "localhost:3000", ...more }) });
+
+  test("without a token: this machine, directly", () => {
+    expect(isLoopback("::1")).toBe(true);
+    expect(mayScrape("", local())).toBe(true);
+    expect(mayScrape("", local({ host: "[::1]:3000" }, "::1"))).toBe(true);
+    expect(mayScrape("", local({}, "10.0.0.5"))).toBe(false);
+    for (const name of ["x-forwarded-for", "forwarded", "via", "x-real-ip", "x-forwarded-proto"]) expect(mayScrape("", local({ [name]: "127.0.0.1" }))).toBe(false);
+    expect(mayScrape("", local({ host: "weir.example.com" }))).toBe(false);
+    expect(mayScrape("", { peer: "127.0.0.1", headers: new Headers() })).toBe(false);
+  });
+
+  test("with a token: whoever has it, from anywhere, and nobody else", () => {
+    expect(mayScrape("secret-token", local({ authorization: "Bearer secret-token" }, "203.0.113.9"))).toBe(true);
+    for (const authorization of ["", "secret-token", "Bearer ", "Bearer secret-toke", "bearer secret-token"]) expect(mayScrape("secret-token", local({ authorization }))).toBe(false);
+    expect(mayScrape("secret-token", local())).toBe(false);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { wordList } from "./word-list";
+
+describe("a list of words", () => {
+  test("no word, no list: blank lines are none", () => {
+    expect(wordList([])).toBeUndefined();
+    expect(wordList(["", "  ", "\t"])).toBeUndefined();
+  });
+
+  test("words are found anywhere, ignoring case, in every script, and only whole", () => {
+    const many = Array.from({ length: 100 }, (_, i) => `filler${i}`);
+    for (const list of [wordList([" Bad Word ", "敏感词", "x"]), wordList([...many, " Bad Word ", "敏感词", "x", "🎧🎧"])]) {
+      for (const text of ["BAD WORD", "a bad word.", "这是敏感词吗", "boXer"]) expect([text, list?.occursIn(text)]).toEqual([text, true]);
+      for (const text of ["", "b", "bad", "bad wor", "敏感", "filler", "bad  word"]) expect([text, list?.occursIn(text)]).toEqual([text, false]);
+    }
+  });
+
+  test("a word is no pattern", () => {
+    const list = wordList(["a.c", "(x", "[", "c:\\d", "$1+"]);
+    for (const text of ["A.C", "f(x)", "a[0]", "C:\\D", "get $1+2"]) expect([text, list?.occursIn(text)]).toEqual([text, true]);
+    for (const text of ["abc", "x", "c:d", "$1"]) expect([text, list?.occursIn(text)]).toEqual([text, false]);
+  });
+
+  test("it finds exactly what looking for each word by itself finds", () => {
+    const letters = fc.string({ unit: fc.constantFrom("a", "b", "A", "é", "中", "文"), minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(fc.array(letters, { minLength: 1, maxLength: 60 }), fc.string({ unit: fc.constantFrom("a", "B", "é", "中", "文", " "), maxLength: 40 }), (words, text) => {
+        const list = wordList(words);
+        expect(list?.occursIn(text) ?? false).toBe(words.some((word) => word.trim() !== "" && text.toLowerCase().includes(word.trim().toLowerCase())));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("100,000 words, all beginning alike: the list is made and asked without a walk over it", () => {
+    const list = wordList(Array.from({ length: 100_000 }, (_, i) => `https://site-${String(i).padStart(6, "0")}.example`));
+    expect(list?.occursIn(`${"https://site-".repeat(5_000)} https://site-09999`)).toBe(false);
+    expect(list?.occursIn("see HTTPS://SITE-099999.EXAMPLE/page")).toBe(true);
+  });
+});

@@ -1,0 +1,33 @@
+/** Calls that ask no channel for an answer of its own: lists of models, the caller's figures. */
+import { fail } from "../../../shared/errors";
+import type { Lang } from "../../../shared/text";
+import type { Engine } from "../call";
+import type { Door } from "../door";
+import { ownError, type RelayError } from "../error";
+import type { Route } from "../routes";
+import type { Caller } from "../seams";
+import { subscription, usage } from "./billing";
+import { findModel, listModels, listShape } from "./models";
+
+/** The answer. Throws not_found for a route that is none of these. */
+export async function answerLookup(engine: Engine, route: Route, caller: Caller, request: Request, door: Door, lang: Lang): Promise<Response> {
+  const { seams } = engine;
+  switch (route.operation) {
+    case "models":
+      return door.json(JSON.stringify(listModels(seams, caller, listShape(request))));
+    case "subscription":
+      return door.json(JSON.stringify(await subscription(seams, caller)));
+    case "usage":
+      return door.json(JSON.stringify(await usage(seams, caller)));
+    case "model": {
+      const entry = findModel(seams, caller, route.model, listShape(request));
+      return entry ? door.json(JSON.stringify(entry)) : door.error(route.dialect, unknownModel(caller, route.model, lang, door.requestId));
+    }
+    default:
+      return fail("not_found", { method: request.method, path: new URL(request.url).pathname });
+  }
+}
+
+const unknownModel = ({ group }: Caller, model: string, lang: Lang, requestId: string): RelayError => (
+  { ...ownError("model_not_found", { group, model }, lang, requestId), status: 404, type: "invalid_request_error", param: "model" }
+);

@@ -1,0 +1,13 @@
+/** The end of the process: sessions whose response runs may finish it. */
+import type { Engine } from "../call";
+
+/** Asks every session to go, and cuts what is left after `graceMs`. Resolves when all have ended. */
+export async function endSessions(engine: Engine, graceMs: number): Promise<void> {
+  engine.draining = true;
+  const ended = Promise.all([...engine.sessions].map((session) => session.goAway(false)));
+  const cancel = engine.timers.after(graceMs, () => {
+    for (const session of engine.sessions) void session.goAway(true);
+  });
+  await ended;
+  cancel();
+}
