@@ -5,6 +5,7 @@ import type { Cluster } from "./cluster/types";
 import type { Db } from "./db/client";
 import type { Env } from "./env";
 import type { ChannelPool } from "./features/channel/pool";
+import type { Notices } from "./features/notice/notices";
 import type { OptionStore } from "./features/option/store";
 import type { TokenCache } from "./features/token/authenticate";
 import type { Ledger } from "./features/wallet/ledger";
@@ -28,6 +29,7 @@ export interface Services {
   ledger: Ledger;
   background: Background;
   sendMail: SendMail;
+  notices: Notices;
   /** Epoch milliseconds; tests give their own. */
   now(): number;
 }

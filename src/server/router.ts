@@ -4,6 +4,7 @@ import { channelRouter } from "./features/channel/router";
 import { demoRouter } from "./features/demo/router";
 import { groupRouter } from "./features/group/router";
 import { logRouter } from "./features/log/router";
+import { noticeRouter } from "./features/notice/router";
 import { optionRouter } from "./features/option/router";
 import { pricingRouter } from "./features/pricing/router";
 import { setupRouter } from "./features/setup/router";
@@ -18,6 +19,7 @@ export const appRouter = router({
   demo: demoRouter,
   group: groupRouter,
   log: logRouter,
+  notice: noticeRouter,
   option: optionRouter,
   pricing: pricingRouter,
   setup: setupRouter,

@@ -5,9 +5,10 @@ import type { Services } from "./context";
 import { type Db, openDb } from "./db/client";
 import type { Env } from "./env";
 import { createChannelPool } from "./features/channel/pool";
+import { createNotices } from "./features/notice/notices";
 import { openOptionStore, type OptionStore } from "./features/option/store";
 import { createTokenCache } from "./features/token/authenticate";
-import { createLedger } from "./features/wallet/open-ledger";
+import { createLedger, tellCharges } from "./features/wallet/open-ledger";
 import { createBackground } from "./lib/background";
 import { CannotStart } from "./lib/cannot-start";
 import type { Logger } from "./lib/log";
@@ -52,10 +53,11 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   const secrets = await openSecrets(env, db, log);
   const cluster = await openCluster({ db, env, log, now });
   const options = await openOptionStore({ db, bus: cluster.bus, secrets, log, now });
-  const ledger = createLedger(db, cluster.instanceId, now);
   const background = createBackground(log);
   const sendMail = createMailer(() => mailSettings(options));
-  const base = { env, log, db, secrets, cluster, options, ledger, background, sendMail, now };
+  const notices = createNotices({ env, log, db, secrets, options, background, sendMail, now });
+  const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
+  const base = { env, log, db, secrets, cluster, options, ledger, background, sendMail, notices, now };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   return {

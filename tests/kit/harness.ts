@@ -7,10 +7,11 @@ import { localBus, localCounter, localLease } from "../../src/server/cluster/loc
 import type { Ctx, Services, UserCtx } from "../../src/server/context";
 import { readEnv } from "../../src/server/env";
 import { createChannelPool } from "../../src/server/features/channel/pool";
+import { createNotices } from "../../src/server/features/notice/notices";
 import { openOptionStore } from "../../src/server/features/option/store";
 import { createRouting } from "../../src/server/relay/routing";
 import { createTokenCache } from "../../src/server/features/token/authenticate";
-import { createLedger } from "../../src/server/features/wallet/open-ledger";
+import { createLedger, tellCharges } from "../../src/server/features/wallet/open-ledger";
 import { answerRest, restRoutes } from "../../src/server/http/rest";
 import { createBackground } from "../../src/server/lib/background";
 import { createLogger } from "../../src/server/lib/log";
@@ -92,19 +93,19 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   const secrets = createSecrets("a secret for tests only");
   const cluster = { instanceId: "test", bus: localBus(), lease: localLease(), counter: localCounter(now) };
   const options = await openOptionStore({ db, bus: cluster.bus, secrets, log, now });
-  const ledger = createLedger(db, cluster.instanceId, now);
-  const base = {
+  const post = {
     env: readEnv({ WEIR_CRITICAL_RATE_LIMIT: "0", ...env }),
     log,
     db,
     secrets,
-    cluster,
     options,
-    ledger,
     background: createBackground(log),
     sendMail: async (mail: Mail) => void mails.push(mail),
     now,
   };
+  const notices = createNotices(post);
+  const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
+  const base = { ...post, cluster, notices, ledger };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   const services: Services = { ...base, pool, routing: createRouting(pool, now), tokens };

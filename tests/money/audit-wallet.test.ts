@@ -124,7 +124,7 @@ describe.each(ENGINES)("the audit of the wallet on %s", (engine) => {
       ].sort(inText),
       ["order_credits", `credits ${await creditId(`order:${early}`)}`, 0, 700],
       ["dividends", `dividends ${dividend?.id}`, 0, 900],
-      ["earnings", `users ${inviter}`, 200, 201],
+      ["invite_earnings", `users ${inviter}`, 200, 201],
       ["dividends_earned", `users ${inviter}`, 1040, 200],
     ]);
     expect(all.length).toBeGreaterThan(wallet.length); // the changed charge breaks the log's own rules too

@@ -13,7 +13,7 @@ export const WALLET_RULES = {
   paid_orders: "a paid order is one credit of its units to the user who ordered",
   order_credits: "a credit for an order has a paid order of that user",
   dividends: "a dividend comes from a paid order of the invited user, and not from the inviter's own",
-  earnings: "a user's aff_quota + what he transferred + withdrawals not refused = aff_history_quota",
+  invite_earnings: "a user's aff_quota + transfers + withdrawals that were not refused = his aff_history_quota",
   dividends_earned: "a user's aff_history_quota is at least the sum of his dividends",
 } as const;
 
@@ -66,7 +66,7 @@ export const WALLET_STATEMENTS: Readonly<Record<keyof typeof WALLET_RULES, SQL>>
     SELECT 'dividends ' || d.id AS name, 0 AS expected, d.amount AS found
     FROM dividends AS d WHERE d.user_id = d.invitee_id OR NOT EXISTS (
       SELECT 1 FROM orders AS o WHERE o.id = d.order_id AND o.user_id = d.invitee_id AND o.status IN ${PAID})`,
-  earnings: sql`
+  invite_earnings: sql`
     SELECT 'users ' || u.id AS name, u.aff_history_quota AS expected,
       u.aff_quota + coalesce(t.n, 0) + coalesce(w.n, 0) AS found
     FROM users AS u
