@@ -86,7 +86,7 @@ describe("weir backup and weir restore", () => {
     const before = readFileSync(backup);
     expect(() => backupCommand(live, backup)).toThrow("exists already");
     expect(readFileSync(backup)).toEqual(before);
-    expect(() => backupCommand(live, join(home, "no-such-folder", "x.db"))).toThrow();
+    expect(() => backupCommand(live, join(home, "no-such-folder", "x.db"))).toThrow("could not be written: ENOENT");
     expect(() => backupCommand(place("nowhere"), join(home, "y.db"))).toThrow("there is no database");
     expect(existsSync(join(home, "y.db"))).toBe(false);
     expect(readdirSync(home).filter((name) => name.includes(".part"))).toEqual([]);

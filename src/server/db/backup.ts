@@ -33,7 +33,8 @@ export function backUp(from: string, to: string): CopyFacts {
 
 /** Calls `make` for a file beside `to`, checks what it made, and gives it the name only when it is whole and on disk. */
 function finish(to: string, make: (part: string) => void): CopyFacts {
-  const part = `${to}.part`;
+  // A name of its own: of two at the same time each checks its own file, and what a killed one left is in nobody's way.
+  const part = `${to}.${process.pid}-${Date.now()}.part`;
   try {
     make(part);
     const facts = inspect(part);
@@ -43,7 +44,8 @@ function finish(to: string, make: (part: string) => void): CopyFacts {
     return facts;
   } catch (error) {
     for (const name of [part, ...COMPANIONS.map((end) => part + end)]) rmSync(name, { force: true });
-    throw error;
+    if (error instanceof CannotStart) throw error;
+    throw new CannotStart(`${to} could not be written: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
