@@ -5,6 +5,7 @@ import { demoRouter } from "./features/demo/router";
 import { groupRouter } from "./features/group/router";
 import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
+import { noticeRouter } from "./features/notice/router";
 import { optionRouter } from "./features/option/router";
 import { pricingRouter } from "./features/pricing/router";
 import { redemptionRouter } from "./features/redemption/router";
@@ -21,6 +22,7 @@ export const appRouter = router({
   group: groupRouter,
   invite: inviteRouter,
   log: logRouter,
+  notice: noticeRouter,
   option: optionRouter,
   pricing: pricingRouter,
   redemption: redemptionRouter,

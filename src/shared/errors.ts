@@ -68,6 +68,14 @@ export const errors = {
   option_needs: fact(400, "operator", "无法启用，请先填写：{needs}", "Cannot be enabled before these are filled in: {needs}"),
   ratios_not_published: fact(403, "operator", "管理员没有公开倍率接口", "The operator does not publish the price tables"),
 
+  // Mail and notices
+  mail_not_configured: fact(400, "operator", "管理员尚未配置发信服务器", "The administrator has not set up a mail server"),
+  mail_address_invalid: fact(400, "caller", "邮箱地址无效", "This is not an e-mail address"),
+  notice_address_invalid: fact(400, "caller", "通知地址必须以 http:// 或 https:// 开头", "The address for notices must start with http:// or https://"),
+  notice_unreachable: fact(400, "caller", "尚未填写可用的通知地址，或管理员尚未配置发信服务器", "There is no address to send notices to yet, or the administrator has not set up a mail server"),
+  notice_failed: fact(502, "caller", "通知发送失败：{detail}", "The notice could not be sent: {detail}"),
+  mail_failed: fact(502, "operator", "邮件发送失败：{detail}", "The mail could not be sent: {detail}"),
+
   // Channels
   channel_not_found: fact(404, "caller", "渠道未找到，请刷新页面后重试。", "Channel not found. Refresh the page and try again."),
   channel_name_and_key: fact(400, "caller", "请填写名称和密钥", "Please fill in the name and the key"),

@@ -1,6 +1,7 @@
 /** What of an account may leave the server. Hashes, tokens and codes are not named here, so they cannot. */
 import type { SignedInUser } from "../../../shared/user";
 import type { UserRow } from "../../db/schema";
+import { presentSetting } from "../notice/setting";
 
 export const presentSignedIn = (row: UserRow): SignedInUser => ({
   id: row.id,
@@ -28,6 +29,6 @@ export const presentUser = (row: UserRow) => ({
   aff_quota: row.aff_quota,
   aff_history_quota: row.aff_history_quota,
   inviter_id: row.inviter_id,
-  setting: row.setting,
+  setting: presentSetting(row.setting),
   DeletedAt: row.deleted_at === null ? null : new Date(row.deleted_at * 1000).toISOString(),
 });

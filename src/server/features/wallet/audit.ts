@@ -5,6 +5,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Db } from "../../db/client";
+import { WALLET_RULES, WALLET_STATEMENTS } from "./audit-wallet";
 
 export interface Finding {
   /** Which rule, a key of AUDIT_RULES. */
@@ -25,6 +26,7 @@ export const AUDIT_RULES = {
   channel_total: "a channel's used_quota = the sum of its roll-ups",
   hourly_quota: "an hour's charges minus refunds = those of the folded log",
   hourly_count: "an hour's calls and errors = those of the folded log",
+  ...WALLET_RULES,
 } as const;
 
 export interface AuditOptions {
@@ -93,6 +95,7 @@ function statements({ log_complete_since = 0 }: AuditOptions): Record<Finding["r
     ),
     hourly_quota: hours(sql`quota`, NET, since),
     hourly_count: hours(sql`"count" + error_count`, ENTRY, since),
+    ...WALLET_STATEMENTS,
   };
 }
 
