@@ -1,6 +1,7 @@
 /** The tRPC tree. The console's types and every /api route come from here. */
 import { authRouter } from "./features/auth/router";
 import { channelRouter } from "./features/channel/router";
+import { dashboardRouter } from "./features/dashboard/router";
 import { demoRouter } from "./features/demo/router";
 import { groupRouter } from "./features/group/router";
 import { inviteRouter } from "./features/invite/router";
@@ -18,6 +19,7 @@ import { createCallerFactory, router } from "./http/trpc";
 export const appRouter = router({
   auth: authRouter,
   channel: channelRouter,
+  dashboard: dashboardRouter,
   demo: demoRouter,
   group: groupRouter,
   invite: inviteRouter,

@@ -162,6 +162,8 @@ export const errors = {
 
   // Logs
   log_not_found: fact(404, "caller", "日志不存在", "No such log row"),
+  dashboard_off: fact(403, "operator", "管理员关闭了数据看板", "The administrator has switched the data dashboard off"),
+  range_too_long: fact(400, "caller", "时间跨度不能超过 {days} 天", "The range may span {days} days at most"),
 
   // Relay: the caller's side
   token_missing: fact(401, "caller", "未提供令牌", "No API key was provided"),

@@ -3,6 +3,7 @@
  * cards, "configure it first" and the generated document all read these entries. On the wire and in the database every
  * value is text ("true", "5", JSON).
  */
+import { GRANULARITIES } from "./dashboard";
 import { limitHint, type LimitSet, limitSets } from "./limits";
 import { defaultPriceTables, toolPrices } from "./model-prices";
 import {
@@ -177,7 +178,7 @@ export const options = {
   DataExportEnabled: flag(true, "dashboard", "启用数据看板", "Data dashboard", { public: "enable_data_export", issue: 4 }),
   DataExportInterval: int(5, "dashboard", "刷新间隔", "Refresh interval",
     { min: 1, max: 1440, unit: { zh: "分钟", en: "min" }, issue: 4 }),
-  DataExportDefaultTime: choice("hour", ["hour", "day", "week"], "dashboard", "默认时间粒度", "Default granularity",
+  DataExportDefaultTime: choice("hour", GRANULARITIES, "dashboard", "默认时间粒度", "Default granularity",
     { public: "data_export_default_time", issue: 4 }),
 
   // Channel health
