@@ -82,6 +82,10 @@ export const CALLS: readonly Call[] = [
   call("POST /api/channel/", "admin", 2),
   call("PUT /api/channel/", "admin", 2),
   call("DELETE /api/channel/{id}", "admin", 2),
+  call("GET /api/channel/{id}/keys", "admin", 2),
+  call("POST /api/channel/{id}/keys", "admin", 2),
+  call("PUT /api/channel/{id}/keys", "admin", 2),
+  call("DELETE /api/channel/{id}/keys", "admin", 2),
   call("GET /api/channel/models", "admin", 2),
   call("GET /api/channel/models_enabled", "admin", 2),
   // Owed by issue 3 beyond the specification.

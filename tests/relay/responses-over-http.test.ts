@@ -35,12 +35,12 @@ for (const engine of ENGINES) {
 
     beforeAll(async () => {
       weir = await startWeir({ engine });
-      const channel = (type: number, models: string[], more = {}): Promise<number> => weir.newChannel({ type, base_url: upstream.url, models, ...more });
+      const channel = (type: number, models: string[], more = {}): Promise<number> => weir.newChannel({ type, base_url: upstream.url, models, setting: '{"native_calls":"always"}', ...more });
       const broken = [BIG, `${NATIVE}+error-midstream`, `${NATIVE}+cut-midstream`, `${NATIVE}+finish-length`];
       await channel(1, [NATIVE, BURST, ...broken]);
       await channel(1, [TWICE], { key: "good-first" });
       await channel(48, [TWICE], { key: "good-second" });
-      await channel(1, [CHAT, CHAT_BURST], { setting: '{"translate":true}' });
+      await channel(1, [CHAT, CHAT_BURST], { setting: '{"native_calls":"auto"}' });
       await channel(20, [LOOSE]);
       await channel(14, [CLAUDE]);
       await weir.priceModels(Object.fromEntries([NATIVE, BURST, TWICE, CHAT, CHAT_BURST, LOOSE, CLAUDE, ...broken].map((model) => [model, 1])));

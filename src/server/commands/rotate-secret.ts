@@ -43,6 +43,12 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
       const anew = { key_cipher: next.encrypt("channel-key", key), key_hash: key ? next.hash("channel-key", key) : "" };
       yield* run(q.update(t.channels).set(anew).where(eq(t.channels.id, id)));
     }
+    const keys = yield* run(q.select({ id: t.channel_keys.id, cipher: t.channel_keys.key_cipher }).from(t.channel_keys));
+    for (const { id, cipher } of keys) {
+      const key = old.decrypt("channel-key", cipher);
+      const anew = { key_cipher: next.encrypt("channel-key", key), key_hash: next.hash("channel-key", key) };
+      yield* run(q.update(t.channel_keys).set(anew).where(eq(t.channel_keys.id, id)));
+    }
     const options = (yield* run(q.select().from(t.options))).filter(({ key }) => isOptionKey(key) && option(key).secret);
     for (const { key, value } of options) {
       const anew = next.encrypt("option-secret", old.decrypt("option-secret", value));

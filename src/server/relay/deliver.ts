@@ -33,7 +33,6 @@ async function answerWhole(call: Call, selection: Selection, money: CallMoney, d
 /** A streamed answer: its head goes with the first content, or with a ping when that takes long. */
 async function answerStream(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
   const outcome = runAttempts(call, selection);
-  call.alarm.pings(call.engine.seams.option.pingAfterMs);
   const first = await Promise.race([outcome, new Promise<"ping">((resolve) => (call.alarm.onPing = () => resolve("ping")))]);
   if (first !== "ping" && (!first.ok || first.kind !== "stream")) return refuse(call, money, door, first);
   const fail = (failure: Failure, reason: EndReason): Promise<void> => failed(call, money, failure, reason);

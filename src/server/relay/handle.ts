@@ -3,6 +3,7 @@ import { knownClientType } from "../../shared/client-type";
 import { AppError, fail } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 import type { Logger } from "../lib/log";
+import { fetchThrough } from "../lib/proxy";
 import { Alarm, realTimers } from "./alarm";
 import { answerAside } from "./aside";
 import { parseBody, readBody } from "./body";
@@ -15,11 +16,12 @@ import { failureOf } from "./failures";
 import type { JsonObject } from "./json";
 import { priceFor } from "./groups";
 import { enter } from "./limits";
-import { CallMoney } from "./money";
+import { BYTES_PER_TOKEN, CallMoney } from "./money";
 import { receive } from "./operations/direct";
 import type { Form } from "./operations/form";
 import { answerLookup } from "./operations/lookups";
 import type { Operation } from "./operations/operation";
+import { patienceOf } from "./patience";
 import { reachable } from "./probe";
 import { Tokens } from "./providers/tokens";
 import { endSessions } from "./realtime/drain";
@@ -33,7 +35,6 @@ import { refuseSensitive } from "./sensitive";
 import type { Bytes } from "./sse";
 import { stickyKey } from "./sticky";
 import { Thread } from "./stored/thread";
-import { DRAIN_MS } from "./stream";
 import { traceOf, unwatched } from "./watch";
 
 export interface Relay {
@@ -56,7 +57,7 @@ export type Admit = (body: JsonObject, lang: Lang) => Promise<{ caller: Caller; 
 export function createRelay(seams: Seams, { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>): Relay {
   const stats: RelayStats = { open_calls: 0, open_streams: 0, open_sessions: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
   const engine: Engine = {
-    timers: realTimers, watch: unwatched, fetch: (url, init) => fetch(url, init), reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
+    timers: realTimers, watch: unwatched, fetch: fetchThrough, reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
     seams, tokens: new Tokens(), stats, sessions: new Set(), draining: false,
   };
   return {
@@ -136,12 +137,12 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
     refuseSensitive(seams, received);
     // Who serves it first: a model that nobody serves is unknown, whatever its price.
-    const selection = engine.routing.select({ caller, operation, model });
+    const selection = engine.routing.select({ caller, operation, model, input: Math.ceil(input_bound / BYTES_PER_TOKEN) });
     thread?.narrow(selection);
     const sticky_key = selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json
       ? stickyKey(received.json, caller.user_id, caller.group, model) : undefined;
     if (sticky_key !== undefined) selection.prefer(engine.routing.sticky, sticky_key, engine.stats);
-    const listed = priceFor(seams, caller, model) ?? fail("model_price_missing", { model });
+    const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
     const price = asked.terms?.priced?.(listed) ?? listed;
     // Written out: a spread of so many members costs a microsecond.
     const call: Call = {
@@ -171,7 +172,6 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
   }
   const { call, selection, money } = prepared;
   engine.stats.open_calls++;
-  call.alarm.total(seams.option.totalTimeoutMs);
   request.signal.addEventListener("abort", () => leave(call), { once: true });
   try {
     return await deliver(call, selection, money, door);
@@ -188,6 +188,6 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
 function leave(call: Call): void {
   if (call.left || call.over) return;
   call.left = true;
-  call.alarm.total(DRAIN_MS, true);
+  call.alarm.total(patienceOf(call.engine.seams.option, call.channel).drainMs, true);
   call.onLeave?.();
 }

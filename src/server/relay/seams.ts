@@ -2,7 +2,10 @@
  * The five seams at which the data plane meets the control plane: authenticate a token, know a price, pick a channel,
  * move money, write a log. The relay sees nothing else of the features and no database.
  */
+import type { MultiKeyMode } from "../../shared/channel-keys";
+import type { ChannelSetting } from "../../shared/channel-setting";
 import type { ChannelType } from "../../shared/channel-types";
+import type { HeaderRules } from "../../shared/header-override";
 import type { LimitSet } from "../../shared/limits";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
@@ -59,10 +62,22 @@ export interface PoolChannel {
   model_mapping: ReadonlyMap<string, string>;
   /** Upstream status -> status seen by retry, disable and caller. */
   status_mapping: ReadonlyMap<number, number>;
-  setting: Readonly<Record<string, unknown>>;
+  setting: ChannelSetting;
   /** Its own limits, members of `setting`; absent when it has none. */
   limits?: LimitSet;
   test_model: string;
+  /** Calls whose input is longer go elsewhere; absent and 0 = no limit. */
+  max_input_tokens?: number;
+  /** Its keys, where it has several: the channel once with each enabled one, in their order. */
+  keys?: readonly PoolChannel[];
+  /** How an attempt takes one of them. */
+  multi_key_mode?: MultiKeyMode;
+  /** The one of several keys that `key` is. */
+  key_row?: { id: number; position: number; hint: string };
+  /** What it changes in a JSON body, the last thing before it is sent (param_override). */
+  override?: (body: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+  /** What it changes in the headers (header_override). */
+  headers?: HeaderRules;
 }
 
 export interface Pool {

@@ -4,6 +4,7 @@ import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning, WireObject } from "./events";
 import { fitted } from "./fit";
+import { withSystemPrompt } from "./providers/rewrite";
 import { isObject, tryParse, withMembers } from "./json";
 import { directUrl } from "./operations/direct";
 import type { Operation } from "./operations/operation";
@@ -93,11 +94,11 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, model
   const { request, dialect, body } = call;
   const { include_usage, max_top_p } = channel.type;
   const from = dialect.key;
-  if (call.operation.key === "chat" && (from !== to || carriesSeals(body))) {
+  if (call.operation.key === "chat" && (from !== to || channel.setting.system_prompt !== undefined || carriesSeals(body))) {
     const parsed = tryParse(body);
     const own = isObject(parsed) ? parsed : {};
     const address = { model: request.model, stream: request.stream };
-    const translated = translateRequest(from, to, own, model, address);
+    const translated = translateRequest(from, to, own, model, address, (prompt) => withSystemPrompt(prompt, channel));
     const { stream_options: _, ...without } = translated.body;
     const { top_p } = translated.body;
     const kept = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;

@@ -1,7 +1,10 @@
 /** Opens the upstream half of a realtime session: channels one after the other, as for any call. */
+import { proxyAddress } from "../../../shared/channel-setting";
 import type { AttemptRecord } from "../../../shared/log";
 import type { Call } from "../call";
 import { classifyStatus, type Failure, failureOf } from "../failures";
+import { headersOf } from "../providers/rewrite";
+import { placeOf } from "../providers/key-place";
 import { providerOf } from "../providers/registry";
 import type { PoolChannel } from "../seams";
 import type { Selection } from "../select";
@@ -60,23 +63,24 @@ async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Pr
   const record: AttemptRecord = {
     channel: channel.id, channel_name: channel.name, status: 0, failure: "", message: "",
     start_ms: started - call.arrived, duration_ms: 0, first_content_ms: -1, upstream_request_id: "",
+    ...(channel.key_row && { key: channel.key_row }),
   };
   call.attempts.push(record);
   call.channel = channel;
   call.upstream_model = channel.model_mapping.get(request.model) ?? request.model;
-  cooling.begin(channel.id, request.model, record);
+  cooling.begin(placeOf(channel), request.model, record);
   const outcome = await open(call, channel, wish);
   record.duration_ms = seams.now() - started;
   engine.watch.attempted(channel, isFailure(outcome) ? outcome.class : "ok");
   if (!isFailure(outcome)) {
     record.status = 101;
-    cooling.served(channel.id, request.model, started);
+    cooling.served(placeOf(channel), request.model, started);
     return outcome;
   }
   record.status = outcome.upstream_status;
   record.failure = outcome.class;
   record.message = outcome.phase ?? "";
-  cooling.failed(channel.id, request.model, record, started, outcome);
+  cooling.failed(placeOf(channel), request.model, record, started, outcome);
   if (!call.left) {
     const { upstream_status: status, disable } = outcome;
     seams.channelFailed(channel, { status, disable, message: "", request_id: call.request_id, model: request.model, quoted: () => false });
@@ -88,14 +92,17 @@ async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Pr
 function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promise<Upstream | Failure> {
   const { engine } = call;
   const url = realtimeUrl(channel, call, call.upstream_model, wish.intent);
-  const headers = providerOf(channel)?.headers(channel);
+  const provider = providerOf(channel);
+  const headers = provider && headersOf(provider, channel);
   if (url === undefined || !headers) return Promise.resolve(failureOf("malformed"));
   if (wish.beta) headers["openai-beta"] = "realtime=v1";
   const { proxy } = channel.setting;
+  // Bun's WebSocket speaks HTTP proxies only; what cannot go through its proxy goes nowhere.
+  if (proxy !== undefined && !proxyAddress(proxy)?.protocol.startsWith("http")) return Promise.resolve(failureOf("unreachable"));
   const { promise, resolve } = Promise.withResolvers<Upstream | Failure>();
   let socket: UpstreamSocket;
   try {
-    socket = new ClientSocket(url, { headers, perMessageDeflate: false, ...(typeof proxy === "string" && proxy !== "" && { proxy }) });
+    socket = new ClientSocket(url, { headers, perMessageDeflate: false, ...(proxy !== undefined && { proxy }) });
   } catch {
     return Promise.resolve(failureOf("unreachable"));
   }

@@ -104,7 +104,7 @@ async function prepare(engine: Engine, door: Door, arrival: RealtimeArrival, mod
   const { caller } = arrival;
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
   const selection = engine.routing.select({ caller, operation: realtime, model });
-  const price = priceFor(seams, caller, model) ?? fail("model_price_missing", { model });
+  const price = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
   const admitted = seams.limits.admit(caller, { model, tokens: 0, units: 0 });
   const admission = admitted && enter(await admitted, door);
   const alarm = new Alarm(() => seams.now(), engine.timers);

@@ -9,9 +9,10 @@ import { ownError, type RelayError, thrownError } from "../error";
 import { classifyErrorIn200 } from "../failures";
 import { refusedRow } from "../row";
 import { refuseSensitiveFrame } from "../sensitive";
-import { DRAIN_MS } from "../stream";
+import { DRAIN_MS } from "../patience";
 import type { Frame, Upstream, UpstreamSocket } from "./connect";
 import { errorEvent, generatedBy, readEvent, type RealtimeEvent } from "./events";
+import { placeOf } from "../providers/key-place";
 import type { Rounds } from "./rounds";
 
 /** The caller's half, as Bun's server gives it. */
@@ -235,7 +236,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     const { channel, engine, request, request_id } = this.#call;
     if (!channel || !failure.disable) return;
     const { upstream_status: status, disable } = failure;
-    engine.routing.cooling.add(channel.id, request.model, failure.cool_ms);
+    engine.routing.cooling.add(placeOf(channel), request.model, failure.cool_ms);
     const message = failure.error?.message ?? "";
     engine.seams.channelFailed(channel, { status, disable, message, request_id, model: request.model, quoted: () => false });
   }
