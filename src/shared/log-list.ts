@@ -173,3 +173,5 @@ export const logGetInput = z.union([
   z.object({ id: z.int().positive() }),
   z.object({ request_id: z.string().min(1).max(200) }),
 ]);
+
+export const logContentInput = z.object({ request_id: z.string().min(1).max(200) });

@@ -2,6 +2,7 @@
 import {
   logGetInput,
   logCleanRest,
+  logContentInput,
   logListInput,
   logListRest,
   logSearchRest,
@@ -12,6 +13,7 @@ import {
 } from "../../../shared/log-list";
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { cleanLogs, readCleaning } from "./clean";
+import { readContent } from "./content";
 import { findLog, logStat, pageLogs, searchLogs, sliceLogs } from "./service";
 
 export const logRouter = router({
@@ -56,6 +58,9 @@ export const logRouter = router({
     .meta({ rest: "DELETE /api/log/", summary: "Remove rows older than a time; answers how many" })
     .input(logCleanRest)
     .mutation(({ ctx, input }) => cleanLogs(ctx, input.target_timestamp, ctx.actor.username)),
+
+  /** What was kept of a call's request and answer; null when nothing was. */
+  content: adminProcedure.input(logContentInput).query(({ ctx, input }) => readContent(ctx, input.request_id)),
 
   /** How far the cleaning is, or what the last one did; null before the first. */
   cleaning: rootProcedure.query(({ ctx }) => readCleaning(ctx)),
