@@ -174,7 +174,10 @@ export const options = {
   // Logs and dashboard
   LogConsumeEnabled: flag(true, "log", "记录消费日志", "Log consumption", { issue: 2 }),
   LogRetentionDays: int(0, "log", "日志保留天数", "Days that logs are kept",
-    { min: 0, max: 36_500, issue: 4, hint: { zh: "0 表示永久保留", en: "0 keeps them for ever" } }),
+    { min: 0, max: 36_500, issue: 2, hint: { zh: "0 表示永久保留", en: "0 keeps them for ever" } }),
+  LogContentEnabled: flag(false, "log", "记录请求与回答内容", "Keep requests and answers",
+    { issue: 2, hint: { zh: "密钥与媒体数据会被遮盖，仅管理员可见", en: "Keys and media are blanked; administrators alone see them" } }),
+  LogContentDays: int(7, "log", "内容保留天数", "Days that requests and answers are kept", { min: 1, max: 365, issue: 2 }),
   DataExportEnabled: flag(true, "dashboard", "启用数据看板", "Data dashboard", { public: "enable_data_export", issue: 4 }),
   DataExportInterval: int(5, "dashboard", "刷新间隔", "Refresh interval",
     { min: 1, max: 1440, unit: { zh: "分钟", en: "min" }, issue: 4 }),
