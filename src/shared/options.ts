@@ -5,7 +5,7 @@
  */
 import { GRANULARITIES } from "./dashboard";
 import { limitHint, type LimitSet, limitSets } from "./limits";
-import { defaultPriceTables, toolPrices } from "./model-prices";
+import { defaultPriceTables, longContextTiers, toolPrices } from "./model-prices";
 import {
   address,
   type Card,
@@ -25,6 +25,7 @@ import {
 } from "./options/kinds";
 import {
   chatLinks,
+  contextTiers,
   jsonObject,
   listOfNames,
   mapOfMaps,
@@ -95,6 +96,9 @@ export const options = {
   CreateCacheRatio: jsonOption(defaultPriceTables.CreateCacheRatio, numberMap(),
     "pricing", "缓存写入倍率", "Cache write ratios",
     { issue: 4 }),
+  CreateCache1hRatio: jsonOption<Record<string, number>>({}, numberMap(),
+    "pricing", "缓存写入倍率（1 小时）", "Cache write ratios (1 hour)",
+    { issue: 4, hint: { zh: "没有列出的模型为缓存写入倍率 × 1.6", en: "Models not listed: the cache write ratio × 1.6" } }),
   ImageRatio: jsonOption(defaultPriceTables.ImageRatio, numberMap(), "pricing", "图片输入倍率", "Image input ratios",
     { issue: 4 }),
   ImageCompletionRatio: jsonOption(defaultPriceTables.ImageCompletionRatio, numberMap(),
@@ -105,6 +109,9 @@ export const options = {
   AudioCompletionRatio: jsonOption(defaultPriceTables.AudioCompletionRatio, numberMap(),
     "pricing", "音频补全倍率", "Audio completion ratios",
     { issue: 4 }),
+  LongContextRatio: jsonOption(longContextTiers, contextTiers(), "pricing", "长上下文倍率", "Long-context ratios",
+    { issue: 4, hint: { zh: "输入超过 over 个 Token 的调用，整次按 input 与 output 倍数计费",
+      en: "Calls whose input exceeds `over` tokens are charged as a whole by the factors `input` and `output`" } }),
   "tool_price_setting.prices": jsonOption(toolPrices, numberMap(),
     "pricing", "工具价格（美元/千次）", "Tool prices (USD per 1000 calls)",
     { issue: 4 }),
