@@ -1,4 +1,5 @@
 /** The tRPC tree. The console's types and every /api route come from here. */
+import { auditRouter } from "./features/audit/router";
 import { authRouter } from "./features/auth/router";
 import { channelRouter } from "./features/channel/router";
 import { dashboardRouter } from "./features/dashboard/router";
@@ -17,6 +18,7 @@ import { userRouter } from "./features/user/router";
 import { createCallerFactory, router } from "./http/trpc";
 
 export const appRouter = router({
+  audit: auditRouter,
   auth: authRouter,
   channel: channelRouter,
   dashboard: dashboardRouter,

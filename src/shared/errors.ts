@@ -61,6 +61,17 @@ export const errors = {
   same_or_higher_level: fact(403, "caller", "无权访问同级或更高级用户", "You cannot act on users of the same or a higher level"),
   promote_needs_root: fact(403, "caller", "普通管理员无法提升其他用户为管理员", "An administrator cannot promote others to administrator"),
   user_not_found: fact(404, "caller", "用户不存在", "No such user"),
+  user_deleted: fact(400, "caller", "该用户已注销，无法恢复", "This account was deleted and cannot be brought back"),
+  user_already_admin: fact(400, "caller", "该用户已经是管理员", "This user already is an administrator"),
+  user_already_ordinary: fact(400, "caller", "该用户已经是普通用户", "This user already is an ordinary user"),
+  user_already_enabled: fact(400, "caller", "该用户已经是启用状态", "This user is already enabled"),
+  user_already_disabled: fact(400, "caller", "该用户已经被封禁", "This user is already banned"),
+  user_locked: fact(400, "caller", "该用户已被锁定，只能删除", "This user is locked and can only be deleted"),
+  user_action_unknown: fact(400, "caller", "未知的操作", "Unknown action"),
+  user_fields_missing: fact(400, "caller", "用户名和密码不能为空！", "Username and password must not be empty!"),
+  user_quota_invalid: fact(400, "caller", "额度必须是整数", "The quota must be a whole number"),
+  user_quota_negative: fact(400, "caller", "额度不足以扣减，当前余额：{balance}", "The balance does not cover this deduction; balance: {balance}"),
+  user_group_unknown: fact(400, "caller", "分组 {group} 不存在", "There is no group {group}"),
 
   // Options
   option_unknown: fact(400, "caller", "未知的设置项：{key}", "Unknown option: {key}"),

@@ -53,12 +53,12 @@ export const CALLS: readonly Call[] = [
   call("POST /api/user/pay", "user", 4),
 
   // User management
-  call("GET /api/user/", "admin", 5),
-  call("GET /api/user/search", "admin", 5),
-  call("GET /api/user/{id}", "admin", 5),
-  call("POST /api/user/", "admin", 5),
-  call("PUT /api/user/", "admin", 5),
-  call("POST /api/user/manage", "admin", 5),
+  call("GET /api/user/", "admin", 2),
+  call("GET /api/user/search", "admin", 2),
+  call("GET /api/user/{id}", "admin", 2),
+  call("POST /api/user/", "admin", 2),
+  call("PUT /api/user/", "admin", 2),
+  call("POST /api/user/manage", "admin", 2),
 
   // Third parties
   call("GET /api/oauth/state", "public", 5),
