@@ -17,7 +17,7 @@
  */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Waypoints } from "lucide-react";
+import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Wallet, Waypoints } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
 import { chatMenuItems } from "./lib/chats";
@@ -144,6 +144,14 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "use", icon: ScrollText },
     goKey: "l",
     page: lazyPage(() => import("./features/log/log-page")),
+  },
+  {
+    path: "/topup",
+    title: msg`钱包`,
+    access: "user",
+    nav: { group: "account", icon: Wallet },
+    goKey: "w",
+    page: lazyPage(() => import("./features/wallet/topup-page")),
   },
   {
     path: "/channel",

@@ -6,6 +6,7 @@ import { groupRouter } from "./features/group/router";
 import { logRouter } from "./features/log/router";
 import { optionRouter } from "./features/option/router";
 import { pricingRouter } from "./features/pricing/router";
+import { redemptionRouter } from "./features/redemption/router";
 import { setupRouter } from "./features/setup/router";
 import { statusRouter } from "./features/status/router";
 import { tokenRouter } from "./features/token/router";
@@ -20,6 +21,7 @@ export const appRouter = router({
   log: logRouter,
   option: optionRouter,
   pricing: pricingRouter,
+  redemption: redemptionRouter,
   setup: setupRouter,
   status: statusRouter,
   token: tokenRouter,
