@@ -5,6 +5,7 @@ import { demoRouter } from "./features/demo/router";
 import { groupRouter } from "./features/group/router";
 import { logRouter } from "./features/log/router";
 import { optionRouter } from "./features/option/router";
+import { orderRouter } from "./features/order/router";
 import { pricingRouter } from "./features/pricing/router";
 import { redemptionRouter } from "./features/redemption/router";
 import { setupRouter } from "./features/setup/router";
@@ -20,6 +21,7 @@ export const appRouter = router({
   group: groupRouter,
   log: logRouter,
   option: optionRouter,
+  order: orderRouter,
   pricing: pricingRouter,
   redemption: redemptionRouter,
   setup: setupRouter,
