@@ -17,7 +17,7 @@
  */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Wallet, Waypoints } from "lucide-react";
+import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Ticket, Wallet, Waypoints } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
 import { chatMenuItems } from "./lib/chats";
@@ -161,6 +161,14 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "admin", icon: Waypoints, badge: AutoDisabledBadge },
     goKey: "c",
     page: lazyPage(() => import("./features/channel/channel-page")),
+  },
+  {
+    path: "/redemption",
+    title: msg`兑换码`,
+    access: "admin",
+    nav: { group: "admin", icon: Ticket },
+    goKey: "r",
+    page: lazyPage(() => import("./features/redemption/redemption-page")),
   },
 ];
 

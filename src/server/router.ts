@@ -3,6 +3,7 @@ import { authRouter } from "./features/auth/router";
 import { channelRouter } from "./features/channel/router";
 import { demoRouter } from "./features/demo/router";
 import { groupRouter } from "./features/group/router";
+import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
 import { optionRouter } from "./features/option/router";
 import { orderRouter } from "./features/order/router";
@@ -19,6 +20,7 @@ export const appRouter = router({
   channel: channelRouter,
   demo: demoRouter,
   group: groupRouter,
+  invite: inviteRouter,
   log: logRouter,
   option: optionRouter,
   order: orderRouter,

@@ -2,22 +2,17 @@ import { useLingui } from "@lingui/react/macro";
 import { ExternalLink } from "lucide-react";
 import { useId, useState, type FormEvent } from "react";
 import { errorText } from "../../../shared/errors";
-import { FieldFrame } from "../../components/form-field";
 import { bareCode } from "../../../shared/redemption";
+import { FieldFrame } from "../../components/form-field";
 import { faultOf } from "../../lib/errors";
-import { formatDollars, formatNumber } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
-import { displayInCurrency, quotaPerUnit, useStatus } from "../../lib/status";
+import { quotaText } from "../../lib/quota-text";
+import { useStatus } from "../../lib/status";
 import { toastError, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Card, CardBody, CardHeader } from "../../ui/card";
 import { Input } from "../../ui/input";
-
-/** An amount for a sentence, as balances are shown. */
-export function amountText(units: number): string {
-  return displayInCurrency() ? formatDollars(units, quotaPerUnit()) : formatNumber(units);
-}
 
 /** A field for a redemption code and the way to get one. */
 export function RedeemCard() {
@@ -39,7 +34,7 @@ export function RedeemCard() {
     }
     setComplaint(undefined);
     try {
-      const amount = amountText(await redeeming.mutateAsync({ key: code }));
+      const amount = quotaText(await redeeming.mutateAsync({ key: code }));
       setCode("");
       toastSuccess(t`兑换成功，到账 ${amount}`);
       void utils.user.self.invalidate();

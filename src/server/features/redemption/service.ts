@@ -101,12 +101,13 @@ export async function updateRedemption(ctx: Ctx, id: number, change: RedemptionC
   if (stored.status !== REDEMPTION_STATUS.unused) fail("redemption_not_editable");
   // An unchanged time may have passed: forms send back what they were given.
   if (change.expired_time !== undefined && change.expired_time !== stored.expired_time) requireFuture(ctx, change.expired_time);
-  const quota = change.quota ?? stored.quota;
+  const { name, quota, expired_time } = change;
   const set = {
-    name: change.name === undefined ? stored.name : nameOf(ctx, change.name, quota),
-    quota,
-    expired_time: change.expired_time ?? stored.expired_time,
+    ...(name !== undefined && { name: nameOf(ctx, name, quota ?? stored.quota) }),
+    ...(quota !== undefined && { quota }),
+    ...(expired_time !== undefined && { expired_time }),
   };
+  if (Object.keys(set).length === 0) return stored;
   const [row] = await ctx.db.q
     .update(redemptions)
     .set(set)
