@@ -28,9 +28,6 @@ export const ORDER_STATUSES: Readonly<Record<OrderStatus, Text>> = {
 /** A payment may arrive for these: who paid late has paid all the same. */
 export const PAYABLE_STATUSES: readonly OrderStatus[] = ["pending", "failed", "expired"];
 
-/** Dollars (C-606 to C-612). */
-export const TOPUP_PICKS = [1, 10, 50, 100, 500, 1000] as const;
-
 /** Dollars of one order: no price and no unit makes more than fits into money or quota. */
 export const TOPUP_MAX = 1_000_000;
 

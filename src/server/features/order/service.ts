@@ -13,9 +13,9 @@ import {
   payMethodType,
   PENDING_MAX,
   TOPUP_MAX,
-  TOPUP_PICKS,
   type TopupInfo,
 } from "../../../shared/order";
+import { QUOTA_PICKS } from "../../../shared/quota";
 import { mayActOn } from "../../../shared/roles";
 import { type Ctx, seconds, type Services, type UserCtx } from "../../context";
 import { run } from "../../db/client";
@@ -46,7 +46,7 @@ export function topupInfo({ options, env }: Pick<Services, "options" | "env">): 
     min_topup: options.get("MinTopUp"),
     stripe_min_topup: options.get("StripeMinTopUp"),
     stripe_currency: options.get("StripeCurrency"),
-    amount_options: TOPUP_PICKS,
+    amount_options: QUOTA_PICKS,
     topup_link: options.get("TopUpLink"),
   };
 }

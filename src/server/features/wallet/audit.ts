@@ -18,6 +18,7 @@ export interface Finding {
 
 export const AUDIT_RULES = {
   balance: "a user's quota + holds + used_quota = the sum of his credits",
+  orders: "an order that was credited has one credit of its units, and no other order has any",
   invite_earnings: "a user's aff_quota + transfers + withdrawals that were not refused = his aff_history_quota",
   user_charges: "a user's used_quota = the charges minus refunds in roll-ups and unfolded log",
   user_calls: "a user's request_count = the calls in roll-ups and unfolded log",
@@ -77,6 +78,10 @@ function statements({ log_complete_since = 0 }: AuditOptions): Record<Finding["r
       LEFT JOIN (SELECT user_id, sum(amount) AS n FROM credits GROUP BY user_id) AS c ON c.user_id = u.id
       LEFT JOIN (SELECT user_id, sum(amount) AS n FROM holds GROUP BY user_id) AS h ON h.user_id = u.id
       WHERE u.quota + u.used_quota + coalesce(h.n, 0) <> coalesce(c.n, 0)`,
+    orders: sql`
+      SELECT 'orders ' || o.id AS name, CASE o.status WHEN 'success' THEN o.quota ELSE 0 END AS expected, coalesce(c.amount, 0) AS found
+      FROM orders AS o LEFT JOIN credits AS c ON c.idempotency_key = 'order:' || o.trade_no
+      WHERE o.status <> 'refunded' AND CASE o.status WHEN 'success' THEN o.quota ELSE 0 END <> coalesce(c.amount, 0)`,
     invite_earnings: sql`
       SELECT 'users ' || u.id AS name, u.aff_history_quota AS expected, u.aff_quota + coalesce(c.n, 0) + coalesce(w.n, 0) AS found
       FROM users AS u
