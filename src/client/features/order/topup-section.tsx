@@ -91,8 +91,9 @@ function TopupForm({ info, onStarted }: { info: TopupInfo; onStarted: (order: { 
           ? errorText("topup_too_large", { maximum: TOPUP_MAX }, currentLanguage())
           : undefined;
 
+  const dollars = `$${amount ?? 0}`;
   const agreed = (way: string, price: string) =>
-    confirm({ title: t`确认充值 $${amount ?? 0}？`, description: t`使用${way}支付 ${price}。`, action: t`去支付` });
+    confirm({ title: t`确认充值 ${dollars}？`, description: t`使用${way}支付 ${price}。`, action: t`去支付` });
 
   const startGateway = async (method: PayMethod, price: string) => {
     if (busy || amount === null || !(await agreed(method.name, price))) return;

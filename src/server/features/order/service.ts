@@ -1,5 +1,6 @@
 /** Verbs on orders: what a top-up costs, starting a payment, the histories, completing a lost order by hand. */
 import { and, desc, eq, or, type SQL } from "drizzle-orm";
+import { policyOrigin } from "../../../shared/content";
 import type { Page } from "../../../shared/envelope";
 import { fail } from "../../../shared/errors";
 import {
@@ -35,7 +36,8 @@ export const onlineTopupEnabled = ({ options, env }: Pick<Services, "options" | 
 /** The origins that the console may post a payment form to (C-494). */
 export function paymentOrigins({ options }: Pick<Services, "options">): string[] {
   const gateway = epayConfig(options);
-  return gateway && URL.canParse(gateway.address) ? [new URL(gateway.address).origin] : [];
+  const origin = gateway && policyOrigin(gateway.address);
+  return origin ? [origin] : [];
 }
 
 export function topupInfo({ options, env }: Pick<Services, "options" | "env">): TopupInfo {
