@@ -9,6 +9,7 @@ import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
 import { noticeRouter } from "./features/notice/router";
 import { optionRouter } from "./features/option/router";
+import { orderRouter } from "./features/order/router";
 import { pricingRouter } from "./features/pricing/router";
 import { redemptionRouter } from "./features/redemption/router";
 import { setupRouter } from "./features/setup/router";
@@ -28,6 +29,7 @@ export const appRouter = router({
   log: logRouter,
   notice: noticeRouter,
   option: optionRouter,
+  order: orderRouter,
   pricing: pricingRouter,
   redemption: redemptionRouter,
   setup: setupRouter,

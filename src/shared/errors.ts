@@ -160,6 +160,19 @@ export const errors = {
   redemption_already_used: fact(400, "caller", "兑换码已被使用，不能再修改", "The redemption code has been used and cannot be changed"),
   redemption_not_editable: fact(400, "caller", "只能修改未使用的兑换码", "Only unused redemption codes can be edited"),
 
+  // Online top-up
+  topup_disabled: fact(400, "operator", "管理员未开启在线充值！", "The administrator has not enabled online top-up!"),
+  topup_amount_invalid: fact(400, "caller", "充值数量必须是正整数！", "The amount must be a positive whole number!"),
+  topup_too_small: fact(400, "caller", "充值数量不能小于{minimum}", "The amount cannot be below {minimum}"),
+  topup_too_large: fact(400, "caller", "充值数量不能大于{maximum}", "The amount cannot be above {maximum}"),
+  topup_money_too_small: fact(400, "operator", "充值金额过低，无法支付", "The amount to pay is too small to be paid"),
+  payment_method_unknown: fact(400, "caller", "支付方式不存在", "No such payment method"),
+  callback_address_missing: fact(400, "operator", "请先填写服务器地址或回调地址", "The server address or the callback address must be set first"),
+  payment_gateway_failed: fact(502, "upstream", "拉起支付失败：{detail}", "The payment could not be started: {detail}"),
+  orders_pending_too_many: fact(400, "caller", "未支付的订单过多，请先完成支付或等待订单过期", "Too many unpaid orders; pay them or wait until they expire"),
+  order_not_found: fact(404, "caller", "订单不存在", "No such order"),
+  order_not_payable: fact(400, "caller", "订单状态为“{status}”，不能补单", "The order is {status} and cannot be completed"),
+
   // Invitations
   transfer_too_small: fact(400, "caller", "划转金额最低为 {minimum}", "The smallest transfer is {minimum}"),
   transfer_invalid: fact(400, "caller", "划转额度必须是正整数", "The transfer must be a positive whole number"),

@@ -49,8 +49,15 @@ export const CALLS: readonly Call[] = [
   call("GET /api/user/aff", "user", 2),
   call("POST /api/user/aff_transfer", "user", 2),
   call("POST /api/user/topup", "user", 2),
-  call("POST /api/user/amount", "user", 4),
-  call("POST /api/user/pay", "user", 4),
+  call("POST /api/user/amount", "user", 2),
+  call("POST /api/user/pay", "user", 2),
+  // No calls of the specification: facts/compatibility.md 1.3.
+  call("GET /api/user/topup/info", "user", 2),
+  call("GET /api/user/topup/self", "user", 2),
+  call("GET /api/user/topup", "admin", 2),
+  call("POST /api/user/topup/complete", "admin", 2),
+  call("POST /api/user/stripe/amount", "user", 2),
+  call("POST /api/user/stripe/pay", "user", 2),
 
   // User management
   call("GET /api/user/", "admin", 2),
