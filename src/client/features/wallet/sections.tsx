@@ -10,5 +10,7 @@ export interface WalletSection {
 }
 
 export const walletSections: readonly WalletSection[] = [
+  { id: "topup", component: lazy(() => import("../order/topup-section")) },
+  { id: "orders", component: lazy(() => import("../order/orders-section")) },
   { id: "invite", component: lazy(() => import("../invite/invite-section")) },
 ];
