@@ -5,6 +5,7 @@ import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tes
 import { ROLE } from "../../../shared/roles";
 import { run } from "../../db/client";
 import { audit } from "../wallet/audit";
+import { creditSteps } from "../wallet/credit";
 import { findInviter, inviteCode } from "./code";
 import { earn, payRebate } from "./rebate";
 import { rewardRegistration } from "./reward";
@@ -51,6 +52,8 @@ for (const engine of ENGINES) {
             .returning(),
         );
         if (!order) throw new Error("no order");
+        const credit = { user_id: idOf(user), amount: quota, kind: "order", idempotency_key: `order:${order.id}` } as const;
+        yield* creditSteps(h.services.db, q, credit, now());
         const shares: number[] = [];
         for (let i = 0; i < times; i++) shares.push(yield* payRebate(h.services, q, order, now()));
         return shares;
@@ -189,6 +192,17 @@ for (const engine of ENGINES) {
       expect(await findings()).toEqual([]);
       const mine = await person.call.log.own({});
       expect(mine.items.map(({ other }) => other).join()).not.toContain(admin.ctx.actor.username);
+    });
+
+    test("settling a withdrawal is in the audit log, once, with what was decided", async () => {
+      const person = await h.person();
+      await give(person, DOLLAR);
+      const { id } = await person.call.invite.withdraw({ amount: DOLLAR, account: "x" });
+      await Promise.allSettled([1, 2, 3].map(() => admin.call.invite.settle({ id, status: "paid", note: "sent" })));
+      const { audit_log: acts } = h.services.db.t;
+      const rows = await h.services.db.q.select().from(acts).where(eq(acts.target_id, String(id)));
+      expect(rows).toMatchObject([{ action: "withdrawal.settle", actor_id: idOf(admin), target_type: "withdrawal" }]);
+      expect(JSON.parse(rows[0]?.after ?? "")).toEqual({ status: "paid", note: "sent", amount: DOLLAR, user_id: idOf(person) });
     });
 
     test("administrators list what is to be settled, with whose it is; nobody else sees or settles any", async () => {
