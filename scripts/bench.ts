@@ -1,8 +1,9 @@
 /**
- * `bun run bench [--quick] [--postgres] [--binary dist/weir] [--only "1 KB plain"] [--write]`
+ * `bun run bench [--quick] [--postgres] [--binary dist/weir] [--only "1 KB plain"] [--records N] [--write]`
  *
  * The fake upstream directly, a bare Elysia pass-through and Weir, each a process of its own, alternated. Loopback only,
- * bounded in time: about 12 minutes, 60 seconds with --quick. --write replaces docs/bench.md. A missed target is
+ * bounded in time: about 12 minutes and as long again for the rows, 60 seconds with --quick. --write replaces docs/bench.md.
+ * --records: log and dashboard with so many rows (5000000 unless --quick or --only; 0: not). A missed target is
  * marked and makes the exit code 1 only with --strict, because figures of a busy machine are no verdict.
  */
 import { writeFileSync } from "node:fs";
@@ -10,6 +11,7 @@ import { arch, availableParallelism, cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { measureScenario, measureStart, measureStreams, type Pace } from "./bench/measure";
+import { measureRecords } from "./bench/records";
 import { type Figures, markdown, verdicts } from "./bench/report";
 import { FULL, nameOf, QUICK } from "./bench/scenarios";
 import { type MeasuredProcess, type MeasuredWeir, startBare, startMeasuredWeir, startUpstream } from "./bench/targets";
@@ -22,6 +24,7 @@ const { values: flags } = parseArgs({
     only: { type: "string" },
     streams: { type: "string" },
     write: { type: "boolean", default: false },
+    records: { type: "string" },
     strict: { type: "boolean", default: false },
   },
 });
@@ -32,6 +35,7 @@ const pace: Pace = flags.quick
 const scenarios = (flags.quick ? QUICK : FULL).filter((s) => !flags.only || nameOf(s).includes(flags.only));
 const streamCount = Number(flags.streams ?? (flags.quick ? 1000 : 3000));
 const streamSamples = flags.quick ? [2, 5] : [3, 15, 30];
+const recordRows = Number(flags.records ?? (flags.quick || flags.only ? 0 : 5_000_000));
 const command = flags.binary ? [flags.binary] : undefined;
 
 const say = (text: string): void => console.error(text);
@@ -69,6 +73,7 @@ try {
     streams,
     start,
     startedFrom: command ? "binary" : "source",
+    records: [],
   };
   const before = await Promise.all(weirs.map((weir) => weir.counted()));
   for (const scenario of scenarios) {
@@ -86,6 +91,9 @@ try {
       return `${weir.name}: ${sent} calls answered, ${counted} charged and logged, audit ${findings.length === 0 ? "clean" : `found ${findings.length} rows`}.`;
     }),
   );
+  if (recordRows > 0) {
+    for (const { engine } of weirs) figures.records.push(await measureRecords(engine, upstream.url, recordRows, pace.rounds, command, say));
+  }
   const page = markdown(figures, {
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${arch()}, Bun ${Bun.version}`,
