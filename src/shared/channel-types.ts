@@ -68,7 +68,7 @@ export const channelTypes = [
   provider({
     id: 1, key: "openai", name: "OpenAI", logo: "openai", base_url: "https://api.openai.com", models: models.openai,
     // OpenAI itself does not rerank; servers that speak its language and stand behind this type do.
-    operations: [...allOperations, "rerank"], organization: true, include_usage: true, balance: "openai-billing",
+    operations: [...allOperations, "rerank", "files", "batches"], organization: true, include_usage: true, balance: "openai-billing",
   }),
   provider({
     ...midjourney, id: 2, key: "midjourney", name: "Midjourney Proxy", base_url: "https://oa.api2d.net",
@@ -132,10 +132,13 @@ export const channelTypes = [
   provider({
     id: 17, key: "ali", custom: true, name: text("阿里云百炼（通义千问）", "Alibaba Cloud Model Studio (Qwen)"), logo: "qwen",
     base_url: "https://dashscope.aliyuncs.com", models: models.ali, include_usage: true,
-    operations: ["chat", "embeddings", "rerank", "images"],
+    // Files and batches: help.aliyun.com/zh/model-studio/openai-compatible-batch-file-input, read November 2026.
+    operations: ["chat", "embeddings", "rerank", "images", "files", "batches"],
     paths: {
       chat: "/compatible-mode/v1/chat/completions",
       embeddings: "/compatible-mode/v1/embeddings",
+      files: "/compatible-mode/v1/files",
+      batches: "/compatible-mode/v1/batches",
       rerank: "/compatible-api/v1/reranks",
     },
     fetch_models: { path: "/compatible-mode/v1/models", shape: "openai" },
@@ -154,7 +157,8 @@ export const channelTypes = [
   provider({
     id: 20, key: "openrouter", name: "OpenRouter", logo: "openrouter", base_url: "https://openrouter.ai/api",
     headers: { "X-Title": "Weir" }, operations: ["chat", "completions", "embeddings", "responses"],
-    include_usage: true, balance: "openrouter",
+    // openrouter.ai/docs/api/reference/responses/overview: stateless; read November 2026.
+    include_usage: true, balance: "openrouter", stateless: true,
   }),
   provider({
     id: 21, key: "aiproxy-library", name: text("AI Proxy 知识库", "AI Proxy library"), dialect: "aiproxy-library",
@@ -377,7 +381,7 @@ export const channelTypes = [
   }),
   provider({
     id: 57, key: "codex", name: "ChatGPT Codex", logo: "codex", dialect: "openai-responses", custom: true,
-    auth: "access-token", base_url: "https://chatgpt.com", models: models.codex, operations: ["chat", "responses"],
+    auth: "access-token", base_url: "https://chatgpt.com", models: models.codex, operations: ["chat", "responses"], stateless: true,
     key_format: jsonKey(text("账号的 JSON 凭据", "Account credential (JSON)"), ["access_token", "account_id"]),
     fetch_models: undefined,
   }),

@@ -1,6 +1,7 @@
 /** An OpenAI-compatible vendor, played from its entry in the registry (platform.openai.com/docs/api-reference/chat, November 2026). */
 import { expect } from "bun:test";
 import { type ChannelType, operationPath } from "../../src/shared/channel-types";
+import { responsesAnswer } from "./responses";
 import { namedSse, sse, type VendorFake } from "./vendor-fake";
 
 const says = "Hello! How can I help you today?";
@@ -44,6 +45,10 @@ export function ordinaryVendor(type: ChannelType): VendorFake {
     refusal: { model: "unknown", class: "model_missing", message: "The model does not exist" },
     answer({ method, path: asked, headers, json }) {
       expect(method).toBe("POST");
+      if (!type.complete_url && type.operations.includes("responses") && asked === operationPath(type, "responses")) {
+        expect(headers.get("authorization")).toBe(`Bearer ${key}`);
+        return responsesAnswer(json, "m", says, 19, 10);
+      }
       const messages = type.complete_url ? undefined : operationPath(type, "messages");
       if (messages !== undefined && asked === messages) {
         expect([headers.get("x-api-key"), headers.get("anthropic-version")]).toEqual([key, "2023-06-01"]);

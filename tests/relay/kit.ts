@@ -9,11 +9,12 @@ import type { Counter } from "../../src/server/cluster/types";
 import type { ChannelTrouble } from "../../src/server/features/channel/auto-status";
 import { createLimits } from "../../src/server/features/limit/admit";
 import type { Budget, SpendBook } from "../../src/server/features/limit/spend";
-import type { CallLog, HoldRequest, Ledger, Settlement } from "../../src/server/features/wallet/ledger";
+import type { CallLog, HoldRequest, CallLedger, Settlement } from "../../src/server/features/wallet/ledger";
 import type { Timers } from "../../src/server/relay/alarm";
 import type { RelayDeps } from "../../src/server/relay/call";
 import { createRelay, type Relay } from "../../src/server/relay/handle";
 import type { Caller, PoolChannel, RelayOptions, Seams } from "../../src/server/relay/seams";
+import type { Shelf, Stored } from "../../src/server/relay/stored/shelf";
 
 const silent = pino({ level: "silent" });
 
@@ -23,7 +24,7 @@ function defaultValue(key: OptionKey): unknown {
 }
 
 /** A ledger of one user and one token: counts, and what every hold ended by. */
-export class MemoryLedger implements Ledger {
+export class MemoryLedger implements CallLedger {
   balance: number;
   readonly holds = new Map<string, { amount: number; running: number }>();
   readonly ends = new Map<string, string[]>();
@@ -33,6 +34,8 @@ export class MemoryLedger implements Ledger {
   charged = 0;
   /** Waited for before every settle; tests hold it up. */
   gate: Promise<void> = Promise.resolve();
+  /** Settles that were asked for, those that wait at the gate included. */
+  asked = 0;
 
   constructor(balance = 1_000_000) {
     this.balance = balance;
@@ -62,6 +65,7 @@ export class MemoryLedger implements Ledger {
   }
 
   async settle(settlement: Settlement) {
+    this.asked++;
     await this.gate;
     this.#end(settlement.request_id, "settle");
     const hold = this.holds.get(settlement.request_id);
@@ -79,16 +83,6 @@ export class MemoryLedger implements Ledger {
     this.balance += hold?.amount ?? 0;
     return hold !== undefined;
   }
-
-  async credit() {
-    return { applied: false, balance: this.balance };
-  }
-
-  queued(): number {
-    return 0;
-  }
-
-  async flush() {}
 }
 
 /** Budgets in memory; the real book is tested on both engines. */
@@ -137,6 +131,26 @@ export const callPrice: CompiledPrice = compilePrice(
   { model_price: { value: 0.0002, source: "test" } },
   { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} },
 );
+
+/** What callers left behind, in memory: enough for one user. */
+export function memoryShelf(now: () => number): Shelf {
+  const entries = new Map<string, Stored>();
+  const at = (kind: string, id: string): string => `${kind} ${id}`;
+  const seconds = (): number => Math.floor(now() / 1000);
+  return {
+    lifetime: 2_592_000,
+    fileLimit: 1 << 30,
+    find: async (kind, id, user) => {
+      const entry = entries.get(at(kind, id));
+      return entry?.user_id === user && (entry.expires_at === 0 || entry.expires_at > seconds()) ? entry : undefined;
+    },
+    put: async (entry) => void entries.set(at(entry.kind, entry.object_id), { bytes: 0, created_at: seconds(), ...entry }),
+    prolong: async () => undefined,
+    remove: async (kind, id) => void entries.delete(at(kind, id)),
+    list: async (kind) => [...entries.values()].filter((entry) => entry.kind === kind),
+    size: async () => 0,
+  };
+}
 
 export interface Bench {
   seams: Seams;
@@ -195,6 +209,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
         const channel = channels.find((candidate) => candidate.id === id);
         return channel && { channel, enabled: !channel.name.endsWith("disabled") };
       },
+      inGroup: () => channels,
       broken: (_group, model) => model.startsWith("nobody-broken"),
       models: () => ["a-model", "gpt-4o"],
     },
@@ -204,6 +219,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
       failures.push(log);
     },
     limits: createLimits({ cluster: { counter }, options: stored, now, spend }),
+    shelf: memoryShelf(now),
     channelFailed: (channel, trouble) => void troubles.push({ channel: channel.id, ...trouble }),
     option: options,
     now,

@@ -12,6 +12,7 @@ import type { Admission, Need } from "./limits";
 import type { Operation } from "./operations/operation";
 import type { Tokens } from "./providers/tokens";
 import type { Caller, PoolChannel, Seams } from "./seams";
+import type { Thread } from "./stored/thread";
 import type { Routing } from "./routing";
 import type { SelectionRecord } from "./select";
 import type { Watch } from "./watch";
@@ -74,6 +75,8 @@ export interface Call {
   readonly path: string;
   /** The beta features of its dialect that the caller asks for: Anthropic's header of that name. */
   readonly betas: string;
+  /** The version of the API that his address names, "" = none. */
+  readonly api_version: string;
   /** The program that calls, by its User-Agent. */
   readonly client_type: string;
   readonly request_id: string;
@@ -96,6 +99,8 @@ export interface Call {
   explain(): SelectionRecord;
   /** Which conversation this is a turn of, where that matters. */
   sticky_key?: string;
+  /** What it continues, and where its answer is kept. */
+  thread?: Thread;
   /** What it may use, for limits; CallMoney says it. */
   need: Need;
   /** What a limited caller took by this call. */

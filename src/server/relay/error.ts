@@ -25,6 +25,13 @@ function typeOf(status: number, owner: Owner): string {
 
 const withId = (message: string, requestId: string): string => `${message} (request id: ${requestId})`;
 
+/** The parameter that an error is about. */
+const parameters: Readonly<Partial<Record<ErrorCode, string>>> = {
+  model_missing: "model",
+  previous_response_not_found: "previous_response_id",
+  background_unsupported: "background",
+};
+
 /** One of our own errors. */
 export function ownError(code: ErrorCode, values: ErrorValues, lang: Lang, requestId: string): RelayError {
   const fact = errors[code];
@@ -34,7 +41,7 @@ export function ownError(code: ErrorCode, values: ErrorValues, lang: Lang, reque
     type: typeOf(fact.status, fact.owner),
     code,
     message: withId(errorText(code, values, lang), requestId),
-    param: code === "model_missing" ? "model" : null,
+    param: parameters[code] ?? null,
     ...(typeof retry === "number" && { retry_after_s: retry }),
   };
 }

@@ -13,6 +13,9 @@ export class Passage implements AnswerReader {
   readonly #events: AnswerEvent[] = [];
   /** The frames from the finish on, held back until the charge. */
   readonly #last: Bytes[] = [];
+  #begun: { id: string; model: string; created: number | undefined } | undefined;
+  /** Frames with data that the caller has. */
+  #passed = 0;
 
   usage: Usage | undefined;
   finished = false;
@@ -46,7 +49,7 @@ export class Passage implements AnswerReader {
         if (sent === region.length) sent = from;
         // A copy: the region may be large.
         if (!bad) this.#last.push(Buffer.from(frame));
-      }
+      } else if (data !== undefined) this.#passed++;
       if (this.over) break;
       from = end;
     }
@@ -65,7 +68,8 @@ export class Passage implements AnswerReader {
 
   fail(error: RelayError): Uint8Array {
     const frames: OutFrame[] = [];
-    chatDialects[this.dialect].streamEncoder(this.context, () => undefined).fail(error, frames);
+    const begun = this.#begun && this.#passed > 0 ? { begun: { ...this.#begun, frames: this.#passed } } : {};
+    chatDialects[this.dialect].streamEncoder({ ...this.context, ...begun }, () => undefined).fail(error, frames);
     return Buffer.concat(frames.map(({ data, event }) => writeFrame(data, event)));
   }
 
@@ -81,6 +85,7 @@ export class Passage implements AnswerReader {
       else if (event.type === "finish") this.finished = true;
       else if (event.type === "error") this.error = event.error;
       else if (event.type === "done") this.done = true;
+      else if (event.type === "message_start") this.#begun = { id: event.id, model: event.model, created: event.created };
     }
   }
 }

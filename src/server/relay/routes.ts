@@ -1,11 +1,13 @@
 /** The paths of the relay: method and path -> dialect and operation. Nothing else in the house knows a /v1 path. */
+import type { Aside } from "./aside";
 import { anthropicDialect } from "./dialects/anthropic/dialect";
 import { callerDialect, type CallerDialect } from "./dialects/dialect";
 import { geminiDialect } from "./dialects/gemini/dialect";
 import { openaiChat } from "./dialects/openai-chat/dialect";
 import { responsesDialect } from "./dialects/openai-responses/dialect";
 import { chat, completions } from "./operations/chat";
-import { anthropicCounter, geminiCounter, type TokenCounter } from "./operations/count-tokens";
+import { compact } from "./operations/compact";
+import { anthropicCounter, counting, geminiCounter, responsesCounter } from "./operations/count-tokens";
 import { generateContent, messages, responses } from "./operations/dialect-chat";
 import { embedContent } from "./operations/embed-content";
 import { embeddings, engineEmbeddings } from "./operations/embeddings";
@@ -16,25 +18,37 @@ import { rerank } from "./operations/rerank";
 import { speech } from "./operations/speech";
 import { transcriptions, translations } from "./operations/transcription";
 import { isUnserved, unservedRoutes } from "./operations/unserved";
+import { cancelBatch, createBatch, listBatches, retrieveBatch } from "./stored/batches";
+import { createFile, fileContent, listFiles, removeFile, retrieveFile } from "./stored/files";
+import { cancel, listInput, refuseUpgrade, remove, retrieve } from "./stored/responses";
 
 export type Route =
   | { dialect: CallerDialect; operation: Operation }
   | { dialect: CallerDialect; operation: "models" | "subscription" | "usage" | "unserved" | "realtime" }
   | { dialect: CallerDialect; operation: "model"; model: string }
-  /** `model` where the path names it. */
-  | { dialect: CallerDialect; operation: "count_tokens"; counter: TokenCounter; model?: string };
+  /** A call beside those of the models; `name` is for documents. */
+  | { dialect: CallerDialect; operation: "aside"; name: string; answer: Aside };
 
 const anthropic = callerDialect(anthropicDialect, "ping");
 const openaiResponses = callerDialect(responsesDialect);
 const gemini = callerDialect(geminiDialect);
+
+const aside = (dialect: CallerDialect, name: string, answer: Aside): Route => ({ dialect, operation: "aside", name, answer });
 
 /** Paths that name everything. */
 export const relayRoutes: Readonly<Record<string, Route>> = {
   "POST /v1/chat/completions": { dialect: openaiChat, operation: chat },
   "POST /pg/chat/completions": { dialect: openaiChat, operation: chat },
   "POST /v1/messages": { dialect: anthropic, operation: messages },
-  "POST /v1/messages/count_tokens": { dialect: anthropic, operation: "count_tokens", counter: anthropicCounter },
+  "POST /v1/messages/count_tokens": aside(anthropic, "count_tokens", counting(anthropicCounter)),
   "POST /v1/responses": { dialect: openaiResponses, operation: responses },
+  "POST /v1/responses/compact": { dialect: openaiResponses, operation: compact },
+  "POST /v1/responses/input_tokens": aside(openaiResponses, "count_tokens", counting(responsesCounter)),
+  "GET /v1/responses": aside(openaiResponses, "426 upgrade_refused", refuseUpgrade),
+  "POST /v1/files": aside(openaiChat, "files", createFile),
+  "GET /v1/files": aside(openaiChat, "files", listFiles),
+  "POST /v1/batches": aside(openaiChat, "batches", createBatch),
+  "GET /v1/batches": aside(openaiChat, "batches", listBatches),
   "POST /v1/completions": { dialect: openaiChat, operation: completions },
   "POST /v1/embeddings": { dialect: openaiChat, operation: embeddings },
   "POST /v1/images/generations": { dialect: openaiChat, operation: imageGenerations },
@@ -53,6 +67,28 @@ export const relayRoutes: Readonly<Record<string, Route>> = {
   "GET /v1/dashboard/billing/subscription": { dialect: openaiChat, operation: "subscription" },
   "GET /v1/dashboard/billing/usage": { dialect: openaiChat, operation: "usage" },
 };
+
+/** Paths that name one thing that a caller left behind: before and after its id. */
+const named: readonly [method: string, before: string, after: string, dialect: CallerDialect, name: string, answer: (id: string) => Aside][] = [
+  ["GET", "/v1/responses/", "", openaiResponses, "responses", retrieve],
+  ["DELETE", "/v1/responses/", "", openaiResponses, "responses", remove],
+  ["GET", "/v1/responses/", "/input_items", openaiResponses, "responses", listInput],
+  ["POST", "/v1/responses/", "/cancel", openaiResponses, "responses", cancel],
+  ["GET", "/v1/files/", "", openaiChat, "files", retrieveFile],
+  ["DELETE", "/v1/files/", "", openaiChat, "files", removeFile],
+  ["GET", "/v1/files/", "/content", openaiChat, "files", fileContent],
+  ["GET", "/v1/batches/", "", openaiChat, "batches", retrieveBatch],
+  ["POST", "/v1/batches/", "/cancel", openaiChat, "batches", cancelBatch],
+];
+
+function findNamed(method: string, path: string): Route | undefined {
+  for (const [itsMethod, before, after, dialect, name, answer] of named) {
+    if (method !== itsMethod || !path.startsWith(before) || !path.endsWith(after)) continue;
+    const id = path.slice(before.length, path.length - after.length);
+    if (id !== "" && !id.includes("/")) return aside(dialect, name, answer(decode(id)));
+  }
+  return undefined;
+}
 
 const MODEL_PREFIX = /^\/v1(?:beta)?\/models\/(.+)$/;
 const GENERATE = /^\/v1(?:beta)?\/models\/(.+):(generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/;
@@ -77,7 +113,7 @@ export function pathOf(url: string): string {
 
 /** undefined: no such route. */
 export function findRoute(method: string, path: string): Route | undefined {
-  const known = relayRoutes[`${method} ${path}`];
+  const known = relayRoutes[`${method} ${path}`] ?? findNamed(method, path);
   if (known) return known;
   const model = method === "GET" ? MODEL_PREFIX.exec(path)?.[1] : undefined;
   if (model !== undefined) return { dialect: openaiChat, operation: "model", model: decode(model) };
@@ -85,7 +121,7 @@ export function findRoute(method: string, path: string): Route | undefined {
   if (engine !== undefined) return { dialect: openaiChat, operation: engineEmbeddings(decode(engine)) };
   const generate = method === "POST" ? GENERATE.exec(path) : null;
   const generated = decode(generate?.[1] ?? "");
-  if (generate?.[2] === "countTokens") return { dialect: gemini, operation: "count_tokens", counter: geminiCounter, model: generated };
+  if (generate?.[2] === "countTokens") return aside(gemini, "count_tokens", counting(geminiCounter, generated));
   if (generate?.[2] === "embedContent" || generate?.[2] === "batchEmbedContents") {
     return { dialect: gemini, operation: embedContent(generated, generate[2] === "batchEmbedContents") };
   }
@@ -104,10 +140,12 @@ function bodiesOf({ direct }: Operation): string[] {
 
 /** Every route for documents: method, path with {params}, the operation's key, media types of the body. */
 export const listedRoutes: readonly { method: string; path: string; operation: string; bodies?: readonly string[] }[] = [
-  ...Object.entries(relayRoutes).map(([line, { operation }]) => {
+  ...Object.entries(relayRoutes).map(([line, route]) => {
     const [method = "", path = ""] = line.split(" ");
+    const operation = route.operation === "aside" ? route.name : route.operation;
     return typeof operation === "string" ? { method, path, operation } : { method, path, operation: operation.key, bodies: bodiesOf(operation) };
   }),
+  ...named.map(([method, before, after, , operation]) => ({ method, path: `${before}{id}${after}`, operation })),
   { method: "GET", path: "/v1/models/{model}", operation: "model" },
   { method: "GET", path: "/v1beta/models/{model}", operation: "model" },
   { method: "POST", path: "/v1/engines/{model}/embeddings", operation: "embeddings", bodies: ["application/json"] },

@@ -12,8 +12,10 @@ const empty = Buffer.alloc(0);
 
 /** Most bytes of a frame that has not ended. */
 export const TAIL_LIMIT = 1 << 20;
+/** The same where a dialect repeats its whole answer in one frame. */
+export const REPEAT_LIMIT = 16 << 20;
 
-/** A frame grew beyond TAIL_LIMIT without an end. */
+/** A frame grew beyond the limit without an end. */
 export class FrameTooLarge extends Error {
   override readonly name = "FrameTooLarge";
 }
@@ -54,32 +56,56 @@ export function firstFrameEnd(bytes: Uint8Array, from: number, to: number): numb
   return -1;
 }
 
-/** Cuts a stream of bytes into regions of whole frames; what follows the last blank line waits (at most 1 MB). */
+/** Cuts a stream of bytes into regions of whole frames; what follows the last blank line waits (at most `limit` bytes). */
 export class FrameSplitter {
-  #tail: Bytes = empty;
-  /** Bytes of the tail already known to hold no frame end. */
-  #searched = 0;
+  /** The pieces that wait: they hold no frame end, and are put together once, when it comes. */
+  #tail: Bytes[] = [];
+  #waiting = 0;
+
+  constructor(readonly limit = TAIL_LIMIT) {}
 
   /** The whole frames that are now complete, undefined when there is none. Throws FrameTooLarge. */
   push(chunk: Uint8Array): Bytes | undefined {
     const fresh = asBuffer(chunk);
-    const bytes = this.#tail.length === 0 ? fresh : Buffer.concat([this.#tail, fresh]);
     // A line end may straddle the cut: look at three bytes again.
-    const end = lastFrameEnd(bytes, Math.max(0, this.#searched - 3), bytes.length);
-    const rest = end < 0 ? bytes : bytes.subarray(end);
-    if (rest.length > TAIL_LIMIT) throw new FrameTooLarge("a frame of the stream is too large");
+    const edge = this.#lastBytes(3);
+    const seen = edge.length === 0 ? fresh : Buffer.concat([edge, fresh]);
+    const found = lastFrameEnd(seen, 0, seen.length);
+    const end = found < 0 ? -1 : this.#waiting - edge.length + found;
+    const whole = end < 0 ? undefined : this.#tail.length === 0 ? fresh : Buffer.concat([...this.#tail, fresh]);
+    const rest = whole ? whole.subarray(end) : fresh;
+    this.#waiting = whole ? rest.length : this.#waiting + rest.length;
+    if (this.#waiting > this.limit) throw new FrameTooLarge("a frame of the stream is too large");
+    if (whole) this.#tail = [];
     // A copy, so that a short tail does not keep a large chunk alive.
-    this.#tail = rest.length === 0 ? empty : Buffer.from(rest);
-    this.#searched = rest.length;
-    return end < 0 ? undefined : bytes.subarray(0, end);
+    if (rest.length > 0) this.#keep(Buffer.from(rest));
+    return whole?.subarray(0, end);
+  }
+
+  /** Pieces grow as they are joined, so that many small ones cost little, in time and in memory. */
+  #keep(piece: Bytes): void {
+    for (let before = this.#tail.at(-1); before && before.length <= piece.length; before = this.#tail.at(-1)) {
+      piece = Buffer.concat([before, piece]);
+      this.#tail.pop();
+    }
+    this.#tail.push(piece);
   }
 
   /** What is left when the stream ends: a frame without its blank line, or nothing. */
   end(): Bytes {
-    const rest = this.#tail;
-    this.#tail = empty;
-    this.#searched = 0;
+    const rest = this.#tail.length === 1 ? (this.#tail[0] ?? empty) : Buffer.concat(this.#tail);
+    this.#tail = [];
+    this.#waiting = 0;
     return rest;
+  }
+
+  /** At most `count` bytes from the end of what waits. */
+  #lastBytes(count: number): Bytes {
+    const last = this.#tail.at(-1);
+    if (!last) return empty;
+    if (last.length >= count) return last.subarray(last.length - count);
+    const few = Buffer.concat(this.#tail.slice(-count));
+    return few.subarray(Math.max(0, few.length - count));
   }
 }
 

@@ -2,8 +2,9 @@
 import { ANTHROPIC_VERSION } from "../../shared/channel-types";
 import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
-import type { Warning } from "./events";
+import type { Warning, WireObject } from "./events";
 import { fitted } from "./fit";
+import { withSystemPrompt } from "./providers/rewrite";
 import { isObject, tryParse, withMembers } from "./json";
 import { directUrl } from "./operations/direct";
 import type { Operation } from "./operations/operation";
@@ -11,6 +12,7 @@ import type { Outgoing } from "./providers/provider";
 import { providerOf } from "./providers/registry";
 import { addressOf, dialectOf, operationFor } from "./providers/speak";
 import type { PoolChannel } from "./seams";
+import { takesAsIs } from "./spoken";
 import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
 import { carriesSeals, translateRequest } from "./translate";
 import { type Bytes, type FrameSplitter, readFrame } from "./sse";
@@ -30,7 +32,13 @@ export interface UpstreamRequest {
 
 /** Where a channel is asked for an operation; undefined when its type does not serve it. */
 export function urlOf(channel: PoolChannel, operation: Operation, model: string, stream = false): string | undefined {
+  if (operation.direct && operation.native && !takesAsIs(channel, operation, model)) return undefined;
   return directUrl(addressOf(channel, operation, model, stream), operation, channel.type.complete_url);
+}
+
+/** An address that names a version of the API names the caller's, where he asks for one (C-237). */
+export function withVersion(url: string | undefined, { api_version }: Pick<Call, "api_version">): string | undefined {
+  return api_version === "" ? url : url?.replace(/([?&]api-version=)[^&]*/, (_, name: string) => name + api_version);
 }
 
 /**
@@ -42,7 +50,7 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   const model = channel.model_mapping.get(request.model) ?? request.model;
   const provider = providerOf(channel);
   const dialect = dialectOf(channel, operation, model);
-  const url = urlOf(channel, operation, model, request.stream);
+  const url = withVersion(urlOf(channel, operation, model, request.stream), call);
   if (!provider || dialect === undefined || url === undefined) return undefined;
 
   const headers = provider.headers(channel);
@@ -75,19 +83,32 @@ function addAnthropicHeaders(headers: Record<string, string>): void {
   if (key !== undefined) headers["x-api-key"] ??= key;
 }
 
+/** What a prompt does not carry: which answers the vendor keeps, and what this one continues (openai-responses). */
+const MEMORY = ["previous_response_id", "store", "include"] as const;
+function withMemory(written: WireObject, asked: WireObject): WireObject {
+  const body = { ...written };
+  for (const name of MEMORY) {
+    if (asked[name] === undefined) delete body[name];
+    else body[name] = asked[name];
+  }
+  return body;
+}
+
 /** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */
 function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, model: string): { body: Bytes; warnings: readonly Warning[] } {
   const { request, dialect, body } = call;
   const { include_usage, max_top_p } = channel.type;
   const from = dialect.key;
-  if (call.operation.key === "chat" && (from !== to || carriesSeals(body))) {
+  if (call.operation.key === "chat" && (from !== to || channel.setting.system_prompt !== undefined || carriesSeals(body))) {
     const parsed = tryParse(body);
+    const own = isObject(parsed) ? parsed : {};
     const address = { model: request.model, stream: request.stream };
-    const translated = translateRequest(from, to, isObject(parsed) ? parsed : {}, model, address);
+    const translated = translateRequest(from, to, own, model, address, (prompt) => withSystemPrompt(prompt, channel));
     const { stream_options: _, ...without } = translated.body;
     const { top_p } = translated.body;
     const kept = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;
-    const written = to === "openai-chat" && tooGreat(top_p, max_top_p) ? { ...kept, top_p: max_top_p } : kept;
+    const written = to === "openai-chat" && tooGreat(top_p, max_top_p) ? { ...kept, top_p: max_top_p }
+      : from === to && from === "openai-responses" ? withMemory(kept, own) : kept;
     return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
   }
   const { wording } = call.operation;

@@ -50,6 +50,8 @@ export type Operation =
   | "moderations"
   | "realtime"
   | "responses"
+  | "files"
+  | "batches"
   | "messages"
   | "midjourney"
   | "suno"
@@ -121,6 +123,8 @@ export interface ChannelType<
   readonly operations: readonly Operation[];
   /** Paths that differ from `openaiPaths`; `{model}` and `{other}` are replaced. */
   readonly paths: Readonly<Partial<Record<Operation, string>>>;
+  /** Its Responses API keeps no answers: what a call continues must be sent again. */
+  readonly stateless?: true;
   /** Paths of models whose name begins with `prefix`, before `paths`. */
   readonly model_paths: readonly { readonly prefix: string; readonly operation: Operation; readonly path: string }[];
   /** Asks for stream_options.include_usage (only where the dialect has it and the vendor accepts it). */
@@ -147,6 +151,8 @@ export const openaiPaths: Readonly<Partial<Record<Operation, string>>> = {
   moderations: "/v1/moderations",
   realtime: "/v1/realtime",
   responses: "/v1/responses",
+  files: "/v1/files",
+  batches: "/v1/batches",
   messages: "/v1/messages",
   video: "/v1/videos",
 };

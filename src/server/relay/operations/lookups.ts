@@ -1,14 +1,12 @@
-/** Calls that ask no channel for an answer of its own: lists of models, the caller's figures, counted tokens. */
+/** Calls that ask no channel for an answer of its own: lists of models, the caller's figures. */
 import { fail } from "../../../shared/errors";
 import type { Lang } from "../../../shared/text";
 import type { Engine } from "../call";
 import type { Door } from "../door";
 import { ownError, type RelayError } from "../error";
-import { enter } from "../limits";
 import type { Route } from "../routes";
 import type { Caller } from "../seams";
 import { subscription, usage } from "./billing";
-import { countTokens } from "./count-tokens";
 import { findModel, listModels, listShape } from "./models";
 
 /** The answer. Throws not_found for a route that is none of these. */
@@ -24,15 +22,6 @@ export async function answerLookup(engine: Engine, route: Route, caller: Caller,
     case "model": {
       const entry = findModel(seams, caller, route.model, listShape(request));
       return entry ? door.json(JSON.stringify(entry)) : door.error(route.dialect, unknownModel(caller, route.model, lang, door.requestId));
-    }
-    case "count_tokens": {
-      const admission = seams.limits.admit(caller, { model: "", tokens: 0, units: 0 });
-      const entered = admission && enter(await admission, door);
-      try {
-        return door.json(JSON.stringify(await countTokens(engine, caller, request, route.counter, route.model)));
-      } finally {
-        void entered?.end({ tokens: 0, success: true, units: 0 });
-      }
     }
     default:
       return fail("not_found", { method: request.method, path: new URL(request.url).pathname });

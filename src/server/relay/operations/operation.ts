@@ -13,6 +13,8 @@ export interface Operation {
   read(body: JsonObject): ChatRequest;
   /** The operation under which channels declare that they take such a call as it is, and the dialect of it. */
   readonly native?: { readonly operation: OperationKey; readonly dialect: DialectKey };
+  /** What its calls may refer to: files, or earlier answers as well (stored/thread.ts). */
+  readonly refers?: "files" | "responses";
   /** For what is no conversation. */
   readonly direct?: DirectRules;
   /** For callers that do not ask for it in OpenAI's words. */

@@ -4,7 +4,6 @@
 export const unservedRoutes: readonly string[] = [
   "POST /v1/edits",
   "DELETE /v1/models/*",
-  ...["GET", "POST", "DELETE"].flatMap((method) => [`${method} /v1/files`, `${method} /v1/files/*`]),
   ...["GET", "POST", "DELETE"].flatMap((method) => [`${method} /v1/fine-tunes`, `${method} /v1/fine-tunes/*`]),
   ...["GET", "POST"].flatMap((method) => [`${method} /v1/fine_tuning/*`]),
 ];

@@ -4,6 +4,7 @@
  */
 import { type Operation, operationPath, otherFor } from "../../../shared/channel-types";
 import { openaiChat } from "../dialects/openai-chat/dialect";
+import { withMembers } from "../json";
 import type { PoolChannel } from "../seams";
 import { isCloudflareGateway, ordinary } from "./ordinary";
 import type { Provider } from "./provider";
@@ -36,6 +37,12 @@ export const azure: Provider = {
     return `${base_url}${deployments}/${encodeURIComponent(deploymentOf(channel, model))}${path}?api-version=${version}`;
   },
   headers: (channel) => ordinary.headers(channel),
+  prepare(outgoing) {
+    const { channel, operation, model, body } = outgoing;
+    const deployment = deploymentOf(channel, model);
+    // An address without a deployment takes its name as the model.
+    return operation === "responses" && deployment !== model ? { ...outgoing, body: withMembers(body, { model: deployment }) } : outgoing;
+  },
   readError(body) {
     const error = openaiChat.readError(body);
     return error?.code === "DeploymentNotFound" ? { ...error, code: "model_not_found" } : error;

@@ -99,14 +99,14 @@ export class Rounds {
     await money.commitPrice();
     const need: Need = { ...call.need, inside: true };
     const admission = await enterInside(engine.seams.limits.admit(caller, need));
-    if (admission) await this.#keep(call, { admission });
+    if (admission) await this.#keep(call, { admission, room: undefined });
     const room = call.channel && (await enterInside(engine.seams.limits.enterChannel(call.channel, caller, need)));
     if (room) await this.#keep(call, { room });
   }
 
   /** A place for the response that runs; the session may have ended while it was asked for. */
-  async #keep(call: Call, place: Pick<Call, "admission" | "room">): Promise<void> {
-    if (this.#over) await leavePlaces(place, { tokens: 0, success: false, units: 0 });
+  async #keep(call: Call, place: { admission?: Admission; room?: Admission }): Promise<void> {
+    if (this.#over) await leavePlaces({ room: undefined, ...place }, { tokens: 0, success: false, units: 0 });
     else Object.assign(call, place);
   }
 
@@ -134,7 +134,7 @@ export class Rounds {
   async transcribed(model: string | undefined, usage: Usage): Promise<void> {
     const before = this.#round.call;
     const { caller, engine } = before;
-    const own = model === undefined ? undefined : priceFor(engine.seams, caller, model);
+    const own = model === undefined ? undefined : priceFor(engine.seams, caller, model, []);
     const terms: Terms = { usage, exact: true, kinds: { audio: true } };
     const call = own && model ? this.#next(model, own, terms, before) : this.#next(this.#model, this.#price, terms, before);
     const money = new CallMoney(call);

@@ -28,11 +28,11 @@ export function encodeUsage(usage: Usage): WireObject {
   };
 }
 
-/** What a response repeats of its request. */
-export function shellOf(context: AnswerContext, id: string, model: string, created: number | undefined): WireObject {
+/** What a response repeats of its request. Its id is ours: callers come back with it, and vendors' ids are not all unique. */
+export function shellOf(context: AnswerContext, model: string, created: number | undefined): WireObject {
   const request = context.request ?? {};
   return {
-    id: responseId(id || context.id),
+    id: responseId(context.id),
     object: "response",
     created_at: created ?? context.created,
     status: "in_progress",
@@ -166,7 +166,7 @@ export function encodeAnswer(answer: ChatAnswer, context: AnswerContext, warn: W
     return item ? [item] : [];
   });
   return {
-    ...shellOf(context, answer.id, answer.model, answer.created),
+    ...shellOf(context, answer.model, answer.created),
     ...outcomeOf(choice?.finish, output, answer.usage),
   };
 }

@@ -57,6 +57,10 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     readonly warn: Warn,
   ) {
     this.#free = freeFormNames(context.request);
+    const { begun } = context;
+    if (!begun) return;
+    this.#shell = { ...shellOf(context, begun.model, begun.created), id: begun.id };
+    this.#sequence = begun.frames;
   }
 
   encode(event: AnswerEvent, out: OutFrame[]): void {
@@ -69,7 +73,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
         return;
       }
       case "message_start":
-        return this.#start(event.id, event.model, event.created, out);
+        return this.#start(event.model, event.created, out);
       case "block_start":
         return this.#begin(event.block, event.start, out);
       case "block_citation": {
@@ -104,7 +108,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   close(out: OutFrame[]): void {
-    this.#start("", "", undefined, out);
+    this.#start("", undefined, out);
     for (const block of [...this.#open.keys()]) this.#end(block, undefined, out);
     if (this.#kept > LIMIT) {
       const message = "the answer is too large to be repeated at its end";
@@ -115,7 +119,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   fail(error: RelayError, out: OutFrame[]): void {
-    this.#start("", "", undefined, out);
+    this.#start("", undefined, out);
     const response = {
       ...this.#shell,
       status: "failed",
@@ -129,9 +133,9 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     out.push({ event: type, data: JSON.stringify({ type, sequence_number: this.#sequence++, ...body }) });
   }
 
-  #start(id: string, model: string, created: number | undefined, out: OutFrame[]): void {
+  #start(model: string, created: number | undefined, out: OutFrame[]): void {
     if (this.#shell) return;
-    this.#shell = shellOf(this.context, id, model, created);
+    this.#shell = shellOf(this.context, model, created);
     this.#event("response.created", { response: this.#shell }, out);
     this.#event("response.in_progress", { response: this.#shell }, out);
   }
@@ -141,7 +145,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   #begin(block: number, start: BlockStart, out: OutFrame[]): void {
-    this.#start("", "", undefined, out);
+    this.#start("", undefined, out);
     if (start.kind === "whole") return this.#whole(start, out);
     const kind: Kind =
       start.kind === "audio"

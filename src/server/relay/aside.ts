@@ -1,0 +1,37 @@
+/** Calls beside those of the models: counts, stored answers, files, batches. Free, and without a row in the log. */
+import type { Lang } from "../../shared/text";
+import type { Engine } from "./call";
+import type { CallerDialect } from "./dialects/dialect";
+import type { Door } from "./door";
+import { failureError } from "./error";
+import { Failed } from "./failed";
+import { enter } from "./limits";
+import type { Caller } from "./seams";
+
+/** One such call. */
+export interface Visit {
+  engine: Engine;
+  caller: Caller;
+  request: Request;
+  door: Door;
+  dialect: CallerDialect;
+  lang: Lang;
+  request_id: string;
+}
+
+/** Answers it. Throws an AppError for what the caller gets, Failed for what an upstream refused. */
+export type Aside = (visit: Visit) => Promise<Response>;
+
+/** The same within the caller's limits. */
+export async function answerAside(answer: Aside, visit: Visit): Promise<Response> {
+  const admission = visit.engine.seams.limits.admit(visit.caller, { model: "", tokens: 0, units: 0 });
+  const entered = admission && enter(await admission, visit.door);
+  try {
+    return await answer(visit);
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    return visit.door.error(visit.dialect, failureError(error.failure, visit.lang, visit.request_id));
+  } finally {
+    void entered?.end({ tokens: 0, success: true, units: 0 });
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * POST /v1/responses/compact (types of the `openai` SDK 7.55, CompactedResponse): what a vendor compacts is sealed and only
+ * itself can read it, so it is asked of channels that serve the Responses API and translated for none.
+ */
+import { readUsage } from "../dialects/openai-chat/usage";
+import { type Operation, readModel } from "./operation";
+
+export const compact: Operation = {
+  key: "responses",
+  native: { operation: "responses", dialect: "openai-responses" },
+  refers: "responses",
+  streams: false,
+  read: (body) => ({ model: readModel(body), stream: false, include_usage: false }),
+  direct: {
+    json: true,
+    path: ["/responses", "/responses/compact"],
+    plain: "never",
+    isAnswer: (body) => body.object === "response.compaction",
+    usageOf: (body) => readUsage(body.usage),
+  },
+};
