@@ -7,6 +7,7 @@ import { forgetSpend } from "./features/limit/spend";
 import { removeExpired } from "./features/log/clean";
 import { fold } from "./features/log/fold";
 import { sweepStored } from "./features/stored/sweep";
+import { askAboutOrders, forgetCallbacks } from "./features/order/ask";
 import { forgetInstances } from "./features/wallet/instances";
 import { sweep } from "./features/wallet/sweep";
 
@@ -32,6 +33,8 @@ const jobs: readonly Job[] = [
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
   { name: "log retention", everySeconds: 3600, run: removeExpired },
   { name: "budgets", everySeconds: 3600, run: leased("budgets", forgetSpend) },
+  { name: "orders", everySeconds: 15, run: leased("orders", askAboutOrders) },
+  { name: "payment callbacks", everySeconds: 3600, run: leased("payment callbacks", forgetCallbacks) },
   { name: "instances", everySeconds: 3600, run: leased("instances", (s) => forgetInstances(s.db)) },
 ];
 

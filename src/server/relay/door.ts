@@ -29,8 +29,21 @@ export function presentedKey(request: Request): string | undefined {
     const protocol = offeredProtocols(request).find((name) => name.startsWith(KEY_PROTOCOL));
     if (protocol) return protocol.slice(KEY_PROTOCOL.length);
   }
-  const query = request.url.indexOf("?");
-  return query < 0 ? undefined : (new URLSearchParams(request.url.slice(query)).get("key") ?? undefined);
+  return inQuery(request, "key");
+}
+
+function inQuery({ url }: Request, name: string): string | undefined {
+  const query = url.indexOf("?");
+  return query < 0 ? undefined : (new URLSearchParams(url.slice(query)).get(name) ?? undefined);
+}
+
+/** What can be a dated version of an API. */
+const VERSION = /^[\w.-]{1,32}$/;
+
+/** The version of the API that the caller's address names (Azure's `?api-version=`), "" = none. */
+export function askedVersion(request: Request): string {
+  const version = inQuery(request, "api-version") ?? "";
+  return VERSION.test(version) ? version : "";
 }
 
 /** The language of messages: English where the caller asks for it first, Chinese otherwise. */

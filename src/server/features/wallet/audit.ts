@@ -6,6 +6,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Db } from "../../db/client";
 import { logCompleteSince } from "../log/clean";
+import { WALLET_RULES, WALLET_STATEMENTS } from "./audit-wallet";
 
 export interface Finding {
   /** Which rule, a key of AUDIT_RULES. */
@@ -25,6 +26,7 @@ export const AUDIT_RULES = {
   channel_total: "a channel's used_quota = the sum of its roll-ups",
   hourly_quota: "an hour's charges minus refunds = those of the folded log",
   hourly_count: "an hour's calls and errors = those of the folded log",
+  ...WALLET_RULES,
 } as const;
 
 /** Net units of a log row. */
@@ -84,6 +86,7 @@ function statements(): Record<Finding["rule"], SQL> {
     ),
     hourly_quota: hours(sql`quota`, NET),
     hourly_count: hours(sql`"count" + error_count`, ENTRY),
+    ...WALLET_STATEMENTS,
   };
 }
 
