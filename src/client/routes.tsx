@@ -17,7 +17,7 @@
  */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Waypoints } from "lucide-react";
+import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Ticket, Wallet, Waypoints } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
 import { chatMenuItems } from "./lib/chats";
@@ -146,6 +146,14 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/log/log-page")),
   },
   {
+    path: "/topup",
+    title: msg`钱包`,
+    access: "user",
+    nav: { group: "account", icon: Wallet },
+    goKey: "w",
+    page: lazyPage(() => import("./features/wallet/topup-page")),
+  },
+  {
     path: "/channel",
     also: ["/channel/add", "/channel/edit/:id"],
     title: msg`渠道`,
@@ -153,6 +161,14 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "admin", icon: Waypoints, badge: AutoDisabledBadge },
     goKey: "c",
     page: lazyPage(() => import("./features/channel/channel-page")),
+  },
+  {
+    path: "/redemption",
+    title: msg`兑换码`,
+    access: "admin",
+    nav: { group: "admin", icon: Ticket },
+    goKey: "r",
+    page: lazyPage(() => import("./features/redemption/redemption-page")),
   },
 ];
 

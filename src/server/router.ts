@@ -3,10 +3,12 @@ import { authRouter } from "./features/auth/router";
 import { channelRouter } from "./features/channel/router";
 import { demoRouter } from "./features/demo/router";
 import { groupRouter } from "./features/group/router";
+import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
 import { noticeRouter } from "./features/notice/router";
 import { optionRouter } from "./features/option/router";
 import { pricingRouter } from "./features/pricing/router";
+import { redemptionRouter } from "./features/redemption/router";
 import { setupRouter } from "./features/setup/router";
 import { statusRouter } from "./features/status/router";
 import { tokenRouter } from "./features/token/router";
@@ -18,10 +20,12 @@ export const appRouter = router({
   channel: channelRouter,
   demo: demoRouter,
   group: groupRouter,
+  invite: inviteRouter,
   log: logRouter,
   notice: noticeRouter,
   option: optionRouter,
   pricing: pricingRouter,
+  redemption: redemptionRouter,
   setup: setupRouter,
   status: statusRouter,
   token: tokenRouter,

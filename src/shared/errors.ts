@@ -136,6 +136,30 @@ export const errors = {
   token_enable_exhausted: fact(400, "caller", "令牌可用额度已用尽，无法启用，请先修改令牌剩余额度，或者设置为无限额度", "The token's quota is used up; raise it before you enable the token"),
   token_models_missing: fact(400, "caller", "启用模型限制时请至少选择一个模型", "Choose at least one model when model limits are on"),
 
+  // Redemption codes
+  redemption_key_missing: fact(400, "caller", "请输入兑换码！", "Please enter a redemption code!"),
+  redemption_invalid: fact(400, "caller", "无效的兑换码，或该兑换码已被使用", "This redemption code is invalid or has been used"),
+  redemption_expired: fact(400, "caller", "该兑换码已过期", "This redemption code has expired"),
+  redemption_not_found: fact(404, "caller", "兑换码不存在", "No such redemption code"),
+  redemption_name_too_long: fact(400, "caller", "名称过长，最多 {max} 个字符", "The name is too long, {max} characters at most"),
+  redemption_quota_invalid: fact(400, "caller", "额度必须是正整数！", "The quota must be a positive integer!"),
+  redemption_count_invalid: fact(400, "caller", "数量必须是 1 到 100 的整数！", "The quantity must be an integer from 1 to 100!"),
+  redemption_expiry_invalid: fact(400, "caller", "过期时间必须晚于现在", "The expiry time must lie in the future"),
+  redemption_status_invalid: fact(400, "caller", "只能启用或禁用兑换码", "A redemption code can only be enabled or disabled"),
+  redemption_already_used: fact(400, "caller", "兑换码已被使用，不能再修改", "The redemption code has been used and cannot be changed"),
+  redemption_not_editable: fact(400, "caller", "只能修改未使用的兑换码", "Only unused redemption codes can be edited"),
+
+  // Invitations
+  transfer_too_small: fact(400, "caller", "划转金额最低为 {minimum}", "The smallest transfer is {minimum}"),
+  transfer_invalid: fact(400, "caller", "划转额度必须是正整数", "The transfer must be a positive whole number"),
+  invite_quota_insufficient: fact(400, "caller", "邀请额度不足，可用：{balance}", "Not enough invitation earnings; available: {balance}"),
+  withdrawal_too_small: fact(400, "caller", "提现金额最低为 {minimum}", "The smallest withdrawal is {minimum}"),
+  withdrawal_invalid: fact(400, "caller", "提现额度必须是正整数", "The withdrawal must be a positive whole number"),
+  withdrawal_account_missing: fact(400, "caller", "请填写收款账户", "Please say where the money goes"),
+  withdrawal_account_too_long: fact(400, "caller", "收款账户最多 {max} 个字符", "The account has at most {max} characters"),
+  withdrawal_not_found: fact(404, "caller", "提现申请不存在", "No such withdrawal"),
+  withdrawal_settled: fact(400, "caller", "该提现申请已处理", "This withdrawal has been settled already"),
+
   // Logs
   log_not_found: fact(404, "caller", "日志不存在", "No such log row"),
 

@@ -77,6 +77,7 @@ export const options = {
   PreConsumedQuota: int(500, "quota", "请求预扣 Token 数", "Tokens held in advance", { ...money, issue: 2 }),
   QuotaForInviter: int(0, "quota", "邀请人奖励额度", "Reward of the inviter", { ...money, issue: 4 }),
   QuotaForInvitee: int(0, "quota", "被邀请人奖励额度", "Reward of the invited", { ...money, issue: 4 }),
+  InviteRebatePercent: decimal("0", "quota", "邀请充值返利比例", "Inviter's share of top-ups", { min: 0, max: 100, unit: { zh: "%", en: "%" }, issue: 4 }),
   QuotaRemindThreshold: int(1000, "monitoring", "额度提醒阈值", "Low-quota threshold", { ...money, issue: 4 }),
   QuotaPerUnit: decimal("500000", "general", "单位美元额度", "Units per dollar",
     { min: 1, max: 1e12, public: "quota_per_unit", issue: 2 }),
