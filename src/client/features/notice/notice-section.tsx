@@ -12,7 +12,7 @@ import { Input } from "../../ui/input";
 import { NumberField } from "../../ui/number-field";
 import { Select } from "../../ui/select";
 import { Skeleton } from "../../ui/skeleton";
-import { QuotaField } from "../token/quota-field";
+import { QuotaField } from "../../components/quota-field";
 import { inputOf, type NoticeValues, noticeResolver, valuesOf } from "./notice-values";
 
 /** How the signed-in user is told that his balance is low. */

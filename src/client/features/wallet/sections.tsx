@@ -11,4 +11,5 @@ export interface WalletSection {
 
 export const walletSections: readonly WalletSection[] = [
   { id: "invite", component: lazy(() => import("../invite/invite-section")) },
+  { id: "notice", component: lazy(() => import("../notice/notice-section")) },
 ];

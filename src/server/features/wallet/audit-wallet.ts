@@ -4,6 +4,7 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
+import { REDEMPTION_STATUS } from "../../../shared/redemption";
 
 export const WALLET_RULES = {
   refunds: "a refund is at most its charge",
@@ -17,8 +18,9 @@ export const WALLET_RULES = {
   dividends_earned: "a user's aff_history_quota is at least the sum of his dividends",
 } as const;
 
-/** Column `status` of redemptions and orders (db/schema.ts). */
-const USED_CODE = 3;
+const CHARGE = sql.raw(String(LOG_TYPE.consume));
+const REFUND = sql.raw(String(LOG_TYPE.refund));
+const USED = sql.raw(String(REDEMPTION_STATUS.used));
 /** A paid order that was refunded later keeps its credit; what was taken back is a credit of its own. */
 const PAID = sql.raw("('success', 'refunded')");
 
@@ -35,24 +37,24 @@ export const WALLET_STATEMENTS: Readonly<Record<keyof typeof WALLET_RULES, SQL>>
   refunds: sql`
     SELECT 'logs ' || r.request_id AS name, c.quota AS expected, r.quota AS found
     FROM logs AS r JOIN logs AS c ON c.request_id = replace(r.request_id, '/refund', '')
-    WHERE r."type" = ${sql.raw(String(LOG_TYPE.refund))} AND c."type" = ${sql.raw(String(LOG_TYPE.consume))} AND r.quota > c.quota`,
+    WHERE r."type" = ${REFUND} AND c."type" = ${CHARGE} AND r.quota > c.quota`,
   owners: sql`
     ${ownerless("credits", "x.id", "x.amount")}
     UNION ALL ${ownerless("holds", "x.request_id", "x.amount")}
     UNION ALL SELECT 'usage_hourly of user ' || x.user_id, 0, sum(x.quota) FROM usage_hourly AS x
       WHERE NOT EXISTS (SELECT 1 FROM users AS u WHERE u.id = x.user_id) GROUP BY x.user_id HAVING sum(x.quota) <> 0
     UNION ALL SELECT 'logs ' || x.request_id, 0, x.quota FROM logs AS x
-      WHERE x.folded = 0 AND x."type" = ${sql.raw(String(LOG_TYPE.consume))} AND x.quota <> 0
+      WHERE x.folded = 0 AND x."type" = ${CHARGE} AND x.quota <> 0
       AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.id = x.user_id)`,
   used_codes: sql`
     SELECT 'redemptions ' || r.id AS name, r.quota AS expected, coalesce(c.amount, 0) AS found
     FROM redemptions AS r LEFT JOIN credits AS c ON c.idempotency_key = ${codeKey} AND c.user_id = r.used_user_id
-    WHERE r.status = ${sql.raw(String(USED_CODE))} AND r.quota <> coalesce(c.amount, 0)`,
+    WHERE r.status = ${USED} AND r.quota <> coalesce(c.amount, 0)`,
   code_credits: sql`
     SELECT 'credits ' || c.id AS name, 0 AS expected, c.amount AS found
     FROM credits AS c WHERE c.kind = 'redeem' AND c.id NOT IN (
       SELECT k.id FROM redemptions AS r JOIN credits AS k ON k.idempotency_key = ${codeKey} AND k.user_id = r.used_user_id
-      WHERE r.status = ${sql.raw(String(USED_CODE))})`,
+      WHERE r.status = ${USED})`,
   paid_orders: sql`
     SELECT 'orders ' || o.id AS name, o.quota AS expected, coalesce(sum(c.amount), 0) AS found
     FROM orders AS o LEFT JOIN credits AS c ON c.idempotency_key IN ${orderKeys} AND c.user_id = o.user_id

@@ -19,7 +19,6 @@ export interface Finding {
 
 export const AUDIT_RULES = {
   balance: "a user's quota + holds + used_quota = the sum of his credits",
-  invite_earnings: "a user's aff_quota + transfers + withdrawals that were not refused = his aff_history_quota",
   user_charges: "a user's used_quota = the charges minus refunds in roll-ups and unfolded log",
   user_calls: "a user's request_count = the calls in roll-ups and unfolded log",
   token_charges: "a token's used_quota = the charges minus refunds in roll-ups and unfolded log",
@@ -79,12 +78,6 @@ function statements({ log_complete_since = 0 }: AuditOptions): Record<Finding["r
       LEFT JOIN (SELECT user_id, sum(amount) AS n FROM credits GROUP BY user_id) AS c ON c.user_id = u.id
       LEFT JOIN (SELECT user_id, sum(amount) AS n FROM holds GROUP BY user_id) AS h ON h.user_id = u.id
       WHERE u.quota + u.used_quota + coalesce(h.n, 0) <> coalesce(c.n, 0)`,
-    invite_earnings: sql`
-      SELECT 'users ' || u.id AS name, u.aff_history_quota AS expected, u.aff_quota + coalesce(c.n, 0) + coalesce(w.n, 0) AS found
-      FROM users AS u
-      LEFT JOIN (SELECT user_id, sum(amount) AS n FROM credits WHERE kind = 'transfer' GROUP BY user_id) AS c ON c.user_id = u.id
-      LEFT JOIN (SELECT user_id, sum(amount) AS n FROM withdrawals WHERE status <> 'refused' GROUP BY user_id) AS w ON w.user_id = u.id
-      WHERE u.aff_quota + coalesce(c.n, 0) + coalesce(w.n, 0) <> u.aff_history_quota`,
     user_charges: differing("users", "used_quota", counted("user_id", sql`quota`, NET)),
     user_calls: differing("users", "request_count", counted("user_id", sql`"count"`, CALL)),
     token_charges: differing("tokens", "used_quota", counted("token_id", sql`quota`, NET)),
