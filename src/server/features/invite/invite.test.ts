@@ -52,7 +52,7 @@ for (const engine of ENGINES) {
             .returning(),
         );
         if (!order) throw new Error("no order");
-        const credit = { user_id: idOf(user), amount: quota, kind: "order", idempotency_key: `order:${order.id}` } as const;
+        const credit = { user_id: idOf(user), amount: quota, kind: "order", idempotency_key: `order:${order.trade_no}` } as const;
         yield* creditSteps(h.services.db, q, credit, now());
         const shares: number[] = [];
         for (let i = 0; i < times; i++) shares.push(yield* payRebate(h.services, q, order, now()));
