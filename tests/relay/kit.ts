@@ -34,6 +34,8 @@ export class MemoryLedger implements CallLedger {
   charged = 0;
   /** Waited for before every settle; tests hold it up. */
   gate: Promise<void> = Promise.resolve();
+  /** Settles that were asked for, those that wait at the gate included. */
+  asked = 0;
 
   constructor(balance = 1_000_000) {
     this.balance = balance;
@@ -63,6 +65,7 @@ export class MemoryLedger implements CallLedger {
   }
 
   async settle(settlement: Settlement) {
+    this.asked++;
     await this.gate;
     this.#end(settlement.request_id, "settle");
     const hold = this.holds.get(settlement.request_id);

@@ -12,6 +12,7 @@ import type { Lang } from "../../shared/text";
 import type { ChannelTrouble } from "../features/channel/auto-status";
 import type { WordList } from "../features/option/word-list";
 import type { CallLedger, CallLog } from "../features/wallet/ledger";
+import type { KeepContent } from "./content";
 import type { Limits } from "./limits";
 import type { Shelf } from "./stored/shelf";
 
@@ -120,6 +121,8 @@ export interface Seams {
   funds(caller: Caller): Promise<Funds>;
   /** Writes the row of a call that was not charged (type 5, error). Never throws into the relay. */
   recordFailure(log: CallLog): Promise<void>;
+  /** Keeps what calls say; absent while the operator keeps no contents (option LogContentEnabled). */
+  readonly keepContent?: KeepContent | undefined;
   limits: Limits;
   /** What callers left behind. */
   shelf: Shelf;
