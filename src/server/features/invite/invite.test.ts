@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
 import { ROLE } from "../../../shared/roles";
 import { run } from "../../db/client";
 import { audit } from "../wallet/audit";
+import { creditSteps } from "../wallet/credit";
 import { findInviter, inviteCode } from "./code";
 import { earn, payRebate } from "./rebate";
 import { rewardRegistration } from "./reward";
@@ -51,10 +52,8 @@ for (const engine of ENGINES) {
             .returning(),
         );
         if (!order) throw new Error("no order");
-        // A paid order is a credit.
-        const { credits, users } = h.services.db.t;
-        yield* run(q.insert(credits).values({ user_id: idOf(user), amount: quota, kind: "order", idempotency_key: `order:${order.trade_no}`, created_at: now() }));
-        yield* run(q.update(users).set({ quota: sql`${users.quota} + ${quota}` }).where(eq(users.id, idOf(user))));
+        const credit = { user_id: idOf(user), amount: quota, kind: "order", idempotency_key: `order:${order.trade_no}` } as const;
+        yield* creditSteps(h.services.db, q, credit, now());
         const shares: number[] = [];
         for (let i = 0; i < times; i++) shares.push(yield* payRebate(h.services, q, order, now()));
         return shares;
