@@ -17,7 +17,7 @@
  */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Waypoints } from "lucide-react";
+import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Users, Waypoints } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
 import { chatMenuItems } from "./lib/chats";
@@ -153,6 +153,15 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "admin", icon: Waypoints, badge: AutoDisabledBadge },
     goKey: "c",
     page: lazyPage(() => import("./features/channel/channel-page")),
+  },
+  {
+    path: "/user",
+    also: ["/user/edit/:id"],
+    title: msg`用户管理`,
+    access: "admin",
+    nav: { group: "admin", icon: Users },
+    goKey: "u",
+    page: lazyPage(() => import("./features/user/user-page")),
   },
 ];
 

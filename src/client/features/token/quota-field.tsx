@@ -8,6 +8,8 @@ type QuotaFieldProps = {
   /** Units; null is an empty field. */
   value: number | null;
   onValueChange: (units: number | null) => void;
+  /** The least that the arrow keys reach; 0 when absent. */
+  min?: number;
   disabled?: boolean;
   id?: string;
   "aria-labelledby"?: string;
@@ -16,7 +18,7 @@ type QuotaFieldProps = {
 };
 
 /** An amount of quota typed in dollars, with the units it comes to beside it (the other way where units are shown). */
-export function QuotaField({ value, onValueChange, ...props }: QuotaFieldProps) {
+export function QuotaField({ value, onValueChange, min = 0, ...props }: QuotaFieldProps) {
   const { t } = useLingui();
   useStatus();
   const perUnit = quotaPerUnit();
@@ -34,7 +36,7 @@ export function QuotaField({ value, onValueChange, ...props }: QuotaFieldProps) 
           <NumberField
             {...props}
             value={dollars}
-            min={0}
+            min={min}
             step="any"
             unit="USD"
             onValueChange={(amount) => {
@@ -43,7 +45,7 @@ export function QuotaField({ value, onValueChange, ...props }: QuotaFieldProps) 
             }}
           />
         ) : (
-          <NumberField {...props} value={value} min={0} step={1} onValueChange={onValueChange} />
+          <NumberField {...props} value={value} min={min} step={1} onValueChange={onValueChange} />
         )}
       </div>
       <output className="min-w-24 text-right text-ink-2 tabular-nums">
