@@ -17,7 +17,7 @@
  */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Users, Waypoints } from "lucide-react";
+import { History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Users, Waypoints } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
 import { chatMenuItems } from "./lib/chats";
@@ -163,13 +163,20 @@ export const routes: readonly ConsoleRoute[] = [
     goKey: "u",
     page: lazyPage(() => import("./features/user/user-page")),
   },
+  {
+    path: "/audit",
+    title: msg`操作审计`,
+    access: "root",
+    nav: { group: "root", icon: History },
+    page: lazyPage(() => import("./features/audit/audit-page")),
+  },
 ];
 
 /**
  * Addresses of the specification that need a login. Those whose page is not built yet still lead a stranger to the
  * login page first (C-044).
  */
-const PROTECTED = /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting)(\/|$)/;
+const PROTECTED = /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting|audit)(\/|$)/;
 
 /** Administrators' pages, built or not: an ordinary user is told that he may not (C-046), not that nothing is there. */
 const ADMINISTRATIVE = /^\/(redemption|user|user\/edit\/[^/]+)\/?$/;
