@@ -16,7 +16,7 @@ import { Input } from "../../ui/input";
 import { Select } from "../../ui/select";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { LimitFields } from "../token/limit-fields";
-import { QuotaField } from "../token/quota-field";
+import { QuotaField } from "../../components/quota-field";
 import { useRefusal, useUserActions } from "./user-actions";
 import { UserState } from "./user-columns";
 import { UserLedger } from "./user-ledger";

@@ -2,6 +2,7 @@
 import type { SignedInUser } from "../../../shared/user";
 import type { ManagedUser } from "../../../shared/user-manage";
 import type { UserRow } from "../../db/schema";
+import { presentSetting } from "../notice/setting";
 
 export const presentSignedIn = (row: UserRow): SignedInUser => ({
   id: row.id,
@@ -60,6 +61,6 @@ export const presentUser = (row: UserRow) => ({
   aff_quota: row.aff_quota,
   aff_history_quota: row.aff_history_quota,
   inviter_id: row.inviter_id,
-  setting: row.setting,
+  setting: presentSetting(row.setting),
   DeletedAt: deletedAt(row),
 });
