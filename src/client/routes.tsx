@@ -17,7 +17,7 @@
  */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Waypoints } from "lucide-react";
+import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Tags, Waypoints } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
 import { chatMenuItems } from "./lib/chats";
@@ -153,6 +153,13 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "admin", icon: Waypoints, badge: AutoDisabledBadge },
     goKey: "c",
     page: lazyPage(() => import("./features/channel/channel-page")),
+  },
+  {
+    path: "/setting/pricing",
+    title: msg`模型价格`,
+    access: "root",
+    nav: { group: "root", icon: Tags },
+    page: lazyPage(() => import("./features/price-editor/price-editor-page")),
   },
 ];
 
