@@ -96,6 +96,18 @@ describe("overrides", () => {
   });
 });
 
+test("an address that names a version of the API names the caller's, where his own address does (C-237)", async () => {
+  const asked = async (type: number, query: string): Promise<string> => {
+    const { bench, heard } = listening(type, { other: type === 3 ? "2024-10-21" : "" });
+    expect((await bench.send(`${CHAT}${query}`, chatBody("m"))).status).toBe(200);
+    return new URL(heard[0]?.url ?? "").search;
+  };
+  expect(await asked(3, "")).toBe("?api-version=2024-10-21");
+  expect(await asked(3, "?api-version=2025-04-01-preview")).toBe("?api-version=2025-04-01-preview");
+  for (const none of ["", "a b", "x%26y%3D1", "v".repeat(33)]) expect(await asked(3, `?api-version=${none}`)).toBe("?api-version=2024-10-21");
+  expect(await asked(1, "?api-version=2025-04-01")).toBe("");
+});
+
 describe("a channel's own times", () => {
   function stage(setting: ChannelSetting): { bench: Bench; time: VirtualTime; opened: ScriptedStream[]; hang: { on: boolean } } {
     const time = new VirtualTime();

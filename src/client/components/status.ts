@@ -9,6 +9,7 @@ import {
   Signal, SignalHigh, SignalLow, SignalMedium, SignalZero, TriangleAlert, Trash2, UserRound, UserRoundCog, Wallet,
   type LucideIcon,
 } from "lucide-react";
+import type { WithdrawalState } from "../../shared/invite";
 import type { Hue } from "../ui/badge";
 
 export interface StatusLook {
@@ -44,6 +45,15 @@ export const redemptionStatus: StatusTable = {
   2: { hue: "red", icon: Ban, text: msg`已禁用` },
   3: { hue: "grey", icon: CircleSlash, text: msg`已使用` },
   other: unknown,
+};
+
+/** An unused code past its time. */
+export const expiredRedemption: StatusLook = { hue: "yellow", icon: Clock, text: msg`已过期` };
+
+export const withdrawalStatus: Readonly<Record<WithdrawalState, StatusLook>> = {
+  pending: { hue: "yellow", icon: Clock, text: msg`待处理` },
+  paid: { hue: "green", icon: CircleCheck, text: msg`已支付` },
+  refused: { hue: "red", icon: Ban, text: msg`已拒绝` },
 };
 
 export const userStatus: StatusTable = {

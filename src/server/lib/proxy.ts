@@ -18,9 +18,7 @@ export class ProxyFailed extends Error {
 /** As fetch. With `init.proxy` set to a text the call goes through that proxy or throws. */
 export async function fetchThrough(url: string, init: BunFetchRequestInit): Promise<Response> {
   if (typeof init.proxy !== "string") return fetch(url, init);
-  const address = proxyAddress(init.proxy) ?? refuse("not the address of a proxy");
-  const bridge = address.protocol.startsWith("socks");
-  const proxy = bridge ? await bridged(address) : address.href;
+  const { url: proxy, bridge } = await httpProxy(init.proxy);
   // The bridge carries one plain call a connection; a kept one would be closed under the next call.
   const kept = bridge && url.startsWith("http:") ? { keepalive: false } : {};
   // NO_PROXY of the environment is about the environment's proxy.
@@ -29,6 +27,31 @@ export async function fetchThrough(url: string, init: BunFetchRequestInit): Prom
   // Only a proxy says that (RFC 9110 15.5.8), for a plain http upstream in the place of its answer.
   response.body?.cancel().catch(() => undefined);
   return refuse("the proxy wants other credentials, or could not connect");
+}
+
+/** The HTTP proxy that stands for a proxy of any kind. Throws ProxyFailed for a text that is no proxy's address. */
+async function httpProxy(proxy: string): Promise<{ url: string; bridge: boolean }> {
+  const address = proxyAddress(proxy) ?? refuse("not the address of a proxy");
+  const bridge = address.protocol.startsWith("socks");
+  return { url: bridge ? await bridged(address) : address.href, bridge };
+}
+
+/**
+ * Makes a WebSocket that goes through a proxy of any kind; undefined: directly. Bun's (1.4.5) looks at NO_PROXY of the
+ * environment in its constructor and cannot be told otherwise, but that variable is about the environment's proxy.
+ */
+export async function socketThrough<Socket>(proxy: string | undefined, make: (options: { proxy?: string }) => Socket): Promise<Socket> {
+  if (proxy === undefined) return make({});
+  const { url } = await httpProxy(proxy);
+  const { NO_PROXY, no_proxy } = process.env;
+  if (NO_PROXY !== undefined) process.env.NO_PROXY = "";
+  if (no_proxy !== undefined) process.env.no_proxy = "";
+  try {
+    return make({ proxy: url });
+  } finally {
+    if (NO_PROXY !== undefined) process.env.NO_PROXY = NO_PROXY;
+    if (no_proxy !== undefined) process.env.no_proxy = no_proxy;
+  }
 }
 
 function refuse(why: string): never {

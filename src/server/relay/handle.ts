@@ -9,8 +9,7 @@ import { answerAside } from "./aside";
 import { parseBody, readBody } from "./body";
 import type { Call, Engine, RelayDeps, RelayStats } from "./call";
 import { deliver, failed } from "./deliver";
-import type { CallerDialect } from "./dialects/dialect";
-import { callerLang, Door, presentedKey } from "./door";
+import { askedVersion, callerLang, Door, presentedKey } from "./door";
 import { thrownError } from "./error";
 import { failureOf } from "./failures";
 import type { JsonObject } from "./json";
@@ -25,7 +24,7 @@ import { patienceOf } from "./patience";
 import { reachable } from "./probe";
 import { Tokens } from "./providers/tokens";
 import { endSessions } from "./realtime/drain";
-import { openRealtime, type Upgrade } from "./realtime/open";
+import { openRealtime, type RealtimeArrival, type Upgrade } from "./realtime/open";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
 import { refusedRow } from "./row";
 import { createRouting } from "./routing";
@@ -88,7 +87,7 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
     if (route.operation === "unserved") fail("api_not_implemented", { method: request.method, path });
     if (route.operation === "aside") return await answerAside(route.answer, { engine, caller, request, door, dialect, lang, request_id: requestId });
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
-    const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, ...traceOf(engine, request) };
+    const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, api_version: askedVersion(request), ...traceOf(engine, request) };
     if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
     if (typeof route.operation === "string") return await answerLookup(engine, route, caller, request, door, lang);
     door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
@@ -107,17 +106,8 @@ async function callerOf({ seams }: Engine, request: Request, ip: string, lang: L
   return { caller, body: Buffer.from(JSON.stringify(body)) };
 }
 
-interface Arrival {
-  dialect: CallerDialect;
+interface Arrival extends RealtimeArrival {
   operation: Operation;
-  caller: Caller;
-  lang: Lang;
-  ip: string;
-  path: string;
-  client_type: string;
-  request_id: string;
-  arrived: number;
-  traceparent?: string;
 }
 
 /** A call with an operation: read, price, select, hold, attempt, answer. */
@@ -147,7 +137,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     // Written out: a spread of so many members costs a microsecond.
     const call: Call = {
       dialect: arrival.dialect, operation, caller, lang: arrival.lang, ip: arrival.ip, path: arrival.path, client_type: arrival.client_type,
-      betas: request.headers.get("anthropic-beta") ?? "", request_id: arrival.request_id, arrived: arrival.arrived, engine, request: asked, body, form, price, input_bound,
+      betas: request.headers.get("anthropic-beta") ?? "", api_version: arrival.api_version, request_id: arrival.request_id, arrived: arrival.arrived, engine, request: asked, body, form, price, input_bound,
       alarm: new Alarm(() => seams.now(), engine.timers), attempts: [], explain: () => selection.explain(),
       channel: undefined, need: { model, tokens: 0, units: 0 }, room: undefined, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
     };

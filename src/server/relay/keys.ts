@@ -6,7 +6,7 @@ import type { PoolChannel } from "./seams";
 
 /** Where a channel stands for a model: as the best of its keys does. */
 export function standingOf(cooling: Cooling, channel: PoolChannel, model: string): Standing {
-  if (!channel.keys) return cooling.standing(channel.id, model);
+  if (!channel.keys) return cooling.standing(placeOf(channel), model);
   let least: Standing = "probing";
   for (const key of channel.keys) {
     const standing = cooling.standing(placeOf(key), model);
@@ -14,6 +14,15 @@ export function standingOf(cooling: Cooling, channel: PoolChannel, model: string
     if (standing !== "probing" && (least === "probing" || standing < least)) least = standing;
   }
   return least;
+}
+
+/**
+ * The channel with the key whose account holds something of a caller's; undefined when that key is gone or disabled. What was
+ * left with a channel while it had one key (0) is where its first key is: that is what becomes of the one.
+ */
+export function holding(channel: PoolChannel, channel_key_id: number): PoolChannel | undefined {
+  if (!channel.keys || channel_key_id === 0) return channel.keys?.[0] ?? channel;
+  return channel.keys.find(({ key_row }) => key_row?.id === channel_key_id);
 }
 
 const triedIn = ({ attempts }: Pick<Call, "attempts">, key: PoolChannel): boolean =>

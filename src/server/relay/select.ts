@@ -72,7 +72,7 @@ export class Selection {
   readonly #skipped: Skipped[] = [];
   readonly #options: SelectionOptions;
   /** Channel -> index of its stage. */
-  readonly #groups: ReadonlyMap<PoolChannel, number> | undefined;
+  readonly #groups: Map<PoolChannel, number> | undefined;
   #sticky: number | undefined;
   #preferred: number | undefined;
   #stats: RelayStats | undefined;
@@ -186,11 +186,14 @@ export class Selection {
     return this.#options.stages?.[this.#stageOf(channel)]?.group;
   }
 
-  /** Leaves only the channels of which this is true: the others cannot know what the call refers to. */
-  only(fits: (channel: PoolChannel) => boolean): void {
+  /** Leaves only the channels that know what the call refers to, with the key that does: `knower` is undefined for the others. */
+  only(knower: (channel: PoolChannel) => PoolChannel | undefined): void {
     for (const channel of this.#left.splice(0)) {
-      if (fits(channel)) this.#left.push(channel);
-      else this.#skipped.push({ channel: channel.id, why: "elsewhere" });
+      const known = knower(channel);
+      if (known) {
+        this.#left.push(known);
+        this.#groups?.set(known, this.#stageOf(channel));
+      } else this.#skipped.push({ channel: channel.id, why: "elsewhere" });
     }
   }
 

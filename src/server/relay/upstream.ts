@@ -36,6 +36,11 @@ export function urlOf(channel: PoolChannel, operation: Operation, model: string,
   return directUrl(addressOf(channel, operation, model, stream), operation, channel.type.complete_url);
 }
 
+/** An address that names a version of the API names the caller's, where he asks for one (C-237). */
+export function withVersion(url: string | undefined, { api_version }: Pick<Call, "api_version">): string | undefined {
+  return api_version === "" ? url : url?.replace(/([?&]api-version=)[^&]*/, (_, name: string) => name + api_version);
+}
+
 /**
  * The request for a channel; undefined when its type does not serve the operation. Nothing of the caller's headers goes with
  * it but the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no call of the caller's dialect.
@@ -45,7 +50,7 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   const model = channel.model_mapping.get(request.model) ?? request.model;
   const provider = providerOf(channel);
   const dialect = dialectOf(channel, operation, model);
-  const url = urlOf(channel, operation, model, request.stream);
+  const url = withVersion(urlOf(channel, operation, model, request.stream), call);
   if (!provider || dialect === undefined || url === undefined) return undefined;
 
   const headers = provider.headers(channel);

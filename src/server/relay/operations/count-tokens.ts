@@ -86,7 +86,7 @@ async function countTokens(
   const thread = counter.operation && (await Thread.open(engine, caller, counter.operation, received));
   const { body } = received;
   const own = candidates.filter((channel) => (counter.operation ? takesAsIs(channel, counter.operation) : channel.type.dialect === counter.dialect));
-  const [channel] = own.filter((one) => !thread || thread.fits(one)).toSorted((a, b) => b.priority - a.priority);
+  const [channel] = own.flatMap((one) => (thread ? (thread.knower(one) ?? []) : one)).toSorted((a, b) => b.priority - a.priority);
   if (!channel && thread?.home) throw thread.home.missing;
   const count = channel && (await ask(engine, channel, counter, model, body));
   const member = count ?? Math.ceil(inputTokenBound(body) / BYTES_PER_TOKEN);

@@ -1,15 +1,16 @@
 /** Opens the upstream half of a realtime session: channels one after the other, as for any call. */
-import { proxyAddress } from "../../../shared/channel-setting";
 import type { AttemptRecord } from "../../../shared/log";
+import { socketThrough } from "../../lib/proxy";
 import type { Call } from "../call";
 import { classifyStatus, type Failure, failureOf } from "../failures";
+import { patienceOf } from "../patience";
 import { headersOf } from "../providers/rewrite";
 import { placeOf } from "../providers/key-place";
 import { providerOf } from "../providers/registry";
 import type { PoolChannel } from "../seams";
 import type { Selection } from "../select";
 import { type Refused, tryChannels } from "../tries";
-import { urlOf } from "../upstream";
+import { urlOf, withVersion } from "../upstream";
 
 /** What the caller asked for besides the model. */
 export interface RealtimeWish {
@@ -34,8 +35,8 @@ export interface Upstream {
 export type Connected = { ok: true; upstream: Upstream } | Refused;
 
 /** The WebSocket address of a session; undefined when the channel's type has none. */
-export function realtimeUrl(channel: PoolChannel, call: Pick<Call, "operation">, model: string, intent?: string): string | undefined {
-  const address = urlOf(channel, call.operation, model);
+export function realtimeUrl(channel: PoolChannel, call: Pick<Call, "operation" | "api_version">, model: string, intent?: string): string | undefined {
+  const address = withVersion(urlOf(channel, call.operation, model), call);
   if (address === undefined || !URL.canParse(address)) return undefined;
   const url = new URL(address);
   // http -> ws, https -> wss
@@ -89,30 +90,30 @@ async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Pr
 }
 
 /** Resolves with the open socket, or with why there is none. */
-function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promise<Upstream | Failure> {
+async function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promise<Upstream | Failure> {
   const { engine } = call;
   const url = realtimeUrl(channel, call, call.upstream_model, wish.intent);
   const provider = providerOf(channel);
   const headers = provider && headersOf(provider, channel);
-  if (url === undefined || !headers) return Promise.resolve(failureOf("malformed"));
+  if (url === undefined || !headers) return failureOf("malformed");
   if (wish.beta) headers["openai-beta"] = "realtime=v1";
   const { proxy } = channel.setting;
-  // Bun's WebSocket speaks HTTP proxies only; what cannot go through its proxy goes nowhere.
-  if (proxy !== undefined && !proxyAddress(proxy)?.protocol.startsWith("http")) return Promise.resolve(failureOf("unreachable"));
   const { promise, resolve } = Promise.withResolvers<Upstream | Failure>();
   let socket: UpstreamSocket;
   try {
-    socket = new ClientSocket(url, { headers, perMessageDeflate: false, ...(proxy !== undefined && { proxy }) });
+    // What cannot go through its proxy goes nowhere.
+    socket = await socketThrough(proxy, (through) => new ClientSocket(url, { headers, perMessageDeflate: false, ...through }));
   } catch {
-    return Promise.resolve(failureOf("unreachable"));
+    return failureOf("unreachable");
   }
-  const { connectTimeoutMs } = engine.seams.option;
+  const { connectMs } = patienceOf(engine.seams.option, channel);
   const giveUp = (failure: Failure): void => {
     resolve(failure);
     socket.terminate();
   };
-  const cancel = engine.timers.after(connectTimeoutMs, () => giveUp(failureOf("timeout", 0, "connect")));
+  const cancel = engine.timers.after(connectMs, () => giveUp(failureOf("timeout", 0, "connect")));
   call.onLeave = () => giveUp(failureOf("cut"));
+  if (call.left) call.onLeave();
   socket.onopen = () => {
     socket.pause();
     // Its first frames may have come with the handshake's answer.
