@@ -3,13 +3,13 @@
  * fifth of its age, half an hour at most, for a day; then they expire. One instance asks (a lease).
  */
 import { and, asc, eq, inArray, lt, lte, sql } from "drizzle-orm";
-import { ORDER_LIFE } from "../../../shared/order";
+import { ORDER_LIFE, STRANGERS, type Verdict } from "../../../shared/order";
 import { type Services, seconds } from "../../context";
 import { run } from "../../db/client";
 import type { OrderRow } from "../../db/schema";
 import { askEpay, epayConfig } from "./epay";
 import { FIRST_CHECK } from "./service";
-import { endOrder, isSettled, settlePayment, STRANGERS, type Verdict } from "./settle";
+import { endOrder, isSettled, settlePayment } from "./settle";
 import { askStripe, stripeConfig, type StripeState } from "./stripe";
 
 /** Orders of one round, and how many are asked about at a time. */

@@ -9,6 +9,7 @@ import {
   type OrderStatus,
   type OrderView,
   payableCents,
+  type PaymentCallbackView,
   type PaymentForm,
   type PaymentProvider,
   payMethodType,
@@ -194,6 +195,13 @@ export async function pageOrders(
       .offset((p - 1) * page_size),
   ]);
   return { items: rows.map(({ order, username }) => presentForAdmin(order, username ?? "")), page: p, page_size, total: all?.n ?? 0 };
+}
+
+/** What providers reported about an order, newest first, fifty at most. */
+export async function orderCallbacks(ctx: Ctx, trade_no: string): Promise<PaymentCallbackView[]> {
+  const { id, received_at, ip, body, verdict } = ctx.db.t.payment_callbacks;
+  const { payment_callbacks: t } = ctx.db.t;
+  return ctx.db.read.select({ id, received_at, ip, body, verdict }).from(t).where(eq(t.trade_no, trade_no)).orderBy(desc(t.id)).limit(50);
 }
 
 /**
