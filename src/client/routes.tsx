@@ -17,7 +17,9 @@
  */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Ticket, Wallet, Waypoints } from "lucide-react";
+import {
+  ChartColumn, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Ticket, Wallet, Waypoints,
+} from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
 import { chatMenuItems } from "./lib/chats";
@@ -144,6 +146,15 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "use", icon: ScrollText },
     goKey: "l",
     page: lazyPage(() => import("./features/log/log-page")),
+  },
+  {
+    path: "/detail",
+    title: msg`数据看板`,
+    access: "user",
+    nav: { group: "use", icon: ChartColumn },
+    flag: "enable_data_export",
+    goKey: "d",
+    page: lazyPage(() => import("./features/dashboard/dashboard-page")),
   },
   {
     path: "/topup",

@@ -7,13 +7,18 @@ import { callbackDoors } from "./callbacks";
 import type { ClientFiles } from "./client-files";
 import type { Ctx, Services } from "./context";
 import { createDemoUpstream } from "./features/demo/upstream";
+import { logExport } from "./features/log/export";
+import { logOfKey } from "./features/log/own-key";
+import { createLogTail } from "./features/log/tail";
 import { paymentOrigins } from "./features/order/service";
 import type { Scraper } from "./features/metrics/page";
 import { admitToPlayground } from "./features/playground/admit";
+import { tokenUsage } from "./features/token/own-key";
 import { type ClientAddress, createAddressReader } from "./http/address";
 import { envelopeOf } from "./http/fail";
 import { consoleHeaders, frameOrigins } from "./http/headers";
 import { openApi } from "./http/openapi";
+import { answerPlain, type PlainDoor, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, restRoutes } from "./http/rest";
 import { presentedBy, resolveActor } from "./http/session";
@@ -148,6 +153,22 @@ export function createApp({ services, relay, files, ready, metrics }: AppParts) 
         for (const line of cookies) response.headers.append("set-cookie", line);
         return response;
       }, { parse: "none" });
+    }
+  }
+  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, createLogTail(services)];
+  for (const door of plain) {
+    const path = door.line.slice("GET ".length);
+    for (const spelling of [path, `${path}/`]) {
+      app.get(spelling, async ({ request, server }) => {
+        const from = whereFrom(request, server);
+        const refused = await overLimit(from, request.headers);
+        if (refused) return refused;
+        const ctx = await contextOf(request, from, () => {});
+        const response = await answerPlain(door, ctx, request);
+        response.headers.set("x-request-id", ctx.request_id);
+        return response;
+      });
+      if (door.cors) app.options(spelling, ({ request }) => preflight(request));
     }
   }
   for (const { method, path, answer } of callbackDoors) {

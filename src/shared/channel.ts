@@ -3,11 +3,16 @@
  * Sources: channels.md sections 3 to 5; checklist C-203 to C-229, C-401 to C-412.
  */
 import * as z from "zod";
+import { MULTI_KEY_MODES } from "./channel-keys";
+import { settingProblems } from "./channel-setting";
 import { baseUrlOf, baseUrlProblem, channelType, keyProblem, otherProblem } from "./channel-types";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import type { ErrorCode, ErrorValues } from "./errors";
 import { DEFAULT_GROUP } from "./group";
+import { headerProblem } from "./header-override";
 import { readLimits } from "./limits";
+import { resolveMapping, statusMapping } from "./model-mapping";
+import { overrideProblem } from "./param-override";
 import type { Lang, Text } from "./text";
 
 export const CHANNEL_STATUS = { enabled: 1, disabled: 2, auto_disabled: 3 } as const;
@@ -63,6 +68,10 @@ export interface ChannelView {
   priority: number;
   weight: number;
   openai_organization: string;
+  /** '' = one key; "random" or "polling" = several. */
+  multi_key_mode: string;
+  /** What `balance` is in; '' = USD. */
+  balance_currency: string;
   max_input_tokens: number;
   status: number;
   /** Milliseconds of the last test, 0 = untested. */
@@ -112,6 +121,8 @@ export const channelFields = z.object({
   tag: text(200).optional(),
   priority: priority.optional(),
   weight: weight.optional(),
+  /** '' = one key; else several, taken by chance or in turn. */
+  multi_key_mode: z.enum(["", ...MULTI_KEY_MODES]).optional(),
   openai_organization: text(200).optional(),
   max_input_tokens: z.int().min(0).max(CHANNEL_LIMITS.number_max).optional(),
   /** 1 or 2; 3 is set by the server alone. */
@@ -119,8 +130,12 @@ export const channelFields = z.object({
 });
 export type ChannelFields = z.output<typeof channelFields>;
 
-/** `mode`: "single" = the key is one key; "batch", or none = one channel per line of it (C-207). */
-export const channelCreate = channelFields.extend({ mode: z.enum(["single", "batch"]).optional() });
+/**
+ * `mode`: "single" = the key is one key; "batch", or none = one channel per line of it; "multi_to_single" = one channel with
+ * every line a key (C-207). A multi_key_mode means the last as well.
+ */
+export const channelCreate = channelFields.extend({ mode: z.enum(["single", "batch", "multi_to_single"]).optional() });
+export type ChannelCreate = z.output<typeof channelCreate>;
 
 export const channelId = z.object({ id: z.int().positive() });
 export const channelUpdate = channelFields.extend({ id: z.int().positive() });
@@ -186,25 +201,25 @@ export interface FieldIssue {
   values: ErrorValues;
 }
 
-/** Stored fields of JSON text and what they are called in messages. */
-const JSON_FIELDS = {
-  status_code_mapping: "status_code_mapping",
-  setting: "setting",
-  param_override: "param_override",
-  header_override: "header_override",
-} as const;
+/** Why a stored object cannot be used; undefined when it can. */
+type Judge = (stored: Record<string, unknown>, lang: Lang) => Omit<FieldIssue, "field"> | undefined;
 
-/** Members of `setting` that are switches of the relay: only true and false mean something. */
-export const SETTING_FLAGS = [
-  /** Callers are translated to the language of the channel's conversations, whatever else its type could take as it is. */
-  "translate",
-  /** What stands behind the channel takes calls of the Responses API and keeps no answers. */
-  "stateless",
-  /** Callers may leave files with the channel's vendor. */
-  "allow_files",
-  /** They may also run batches of them, which the operator pays: nobody is charged. Needs allow_files. */
-  "allow_unbilled_batches",
-] as const;
+const member = (name: string, problem: Text | undefined, lang: Lang) =>
+  problem && { code: "channel_setting_invalid" as const, values: { member: name, detail: problem[lang] } };
+
+/** Stored fields of JSON text, each with the rules of what stands in it. */
+const JSON_FIELDS = {
+  status_code_mapping(stored) {
+    const [from] = statusMapping(stored).wrong;
+    return from === undefined ? undefined : { code: "channel_status_mapping_invalid", values: { from: from.slice(0, 40) } };
+  },
+  setting(stored, lang) {
+    const [first] = settingProblems(stored);
+    return first && member(first.name, first.problem, lang);
+  },
+  param_override: (stored, lang) => member("param_override", overrideProblem(stored), lang),
+  header_override: (stored, lang) => member("header_override", headerProblem(stored), lang),
+} as const satisfies Record<string, Judge>;
 
 /** The object behind a JSON text; undefined when it is not one. '' is an empty object. */
 export function jsonObject(json: string): Record<string, unknown> | undefined {
@@ -233,7 +248,9 @@ export function splitKeys(type: number, key: string): string[] {
 }
 
 /** What a channel would look like with these fields, for the rules that look at several of them. */
-export interface ChannelDraft extends ChannelFields {
+export interface ChannelDraft extends Omit<ChannelFields, "multi_key_mode"> {
+  /** As stored: any text. */
+  multi_key_mode?: string | undefined;
   /** An update may leave the key as it is. */
   has_key?: boolean;
 }
@@ -256,14 +273,14 @@ export function channelIssues(draft: ChannelDraft, lang: Lang): FieldIssue[] {
   if (cleanList(draft.models ?? "") === "") add("models", "channel_models_missing");
   const longName = splitList(draft.models ?? "").find((model) => model.length > CHANNEL_LIMITS.model);
   if (longName) add("models", "invalid_parameter", { detail: `models: ${longName.slice(0, 40)}…` });
-  if (jsonObject(draft.model_mapping ?? "") === undefined) add("model_mapping", "channel_mapping_invalid");
-  for (const [field, label] of Object.entries(JSON_FIELDS) as [keyof typeof JSON_FIELDS, string][]) {
-    if (jsonObject(draft[field] ?? "") === undefined) add(field, "channel_json_invalid", { field: label });
-  }
-  const setting = jsonObject(draft.setting ?? "") ?? {};
-  for (const flag of SETTING_FLAGS) {
-    const value = setting[flag];
-    if (value !== undefined && typeof value !== "boolean") add("setting", "invalid_parameter", { detail: `setting.${flag}` });
+  const mapping = jsonObject(draft.model_mapping ?? "");
+  if (!mapping) add("model_mapping", "channel_mapping_invalid");
+  const loops = mapping ? resolveMapping(mapping).loops : [];
+  if (loops.length > 0) add("model_mapping", "channel_mapping_loop", { models: loops.join(", ").slice(0, 200) });
+  for (const [field, judge] of Object.entries(JSON_FIELDS) as [keyof typeof JSON_FIELDS, Judge][]) {
+    const stored = jsonObject(draft[field] ?? "");
+    const issue = stored ? judge(stored, lang) : { code: "channel_json_invalid" as const, values: { field } };
+    if (issue) issues.push({ field, ...issue });
   }
   const { wrong } = readLimits(jsonObject(draft.setting ?? "") ?? {});
   if (wrong) add("setting", "channel_limit_invalid", { field: wrong });

@@ -61,6 +61,17 @@ export const errors = {
   same_or_higher_level: fact(403, "caller", "无权访问同级或更高级用户", "You cannot act on users of the same or a higher level"),
   promote_needs_root: fact(403, "caller", "普通管理员无法提升其他用户为管理员", "An administrator cannot promote others to administrator"),
   user_not_found: fact(404, "caller", "用户不存在", "No such user"),
+  user_deleted: fact(400, "caller", "该用户已注销，无法恢复", "This account was deleted and cannot be brought back"),
+  user_already_admin: fact(400, "caller", "该用户已经是管理员", "This user already is an administrator"),
+  user_already_ordinary: fact(400, "caller", "该用户已经是普通用户", "This user already is an ordinary user"),
+  user_already_enabled: fact(400, "caller", "该用户已经是启用状态", "This user is already enabled"),
+  user_already_disabled: fact(400, "caller", "该用户已经被封禁", "This user is already banned"),
+  user_locked: fact(400, "caller", "该用户已被锁定，只能删除", "This user is locked and can only be deleted"),
+  user_action_unknown: fact(400, "caller", "未知的操作", "Unknown action"),
+  user_fields_missing: fact(400, "caller", "用户名和密码不能为空！", "Username and password must not be empty!"),
+  user_quota_invalid: fact(400, "caller", "额度必须是整数", "The quota must be a whole number"),
+  user_quota_negative: fact(400, "caller", "额度不足以扣减，当前余额：{balance}", "The balance does not cover this deduction; balance: {balance}"),
+  user_group_unknown: fact(400, "caller", "分组 {group} 不存在", "There is no group {group}"),
 
   // Options
   option_unknown: fact(400, "caller", "未知的设置项：{key}", "Unknown option: {key}"),
@@ -68,12 +79,28 @@ export const errors = {
   option_needs: fact(400, "operator", "无法启用，请先填写：{needs}", "Cannot be enabled before these are filled in: {needs}"),
   ratios_not_published: fact(403, "operator", "管理员没有公开倍率接口", "The operator does not publish the price tables"),
 
+  // Mail and notices
+  mail_not_configured: fact(400, "operator", "管理员尚未配置发信服务器", "The administrator has not set up a mail server"),
+  mail_address_invalid: fact(400, "caller", "邮箱地址无效", "This is not an e-mail address"),
+  notice_address_invalid: fact(400, "caller", "通知地址必须以 http:// 或 https:// 开头", "The address for notices must start with http:// or https://"),
+  notice_unreachable: fact(400, "caller", "尚未填写可用的通知地址，或管理员尚未配置发信服务器", "There is no address to send notices to yet, or the administrator has not set up a mail server"),
+  notice_failed: fact(502, "caller", "通知发送失败：{detail}", "The notice could not be sent: {detail}"),
+  mail_failed: fact(502, "operator", "邮件发送失败：{detail}", "The mail could not be sent: {detail}"),
+
   // Channels
   channel_not_found: fact(404, "caller", "渠道未找到，请刷新页面后重试。", "Channel not found. Refresh the page and try again."),
   channel_name_and_key: fact(400, "caller", "请填写名称和密钥", "Please fill in the name and the key"),
   channel_models_missing: fact(400, "caller", "请至少选择一个模型", "Please select at least one model"),
   channel_mapping_invalid: fact(400, "caller", "模型映射必须是合法的 JSON 格式！", "The model mapping must be valid JSON!"),
   channel_json_invalid: fact(400, "caller", "{field} 必须是合法的 JSON 格式！", "{field} must be valid JSON!"),
+  channel_setting_invalid: fact(400, "caller", "渠道额外设置 {member} {detail}", "The channel's setting {member} {detail}"),
+  channel_mapping_loop: fact(400, "caller", "模型映射形成循环：{models}", "The model mapping goes in a circle: {models}"),
+  channel_status_mapping_invalid: fact(400, "caller", "状态码映射 {from} 无效：两边都应为 100 到 599", "The status code mapping of {from} is invalid: both sides must be from 100 to 599"),
+  channel_has_one_key: fact(400, "caller", "该渠道只有一个密钥，请先改为多密钥模式", "This channel has one key; change its key mode first"),
+  channel_keys_too_many: fact(400, "caller", "一个渠道最多 {max} 个密钥", "A channel has at most {max} keys"),
+  channel_key_last: fact(400, "caller", "不能删除渠道的最后一个密钥", "A channel's last key cannot be removed"),
+  channel_keys_left: fact(400, "caller", "渠道仍有多个密钥，请先删除其余密钥或填写一个新密钥", "The channel still has several keys; remove the others or enter a new one first"),
+  channel_keys_all_disabled: fact(502, "operator", "所有密钥都已被禁用：{detail}", "All its keys are disabled: {detail}"),
   channel_type_unknown: fact(400, "caller", "未知的渠道类型：{type}", "Unknown channel type: {type}"),
   channel_key_invalid: fact(400, "caller", "渠道密钥格式错误：{detail}", "The channel's key has the wrong format: {detail}"),
   channel_key_is_id: fact(400, "caller", "渠道密钥不能是渠道编号，请重新复制渠道", "A channel's key cannot be a channel id; copy the channel again"),
@@ -159,6 +186,10 @@ export const errors = {
 
   // Logs
   log_not_found: fact(404, "caller", "日志不存在", "No such log row"),
+  dashboard_off: fact(403, "operator", "管理员关闭了数据看板", "The administrator has switched the data dashboard off"),
+  range_too_long: fact(400, "caller", "时间跨度不能超过 {days} 天", "The range may span {days} days at most"),
+  log_cleaning_running: fact(400, "caller", "日志清理已在运行中，请稍后再试", "The log is already being cleaned"),
+  log_tail_full: fact(429, "caller", "实时日志连接数过多，请关闭其他页面后再试", "Too many live logs are open; close another page and try again", 429),
 
   // Relay: the caller's side
   token_missing: fact(401, "caller", "未提供令牌", "No API key was provided"),
@@ -177,6 +208,7 @@ export const errors = {
   model_price_missing: fact(500, "operator", "模型 {model} 的价格未设置，请联系管理员", "Model {model} has no price; please contact the administrator"),
   model_not_found: fact(503, "operator", "当前分组 {group} 下对于模型 {model} 无可用渠道", "No available channel for model {model} in group {group}"),
   channel_disabled: fact(403, "operator", "该渠道已被禁用", "This channel is disabled"),
+  input_too_long: fact(400, "caller", "输入超过了所有可用渠道允许的长度（模型 {model}）", "The input is longer than any available channel allows (model {model})"),
   operation_unsupported: fact(503, "operator", "当前分组 {group} 下没有支持此接口的渠道（模型 {model}）", "No channel of model {model} in group {group} serves this endpoint"),
   quota_exhausted_midstream: fact(403, "caller", "额度已用尽，回答已中断", "The quota ran out; the answer was cut"),
   rate_limited_requests: fact(429, "caller", "{scope_zh}每分钟最多 {limit} 次请求，请 {retry_after_s} 秒后再试", "{scope_en} may make {limit} requests a minute; try again in {retry_after_s} s"),

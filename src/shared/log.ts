@@ -44,6 +44,8 @@ export interface AttemptRecord {
   /** Milliseconds from the attempt's start to its first content, -1 when none came. */
   first_content_ms: number;
   upstream_request_id: string;
+  /** Which of the channel's keys, where it has several: its row, its place from 1, and its last characters. */
+  key?: { id: number; position: number; hint: string };
 }
 
 /**
@@ -65,6 +67,8 @@ export interface ConsumeOther {
   cache_ratio?: number;
   is_model_mapped?: boolean;
   upstream_model_name?: string;
+  /** The name that was priced, where that is not the model that was asked for. */
+  billed_model?: string;
   request_path: string;
   /** The program that called (shared/client-type.ts). */
   client_type?: string;

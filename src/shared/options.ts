@@ -3,8 +3,9 @@
  * cards, "configure it first" and the generated document all read these entries. On the wire and in the database every
  * value is text ("true", "5", JSON).
  */
+import { GRANULARITIES } from "./dashboard";
 import { limitHint, type LimitSet, limitSets } from "./limits";
-import { defaultPriceTables, toolPrices } from "./model-prices";
+import { defaultPriceTables, longContextTiers, toolPrices } from "./model-prices";
 import {
   address,
   type Card,
@@ -24,6 +25,7 @@ import {
 } from "./options/kinds";
 import {
   chatLinks,
+  contextTiers,
   jsonObject,
   listOfNames,
   mapOfMaps,
@@ -94,6 +96,9 @@ export const options = {
   CreateCacheRatio: jsonOption(defaultPriceTables.CreateCacheRatio, numberMap(),
     "pricing", "缓存写入倍率", "Cache write ratios",
     { issue: 4 }),
+  CreateCache1hRatio: jsonOption<Record<string, number>>({}, numberMap(),
+    "pricing", "缓存写入倍率（1 小时）", "Cache write ratios (1 hour)",
+    { issue: 4, hint: { zh: "没有列出的模型为缓存写入倍率 × 1.6", en: "Models not listed: the cache write ratio × 1.6" } }),
   ImageRatio: jsonOption(defaultPriceTables.ImageRatio, numberMap(), "pricing", "图片输入倍率", "Image input ratios",
     { issue: 4 }),
   ImageCompletionRatio: jsonOption(defaultPriceTables.ImageCompletionRatio, numberMap(),
@@ -104,6 +109,9 @@ export const options = {
   AudioCompletionRatio: jsonOption(defaultPriceTables.AudioCompletionRatio, numberMap(),
     "pricing", "音频补全倍率", "Audio completion ratios",
     { issue: 4 }),
+  LongContextRatio: jsonOption(longContextTiers, contextTiers(), "pricing", "长上下文倍率", "Long-context ratios",
+    { issue: 4, hint: { zh: "输入超过 over 个 Token 的调用，整次按 input 与 output 倍数计费",
+      en: "Calls whose input exceeds `over` tokens are charged as a whole by the factors `input` and `output`" } }),
   "tool_price_setting.prices": jsonOption(toolPrices, numberMap(),
     "pricing", "工具价格（美元/千次）", "Tool prices (USD per 1000 calls)",
     { issue: 4 }),
@@ -173,11 +181,14 @@ export const options = {
   // Logs and dashboard
   LogConsumeEnabled: flag(true, "log", "记录消费日志", "Log consumption", { issue: 2 }),
   LogRetentionDays: int(0, "log", "日志保留天数", "Days that logs are kept",
-    { min: 0, max: 36_500, issue: 4, hint: { zh: "0 表示永久保留", en: "0 keeps them for ever" } }),
+    { min: 0, max: 36_500, issue: 2, hint: { zh: "0 表示永久保留", en: "0 keeps them for ever" } }),
+  LogContentEnabled: flag(false, "log", "记录请求与回答内容", "Keep requests and answers",
+    { issue: 2, hint: { zh: "密钥与媒体数据会被遮盖，仅管理员可见", en: "Keys and media are blanked; administrators alone see them" } }),
+  LogContentDays: int(7, "log", "内容保留天数", "Days that requests and answers are kept", { min: 1, max: 365, issue: 2 }),
   DataExportEnabled: flag(true, "dashboard", "启用数据看板", "Data dashboard", { public: "enable_data_export", issue: 4 }),
   DataExportInterval: int(5, "dashboard", "刷新间隔", "Refresh interval",
     { min: 1, max: 1440, unit: { zh: "分钟", en: "min" }, issue: 4 }),
-  DataExportDefaultTime: choice("hour", ["hour", "day", "week"], "dashboard", "默认时间粒度", "Default granularity",
+  DataExportDefaultTime: choice("hour", GRANULARITIES, "dashboard", "默认时间粒度", "Default granularity",
     { public: "data_export_default_time", issue: 4 }),
 
   // Channel health

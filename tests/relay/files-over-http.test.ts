@@ -21,7 +21,7 @@ for (const engine of ENGINES) {
     const client = (apiKey: string): OpenAI => new OpenAI({ apiKey, baseURL: `${weir.url}/v1`, maxRetries: 0 });
     const upload = (caller = openai, text = LINES, purpose: "batch" | "user_data" = "batch") =>
       toFile(Buffer.from(text), "in.jsonl").then((file) => caller.files.create({ file, purpose }));
-    const setting = (value: object): Promise<unknown> => weir.root.ok("PUT", "/api/channel/", { id: taker, setting: JSON.stringify(value) });
+    const setting = (value: object): Promise<unknown> => weir.root.ok("PUT", "/api/channel/", { id: taker, setting: JSON.stringify({ native_calls: "always", ...value }) });
 
     beforeAll(async () => {
       weir = await startWeir({ engine, env: { WEIR_MAX_BODY_MB: "8" } });

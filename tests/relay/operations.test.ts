@@ -6,6 +6,7 @@ import OpenAI, { toFile } from "openai";
 import type { LogRow } from "../../src/server/db/schema";
 import type { BillLine } from "../../src/shared/pricing";
 import { LOG_TYPE } from "../../src/shared/log";
+import { SPOOL_NAME } from "../../src/server/relay/operations/spool";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
 
@@ -45,8 +46,8 @@ afterEach(async () => {
   const rows = await weir.logs();
   for (const row of rows.slice(before)) if (row.type === LOG_TYPE.consume) expect(Math.round(billed(row))).toBe(row.quota);
   before = rows.length;
-  expect(readdirSync(tmpdir()).filter((name) => name.startsWith("weir-body-"))).toEqual([]);
-  for (const deadline = Date.now() + 2_000; spooled() > 0 && Date.now() < deadline; ) await Bun.sleep(10);
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith(SPOOL_NAME))).toEqual([]);
+  for (const deadline = Date.now() + 10_000; spooled() > 0 && Date.now() < deadline; ) await Bun.sleep(10);
   expect(spooled()).toBe(0);
 });
 
@@ -60,7 +61,7 @@ function spooled(): number {
       return "";
     }
   };
-  return readdirSync("/proc/self/fd").filter((name) => link(name).includes("weir-body-")).length;
+  return readdirSync("/proc/self/fd").filter((name) => link(name).includes(SPOOL_NAME)).length;
 }
 
 const other = (row: LogRow): { bill?: BillLine[]; estimated?: boolean; upstream_model_name?: string; request_path?: string } => JSON.parse(row.other);

@@ -13,6 +13,8 @@ const WORDS = "hello there my friend";
 const NATIVE = "usage:10:20+slow:1";
 const BURST = "usage:10:20+burst:3";
 const TWICE = "usage:11:20";
+/** Of a channel with several keys. */
+const KEYS = "usage:15:20";
 const CHAT = "usage:12:20";
 /** Its last frame repeats 1.5 MB. */
 const BIG = "usage:10:20+big-frame:1500";
@@ -35,15 +37,15 @@ for (const engine of ENGINES) {
 
     beforeAll(async () => {
       weir = await startWeir({ engine });
-      const channel = (type: number, models: string[], more = {}): Promise<number> => weir.newChannel({ type, base_url: upstream.url, models, ...more });
+      const channel = (type: number, models: string[], more = {}): Promise<number> => weir.newChannel({ type, base_url: upstream.url, models, setting: '{"native_calls":"always"}', ...more });
       const broken = [BIG, `${NATIVE}+error-midstream`, `${NATIVE}+cut-midstream`, `${NATIVE}+finish-length`];
       await channel(1, [NATIVE, BURST, ...broken]);
       await channel(1, [TWICE], { key: "good-first" });
       await channel(48, [TWICE], { key: "good-second" });
-      await channel(1, [CHAT, CHAT_BURST], { setting: '{"translate":true}' });
+      await channel(1, [CHAT, CHAT_BURST], { setting: '{"native_calls":"auto"}' });
       await channel(20, [LOOSE]);
       await channel(14, [CLAUDE]);
-      await weir.priceModels(Object.fromEntries([NATIVE, BURST, TWICE, CHAT, CHAT_BURST, LOOSE, CLAUDE, ...broken].map((model) => [model, 1])));
+      await weir.priceModels(Object.fromEntries([NATIVE, BURST, TWICE, CHAT, CHAT_BURST, LOOSE, CLAUDE, KEYS, ...broken].map((model) => [model, 1])));
       ({ key } = await weir.newToken());
       openai = client(key);
       const user = await weir.newUser({ quota: 1_000_000 });
@@ -106,6 +108,30 @@ for (const engine of ENGINES) {
             previous = next.id;
           }
         }
+      });
+
+      test("with several keys: a chain stays with the key that holds it, and is unknown when that key is out", async () => {
+        const several = await weir.newChannel({
+          type: 1, base_url: upstream.url, models: [KEYS], setting: '{"native_calls":"always"}', key: "good-a\ngood-b\ngood-c", multi_key_mode: "polling",
+        });
+        const first = await openai.responses.create({ model: KEYS, input: WORDS });
+        const home = journal.last().key ?? "";
+        for (let turn = 0; turn < 4; turn++) {
+          await openai.responses.create({ model: KEYS, input: "on", previous_response_id: first.id });
+          expect(journal.last()).toMatchObject({ key: home });
+          await openai.responses.create({ model: KEYS, input: "other" });
+        }
+        await openai.responses.retrieve(first.id);
+        expect(journal.last()).toMatchObject({ method: "GET", key: home });
+        const items = await weir.root.ok<{ id: number }[]>("GET", `/api/channel/${several}/keys`);
+        const held = items[["good-a", "good-b", "good-c"].indexOf(home)]?.id;
+        await weir.root.ok("PUT", `/api/channel/${several}/keys`, { key_ids: [held], status: 2 });
+        const before = journal.entries.length;
+        expect(await failing(openai.responses.create({ model: KEYS, input: "on", previous_response_id: first.id }))).toMatchObject({ status: 404, code: "previous_response_not_found" });
+        expect(await failing(openai.responses.retrieve(first.id))).toMatchObject({ status: 404, code: "response_not_found" });
+        expect(journal.entries.length).toBe(before);
+        // Others are served all the same.
+        expect(await openai.responses.create({ model: KEYS, input: WORDS })).toMatchObject({ output_text: WORDS });
       });
 
       test("is asked for it, lists its input, and forgets it", async () => {

@@ -7,11 +7,12 @@
  */
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eq, isNotNull } from "drizzle-orm";
+import { eq, isNotNull, ne } from "drizzle-orm";
 import { isOptionKey, option } from "../../shared/options";
 import { type Db, openDb, run } from "../db/client";
 import type { Env } from "../env";
 import { demoKey } from "../features/demo/key";
+import { rotateSetting } from "../features/notice/setting";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { createSecrets, randomText, type Secrets } from "../lib/secrets";
@@ -44,11 +45,22 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
       const anew = { key_cipher: next.encrypt("channel-key", key), key_hash: key ? next.hash("channel-key", key) : "" };
       yield* run(q.update(t.channels).set(anew).where(eq(t.channels.id, id)));
     }
+    const keys = yield* run(q.select({ id: t.channel_keys.id, cipher: t.channel_keys.key_cipher }).from(t.channel_keys));
+    for (const { id, cipher } of keys) {
+      const key = old.decrypt("channel-key", cipher);
+      const anew = { key_cipher: next.encrypt("channel-key", key), key_hash: next.hash("channel-key", key) };
+      yield* run(q.update(t.channel_keys).set(anew).where(eq(t.channel_keys.id, id)));
+    }
     const redemptions = yield* run(q.select({ id: t.redemptions.id, cipher: t.redemptions.key_cipher }).from(t.redemptions));
     for (const { id, cipher } of redemptions) {
       const code = old.decrypt("redemption-key", cipher);
       const anew = { key_cipher: next.encrypt("redemption-key", code), key_hash: next.hash("redemption-key", code) };
       yield* run(q.update(t.redemptions).set(anew).where(eq(t.redemptions.id, id)));
+    }
+    const users = yield* run(q.select({ id: t.users.id, setting: t.users.setting }).from(t.users).where(ne(t.users.setting, "")));
+    for (const { id, setting } of users) {
+      const anew = rotateSetting(setting, old, next);
+      if (anew !== undefined) yield* run(q.update(t.users).set({ setting: anew }).where(eq(t.users.id, id)));
     }
     const options = (yield* run(q.select().from(t.options))).filter(({ key }) => isOptionKey(key) && option(key).secret);
     for (const { key, value } of options) {

@@ -61,7 +61,7 @@ const base = t.procedure.use(async ({ ctx, meta, next, path }) => {
 });
 
 /** The signed-in context, or the error that says why there is none. */
-function signedIn(ctx: Ctx, role: number): UserCtx {
+export function signedIn(ctx: Ctx, role: number): UserCtx {
   if (ctx.actor.kind !== "user") {
     fail((ctx.actor.kind === "guest" && ctx.actor.problem) || "not_signed_in");
   }

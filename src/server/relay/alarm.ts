@@ -50,8 +50,9 @@ export class Alarm {
     if (arm) this.#arm();
   }
 
-  /** Pings after `ms` of silence; 0 = never. */
+  /** Pings after `ms` of silence; 0 = never. The same interval again goes on as it was. */
   pings(ms: number): void {
+    if (ms === this.#pingEvery) return;
     this.#pingEvery = ms;
     this.#pingAt = ms > 0 ? this.now() + ms : Infinity;
     this.#arm();

@@ -6,7 +6,7 @@ import type { Call } from "./call";
 import { openaiChat } from "./dialects/openai-chat/dialect";
 import type { AnswerContext } from "./dialects/translation";
 import type { RelayError } from "./error";
-import type { AnswerEvent, ChatEvent, ChatResult, Usage, Warning, WireError } from "./events";
+import type { AnswerEvent, ChatAnswer, ChatEvent, ChatResult, Usage, Warning, WireError } from "./events";
 import { Failed } from "./failed";
 import { classifyErrorIn200, failureOf } from "./failures";
 import { isObject, outline, tryParse } from "./json";
@@ -15,6 +15,8 @@ import type { Wording } from "./operations/operation";
 import { Passage } from "./passage";
 import { type Bytes, firstFrameEnd, readFrame, REPEAT_LIMIT, TAIL_LIMIT } from "./sse";
 import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
+import { standardForm } from "./standard-form";
+import { ThoughtsInText, thoughtsInText } from "./thoughts-in-text";
 import { StreamTranslator, translateAnswer } from "./translate";
 
 /** Whole answers beyond this are read in outline (embeddings are lists of numbers of any length). */
@@ -56,10 +58,23 @@ function contextOf(call: Call): AnswerContext {
 /** Most bytes of one frame: the last one of a Responses stream repeats the whole answer. */
 export const longestFrame = (dialect: UpstreamDialectKey): number => (dialect === "openai-responses" ? REPEAT_LIMIT : TAIL_LIMIT);
 
+/** What the channel that answers wants done to its chat answers. */
+function wishesOf({ channel, dialect, operation }: Call): { anew: boolean; thoughts: boolean; standard: boolean } {
+  const { force_format, thinking_to_content } = operation.key === "chat" ? (channel?.setting ?? {}) : {};
+  // Other dialects have a place of their own for thoughts.
+  const thoughts = thinking_to_content === true && dialect.key === "openai-chat";
+  const standard = force_format === true;
+  return { anew: thoughts || standard, thoughts, standard };
+}
+
 /** The reader of a stream in `dialect`. */
 export function answerReader(call: Call, dialect: UpstreamDialectKey): AnswerReader {
   const { key } = call.dialect;
-  if (key !== dialect) return new StreamTranslator(dialect, key, contextOf(call));
+  const { anew, thoughts } = wishesOf(call);
+  if (key !== dialect || anew) {
+    const decoder = upstreamDialects[dialect].streamDecoder(call.request_id);
+    return new StreamTranslator(dialect, key, contextOf(call), thoughts ? new ThoughtsInText(decoder) : decoder);
+  }
   return key === "openai-chat" ? new Meter(openaiChat, call.request.include_usage) : new Passage(key, contextOf(call));
 }
 
@@ -67,13 +82,18 @@ export function answerReader(call: Call, dialect: UpstreamDialectKey): AnswerRea
 export function readAnswer(call: Call, dialect: UpstreamDialectKey, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
   const { key } = call.dialect;
   const { wording } = call.operation;
+  const { anew, thoughts, standard } = wishesOf(call);
   if (dialect === "openai-chat" && wording) return reworded(wording, bytes);
-  if (key === "openai-chat" && dialect === key) return readOwn(bytes);
+  if (key === "openai-chat" && dialect === key && !anew) return readOwn(bytes);
   const parsed = tryParse(bytes);
-  const answer = isObject(parsed) ? translateAnswer(dialect, key, parsed, contextOf(call)) : undefined;
+  const edit = (answer: ChatAnswer): ChatAnswer => {
+    const told = thoughts ? thoughtsInText(answer) : answer;
+    return standard ? standardForm(told) : told;
+  };
+  const answer = isObject(parsed) ? translateAnswer(dialect, key, parsed, contextOf(call), edit) : undefined;
   if (!answer) return undefined;
   const result = { usage: answer.usage, content_bytes: answer.contentBytes };
-  if (key === dialect) return { body: bytes, result };
+  if (key === dialect && !anew) return { body: bytes, result };
   call.warnings = [...call.warnings, ...answer.warnings];
   return { body: Buffer.from(JSON.stringify(answer.body)), result };
 }

@@ -10,8 +10,10 @@ import type { ChatResult, Warn } from "./events";
 import { Failed } from "./failed";
 import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfterSeconds } from "./failures";
 import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/direct-answer";
+import { placeOf } from "./providers/key-place";
 import { exchange, readChannelError } from "./providers/speak";
 import { toolsFor } from "./providers/tools";
+import { patienceOf } from "./patience";
 import type { PoolChannel } from "./seams";
 import { FrameSplitter, FrameTooLarge, type Bytes } from "./sse";
 import { buildRequest, lastFrame, readErrorBody, type UpstreamStream, upstreamRequestId } from "./upstream";
@@ -42,10 +44,16 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     duration_ms: 0,
     first_content_ms: -1,
     upstream_request_id: "",
+    ...(channel.key_row && { key: channel.key_row }),
   };
   call.attempts.push(record);
   call.channel = channel;
-  engine.routing.cooling.begin(channel.id, call.request.model, record);
+  engine.routing.cooling.begin(placeOf(channel), call.request.model, record);
+
+  const { connectMs, firstByteMs, pingMs, totalMs } = patienceOf(seams.option, channel);
+  if (call.request.stream && !call.operation.direct) alarm.pings(pingMs);
+  // A channel may be given less time than the call has left, never more.
+  alarm.total(Math.min(totalMs, call.arrived + seams.option.totalTimeoutMs - started));
 
   const controller = new AbortController();
   let expired: Phase | undefined;
@@ -62,12 +70,11 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     call.upstream_model = outgoing.model;
     call.warnings = request.warnings;
 
-    const { connectTimeoutMs, firstByteTimeoutMs } = seams.option;
     const firstByteLimit = (): void => {
       alarm.onLimit = expire;
-      alarm.limit("first byte", Math.max(0, firstByteTimeoutMs - (seams.now() - started)));
+      alarm.limit("first byte", Math.max(0, firstByteMs - (seams.now() - started)));
     };
-    if (connectTimeoutMs < firstByteTimeoutMs && !channel.setting.proxy) {
+    if (connectMs < firstByteMs && !channel.setting.proxy) {
       // fetch does not tell when it is connected: when nothing came in time, another connection is tried beside it.
       alarm.onLimit = (phase) => {
         if (phase !== "connect") return expire(phase);
@@ -78,7 +85,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
           controller.abort();
         }, () => undefined);
       };
-      alarm.limit("connect", connectTimeoutMs);
+      alarm.limit("connect", connectMs);
     } else {
       firstByteLimit();
     }
@@ -96,7 +103,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     }
     call.first_content_at = seams.now();
     record.first_content_ms = call.first_content_at - started;
-    engine.routing.cooling.served(channel.id, call.request.model, started);
+    engine.routing.cooling.served(placeOf(channel), call.request.model, started);
   } catch (error) {
     controller.abort();
     outcome = { ok: false, failure: explain(error, record.status, expired, unreachable) };
@@ -110,7 +117,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.tokens.drop(channel);
     record.failure = failure.class;
     record.message = failure.error ? failure.error.message : (failure.phase ?? "");
-    engine.routing.cooling.failed(channel.id, call.request.model, record, started, failure);
+    engine.routing.cooling.failed(placeOf(channel), call.request.model, record, started, failure);
     if (!call.left) reportFailure(call, channel, failure);
   }
   return outcome;

@@ -75,6 +75,8 @@ export interface Call {
   readonly path: string;
   /** The beta features of its dialect that the caller asks for: Anthropic's header of that name. */
   readonly betas: string;
+  /** The version of the API that his address names, "" = none. */
+  readonly api_version: string;
   /** The program that calls, by its User-Agent. */
   readonly client_type: string;
   readonly request_id: string;

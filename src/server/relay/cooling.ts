@@ -33,7 +33,7 @@ export class Cooling {
   constructor(readonly now: () => number) {}
 
   /** Leaves the pair alone for `ms` from now, or longer when it already is. */
-  add(channel: number, model: string, ms: number): void {
+  add(channel: number | string, model: string, ms: number): void {
     if (ms <= 0) return;
     const key = `${channel} ${model}`;
     const now = this.now();
@@ -48,7 +48,7 @@ export class Cooling {
   }
 
   /** Where the pair stands for a call that looks for a channel. */
-  standing(channel: number, model: string): Standing {
+  standing(channel: number | string, model: string): Standing {
     if (this.#pauses.size === 0) return "ready";
     const pause = this.#pauses.get(`${channel} ${model}`);
     if (!pause) return "ready";
@@ -58,14 +58,14 @@ export class Cooling {
   }
 
   /** `attempt` goes to the pair now: when it is half open and nobody probes it, this is the probe. */
-  begin(channel: number, model: string, attempt: object): void {
+  begin(channel: number | string, model: string, attempt: object): void {
     if (this.#pauses.size === 0) return;
     const pause = this.#pauses.get(`${channel} ${model}`);
     if (pause && pause.until <= this.now()) pause.probe ??= attempt;
   }
 
   /** The attempt that began at `started` was answered: the pair works again. */
-  served(channel: number, model: string, started: number): void {
+  served(channel: number | string, model: string, started: number): void {
     if (this.#pauses.size === 0) return;
     const key = `${channel} ${model}`;
     const pause = this.#pauses.get(key);
@@ -74,7 +74,7 @@ export class Cooling {
   }
 
   /** The attempt that began at `started` failed. */
-  failed(channel: number, model: string, attempt: object, started: number, failure: Pick<Failure, "cool_ms" | "retry_after_s" | "owner">): void {
+  failed(channel: number | string, model: string, attempt: object, started: number, failure: Pick<Failure, "cool_ms" | "retry_after_s" | "owner">): void {
     const pause = this.#pauses.size > 0 ? this.#pauses.get(`${channel} ${model}`) : undefined;
     const now = this.now();
     if (!pause || pause.until > now || started < pause.since) {

@@ -1,6 +1,7 @@
 /** The end of the story: attempts, then the answer, whole or streamed, or the error that the caller gets. */
 import type { EndReason } from "../../shared/log";
 import type { Call } from "./call";
+import { ContentTap } from "./content";
 import type { Door } from "./door";
 import { callError } from "./error";
 import { type Failure, failureOf } from "./failures";
@@ -13,6 +14,7 @@ import { runAttempts, type TriesOutcome } from "./tries";
 
 /** Tries the channels of `selection` and answers. The call has its hold; here it ends. */
 export function deliver(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
+  door.tap = ContentTap.of(call);
   if (call.operation.direct) return answerDirect(call, selection, money, door, refuse);
   return (call.request.stream ? answerStream : answerWhole)(call, selection, money, door);
 }
@@ -33,7 +35,6 @@ async function answerWhole(call: Call, selection: Selection, money: CallMoney, d
 /** A streamed answer: its head goes with the first content, or with a ping when that takes long. */
 async function answerStream(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
   const outcome = runAttempts(call, selection);
-  call.alarm.pings(call.engine.seams.option.pingAfterMs);
   const first = await Promise.race([outcome, new Promise<"ping">((resolve) => (call.alarm.onPing = () => resolve("ping")))]);
   if (first !== "ping" && (!first.ok || first.kind !== "stream")) return refuse(call, money, door, first);
   const fail = (failure: Failure, reason: EndReason): Promise<void> => failed(call, money, failure, reason);

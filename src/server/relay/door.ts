@@ -1,5 +1,6 @@
 /** HTTP manners of the relay: where the key stands, what answers carry, who may call from a browser. */
 import type { Lang } from "../../shared/text";
+import type { ContentTap } from "./content";
 import type { CallerDialect } from "./dialects/dialect";
 import type { RelayError } from "./error";
 import { asJsonArray } from "./json-array";
@@ -28,8 +29,21 @@ export function presentedKey(request: Request): string | undefined {
     const protocol = offeredProtocols(request).find((name) => name.startsWith(KEY_PROTOCOL));
     if (protocol) return protocol.slice(KEY_PROTOCOL.length);
   }
-  const query = request.url.indexOf("?");
-  return query < 0 ? undefined : (new URLSearchParams(request.url.slice(query)).get("key") ?? undefined);
+  return inQuery(request, "key");
+}
+
+function inQuery({ url }: Request, name: string): string | undefined {
+  const query = url.indexOf("?");
+  return query < 0 ? undefined : (new URLSearchParams(url.slice(query)).get(name) ?? undefined);
+}
+
+/** What can be a dated version of an API. */
+const VERSION = /^[\w.-]{1,32}$/;
+
+/** The version of the API that the caller's address names (Azure's `?api-version=`), "" = none. */
+export function askedVersion(request: Request): string {
+  const version = inQuery(request, "api-version") ?? "";
+  return VERSION.test(version) ? version : "";
 }
 
 /** The language of messages: English where the caller asks for it first, Chinese otherwise. */
@@ -65,6 +79,8 @@ export class Door {
   limits: Readonly<Record<string, string>> | undefined;
   /** Events go out as one JSON array. */
   array = false;
+  /** Reads along where contents are kept. */
+  tap: ContentTap | undefined;
 
   constructor(
     readonly requestId: string,
@@ -76,7 +92,7 @@ export class Door {
     const headers = answerHeaders("application/json", this.requestId, this.origin);
     if (more) Object.assign(headers, more);
     if (this.limits) Object.assign(headers, this.limits);
-    return new Response(body, { status, headers });
+    return new Response(this.tap ? this.tap.take(body, "application/json") : body, { status, headers });
   }
 
   /** An answer that is passed through; `contentType` is one that the relay has chosen or recognised. */
@@ -85,7 +101,7 @@ export class Door {
     headers["x-content-type-options"] = "nosniff";
     if (contentType.startsWith("text/event-stream")) headers["cache-control"] = "no-cache";
     if (this.limits) Object.assign(headers, this.limits);
-    return new Response(body, { headers });
+    return new Response(this.tap ? this.tap.take(body, contentType) : body, { headers });
   }
 
   /** A streamed answer. */
@@ -94,7 +110,8 @@ export class Door {
     const headers = answerHeaders(type, this.requestId, this.origin);
     headers["cache-control"] = "no-cache";
     if (this.limits) Object.assign(headers, this.limits);
-    return new Response(this.array ? asJsonArray(body) : body, { headers });
+    const events = this.tap ? this.tap.take(body, type) : body;
+    return new Response(this.array ? asJsonArray(events) : events, { headers });
   }
 
   /** An error in the dialect of the caller. */

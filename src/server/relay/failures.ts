@@ -51,6 +51,11 @@ export const failureRules: Readonly<Record<FailureClass, Rule>> = {
   cut: { owner: "upstream", retry: true, cool_ms: 0, disable: false, status: 502, quote: false },
 };
 
+/** Failures that are a key's own: another key of the same channel may do. */
+const ofKey: ReadonlySet<FailureClass> = new Set(["rate_limited", "quota_exhausted", "bad_credentials", "forbidden"]);
+
+export const isOfKey = (failure: Pick<Failure, "class">): boolean => ofKey.has(failure.class);
+
 /** A failed attempt, judged. */
 export interface Failure extends Rule {
   readonly class: FailureClass;

@@ -1,20 +1,42 @@
-/** Group auto: a call is held at the dearest of its groups and billed at the one that serves (C-260). */
+/**
+ * What a call costs before it is known who serves it, and when it is. A call is held at the dearest price that is possible
+ * (group auto: of its groups, C-260; channels that bill by the upstream's name: of those names) and billed at the one that
+ * serves.
+ */
 import { type CompiledPrice, estimateUpperBound } from "../../shared/pricing";
 import type { Call } from "./call";
-import type { Caller, Seams } from "./seams";
+import type { Caller, PoolChannel, Seams } from "./seams";
 
-/** The price of a model for a caller; with group auto the dearest, for one model only the ratio differs. */
-export function priceFor({ price }: Pick<Seams, "price">, { group, groups, user_group }: Caller, model: string): CompiledPrice | undefined {
-  if (!groups) return price(model, group, user_group);
-  const prices = groups.map((name) => price(model, name, user_group)).filter((found) => found !== undefined);
+/** The name that a call through `channel` is priced by (setting.bill_by). */
+const billedAs = ({ setting, model_mapping }: PoolChannel, model: string): string =>
+  setting.bill_by === "upstream" ? (model_mapping.get(model) ?? model) : model;
+
+/** The dearest price of a model for a caller, over his groups and the names that the candidates bill by; undefined without any. */
+export function priceFor(
+  { price }: Pick<Seams, "price">,
+  { group, groups, user_group }: Caller,
+  model: string,
+  candidates: readonly PoolChannel[],
+): CompiledPrice | undefined {
+  const others = candidates.some(({ setting }) => setting.bill_by === "upstream");
+  if (!groups && !others) return price(model, group, user_group);
+  const names = others ? new Set([model, ...candidates.map((channel) => billedAs(channel, model))]) : [model];
+  const prices = [...names].flatMap((name) => (groups ?? [group]).map((one) => price(name, one, user_group))).filter((found) => found !== undefined);
   const cost = (found: CompiledPrice): number => estimateUpperBound(found, 1_000_000, 1_000_000);
   return prices.toSorted((a, b) => cost(b) - cost(a))[0];
 }
 
-/** The next attempt is made in this group (undefined: the call has only one): price, bill and log row are the group's. */
-export function serveIn(call: Call, group: string | undefined): void {
-  if (group === undefined || group === call.caller.group) return;
-  call.caller = { ...call.caller, group };
-  const listed = call.engine.seams.price(call.request.model, group, call.caller.user_group);
-  if (listed) call.price = call.request.terms?.priced?.(listed) ?? listed;
+/**
+ * The next attempt is made at this channel, in this group (undefined: the call has only one): price, bill and log row are
+ * theirs. An upstream's name without a price is billed as the model that was asked for.
+ */
+export function serveIn(call: Call, channel: PoolChannel, group: string | undefined): void {
+  const moved = group !== undefined && group !== call.caller.group;
+  if (moved) call.caller = { ...call.caller, group };
+  const { engine, caller, request } = call;
+  const name = billedAs(channel, request.model);
+  if (!moved && name === call.price.model) return;
+  const priced = (model: string): CompiledPrice | undefined => engine.seams.price(model, caller.group, caller.user_group);
+  const listed = priced(name) ?? priced(request.model);
+  if (listed) call.price = request.terms?.priced?.(listed) ?? listed;
 }

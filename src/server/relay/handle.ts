@@ -3,27 +3,28 @@ import { knownClientType } from "../../shared/client-type";
 import { AppError, fail } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 import type { Logger } from "../lib/log";
+import { fetchThrough } from "../lib/proxy";
 import { Alarm, realTimers } from "./alarm";
 import { answerAside } from "./aside";
 import { parseBody, readBody } from "./body";
 import type { Call, Engine, RelayDeps, RelayStats } from "./call";
 import { deliver, failed } from "./deliver";
-import type { CallerDialect } from "./dialects/dialect";
-import { callerLang, Door, presentedKey } from "./door";
+import { askedVersion, callerLang, Door, presentedKey } from "./door";
 import { thrownError } from "./error";
 import { failureOf } from "./failures";
 import type { JsonObject } from "./json";
 import { priceFor } from "./groups";
 import { enter } from "./limits";
-import { CallMoney } from "./money";
+import { BYTES_PER_TOKEN, CallMoney } from "./money";
 import { receive } from "./operations/direct";
 import type { Form } from "./operations/form";
 import { answerLookup } from "./operations/lookups";
 import type { Operation } from "./operations/operation";
+import { patienceOf } from "./patience";
 import { reachable } from "./probe";
 import { Tokens } from "./providers/tokens";
 import { endSessions } from "./realtime/drain";
-import { openRealtime, type Upgrade } from "./realtime/open";
+import { openRealtime, type RealtimeArrival, type Upgrade } from "./realtime/open";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
 import { refusedRow } from "./row";
 import { createRouting } from "./routing";
@@ -33,7 +34,6 @@ import { refuseSensitive } from "./sensitive";
 import type { Bytes } from "./sse";
 import { stickyKey } from "./sticky";
 import { Thread } from "./stored/thread";
-import { DRAIN_MS } from "./stream";
 import { traceOf, unwatched } from "./watch";
 
 export interface Relay {
@@ -56,7 +56,7 @@ export type Admit = (body: JsonObject, lang: Lang) => Promise<{ caller: Caller; 
 export function createRelay(seams: Seams, { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>): Relay {
   const stats: RelayStats = { open_calls: 0, open_streams: 0, open_sessions: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
   const engine: Engine = {
-    timers: realTimers, watch: unwatched, fetch: (url, init) => fetch(url, init), reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
+    timers: realTimers, watch: unwatched, fetch: fetchThrough, reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
     seams, tokens: new Tokens(), stats, sessions: new Set(), draining: false,
   };
   return {
@@ -87,7 +87,7 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
     if (route.operation === "unserved") fail("api_not_implemented", { method: request.method, path });
     if (route.operation === "aside") return await answerAside(route.answer, { engine, caller, request, door, dialect, lang, request_id: requestId });
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
-    const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, ...traceOf(engine, request) };
+    const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, api_version: askedVersion(request), ...traceOf(engine, request) };
     if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
     if (typeof route.operation === "string") return await answerLookup(engine, route, caller, request, door, lang);
     door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
@@ -106,17 +106,8 @@ async function callerOf({ seams }: Engine, request: Request, ip: string, lang: L
   return { caller, body: Buffer.from(JSON.stringify(body)) };
 }
 
-interface Arrival {
-  dialect: CallerDialect;
+interface Arrival extends RealtimeArrival {
   operation: Operation;
-  caller: Caller;
-  lang: Lang;
-  ip: string;
-  path: string;
-  client_type: string;
-  request_id: string;
-  arrived: number;
-  traceparent?: string;
 }
 
 /** A call with an operation: read, price, select, hold, attempt, answer. */
@@ -136,17 +127,17 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
     refuseSensitive(seams, received);
     // Who serves it first: a model that nobody serves is unknown, whatever its price.
-    const selection = engine.routing.select({ caller, operation, model });
+    const selection = engine.routing.select({ caller, operation, model, input: Math.ceil(input_bound / BYTES_PER_TOKEN) });
     thread?.narrow(selection);
     const sticky_key = selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json
       ? stickyKey(received.json, caller.user_id, caller.group, model) : undefined;
     if (sticky_key !== undefined) selection.prefer(engine.routing.sticky, sticky_key, engine.stats);
-    const listed = priceFor(seams, caller, model) ?? fail("model_price_missing", { model });
+    const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
     const price = asked.terms?.priced?.(listed) ?? listed;
     // Written out: a spread of so many members costs a microsecond.
     const call: Call = {
       dialect: arrival.dialect, operation, caller, lang: arrival.lang, ip: arrival.ip, path: arrival.path, client_type: arrival.client_type,
-      betas: request.headers.get("anthropic-beta") ?? "", request_id: arrival.request_id, arrived: arrival.arrived, engine, request: asked, body, form, price, input_bound,
+      betas: request.headers.get("anthropic-beta") ?? "", api_version: arrival.api_version, request_id: arrival.request_id, arrived: arrival.arrived, engine, request: asked, body, form, price, input_bound,
       alarm: new Alarm(() => seams.now(), engine.timers), attempts: [], explain: () => selection.explain(),
       channel: undefined, need: { model, tokens: 0, units: 0 }, room: undefined, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
     };
@@ -171,7 +162,6 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
   }
   const { call, selection, money } = prepared;
   engine.stats.open_calls++;
-  call.alarm.total(seams.option.totalTimeoutMs);
   request.signal.addEventListener("abort", () => leave(call), { once: true });
   try {
     return await deliver(call, selection, money, door);
@@ -188,6 +178,6 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
 function leave(call: Call): void {
   if (call.left || call.over) return;
   call.left = true;
-  call.alarm.total(DRAIN_MS, true);
+  call.alarm.total(patienceOf(call.engine.seams.option, call.channel).drainMs, true);
   call.onLeave?.();
 }

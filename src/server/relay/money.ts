@@ -126,7 +126,7 @@ export class CallMoney {
     const step = Math.min(room, this.#step);
     const running = quotaOf(price, { input: input_bound, output: used });
     try {
-      const units = estimateUpperBound(price, 0, step);
+      const units = estimateUpperBound(price, 0, step, { context: input_bound });
       const allowed = await askBudgets(this.#call, units);
       const granted = await engine.seams.ledger.extend(request_id, allowed ? units : 0, running);
       if (allowed && granted) this.#covered += step;

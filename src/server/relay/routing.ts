@@ -4,6 +4,7 @@
  */
 import { fail } from "../../shared/errors";
 import { Cooling } from "./cooling";
+import { KeyTurns } from "./keys";
 import type { Operation } from "./operations/operation";
 import { dialectOf } from "./providers/speak";
 import { findRoute } from "./routes";
@@ -17,15 +18,18 @@ export interface Destination {
   caller: Pick<Caller, "group" | "groups" | "channel_id">;
   operation: Operation;
   model: string;
+  /** Its input in tokens, as far as it can be told from its size. */
+  input?: number;
 }
 
 export interface Routing {
   readonly pool: Pool;
   readonly cooling: Cooling;
   readonly sticky: Sticky;
+  readonly keys: KeyTurns;
   /**
    * The channels that may be tried. Throws what the caller gets when there is none: model_not_found,
-   * channel_database_inconsistent, operation_unsupported, channel_disabled, invalid_request.
+   * channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled, invalid_request.
    */
   select(destination: Destination): Selection;
   /** What `select` would answer a call, and in which order; nothing is tried or taken. Throws the same, and not_found. */
@@ -84,11 +88,12 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
     pool,
     cooling,
     sticky: new Sticky(now),
-    select: ({ caller, operation, model }) => {
+    keys: new KeyTurns(random),
+    select: ({ caller, operation, model, input }) => {
       const { candidates, stages } = candidatesOf(pool, caller, model);
       const supports = (channel: PoolChannel): boolean => urlOf(channel, operation, model) !== undefined;
-      const selection = new Selection({ candidates, model, cooling, supports, random, stages });
-      if (selection.left === 0) fail("operation_unsupported", { group: caller.group, model });
+      const selection = new Selection({ candidates, model, input, cooling, supports, random, stages });
+      if (selection.left === 0) fail(selection.tooLong ? "input_too_long" : "operation_unsupported", { group: caller.group, model });
       return selection;
     },
     plan: (call) => planOf(routing, call),

@@ -74,11 +74,12 @@ type PriceMember =
 export function draftOf(call: Call): string {
   const { caller, request, price, path, lang } = call;
   const texts = textsOf(price);
-  const key = `${lang} ${path}`;
+  // A price may be that of another name (setting.bill_by).
+  const key = `${lang} ${path} ${request.model}`;
   let start = texts.drafts.get(key);
   if (start === undefined) {
     const other = `${texts.facts},${JSON.stringify({ request_path: path, estimated: true }).slice(1)}`;
-    start = JSON.stringify({ group: price.group, model_name: price.model, content: texts.content[lang], other }).slice(0, -1);
+    start = JSON.stringify({ group: price.group, model_name: request.model, content: texts.content[lang], other }).slice(0, -1);
     texts.drafts.set(key, start);
   }
   const { username, token_name } = caller;
@@ -105,6 +106,7 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
     other.is_model_mapped = true;
     other.upstream_model_name = call.upstream_model;
   }
+  if (channel?.setting.bill_by === "upstream" && call.price.model !== request.model) other.billed_model = call.price.model;
   if (outcome.estimated) other.estimated = true;
   if (call.warnings.length > 0) {
     other.warnings = call.warnings.slice(0, MOST_WARNINGS).map(({ code, detail }) => `${code}: ${cleanText(detail)}`);

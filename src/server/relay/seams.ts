@@ -2,13 +2,17 @@
  * The five seams at which the data plane meets the control plane: authenticate a token, know a price, pick a channel,
  * move money, write a log. The relay sees nothing else of the features and no database.
  */
+import type { MultiKeyMode } from "../../shared/channel-keys";
+import type { ChannelSetting } from "../../shared/channel-setting";
 import type { ChannelType } from "../../shared/channel-types";
+import type { HeaderRules } from "../../shared/header-override";
 import type { LimitSet } from "../../shared/limits";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
 import type { ChannelTrouble } from "../features/channel/auto-status";
 import type { WordList } from "../features/option/word-list";
-import type { CallLog, Ledger } from "../features/wallet/ledger";
+import type { CallLedger, CallLog } from "../features/wallet/ledger";
+import type { KeepContent } from "./content";
 import type { Limits } from "./limits";
 import type { Shelf } from "./stored/shelf";
 
@@ -59,10 +63,22 @@ export interface PoolChannel {
   model_mapping: ReadonlyMap<string, string>;
   /** Upstream status -> status seen by retry, disable and caller. */
   status_mapping: ReadonlyMap<number, number>;
-  setting: Readonly<Record<string, unknown>>;
+  setting: ChannelSetting;
   /** Its own limits, members of `setting`; absent when it has none. */
   limits?: LimitSet;
   test_model: string;
+  /** Calls whose input is longer go elsewhere; absent and 0 = no limit. */
+  max_input_tokens?: number;
+  /** Its keys, where it has several: the channel once with each enabled one, in their order. */
+  keys?: readonly PoolChannel[];
+  /** How an attempt takes one of them. */
+  multi_key_mode?: MultiKeyMode;
+  /** The one of several keys that `key` is. */
+  key_row?: { id: number; position: number; hint: string };
+  /** What it changes in a JSON body, the last thing before it is sent (param_override). */
+  override?: (body: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+  /** What it changes in the headers (header_override). */
+  headers?: HeaderRules;
 }
 
 export interface Pool {
@@ -100,11 +116,13 @@ export interface Seams {
   /** undefined when the model has neither price nor ratio and SelfUseMode is off. */
   price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
   pool: Pool;
-  ledger: Ledger;
+  ledger: CallLedger;
   /** What the caller may spend: his token's figures, or his own (option DisplayTokenStatEnabled). */
   funds(caller: Caller): Promise<Funds>;
   /** Writes the row of a call that was not charged (type 5, error). Never throws into the relay. */
   recordFailure(log: CallLog): Promise<void>;
+  /** Keeps what calls say; absent while the operator keeps no contents (option LogContentEnabled). */
+  readonly keepContent?: KeepContent | undefined;
   limits: Limits;
   /** What callers left behind. */
   shelf: Shelf;

@@ -9,13 +9,14 @@
 import type { ErrorCode } from "../../shared/errors";
 import type { Cooling, Standing } from "./cooling";
 import type { RelayStats } from "./call";
+import { standingOf } from "./keys";
 import type { Sticky } from "./sticky";
 import type { PoolChannel } from "./seams";
 
 /** Why a candidate was not among those drawn from. */
 export interface Skipped {
   channel: number;
-  why: "unsupported" | "elsewhere" | "cooling" | "probing" | "limited";
+  why: "unsupported" | "elsewhere" | "too_long" | "cooling" | "probing" | "limited";
   /** For cooling: what was left of it when the call began. For limited: when there is room again, as far as is known. */
   remaining_ms?: number;
   /** For limited: the error that names the limit. */
@@ -55,6 +56,8 @@ export interface Stage {
 export interface SelectionOptions {
   candidates: readonly PoolChannel[];
   model: string;
+  /** The call's input in tokens, as far as it can be told from its size. */
+  input?: number | undefined;
   cooling: Cooling;
   /** Whether the channel can be asked for this operation at all. */
   supports(channel: PoolChannel): boolean;
@@ -69,7 +72,7 @@ export class Selection {
   readonly #skipped: Skipped[] = [];
   readonly #options: SelectionOptions;
   /** Channel -> index of its stage. */
-  readonly #groups: ReadonlyMap<PoolChannel, number> | undefined;
+  readonly #groups: Map<PoolChannel, number> | undefined;
   #sticky: number | undefined;
   #preferred: number | undefined;
   #stats: RelayStats | undefined;
@@ -84,9 +87,26 @@ export class Selection {
       this.#groups = groups;
     }
     for (const channel of options.candidates) {
-      if (options.supports(channel)) this.#left.push(channel);
-      else this.#skipped.push({ channel: channel.id, why: "unsupported" });
+      const { max_input_tokens: most = 0 } = channel;
+      const why = !options.supports(channel) ? "unsupported" : most > 0 && (options.input ?? 0) > most ? "too_long" : undefined;
+      if (why) this.#skipped.push({ channel: channel.id, why });
+      else this.#left.push(channel);
     }
+  }
+
+  /** The channel may be tried once more: its failure was that of one of its keys, and it has others. */
+  giveBack(channel: PoolChannel): void {
+    this.#left.push(channel);
+  }
+
+  /** All that serve the model, whatever they support. */
+  get candidates(): readonly PoolChannel[] {
+    return this.#options.candidates;
+  }
+
+  /** Some channel would do, but for the length of the input. */
+  get tooLong(): boolean {
+    return this.#skipped.some(({ why }) => why === "too_long");
   }
 
   /** Channels that can still be tried. */
@@ -166,11 +186,14 @@ export class Selection {
     return this.#options.stages?.[this.#stageOf(channel)]?.group;
   }
 
-  /** Leaves only the channels of which this is true: the others cannot know what the call refers to. */
-  only(fits: (channel: PoolChannel) => boolean): void {
+  /** Leaves only the channels that know what the call refers to, with the key that does: `knower` is undefined for the others. */
+  only(knower: (channel: PoolChannel) => PoolChannel | undefined): void {
     for (const channel of this.#left.splice(0)) {
-      if (fits(channel)) this.#left.push(channel);
-      else this.#skipped.push({ channel: channel.id, why: "elsewhere" });
+      const known = knower(channel);
+      if (known) {
+        this.#left.push(known);
+        this.#groups?.set(known, this.#stageOf(channel));
+      } else this.#skipped.push({ channel: channel.id, why: "elsewhere" });
     }
   }
 
@@ -185,7 +208,7 @@ export class Selection {
   }
 
   #standing(channel: PoolChannel): Standing {
-    return this.#options.cooling.standing(channel.id, this.#options.model);
+    return standingOf(this.#options.cooling, channel, this.#options.model);
   }
 
   #isAwake(channel: PoolChannel): boolean {

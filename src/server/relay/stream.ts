@@ -12,12 +12,12 @@ import { callError, ownError, type RelayError } from "./error";
 import { classifyErrorIn200, type Failure, failureOf } from "./failures";
 import { type AnswerReader, answerReader } from "./answer";
 import { BYTES_PER_TOKEN, type CallMoney } from "./money";
+import { type Patience, patienceOf } from "./patience";
 import { FrameTooLarge, type Bytes } from "./sse";
 import type { TriesOutcome } from "./tries";
 import { lastFrame, type UpstreamStream } from "./upstream";
 
-/** How long an upstream is drained for its usage after the caller has left, and how many tokens at most. */
-export const DRAIN_MS = 5_000;
+/** How many tokens an upstream is drained for at most after the caller has left. */
 const DRAIN_TOKENS = 2_000;
 /** How long the end of the upstream's body is awaited after its last word, so that the connection can be used again. */
 const TRAILER_MS = 1_000;
@@ -28,6 +28,8 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
   readonly #money: CallMoney;
   readonly #failed: (failure: Failure, reason: EndReason) => Promise<void>;
   #meter: AnswerReader;
+  /** Of the channel that serves, once it is known. */
+  #patience: Patience;
   #outcome: TriesOutcome | Promise<TriesOutcome> | undefined;
   #upstream: UpstreamStream | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -56,6 +58,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#money = money;
     this.#outcome = outcome;
     this.#failed = failed;
+    this.#patience = patienceOf(call.engine.seams.option, call.channel);
     // Nobody has answered yet: only an error could be said.
     this.#meter = answerReader(call, "openai-chat");
     call.engine.stats.open_streams++;
@@ -107,7 +110,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     try {
       const upstream = this.#upstream ?? (await this.#open());
       if (!upstream) return;
-      const idleMs = this.#call.engine.seams.option.idleTimeoutMs;
+      const { idleMs } = this.#patience;
       if (this.#ready.length > 0) {
         const ready = Buffer.concat(this.#ready.splice(0));
         if (ready.length > 0 && !this.#call.left) this.#send(ready);
@@ -144,10 +147,11 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     if (outcome?.ok && outcome.kind === "stream") {
       this.#upstream = outcome.stream;
       this.#meter = outcome.stream.answer;
-      const { alarm, engine } = this.#call;
+      const { alarm, channel, engine } = this.#call;
+      this.#patience = patienceOf(engine.seams.option, channel);
       alarm.onLimit = (phase) => this.#expire(phase);
       // The wait for the first byte is over; from now on silence counts.
-      alarm.limit("idle", engine.seams.option.idleTimeoutMs);
+      alarm.limit("idle", this.#patience.idleMs);
       await this.#money.commitPrice();
       return outcome.stream;
     }
@@ -190,10 +194,10 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     if (this.#over || this.#leftAt !== 0) return;
     this.#call.left = true;
     this.#leftAt = Math.max(1, this.#meter.contentBytes);
-    this.#call.alarm.total(DRAIN_MS, true);
+    this.#call.alarm.total(this.#patience.drainMs, true);
     const known = this.#meter.usage !== undefined && this.#meter.finished;
     // What was read already is enough.
-    if (this.#upstream && known) this.#upstream.abort();
+    if (this.#upstream && (known || this.#patience.drainMs === 0)) this.#upstream.abort();
     if (!this.#waiting) void this.pull();
   }
 

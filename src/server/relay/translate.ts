@@ -16,6 +16,7 @@ import type {
 import type { RelayError } from "./error";
 import type {
   AnswerEvent,
+  ChatAnswer,
   ChatPrompt,
   DialectKey,
   FinishReason,
@@ -34,7 +35,8 @@ export interface TranslatedRequest {
 }
 
 /**
- * A caller's request for a channel of another dialect. `model` is the upstream's name; usage is always asked for. Throws
+ * A caller's request for a channel of another dialect. `model` is the upstream's name; usage is always asked for; `edit`
+ * is the channel's word on the prompt. Throws
  * RequestFault where the body is not a call of `from`.
  */
 export function translateRequest(
@@ -43,10 +45,11 @@ export function translateRequest(
   body: WireObject,
   model: string,
   address?: RequestAddress,
+  edit: (prompt: ChatPrompt) => ChatPrompt = (prompt) => prompt,
 ): TranslatedRequest {
   const warnings = new Warnings();
   const decoded = chatDialects[from].decodeRequest(body, address);
-  const prompt = { ...decoded, model, ...(decoded.stream && { include_usage: true }) };
+  const prompt = edit({ ...decoded, model, ...(decoded.stream && { include_usage: true }) });
   return { prompt, body: upstreamDialects[to].encodeRequest(prompt, warnings.warn), warnings: warnings.list };
 }
 
@@ -74,9 +77,11 @@ export function translateAnswer(
   to: DialectKey,
   body: WireObject,
   context: AnswerContext,
+  edit: (answer: ChatAnswer) => ChatAnswer = (answer) => answer,
 ): TranslatedAnswer | undefined {
-  const answer = upstreamDialects[from].decodeAnswer(body, context.id);
-  if (!answer) return undefined;
+  const decoded = upstreamDialects[from].decodeAnswer(body, context.id);
+  if (!decoded) return undefined;
+  const answer = edit(decoded);
   const warnings = new Warnings();
   let contentBytes = 0;
   for (const { content } of answer.choices) {
@@ -134,8 +139,9 @@ export class StreamTranslator {
   malformed = false;
   contentBytes = 0;
 
-  constructor(from: UpstreamDialectKey, to: DialectKey, context: AnswerContext) {
-    this.#decoder = upstreamDialects[from].streamDecoder(context.id);
+  /** `decoder` reads `from`, where something is done to what it reads. */
+  constructor(from: UpstreamDialectKey, to: DialectKey, context: AnswerContext, decoder: StreamDecoder = upstreamDialects[from].streamDecoder(context.id)) {
+    this.#decoder = decoder;
     this.#encoder = chatDialects[to].streamEncoder(context, this.#warnings.warn);
   }
 

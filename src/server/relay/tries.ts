@@ -2,8 +2,9 @@
 import type { EndReason } from "../../shared/log";
 import { type Attempt, attempt } from "./attempt";
 import type { Call } from "./call";
-import { type Failure, failureOf } from "./failures";
+import { type Failure, failureOf, isOfKey } from "./failures";
 import { serveIn } from "./groups";
+import { hasAnotherKey } from "./keys";
 import type { PoolChannel } from "./seams";
 import type { Selection } from "./select";
 
@@ -36,7 +37,8 @@ export async function runAttempts(call: Call, selection: Selection): Promise<Tri
 /**
  * Tries channels with `attempt`: at most RetryTimes more after the first, none after the shared time budget, none for a
  * failure that another channel cannot mend, none for a caller who has gone. A channel at a limit of its own is passed over,
- * which is no try. A pinned channel is the only one.
+ * which is no try. A pinned channel is the only one. No channel is tried twice, but with
+ * another of its keys.
  */
 export async function tryChannels<T extends { ok: true }>(
   call: Call, selection: Selection, attempt: (call: Call, channel: PoolChannel) => Promise<T | { ok: false; failure: Failure }>,
@@ -46,7 +48,7 @@ export async function tryChannels<T extends { ok: true }>(
   for (let tries = 0; tries <= option.retryTimes; ) {
     const channel = selection.next();
     if (!channel) break;
-    serveIn(call, selection.groupOf(channel));
+    serveIn(call, channel, selection.groupOf(channel));
     // What the call needs of the channel's own limits; most have none.
     const asked = call.engine.seams.limits.enterChannel(channel, call.caller, call.need);
     const room = asked && (await asked);
@@ -58,7 +60,7 @@ export async function tryChannels<T extends { ok: true }>(
     }
     call.room = room;
     tries++;
-    const outcome = await attempt(call, channel);
+    const outcome = await attempt(call, call.engine.routing.keys.take(channel, call));
     if (outcome.ok) {
       if (call.sticky_key !== undefined) call.engine.routing.sticky.set(call.sticky_key, channel.id);
       return outcome;
@@ -67,6 +69,7 @@ export async function tryChannels<T extends { ok: true }>(
     const left = room?.end({ tokens: 0, success: false, units: 0 });
     if (left) await left;
     if (call.left) return { ok: false, failure, end_reason: "caller_left" };
+    if (isOfKey(failure) && hasAnotherKey(channel, call)) selection.giveBack(channel);
     if (!failure.retry || now() - call.arrived >= option.attemptBudgetMs) break;
   }
   return { ok: false, failure, end_reason: endReasonOf(failure) };

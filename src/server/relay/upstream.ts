@@ -4,6 +4,7 @@ import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning, WireObject } from "./events";
 import { fitted } from "./fit";
+import { withSystemPrompt } from "./providers/rewrite";
 import { isObject, tryParse, withMembers } from "./json";
 import { directUrl } from "./operations/direct";
 import type { Operation } from "./operations/operation";
@@ -35,6 +36,11 @@ export function urlOf(channel: PoolChannel, operation: Operation, model: string,
   return directUrl(addressOf(channel, operation, model, stream), operation, channel.type.complete_url);
 }
 
+/** An address that names a version of the API names the caller's, where he asks for one (C-237). */
+export function withVersion(url: string | undefined, { api_version }: Pick<Call, "api_version">): string | undefined {
+  return api_version === "" ? url : url?.replace(/([?&]api-version=)[^&]*/, (_, name: string) => name + api_version);
+}
+
 /**
  * The request for a channel; undefined when its type does not serve the operation. Nothing of the caller's headers goes with
  * it but the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no call of the caller's dialect.
@@ -44,7 +50,7 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   const model = channel.model_mapping.get(request.model) ?? request.model;
   const provider = providerOf(channel);
   const dialect = dialectOf(channel, operation, model);
-  const url = urlOf(channel, operation, model, request.stream);
+  const url = withVersion(urlOf(channel, operation, model, request.stream), call);
   if (!provider || dialect === undefined || url === undefined) return undefined;
 
   const headers = provider.headers(channel);
@@ -93,11 +99,11 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, model
   const { request, dialect, body } = call;
   const { include_usage, max_top_p } = channel.type;
   const from = dialect.key;
-  if (call.operation.key === "chat" && (from !== to || carriesSeals(body))) {
+  if (call.operation.key === "chat" && (from !== to || channel.setting.system_prompt !== undefined || carriesSeals(body))) {
     const parsed = tryParse(body);
     const own = isObject(parsed) ? parsed : {};
     const address = { model: request.model, stream: request.stream };
-    const translated = translateRequest(from, to, own, model, address);
+    const translated = translateRequest(from, to, own, model, address, (prompt) => withSystemPrompt(prompt, channel));
     const { stream_options: _, ...without } = translated.body;
     const { top_p } = translated.body;
     const kept = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;

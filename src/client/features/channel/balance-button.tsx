@@ -9,25 +9,32 @@ import { Spinner } from "../../ui/spinner";
 import { Tooltip } from "../../ui/tooltip";
 import { usePatchChannels } from "./channel-cache";
 
-type Account = Pick<ChannelView, "id" | "name" | "type" | "balance" | "balance_updated_time">;
+type Account = Pick<ChannelView, "id" | "name" | "type" | "balance" | "balance_currency" | "balance_updated_time">;
+
+/** The vendor's own figure in its own unit; '' is USD. */
+function useAmount(): (balance: number, currency: string) => string {
+  const { t } = useLingui();
+  return (balance, currency) => (currency === "points" ? t`${balance} 点` : `${currency === "CNY" ? "¥" : "$"}${balance.toFixed(2)}`);
+}
 
 /** What the upstream account has left; a press asks the upstream anew, where its type can be asked (C-095). */
 export function BalanceButton({ channel }: { channel: Account }) {
   const { t } = useLingui();
   const utils = trpc.useUtils();
   const patch = usePatchChannels();
+  const say = useAmount();
   const { id, name } = channel;
   const ask = trpc.channel.updateBalance.useMutation({
     onSuccess: ({ balance, currency }) => {
-      patch((row) => (row.id === id ? { ...row, balance, balance_updated_time: Math.floor(Date.now() / 1000) } : row));
-      const left = currency === "points" ? t`${balance} 点` : `${currency === "CNY" ? "¥" : "$"}${balance.toFixed(2)}`;
+      patch((row) => (row.id === id ? { ...row, balance, balance_currency: currency, balance_updated_time: Math.floor(Date.now() / 1000) } : row));
+      const left = say(balance, currency);
       toastSuccess(t`渠道 ${name} 余额更新成功：${left}`);
       // An empty account may have been disabled by this.
       void utils.channel.invalidate();
     },
   });
   const known = channel.balance_updated_time > 0;
-  const amount = `$${channel.balance.toFixed(2)}`;
+  const amount = say(channel.balance, channel.balance_currency);
   const when = formatTime(channel.balance_updated_time);
 
   if (!channelType(channel.type)?.balance) {

@@ -1,19 +1,22 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
-import { useEffect, useId, useRef, useState, type ReactNode, type RefObject } from "react";
+import { lazy, Suspense, useEffect, useId, useRef, useState, type ReactNode, type RefObject } from "react";
 import { FormProvider, useFormContext } from "react-hook-form";
 import { channelTemplates, channelType } from "../../../shared/channel-types";
+import { HEADER_HINT } from "../../../shared/header-override";
 import { DraftNotice } from "../../components/draft-notice";
 import { FormField } from "../../components/form-field";
 import { JsonEditor } from "../../components/json-editor";
 import { cn } from "../../lib/cn";
 import { useHotkeys } from "../../lib/hotkeys";
+import { currentLanguage } from "../../lib/i18n";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Input } from "../../ui/input";
 import { Kbd } from "../../ui/kbd";
 import { NumberField } from "../../ui/number-field";
+import { Skeleton } from "../../ui/skeleton";
 import { SwitchField } from "../../ui/switch";
 import { TokenInput } from "../../ui/token-input";
 import { Tooltip } from "../../ui/tooltip";
@@ -23,16 +26,22 @@ import { MappingEditor } from "./mapping-editor";
 import { ModelsField } from "./models-field";
 import type { ChannelFormState } from "./use-channel-form";
 
+const SettingFields = lazy(() => import("./setting-fields"));
+
 /** The sections of the form in their order, and the fields that each holds. */
 const SECTIONS: readonly { id: string; title: MessageDescriptor; fields: readonly ChannelField[] }[] = [
-  { id: "connection", title: msg`类型与连接`, fields: ["type", "name", "base_url", "key", "other"] },
+  { id: "connection", title: msg`类型与连接`, fields: ["type", "name", "base_url", "multi_key_mode", "key", "other"] },
   { id: "models", title: msg`模型`, fields: ["models"] },
   { id: "routing", title: msg`分组与路由`, fields: ["groups", "tag", "priority", "weight"] },
-  { id: "rewrite", title: msg`映射与改写`, fields: ["model_mapping", "status_code_mapping"] },
+  {
+    id: "rewrite",
+    title: msg`映射与改写`,
+    fields: ["model_mapping", "status_code_mapping", "setting", "param_override", "header_override"],
+  },
   {
     id: "advanced",
     title: msg`高级`,
-    fields: ["openai_organization", "test_model", "auto_ban", "max_input_tokens", "setting", "param_override"],
+    fields: ["openai_organization", "test_model", "auto_ban", "max_input_tokens"],
   },
 ];
 
@@ -55,6 +64,8 @@ const FIELD_NAMES: Readonly<Record<ChannelField, MessageDescriptor>> = {
   max_input_tokens: msg`最大输入 tokens`,
   setting: msg`渠道额外设置`,
   param_override: msg`参数覆盖`,
+  header_override: msg`请求头覆盖`,
+  multi_key_mode: msg`密钥模式`,
 };
 
 /**
@@ -98,7 +109,7 @@ export function ChannelForm({ state, level }: { state: ChannelFormState; level: 
           }}
         >
           <Section formId={formId} id="connection" level={level}>
-            <ConnectionFields stored={stored} />
+            <ConnectionFields stored={stored} channelId={channelId} />
           </Section>
           <Section formId={formId} id="models" level={level}>
             <ModelsField id={channelId} />
@@ -275,7 +286,7 @@ function RoutingFields() {
 
 function RewriteFields() {
   const { t } = useLingui();
-  const { control } = useFormContext<ChannelValues>();
+  const { control, watch } = useFormContext<ChannelValues>();
   const checkCode = (text: string) => (/^[1-5]\d\d$/.test(text) ? null : t`状态码应为三位数字`);
   return (
     <>
@@ -299,6 +310,19 @@ function RewriteFields() {
             check={checkCode}
           />
         )}
+      </FormField>
+      <FormField control={control} name="setting" label={t`渠道额外设置`}>
+        {(field) => (
+          <Suspense fallback={<Skeleton className="h-40" />}>
+            <SettingFields {...field.control} type={channelType(watch("type"))} />
+          </Suspense>
+        )}
+      </FormField>
+      <FormField control={control} name="param_override" label={t`参数覆盖`} hint={t`改写发给上游的请求体：要覆盖的字段，或 operations 列表`}>
+        {(field) => <JsonEditor {...field.control} rows={4} template={PARAM_TEMPLATE} />}
+      </FormField>
+      <FormField control={control} name="header_override" label={t`请求头覆盖`} hint={HEADER_HINT[currentLanguage()]}>
+        {(field) => <JsonEditor {...field.control} rows={4} template={HEADER_TEMPLATE} />}
       </FormField>
     </>
   );
@@ -333,18 +357,12 @@ function AdvancedFields() {
         {(field) => <NumberField {...field.control} min={0} step={1} />}
       </FormField>
       <AutoBanField />
-      <FormField control={control} name="setting" label={t`渠道额外设置`}>
-        {(field) => <JsonEditor {...field.control} rows={4} template={SETTING_TEMPLATE} />}
-      </FormField>
-      <FormField control={control} name="param_override" label={t`参数覆盖`} hint={t`合并进发给上游的请求体`}>
-        {(field) => <JsonEditor {...field.control} rows={4} template={PARAM_TEMPLATE} />}
-      </FormField>
     </>
   );
 }
 
-const SETTING_TEMPLATE = JSON.stringify({ force_format: true, thinking_to_content: true, proxy: "" }, null, 2);
-const PARAM_TEMPLATE = JSON.stringify({ temperature: 0 }, null, 2);
+const PARAM_TEMPLATE = JSON.stringify({ operations: [{ mode: "set", path: "temperature", value: 0, keep_origin: true }] }, null, 2);
+const HEADER_TEMPLATE = JSON.stringify({ "X-Example": "value" }, null, 2);
 
 function AutoBanField() {
   const { t } = useLingui();

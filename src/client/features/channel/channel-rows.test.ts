@@ -9,7 +9,7 @@ const channel = (id: number, tag = "", more: Partial<ChannelView> = {}): Channel
   id, type: 1, name: `c${id}`, key: "", base_url: "", other: "", models: "m", group: "default", model_mapping: "",
   status_code_mapping: "", setting: "", param_override: "", header_override: "", test_model: "", auto_ban: 1, tag,
   priority: 0, weight: 0, openai_organization: "", max_input_tokens: 0, status: 1, response_time: 0, used_quota: 0,
-  balance: 0, balance_updated_time: 0, test_time: 0, created_time: 0, other_info: "", ...more,
+  balance: 0, balance_updated_time: 0, test_time: 0, created_time: 0, other_info: "", multi_key_mode: "", balance_currency: "", ...more,
 });
 
 describe("rows of the list", () => {

@@ -43,7 +43,8 @@ describe("what is sent", () => {
       id: 7, type: 1, name: "a", key: "", base_url: "", other: "", models: "x,y", group: "default", model_mapping: "",
       status_code_mapping: "", setting: "", param_override: "", header_override: "", test_model: "", auto_ban: 1, tag: "",
       priority: 0, weight: 0, openai_organization: "", max_input_tokens: 0, status: 1, response_time: 0, used_quota: 0,
-      balance: 0, balance_updated_time: 0, test_time: 0, created_time: 0, other_info: "",
+      balance: 0, balance_updated_time: 0, test_time: 0, created_time: 0, other_info: "", multi_key_mode: "",
+      balance_currency: "",
     });
     expect(changedFields(stored, { ...stored, models: [...stored.models] })).toEqual([]);
   });

@@ -7,6 +7,7 @@ import type { FieldErrors, Resolver } from "react-hook-form";
 import {
   channelFields, channelIssues, splitKeys, splitList, type ChannelFields, type ChannelView,
 } from "../../../shared/channel";
+import { isMultiKeyMode, type MultiKeyMode } from "../../../shared/channel-keys";
 import { channelType, operationPath } from "../../../shared/channel-types";
 import { DEFAULT_GROUP } from "../../../shared/group";
 import { errors as errorFacts, errorText, type ErrorCode, type ErrorValues } from "../../../shared/errors";
@@ -35,6 +36,9 @@ export interface ChannelValues {
   max_input_tokens: number | null;
   setting: string;
   param_override: string;
+  header_override: string;
+  /** "" = one key, or one channel per key. */
+  multi_key_mode: "" | MultiKeyMode;
 }
 
 export type ChannelField = keyof ChannelValues;
@@ -59,6 +63,8 @@ export const emptyChannel: ChannelValues = {
   max_input_tokens: 0,
   setting: "",
   param_override: "",
+  header_override: "",
+  multi_key_mode: "",
 };
 
 /** The form of a stored channel; its key stays on the server. */
@@ -82,6 +88,8 @@ export function valuesOf(channel: ChannelView): ChannelValues {
     max_input_tokens: channel.max_input_tokens,
     setting: channel.setting,
     param_override: channel.param_override,
+    header_override: channel.header_override,
+    multi_key_mode: isMultiKeyMode(channel.multi_key_mode) ? channel.multi_key_mode : "",
   };
 }
 
@@ -145,7 +153,7 @@ export function complaintsAbout(values: ChannelValues, stored: boolean): Partial
   };
   if (values.type === 0) add("type", t`请选择渠道类型`);
   if (splitList(values.groups).length === 0) add("groups", t`请至少选择一个分组！`);
-  if (stored && splitKeys(values.type, values.key).length > 1) add("key", t`一个渠道只能有一个密钥`);
+  if (stored && values.multi_key_mode === "" && splitKeys(values.type, values.key).length > 1) add("key", t`一个渠道只能有一个密钥`);
 
   const fields = fieldsOf(values);
   for (const issue of channelFields.safeParse(fields).error?.issues ?? []) {
@@ -178,9 +186,13 @@ export function channelResolver(stored: boolean): Resolver<ChannelValues> {
 const FIELD_OF_CODE: Partial<Record<ErrorCode, ChannelField>> = {
   channel_models_missing: "models",
   channel_mapping_invalid: "model_mapping",
+  channel_mapping_loop: "model_mapping",
+  channel_status_mapping_invalid: "status_code_mapping",
   channel_type_unknown: "type",
   channel_key_invalid: "key",
   channel_key_is_id: "key",
+  channel_keys_too_many: "key",
+  channel_keys_left: "multi_key_mode",
   channel_base_url_missing: "base_url",
   channel_base_url_invalid: "base_url",
   priority_not_integer: "priority",
@@ -195,6 +207,9 @@ export function refusedField(data: unknown, values: ChannelValues): ChannelField
   if (data.app === "channel_name_and_key") return values.name.trim() === "" ? "name" : "key";
   if (data.app === "channel_json_invalid" && "values" in data && typeof data.values === "object" && data.values !== null) {
     return formField(String(Reflect.get(data.values, "field")));
+  }
+  if (data.app === "channel_setting_invalid" && "values" in data && typeof data.values === "object" && data.values !== null) {
+    return formField(String(Reflect.get(data.values, "member"))) ?? "setting";
   }
   return FIELD_OF_CODE[data.app] ?? null;
 }

@@ -1,8 +1,9 @@
 import { useLingui } from "@lingui/react/macro";
 import { Eye, EyeOff, FileJson } from "lucide-react";
-import { useRef, useState } from "react";
+import { lazy, Suspense, useRef, useState } from "react";
 import { useFormContext } from "react-hook-form";
 import { splitKeys } from "../../../shared/channel";
+import { isMultiKeyMode } from "../../../shared/channel-keys";
 import { channelType, type ChannelType } from "../../../shared/channel-types";
 import { FormField, type FieldParts } from "../../components/form-field";
 import { JsonEditor } from "../../components/json-editor";
@@ -11,11 +12,15 @@ import { currentLanguage } from "../../lib/i18n";
 import { Button } from "../../ui/button";
 import { IconButton } from "../../ui/icon-button";
 import { Input, Textarea } from "../../ui/input";
+import { Select } from "../../ui/select";
+import { Skeleton } from "../../ui/skeleton";
 import { trimBaseUrl, type ChannelValues } from "./channel-values";
 import { TypePicker } from "./type-picker";
 
+const KeyList = lazy(() => import("./key-list"));
+
 /** Type, name, address, key, and whatever else the picked type declares. */
-export function ConnectionFields({ stored }: { stored: boolean }) {
+export function ConnectionFields({ stored, channelId }: { stored: boolean; channelId: number | undefined }) {
   const { t } = useLingui();
   const form = useFormContext<ChannelValues>();
   const type = channelType(form.watch("type"));
@@ -32,7 +37,13 @@ export function ConnectionFields({ stored }: { stored: boolean }) {
       {type ? (
         <>
           <BaseUrlField type={type} />
+          {channelId !== undefined && stored && form.formState.defaultValues?.multi_key_mode ? (
+            <Suspense fallback={<Skeleton className="h-24" />}>
+              <KeyList channelId={channelId} />
+            </Suspense>
+          ) : null}
           <KeyField type={type} stored={stored} />
+          <KeyModeField stored={stored} />
           {type.other ? <OtherField type={type} declared={type.other} /> : null}
         </>
       ) : null}
@@ -110,6 +121,31 @@ function BaseUrlField({ type }: { type: ChannelType }) {
   );
 }
 
+/** Whether several keys are several channels, or one channel that takes them by chance or in turn. */
+function KeyModeField({ stored }: { stored: boolean }) {
+  const { t } = useLingui();
+  const { control } = useFormContext<ChannelValues>();
+  return (
+    <FormField control={control} name="multi_key_mode" label={t`密钥模式`}>
+      {({ control: wiring, value, setValue }) => (
+        <Select
+          {...wiring}
+          value={value === "" ? ONE_KEY : value}
+          onValueChange={(next) => setValue(isMultiKeyMode(next) ? next : "")}
+          options={[
+            { value: ONE_KEY, label: stored ? t`单个密钥` : t`每个密钥一个渠道` },
+            { value: "random", label: t`一个渠道多个密钥，随机使用` },
+            { value: "polling", label: t`一个渠道多个密钥，轮流使用` },
+          ]}
+        />
+      )}
+    </FormField>
+  );
+}
+
+/** An option's value is never "". */
+const ONE_KEY = "one";
+
 function KeyField({ type, stored }: { type: ChannelType; stored: boolean }) {
   const { t } = useLingui();
   const form = useFormContext<ChannelValues>();
@@ -117,6 +153,7 @@ function KeyField({ type, stored }: { type: ChannelType; stored: boolean }) {
   const file = useRef<HTMLInputElement>(null);
   const isJson = type.key_format.kind === "json";
   const count = splitKeys(type.id, form.watch("key")).length;
+  const several = form.watch("multi_key_mode") !== "";
   const format = type.key_format.hint[currentLanguage()];
 
   return (
@@ -126,7 +163,9 @@ function KeyField({ type, stored }: { type: ChannelType; stored: boolean }) {
       label={t`密钥`}
       required={!stored && !type.key_format.optional}
       hint={
-        count > 1 && !stored ? (
+        several ? (
+          t`每行一个密钥，都属于这个渠道`
+        ) : count > 1 && !stored ? (
           <span role="status" className="text-blue-fg">{t`检测到 ${count} 个密钥，将批量创建 ${count} 个渠道`}</span>
         ) : isJson ? (
           format
@@ -148,7 +187,9 @@ function KeyField({ type, stored }: { type: ChannelType; stored: boolean }) {
               spellCheck={false}
               placeholder={
                 stored
-                  ? t`已保存，留空则不修改`
+                  ? several
+                    ? t`要添加的密钥，留空则不添加`
+                    : t`已保存，留空则不修改`
                   : isJson
                     ? t`粘贴 JSON，或把文件拖到这里`
                     : t`每行一个密钥，多行将批量创建`

@@ -18,6 +18,7 @@ export function LogAttempts({ attempts }: { attempts: readonly AttemptRecord[] }
             <div className="flex flex-wrap items-center gap-2">
               <span className="font-medium">{t`第 ${place} 次`}</span>
               <span className="truncate">{`${attempt.channel} · ${attempt.channel_name}`}</span>
+              {attempt.key ? <span className="font-mono text-xs text-muted">{`#${attempt.key.position} ${attempt.key.hint}`}</span> : null}
               <Badge hue={failed ? "red" : "green"}>{attempt.status > 0 ? attempt.status : t`无响应`}</Badge>
               {failed ? <Badge hue="orange">{attempt.failure}</Badge> : null}
               <span className="text-muted tabular-nums">{formatMilliseconds(attempt.duration_ms)}</span>

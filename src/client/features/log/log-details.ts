@@ -77,6 +77,8 @@ export const ratioNames: Readonly<Record<string, MessageDescriptor>> = {
   cache_ratio: msg`缓存倍率`,
   cache_creation_ratio: msg`缓存写入倍率`,
   cache_creation_1h: msg`一小时缓存系数`,
+  cache_creation_1h_ratio: msg`缓存写入倍率（1 小时）`,
+  long_context_ratio: msg`长上下文倍率`,
   image_ratio: msg`图片倍率`,
   image_completion_ratio: msg`图片补全倍率`,
   audio_ratio: msg`音频倍率`,

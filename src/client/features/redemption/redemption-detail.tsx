@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Pencil } from "lucide-react";
 import type { ReactNode } from "react";
-import { REDEMPTION_STATUS, type RedemptionView } from "../../../shared/redemption";
+import type { RedemptionView } from "../../../shared/redemption";
 import { Quota } from "../../components/quota";
 import { TimeAgo } from "../../components/time-ago";
 import { formatTime } from "../../lib/format";
@@ -9,6 +9,7 @@ import { Button } from "../../ui/button";
 import { CopyButton } from "../../ui/copy-button";
 import { Drawer } from "../../ui/drawer";
 import { Never, Redeemer, RedemptionStatus } from "./redemption-columns";
+import { offeredFor } from "./redemption-values";
 
 /** A code in clear and all that is known of it. */
 export function RedemptionDetailDrawer({ row, onEdit, onClose }: { row: RedemptionView; onEdit: () => void; onClose: () => void }) {
@@ -20,7 +21,7 @@ export function RedemptionDetailDrawer({ row, onEdit, onClose }: { row: Redempti
       onOpenChange={(open) => !open && onClose()}
       title={row.name}
       headerExtra={
-        row.status === REDEMPTION_STATUS.unused ? (
+        offeredFor(row).edit ? (
           <Button size="sm" onClick={onEdit}>
             <Pencil aria-hidden />
             {t`编辑`}

@@ -18,6 +18,7 @@ import { useRedemptionActions } from "./redemption-actions";
 import { useRedemptionColumns } from "./redemption-columns";
 import { RedemptionDetailDrawer } from "./redemption-detail";
 import { type NewBatch, RedemptionFormDrawer } from "./redemption-form";
+import { offeredFor } from "./redemption-values";
 
 const FILTERS = ["keyword", "state"] as const;
 const NEW = "new";
@@ -56,27 +57,23 @@ export default function RedemptionPage() {
       ],
     },
   ];
-  const rowActions = (row: RedemptionView): readonly GridAction[] => [
-    { id: "view", label: t`查看`, icon: Eye, onSelect: () => grid.setOpen(row.id) },
-    { id: "copy", label: t`复制`, icon: Copy, shortcut: "C", onSelect: () => void actions.copyKey(row) },
-    ...(row.status === REDEMPTION_STATUS.unused
-      ? [
-          { id: "edit", label: t`编辑`, icon: Pencil, shortcut: "E", onSelect: () => grid.setEdit(row.id) },
-          { id: "disable", label: t`禁用`, icon: PowerOff, onSelect: () => void actions.setEnabled(row, false) },
-        ]
-      : []),
-    ...(row.status === REDEMPTION_STATUS.disabled
-      ? [{ id: "enable", label: t`启用`, icon: Power, onSelect: () => void actions.setEnabled(row, true) }]
-      : []),
-    {
-      id: "delete", label: t`删除`, icon: Trash2, danger: true, separated: true,
-      onSelect: async () => {
-        const gone = await actions.remove(row);
-        if (gone && grid.open === String(row.id)) grid.setOpen(null);
-        if (gone && grid.edit === String(row.id)) grid.setEdit(null);
-      },
-    },
-  ];
+  const remove = async (row: RedemptionView) => {
+    if (!(await actions.remove(row))) return;
+    if (grid.open === String(row.id)) grid.setOpen(null);
+    if (grid.edit === String(row.id)) grid.setEdit(null);
+  };
+  const rowActions = (row: RedemptionView): readonly GridAction[] => {
+    const offered = offeredFor(row);
+    const some: readonly (GridAction | false)[] = [
+      { id: "view", label: t`查看`, icon: Eye, onSelect: () => grid.setOpen(row.id) },
+      { id: "copy", label: t`复制`, icon: Copy, shortcut: "C", onSelect: () => void actions.copyKey(row) },
+      offered.edit && { id: "edit", label: t`编辑`, icon: Pencil, shortcut: "E", onSelect: () => grid.setEdit(row.id) },
+      offered.disable && { id: "disable", label: t`禁用`, icon: PowerOff, onSelect: () => void actions.setEnabled(row, false) },
+      offered.enable && { id: "enable", label: t`启用`, icon: Power, onSelect: () => void actions.setEnabled(row, true) },
+      { id: "delete", label: t`删除`, icon: Trash2, danger: true, separated: true, onSelect: () => void remove(row) },
+    ];
+    return some.filter((action) => action !== false);
+  };
   const add = (
     <Button variant="primary" onClick={() => grid.setEdit(NEW)}>
       <Plus aria-hidden />
@@ -110,7 +107,7 @@ export default function RedemptionPage() {
           </>
         )}
         onOpen={(row) => grid.setOpen(row.id)}
-        onEdit={(row) => (row.status === REDEMPTION_STATUS.unused ? grid.setEdit(row.id) : grid.setOpen(row.id))}
+        onEdit={(row) => (offeredFor(row).edit ? grid.setEdit(row.id) : grid.setOpen(row.id))}
         onCopy={(row) => void actions.copyKey(row)}
         rowActions={rowActions}
         shaded={(row) => row.status !== REDEMPTION_STATUS.unused}
@@ -163,7 +160,7 @@ function StoredDrawer({ id, editing, onOpen, onEdit }: { id: string; editing: bo
   );
   const row = query.data;
   if (row && query.isFetchedAfterMount) {
-    if (editing && row.status === REDEMPTION_STATUS.unused) {
+    if (editing && offeredFor(row).edit) {
       return <RedemptionFormDrawer stored={row} onClose={close} onCreated={() => undefined} />;
     }
     return <RedemptionDetailDrawer row={row} onEdit={() => onEdit(row.id)} onClose={close} />;

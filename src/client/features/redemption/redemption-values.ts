@@ -2,7 +2,7 @@
 import type { FieldErrors, Resolver } from "react-hook-form";
 import type * as z from "zod";
 import {
-  isRedemptionExpired, REDEMPTION_DEFAULTS, redemptionCreate, type RedemptionView,
+  isRedemptionExpired, REDEMPTION_DEFAULTS, REDEMPTION_STATUS, redemptionCreate, type RedemptionView,
 } from "../../../shared/redemption";
 
 /** Number fields are null while empty. */
@@ -47,3 +47,10 @@ export function redemptionResolver(before: number | null): Resolver<RedemptionVa
     return Object.keys(errors).length > 0 ? { values: {}, errors } : { values, errors: {} };
   };
 }
+
+/** What a row offers besides view, copy and delete: a used code stays what it is (C-128, C-353, C-354). */
+export const offeredFor = ({ status }: Pick<RedemptionView, "status">) => ({
+  edit: status === REDEMPTION_STATUS.unused,
+  disable: status === REDEMPTION_STATUS.unused,
+  enable: status === REDEMPTION_STATUS.disabled,
+});

@@ -11,9 +11,11 @@ import { errorText } from "../../../shared/errors";
 import { type Services, seconds } from "../../context";
 import { run } from "../../db/client";
 import { withoutNul } from "../../db/sql";
+import { placeOf } from "../../relay/providers/key-place";
 import type { PoolChannel } from "../../relay/seams";
 import { eventRow } from "../log/record";
 import { announceChange } from "./announce";
+import { disableKey, enableKey } from "./keys";
 
 /** What led to the change, for the log row. */
 export interface Evidence {
@@ -21,36 +23,49 @@ export interface Evidence {
   model?: string;
 }
 
-/** Disables a channel for `reason`, if the options and its auto_ban allow. True when this call changed it. */
+/** A channel, or one of its several keys. */
+export interface Suspect {
+  id: number;
+  key_row?: PoolChannel["key_row"];
+}
+
+/**
+ * Disables a channel for `reason`, or the one of its keys that is to blame, if the options and its auto_ban allow. True when
+ * this call changed it.
+ */
 export async function autoDisable(
   services: Services,
-  id: number,
+  { id, key_row }: Suspect,
   { code, values }: StatusReason,
   evidence: Evidence = {},
 ): Promise<boolean> {
   if (!services.options.get("AutomaticDisableChannelEnabled")) return false;
   const { channels } = services.db.t;
   const reason: StatusReason = { code, values: Object.fromEntries(Object.entries(values).map(short)) };
-  return change(services, {
+  const disabled = key_row ? await disableKey(services, id, key_row.id, reason, evidence) : await change(services, {
     set: { status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(reason, seconds(services)) },
     where: and(eq(channels.id, id), eq(channels.status, CHANNEL_STATUS.enabled), ne(channels.auto_ban, 0)),
     event: "channel_auto_disabled",
     tell: (name) => `渠道「${name}」（#${id}）已被自动禁用：${errorText(reason.code, reason.values, "zh")}`,
     details: { reason, ...evidence },
   });
+  if (disabled) services.notices.channelDisabled(id, reason);
+  return disabled;
 }
 
-/** Enables a channel that was disabled automatically, if the option allows. True when this call changed it. */
-export async function autoEnable(services: Services, id: number, evidence: Evidence = {}): Promise<boolean> {
+/** Enables a channel that was disabled automatically, and the key that its test passed with, if the option allows. True when this call changed it. */
+export async function autoEnable(services: Services, { id, key_row }: Suspect, evidence: Evidence = {}): Promise<boolean> {
   if (!services.options.get("AutomaticEnableChannelEnabled")) return false;
+  const came = key_row ? await enableKey(services, id, key_row.id) : false;
   const { channels } = services.db.t;
-  return change(services, {
+  const changed = await change(services, {
     set: { status: CHANNEL_STATUS.enabled, other_info: "" },
     where: and(eq(channels.id, id), eq(channels.status, CHANNEL_STATUS.auto_disabled)),
     event: "channel_auto_enabled",
     tell: (name) => `渠道「${name}」（#${id}）测试通过，已被自动启用`,
     details: { ...evidence },
   });
+  return changed || came;
 }
 
 const short = ([name, value]: [string, string | number]): [string, string | number] => [
@@ -106,14 +121,15 @@ export function disables({ options }: Pick<Services, "options">, { disable, mess
  * once and never throws; what must be done is done behind the call's back, once per channel at a time.
  */
 export function channelWatch(services: Services): (channel: PoolChannel, trouble: ChannelTrouble) => void {
-  const busy = new Set<number>();
+  const busy = new Set<number | string>();
   return (channel, trouble) => {
-    if (!channel.auto_ban || busy.has(channel.id)) return;
+    const place = placeOf(channel);
+    if (!channel.auto_ban || busy.has(place)) return;
     if (!services.options.get("AutomaticDisableChannelEnabled") || !disables(services, trouble)) return;
-    busy.add(channel.id);
+    busy.add(place);
     const { status, message, request_id, model } = trouble;
     const reason: StatusReason = { code: "channel_call_refused", values: { status, detail: message } };
-    const work = autoDisable(services, channel.id, reason, { request_id, model });
-    services.background.track("auto-disable", work.finally(() => busy.delete(channel.id)));
+    const work = autoDisable(services, channel, reason, { request_id, model });
+    services.background.track("auto-disable", work.finally(() => busy.delete(place)));
   };
 }

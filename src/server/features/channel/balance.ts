@@ -11,9 +11,10 @@ import { AppError, fail } from "../../../shared/errors";
 import { type Ctx, type Services, seconds } from "../../context";
 import type { ChannelRow } from "../../db/schema";
 import { readLimited } from "../../lib/egress";
+import { fetchThrough } from "../../lib/proxy";
 import type { PoolChannel } from "../../relay/seams";
 import { autoDisable } from "./auto-status";
-import { readChannel } from "./pool";
+import { loadChannel } from "./keys";
 import { readRun, startRun, type StepResult } from "./runs";
 import { findChannel } from "./service";
 import { upstreamHeaders, upstreamInit, upstreamMessage } from "./upstream";
@@ -101,7 +102,7 @@ function askOf(channel: PoolChannel, signal: AbortSignal | undefined): Ask {
     let text = "";
     try {
       const auth = upstreamHeaders(channel) ?? fail("channel_balance_unsupported");
-      const response = await fetch(base_url + path, { ...init, headers: { ...auth, accept: "application/json", ...headers } });
+      const response = await fetchThrough(base_url + path, { ...init, headers: { ...auth, accept: "application/json", ...headers } });
       status = response.status;
       text = await readLimited(response, MAX_BYTES);
       if (response.ok) return object(JSON.parse(text));
@@ -126,16 +127,16 @@ interface Updated extends BalanceResult {
 /** Asks, keeps the figure, and disables a channel without any left where that is allowed (C-514). */
 async function refresh(services: Services, row: ChannelRow, signal?: AbortSignal): Promise<Updated> {
   const kind = channelType(row.type)?.balance ?? fail("channel_balance_unsupported");
-  const channel = readChannel(row, services.secrets, () => {}) ?? fail("channel_key_unreadable");
+  const channel = (await loadChannel(services, row)) ?? fail("channel_key_unreadable");
   const { balance, currency } = await inquiries[kind](askOf(channel, signal), channel, services.now());
   const { channels } = services.db.t;
   await services.db.q
     .update(channels)
-    .set({ balance, balance_updated_time: seconds(services) })
+    .set({ balance, balance_currency: currency, balance_updated_time: seconds(services) })
     .where(eq(channels.id, row.id))
     .returning({ id: channels.id });
   const reason = { code: "channel_balance_used_up", values: { balance } } as const;
-  const disabled = balance <= 0 && (await autoDisable(services, row.id, reason));
+  const disabled = balance <= 0 && (await autoDisable(services, channel, reason));
   return { balance, currency, disabled };
 }
 

@@ -231,7 +231,7 @@ for (const engine of ENGINES) {
       const post = async (more: object) => (await admin.rest("POST", "/api/channel/", { type: 1, name: "n", models: "m", ...more })).body;
       expect((await post({ mode: "batch", key: "k1\nk2" })).data).toHaveLength(2);
       expect(await post({ mode: "single", key: "k1\nk2" })).toMatchObject({ success: false, code: "channel_key_invalid" });
-      expect(await post({ mode: "multi_to_single", key: "k1\nk2" })).toMatchObject({ success: false, code: "invalid_parameter" });
+      expect(await post({ mode: "something", key: "k1\nk2" })).toMatchObject({ success: false, code: "invalid_parameter" });
       const many = Array.from({ length: 501 }, (_, i) => `key-${i}`).join("\n");
       expect(await post({ key: many })).toMatchObject({ success: false, code: "channel_batch_too_large" });
     });

@@ -13,6 +13,7 @@ import type { ChannelRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
 import { eventRow } from "../log/record";
 import { announceChange } from "./announce";
+import { dropKeys, reviveKeys } from "./keys";
 
 /** Ids per statement: both engines limit the parameters of one. */
 const CHUNK = 500;
@@ -35,15 +36,20 @@ interface Deed {
   /** What was done, in words of the log. */
   title: string;
   details?: Record<string, unknown>;
+  /** Done for each condition before the change. */
+  before?(q: Q, where: SQL): PromiseLike<unknown>;
   /** Refuses when no channel was hit. */
   none?(): never;
 }
 
 /** Runs `change` for each condition in one transaction, keeps the log row, tells everybody. Answers the number of channels hit. */
-async function carryOut(ctx: Ctx, { event, title, details, none }: Deed, where: SQL[], change: (q: Q, where: SQL) => PromiseLike<Hit[]>): Promise<number> {
+async function carryOut(ctx: Ctx, { event, title, details, before, none }: Deed, where: SQL[], change: (q: Q, where: SQL) => PromiseLike<Hit[]>): Promise<number> {
   const hits = await ctx.db.tx(function* (q): Steps<Hit[]> {
     const all: Hit[] = [];
-    for (const condition of where) all.push(...(yield* run(change(q, condition))));
+    for (const condition of where) {
+      if (before) yield* run(before(q, condition));
+      all.push(...(yield* run(change(q, condition))));
+    }
     if (all.length === 0) return all;
     const named = all.slice(0, NAMED).map(({ id, name }) => `#${id} ${name}`);
     const content = `${title}（${all.length} 个渠道）：${named.join("，")}${all.length > NAMED ? " …" : ""}`;
@@ -63,14 +69,14 @@ const byIds = ({ db }: Pick<Ctx, "db">, ids: readonly number[]): SQL[] => chunks
 /** Deletes channels by id; ids that no channel has are passed over. Throws batch_delete_empty. */
 export async function deleteChannels(ctx: Ctx, ids: readonly number[]): Promise<number> {
   if (ids.length === 0) fail("batch_delete_empty");
-  const deed = { event: "channels_deleted", title: "批量删除渠道" };
+  const deed = { event: "channels_deleted", title: "批量删除渠道", before: (q: Q, where: SQL) => dropKeys(ctx, q, where) };
   return carryOut(ctx, deed, byIds(ctx, ids), (q, where) => q.delete(ctx.db.t.channels).where(where).returning(hit(ctx)));
 }
 
 /** Deletes every channel that is disabled, by hand or automatically (C-516). */
 export async function deleteDisabled(ctx: Ctx): Promise<number> {
   const { channels } = ctx.db.t;
-  const deed = { event: "channels_deleted", title: "删除已禁用的渠道" };
+  const deed = { event: "channels_deleted", title: "删除已禁用的渠道", before: (q: Q, where: SQL) => dropKeys(ctx, q, where) };
   const disabled = inArray(channels.status, [CHANNEL_STATUS.disabled, CHANNEL_STATUS.auto_disabled]);
   return carryOut(ctx, deed, [disabled], (q, where) => q.delete(channels).where(where).returning(hit(ctx)));
 }
@@ -88,6 +94,7 @@ const STATUS_TITLE = { 1: "启用", 2: "禁用" } as const;
 /** Enables or disables channels by hand. Throws batch_empty. */
 export async function setStatus(ctx: Ctx, ids: readonly number[], status: 1 | 2): Promise<number> {
   if (ids.length === 0) fail("batch_empty");
+  if (status === 1) for (const where of byIds(ctx, ids)) await reviveKeys(ctx, where);
   const deed = { event: "channels_status", title: `批量${STATUS_TITLE[status]}渠道`, details: { status } };
   return update(ctx, deed, byIds(ctx, ids), { status, other_info: "" });
 }
@@ -107,6 +114,7 @@ const tagName = (tag: string): string => withoutNul(tag.trim()) || fail("tag_emp
 /** Enables (1) or disables (2) every channel of a tag. Throws tag_empty, tag_not_found. */
 export async function setTagStatus(ctx: Ctx, tag: string, status: 1 | 2): Promise<number> {
   const name = tagName(tag);
+  if (status === 1) await reviveKeys(ctx, eq(ctx.db.t.channels.tag, name));
   const deed = tagDeed(name, { event: "tag_status", title: `${STATUS_TITLE[status]}标签「${name}」`, details: { tag: name, status } });
   return update(ctx, deed, [eq(ctx.db.t.channels.tag, name)], { status, other_info: "" });
 }

@@ -8,9 +8,10 @@ import { type Services, seconds, type UserCtx } from "../../context";
 import type { ChannelRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
 import { newRequestId } from "../../http/request-id";
-import { readChannel } from "./pool";
+import { loadChannel } from "./keys";
 import { probe, type ProbeResult } from "./probe";
 import { findChannel } from "./service";
+import type { PoolChannel } from "../../relay/seams";
 
 export const TEST_TIMEOUT_MS = 30_000;
 /** How the row of a test is named in the log. */
@@ -31,6 +32,8 @@ export interface TestOptions {
   model?: string;
   timeoutMs?: number;
   signal?: AbortSignal;
+  /** The channel with the key to test, where it has several. */
+  keyed?: PoolChannel;
 }
 
 export interface TestOutcome extends ProbeResult {
@@ -51,7 +54,7 @@ export async function runTest(services: Services, row: ChannelRow, options: Test
   const { tester, timeoutMs = TEST_TIMEOUT_MS, signal } = options;
   const model = modelToTest(row, options.model);
   if (!channelType(row.type)?.test) fail("channel_test_unsupported");
-  const channel = readChannel(row, services.secrets, () => {}) ?? fail("channel_key_unreadable");
+  const channel = options.keyed ?? (await loadChannel(services, row)) ?? fail("channel_key_unreadable");
   const started = performance.now();
   const result = await probe(channel, model, timeoutMs, signal);
   const milliseconds = Math.max(1, Math.round(performance.now() - started));

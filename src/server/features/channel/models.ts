@@ -5,8 +5,9 @@ import { baseUrlOf, type ChannelType, channelType, channelTypes, knownModels, pl
 import { AppError, fail } from "../../../shared/errors";
 import type { Ctx } from "../../context";
 import { EGRESS_MAX_BYTES, EGRESS_TIMEOUT_MS, egressFetch, readLimited } from "../../lib/egress";
+import { fetchThrough } from "../../lib/proxy";
 import type { PoolChannel } from "../../relay/seams";
-import { readChannel } from "./pool";
+import { loadChannel } from "./keys";
 import { findChannel } from "./service";
 import { modelNames, unsavedChannel, upstreamHeaders, upstreamInit, upstreamMessage } from "./upstream";
 
@@ -60,7 +61,7 @@ const reason = (error: unknown): string => {
 export async function fetchModelsOf(ctx: Ctx, id: number): Promise<string[]> {
   const row = await findChannel(ctx, id);
   const type = channelType(row.type) ?? fail("channel_type_unknown", { type: row.type });
-  const channel = readChannel(row, ctx.secrets, () => {}) ?? fail("channel_key_unreadable");
+  const channel = (await loadChannel(ctx, row)) ?? fail("channel_key_unreadable");
   return plainFetch(channel, listUrl(type, channel.base_url));
 }
 
@@ -70,7 +71,7 @@ const headersOf = (channel: PoolChannel): Record<string, string> =>
 async function plainFetch(channel: PoolChannel, url: string): Promise<string[]> {
   const headers = headersOf(channel);
   try {
-    const response = await fetch(url, { ...upstreamInit(channel, EGRESS_TIMEOUT_MS), headers });
+    const response = await fetchThrough(url, { ...upstreamInit(channel, EGRESS_TIMEOUT_MS), headers });
     return namesOrFail(channel.type, response.status, await readLimited(response, EGRESS_MAX_BYTES), channel.key);
   } catch (error) {
     if (error instanceof AppError) throw error;

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness } from "../../../../tests/kit/harness";
-import { type ChannelPool, createChannelPool, resolveMapping } from "./pool";
+import { resolveMapping } from "../../../shared/model-mapping";
+import { type ChannelPool, createChannelPool } from "./pool";
 
 describe("model mapping", () => {
   const resolve = (json: Record<string, unknown>) => {

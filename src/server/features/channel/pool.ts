@@ -4,9 +4,15 @@
  * debounce time, and by the instance that made it before its caller is answered.
  */
 import { CHANNEL_STATUS, jsonObject, splitList } from "../../../shared/channel";
+import { isMultiKeyMode } from "../../../shared/channel-keys";
+import { readSetting } from "../../../shared/channel-setting";
 import { baseUrlOf, channelType } from "../../../shared/channel-types";
+import { compileHeaders, headerProblem } from "../../../shared/header-override";
 import { readLimits } from "../../../shared/limits";
+import { resolveMapping, statusMapping } from "../../../shared/model-mapping";
+import { compileOverride, overrideProblem } from "../../../shared/param-override";
 import type { Services } from "../../context";
+import { type KeyRow, keysIn, readKeys } from "./key-rows";
 import type { ChannelRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
 import type { Pool, PoolChannel } from "../../relay/seams";
@@ -35,17 +41,25 @@ const COLUMNS = [
   "model_mapping",
   "status_code_mapping",
   "setting",
+  "param_override",
+  "header_override",
   "test_model",
   "auto_ban",
   "priority",
   "weight",
   "openai_organization",
+  "max_input_tokens",
+  "multi_key_mode",
   "status",
 ] as const satisfies readonly (keyof ChannelRow)[];
+/** Columns that hold JSON objects. */
+const JSON_COLUMNS = ["model_mapping", "status_code_mapping", "setting", "param_override", "header_override"] as const;
 type PoolRow = Pick<ChannelRow, (typeof COLUMNS)[number]>;
 
 interface Entry {
   row: PoolRow;
+  /** Its keys as they were, where it has several. */
+  keys: string;
   channel: PoolChannel;
   enabled: boolean;
 }
@@ -89,63 +103,22 @@ class Snapshot {
 }
 
 /**
- * Requested model -> upstream model with chains followed to their end. A chain that comes back to itself leads nowhere:
- * its names are left unmapped and reported; a name mapped to itself simply ends there.
- */
-export function resolveMapping(json: Readonly<Record<string, unknown>>): {
-  mapping: Map<string, string>;
-  loops: string[];
-} {
-  const mapping = new Map<string, string>();
-  const loops: string[] = [];
-  const next = (name: string): string | undefined => {
-    const value = Object.hasOwn(json, name) ? json[name] : undefined;
-    return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
-  };
-  for (const from of Object.keys(json)) {
-    const seen = new Set([from]);
-    let to = from;
-    for (;;) {
-      const step = next(to);
-      if (step === undefined || step === to) break;
-      if (seen.has(step)) {
-        to = from;
-        loops.push(from);
-        break;
-      }
-      seen.add(step);
-      to = step;
-    }
-    if (to !== from) mapping.set(from, to);
-  }
-  return { mapping, loops };
-}
-
-const isStatus = (value: number): boolean => Number.isInteger(value) && value >= 100 && value <= 599;
-
-function statusMapping(json: Readonly<Record<string, unknown>>): Map<number, number> {
-  const mapping = new Map<number, number>();
-  for (const [from, to] of Object.entries(json)) {
-    if (isStatus(Number(from)) && isStatus(Number(to))) mapping.set(Number(from), Number(to));
-  }
-  return mapping;
-}
-
-/**
  * A stored channel as the relay uses it: key in clear, settings parsed. `report` hears what is not usable of it.
- * undefined when its type is unknown or its key cannot be read.
+ * undefined when its type is unknown or its key cannot be read. `keyRows`: its keys, where it has several; of those the
+ * enabled ones count.
  */
 export function readChannel(
   row: PoolRow,
   secrets: Secrets,
   report: (problem: string) => void,
+  keyRows: readonly KeyRow[] = [],
 ): PoolChannel | undefined {
   const type = channelType(row.type);
   if (!type) {
     report(`unknown type ${row.type}`);
     return undefined;
   }
-  const json = (field: "model_mapping" | "status_code_mapping" | "setting"): Record<string, unknown> => {
+  const json = (field: (typeof JSON_COLUMNS)[number]): Record<string, unknown> => {
     const value = jsonObject(row[field]);
     if (!value) report(`${field} is not a JSON object`);
     return value ?? {};
@@ -162,7 +135,9 @@ export function readChannel(
   if (wrong) report(`setting.${wrong} is no limit`);
   const { mapping, loops } = resolveMapping(json("model_mapping"));
   if (loops.length) report(`model_mapping goes in a circle at ${loops.join(", ")}`);
-  return {
+  const statuses = statusMapping(json("status_code_mapping"));
+  if (statuses.wrong.length) report(`status_code_mapping has entries that are no statuses: ${statuses.wrong.join(", ")}`);
+  const channel: PoolChannel = {
     id: row.id,
     name: row.name,
     type,
@@ -176,11 +151,25 @@ export function readChannel(
     weight: row.weight,
     auto_ban: row.auto_ban !== 0,
     model_mapping: mapping,
-    status_mapping: statusMapping(json("status_code_mapping")),
-    setting,
+    status_mapping: statuses.mapping,
+    setting: readSetting(setting, report),
     ...(limits && { limits }),
     test_model: row.test_model,
+    max_input_tokens: row.max_input_tokens,
+    ...overrides(json("param_override"), json("header_override"), report),
   };
+  return isMultiKeyMode(row.multi_key_mode) ? readKeys(channel, row.multi_key_mode, keyRows, secrets, report) : channel;
+}
+
+/** What the channel changes in bodies and headers; what cannot be used of it is left out and reported. */
+function overrides(params: Record<string, unknown>, headers: Record<string, unknown>, report: (problem: string) => void): Pick<PoolChannel, "override" | "headers"> {
+  const wrongParams = overrideProblem(params);
+  const wrongHeaders = headerProblem(headers);
+  if (wrongParams) report(`param_override: ${wrongParams.en}`);
+  if (wrongHeaders) report(`header_override: ${wrongHeaders.en}`);
+  const override = wrongParams ? undefined : compileOverride(params);
+  const rules = compileHeaders(headers);
+  return { ...(override && { override }), ...(rules.size > 0 && { headers: rules }) };
 }
 
 /** Opens the pool; the first snapshot is in force when this resolves. */
@@ -196,11 +185,11 @@ export async function createChannelPool(
   /** Rows that cannot be used, as they were when that was reported. */
   let refused = new Map<number, PoolRow>();
 
-  function parse(row: PoolRow): Entry | undefined {
+  function parse(row: PoolRow, keyRows: readonly KeyRow[], keys: string): Entry | undefined {
     const report = (problem: string) =>
       log.warn({ channel: row.id, problem }, "a channel's stored settings are not usable");
-    const channel = readChannel(row, secrets, report);
-    return channel && { row, channel, enabled: row.status === CHANNEL_STATUS.enabled };
+    const channel = readChannel(row, secrets, report, keyRows);
+    return channel && { row, keys, channel, enabled: row.status === CHANNEL_STATUS.enabled && channel.keys?.length !== 0 };
   }
 
   async function read(): Promise<void> {
@@ -210,6 +199,7 @@ export async function createChannelPool(
       (typeof COLUMNS)[number]
     >;
     const rows: PoolRow[] = await db.read.select(wanted).from(channels);
+    const keysByChannel = await keysIn(db);
     const entries = new Map<number, Entry>();
     const unusable = new Map<number, PoolRow>();
     for (const row of rows) {
@@ -217,7 +207,9 @@ export async function createChannelPool(
         known !== undefined && COLUMNS.every((name) => known[name] === row[name]);
       const known = current.entries.get(row.id);
       // Unchanged rows keep their parsed form, so problems are reported once and keys decrypted once.
-      const entry = known && same(known.row) ? known : same(refused.get(row.id)) ? undefined : parse(row);
+      const keyRows = keysByChannel.get(row.id) ?? [];
+      const keys = keyRows.map(({ id, status, position }) => `${id}.${status}.${position}`).join();
+      const entry = known && known.keys === keys && same(known.row) ? known : same(refused.get(row.id)) ? undefined : parse(row, keyRows, keys);
       if (entry) entries.set(row.id, entry);
       else unusable.set(row.id, row);
     }

@@ -7,6 +7,7 @@ import { type UpstreamDialectKey, upstreamDialects } from "../../relay/dialects/
 import type { Usage } from "../../relay/events";
 import { Failed } from "../../relay/failed";
 import { classifyErrorIn200, classifyStatus, type Failure } from "../../relay/failures";
+import { withSystemPrompt } from "../../relay/providers/rewrite";
 import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/providers/speak";
 import { ownTools } from "../../relay/providers/tools";
 import type { PoolChannel } from "../../relay/seams";
@@ -27,11 +28,12 @@ function testBody(model: string): Record<string, unknown> {
   return { model, messages, max_tokens: 10 };
 }
 
-/** The same call as the channel's dialect spells it. */
-function bodyFor(dialect: UpstreamDialectKey, model: string): object {
-  const body = testBody(model);
-  if (dialect === "openai-chat") return body;
-  return upstreamDialects[dialect].encodeRequest(chatDialects["openai-chat"].decodeRequest(body), () => undefined);
+/** The same call as the channel's dialect spells it, with the channel's system prompt. */
+function bodyFor(channel: PoolChannel, dialect: UpstreamDialectKey, model: string, more: object = {}): object {
+  const body = { ...testBody(model), ...more };
+  if (isEmbedding(model) || (dialect === "openai-chat" && channel.setting.system_prompt === undefined)) return body;
+  const prompt = withSystemPrompt(chatDialects["openai-chat"].decodeRequest(body), channel);
+  return upstreamDialects[dialect].encodeRequest(prompt, () => undefined);
 }
 
 export interface ProbeResult {
@@ -67,9 +69,9 @@ export async function probe(channel: PoolChannel, asked: string, timeoutMs: numb
     return { ...judge(channel, dialect, model, response.status, text), upstream_request_id, status: response.status };
   };
   try {
-    const plain = await call(bodyFor(dialect, model));
+    const plain = await call(bodyFor(channel, dialect, model));
     const wantsStream = plain.status === 400 && dialect === "openai-chat" && operation === "chat" && /stream/i.test(plain.problem);
-    return wantsStream ? await call({ ...testBody(model), stream: true }, true) : plain;
+    return wantsStream ? await call(bodyFor(channel, dialect, model, { stream: true }), true) : plain;
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof AppError) throw error;

@@ -10,6 +10,7 @@ import {
   channelUpdate,
   fetchModelsInput,
 } from "../../../shared/channel";
+import { keysAdd, keysOf, keysRemove, keysStatus } from "../../../shared/channel-keys";
 import {
   batchEdit,
   batchInput,
@@ -28,6 +29,7 @@ import { deleteChannels, deleteDisabled, editChannels, editTag, setStatus, setTa
 import { dryRun } from "./dry-run";
 import { testChannel } from "./health";
 import { allModels, fetchModelsFrom, fetchModelsOf, modelsByType } from "./models";
+import { addKeys, listKeys, removeKeys, setKeyStatus } from "./keys";
 import { repairChannels } from "./repair";
 import { readRun } from "./runs";
 import {
@@ -104,6 +106,26 @@ export const channelRouter = router({
     .meta({ rest: "GET /api/channel/dry_run", summary: "Where a call of a model would go, and why" })
     .input(dryRunInput)
     .query(({ ctx, input }) => dryRun(ctx, input)),
+
+  keys: adminProcedure
+    .meta({ rest: "GET /api/channel/{id}/keys", summary: "The keys of a channel that has several: states, never their text" })
+    .input(keysOf)
+    .query(({ ctx, input }) => listKeys(ctx, input.id)),
+
+  addKeys: adminProcedure
+    .meta({ rest: "POST /api/channel/{id}/keys", summary: "Adds keys to a channel that has several, one per line" })
+    .input(keysAdd)
+    .mutation(({ ctx, input }) => addKeys(ctx, input.id, input.key)),
+
+  removeKeys: adminProcedure
+    .meta({ rest: "DELETE /api/channel/{id}/keys", summary: "Removes keys of a channel; the last one stays" })
+    .input(keysRemove)
+    .mutation(({ ctx, input }) => removeKeys(ctx, input.id, input.key_ids)),
+
+  setKeyStatus: adminProcedure
+    .meta({ rest: "PUT /api/channel/{id}/keys", summary: "Enables or disables keys of a channel" })
+    .input(keysStatus)
+    .mutation(({ ctx, input }) => setKeyStatus(ctx, input.id, input.key_ids, input.status)),
 
   test: adminProcedure
     .meta({ rest: "GET /api/channel/test/{id}", summary: "Test a channel; `time` in seconds", answer: "top" })

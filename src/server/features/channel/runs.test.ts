@@ -131,7 +131,7 @@ for (const engine of ENGINES) {
       test("one change and one row of type 4 come of many failures at once, and no call goes there any more", async () => {
         const id = await one("m");
         const reason = { code: "channel_call_refused", values: { status: 401, detail: "no" } } as const;
-        const results = await Promise.all(Array.from({ length: 10 }, () => autoDisable(services(), id, reason, { request_id: "r-1" })));
+        const results = await Promise.all(Array.from({ length: 10 }, () => autoDisable(services(), { id }, reason, { request_id: "r-1" })));
         expect(results.filter(Boolean)).toHaveLength(1);
         expect(services().pool.candidates("default", "m")).toEqual([]);
         const row = await get(id);
@@ -150,10 +150,10 @@ for (const engine of ENGINES) {
       test("without the option, without auto_ban, and for a channel disabled by hand nothing changes", async () => {
         const reason = { code: "channel_call_refused", values: { status: 401, detail: "no" } } as const;
         const [id, spared, manual] = [await one("m"), await one("m", { auto_ban: 0 }), await one("m", { status: 2 })];
-        expect(await autoDisable(services(), spared, reason)).toBe(false);
-        expect(await autoDisable(services(), manual, reason)).toBe(false);
+        expect(await autoDisable(services(), { id: spared }, reason)).toBe(false);
+        expect(await autoDisable(services(), { id: manual }, reason)).toBe(false);
         await option("AutomaticDisableChannelEnabled", "false");
-        expect(await autoDisable(services(), id, reason)).toBe(false);
+        expect(await autoDisable(services(), { id }, reason)).toBe(false);
         expect([(await get(id)).status, (await get(spared)).status, (await get(manual)).status]).toEqual([1, 1, 2]);
         expect(await systemRows()).toEqual([]);
       });
@@ -162,10 +162,10 @@ for (const engine of ENGINES) {
         const [auto, manual] = [await one("m"), await one("m", { status: 2 })];
         await put(auto, { status: 3, other_info: '{"status_reason":"x","status_time":1}' });
         await option("AutomaticEnableChannelEnabled", "false");
-        expect(await autoEnable(services(), auto)).toBe(false);
+        expect(await autoEnable(services(), { id: auto })).toBe(false);
         await option("AutomaticEnableChannelEnabled", "true");
-        expect(await autoEnable(services(), manual)).toBe(false);
-        expect(await autoEnable(services(), auto)).toBe(true);
+        expect(await autoEnable(services(), { id: manual })).toBe(false);
+        expect(await autoEnable(services(), { id: auto })).toBe(true);
         expect(await get(auto)).toMatchObject({ status: 1, other_info: "" });
         expect((await get(manual)).status).toBe(2);
         expect(services().pool.candidates("default", "m").map((channel) => channel.id)).toEqual([auto]);

@@ -3,6 +3,7 @@ import { and, asc, countDistinct, desc, eq, inArray, ne, or, type SQL } from "dr
 import {
   CHANNEL_LIMITS,
   CHANNEL_STATUS,
+  type ChannelCreate,
   type ChannelDraft,
   type ChannelFields,
   type ChannelFilter,
@@ -13,6 +14,7 @@ import {
   groupOf,
   splitKeys,
 } from "../../../shared/channel";
+import { MAX_KEYS } from "../../../shared/channel-keys";
 import type { TagPage } from "../../../shared/channel-operations";
 import { baseUrlOf, otherOrDefault } from "../../../shared/channel-types";
 import { fail } from "../../../shared/errors";
@@ -23,6 +25,7 @@ import { run } from "../../db/client";
 import type { ChannelRow } from "../../db/schema";
 import { contains, count, hasItem, withoutNul } from "../../db/sql";
 import { announceChange } from "./announce";
+import { checkedKeys, clearKeys, dropKeys, insertKeys, reviveKeys } from "./keys";
 import { presentChannel } from "./present";
 
 const ONE_KEY: Text = { zh: "一个渠道只能有一个密钥", en: "a channel has one key" };
@@ -39,7 +42,10 @@ function filters(ctx: Ctx, filter: Partial<ChannelFilter>): SQL | undefined {
   const keyword = withoutNul(filter.keyword?.trim() ?? "");
   if (keyword) {
     const id = /^\d{1,15}$/.test(keyword) ? eq(channels.id, Number(keyword)) : undefined;
-    all.push(or(id, contains(channels.name, keyword), eq(channels.key_hash, ctx.secrets.hash("channel-key", keyword))));
+    const hash = ctx.secrets.hash("channel-key", keyword);
+    const { channel_keys } = ctx.db.t;
+    const holders = ctx.db.read.select({ id: channel_keys.channel_id }).from(channel_keys).where(eq(channel_keys.key_hash, hash));
+    all.push(or(id, contains(channels.name, keyword), eq(channels.key_hash, hash), inArray(channels.id, holders)));
   }
   if (filter.group) all.push(hasItem(channels.group, withoutNul(filter.group)));
   if (filter.model) all.push(contains(channels.models, withoutNul(filter.model)));
@@ -204,21 +210,25 @@ function columnsOf(fields: ChannelFields, type: number) {
  * Creates one channel per line of `key`; mode "single" refuses more than one line. A form that is a copy of a row (no key, or the row's id as key, which is what
  * older front-ends send) takes the key of the channel it was copied from (C-094).
  */
-export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelFields & { mode?: "single" | "batch" }): Promise<ChannelView[]> {
-  const copiedKey = await keyOfOriginal(ctx, fields);
-  refuse(ctx, { ...fields, has_key: copiedKey !== undefined, ...(copiedKey === undefined ? {} : { key: "" }) });
+export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelCreate): Promise<ChannelView[]> {
+  const copied = await keysOfOriginal(ctx, fields);
+  refuse(ctx, { ...fields, has_key: copied !== undefined, ...(copied === undefined ? {} : { key: "" }) });
   const type = fields.type ?? 0;
-  const keys = copiedKey === undefined ? splitKeys(type, fields.key ?? "") : [copiedKey];
+  const keys = copied?.keys ?? splitKeys(type, fields.key ?? "");
+  const multi_key_mode = copied ? copied.multi_key_mode : fields.multi_key_mode || (mode === "multi_to_single" ? "random" : "");
+  const several = multi_key_mode !== "" && keys.length > 0;
+  if (several && keys.length > MAX_KEYS) fail("channel_keys_too_many", { max: MAX_KEYS });
   if (mode === "single" && keys.length > 1) fail("channel_key_invalid", { detail: ONE_KEY[ctx.lang] });
-  if (keys.length > CHANNEL_LIMITS.batch) fail("channel_batch_too_large", { max: CHANNEL_LIMITS.batch });
+  if (!several && keys.length > CHANNEL_LIMITS.batch) fail("channel_batch_too_large", { max: CHANNEL_LIMITS.batch });
   const common = {
     ...columnsOf({ ...fields, other: fields.other ?? "", group: fields.group ?? groupOf(fields) }, type),
     type,
+    multi_key_mode: several ? multi_key_mode : "",
     name: fields.name?.trim() ?? "",
     status: fields.status === CHANNEL_STATUS.disabled ? CHANNEL_STATUS.disabled : CHANNEL_STATUS.enabled,
     created_time: seconds(ctx),
   };
-  const rows = (keys.length ? keys : [""]).map((key) => ({ ...common, ...sealKey(ctx, key) }));
+  const rows = (keys.length && !several ? keys : [""]).map((key) => ({ ...common, ...sealKey(ctx, key) }));
   const created = await ctx.db.tx(function* (q) {
     const out: ChannelRow[] = [];
     for (let i = 0; i < rows.length; i += 50) {
@@ -231,14 +241,26 @@ export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelField
         )),
       );
     }
+    if (several) for (const { id } of out) yield* insertKeys(ctx, q, id, keys);
     return out;
   });
   await announceChange(ctx, created.length === 1 && created[0] ? created[0].id : "*");
   return created.map(presentChannel);
 }
 
-/** The clear key of the channel a form was copied from; undefined when the form is no copy. */
-async function keyOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<string | undefined> {
+interface CopiedKeys {
+  keys: string[];
+  multi_key_mode: string;
+}
+
+async function keysOfRow(ctx: Ctx, row: ChannelRow): Promise<CopiedKeys> {
+  const { multi_key_mode } = row;
+  const keys = multi_key_mode === "" ? [clearKey(ctx, row)] : (await clearKeys(ctx, row.id)).map(({ key }) => key);
+  return { keys, multi_key_mode };
+}
+
+/** The clear keys of the channel a form was copied from; undefined when the form is no copy. */
+async function keysOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<CopiedKeys | undefined> {
   const { channels } = ctx.db.t;
   const key = fields.key?.trim() ?? "";
   const isCopy = fields.name?.endsWith(COPY_SUFFIX) ?? false;
@@ -249,7 +271,7 @@ async function keyOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<string | 
       .select()
       .from(channels)
       .where(eq(channels.id, Number(key)));
-    if (row && sameAddress(row)) return clearKey(ctx, row);
+    if (row && sameAddress(row)) return keysOfRow(ctx, row);
     // A number that is no channel's id may be a key; in a copy it never is.
     if (row) fail("channel_key_is_id");
     if (isCopy) fail("channel_not_found");
@@ -259,16 +281,16 @@ async function keyOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<string | 
   const name = fields.name?.slice(0, -COPY_SUFFIX.length) ?? "";
   const rows = await ctx.db.q.select().from(channels).where(eq(channels.name, name)).orderBy(desc(channels.id));
   const original = rows.find(sameAddress);
-  return original && clearKey(ctx, original);
+  return original && keysOfRow(ctx, original);
 }
 
 /** The server's copy: same settings and key, new counters, the name with its suffix. */
 export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
   const { channels } = ctx.db.t;
   const { id: _id, ...row } = await findChannel(ctx, id);
-  const [created] = await ctx.db.q
-    .insert(channels)
-    .values({
+  const keys = row.multi_key_mode === "" ? [] : await clearKeys(ctx, id);
+  const created = await ctx.db.tx(function* (q) {
+    const [copy] = yield* run(q.insert(channels).values({
       ...row,
       name: row.name + COPY_SUFFIX,
       // A copy of a channel that failed starts fresh; one that was switched off stays off.
@@ -280,9 +302,11 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
       response_time: 0,
       test_time: 0,
       created_time: seconds(ctx),
-    })
-    .returning();
-  if (!created) fail("internal");
+    }).returning());
+    if (!copy) return fail("internal");
+    yield* insertKeys(ctx, q, copy.id, keys.map(({ key }) => key));
+    return copy;
+  });
   await announceChange(ctx, created.id);
   return presentChannel(created);
 }
@@ -297,27 +321,41 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
   const touched = new Set(Object.keys(fields).filter((field) => fields[field as keyof ChannelFields] !== undefined));
   // Another type asks for another address, other field and key.
   if (type !== stored.type) for (const field of ["base_url", "other", "key"]) touched.add(field);
-  refuse(ctx, { ...stored, ...fields, key, has_key: stored.key_cipher !== "" }, touched);
-  const keys = splitKeys(type, key);
-  if (keys.length > 1) fail("channel_key_invalid", { detail: ONE_KEY[ctx.lang] });
+  refuse(ctx, { ...stored, ...fields, key, has_key: stored.key_cipher !== "" || stored.multi_key_mode !== "" }, touched);
+  const several = (fields.multi_key_mode ?? stored.multi_key_mode) !== "";
+  const keys = several ? checkedKeys(ctx, type, key) : splitKeys(type, key);
+  if (!several && keys.length > 1) fail("channel_key_invalid", { detail: ONE_KEY[ctx.lang] });
+  const was = stored.multi_key_mode !== "";
+  const before = several === was ? [] : (await keysOfRow(ctx, stored)).keys.filter(Boolean);
+  if (several && !was && before.length + keys.length === 0) fail("channel_name_and_key");
+  // Back to one key: the new one, or the only one there is.
+  const single = several || !was ? keys[0] : (keys[0] ?? (before.length === 1 ? before[0] : fail("channel_keys_left")));
+  if (fields.status === CHANNEL_STATUS.enabled) await reviveKeys(ctx, eq(channels.id, id));
   const set = {
     ...columnsOf(fields, type),
-    ...(keys[0] ? sealKey(ctx, keys[0]) : {}),
+    ...(several ? { key_cipher: "", key_hash: "" } : single ? sealKey(ctx, single) : {}),
     // Whoever sets a status by hand ends what the gateway noted about it.
     ...(fields.status !== undefined && fields.status !== stored.status ? { other_info: "" } : {}),
   };
   if (Object.keys(set).length === 0) return presentChannel(stored);
-  const [row] = await ctx.db.q.update(channels).set(set).where(eq(channels.id, id)).returning();
-  if (!row) fail("channel_not_found");
+  const row = await ctx.db.tx(function* (q) {
+    const [changed] = yield* run(q.update(channels).set(set).where(eq(channels.id, id)).returning());
+    if (!changed) return fail("channel_not_found");
+    // The one key that it had becomes the first of several.
+    if (several) yield* insertKeys(ctx, q, id, [...before, ...keys]);
+    else if (was) yield* run(dropKeys(ctx, q, eq(channels.id, id)));
+    return changed;
+  });
   await announceChange(ctx, id);
   return presentChannel(row);
 }
 
 export async function deleteChannel(ctx: Ctx, id: number): Promise<void> {
-  const [row] = await ctx.db.q
-    .delete(ctx.db.t.channels)
-    .where(eq(ctx.db.t.channels.id, id))
-    .returning({ id: ctx.db.t.channels.id });
-  if (!row) fail("channel_not_found");
+  const { channels } = ctx.db.t;
+  await ctx.db.tx(function* (q) {
+    yield* run(dropKeys(ctx, q, eq(channels.id, id)));
+    const [row] = yield* run(q.delete(channels).where(eq(channels.id, id)).returning({ id: channels.id }));
+    if (!row) fail("channel_not_found");
+  });
   await announceChange(ctx, id);
 }

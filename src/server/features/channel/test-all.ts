@@ -5,12 +5,14 @@
  */
 import { asc, inArray } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
+import { isMultiKeyMode } from "../../../shared/channel-keys";
 import type { ChannelRun } from "../../../shared/channel-operations";
 import { AppError } from "../../../shared/errors";
 import { type Services, seconds, type UserCtx } from "../../context";
 import type { ChannelRow } from "../../db/schema";
-import { autoDisable, autoEnable, disables } from "./auto-status";
-import { runTest, TEST_TIMEOUT_MS, type Tester, type TestOutcome } from "./health";
+import { autoDisable, autoEnable, disables, type Suspect } from "./auto-status";
+import { runTest, TEST_TIMEOUT_MS, type Tester, type TestOptions, type TestOutcome } from "./health";
+import { loadKeys } from "./keys";
 import { readRun, startRun, type StepResult } from "./runs";
 
 /** Nobody: the timer. */
@@ -39,40 +41,50 @@ export function startTestRun(services: Services, tester: Tester, timeoutMs = TES
   });
 }
 
-async function testOne(
-  services: Services,
-  row: ChannelRow,
-  tester: Tester,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<StepResult> {
+/** Most keys of one channel that a run tests among those that were disabled automatically. */
+const MOST_FALLEN = 10;
+
+/** A channel is tested with its key; of several with the first enabled one, and with those that may come back. */
+async function testOne(services: Services, row: ChannelRow, tester: Tester, timeoutMs: number, signal: AbortSignal): Promise<StepResult> {
+  if (!isMultiKeyMode(row.multi_key_mode)) return testKey(services, row, { tester, timeoutMs, signal });
+  const keys = await loadKeys(services, row);
+  const chosen = [...keys.filter(({ fallen }) => !fallen).slice(0, 1), ...keys.filter(({ fallen }) => fallen).slice(0, MOST_FALLEN)];
+  let result: StepResult = { result: "failed" };
+  for (const keyed of chosen) {
+    const tested = await testKey(services, row, { tester, timeoutMs, signal, keyed }, keyed.fallen);
+    if (result.result !== "ok" || tested.status) result = { ...tested, result: result.result === "ok" ? "ok" : tested.result };
+  }
+  return result;
+}
+
+async function testKey(services: Services, row: ChannelRow, options: TestOptions, fallen = row.status === CHANNEL_STATUS.auto_disabled): Promise<StepResult> {
   let outcome: TestOutcome;
   try {
-    outcome = await runTest(services, row, { tester, timeoutMs, signal });
+    outcome = await runTest(services, row, options);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return { result: error.code === "channel_test_unsupported" ? "skipped" : "failed" };
   }
-  const status = await judgeStatus(services, row, outcome);
+  const status = await judgeStatus(services, options.keyed ?? row, outcome, fallen);
   return { result: outcome.problem === "" ? "ok" : "failed", ...(status ? { status } : {}) };
 }
 
 /** What the outcome does to the channel's status; undefined = nothing. */
-async function judgeStatus(services: Services, row: ChannelRow, outcome: TestOutcome): Promise<StepResult["status"]> {
+async function judgeStatus(services: Services, suspect: Suspect, outcome: TestOutcome, fallen: boolean): Promise<StepResult["status"]> {
   const { problem, trouble, milliseconds, request_id, model } = outcome;
   const limit = services.options.get("ChannelDisableThreshold");
   const slow = limit > 0 && milliseconds > limit * 1000;
   const evidence = { request_id, model };
-  if (row.status === CHANNEL_STATUS.auto_disabled) {
-    return problem === "" && !slow && (await autoEnable(services, row.id, evidence)) ? "enabled" : undefined;
+  if (fallen) {
+    return problem === "" && !slow && (await autoEnable(services, suspect, evidence)) ? "enabled" : undefined;
   }
   if (trouble && disables(services, trouble)) {
     const reason = { code: "channel_test_failed", values: { detail: problem } } as const;
-    return (await autoDisable(services, row.id, reason, evidence)) ? "disabled" : undefined;
+    return (await autoDisable(services, suspect, reason, evidence)) ? "disabled" : undefined;
   }
   if (!slow) return undefined;
   const reason = { code: "channel_too_slow", values: { seconds: (milliseconds / 1000).toFixed(2), limit } } as const;
-  return (await autoDisable(services, row.id, reason, evidence)) ? "disabled" : undefined;
+  return (await autoDisable(services, suspect, reason, evidence)) ? "disabled" : undefined;
 }
 
 /** The timer's question, on every instance: starts a test when CHANNEL_TEST_FREQUENCY minutes have passed since the last. */

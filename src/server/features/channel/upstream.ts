@@ -1,6 +1,7 @@
 /** Calls to a channel's upstream outside the relay (test, model list), at the relay's own addresses and headers. */
 import type { ChannelType } from "../../../shared/channel-types";
 import { providerOf } from "../../relay/providers/registry";
+import { headersOf } from "../../relay/providers/rewrite";
 import { initFor } from "../../relay/providers/tools";
 import type { PoolChannel } from "../../relay/seams";
 
@@ -26,13 +27,15 @@ export function unsavedChannel(type: ChannelType, base_url: string, key: string)
   };
 }
 
-/** Headers with the channel's key; undefined when its type needs code that is not there. */
-export const upstreamHeaders = (channel: PoolChannel): Record<string, string> | undefined =>
-  providerOf(channel)?.headers(channel);
+/** Headers with the channel's key and its header_override; undefined when its type needs code that is not there. */
+export function upstreamHeaders(channel: PoolChannel): Record<string, string> | undefined {
+  const provider = providerOf(channel);
+  return provider && headersOf(provider, channel);
+}
 
 /**
  * What every such call has in common: one deadline, the channel's proxy, and no redirect, which could lead anywhere with
- * its key.
+ * its key. To be sent by fetchThrough (lib/proxy.ts), which knows every kind of proxy.
  */
 export function upstreamInit(channel: PoolChannel, timeoutMs: number, signal?: AbortSignal): BunFetchRequestInit {
   return initFor(channel, deadlineOf(timeoutMs, signal));

@@ -51,7 +51,7 @@ export function createShelf(services: Needs): Shelf {
         .values({ ...entry, data, bytes: size, created_at: created_at ?? seconds(services) })
         .onConflictDoUpdate({
           target: [t.kind, t.object_id],
-          set: { data, bytes: size, status: entry.status, channel_id: entry.channel_id, expires_at: entry.expires_at },
+          set: { data, bytes: size, status: entry.status, channel_id: entry.channel_id, channel_key_id: entry.channel_key_id, expires_at: entry.expires_at },
           setWhere: owned(kind, user_id),
         });
     },

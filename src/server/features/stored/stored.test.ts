@@ -21,7 +21,7 @@ for (const engine of ENGINES) {
     const services = (): Pick<Services, "db" | "options" | "now"> => ({ db: fresh.db, options: { get } as Services["options"], now: () => time * 1000 });
     const shelf = () => createShelf(services());
     const response = (object_id: string, user_id: number, more: object = {}) => ({
-      kind: "response" as const, object_id, user_id, token_id: 0, channel_id: 0, model: "m", parent_id: "", status: "completed",
+      kind: "response" as const, object_id, user_id, token_id: 0, channel_id: 0, channel_key_id: 0, model: "m", parent_id: "", status: "completed",
       expires_at: time + 30 * DAY, value: { said: object_id }, ...more,
     });
     const ids = async (user: number) => (await shelf().list("response", user, { order: "asc", limit: 100 })).map(({ object_id }) => object_id);

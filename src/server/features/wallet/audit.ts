@@ -5,6 +5,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Db } from "../../db/client";
+import { logCompleteSince } from "../log/clean";
+import { WALLET_RULES, WALLET_STATEMENTS } from "./audit-wallet";
 
 export interface Finding {
   /** Which rule, a key of AUDIT_RULES. */
@@ -18,23 +20,14 @@ export interface Finding {
 
 export const AUDIT_RULES = {
   balance: "a user's quota + holds + used_quota = the sum of his credits",
-  orders: "an order that was credited has one credit of its units, and no other order has any",
-  invite_earnings: "a user's aff_quota + transfers + withdrawals that were not refused = his aff_history_quota",
   user_charges: "a user's used_quota = the charges minus refunds in roll-ups and unfolded log",
   user_calls: "a user's request_count = the calls in roll-ups and unfolded log",
   token_charges: "a token's used_quota = the charges minus refunds in roll-ups and unfolded log",
   channel_total: "a channel's used_quota = the sum of its roll-ups",
   hourly_quota: "an hour's charges minus refunds = those of the folded log",
   hourly_count: "an hour's calls and errors = those of the folded log",
+  ...WALLET_RULES,
 } as const;
-
-export interface AuditOptions {
-  /**
-   * Epoch seconds from which the log is complete; hours before it are not compared with the log, because retention
-   * removed their rows. 0 = nothing was ever removed.
-   */
-  log_complete_since?: number;
-}
 
 /** Net units of a log row. */
 const NET = sql.raw(`CASE "type" WHEN ${LOG_TYPE.consume} THEN quota WHEN ${LOG_TYPE.refund} THEN -quota ELSE 0 END`);
@@ -54,23 +47,28 @@ const differing = (table: string, column: string, sums: SQL) => sql`
   FROM ${sql.raw(table)} AS x LEFT JOIN (${sums}) AS s ON s.owner = x.id
   WHERE x.${sql.raw(column)} <> coalesce(s.n, 0)`;
 
+/**
+ * The first hour whose rows are all there: cleaning removes rows and leaves roll-ups. Part of the statement, so that a
+ * cleaning that begins meanwhile is no finding.
+ */
+const SINCE = sql`(${logCompleteSince()} + 3599) / 3600 * 3600`;
+
 /** Hours whose roll-up differs from the folded log in either direction. */
-const hours = (hourly: SQL, log: SQL, since: number) => sql`
+const hours = (hourly: SQL, log: SQL) => sql`
   SELECT 'usage_hourly ' || "hour" || '/' || user_id || '/' || token_id || '/' || channel || '/' || model_name
       || '/' || "group" AS name,
     sum(logged) AS expected, sum(rolled) AS found
   FROM (
     SELECT "hour", user_id, token_id, channel, model_name, "group", ${hourly} AS rolled, 0 AS logged
-    FROM usage_hourly WHERE "hour" >= ${since}
+    FROM usage_hourly WHERE "hour" >= ${SINCE}
     UNION ALL
     SELECT created_at - created_at % 3600, user_id, token_id, channel, model_name, "group", 0, ${log}
-    FROM logs WHERE folded = 1 AND created_at >= ${since}
+    FROM logs WHERE folded = 1 AND created_at >= ${SINCE}
   ) AS both_sides
   GROUP BY "hour", user_id, token_id, channel, model_name, "group"
   HAVING sum(logged) <> sum(rolled)`;
 
-function statements({ log_complete_since = 0 }: AuditOptions): Record<Finding["rule"], SQL> {
-  const since = Math.ceil(log_complete_since / 3600) * 3600;
+function statements(): Record<Finding["rule"], SQL> {
   return {
     balance: sql`
       SELECT 'users ' || u.id AS name, coalesce(c.n, 0) AS expected, u.quota + u.used_quota + coalesce(h.n, 0) AS found
@@ -78,16 +76,6 @@ function statements({ log_complete_since = 0 }: AuditOptions): Record<Finding["r
       LEFT JOIN (SELECT user_id, sum(amount) AS n FROM credits GROUP BY user_id) AS c ON c.user_id = u.id
       LEFT JOIN (SELECT user_id, sum(amount) AS n FROM holds GROUP BY user_id) AS h ON h.user_id = u.id
       WHERE u.quota + u.used_quota + coalesce(h.n, 0) <> coalesce(c.n, 0)`,
-    orders: sql`
-      SELECT 'orders ' || o.id AS name, CASE o.status WHEN 'success' THEN o.quota ELSE 0 END AS expected, coalesce(c.amount, 0) AS found
-      FROM orders AS o LEFT JOIN credits AS c ON c.idempotency_key = 'order:' || o.trade_no
-      WHERE o.status <> 'refunded' AND CASE o.status WHEN 'success' THEN o.quota ELSE 0 END <> coalesce(c.amount, 0)`,
-    invite_earnings: sql`
-      SELECT 'users ' || u.id AS name, u.aff_history_quota AS expected, u.aff_quota + coalesce(c.n, 0) + coalesce(w.n, 0) AS found
-      FROM users AS u
-      LEFT JOIN (SELECT user_id, sum(amount) AS n FROM credits WHERE kind = 'transfer' GROUP BY user_id) AS c ON c.user_id = u.id
-      LEFT JOIN (SELECT user_id, sum(amount) AS n FROM withdrawals WHERE status <> 'refused' GROUP BY user_id) AS w ON w.user_id = u.id
-      WHERE u.aff_quota + coalesce(c.n, 0) + coalesce(w.n, 0) <> u.aff_history_quota`,
     user_charges: differing("users", "used_quota", counted("user_id", sql`quota`, NET)),
     user_calls: differing("users", "request_count", counted("user_id", sql`"count"`, CALL)),
     token_charges: differing("tokens", "used_quota", counted("token_id", sql`quota`, NET)),
@@ -96,14 +84,15 @@ function statements({ log_complete_since = 0 }: AuditOptions): Record<Finding["r
       "used_quota",
       sql`SELECT channel AS owner, sum(quota) AS n FROM usage_hourly GROUP BY channel`,
     ),
-    hourly_quota: hours(sql`quota`, NET, since),
-    hourly_count: hours(sql`"count" + error_count`, ENTRY, since),
+    hourly_quota: hours(sql`quota`, NET),
+    hourly_count: hours(sql`"count" + error_count`, ENTRY),
+    ...WALLET_STATEMENTS,
   };
 }
 
 /** Yields every row that breaks a rule of AUDIT_RULES. */
-export async function* audit(db: Db, options: AuditOptions = {}): AsyncGenerator<Finding> {
-  for (const [rule, statement] of Object.entries(statements(options)) as [Finding["rule"], SQL][]) {
+export async function* audit(db: Db): AsyncGenerator<Finding> {
+  for (const [rule, statement] of Object.entries(statements()) as [Finding["rule"], SQL][]) {
     const rows = await db.read
       .select({
         row: sql<string>`name`,

@@ -10,6 +10,7 @@ import type { Engine } from "../call";
 import { isObject, tryParse, withMembers } from "../json";
 import { BYTES_PER_TOKEN } from "../money";
 import { providerOf } from "../providers/registry";
+import { headersOf } from "../providers/rewrite";
 import type { Caller, PoolChannel } from "../seams";
 import type { Bytes } from "../sse";
 import { operationFor } from "../providers/speak";
@@ -85,7 +86,7 @@ async function countTokens(
   const thread = counter.operation && (await Thread.open(engine, caller, counter.operation, received));
   const { body } = received;
   const own = candidates.filter((channel) => (counter.operation ? takesAsIs(channel, counter.operation) : channel.type.dialect === counter.dialect));
-  const [channel] = own.filter((one) => !thread || thread.fits(one)).toSorted((a, b) => b.priority - a.priority);
+  const [channel] = own.flatMap((one) => (thread ? (thread.knower(one) ?? []) : one)).toSorted((a, b) => b.priority - a.priority);
   if (!channel && thread?.home) throw thread.home.missing;
   const count = channel && (await ask(engine, channel, counter, model, body));
   const member = count ?? Math.ceil(inputTokenBound(body) / BYTES_PER_TOKEN);
@@ -102,11 +103,11 @@ async function ask(engine: Engine, channel: PoolChannel, counter: TokenCounter, 
   try {
     const response = await engine.fetch(counter.address(url), {
       method: "POST",
-      headers: { ...provider.headers(channel), "content-type": "application/json", accept: "application/json" },
+      headers: { ...headersOf(provider, channel), "content-type": "application/json", accept: "application/json" },
       body: mapped !== model && counter.dialect !== "gemini" ? withMembers(body, { model: mapped }) : body,
       signal: AbortSignal.timeout(COUNT_MS),
       redirect: "manual",
-      ...(typeof proxy === "string" && proxy !== "" && { proxy }),
+      ...(proxy !== undefined && { proxy }),
     });
     const answer = response.ok ? tryParse(new Uint8Array(await response.arrayBuffer())) : undefined;
     const count = isObject(answer) ? answer[counter.member] : undefined;

@@ -9,13 +9,14 @@ import { openaiChat } from "../dialects/openai-chat/dialect";
 import { callError } from "../error";
 import { failureOf } from "../failures";
 import type { CallMoney } from "../money";
-import { DRAIN_MS } from "../stream";
+import { type Patience, patienceOf } from "../patience";
 import type { FlowingAnswer } from "./direct-answer";
 
 export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
   readonly #call: Call;
   readonly #money: CallMoney;
   readonly #answer: FlowingAnswer;
+  readonly #patience: Patience;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** The piece that waits until the next one, or the end, has come. */
   #held: Uint8Array | undefined;
@@ -28,6 +29,7 @@ export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#money = money;
     this.#answer = answer;
     this.#held = answer.first;
+    this.#patience = patienceOf(call.engine.seams.option, call.channel);
     call.engine.stats.open_streams++;
     call.onLeave = () => this.#leave();
     call.alarm.onLimit = (phase) => this.#expire(phase);
@@ -52,10 +54,10 @@ export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
   /** Reads until a piece was sent or the answer is over; to the end when nobody listens any more. Never throws. */
   async #advance(): Promise<void> {
     const { reader, scan, events } = this.#answer;
-    const { alarm, engine } = this.#call;
+    const { alarm } = this.#call;
     try {
       while (!this.#over) {
-        if (!this.#call.left) alarm.limit("idle", engine.seams.option.idleTimeoutMs);
+        if (!this.#call.left) alarm.limit("idle", this.#patience.idleMs);
         const { done, value } = await reader.read();
         if (done) return await this.#finish(scan.error === undefined ? "complete" : "upstream_error");
         if (value.length === 0) continue;
@@ -85,8 +87,8 @@ export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
     const call = this.#call;
     if (this.#over) return;
     call.left = true;
-    call.alarm.total(DRAIN_MS, true);
-    if (!this.#answer.events) this.#answer.abort();
+    call.alarm.total(this.#patience.drainMs, true);
+    if (!this.#answer.events || this.#patience.drainMs === 0) this.#answer.abort();
     if (!this.#waiting) void this.pull();
   }
 

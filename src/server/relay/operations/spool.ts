@@ -114,8 +114,11 @@ export class Spool {
 const isRange = (piece: Piece): piece is readonly [start: number, end: number] => !Buffer.isBuffer(piece);
 const sizeOf = (range: Piece): number => (isRange(range) ? range[1] - range[0] : range.length);
 
+/** Names of this process alone: several may share the folder. A name lasts from `open` to `unlink`. */
+export const SPOOL_NAME = `weir-body-${process.pid}-`;
+
 async function nameless(): Promise<FileHandle> {
-  const path = join(tmpdir(), `weir-body-${randomUUID()}`);
+  const path = join(tmpdir(), SPOOL_NAME + randomUUID());
   const file = await open(path, "wx+", 0o600);
   await unlink(path);
   return file;

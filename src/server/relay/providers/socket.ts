@@ -1,4 +1,5 @@
 /** A vendor that answers one message over a WebSocket with many. */
+import { socketThrough } from "../../lib/proxy";
 import type { PoolChannel } from "../seams";
 import type { Tools } from "./tools";
 
@@ -14,7 +15,7 @@ const MAX_WAITING = 16 << 20;
  */
 export async function* messagesOf(url: string, text: string, { setting: { proxy } }: PoolChannel, { signal }: Tools): AsyncGenerator<string> {
   signal.throwIfAborted();
-  const socket = new Socket(url, typeof proxy === "string" && proxy !== "" ? { proxy } : {});
+  const socket = await socketThrough(proxy, (through) => new Socket(url, through));
   const waiting: string[] = [];
   let size = 0;
   let ended = false;
@@ -27,6 +28,7 @@ export async function* messagesOf(url: string, text: string, { setting: { proxy 
   };
   const abort = (): void => end(signal.reason ?? new Error("aborted"));
   signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
   socket.onopen = () => socket.send(text);
   socket.onmessage = ({ data }: MessageEvent<unknown>) => {
     const message = typeof data === "string" ? data : Buffer.from(data as ArrayBuffer).toString("utf8");

@@ -30,9 +30,12 @@ describe("the language of a call", () => {
     expect(dialectOf(channel(43), responses, "m")).toBe("openai-chat");
   });
 
-  test("is the channel's where its setting says so, and where its address is complete", () => {
-    const told = channel(43, { setting: { translate: true } });
+  test("is the channel's where its setting says so, at an address that is not the vendor's, and where it is complete", () => {
+    const told = channel(43, { setting: { native_calls: "never" } });
     expect([operationFor(told, messages, "m"), dialectOf(told, messages, "m")]).toEqual(["chat", "openai-chat"]);
+    const elsewhere = { base_url: "https://mirror.example" };
+    expect(operationFor(channel(43, elsewhere), messages, "m")).toBe("chat");
+    expect(operationFor(channel(43, { ...elsewhere, setting: { native_calls: "always" } }), messages, "m")).toBe("messages");
     const complete = channel(8, { base_url: "https://x.example/run" });
     expect([operationFor(complete, messages, "m"), addressOf(complete, messages, "m")]).toEqual(["chat", "https://x.example/run"]);
   });

@@ -1,5 +1,6 @@
 /** How a channel is spoken to: the language of a call, its address, and the exchange itself. */
 import type { Operation as OperationKey } from "../../../shared/channel-types";
+import { isCodingPlan } from "../../../shared/channel-types/plans";
 import { isUpstreamDialect, type UpstreamDialectKey, upstreamDialects } from "../dialects/vendor-dialects";
 import type { WireError, WireObject } from "../events";
 import { isObject, tryParse } from "../json";
@@ -8,6 +9,7 @@ import type { PoolChannel } from "../seams";
 import { rewritten } from "./framing";
 import type { Outgoing } from "./provider";
 import { providerOf } from "./registry";
+import { overridden } from "./rewrite";
 import { send, type Tools } from "./tools";
 
 /** The language of a channel's model; undefined when the relay does not speak it. `model` is the vendor's name of it. */
@@ -21,13 +23,19 @@ export type Asked = Pick<Operation, "key" | "native">;
 
 /**
  * The operation that a channel is asked for. One whose conversations are OpenAI's, and that declares the caller's own operation
- * besides, takes such a call as it is, and then nothing is translated. `setting.translate` switches that off for a server that
- * stands behind a type and lacks the operation; a complete address is that of one operation, the channel's own.
+ * besides, takes such a call as it is, and then nothing is translated. Many a server that stands behind a vendor's type lacks
+ * the vendor's other operations: at another address than the vendor's own only what `setting.native_calls` allows. A complete
+ * address is that of one operation, the channel's own.
  */
 export function operationFor(channel: PoolChannel, { key, native }: Asked, model: string): OperationKey {
-  const { type, setting } = channel;
-  const takes = native && languageOf(channel, model) === "openai-chat" && !type.complete_url && setting.translate !== true;
+  const takes = native && languageOf(channel, model) === "openai-chat" && takesNative(channel);
   return takes && providerOf(channel)?.url(channel, native.operation, model) !== undefined ? native.operation : key;
+}
+
+function takesNative({ type, setting, base_url }: PoolChannel): boolean {
+  const { native_calls = "auto" } = setting;
+  if (type.complete_url || native_calls === "never") return false;
+  return native_calls === "always" || type.base_url === "" || type.base_url === base_url || isCodingPlan(base_url);
 }
 
 /**
@@ -70,7 +78,8 @@ export async function exchange(outgoing: Outgoing, tools: Tools): Promise<Respon
   const parsed = codec && tryParse(body);
   const asked = isObject(parsed) ? parsed : {};
   const encoded = codec ? { ...outgoing, body: Buffer.from(JSON.stringify(codec.encode(asked, { channel, model }))) } : outgoing;
-  const ready = provider?.prepare ? await provider.prepare(encoded, tools) : encoded;
+  const changed = overridden(encoded);
+  const ready = provider?.prepare ? await provider.prepare(changed, tools) : changed;
   const response = await (provider?.open ? provider.open(ready, tools) : send(ready, tools));
   return codec && response.ok ? inOpenai(response, async (answer) => codec.decode(answer, asked, tools)) : response;
 }

@@ -1,4 +1,5 @@
 /** What a provider may use of the world: the network under the call's signal and the channel's proxy, time, and tokens. */
+import { fetchThrough } from "../../lib/proxy";
 import { realTimers, type Timers } from "../alarm";
 import type { Warn } from "../events";
 import { classifyStatus } from "../failures";
@@ -40,7 +41,7 @@ export interface ToolBox {
 
 /** What a fetch for a channel has in common: the signal, its proxy, no redirect. */
 export function initFor({ setting: { proxy } }: PoolChannel, signal: AbortSignal): BunFetchRequestInit {
-  return { signal, redirect: "manual", ...(typeof proxy === "string" && proxy !== "" && { proxy }) };
+  return { signal, redirect: "manual", ...(proxy !== undefined && { proxy }) };
 }
 
 export function toolsFor(box: ToolBox, channel: PoolChannel, signal: AbortSignal, now: () => number, warn: Warn = () => undefined): Tools {
@@ -67,7 +68,7 @@ export function toolsFor(box: ToolBox, channel: PoolChannel, signal: AbortSignal
   };
 }
 
-const ownBox: ToolBox = { timers: realTimers, tokens: new Tokens(), fetch: (url, init) => fetch(url, init) };
+const ownBox: ToolBox = { timers: realTimers, tokens: new Tokens(), fetch: fetchThrough };
 
 /** Tools for a call of our own: the test of a channel. */
 export const ownTools = (channel: PoolChannel, signal: AbortSignal): Tools => toolsFor(ownBox, channel, signal, Date.now);

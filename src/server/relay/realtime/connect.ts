@@ -1,12 +1,16 @@
 /** Opens the upstream half of a realtime session: channels one after the other, as for any call. */
 import type { AttemptRecord } from "../../../shared/log";
+import { socketThrough } from "../../lib/proxy";
 import type { Call } from "../call";
 import { classifyStatus, type Failure, failureOf } from "../failures";
+import { patienceOf } from "../patience";
+import { headersOf } from "../providers/rewrite";
+import { placeOf } from "../providers/key-place";
 import { providerOf } from "../providers/registry";
 import type { PoolChannel } from "../seams";
 import type { Selection } from "../select";
 import { type Refused, tryChannels } from "../tries";
-import { urlOf } from "../upstream";
+import { urlOf, withVersion } from "../upstream";
 
 /** What the caller asked for besides the model. */
 export interface RealtimeWish {
@@ -31,8 +35,8 @@ export interface Upstream {
 export type Connected = { ok: true; upstream: Upstream } | Refused;
 
 /** The WebSocket address of a session; undefined when the channel's type has none. */
-export function realtimeUrl(channel: PoolChannel, call: Pick<Call, "operation">, model: string, intent?: string): string | undefined {
-  const address = urlOf(channel, call.operation, model);
+export function realtimeUrl(channel: PoolChannel, call: Pick<Call, "operation" | "api_version">, model: string, intent?: string): string | undefined {
+  const address = withVersion(urlOf(channel, call.operation, model), call);
   if (address === undefined || !URL.canParse(address)) return undefined;
   const url = new URL(address);
   // http -> ws, https -> wss
@@ -60,23 +64,24 @@ async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Pr
   const record: AttemptRecord = {
     channel: channel.id, channel_name: channel.name, status: 0, failure: "", message: "",
     start_ms: started - call.arrived, duration_ms: 0, first_content_ms: -1, upstream_request_id: "",
+    ...(channel.key_row && { key: channel.key_row }),
   };
   call.attempts.push(record);
   call.channel = channel;
   call.upstream_model = channel.model_mapping.get(request.model) ?? request.model;
-  cooling.begin(channel.id, request.model, record);
+  cooling.begin(placeOf(channel), request.model, record);
   const outcome = await open(call, channel, wish);
   record.duration_ms = seams.now() - started;
   engine.watch.attempted(channel, isFailure(outcome) ? outcome.class : "ok");
   if (!isFailure(outcome)) {
     record.status = 101;
-    cooling.served(channel.id, request.model, started);
+    cooling.served(placeOf(channel), request.model, started);
     return outcome;
   }
   record.status = outcome.upstream_status;
   record.failure = outcome.class;
   record.message = outcome.phase ?? "";
-  cooling.failed(channel.id, request.model, record, started, outcome);
+  cooling.failed(placeOf(channel), request.model, record, started, outcome);
   if (!call.left) {
     const { upstream_status: status, disable } = outcome;
     seams.channelFailed(channel, { status, disable, message: "", request_id: call.request_id, model: request.model, quoted: () => false });
@@ -85,27 +90,30 @@ async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Pr
 }
 
 /** Resolves with the open socket, or with why there is none. */
-function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promise<Upstream | Failure> {
+async function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promise<Upstream | Failure> {
   const { engine } = call;
   const url = realtimeUrl(channel, call, call.upstream_model, wish.intent);
-  const headers = providerOf(channel)?.headers(channel);
-  if (url === undefined || !headers) return Promise.resolve(failureOf("malformed"));
+  const provider = providerOf(channel);
+  const headers = provider && headersOf(provider, channel);
+  if (url === undefined || !headers) return failureOf("malformed");
   if (wish.beta) headers["openai-beta"] = "realtime=v1";
   const { proxy } = channel.setting;
   const { promise, resolve } = Promise.withResolvers<Upstream | Failure>();
   let socket: UpstreamSocket;
   try {
-    socket = new ClientSocket(url, { headers, perMessageDeflate: false, ...(typeof proxy === "string" && proxy !== "" && { proxy }) });
+    // What cannot go through its proxy goes nowhere.
+    socket = await socketThrough(proxy, (through) => new ClientSocket(url, { headers, perMessageDeflate: false, ...through }));
   } catch {
-    return Promise.resolve(failureOf("unreachable"));
+    return failureOf("unreachable");
   }
-  const { connectTimeoutMs } = engine.seams.option;
+  const { connectMs } = patienceOf(engine.seams.option, channel);
   const giveUp = (failure: Failure): void => {
     resolve(failure);
     socket.terminate();
   };
-  const cancel = engine.timers.after(connectTimeoutMs, () => giveUp(failureOf("timeout", 0, "connect")));
+  const cancel = engine.timers.after(connectMs, () => giveUp(failureOf("timeout", 0, "connect")));
   call.onLeave = () => giveUp(failureOf("cut"));
+  if (call.left) call.onLeave();
   socket.onopen = () => {
     socket.pause();
     // Its first frames may have come with the handshake's answer.

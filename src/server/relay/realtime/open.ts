@@ -9,6 +9,7 @@ import { callError, thrownError } from "../error";
 import { priceFor } from "../groups";
 import { type Admission, enter, leavePlaces } from "../limits";
 import { realtime } from "../operations/realtime";
+import { patienceOf } from "../patience";
 import { callRow, refusedRow } from "../row";
 import type { Caller } from "../seams";
 import type { Selection } from "../select";
@@ -35,6 +36,7 @@ export interface RealtimeArrival {
   ip: string;
   path: string;
   client_type: string;
+  api_version: string;
   request_id: string;
   arrived: number;
   traceparent?: string;
@@ -104,7 +106,7 @@ async function prepare(engine: Engine, door: Door, arrival: RealtimeArrival, mod
   const { caller } = arrival;
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
   const selection = engine.routing.select({ caller, operation: realtime, model });
-  const price = priceFor(seams, caller, model) ?? fail("model_price_missing", { model });
+  const price = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
   const admitted = seams.limits.admit(caller, { model, tokens: 0, units: 0 });
   const admission = admitted && enter(await admitted, door);
   const alarm = new Alarm(() => seams.now(), engine.timers);
@@ -151,7 +153,7 @@ async function start(request: Request, door: Door, prepared: Prepared, upgrade: 
     await seams.recordFailure(callRow(call, { end_reason: outcome.end_reason, quota: 0, bill: [], usage: undefined, estimated: false, content: error.message }));
     return door.error(call.dialect, error);
   }
-  call.alarm.total(seams.option.totalTimeoutMs);
+  call.alarm.total(patienceOf(seams.option, call.channel).totalMs);
   const session = new RealtimeSession(call, rounds, outcome.upstream);
   void session.ended.then(() => leavePlaces(places, { ...nothing, success: true }));
   if (!engine.draining && !call.left && upgrade(session)) return upgraded();

@@ -134,7 +134,7 @@ export class Rounds {
   async transcribed(model: string | undefined, usage: Usage): Promise<void> {
     const before = this.#round.call;
     const { caller, engine } = before;
-    const own = model === undefined ? undefined : priceFor(engine.seams, caller, model);
+    const own = model === undefined ? undefined : priceFor(engine.seams, caller, model, []);
     const terms: Terms = { usage, exact: true, kinds: { audio: true } };
     const call = own && model ? this.#next(model, own, terms, before) : this.#next(this.#model, this.#price, terms, before);
     const money = new CallMoney(call);

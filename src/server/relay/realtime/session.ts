@@ -9,9 +9,10 @@ import { ownError, type RelayError, thrownError } from "../error";
 import { classifyErrorIn200 } from "../failures";
 import { refusedRow } from "../row";
 import { refuseSensitiveFrame } from "../sensitive";
-import { DRAIN_MS } from "../stream";
+import { type Patience, patienceOf } from "../patience";
 import type { Frame, Upstream, UpstreamSocket } from "./connect";
 import { errorEvent, generatedBy, readEvent, type RealtimeEvent } from "./events";
+import { placeOf } from "../providers/key-place";
 import type { Rounds } from "./rounds";
 
 /** The caller's half, as Bun's server gives it. */
@@ -64,6 +65,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   readonly #upstream: UpstreamSocket;
   /** What came from the upstream and was not looked at yet; the last may be its close. */
   readonly #queue: Upstream["queue"];
+  readonly #patience: Patience;
   readonly #ended = Promise.withResolvers<void>();
   #caller: CallerSocket | undefined;
   #transcriptionModel: string | undefined;
@@ -84,6 +86,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     socket.onmessage = ({ data }) => this.#take(data);
     socket.onclose = ({ code, reason }) => this.#take({ code, reason });
     const { engine, alarm } = call;
+    this.#patience = patienceOf(engine.seams.option, call.channel);
     alarm.onLimit = (phase) => this.#expire(phase);
     engine.sessions.add(this);
     engine.stats.open_streams++;
@@ -120,7 +123,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     this.#full = false;
     if (!this.#rounds.running && !this.#busy) return void this.#end("caller_left", code);
     this.#leaving = true;
-    this.#call.alarm.total(DRAIN_MS, true);
+    this.#call.alarm.total(this.#patience.drainMs, true);
     if (this.#upstream.readyState === WebSocket.OPEN) this.#upstream.send('{"type":"response.cancel"}');
     if (!this.#busy) this.#upstream.resume();
   }
@@ -166,8 +169,8 @@ export class RealtimeSession implements CallerEvents, OpenSession {
 
   /** A frame moved: the silence begins anew. */
   #stir(): void {
-    const { alarm, engine } = this.#call;
-    if (!this.#call.left) alarm.limit("idle", engine.seams.option.idleTimeoutMs);
+    const { alarm, left } = this.#call;
+    if (!left) alarm.limit("idle", this.#patience.idleMs);
   }
 
   #take(item: Upstream["queue"][number]): void {
@@ -235,7 +238,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     const { channel, engine, request, request_id } = this.#call;
     if (!channel || !failure.disable) return;
     const { upstream_status: status, disable } = failure;
-    engine.routing.cooling.add(channel.id, request.model, failure.cool_ms);
+    engine.routing.cooling.add(placeOf(channel), request.model, failure.cool_ms);
     const message = failure.error?.message ?? "";
     engine.seams.channelFailed(channel, { status, disable, message, request_id, model: request.model, quoted: () => false });
   }

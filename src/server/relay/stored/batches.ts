@@ -7,6 +7,7 @@ import { fail } from "../../../shared/errors";
 import type { Aside, Visit } from "../aside";
 import { parseBody, readBody } from "../body";
 import { Failed } from "../failed";
+import { holding } from "../keys";
 import { isObject, type JsonObject } from "../json";
 import { readText } from "../operations/operation";
 import type { PoolChannel } from "../seams";
@@ -25,7 +26,7 @@ async function note({ engine, caller }: Visit, channel: PoolChannel, batch: Json
   const { shelf, now } = engine.seams;
   const { user_id, token_id } = caller;
   const created = typeof batch.created_at === "number" ? Math.floor(batch.created_at) : Math.floor(now() / 1000);
-  const shared = { user_id, token_id, channel_id: channel.id, model: "", expires_at: 0 };
+  const shared = { user_id, token_id, channel_id: channel.id, channel_key_id: channel.key_row?.id ?? 0, model: "", expires_at: 0 };
   await shelf.put({
     ...shared, kind: "batch", object_id: text(batch.id), parent_id: text(batch.input_file_id), status: text(batch.status), created_at: created, value: batch,
   });
@@ -77,9 +78,10 @@ export const cancelBatch = (id: string): Aside => async (visit) => {
 async function current(visit: Visit, entry: Stored): Promise<JsonObject[]> {
   const known = isObject(entry.value) ? [entry.value] : [];
   const holder = visit.engine.seams.pool.byId(entry.channel_id);
-  if (FINAL.has(entry.status) || !holder?.enabled || !takes(holder.channel, "files")) return known;
+  const channel = holder?.enabled ? holding(holder.channel, entry.channel_key_id) : undefined;
+  if (FINAL.has(entry.status) || !channel || !takes(channel, "files")) return known;
   try {
-    return [(await look(visit, holder.channel, entry.object_id)).json];
+    return [(await look(visit, channel, entry.object_id)).json];
   } catch (error) {
     if (error instanceof Failed) return known;
     throw error;

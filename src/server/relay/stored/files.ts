@@ -6,6 +6,7 @@
 import { AppError, fail } from "../../../shared/errors";
 import type { Aside, Visit } from "../aside";
 import { Failed } from "../failed";
+import { holding } from "../keys";
 import { Form } from "../operations/form";
 import { boundaryOf } from "../operations/multipart";
 import { isObject, type JsonObject } from "../json";
@@ -28,7 +29,8 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 export function entryOf({ caller }: Visit, channel: PoolChannel, file: JsonObject): Parameters<Visit["engine"]["seams"]["shelf"]["put"]>[0] {
   const created = whole(file.created_at);
   return {
-    kind: "file", object_id: text(file.id), user_id: caller.user_id, token_id: caller.token_id, channel_id: channel.id, model: "", parent_id: "",
+    kind: "file", object_id: text(file.id), user_id: caller.user_id, token_id: caller.token_id, channel_id: channel.id,
+    channel_key_id: channel.key_row?.id ?? 0, model: "", parent_id: "",
     status: text(file.status), expires_at: whole(file.expires_at), bytes: whole(file.bytes), value: file, ...(created > 0 && { created_at: created }),
   };
 }
@@ -46,7 +48,7 @@ function takers({ engine, caller }: Visit): PoolChannel[] {
     const top = Math.max(...left.map(({ priority }) => priority));
     const next = draw(left.filter(({ priority }) => priority === top), Math.random);
     if (!next) break;
-    order.push(next);
+    order.push(holding(next, 0) ?? next);
     left.splice(left.indexOf(next), 1);
   }
   return order;
@@ -60,7 +62,9 @@ export async function held({ engine, caller }: Visit, kind: "file" | "batch", id
   const holder = engine.seams.pool.byId(entry.channel_id);
   if (!holder?.enabled) throw missing;
   if (!takes(holder.channel, "files")) fail("files_unavailable", { group: caller.group });
-  return { entry, channel: holder.channel, missing };
+  const channel = holding(holder.channel, entry.channel_key_id);
+  if (!channel) throw missing;
+  return { entry, channel, missing };
 }
 
 /** POST /v1/files. Another channel is tried where one cannot take it. */

@@ -6,6 +6,7 @@ import { AppError, fail } from "../../../shared/errors";
 import type { Aside, Visit } from "../aside";
 import { ownError } from "../error";
 import { Failed } from "../failed";
+import { holding } from "../keys";
 import { responses } from "../operations/dialect-chat";
 import type { PoolChannel } from "../seams";
 import { operationFor } from "../providers/speak";
@@ -26,7 +27,9 @@ async function find({ engine, caller }: Visit, id: string): Promise<{ entry: Sto
   if (entry.channel_id === 0) return { entry, channel: undefined };
   const holder = pool.byId(entry.channel_id);
   if (!holder?.enabled || !keepsAnswers(holder.channel, responses)) throw missing(id);
-  return { entry, channel: holder.channel };
+  const channel = holding(holder.channel, entry.channel_key_id);
+  if (!channel) throw missing(id);
+  return { entry, channel };
 }
 
 const address = (channel: PoolChannel, path: string, query?: URLSearchParams, passes?: readonly string[]): string | undefined =>

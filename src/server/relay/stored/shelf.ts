@@ -13,6 +13,8 @@ export interface Stored {
   token_id: number;
   /** The channel that holds it; 0 = we do. */
   channel_id: number;
+  /** Of the channel's several keys the one whose account holds it; 0 = it had one. */
+  channel_key_id: number;
   model: string;
   /** The response it continues, the file a batch reads. */
   parent_id: string;

@@ -10,6 +10,7 @@ import { AppError, fail } from "../../../shared/errors";
 import { inputTokenBound } from "../body";
 import type { Call, Engine } from "../call";
 import { isObject, type JsonObject, tryParse, withMembers } from "../json";
+import { holding } from "../keys";
 import type { Received } from "../operations/direct";
 import { SETTLE_LIMIT_MS } from "../money";
 import type { Operation } from "../operations/operation";
@@ -61,7 +62,7 @@ export const previousMissing = (id: string): AppError => new AppError("previous_
 /** Who alone knows what a call refers to. */
 interface Home {
   /** undefined: any channel that keeps answers. */
-  channel_id?: number;
+  at?: Pick<Stored, "channel_id" | "channel_key_id">;
   native: boolean;
   /** What the caller gets when nobody knows it. */
   missing: AppError;
@@ -100,8 +101,8 @@ export class Thread {
     for (const id of files) {
       const missing = new AppError("file_not_found", { id });
       const file = await shelf.find("file", id, user_id);
-      if (!file || (home && home.channel_id !== file.channel_id)) throw missing;
-      home = { channel_id: file.channel_id, missing, native: false };
+      if (!file || (home?.at && !isSamePlace(home.at, file))) throw missing;
+      home = { at: file, missing, native: false };
     }
     if (operation.refers === "files") return new Thread(operation, home, "", [], undefined);
 
@@ -126,11 +127,11 @@ export class Thread {
     const entry = await shelf.find("response", previous, user_id);
     if (!entry) throw missing;
     if (entry.channel_id !== 0) {
-      if (home?.channel_id !== undefined && home.channel_id !== entry.channel_id) throw home.missing;
+      if (home?.at && !isSamePlace(home.at, entry)) throw home.missing;
       if (resolved) rewrite(received, { input: own.map(withoutPlace) }, option.maxBodyBytes);
       const { tokens } = isObject(entry.value) ? entry.value : {};
       if (typeof tokens === "number") received.input_bound += tokens;
-      return new Thread(operation, { channel_id: entry.channel_id, missing, native: true }, previous, [], input);
+      return new Thread(operation, { at: entry, missing, native: true }, previous, [], input);
     }
     const { ids, turns } = await turnsUntil(shelf, entry, user_id, () => missing);
     const last = turns.at(-1);
@@ -139,16 +140,18 @@ export class Thread {
     return new Thread(operation, home, previous, ids, input);
   }
 
-  /** Whether a channel knows what the call refers to. */
-  fits(channel: PoolChannel): boolean {
-    const { home } = this;
-    return !home || ((home.channel_id === undefined || channel.id === home.channel_id) && (!home.native || keepsAnswers(channel, this.operation)));
+  /** The channel with the key that knows what the call refers to; undefined when it does not. */
+  knower(channel: PoolChannel): PoolChannel | undefined {
+    const { at, native } = this.home ?? {};
+    if (native && !keepsAnswers(channel, this.operation)) return undefined;
+    if (!at) return channel;
+    return at.channel_id === channel.id ? holding(channel, at.channel_key_id) : undefined;
   }
 
   /** Leaves the channels that can be asked. Throws what the caller gets when there is none. */
   narrow(selection: Selection): void {
     if (!this.home) return;
-    selection.only((channel) => this.fits(channel));
+    selection.only((channel) => this.knower(channel));
     if (selection.left === 0) throw this.home.missing;
   }
 
@@ -170,7 +173,8 @@ export class Thread {
     const kept: KeptResponse = { input: this.input.map((item, index) => withId(item, tag, index)), response };
     const work = (async () => {
       await shelf.put({
-        kind: "response", object_id: id, user_id, token_id, channel_id: there ? channel.id : 0, model: request.model,
+        kind: "response", object_id: id, user_id, token_id, channel_id: there ? channel.id : 0,
+        channel_key_id: there ? (channel.key_row?.id ?? 0) : 0, model: request.model,
         parent_id: this.previous, status: typeof response.status === "string" ? response.status : "", expires_at,
         value: there ? { tokens: tokensOf(response) } : kept,
       });
@@ -186,6 +190,9 @@ export class Thread {
     });
   }
 }
+
+const isSamePlace = (one: Pick<Stored, "channel_id" | "channel_key_id">, other: typeof one): boolean =>
+  one.channel_id === other.channel_id && one.channel_key_id === other.channel_key_id;
 
 /** Sends other members than the caller wrote. Throws body_too_large. */
 function rewrite(received: Received, members: JsonObject, most: number): void {

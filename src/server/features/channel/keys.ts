@@ -1,0 +1,213 @@
+/**
+ * The keys of a channel that has several: rows with a state of their own. The first enabled ones are what the pool offers;
+ * a channel whose last enabled key falls is disabled with it, and comes back with the first that does.
+ */
+import { and, asc, eq, inArray, max, ne, notInArray, type SQL } from "drizzle-orm";
+import { CHANNEL_STATUS, splitKeys } from "../../../shared/channel";
+import { type ChannelKeyView, isMultiKeyMode, keyHint, MAX_KEYS } from "../../../shared/channel-keys";
+import { statusInfo, type StatusReason } from "../../../shared/channel-operations";
+import { keyProblem } from "../../../shared/channel-types";
+import { errorText, fail } from "../../../shared/errors";
+import { type Ctx, type Services, seconds } from "../../context";
+import { type Q, run, type Steps } from "../../db/client";
+import type { ChannelRow } from "../../db/schema";
+import { count, forUpdate } from "../../db/sql";
+import type { PoolChannel } from "../../relay/seams";
+import { eventRow } from "../log/record";
+import { announceChange } from "./announce";
+import { readChannel } from "./pool";
+
+const ENABLED = CHANNEL_STATUS.enabled;
+
+const seal = ({ secrets }: Pick<Services, "secrets">, key: string) => ({
+  key_cipher: secrets.encrypt("channel-key", key),
+  key_hash: secrets.hash("channel-key", key),
+});
+
+/** The keys in one text, each checked by its type's format. Throws channel_key_invalid, channel_keys_too_many. */
+export function checkedKeys(ctx: Pick<Ctx, "lang">, type: number, text: string): string[] {
+  const keys = splitKeys(type, text);
+  if (keys.length > MAX_KEYS) fail("channel_keys_too_many", { max: MAX_KEYS });
+  const problem = keys.map((key) => keyProblem(type, key)).find((found) => found !== undefined);
+  if (problem) fail("channel_key_invalid", { detail: problem[ctx.lang] });
+  return keys;
+}
+
+/** Writes keys behind those that are there; the ones that the channel has already stay as they are. Answers how many came. */
+export function* insertKeys(services: Pick<Services, "db" | "secrets" | "now">, q: Q, channel_id: number, keys: readonly string[]): Steps<number> {
+  const { channel_keys: t } = services.db.t;
+  const [last] = yield* run(q.select({ position: max(t.position) }).from(t).where(eq(t.channel_id, channel_id)));
+  const first = last?.position === null || last?.position === undefined ? 0 : last.position + 1;
+  const created_at = seconds(services);
+  let added = 0;
+  for (let i = 0; i < keys.length; i += 50) {
+    const rows = keys.slice(i, i + 50).map((key, j) => ({ channel_id, position: first + i + j, created_at, ...seal(services, key) }));
+    added += (yield* run(q.insert(t).values(rows).onConflictDoNothing().returning({ id: t.id }))).length;
+  }
+  const [all] = added > 0 ? yield* run(q.select({ n: count() }).from(t).where(eq(t.channel_id, channel_id))) : [];
+  if (all && all.n > MAX_KEYS) fail("channel_keys_too_many", { max: MAX_KEYS });
+  return added;
+}
+
+/** Removes all keys of channels that match; before the channels themselves go. */
+export const dropKeys = ({ db }: Pick<Services, "db">, q: Q, where: SQL | undefined) =>
+  q.delete(db.t.channel_keys).where(inArray(db.t.channel_keys.channel_id, q.select({ id: db.t.channels.id }).from(db.t.channels).where(where)));
+
+async function multiChannel(ctx: Pick<Ctx, "db">, id: number): Promise<ChannelRow> {
+  const { channels } = ctx.db.t;
+  const [row] = await ctx.db.q.select().from(channels).where(eq(channels.id, id));
+  if (!row) fail("channel_not_found");
+  if (!isMultiKeyMode(row.multi_key_mode)) fail("channel_has_one_key");
+  return row;
+}
+
+/** The keys of a channel in their order; [] where it has one key of its own. Throws channel_not_found. */
+export async function listKeys(ctx: Ctx, id: number): Promise<ChannelKeyView[]> {
+  const { channels, channel_keys: t } = ctx.db.t;
+  const [channel] = await ctx.db.q.select({ id: channels.id }).from(channels).where(eq(channels.id, id));
+  if (!channel) fail("channel_not_found");
+  const rows = await ctx.db.q.select().from(t).where(eq(t.channel_id, id)).orderBy(asc(t.position), asc(t.id));
+  return rows.map((row, index) => ({
+    id: row.id, position: index + 1, hint: hintOf(ctx, row.key_cipher), status: row.status, reason: row.reason,
+    status_time: row.status_time, created_at: row.created_at,
+  }));
+}
+
+function hintOf({ secrets }: Pick<Ctx, "secrets">, cipher: string): string {
+  try {
+    return keyHint(secrets.decrypt("channel-key", cipher));
+  } catch {
+    return "?";
+  }
+}
+
+/** Adds keys, one per line. Throws channel_not_found, channel_has_one_key, channel_key_invalid, channel_keys_too_many. */
+export async function addKeys(ctx: Ctx, id: number, text: string): Promise<number> {
+  const channel = await multiChannel(ctx, id);
+  const keys = checkedKeys(ctx, channel.type, text);
+  if (keys.length === 0) fail("channel_name_and_key");
+  const added = await ctx.db.tx(function* (q): Steps<number> {
+    yield* lockChannel(ctx, q, id);
+    return yield* insertKeys(ctx, q, id, keys);
+  });
+  await announceChange(ctx, id);
+  return added;
+}
+
+/** Removes keys by id; those of other channels are passed over. The last one stays: a channel without a key is no use. */
+export async function removeKeys(ctx: Ctx, id: number, key_ids: readonly number[]): Promise<number> {
+  await multiChannel(ctx, id);
+  const { channel_keys: t } = ctx.db.t;
+  const removed = await ctx.db.tx(function* (q): Steps<number> {
+    yield* lockChannel(ctx, q, id);
+    const gone = yield* run(q.delete(t).where(and(eq(t.channel_id, id), inArray(t.id, [...key_ids]))).returning({ id: t.id }));
+    const [left] = yield* run(q.select({ n: count() }).from(t).where(eq(t.channel_id, id)));
+    if (left?.n === 0) fail("channel_key_last");
+    return gone.length;
+  });
+  await announceChange(ctx, id);
+  return removed;
+}
+
+/** Enables (1) or disables (2) keys by hand. */
+export async function setKeyStatus(ctx: Ctx, id: number, key_ids: readonly number[], status: 1 | 2): Promise<number> {
+  await multiChannel(ctx, id);
+  const { channel_keys: t } = ctx.db.t;
+  const set = { status, reason: "", status_time: seconds(ctx) };
+  const rows = await ctx.db.q.update(t).set(set).where(and(eq(t.channel_id, id), inArray(t.id, [...key_ids]))).returning({ id: t.id });
+  await announceChange(ctx, id);
+  return rows.length;
+}
+
+/**
+ * A channel that a person enables has keys again: where none is left, those come back that were disabled automatically.
+ */
+export async function reviveKeys({ db }: Pick<Services, "db">, where: SQL | undefined): Promise<void> {
+  const { channels, channel_keys: t } = db.t;
+  const asked = db.q.select({ id: channels.id }).from(channels).where(and(where, ne(channels.multi_key_mode, "")));
+  const served = db.q.select({ id: t.channel_id }).from(t).where(eq(t.status, ENABLED));
+  await db.q
+    .update(t)
+    .set({ status: ENABLED, reason: "" })
+    .where(and(eq(t.status, CHANNEL_STATUS.auto_disabled), inArray(t.channel_id, asked), notInArray(t.channel_id, served)))
+    .returning({ id: t.id });
+}
+
+/** The clear keys of a channel in their order; [] where it has one key of its own. Throws channel_key_unreadable. */
+export async function clearKeys(ctx: Pick<Ctx, "db" | "secrets">, id: number): Promise<{ key: string; status: number }[]> {
+  const { channel_keys: t } = ctx.db.t;
+  const rows = await ctx.db.q.select().from(t).where(eq(t.channel_id, id)).orderBy(asc(t.position), asc(t.id));
+  try {
+    return rows.map(({ key_cipher, status }) => ({ key: ctx.secrets.decrypt("channel-key", key_cipher), status }));
+  } catch (cause) {
+    return fail("channel_key_unreadable", {}, cause);
+  }
+}
+
+/** Changes of a channel's keys come one after the other. */
+function* lockChannel({ db }: Pick<Services, "db">, q: Q, id: number): Steps<ChannelRow | undefined> {
+  const [row] = yield* run(forUpdate(db, q.select().from(db.t.channels).where(eq(db.t.channels.id, id))));
+  return row;
+}
+
+/**
+ * Disables one key automatically, and its channel when that was the last enabled one; the options and auto_ban have been
+ * asked. True when this call changed something.
+ */
+export async function disableKey(services: Services, id: number, key_id: number, reason: StatusReason, details: object): Promise<boolean> {
+  const { channels, channel_keys: t, logs } = services.db.t;
+  const now = seconds(services);
+  const changed = await services.db.tx(function* (q): Steps<boolean> {
+    const channel = yield* lockChannel(services, q, id);
+    if (!channel || channel.auto_ban === 0) return false;
+    const set = { status: CHANNEL_STATUS.auto_disabled, reason: statusInfo(reason, now), status_time: now };
+    const mine = and(eq(t.id, key_id), eq(t.channel_id, id), eq(t.status, ENABLED));
+    const [key] = yield* run(q.update(t).set(set).where(mine).returning({ cipher: t.key_cipher }));
+    if (!key) return false;
+    const said = errorText(reason.code, reason.values, "zh");
+    const tell = (event: string, content: string) => eventRow(services, { type: "system", channel, content, other: { event, key_id, reason, ...details } });
+    yield* run(q.insert(logs).values(tell("channel_key_auto_disabled", `渠道「${channel.name}」（#${id}）的密钥 #${key_id} 已被自动禁用：${said}`)));
+    const [left] = yield* run(q.select({ n: count() }).from(t).where(and(eq(t.channel_id, id), eq(t.status, ENABLED))));
+    if ((left?.n ?? 0) > 0 || channel.status !== ENABLED) return true;
+    const all: StatusReason = { code: "channel_keys_all_disabled", values: { detail: said } };
+    yield* run(q.update(channels).set({ status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(all, now) }).where(eq(channels.id, id)));
+    yield* run(q.insert(logs).values(tell("channel_auto_disabled", `渠道「${channel.name}」（#${id}）已被自动禁用：${errorText(all.code, all.values, "zh")}`)));
+    return true;
+  });
+  if (!changed) return false;
+  services.log.warn({ channel: id, key: key_id }, "a channel's key was disabled automatically");
+  await announceChange(services, id);
+  return true;
+}
+
+/** Enables a key that was disabled automatically, after its test passed. True when this call changed it. */
+export async function enableKey(services: Services, id: number, key_id: number): Promise<boolean> {
+  const { channel_keys: t } = services.db.t;
+  const fallen = and(eq(t.id, key_id), eq(t.channel_id, id), eq(t.status, CHANNEL_STATUS.auto_disabled));
+  const [key] = await services.db.q.update(t).set({ status: ENABLED, reason: "", status_time: seconds(services) }).where(fallen).returning({ id: t.id });
+  if (key) await announceChange(services, id);
+  return key !== undefined;
+}
+
+/**
+ * A stored channel for a call of our own (test, balance, model list), with its first enabled key. undefined when it cannot
+ * be read.
+ */
+export async function loadChannel(services: Services, row: ChannelRow): Promise<PoolChannel | undefined> {
+  const [first] = await loadKeys(services, row);
+  return first;
+}
+
+/** The channel once with each key that a test may use: the enabled ones, then those that were disabled automatically. */
+export async function loadKeys(services: Pick<Services, "db" | "secrets">, row: ChannelRow): Promise<(PoolChannel & { fallen?: boolean })[]> {
+  const read = (keys: Parameters<typeof readChannel>[3]) => readChannel(row, services.secrets, () => {}, keys);
+  if (!isMultiKeyMode(row.multi_key_mode)) {
+    const channel = read([]);
+    return channel ? [channel] : [];
+  }
+  const { channel_keys: t } = services.db.t;
+  const stored = await services.db.q.select().from(t).where(eq(t.channel_id, row.id)).orderBy(asc(t.position), asc(t.id));
+  const enabled = read(stored)?.keys ?? [];
+  const fallen = read(stored.map((key) => ({ ...key, status: key.status === CHANNEL_STATUS.auto_disabled ? ENABLED : CHANNEL_STATUS.disabled })))?.keys ?? [];
+  return [...enabled, ...fallen.map((key) => ({ ...key, fallen: true }))];
+}

@@ -1,0 +1,31 @@
+/** How long a call waits for a channel, and what becomes of it when the caller leaves: the channel's own words, else the options'. */
+import type { PoolChannel, RelayOptions } from "./seams";
+
+/** How long an upstream is drained for its usage after the caller has left. */
+export const DRAIN_MS = 5_000;
+
+export interface Patience {
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  /** Of one try with everything that follows from it. */
+  readonly totalMs: number;
+  /** 0 = never. */
+  readonly pingMs: number;
+  /** 0 = the upstream is cut at once. */
+  readonly drainMs: number;
+}
+
+/** The limits of a try at `channel`, in milliseconds; the options' while no channel is chosen. */
+export function patienceOf(option: RelayOptions, channel: PoolChannel | undefined): Patience {
+  const { connect_timeout, first_byte_timeout, idle_timeout, total_timeout, ping_interval, on_disconnect } = channel?.setting ?? {};
+  const ms = (seconds: number | undefined, otherwise: number): number => (seconds === undefined ? otherwise : seconds * 1000);
+  return {
+    connectMs: ms(connect_timeout, option.connectTimeoutMs),
+    firstByteMs: ms(first_byte_timeout, option.firstByteTimeoutMs),
+    idleMs: ms(idle_timeout, option.idleTimeoutMs),
+    totalMs: ms(total_timeout, option.totalTimeoutMs),
+    pingMs: ms(ping_interval, option.pingAfterMs),
+    drainMs: on_disconnect === "cut" ? 0 : DRAIN_MS,
+  };
+}

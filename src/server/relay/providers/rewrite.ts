@@ -1,0 +1,39 @@
+/** What an operator changes in the calls of a channel: its system prompt, members of the body, headers (compatibility.md 5.4). */
+import { withHeaders } from "../../../shared/header-override";
+import type { Block, ChatPrompt, Message } from "../events";
+import { isObject, tryParse } from "../json";
+import type { Outgoing, Provider } from "./provider";
+import type { PoolChannel } from "../seams";
+
+const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
+
+/**
+ * The conversation with the channel's system prompt: added where the call brings none, put before the call's own where
+ * system_prompt_override says so. The same one when there is nothing to add.
+ */
+export function withSystemPrompt(prompt: ChatPrompt, { setting }: Pick<PoolChannel, "setting">): ChatPrompt {
+  const { system_prompt: text, system_prompt_override: before } = setting;
+  if (text === undefined) return prompt;
+  const { messages } = prompt;
+  const own = messages.find(isSystem);
+  if (!own) return { ...prompt, messages: [{ role: "system", content: [{ type: "text", text }] }, ...messages] };
+  if (before !== true) return prompt;
+  const [first, ...rest] = own.content;
+  const content: Block[] =
+    first?.type === "text" ? [{ ...first, text: `${text}\n\n${first.text}` }, ...rest] : [{ type: "text", text }, ...own.content];
+  return { ...prompt, messages: messages.map((message) => (message === own ? { ...own, content } : message)) };
+}
+
+/** A request as the channel's param_override and header_override leave it; forms keep their body. Signing comes after. */
+export function overridden(outgoing: Outgoing): Outgoing {
+  const { channel, body, form, headers } = outgoing;
+  const { override, headers: rules } = channel;
+  if (!override && !rules) return outgoing;
+  const parsed = override && !form ? tryParse(body) : undefined;
+  const changed = override && isObject(parsed) ? Buffer.from(JSON.stringify(override(parsed))) : body;
+  return { ...outgoing, body: changed, headers: withHeaders(headers, rules, channel.key) };
+}
+
+/** The headers of a channel's calls: its provider's, with header_override laid over them. */
+export const headersOf = (provider: Provider, channel: PoolChannel): Record<string, string> =>
+  withHeaders(provider.headers(channel), channel.headers, channel.key);

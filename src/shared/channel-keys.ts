@@ -1,0 +1,39 @@
+/**
+ * Several keys in one channel: each is a row with a state of its own (issue 3, checklist C-207). Statuses are those of
+ * channels: 1 enabled, 2 disabled by hand, 3 disabled automatically.
+ */
+import * as z from "zod";
+
+/** How an attempt takes one of the keys: by chance, or each in turn. */
+export const MULTI_KEY_MODES = ["random", "polling"] as const;
+export type MultiKeyMode = (typeof MULTI_KEY_MODES)[number];
+export const isMultiKeyMode = (mode: string): mode is MultiKeyMode => MULTI_KEY_MODES.some((one) => one === mode);
+
+/** Most keys of one channel. */
+export const MAX_KEYS = 500;
+
+/** A key as administrators see it; its text never leaves the server. */
+export interface ChannelKeyView {
+  id: number;
+  /** From 1, in the order of the list. */
+  position: number;
+  /** Its last characters. */
+  hint: string;
+  status: number;
+  /** As a channel's other_info: JSON {status_reason, status_time, …} or ''. */
+  reason: string;
+  /** Epoch seconds of the last change of status, 0 = never. */
+  status_time: number;
+  created_at: number;
+}
+
+/** The end of a key, for people who compare it with their own list; short keys show nothing. */
+export const keyHint = (key: string): string => (key.length >= 16 ? `…${key.slice(-4)}` : "…");
+
+const id = z.int().positive();
+export const keysOf = z.object({ id });
+/** `key`: one per line; those that the channel has already are passed over. */
+export const keysAdd = z.object({ id, key: z.string().max(200_000) });
+const key_ids = z.array(z.coerce.number().int().positive()).min(1).max(MAX_KEYS);
+export const keysRemove = z.object({ id, key_ids });
+export const keysStatus = z.object({ id, key_ids, status: z.union([z.literal(1), z.literal(2)]) });

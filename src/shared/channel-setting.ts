@@ -1,0 +1,181 @@
+/**
+ * The members of a channel's `setting`, declared once: form, validation and relay read them here. Sources: channels.md 3.1,
+ * compatibility.md 5.4 (names of the first block), issue 3 "Per channel". Members that are not declared are kept as they are.
+ */
+import type { Text } from "./text";
+
+interface MemberBase {
+  readonly label: Text;
+  readonly hint?: Text;
+  readonly section: "connection" | "answer" | "billing";
+}
+interface SwitchMember extends MemberBase {
+  readonly kind: "switch";
+}
+interface TextMember extends MemberBase {
+  readonly kind: "text" | "long-text" | "proxy";
+  readonly max: number;
+  readonly placeholder?: string;
+}
+interface NumberMember extends MemberBase {
+  readonly kind: "number";
+  readonly min: number;
+  readonly max: number;
+  readonly unit: Text;
+}
+interface ChoiceMember<Value extends string = string> extends MemberBase {
+  readonly kind: "choice";
+  /** The first is meant when nothing is set. */
+  readonly choices: readonly { readonly value: Value; readonly label: Text }[];
+}
+export type SettingMember = SwitchMember | TextMember | NumberMember | ChoiceMember;
+
+const SECONDS: Text = { zh: "秒", en: "s" };
+const usual: Text = { zh: "留空则用系统设置", en: "Empty: the system's setting" };
+const seconds = (zh: string, en: string, max: number, min = 1, hint: Text = usual) =>
+  ({ kind: "number", section: "connection", label: { zh, en }, hint, min, max, unit: SECONDS }) as const satisfies NumberMember;
+
+export const settingMembers = {
+  proxy: {
+    kind: "proxy", section: "connection", max: 2048, placeholder: "socks5://user:password@127.0.0.1:1080",
+    label: { zh: "代理地址", en: "Proxy" },
+    hint: { zh: "http、https、socks5 或 socks4；代理不可用时不会直连", en: "http, https, socks5 or socks4; a proxy that is down is never passed by" },
+  },
+  connect_timeout: seconds("连接超时", "Connect timeout", 600),
+  first_byte_timeout: seconds("首字节超时", "First-byte timeout", 3600),
+  idle_timeout: seconds("空闲超时", "Idle timeout", 3600),
+  total_timeout: seconds("总时限", "Total timeout", 86_400),
+  ping_interval: seconds("心跳间隔", "Ping interval", 600, 0, { zh: "等待上游时多久向调用方发一次心跳；0 关闭，留空则用系统设置", en: "How often a waiting caller gets a ping; 0 is never, empty the system's setting" }),
+  on_disconnect: {
+    kind: "choice", section: "connection",
+    label: { zh: "调用方断开时", en: "When the caller leaves" },
+    choices: [
+      { value: "drain", label: { zh: "短暂读完上游以取得用量", en: "Read on briefly for the usage" } },
+      { value: "cut", label: { zh: "立即断开上游", en: "Cut the upstream at once" } },
+    ],
+  },
+  system_prompt: {
+    kind: "long-text", section: "answer", max: 100_000,
+    label: { zh: "系统提示词", en: "System prompt" },
+    hint: { zh: "请求自己没有系统提示词时加入", en: "Added to calls that bring none of their own" },
+  },
+  system_prompt_override: {
+    kind: "switch", section: "answer",
+    label: { zh: "拼接到请求的系统提示词之前", en: "Put before the call's own system prompt" },
+    hint: { zh: "关闭时，自带系统提示词的请求保持原样", en: "Off: calls with a system prompt of their own stay as they are" },
+  },
+  force_format: {
+    kind: "switch", section: "answer",
+    label: { zh: "强制标准格式", en: "Force the standard format" },
+    hint: { zh: "按标准结构重写上游的回答，去掉多余字段", en: "The upstream's answer is written anew in the standard shape, without extra fields" },
+  },
+  thinking_to_content: {
+    kind: "switch", section: "answer",
+    label: { zh: "思考内容并入正文", en: "Thoughts into the content" },
+    hint: { zh: "以 <think> 标签放进回答正文（OpenAI 聊天格式的调用方）", en: "Inside <think> tags in the answer's text (for callers of the OpenAI chat format)" },
+  },
+  native_calls: {
+    kind: "choice", section: "answer",
+    label: { zh: "Responses 与 Messages 调用", en: "Responses and Messages calls" },
+    hint: { zh: "供应商自己提供这些接口时才有区别", en: "Matters where the vendor has these interfaces besides chat" },
+    choices: [
+      { value: "auto", label: { zh: "官方地址原样转发，其他地址转换为对话", en: "As they are to the vendor's own address, translated elsewhere" } },
+      { value: "always", label: { zh: "原样转发", en: "As they are" } },
+      { value: "never", label: { zh: "转换为对话", en: "Translated to chat" } },
+    ],
+  },
+  stateless: {
+    kind: "switch", section: "answer",
+    label: { zh: "上游不保存回答", en: "The upstream keeps no answers" },
+    hint: { zh: "Responses 的后续调用由 Weir 补全上文", en: "Weir completes what a Responses call continues" },
+  },
+  allow_files: {
+    kind: "switch", section: "answer",
+    label: { zh: "允许上传文件", en: "Allow files" },
+    hint: { zh: "用户可把文件存到此渠道的供应商处（/v1/files）", en: "Users may leave files with this channel's vendor (/v1/files)" },
+  },
+  allow_unbilled_batches: {
+    kind: "switch", section: "billing",
+    label: { zh: "允许批处理（不计费）", en: "Allow batches (not billed)" },
+    hint: { zh: "需要允许上传文件；费用由你承担，用户不被扣费", en: "Needs files; you bear their cost, users are not charged" },
+  },
+  bill_by: {
+    kind: "choice", section: "billing",
+    label: { zh: "映射后的计费名称", en: "Mapped models are billed as" },
+    choices: [
+      { value: "requested", label: { zh: "请求的模型", en: "The model that was asked for" } },
+      { value: "upstream", label: { zh: "发给上游的模型", en: "The model sent upstream" } },
+    ],
+  },
+} as const satisfies Record<string, SettingMember>;
+
+export type SettingName = keyof typeof settingMembers;
+export const settingNames = Object.keys(settingMembers) as SettingName[]; // its own keys
+
+type ValueOf<M> = M extends { kind: "switch" }
+  ? boolean
+  : M extends { kind: "number" }
+    ? number
+    : M extends { choices: readonly { value: infer Value }[] }
+      ? Value
+      : string;
+
+/** A channel's setting as the relay reads it: declared members have their type, others are whatever was stored. */
+export type ChannelSetting = { readonly [Name in SettingName]?: ValueOf<(typeof settingMembers)[Name]> } &
+  Readonly<Record<string, unknown>>;
+
+/** Ways that a proxy may be spoken to. */
+const PROXY_SCHEMES = new Set(["http:", "https:", "socks5:", "socks5h:", "socks4:", "socks4a:"]);
+
+/** The address of a proxy; undefined when it is none that Weir can speak to. */
+export function proxyAddress(text: string): URL | undefined {
+  const url = URL.parse(text.trim());
+  return url && PROXY_SCHEMES.has(url.protocol) && url.hostname !== "" ? url : undefined;
+}
+
+/** Why a value does not fit its member; undefined when it does. Empty texts mean that nothing is set. */
+export function settingProblem(name: SettingName, value: unknown): Text | undefined {
+  const member: SettingMember = settingMembers[name];
+  if (value === undefined || value === null) return undefined;
+  switch (member.kind) {
+    case "switch":
+      return typeof value === "boolean" ? undefined : { zh: "应为 true 或 false", en: "must be true or false" };
+    case "number": {
+      const fits = typeof value === "number" && Number.isInteger(value) && value >= member.min && value <= member.max;
+      return fits ? undefined : { zh: `应为 ${member.min} 到 ${member.max} 的整数`, en: `must be an integer from ${member.min} to ${member.max}` };
+    }
+    case "choice": {
+      const values = member.choices.map((choice) => choice.value);
+      return values.some((one) => one === value) ? undefined : { zh: `应为 ${values.join("、")} 之一`, en: `must be one of ${values.join(", ")}` };
+    }
+    default: {
+      if (typeof value !== "string") return { zh: "应为文本", en: "must be a text" };
+      if (value.length > member.max) return { zh: `最多 ${member.max} 个字符`, en: `has at most ${member.max} characters` };
+      if (member.kind !== "proxy" || value.trim() === "" || proxyAddress(value)) return undefined;
+      return { zh: "应为 http、https、socks5 或 socks4 地址", en: "must be an http, https, socks5 or socks4 address" };
+    }
+  }
+}
+
+/** The declared members of a stored object that do not fit. */
+export function settingProblems(stored: Readonly<Record<string, unknown>>): { name: SettingName; problem: Text }[] {
+  return settingNames.flatMap((name) => {
+    const problem = settingProblem(name, Object.hasOwn(stored, name) ? stored[name] : undefined);
+    return problem ? [{ name, problem }] : [];
+  });
+}
+
+/**
+ * A stored object as the relay reads it. A member that does not fit counts as not set, and `report` hears of it; but a
+ * proxy that is none stays, so that calls fail instead of going past it.
+ */
+export function readSetting(stored: Readonly<Record<string, unknown>>, report: (problem: string) => void): ChannelSetting {
+  const read: Record<string, unknown> = { ...stored };
+  for (const { name, problem } of settingProblems(stored)) {
+    report(`setting.${name} ${problem.en}`);
+    if (settingMembers[name].kind === "proxy") read[name] = String(stored[name]);
+    else delete read[name];
+  }
+  for (const name of settingNames) if (read[name] === null || read[name] === "") delete read[name];
+  return read as ChannelSetting; // declared members were checked above
+}

@@ -1,0 +1,174 @@
+/** What a channel's own settings do to its realtime sessions: times, headers, proxy, keys, version of the API. */
+import { afterAll, describe, expect, test } from "bun:test";
+import type { ChannelSetting } from "../../src/shared/channel-setting";
+import { channelType } from "../../src/shared/channel-types";
+import { compileHeaders } from "../../src/shared/header-override";
+import { startFakeRealtime } from "../kit/fake-upstream/realtime";
+import { startSocks } from "../kit/socks-server";
+import { type Bench, makeBench, makeChannel, VirtualTime } from "../relay/kit";
+import { connectClient, serveSessions, type TestClient, until } from "./kit";
+
+const upstream = startFakeRealtime();
+const stops: (() => unknown)[] = [() => upstream.close()];
+afterAll(async () => {
+  for (const stop of stops.reverse()) await stop();
+});
+
+type Channel = ReturnType<typeof makeChannel>;
+
+function setUp(channels: Channel[], time?: VirtualTime) {
+  const bench = makeBench(channels, time && { now: time.now, timers: time.timers });
+  const server = serveSessions(bench);
+  stops.push(server.stop);
+  const connect = (query = "", model = "gpt-realtime"): TestClient => connectClient(server.url, model, { query });
+  return { bench, connect };
+}
+
+const withSetting = (setting: ChannelSetting, more: Parameters<typeof makeChannel>[2] = {}): Channel => makeChannel(1, upstream.url, { setting, ...more });
+const over = (bench: Bench): Promise<true> => until("no hold", () => bench.ledger.holds.size === 0 && bench.relay.stats.open_streams === 0);
+const closed = async (bench: Bench, client: TestClient): Promise<void> => {
+  client.socket.close();
+  await over(bench);
+};
+
+describe("a channel's own times", () => {
+  test("silence and length are the channel's, not the system's", async () => {
+    for (const [setting, reason] of [[{ idle_timeout: 2 }, "idle limit"], [{ total_timeout: 2 }, "total limit"]] as const) {
+      const time = new VirtualTime();
+      const { bench, connect } = setUp([withSetting(setting)], time);
+      const client = connect();
+      await client.heard("session.created");
+      await time.advance(1999);
+      expect(client.closed).toBeUndefined();
+      await time.advance(1);
+      expect(await client.ended()).toEqual({ code: 1001, reason });
+      await over(bench);
+    }
+  });
+
+  test("a handshake is waited for as long as the channel says", async () => {
+    const time = new VirtualTime();
+    const { bench, connect } = setUp([withSetting({ connect_timeout: 2 })], time);
+    const before = upstream.connections.length;
+    const client = connect("", "gpt-realtime+hang");
+    await until("asked", () => upstream.connections.length > before);
+    await time.advance(1999);
+    expect(client.failure).toBeUndefined();
+    await time.advance(1);
+    expect(await until("refused", () => client.failure)).toContain("504");
+    await over(bench);
+  });
+
+  test("when the caller leaves, a running response is cut at once where the channel says so", async () => {
+    const { bench, connect } = setUp([withSetting({ on_disconnect: "cut" })]);
+    const client = connect("", "gpt-realtime+slow");
+    await client.open();
+    client.say({ type: "response.create" });
+    await client.heard("response.created");
+    await closed(bench, client);
+    expect(bench.ledger.settlements.map(({ log }) => log.end_reason)).toEqual(["caller_left"]);
+  });
+});
+
+test("headers of the channel go with the handshake, and those it takes away do not", async () => {
+  const headers = compileHeaders({ "X-Org": "k={api_key}", authorization: null, "api-key": "{api_key}" });
+  const { connect } = setUp([makeChannel(1, upstream.url, { headers, key: "good-7" })]);
+  const client = connect();
+  await until("refused or open", () => client.failure ?? client.socket.readyState === 1);
+  const last = upstream.last().headers;
+  expect([last["x-org"], last["api-key"], last.authorization]).toEqual(["k=good-7", "good-7", undefined]);
+  client.socket.close();
+});
+
+test("the version of the API that the caller's address names wins over the channel's (C-237); what is none does not", async () => {
+  const azure = channelType(3) ?? expect.unreachable("no channel type 3");
+  const { bench, connect } = setUp([makeChannel(1, upstream.url, { type: azure, other: "2024-10-21" })]);
+  const version = async (query: string): Promise<string | undefined> => {
+    const client = connect(query);
+    await client.open();
+    await closed(bench, client);
+    return upstream.last().query["api-version"];
+  };
+  expect(await version("")).toBe("2024-10-21");
+  expect(await version("&api-version=2025-04-01-preview")).toBe("2025-04-01-preview");
+  expect(await version(`&api-version=${encodeURIComponent("x&deployment=other")}`)).toBe("2024-10-21");
+});
+
+describe("a channel's proxy", () => {
+  test("a SOCKS server carries the session, both ways, with names unresolved", async () => {
+    using socks = await startSocks("ann:pw");
+    const named = upstream.url.replace("127.0.0.1", "voice.invalid");
+    const { bench, connect } = setUp([makeChannel(1, named, { setting: { proxy: socks.url } })]);
+    const client = connect();
+    await client.open();
+    client.say({ type: "response.create" });
+    await client.heard("response.done");
+    client.say({ type: "x", text: "é".repeat(100_000) });
+    await client.heard("x");
+    expect(socks.asked).toEqual([`voice.invalid:${new URL(upstream.url).port}`]);
+    await closed(bench, client);
+  });
+
+  test("one that is down, wants other credentials, or is no proxy fails the handshake: nothing goes directly", async () => {
+    using socks = await startSocks("ann:pw");
+    const before = upstream.connections.length;
+    for (const proxy of ["http://127.0.0.1:1", "socks5://127.0.0.1:1", socks.url.replace("ann:pw@", ""), "ftp://x.test"]) {
+      const { bench, connect } = setUp([withSetting({ proxy })]);
+      const client = connect();
+      expect([proxy, await until("refused", () => client.failure)]).toEqual([proxy, expect.stringContaining("50")]);
+      await over(bench);
+    }
+    expect(upstream.connections.length).toBe(before);
+  });
+
+  test.each(["NO_PROXY", "no_proxy"])("%s of the environment does not open a way past it", async (name) => {
+    const before = upstream.connections.length;
+    const saved = process.env[name];
+    process.env[name] = "127.0.0.1";
+    try {
+      const { bench, connect } = setUp([withSetting({ proxy: "http://127.0.0.1:1" })]);
+      const client = connect();
+      expect(await until("refused", () => client.failure)).toContain("50");
+      await over(bench);
+      expect(process.env[name]).toBe("127.0.0.1");
+    } finally {
+      if (saved === undefined) delete process.env[name];
+      else process.env[name] = saved;
+    }
+    expect(upstream.connections.length).toBe(before);
+  });
+});
+
+describe("several keys", () => {
+  /** A channel with these keys, as the pool makes it. */
+  function many(...names: string[]): Channel {
+    const channel = makeChannel(1, upstream.url);
+    const keys = names.map((key, index) => ({ ...channel, key, key_row: { id: index + 10, position: index + 1, hint: "…" } }));
+    return { ...channel, key: "", keys, multi_key_mode: "polling" };
+  }
+  const used = (count: number): (string | undefined)[] => upstream.connections.slice(-count).map(({ headers }) => headers.authorization);
+
+  test("sessions take them in turn, and the row says which", async () => {
+    const { bench, connect } = setUp([many("one", "two")]);
+    for (let i = 0; i < 3; i++) {
+      const client = connect();
+      await client.open();
+      client.say({ type: "response.create" });
+      await client.heard("response.done");
+      await closed(bench, client);
+    }
+    expect(used(3)).toEqual(["Bearer one", "Bearer two", "Bearer one"]);
+    const keys = bench.ledger.settlements.map(({ log }) => JSON.parse(log.other ?? "{}").admin_info.attempts[0].key.id);
+    expect(keys).toEqual([10, 11, 10]);
+  });
+
+  test("one that is refused is reported as that key, and the same handshake goes on with the next", async () => {
+    const { bench, connect } = setUp([many("bad-1", "two")]);
+    bench.options.retryTimes = 1;
+    const client = connect();
+    await client.open();
+    expect(used(1)).toEqual(["Bearer two"]);
+    expect(bench.troubles).toMatchObject([{ channel: 1, status: 401, disable: true }]);
+    await closed(bench, client);
+  });
+});
