@@ -124,6 +124,16 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       }
       expect(paymentOrigins(harness.services)).toEqual([epay.url]);
     });
+
+    test("the status says that online top-up is on when either provider is configured whole", async () => {
+      const enabled = async () => (await harness.guest.rest("GET", "/api/status")).body.data.enable_online_topup;
+      expect(await enabled()).toBe(true);
+      await setOption("EpayKey", "");
+      expect(await enabled()).toBe(true);
+      await setOption("StripeWebhookSecret", "");
+      expect(await enabled()).toBe(false);
+      expect((await user.rest("POST", "/api/user/stripe/pay", { amount: 10 })).body.data).toBe("管理员未开启在线充值！");
+    });
   });
 
   describe("ordering", () => {
@@ -395,8 +405,8 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect((await user.call.order.own({})).items[0]).toMatchObject({ status: "failed" });
       await setOption("StripeApiSecret", "sk_test_wrong");
       const refused = await user.rest("POST", "/api/user/stripe/pay", { amount: 10 });
-      expect(refused.body.data).toContain("Invalid API Key");
-      expect(refused.text).not.toContain("sk_test_wrong");
+      expect(refused.body.data).toBe("拉起支付失败：银行卡");
+      expect(refused.text).not.toContain("sk_test");
     });
 
     test("a lost event is found by asking", async () => {
@@ -455,6 +465,19 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(await balanceOf(user)).toBe(0);
       expect(harness.logged.join("\n")).not.toContain(EPAY_MERCHANT.key);
       await q.update(t.orders).set({ next_check_at: 0 }).where(eq(t.orders.trade_no, trade_no)).returning();
+    });
+
+    test("a gateway that cannot be reached is asked once in a round, and its orders keep their turn", async () => {
+      const orders = [await paidOrder(1), await paidOrder(1), await paidOrder(1), await paidOrder(1), await paidOrder(1), await paidOrder(1)];
+      for (const { trade_no } of orders) await later(trade_no);
+      epay.broken = true;
+      const before = epay.asked.length;
+      await askAboutOrders(harness.services);
+      expect(epay.asked.length - before).toBeLessThanOrEqual(4);
+      epay.broken = false;
+      for (const { trade_no } of orders) await later(trade_no);
+      await askAboutOrders(harness.services);
+      expect(await balanceOf(user)).toBe(6 * 500_000);
     });
 
     test("two instances that ask at once credit once", async () => {
