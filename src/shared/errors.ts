@@ -77,6 +77,8 @@ export const errors = {
   option_unknown: fact(400, "caller", "未知的设置项：{key}", "Unknown option: {key}"),
   option_invalid: fact(400, "caller", "{label}：{detail}", "{label}: {detail}"),
   option_needs: fact(400, "operator", "无法启用，请先填写：{needs}", "Cannot be enabled before these are filled in: {needs}"),
+  price_import_failed: fact(502, "operator", "无法从该地址读取价格：{detail}", "No prices could be read from that address: {detail}"),
+  price_import_empty: fact(400, "caller", "内容不是价格表", "This is not a list of prices"),
   ratios_not_published: fact(403, "operator", "管理员没有公开倍率接口", "The operator does not publish the price tables"),
 
   // Mail and notices
