@@ -1,68 +1,67 @@
 /**
- * Gaps between the frames of many paced streams, a process of its own: `bun scripts/bench/gaps.ts '<JSON>'` keeps `count`
- * streams running until its input ends, then prints a GapResult. Each line of its input begins a measurement anew.
+ * Many steady streams, a process of its own: `bun scripts/bench/gaps.ts '<JSON GapsSpec>'` prints GapsResult, the times between
+ * what arrives. A second after all are open it begins to count.
  */
-import { requestBody } from "./scenarios";
+import { Connection, postBytes } from "./http-client";
 import { percentile } from "./load";
 
-export interface GapSpec {
+export interface GapsSpec {
   url: string;
   key: string;
-  model: string;
+  body: string;
   count: number;
+  /** Milliseconds between two events as the upstream sends them. */
+  eventMs: number;
+  durationMs: number;
 }
 
-export interface GapResult {
+export interface GapsResult {
+  open: number;
   gaps: number;
-  /** Milliseconds between two frames at the caller. */
+  /** Milliseconds beyond `eventMs`. */
   p50: number;
   p99: number;
-  failed: number;
+  p999: number;
+  max: number;
 }
 
-const spec = JSON.parse(process.argv[2] ?? "{}") as GapSpec;
-const body = requestBody(1024, spec.model, true);
-const leaving = new AbortController();
-let gaps: number[] = [];
-let failed = 0;
+const AT_ONCE = 64;
 
-async function oneStream(): Promise<void> {
-  while (!leaving.signal.aborted) {
-    try {
-      const response = await fetch(spec.url, {
-        method: "POST", body, signal: leaving.signal,
-        headers: { authorization: `Bearer ${spec.key}`, "content-type": "application/json" },
-      });
-      if (response.status !== 200 || !response.body) throw new Error(`status ${response.status}`);
-      let before = 0;
-      for await (const _ of response.body) {
-        const now = performance.now();
-        if (before > 0) gaps.push(now - before);
-        before = now;
-      }
-    } catch {
-      if (leaving.signal.aborted) return;
-      failed++;
-      await Bun.sleep(100);
-    }
+async function run(spec: GapsSpec): Promise<GapsResult> {
+  const { target, bytes } = postBytes(spec.url, spec.key, spec.body);
+  const late: number[] = [];
+  let counting = false;
+  let open = 0;
+  let ended = 0;
+  const connections: Connection[] = [];
+  const make = (): Connection => {
+    let last = 0;
+    return new Connection(target, () => ended++, () => open++, () => {
+      const now = performance.now();
+      if (counting && last > 0) late.push(now - last - spec.eventMs);
+      last = now;
+    });
+  };
+  for (let made = 0; made < spec.count; made += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, spec.count - made) }, make);
+    await Promise.all(batch.map((connection) => connection.open()));
+    for (const connection of batch) connection.send(bytes);
+    connections.push(...batch);
+    // Opened over a period, so that the events of all do not fall on one moment.
+    await Bun.sleep(spec.eventMs / Math.max(1, spec.count / AT_ONCE));
   }
+  for (const deadline = Date.now() + 20_000; open < spec.count && Date.now() < deadline; ) await Bun.sleep(20);
+  await Bun.sleep(1000);
+  counting = true;
+  await Bun.sleep(spec.durationMs);
+  counting = false;
+  const alive = open - ended;
+  for (const connection of connections) connection.close();
+  late.sort((a, b) => a - b);
+  return { open: alive, gaps: late.length, p50: percentile(late, 0.5), p99: percentile(late, 0.99), p999: percentile(late, 0.999), max: late.at(-1) ?? 0 };
 }
 
-const result = (): GapResult => {
-  const sorted = gaps.toSorted((a, b) => a - b);
-  return { gaps: sorted.length, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), failed };
-};
-
-// Spread over one pace, so that frames do not all come at once.
-const streams = Array.from({ length: spec.count }, async (_, i) => {
-  await Bun.sleep((i * 1000) / spec.count);
-  return oneStream();
-});
-for await (const _ of Bun.stdin.stream()) {
-  console.log(JSON.stringify(result()));
-  gaps = [];
-  failed = 0;
+if (import.meta.main) {
+  console.log(JSON.stringify(await run(JSON.parse(process.argv[2] ?? "{}") as GapsSpec)));
+  process.exit(0);
 }
-leaving.abort();
-await Promise.all(streams);
-process.exit(0);

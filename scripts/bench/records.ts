@@ -5,7 +5,7 @@ import type { Engine } from "../../tests/kit/databases";
 import type { Session, Weir } from "../../tests/kit/weir";
 import { makeBulk } from "../seed/bulk";
 import type { Person, SeededChannel } from "../seed/people";
-import type { GapResult, GapSpec } from "./gaps";
+import type { GapResult, GapSpec } from "./steady";
 import { median } from "./measure";
 import { PACED_MODEL } from "./scenarios";
 import { startMeasuredWeir } from "./targets";
@@ -126,7 +126,7 @@ async function questionsOf({ trpc }: Session, end: number): Promise<Question[]> 
 
 /** The streams' process; `take` answers what it measured since the last time. */
 function openStreams(spec: GapSpec) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "gaps.ts"), JSON.stringify(spec)], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "steady.ts"), JSON.stringify(spec)], {
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535" },
     stdio: ["pipe", "pipe", "inherit"],
   });

@@ -23,9 +23,9 @@ export interface Verdict {
 }
 
 const ms = (value: number): string => value.toFixed(value < 10 ? 3 : 1);
-const mb = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MB`;
-const ratio = (a: number, b: number): number => (b > 0 ? a / b : 0);
-const times = (value: number): string => `${value.toFixed(2)}x`;
+export const mb = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MB`;
+export const ratio = (a: number, b: number): number => (b > 0 ? a / b : 0);
+export const times = (value: number): string => `${value.toFixed(2)}x`;
 
 /** KB each open stream costs at the last sample. */
 export const kbPerStream = ({ idle, open, samples }: StreamMemory): number =>
@@ -73,7 +73,7 @@ export function verdicts({ scenarios, names, streams, start, startedFrom, record
   return list;
 }
 
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map((_, i) => (i === 0 ? "---" : "---:")), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 
 function speedTable({ scenarios, names }: Figures): string {
