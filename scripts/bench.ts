@@ -1,8 +1,9 @@
 /**
- * `bun run bench [--quick] [--postgres] [--binary dist/weir] [--only "1 KB plain"] [--write]`
+ * `bun run bench [--quick] [--postgres] [--binary dist/weir] [--only "1 KB plain"] [--records N] [--write]`
  *
  * The fake upstream directly, a bare Elysia pass-through and Weir, each a process of its own, alternated. Loopback only,
- * bounded in time: about 12 minutes, 60 seconds with --quick. --write replaces docs/bench.md. A missed target is
+ * bounded in time: about 12 minutes and as long again for the rows, 60 seconds with --quick. --write replaces docs/bench.md.
+ * --records: log and dashboard with so many rows (5000000 unless --quick or --only; 0: not). A missed target is
  * marked and makes the exit code 1 only with --strict, because figures of a busy machine are no verdict.
  *
  * `bun run bench translated translator gaps growth`: these parts instead, in the order of translated.ts; --write replaces
@@ -13,6 +14,7 @@ import { arch, availableParallelism, cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { measureScenario, measureStart, measureStreams, type Pace } from "./bench/measure";
+import { measureRecords } from "./bench/records";
 import { type Figures, markdown, verdicts } from "./bench/report";
 import { FULL, nameOf, QUICK } from "./bench/scenarios";
 import { benchTranslation, type Part, PARTS } from "./bench/translated";
@@ -27,6 +29,7 @@ const { values: flags, positionals } = parseArgs({
     only: { type: "string" },
     streams: { type: "string" },
     write: { type: "boolean", default: false },
+    records: { type: "string" },
     strict: { type: "boolean", default: false },
   },
 });
@@ -37,6 +40,7 @@ const pace: Pace = flags.quick
 const scenarios = (flags.quick ? QUICK : FULL).filter((s) => !flags.only || nameOf(s).includes(flags.only));
 const streamCount = Number(flags.streams ?? (flags.quick ? 1000 : 3000));
 const streamSamples = flags.quick ? [2, 5] : [3, 15, 30];
+const recordRows = Number(flags.records ?? (flags.quick || flags.only ? 0 : 5_000_000));
 const command = flags.binary ? [flags.binary] : undefined;
 
 const say = (text: string): void => console.error(text);
@@ -86,6 +90,7 @@ try {
     streams,
     start,
     startedFrom: command ? "binary" : "source",
+    records: [],
   };
   const before = await Promise.all(weirs.map((weir) => weir.counted()));
   for (const scenario of scenarios) {
@@ -103,6 +108,9 @@ try {
       return `${weir.name}: ${sent} calls answered, ${counted} charged and logged, audit ${findings.length === 0 ? "clean" : `found ${findings.length} rows`}.`;
     }),
   );
+  if (recordRows > 0) {
+    for (const { engine } of weirs) figures.records.push(await measureRecords(engine, upstream.url, recordRows, pace.rounds, command, say));
+  }
   const page = markdown(figures, {
     date, machine,
     settings: `${pace.rounds} rounds of ${pace.durationMs / 1000} s${flags.quick ? " (--quick)" : ""}.`,

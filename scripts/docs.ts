@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { channelTypes } from "../src/shared/channel-types";
 import { errors } from "../src/shared/errors";
 import { cards, option, optionKeys } from "../src/shared/options";
+import { callbackDoors } from "../src/server/callbacks";
 import { variables } from "../src/server/env";
 import { restRoutes } from "../src/server/http/rest";
 import { type Ability, features } from "../src/server/relay/dialects/features";
@@ -93,6 +94,8 @@ const pages: Record<string, () => string> = {
       ["Route", "Procedure", "Meaning"],
       restRoutes(appRouter).map((r) => [code(`${r.method} ${r.path}`), code(r.procedure), r.meta.summary ?? ""]),
     ) +
+    "\n## Calls of third parties\n\n" +
+    table(["Route", "Meaning"], callbackDoors.map((d) => [code(`${d.method} ${d.path}`), d.summary])) +
     "\n## Models\n\n" +
     table(["Route", "Operation"], listedRoutes.map((r) => [code(`${r.method} ${r.path}`), r.operation])),
   "channel-types.md": () =>

@@ -17,7 +17,9 @@
  */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import { KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Waypoints } from "lucide-react";
+import {
+  ChartColumn, History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Tags, Ticket, Users, Wallet, Waypoints,
+} from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
 import { chatMenuItems } from "./lib/chats";
@@ -146,6 +148,23 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/log/log-page")),
   },
   {
+    path: "/detail",
+    title: msg`数据看板`,
+    access: "user",
+    nav: { group: "use", icon: ChartColumn },
+    flag: "enable_data_export",
+    goKey: "d",
+    page: lazyPage(() => import("./features/dashboard/dashboard-page")),
+  },
+  {
+    path: "/topup",
+    title: msg`钱包`,
+    access: "user",
+    nav: { group: "account", icon: Wallet },
+    goKey: "w",
+    page: lazyPage(() => import("./features/wallet/topup-page")),
+  },
+  {
     path: "/channel",
     also: ["/channel/add", "/channel/edit/:id"],
     title: msg`渠道`,
@@ -154,13 +173,44 @@ export const routes: readonly ConsoleRoute[] = [
     goKey: "c",
     page: lazyPage(() => import("./features/channel/channel-page")),
   },
+  {
+    path: "/user",
+    also: ["/user/edit/:id"],
+    title: msg`用户管理`,
+    access: "admin",
+    nav: { group: "admin", icon: Users },
+    goKey: "u",
+    page: lazyPage(() => import("./features/user/user-page")),
+  },
+  {
+    path: "/audit",
+    title: msg`操作审计`,
+    access: "root",
+    nav: { group: "root", icon: History },
+    page: lazyPage(() => import("./features/audit/audit-page")),
+  },
+  {
+    path: "/redemption",
+    title: msg`兑换码`,
+    access: "admin",
+    nav: { group: "admin", icon: Ticket },
+    goKey: "r",
+    page: lazyPage(() => import("./features/redemption/redemption-page")),
+  },
+  {
+    path: "/setting/pricing",
+    title: msg`模型价格`,
+    access: "root",
+    nav: { group: "root", icon: Tags },
+    page: lazyPage(() => import("./features/price-editor/price-editor-page")),
+  },
 ];
 
 /**
  * Addresses of the specification that need a login. Those whose page is not built yet still lead a stranger to the
  * login page first (C-044).
  */
-const PROTECTED = /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting)(\/|$)/;
+const PROTECTED = /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting|audit)(\/|$)/;
 
 /** Administrators' pages, built or not: an ordinary user is told that he may not (C-046), not that nothing is there. */
 const ADMINISTRATIVE = /^\/(redemption|user|user\/edit\/[^/]+)\/?$/;

@@ -3,15 +3,22 @@ import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { Elysia } from "elysia";
 import { AppError } from "../shared/errors";
 import type { Lang } from "../shared/text";
+import { callbackDoors } from "./callbacks";
 import type { ClientFiles } from "./client-files";
 import type { Ctx, Services } from "./context";
 import { createDemoUpstream } from "./features/demo/upstream";
+import { logExport } from "./features/log/export";
+import { logOfKey } from "./features/log/own-key";
+import { createLogTail } from "./features/log/tail";
+import { paymentOrigins } from "./features/order/service";
 import type { Scraper } from "./features/metrics/page";
 import { admitToPlayground } from "./features/playground/admit";
+import { tokenUsage } from "./features/token/own-key";
 import { type ClientAddress, createAddressReader } from "./http/address";
 import { envelopeOf } from "./http/fail";
 import { consoleHeaders, frameOrigins } from "./http/headers";
 import { openApi } from "./http/openapi";
+import { answerPlain, type PlainDoor, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, restRoutes } from "./http/rest";
 import { presentedBy, resolveActor } from "./http/session";
@@ -148,6 +155,35 @@ export function createApp({ services, relay, files, ready, metrics }: AppParts) 
       }, { parse: "none" });
     }
   }
+  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, createLogTail(services)];
+  for (const door of plain) {
+    const path = door.line.slice("GET ".length);
+    for (const spelling of [path, `${path}/`]) {
+      app.get(spelling, async ({ request, server }) => {
+        const from = whereFrom(request, server);
+        const refused = await overLimit(from, request.headers);
+        if (refused) return refused;
+        const ctx = await contextOf(request, from, () => {});
+        const response = await answerPlain(door, ctx, request);
+        response.headers.set("x-request-id", ctx.request_id);
+        return response;
+      });
+      if (door.cors) app.options(spelling, ({ request }) => preflight(request));
+    }
+  }
+  for (const { method, path, answer } of callbackDoors) {
+    for (const spelling of [path, `${path}/`]) {
+      app.route(method, spelling, async ({ request, server }) => {
+        try {
+          return await answer(services, request, whereFrom(request, server).ip);
+        } catch (err) {
+          // Not 2xx: whoever called will call again.
+          services.log.error({ err, path }, "a callback could not be answered");
+          return new Response("fail", { status: 500 });
+        }
+      }, { parse: "none" });
+    }
+  }
   for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), { parse: "none" });
 
   for (const method of METHODS) {
@@ -173,7 +209,8 @@ export function createApp({ services, relay, files, ready, metrics }: AppParts) 
   app.get("/docs", () => new Response(null, { status: 302, headers: { location: "/docs/index.html" } }));
   const page = ({ request }: { request: Request }): Response => {
     const { options } = services;
-    return files(request, consoleHeaders(frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats"))));
+    const frames = frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats"));
+    return files(request, consoleHeaders(frames, paymentOrigins(services)));
   };
   app.get("/*", page);
   app.head("/*", page);

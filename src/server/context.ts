@@ -5,11 +5,13 @@ import type { Cluster } from "./cluster/types";
 import type { Db } from "./db/client";
 import type { Env } from "./env";
 import type { ChannelPool } from "./features/channel/pool";
+import type { Notices } from "./features/notice/notices";
 import type { OptionStore } from "./features/option/store";
 import type { TokenCache } from "./features/token/authenticate";
 import type { Ledger } from "./features/wallet/ledger";
 import type { Background } from "./lib/background";
 import type { Logger } from "./lib/log";
+import type { SendMail } from "./lib/mail";
 import type { Secrets } from "./lib/secrets";
 import type { Routing } from "./relay/routing";
 
@@ -26,6 +28,8 @@ export interface Services {
   tokens: TokenCache;
   ledger: Ledger;
   background: Background;
+  sendMail: SendMail;
+  notices: Notices;
   /** Epoch milliseconds; tests give their own. */
   now(): number;
 }

@@ -4,8 +4,10 @@ import { type Services, seconds } from "./context";
 import { updateBalancesWhenDue } from "./features/channel/balance";
 import { testAllWhenDue } from "./features/channel/test-all";
 import { forgetSpend } from "./features/limit/spend";
+import { removeExpired } from "./features/log/clean";
 import { fold } from "./features/log/fold";
 import { sweepStored } from "./features/stored/sweep";
+import { askAboutOrders, forgetCallbacks } from "./features/order/ask";
 import { forgetInstances } from "./features/wallet/instances";
 import { sweep } from "./features/wallet/sweep";
 
@@ -29,7 +31,10 @@ const jobs: readonly Job[] = [
   { name: "stored objects", everySeconds: 60, run: leased("stored objects", sweepStored) },
   { name: "channel test", everySeconds: 30, run: testAllWhenDue },
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
+  { name: "log retention", everySeconds: 3600, run: removeExpired },
   { name: "budgets", everySeconds: 3600, run: leased("budgets", forgetSpend) },
+  { name: "orders", everySeconds: 15, run: leased("orders", askAboutOrders) },
+  { name: "payment callbacks", everySeconds: 3600, run: leased("payment callbacks", forgetCallbacks) },
   { name: "instances", everySeconds: 3600, run: leased("instances", (s) => forgetInstances(s.db)) },
 ];
 

@@ -3,6 +3,8 @@
  *
  *   weir            serve
  *   weir audit      prove that the books balance; exit code 1 names every row that breaks them
+ *   weir backup FILE     a checked copy of the SQLite database, while it is used
+ *   weir restore FILE    puts such a copy in the place of the database; refuses while that is used
  *   weir secret rotate   a new master secret; everything it protects is written anew
  *   weir --health   ask the server on this machine whether it is ready (for containers)
  *   weir --version, weir --help
@@ -18,6 +20,8 @@ const HELP = `weir ${VERSION}: a self-hosted LLM API gateway with a management c
 Usage
   weir              serve the console, /api and /v1
   weir audit        check that every user's books balance; prints each row that breaks them
+  weir backup FILE  write a checked copy of the SQLite database; servers may run
+  weir restore FILE put such a copy in its place; the database that was there is kept; stop every server first
   weir secret rotate   new master secret (WEIR_NEW_SECRET, or a made one); stop every server first
   weir --health     exit 0 when the server on this machine is ready
   weir --version
@@ -31,7 +35,7 @@ async function main(args: string[]): Promise<number | undefined> {
   const [command] = args;
   if (command === "--version" || command === "-v") return say(`weir ${VERSION}`);
   if (command === "--help" || command === "-h" || command === "help") return say(HELP);
-  if (command !== undefined && !["serve", "audit", "--health", "secret"].includes(command)) {
+  if (command !== undefined && !["serve", "audit", "--health", "secret", "backup", "restore"].includes(command)) {
     console.error(`Unknown command: ${command}\n\n${HELP}`);
     return 2;
   }
@@ -49,6 +53,15 @@ async function main(args: string[]): Promise<number | undefined> {
     }
     return (await import("./commands/rotate-secret")).rotateSecret(env, log, env.WEIR_NEW_SECRET);
   }
+  if (command === "backup" || command === "restore") {
+    const { backupCommand, restoreCommand } = await import("./commands/backup");
+    const [, file, ...more] = args;
+    if (!file || more.length > 0) {
+      console.error(`weir ${command} takes one file\n\n${HELP}`);
+      return 2;
+    }
+    return command === "backup" ? backupCommand(env, file) : restoreCommand(env, file);
+  }
   if (command === "audit") return (await import("./commands/audit")).auditCommand(env);
   if (env.WEIR_WORKERS > 1 && !env.WEIR_WORKER) return (await import("./workers")).superviseWorkers(env, log);
   await (await import("./serve")).serve(env, log);
@@ -65,6 +78,8 @@ try {
   if (code !== undefined) process.exit(code);
 } catch (error) {
   // What an operator can mend is said in one line; anything else with its stack.
-  console.error(error instanceof CannotStart ? `weir cannot start: ${error.message}` : error);
+  const [command] = process.argv.slice(2);
+  const what = command === "backup" || command === "restore" ? `weir ${command}` : "weir cannot start";
+  console.error(error instanceof CannotStart ? `${what}: ${error.message}` : error);
   process.exit(1);
 }

@@ -3,6 +3,7 @@ import type { Services } from "./context";
 import { channelWatch } from "./features/channel/auto-status";
 import { createLimits } from "./features/limit/admit";
 import { createSpendBook } from "./features/limit/spend";
+import { createContentKeeper } from "./features/log/content";
 import { recordFailure } from "./features/log/record";
 import { sensitiveWords } from "./features/option/sensitive-words";
 import { fundsOf } from "./features/token/funds";
@@ -14,6 +15,7 @@ export function relaySeams(services: Services): Seams {
   const { options, env } = services;
   const prices = createPriceBook(options);
   const words = sensitiveWords(options);
+  const keepContent = createContentKeeper(services);
   const option: RelayOptions = {
     get retryTimes() { return options.get("RetryTimes"); },
     get preConsumedTokens() { return options.get("PreConsumedQuota"); },
@@ -39,6 +41,7 @@ export function relaySeams(services: Services): Seams {
     limits: createLimits({ ...services, spend: createSpendBook(services) }),
     shelf: createShelf(services),
     channelFailed: channelWatch(services),
+    get keepContent() { return options.get("LogContentEnabled") ? keepContent : undefined; },
     recordFailure: (log) => recordFailure(services, log),
     option,
     now: services.now,

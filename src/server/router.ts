@@ -1,11 +1,17 @@
 /** The tRPC tree. The console's types and every /api route come from here. */
+import { auditRouter } from "./features/audit/router";
 import { authRouter } from "./features/auth/router";
 import { channelRouter } from "./features/channel/router";
+import { dashboardRouter } from "./features/dashboard/router";
 import { demoRouter } from "./features/demo/router";
 import { groupRouter } from "./features/group/router";
+import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
+import { noticeRouter } from "./features/notice/router";
 import { optionRouter } from "./features/option/router";
+import { orderRouter } from "./features/order/router";
 import { pricingRouter } from "./features/pricing/router";
+import { redemptionRouter } from "./features/redemption/router";
 import { setupRouter } from "./features/setup/router";
 import { statusRouter } from "./features/status/router";
 import { tokenRouter } from "./features/token/router";
@@ -13,13 +19,19 @@ import { userRouter } from "./features/user/router";
 import { createCallerFactory, router } from "./http/trpc";
 
 export const appRouter = router({
+  audit: auditRouter,
   auth: authRouter,
   channel: channelRouter,
+  dashboard: dashboardRouter,
   demo: demoRouter,
   group: groupRouter,
+  invite: inviteRouter,
   log: logRouter,
+  notice: noticeRouter,
   option: optionRouter,
+  order: orderRouter,
   pricing: pricingRouter,
+  redemption: redemptionRouter,
   setup: setupRouter,
   status: statusRouter,
   token: tokenRouter,

@@ -72,6 +72,8 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
       if (lameDuck) await Bun.sleep(env.WEIR_DRAIN_SECONDS * 1000);
       // stop() closes the listener and lets running answers finish; true cuts what is left.
       const grace = env.WEIR_SHUTDOWN_SECONDS * 1000;
+      // Ends the live logs, which would last longer than any call.
+      void services.background.stop();
       const sessions = relay.stop(grace);
       await Promise.race([server.stop(), Bun.sleep(grace)]);
       await sessions;

@@ -5,12 +5,14 @@ import type { Services } from "./context";
 import { type Db, openDb } from "./db/client";
 import type { Env } from "./env";
 import { createChannelPool } from "./features/channel/pool";
-import { openOptionStore } from "./features/option/store";
+import { createNotices } from "./features/notice/notices";
+import { openOptionStore, type OptionStore } from "./features/option/store";
 import { createTokenCache } from "./features/token/authenticate";
-import { createLedger } from "./features/wallet/open-ledger";
+import { createLedger, tellCharges } from "./features/wallet/open-ledger";
 import { createBackground } from "./lib/background";
 import { CannotStart } from "./lib/cannot-start";
 import type { Logger } from "./lib/log";
+import { createMailer, type MailSettings } from "./lib/mail";
 import { createRouting } from "./relay/routing";
 import { openSecrets } from "./secret-source";
 
@@ -35,14 +37,27 @@ async function openDatabase(env: Env): Promise<Db> {
   }
 }
 
+/** The SMTP card of the settings. */
+export const mailSettings = ({ get }: Pick<OptionStore, "get">): MailSettings => ({
+  host: get("SMTPServer"),
+  port: get("SMTPPort"),
+  account: get("SMTPAccount"),
+  password: get("SMTPToken"),
+  from: get("SMTPFrom"),
+  name: get("SystemName"),
+  ssl: get("SMTPSSLEnabled"),
+});
+
 export async function openServices(env: Env, log: Logger, now: () => number = Date.now): Promise<OpenServices> {
   const db = await openDatabase(env);
   const secrets = await openSecrets(env, db, log);
   const cluster = await openCluster({ db, env, log, now });
   const options = await openOptionStore({ db, bus: cluster.bus, secrets, log, now });
-  const ledger = createLedger(db, cluster.instanceId, now);
   const background = createBackground(log);
-  const base = { env, log, db, secrets, cluster, options, ledger, background, now };
+  const sendMail = createMailer(() => mailSettings(options), (reason) => log.warn({ reason }, "a mail could not be sent"));
+  const notices = createNotices({ env, log, db, secrets, options, background, sendMail, now });
+  const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
+  const base = { env, log, db, secrets, cluster, options, ledger, background, sendMail, notices, now };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   return {

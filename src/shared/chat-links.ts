@@ -2,6 +2,7 @@
  * Chat links (option Chats: one `{ name: address }` each): third-party chat pages and programs that take a key and an
  * address from their link (checklist C-037 to C-050). The console opens them, the server allows their frames.
  */
+import { policyOrigin } from "./content";
 
 /** The placeholders filled in: the key with `sk-`, the gateway's address URI-encoded; nothing else is substituted (C-049). */
 export function fillChatLink(template: string, { key, address }: { key: string; address: string }): string {
@@ -17,10 +18,5 @@ export function chatLinkKind(link: string): "page" | "program" | undefined {
 
 /** The origin that a link's frame needs in the content security policy; undefined for what is not framed. */
 export function chatFrameOrigin(template: string): string | undefined {
-  if (chatLinkKind(template) !== "page") return undefined;
-  const address = template.trim();
-  if (!URL.canParse(address)) return undefined;
-  const { hostname, origin } = new URL(address);
-  // ";", "'" and "*" are letters to a URL's host and grammar to the policy; a placeholder in the host is no origin.
-  return /^[a-z0-9._-]+$|^\[[0-9a-f:.]+\]$/.test(hostname) ? origin : undefined;
+  return chatLinkKind(template) === "page" ? policyOrigin(template) : undefined;
 }

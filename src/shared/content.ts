@@ -13,3 +13,14 @@ export function framedAddress(text: string): URL | undefined {
   // A name and password in an address would be shown to every visitor.
   return url.username || url.password ? undefined : url;
 }
+
+/**
+ * The origin of an http(s) address as a content security policy may name it; undefined for anything else: ";", "'" and "*"
+ * are letters to a URL's host and grammar to the policy, and a placeholder in the host is no origin.
+ */
+export function policyOrigin(address: string): string | undefined {
+  const text = address.trim();
+  if (!/^https?:/i.test(text) || !URL.canParse(text)) return undefined;
+  const { hostname, origin } = new URL(text);
+  return /^[a-z0-9._-]+$|^\[[0-9a-f:.]+\]$/.test(hostname) ? origin : undefined;
+}

@@ -61,12 +61,33 @@ export const errors = {
   same_or_higher_level: fact(403, "caller", "无权访问同级或更高级用户", "You cannot act on users of the same or a higher level"),
   promote_needs_root: fact(403, "caller", "普通管理员无法提升其他用户为管理员", "An administrator cannot promote others to administrator"),
   user_not_found: fact(404, "caller", "用户不存在", "No such user"),
+  user_deleted: fact(400, "caller", "该用户已注销，无法恢复", "This account was deleted and cannot be brought back"),
+  user_already_admin: fact(400, "caller", "该用户已经是管理员", "This user already is an administrator"),
+  user_already_ordinary: fact(400, "caller", "该用户已经是普通用户", "This user already is an ordinary user"),
+  user_already_enabled: fact(400, "caller", "该用户已经是启用状态", "This user is already enabled"),
+  user_already_disabled: fact(400, "caller", "该用户已经被封禁", "This user is already banned"),
+  user_locked: fact(400, "caller", "该用户已被锁定，只能删除", "This user is locked and can only be deleted"),
+  user_action_unknown: fact(400, "caller", "未知的操作", "Unknown action"),
+  user_fields_missing: fact(400, "caller", "用户名和密码不能为空！", "Username and password must not be empty!"),
+  user_quota_invalid: fact(400, "caller", "额度必须是整数", "The quota must be a whole number"),
+  user_quota_negative: fact(400, "caller", "额度不足以扣减，当前余额：{balance}", "The balance does not cover this deduction; balance: {balance}"),
+  user_group_unknown: fact(400, "caller", "分组 {group} 不存在", "There is no group {group}"),
 
   // Options
   option_unknown: fact(400, "caller", "未知的设置项：{key}", "Unknown option: {key}"),
   option_invalid: fact(400, "caller", "{label}：{detail}", "{label}: {detail}"),
   option_needs: fact(400, "operator", "无法启用，请先填写：{needs}", "Cannot be enabled before these are filled in: {needs}"),
+  price_import_failed: fact(502, "operator", "无法从该地址读取价格：{detail}", "No prices could be read from that address: {detail}"),
+  price_import_empty: fact(400, "caller", "内容不是价格表", "This is not a list of prices"),
   ratios_not_published: fact(403, "operator", "管理员没有公开倍率接口", "The operator does not publish the price tables"),
+
+  // Mail and notices
+  mail_not_configured: fact(400, "operator", "管理员尚未配置发信服务器", "The administrator has not set up a mail server"),
+  mail_address_invalid: fact(400, "caller", "邮箱地址无效", "This is not an e-mail address"),
+  notice_address_invalid: fact(400, "caller", "通知地址必须以 http:// 或 https:// 开头", "The address for notices must start with http:// or https://"),
+  notice_unreachable: fact(400, "caller", "尚未填写可用的通知地址，或管理员尚未配置发信服务器", "There is no address to send notices to yet, or the administrator has not set up a mail server"),
+  notice_failed: fact(502, "caller", "通知发送失败：{detail}", "The notice could not be sent: {detail}"),
+  mail_failed: fact(502, "operator", "邮件发送失败，请稍后再试或联系管理员", "The mail could not be sent; try again later or ask the administrator"),
 
   // Channels
   channel_not_found: fact(404, "caller", "渠道未找到，请刷新页面后重试。", "Channel not found. Refresh the page and try again."),
@@ -128,8 +149,49 @@ export const errors = {
   token_enable_exhausted: fact(400, "caller", "令牌可用额度已用尽，无法启用，请先修改令牌剩余额度，或者设置为无限额度", "The token's quota is used up; raise it before you enable the token"),
   token_models_missing: fact(400, "caller", "启用模型限制时请至少选择一个模型", "Choose at least one model when model limits are on"),
 
+  // Redemption codes
+  redemption_key_missing: fact(400, "caller", "请输入兑换码！", "Please enter a redemption code!"),
+  redemption_invalid: fact(400, "caller", "无效的兑换码，或该兑换码已被使用", "This redemption code is invalid or has been used"),
+  redemption_expired: fact(400, "caller", "该兑换码已过期", "This redemption code has expired"),
+  redemption_not_found: fact(404, "caller", "兑换码不存在", "No such redemption code"),
+  redemption_name_too_long: fact(400, "caller", "名称过长，最多 {max} 个字符", "The name is too long, {max} characters at most"),
+  redemption_quota_invalid: fact(400, "caller", "额度必须是正整数！", "The quota must be a positive integer!"),
+  redemption_count_invalid: fact(400, "caller", "数量必须是 1 到 100 的整数！", "The quantity must be an integer from 1 to 100!"),
+  redemption_expiry_invalid: fact(400, "caller", "过期时间必须晚于现在", "The expiry time must lie in the future"),
+  redemption_status_invalid: fact(400, "caller", "只能启用或禁用兑换码", "A redemption code can only be enabled or disabled"),
+  redemption_already_used: fact(400, "caller", "兑换码已被使用，不能再修改", "The redemption code has been used and cannot be changed"),
+  redemption_not_editable: fact(400, "caller", "只能修改未使用的兑换码", "Only unused redemption codes can be edited"),
+
+  // Online top-up
+  topup_disabled: fact(400, "operator", "管理员未开启在线充值！", "The administrator has not enabled online top-up!"),
+  topup_amount_invalid: fact(400, "caller", "充值数量必须是正整数！", "The amount must be a positive whole number!"),
+  topup_too_small: fact(400, "caller", "充值数量不能小于{minimum}", "The amount cannot be below {minimum}"),
+  topup_too_large: fact(400, "caller", "充值数量不能大于{maximum}", "The amount cannot be above {maximum}"),
+  topup_money_too_small: fact(400, "operator", "充值金额过低，无法支付", "The amount to pay is too small to be paid"),
+  payment_method_unknown: fact(400, "caller", "支付方式不存在", "No such payment method"),
+  callback_address_missing: fact(400, "operator", "请先填写服务器地址或回调地址", "The server address or the callback address must be set first"),
+  payment_gateway_failed: fact(502, "upstream", "拉起支付失败：{detail}", "The payment could not be started: {detail}"),
+  orders_pending_too_many: fact(400, "caller", "未支付的订单过多，请先完成支付或等待订单过期", "Too many unpaid orders; pay them or wait until they expire"),
+  order_not_found: fact(404, "caller", "订单不存在", "No such order"),
+  order_not_payable: fact(400, "caller", "订单状态为“{status}”，不能补单", "The order is {status} and cannot be completed"),
+
+  // Invitations
+  transfer_too_small: fact(400, "caller", "划转金额最低为 {minimum}", "The smallest transfer is {minimum}"),
+  transfer_invalid: fact(400, "caller", "划转额度必须是正整数", "The transfer must be a positive whole number"),
+  invite_quota_insufficient: fact(400, "caller", "邀请额度不足，可用：{balance}", "Not enough invitation earnings; available: {balance}"),
+  withdrawal_too_small: fact(400, "caller", "提现金额最低为 {minimum}", "The smallest withdrawal is {minimum}"),
+  withdrawal_invalid: fact(400, "caller", "提现额度必须是正整数", "The withdrawal must be a positive whole number"),
+  withdrawal_account_missing: fact(400, "caller", "请填写收款账户", "Please say where the money goes"),
+  withdrawal_account_too_long: fact(400, "caller", "收款账户最多 {max} 个字符", "The account has at most {max} characters"),
+  withdrawal_not_found: fact(404, "caller", "提现申请不存在", "No such withdrawal"),
+  withdrawal_settled: fact(400, "caller", "该提现申请已处理", "This withdrawal has been settled already"),
+
   // Logs
   log_not_found: fact(404, "caller", "日志不存在", "No such log row"),
+  dashboard_off: fact(403, "operator", "管理员关闭了数据看板", "The administrator has switched the data dashboard off"),
+  range_too_long: fact(400, "caller", "时间跨度不能超过 {days} 天", "The range may span {days} days at most"),
+  log_cleaning_running: fact(400, "caller", "日志清理已在运行中，请稍后再试", "The log is already being cleaned"),
+  log_tail_full: fact(429, "caller", "实时日志连接数过多，请关闭其他页面后再试", "Too many live logs are open; close another page and try again", 429),
 
   // Relay: the caller's side
   token_missing: fact(401, "caller", "未提供令牌", "No API key was provided"),

@@ -3,7 +3,7 @@
  * the console by key, so that a page costs the same however far back it lies.
  */
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
 
 export interface LogView {
   id: number;
@@ -40,6 +40,63 @@ export interface LogSlice {
   next?: string;
 }
 
+/** A page with its total: exact up to MAX_LOG_TOTAL rows, and that number with `total_exact` false beyond. */
+export interface LogPage extends Page<LogView> {
+  total_exact: boolean;
+}
+
+/** Counting further would cost more than it says. */
+export const MAX_LOG_TOTAL = 10_000;
+
+/** A keyword is looked for in this many days before the end of the range when the range has no beginning. */
+export const KEYWORD_DAYS = 7;
+
+/** The place of a row in the list: `<created_at>.<id>`. */
+export const logPlace = (row: Pick<LogView, "created_at" | "id">): string => `${row.created_at}.${row.id}`;
+
+/** How far a cleaning has come, and whether one is under way. */
+export interface LogCleaning {
+  running: boolean;
+  /** Rows older than this are removed; epoch seconds. */
+  until: number;
+  removed: number;
+  /** '' = retention. */
+  started_by: string;
+  started_at: number;
+  /** 0 while it runs. */
+  finished_at: number;
+}
+
+/** The user of a row, as administrators see him. */
+export interface LogUser {
+  username: string;
+  display_name: string;
+  group: string;
+  /** Units. */
+  quota: number;
+  used_quota: number;
+  request_count: number;
+}
+
+/** Rows that the live log sends at once, and that a page of it holds. */
+export const MAX_TAIL_ROWS = 200;
+
+/** One event of the live log. */
+export interface LogTail {
+  /** Newest first. */
+  items: LogView[];
+  /** Id to come again with. */
+  end: number;
+  /** There were more rows than could be sent. */
+  skipped: boolean;
+}
+
+/** What was kept of a call's request and answer: redacted, shortened. */
+export interface LogContent {
+  request: string;
+  response: string;
+}
+
 export interface LogStat {
   /** Units of the consumption under all filters. */
   quota: number;
@@ -60,6 +117,9 @@ const filterShape = {
   model_name: optionalText,
   group: optionalText,
   request_id: optionalText,
+  /** A part of the text, of the model's or of the token's name; for administrators also of user and channel. */
+  keyword: optionalText,
+  token_id: z.int().optional(),
 };
 const adminShape = {
   ...filterShape,
@@ -68,14 +128,18 @@ const adminShape = {
   upstream_request_id: optionalText,
 };
 
-export type LogFilter = z.output<z.ZodObject<typeof adminShape>> & { token_id?: number };
+export type LogFilter = z.output<z.ZodObject<typeof adminShape>>;
 
 /** Numbers that are none count as absent: old front-ends send `NaN`. */
 const lenient = {
   type: filterShape.type.catch(undefined),
   start_timestamp: filterShape.start_timestamp.catch(undefined),
   end_timestamp: filterShape.end_timestamp.catch(undefined),
+  token_id: filterShape.token_id.catch(undefined),
 };
+const lenientAdmin = { ...lenient, channel: adminShape.channel.catch(undefined) };
+
+const place = z.string().regex(/^\d{1,15}\.\d{1,15}$/);
 const paging = {
   /** From 1; 0 means 1. */
   p: z
@@ -90,26 +154,26 @@ const paging = {
     .transform((n) => Math.min(n, MAX_PAGE_SIZE))
     .catch(DEFAULT_PAGE_SIZE)
     .default(DEFAULT_PAGE_SIZE),
+  /** Instead of counting off the rows before page `p`: the page right behind this row, or right before it. */
+  after: place.optional(),
+  before: place.optional(),
 };
 
-export const logListRest = z.object({
-  ...adminShape,
-  ...lenient,
-  channel: adminShape.channel.catch(undefined),
-  ...paging,
-});
+export const logListRest = z.object({ ...adminShape, ...lenientAdmin, ...paging });
 export const logSelfRest = z.object({ ...filterShape, ...lenient, ...paging });
-export const logStatRest = z.object({ ...adminShape, ...lenient, channel: adminShape.channel.catch(undefined) });
+export const logStatRest = z.object({ ...adminShape, ...lenientAdmin });
 export const logStatSelfRest = z.object({ ...filterShape, ...lenient });
+export const logSearchRest = z.object({ keyword: z.string().max(500).default("") });
+/** What a file of the log is: the filters of the list, and its kind. */
+export const logExportRest = z.object({ ...adminShape, ...lenientAdmin, format: z.enum(["csv", "jsonl"]).default("csv") });
+export const logTailRest = z.object({ ...adminShape, ...lenientAdmin, since: z.int().min(0).optional() });
+/** Rows before this time are removed; epoch seconds. */
+export const logCleanRest = z.object({ target_timestamp: z.int().positive() });
 
 const byKey = {
-  token_id: z.int().optional(),
   limit: z.int().min(1).max(MAX_PAGE_SIZE).default(50),
   /** `next` of the page before. */
-  cursor: z
-    .string()
-    .regex(/^\d{1,15}\.\d{1,15}$/)
-    .nullish(),
+  cursor: place.nullish(),
 };
 
 export const logListInput = z.object({ ...adminShape, ...byKey });
@@ -120,3 +184,6 @@ export const logGetInput = z.union([
   z.object({ id: z.int().positive() }),
   z.object({ request_id: z.string().min(1).max(200) }),
 ]);
+
+export const logUserInput = z.object({ id: z.int().positive() });
+export const logContentInput = z.object({ request_id: z.string().min(1).max(200) });

@@ -1,9 +1,10 @@
 /**
  * The built-in price table: what the vendors ask, from their public price pages (November 2026). It only supplies the
  * defaults of the price options; an operator's table replaces it. Where a vendor has several prices for one model
- * (long context, time of day, batch) this is the standard one. A model that is missing here has no price, and calls of
+ * (time of day, batch) this is the standard one; long contexts stand in a table of their own. A model that is missing here has no price, and calls of
  * it are refused until the operator sets one.
  */
+import type { ContextTiers } from "./long-context";
 
 /** Prices in USD per 1M tokens; undefined: the vendor names none. */
 export interface ModelPriceRow {
@@ -247,6 +248,18 @@ export const toolPrices: Readonly<Record<string, number>> = {
   "web_search_preview:gpt-4.1*": 25,
   file_search: 2.5,
   google_search: 14,
+};
+
+const tier = (over: number): ContextTiers => [{ over, input: 2, output: 1.5 }];
+
+/**
+ * Models whose vendors ask more for long inputs: OpenAI above 272K tokens (models page of gpt-5.4), Google above 200K
+ * (Gemini API price page), Anthropic above 200K for the models whose 1M window is a beta (price page, "Long context").
+ */
+export const longContextTiers: Readonly<Record<string, ContextTiers>> = {
+  ...Object.fromEntries(["gpt-5.4", "gpt-5.4-pro", "gpt-5.5", "gpt-5.5-pro", "gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna"].map((model) => [model, tier(272_000)])),
+  ...Object.fromEntries(["gemini-2.5-pro", "gemini-3-pro-preview", "gemini-3.1-pro-preview"].map((model) => [model, tier(200_000)])),
+  ...Object.fromEntries(["claude-sonnet-4-5", "claude-sonnet-4-5-20250929", "claude-sonnet-4-20250514"].map((model) => [model, tier(200_000)])),
 };
 
 /**

@@ -155,6 +155,8 @@ describe("options", () => {
     ["ModelRatio", '{"a":-1}', "第 1 行“a”：必须是不小于 0 的数字"],
     ["GroupRatio", "{}", "至少需要一项"],
     ["GroupGroupRatio", '{"vip":1}', "第 1 行“vip”：必须是 JSON 对象"],
+    ["LongContextRatio", "{\n  \"m\": [{\"over\": 0, \"input\": 2, \"output\": 1}]\n}", "第 2 行“m”：每一档须为 {over, input, output}：over 是大于 0 的整数且互不相同，input 与 output 是大于 0 的倍数"],
+    ["LongContextRatio", '{"m":{"over":1}}', "第 1 行“m”：每一档须为 {over, input, output}：over 是大于 0 的整数且互不相同，input 与 output 是大于 0 的倍数"],
     ["GroupGroupRatio", '{"vip":\n{"x":null}}', "第 2 行“x”：必须是不小于 0 的数字"],
     ["UserUsableGroups", '{"default":1}', "第 1 行“default”：必须是文本"],
     ["AutoGroups", '["a","a"]', "第 1 行“a”：重复"],

@@ -3,8 +3,9 @@
  * cards, "configure it first" and the generated document all read these entries. On the wire and in the database every
  * value is text ("true", "5", JSON).
  */
+import { GRANULARITIES } from "./dashboard";
 import { limitHint, type LimitSet, limitSets } from "./limits";
-import { defaultPriceTables, toolPrices } from "./model-prices";
+import { defaultPriceTables, longContextTiers, toolPrices } from "./model-prices";
 import {
   address,
   type Card,
@@ -24,6 +25,7 @@ import {
 } from "./options/kinds";
 import {
   chatLinks,
+  contextTiers,
   jsonObject,
   listOfNames,
   mapOfMaps,
@@ -37,8 +39,18 @@ import type { Text } from "./text";
 export type { Card, Option, OptionKind, Parsed } from "./options/kinds";
 export type { PayMethod } from "./options/shapes";
 
+export const SETTING_TABS = ["operation", "system", "other"] as const;
+export type SettingTab = (typeof SETTING_TABS)[number];
+
+export interface CardFacts {
+  readonly tab: SettingTab;
+  readonly title: Text;
+  /** Keys that must have a text before anything of the card is saved in the console. */
+  readonly needs?: readonly OptionKey[];
+}
+
 /** The settings cards in order, each with its tab. */
-export const cards: Readonly<Record<Card, { tab: "operation" | "system" | "other"; title: Text }>> = {
+export const cards: Readonly<Record<Card, CardFacts>> = {
   general: { tab: "operation", title: { zh: "通用设置", en: "General" } },
   relay: { tab: "operation", title: { zh: "转发设置", en: "Relay" } },
   drawing: { tab: "operation", title: { zh: "绘图与任务", en: "Drawing and tasks" } },
@@ -54,7 +66,7 @@ export const cards: Readonly<Record<Card, { tab: "operation" | "system" | "other
   models: { tab: "operation", title: { zh: "模型协议", en: "Model protocols" } },
   server: { tab: "system", title: { zh: "服务器", en: "Server" } },
   worker: { tab: "system", title: { zh: "代理 Worker", en: "Worker proxy" } },
-  payment: { tab: "system", title: { zh: "支付设置", en: "Payment" } },
+  payment: { tab: "system", title: { zh: "支付设置", en: "Payment" }, needs: ["ServerAddress"] },
   login: { tab: "system", title: { zh: "登录与注册", en: "Sign-in and registration" } },
   email: { tab: "system", title: { zh: "邮箱域名白名单", en: "E-mail domains" } },
   smtp: { tab: "system", title: { zh: "SMTP 发信", en: "SMTP" } },
@@ -77,6 +89,7 @@ export const options = {
   PreConsumedQuota: int(500, "quota", "请求预扣 Token 数", "Tokens held in advance", { ...money, issue: 2 }),
   QuotaForInviter: int(0, "quota", "邀请人奖励额度", "Reward of the inviter", { ...money, issue: 4 }),
   QuotaForInvitee: int(0, "quota", "被邀请人奖励额度", "Reward of the invited", { ...money, issue: 4 }),
+  InviteRebatePercent: decimal("0", "quota", "邀请充值返利比例", "Inviter's share of top-ups", { min: 0, max: 100, unit: { zh: "%", en: "%" }, issue: 4 }),
   QuotaRemindThreshold: int(1000, "monitoring", "额度提醒阈值", "Low-quota threshold", { ...money, issue: 4 }),
   QuotaPerUnit: decimal("500000", "general", "单位美元额度", "Units per dollar",
     { min: 1, max: 1e12, public: "quota_per_unit", issue: 2 }),
@@ -93,6 +106,9 @@ export const options = {
   CreateCacheRatio: jsonOption(defaultPriceTables.CreateCacheRatio, numberMap(),
     "pricing", "缓存写入倍率", "Cache write ratios",
     { issue: 4 }),
+  CreateCache1hRatio: jsonOption<Record<string, number>>({}, numberMap(),
+    "pricing", "缓存写入倍率（1 小时）", "Cache write ratios (1 hour)",
+    { issue: 4, hint: { zh: "没有列出的模型为缓存写入倍率 × 1.6", en: "Models not listed: the cache write ratio × 1.6" } }),
   ImageRatio: jsonOption(defaultPriceTables.ImageRatio, numberMap(), "pricing", "图片输入倍率", "Image input ratios",
     { issue: 4 }),
   ImageCompletionRatio: jsonOption(defaultPriceTables.ImageCompletionRatio, numberMap(),
@@ -103,6 +119,9 @@ export const options = {
   AudioCompletionRatio: jsonOption(defaultPriceTables.AudioCompletionRatio, numberMap(),
     "pricing", "音频补全倍率", "Audio completion ratios",
     { issue: 4 }),
+  LongContextRatio: jsonOption(longContextTiers, contextTiers(), "pricing", "长上下文倍率", "Long-context ratios",
+    { issue: 4, hint: { zh: "输入超过 over 个 Token 的调用，整次按 input 与 output 倍数计费",
+      en: "Calls whose input exceeds `over` tokens are charged as a whole by the factors `input` and `output`" } }),
   "tool_price_setting.prices": jsonOption(toolPrices, numberMap(),
     "pricing", "工具价格（美元/千次）", "Tool prices (USD per 1000 calls)",
     { issue: 4 }),
@@ -172,11 +191,14 @@ export const options = {
   // Logs and dashboard
   LogConsumeEnabled: flag(true, "log", "记录消费日志", "Log consumption", { issue: 2 }),
   LogRetentionDays: int(0, "log", "日志保留天数", "Days that logs are kept",
-    { min: 0, max: 36_500, issue: 4, hint: { zh: "0 表示永久保留", en: "0 keeps them for ever" } }),
+    { min: 0, max: 36_500, issue: 2, hint: { zh: "0 表示永久保留", en: "0 keeps them for ever" } }),
+  LogContentEnabled: flag(false, "log", "记录请求与回答内容", "Keep requests and answers",
+    { issue: 2, hint: { zh: "密钥与媒体数据会被遮盖，仅管理员可见", en: "Keys and media are blanked; administrators alone see them" } }),
+  LogContentDays: int(7, "log", "内容保留天数", "Days that requests and answers are kept", { min: 1, max: 365, issue: 2 }),
   DataExportEnabled: flag(true, "dashboard", "启用数据看板", "Data dashboard", { public: "enable_data_export", issue: 4 }),
   DataExportInterval: int(5, "dashboard", "刷新间隔", "Refresh interval",
     { min: 1, max: 1440, unit: { zh: "分钟", en: "min" }, issue: 4 }),
-  DataExportDefaultTime: choice("hour", ["hour", "day", "week"], "dashboard", "默认时间粒度", "Default granularity",
+  DataExportDefaultTime: choice("hour", GRANULARITIES, "dashboard", "默认时间粒度", "Default granularity",
     { public: "data_export_default_time", issue: 4 }),
 
   // Channel health
@@ -259,19 +281,12 @@ export const options = {
     "payment", "充值分组倍率", "Top-up ratios of groups",
     { issue: 4 }),
   PayMethods: jsonOption(
-    [
-      { name: "支付宝", type: "alipay", color: "#1677ff" },
-      { name: "微信", type: "wxpay", color: "#07c160" },
-    ],
-    payMethods(),
-    "payment",
-    "支付方式",
-    "Payment methods",
-    { public: "pay_methods", issue: 4 },
-  ),
+    [{ name: "支付宝", type: "alipay", color: "#1677ff" }, { name: "微信", type: "wxpay", color: "#07c160" }],
+    payMethods(), "payment", "支付方式", "Payment methods", { public: "pay_methods", issue: 4 }),
   StripeApiSecret: secret("payment", "Stripe API 密钥", "Stripe API key", { issue: 4 }),
   StripeWebhookSecret: secret("payment", "Stripe Webhook 签名密钥", "Stripe webhook secret", { issue: 4 }),
-  StripePriceId: string("", "payment", "Stripe 商品价格 ID", "Stripe price id", { issue: 4 }),
+  StripeCurrency: choice("usd", ["usd", "eur", "gbp", "aud", "cad", "chf", "cny", "hkd", "nzd", "sgd"],
+    "payment", "Stripe 货币", "Stripe currency", { issue: 4 }),
   StripeUnitPrice: decimal("8", "payment", "Stripe 单价", "Stripe unit price",
     { min: 0, max: 1e9, public: "stripe_unit_price", issue: 4 }),
   StripeMinTopUp: int(1, "payment", "Stripe 最低充值数量", "Smallest Stripe top-up", { min: 1, max: 1e9, issue: 4 }),

@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import type { GroupChoice } from "./group";
+import type { ContextTiers } from "./long-context";
 import { compilePrice, type CompiledPrice, type Factors } from "./pricing";
 
 /** A row of GET /api/pricing. */
@@ -39,6 +40,8 @@ export interface CatalogueModel {
   readonly enable_groups: readonly string[];
   /** All factors but the group's; absent: no price is set and calls are refused. */
   readonly factors?: Factors;
+  /** Prices that rise with the length of the input; absent where they do not. */
+  readonly long_context?: ContextTiers;
 }
 
 export interface Catalogue {
@@ -57,13 +60,13 @@ export function billingOf({ factors }: CatalogueModel): "ratio" | "call" | null 
 
 /** The price of a model in a group with this ratio, ready for `displayPrices` and `chargeOf`; undefined without a price. */
 export function catalogPrice(
-  { model, factors }: CatalogueModel,
+  { model, factors, long_context }: CatalogueModel,
   ratio: number,
   quotaPerUnit: number,
 ): CompiledPrice | undefined {
   if (!factors) return undefined;
   const why: Factors = { ...factors, group_ratio: { value: ratio, source: "GroupRatio" } };
-  return compilePrice(model, "", why, { QuotaPerUnit: quotaPerUnit, "tool_price_setting.prices": {} });
+  return compilePrice(model, "", why, { QuotaPerUnit: quotaPerUnit, "tool_price_setting.prices": {} }, long_context);
 }
 
 /** The row of GET /api/pricing; undefined without a price. */

@@ -7,6 +7,7 @@ import {
   type CompiledPrice,
   displayPrices,
   estimateUpperBound,
+  longContextPrices,
   priceBook,
   priceFacts,
   type PriceTables,
@@ -19,7 +20,7 @@ import {
 } from "./pricing";
 
 const empty: PriceTables = {
-  ModelPrice: {}, ModelRatio: {}, CompletionRatio: {}, CacheRatio: {}, CreateCacheRatio: {}, ImageRatio: {},
+  ModelPrice: {}, ModelRatio: {}, CompletionRatio: {}, CacheRatio: {}, CreateCacheRatio: {}, CreateCache1hRatio: {}, LongContextRatio: {}, ImageRatio: {},
   ImageCompletionRatio: {}, AudioRatio: {}, AudioCompletionRatio: {}, GroupRatio: { default: 1 }, GroupGroupRatio: {},
   "tool_price_setting.prices": {}, QuotaPerUnit: 500000, SelfUseModeEnabled: false,
 };
@@ -370,3 +371,50 @@ describe("decimals", () => {
     expect(printDecimal(roundTo(toDecimal("2.4999999999995"), 9))).toBe("2.5");
   });
 });
+
+describe("long contexts", () => {
+  const tiers = { m: [{ over: 1000, input: 2, output: 1.5 }, { over: 5000, input: 4, output: 1 }] };
+  const price = priced({ ModelRatio: { m: 1 }, CompletionRatio: { m: 4 }, CacheRatio: { m: 0.1 }, LongContextRatio: tiers });
+
+  test.each<[string, Usage, number]>([
+    ["up to the limit the usual price holds", { input: 1000, output: 10 }, 1040],
+    ["beyond it the whole call costs more, not only what is beyond", { input: 1001, output: 10 }, 2062],
+    ["cached, written, audio and image tokens count towards the limit and cost the tier's input factor",
+      { input: 100, cache_read: 901, output: 10 }, 440], // 2 x (100 + 90.1) + 60
+    ["output does not count towards the limit", { input: 1000, output: 50_000 }, 201_000],
+    ["the highest tier that is reached applies", { input: 5001, output: 10 }, 20_044],
+  ])("%s", (_name, usage, quota) => {
+    const charge = chargeOf(price, usage);
+    expect(charge.quota).toBe(quota);
+    expect(quotaOf(price, usage)).toBe(quota);
+    expect(estimateUpperBound(price, sumOf(usage, "in"), sumOf(usage, "out"))).toBeGreaterThanOrEqual(quota);
+  });
+
+  test("the bill names the factor of its tier, and nothing where none applies", () => {
+    const line = (usage: Usage) => chargeOf(price, usage).lines[0];
+    expect(line({ input: 1001 })).toMatchObject({ usd: "4", ratios: { long_context_ratio: "2" }, units: "2002" });
+    expect(line({ input: 10 })?.ratios).not.toHaveProperty("long_context_ratio");
+  });
+
+  test("more output of a long call is estimated at the price of the long call", () => {
+    expect(estimateUpperBound(price, 0, 100)).toBe(400);
+    expect(estimateUpperBound(price, 0, 100, { context: 1001 })).toBe(600);
+  });
+
+  test("prices for showing name every tier in the group's price; a price per call knows none", () => {
+    expect(longContextPrices(priced({ ModelRatio: { m: 1 }, CompletionRatio: { m: 4 }, LongContextRatio: tiers, GroupRatio: { default: 0.5 } })))
+      .toEqual([{ over: 1000, input: "2", output: "6" }, { over: 5000, input: "4", output: "4" }]);
+    const call = priced({ ModelPrice: { m: 1 }, LongContextRatio: tiers });
+    expect([longContextPrices(call), chargeOf(call, { input: 9999 }).quota]).toEqual([[], 500_000]);
+  });
+});
+
+test("the operator's price of 1-hour cache writes replaces the rule of 1.6 times the 5-minute ones", () => {
+  const price = priced({ ModelRatio: { m: 1 }, CreateCacheRatio: { m: 1.25 }, CreateCache1hRatio: { "m*": 3 } });
+  expect(chargeOf(price, { cache_write_5m: 1000, cache_write_1h: 1000 }).quota).toBe(1250 + 3000);
+});
+
+function sumOf(usage: Usage, side: "in" | "out"): number {
+  const out = ["output", "reasoning", "audio_out", "image_out"];
+  return tokenKinds.filter((kind) => out.includes(kind) === (side === "out")).reduce((sum, kind) => sum + (usage[kind] ?? 0), 0);
+}

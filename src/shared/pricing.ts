@@ -9,6 +9,7 @@
  * read the same compiled factors.
  */
 import { type Decimal, multiply, one, printDecimal, rescale, roundHalfAway, roundTo, toDecimal, zero } from "./decimal";
+import { type ContextTiers, tierFor } from "./long-context";
 import { familyCompletionRatios } from "./model-prices";
 
 /**
@@ -47,10 +48,12 @@ export interface PriceTables {
   readonly CompletionRatio: Readonly<Record<string, number>>;
   readonly CacheRatio: Readonly<Record<string, number>>;
   readonly CreateCacheRatio: Readonly<Record<string, number>>;
+  readonly CreateCache1hRatio: Readonly<Record<string, number>>;
   readonly ImageRatio: Readonly<Record<string, number>>;
   readonly ImageCompletionRatio: Readonly<Record<string, number>>;
   readonly AudioRatio: Readonly<Record<string, number>>;
   readonly AudioCompletionRatio: Readonly<Record<string, number>>;
+  readonly LongContextRatio: Readonly<Record<string, ContextTiers>>;
   readonly GroupRatio: Readonly<Record<string, number>>;
   readonly GroupGroupRatio: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly "tool_price_setting.prices": Readonly<Record<string, number>>;
@@ -60,8 +63,8 @@ export interface PriceTables {
 
 /** A price book made of these options is stale when one of them changes. */
 export const priceTableKeys = [
-  "ModelPrice", "ModelRatio", "CompletionRatio", "CacheRatio", "CreateCacheRatio", "ImageRatio",
-  "ImageCompletionRatio", "AudioRatio", "AudioCompletionRatio", "GroupRatio", "GroupGroupRatio",
+  "ModelPrice", "ModelRatio", "CompletionRatio", "CacheRatio", "CreateCacheRatio", "CreateCache1hRatio", "ImageRatio",
+  "ImageCompletionRatio", "AudioRatio", "AudioCompletionRatio", "LongContextRatio", "GroupRatio", "GroupGroupRatio",
   "tool_price_setting.prices", "QuotaPerUnit", "SelfUseModeEnabled",
 ] as const satisfies readonly (keyof PriceTables)[];
 
@@ -72,6 +75,7 @@ export type FactorName =
   | "completion_ratio"
   | "cache_ratio"
   | "cache_creation_ratio"
+  | "cache_creation_1h_ratio"
   | "image_ratio"
   | "image_completion_ratio"
   | "audio_ratio"
@@ -98,6 +102,8 @@ interface TokenPrice {
   readonly ratios: Readonly<Record<string, string>>;
 }
 
+type TokenPrices = Readonly<Record<TokenKind, TokenPrice>>;
+
 /** A price with all its factors multiplied out to integers. Made by `resolvePrice`, good until an option changes. */
 export interface CompiledPrice {
   readonly unpriced?: undefined;
@@ -108,7 +114,9 @@ export interface CompiledPrice {
   /** Weights are units times 10^scale. */
   readonly scale: number;
   readonly unit: bigint;
-  readonly tokens: Readonly<Record<TokenKind, TokenPrice>>;
+  readonly tokens: TokenPrices;
+  /** What replaces `tokens` for long inputs, the lowest first; empty for most models. */
+  readonly tiers: readonly { readonly over: number; readonly tokens: TokenPrices }[];
   /** Units of one call times 10^scale; 0 when by ratio. */
   readonly call: bigint;
   readonly groupRatio: Decimal;
@@ -124,21 +132,21 @@ export interface Unpriced {
   readonly group: string;
 }
 
-/** The ratio that 1-hour cache writes cost beyond 5-minute ones. */
+/** The ratio that 1-hour cache writes cost beyond 5-minute ones where CreateCache1hRatio names none. */
 const hourWrite = toDecimal("1.6");
 /** USD per 1M tokens at ratio 1. */
 const usdPerRatio = toDecimal(2);
 const selfUseRatio = 37.5;
 
 /** An own entry of the table: the exact name, else the longest entry ending in `*` that begins the name. */
-function lookUp(
-  table: Readonly<Record<string, number>>,
+function lookUp<Value>(
+  table: Readonly<Record<string, Value>>,
   name: string,
   source: string,
-): (Factor & { readonly entry: string }) | undefined {
+): { readonly value: Value; readonly source: string; readonly entry: string } | undefined {
   const exact = Object.hasOwn(table, name) ? table[name] : undefined;
   if (exact !== undefined) return { value: exact, source, entry: name };
-  let best: (Factor & { entry: string }) | undefined;
+  let best: { value: Value; source: string; entry: string } | undefined;
   for (const [entry, value] of Object.entries(table)) {
     if (!entry.endsWith("*") || entry.length <= (best?.entry.length ?? 0)) continue;
     if (name.startsWith(entry.slice(0, -1))) best = { value, source, entry };
@@ -153,7 +161,7 @@ function completionRatio(model: string, tables: PriceTables): Factor {
   return family ?? { value: 1, source: "default" };
 }
 
-type OptionalRatio = "ImageRatio" | "ImageCompletionRatio" | "AudioRatio" | "AudioCompletionRatio";
+type OptionalRatio = "CreateCache1hRatio" | "ImageRatio" | "ImageCompletionRatio" | "AudioRatio" | "AudioCompletionRatio";
 
 function groupFactors(group: string, userGroup: string, tables: PriceTables): Factors {
   const ratio = Object.hasOwn(tables.GroupRatio, group) ? tables.GroupRatio[group] : undefined;
@@ -178,6 +186,9 @@ function toolPricesFor(model: string, prices: Readonly<Record<string, number>>):
   return new Map([...chosen].map(([tool, { price }]) => [tool, toDecimal(price)]));
 }
 
+const usualTier = { over: 0, input: 1, output: 1 };
+const outputKinds: ReadonlySet<TokenKind> = new Set(["output", "reasoning", "audio_out", "image_out"]);
+
 /**
  * Multiplies factors out to integers. `why` needs model_price or model_ratio (the price wins); every other factor that
  * is missing counts as 1, audio_completion_ratio and image_completion_ratio as the completion ratio.
@@ -187,6 +198,7 @@ export function compilePrice(
   group: string,
   why: Factors,
   tables: Pick<PriceTables, "QuotaPerUnit" | "tool_price_setting.prices">,
+  longContext: ContextTiers = [],
 ): CompiledPrice {
   const factor = (name: FactorName, fallback: Decimal = one): Decimal => {
     const value = why[name]?.value;
@@ -204,7 +216,9 @@ export function compilePrice(
     input: {},
     cache_read: { cache_ratio: factor("cache_ratio") },
     cache_write_5m: { cache_creation_ratio },
-    cache_write_1h: { cache_creation_ratio, cache_creation_1h: hourWrite },
+    cache_write_1h: why.cache_creation_1h_ratio
+      ? { cache_creation_1h_ratio: factor("cache_creation_1h_ratio") }
+      : { cache_creation_ratio, cache_creation_1h: hourWrite },
     audio_in: { audio_ratio },
     image_in: { image_ratio: factor("image_ratio") },
     output,
@@ -212,23 +226,28 @@ export function compilePrice(
     audio_out: { audio_ratio, audio_completion_ratio: factor("audio_completion_ratio", completion_ratio) },
     image_out: { image_completion_ratio: factor("image_completion_ratio", completion_ratio) },
   };
-  const exact = tokenKinds.map((kind) => {
-    const ratios = { model_ratio, ...ratiosOf[kind] };
-    const value = multiply(...Object.values(ratios));
-    return { kind, ratios: { ...ratios, group_ratio: groupRatio }, value, units: multiply(value, groupRatio) };
-  });
+  const exactAt = (tier: typeof usualTier) =>
+    tokenKinds.map((kind) => {
+      const times = outputKinds.has(kind) ? tier.output : tier.input;
+      const ratios = { model_ratio, ...ratiosOf[kind], ...(times !== 1 && { long_context_ratio: toDecimal(times) }) };
+      const value = multiply(...Object.values(ratios));
+      return { kind, ratios: { ...ratios, group_ratio: groupRatio }, value, units: multiply(value, groupRatio) };
+    });
+  const exact = exactAt(usualTier);
+  const long = byCall ? [] : longContext.map((tier) => ({ over: tier.over, exact: exactAt(tier) }));
   const call = byCall ? multiply(factor("model_price"), quotaPerUnit, groupRatio) : zero;
-  const scale = Math.max(call.scale, ...exact.map((entry) => entry.units.scale));
-  const tokens = Object.fromEntries(
-    exact.map(({ kind, ratios, value, units }) => [
-      kind,
-      {
-        weight: rescale(units, scale),
-        usd: printDecimal(multiply(value, usdPerRatio)),
-        ratios: Object.fromEntries(Object.entries(ratios).map(([name, ratio]) => [name, printDecimal(ratio)])),
-      },
-    ]),
-  ) as Record<TokenKind, TokenPrice>; // one entry per token kind, by the map above
+  const scale = Math.max(call.scale, ...[exact, ...long.map((tier) => tier.exact)].flat().map((entry) => entry.units.scale));
+  const print = (entries: typeof exact): TokenPrices =>
+    Object.fromEntries(
+      entries.map(({ kind, ratios, value, units }) => [
+        kind,
+        {
+          weight: rescale(units, scale),
+          usd: printDecimal(multiply(value, usdPerRatio)),
+          ratios: Object.fromEntries(Object.entries(ratios).map(([name, ratio]) => [name, printDecimal(ratio)])),
+        },
+      ]),
+    ) as Record<TokenKind, TokenPrice>; // one entry per token kind, by the map above
   return {
     model,
     group,
@@ -236,7 +255,8 @@ export function compilePrice(
     why,
     scale,
     unit: 10n ** BigInt(scale),
-    tokens,
+    tokens: print(exact),
+    tiers: long.map((tier) => ({ over: tier.over, tokens: print(tier.exact) })),
     call: rescale(call, scale),
     groupRatio,
     quotaPerUnit,
@@ -271,13 +291,19 @@ export function resolvePrice(
       value: 1.25,
       source: "default",
     },
+    ...optional("cache_creation_1h_ratio", "CreateCache1hRatio"),
     ...optional("image_ratio", "ImageRatio"),
     ...optional("image_completion_ratio", "ImageCompletionRatio"),
     ...optional("audio_ratio", "AudioRatio"),
     ...optional("audio_completion_ratio", "AudioCompletionRatio"),
     ...groups,
   };
-  return compilePrice(model, group, why, tables);
+  return compilePrice(model, group, why, tables, longContextOf(model, tables));
+}
+
+/** The long-context tiers of a model, by its own entry or one that ends in `*`; none for most. */
+export function longContextOf(model: string, { LongContextRatio }: Pick<PriceTables, "LongContextRatio">): ContextTiers {
+  return lookUp(LongContextRatio, model, "LongContextRatio")?.value ?? [];
 }
 
 /** Resolves each (model, group, user group) once. Make a new book when an option of `priceTableKeys` changes. */
@@ -335,6 +361,14 @@ function count(value: number | undefined): number {
   return value !== undefined && value > 0 ? Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER) : 0;
 }
 
+const inputKinds = tokenKinds.filter((kind) => !outputKinds.has(kind));
+
+/** The prices that hold for a call: those of the tier that its whole input reaches. */
+function tokensFor({ tokens, tiers }: CompiledPrice, usage: Usage): TokenPrices {
+  if (tiers.length === 0) return tokens;
+  return tierFor(tiers, inputKinds.reduce((total, kind) => total + count(usage[kind]), 0))?.tokens ?? tokens;
+}
+
 function toQuota(units: bigint): number {
   const most = BigInt(Number.MAX_SAFE_INTEGER);
   return Number(units > most ? most : units);
@@ -389,10 +423,11 @@ export function chargeOf(price: CompiledPrice, usage: Usage, times: CallTimes = 
     lines.push(line);
     units.push(cost);
   } else {
+    const prices = tokensFor(price, usage);
     for (const kind of tokenKinds) {
       const tokens = count(usage[kind]);
       if (tokens === 0) continue;
-      const { weight, usd, ratios } = price.tokens[kind];
+      const { weight, usd, ratios } = prices[kind];
       const cost = { digits: weight * BigInt(tokens), scale: price.scale };
       used ||= price.tokens.input.weight > 0n;
       lines.push({ kind, count: tokens, usd, ratios, units: printDecimal(cost) });
@@ -418,13 +453,14 @@ export function chargeOf(price: CompiledPrice, usage: Usage, times: CallTimes = 
 /** The quota of `chargeOf` without the bill, for running costs. Takes tokens by ratio only; tools are not counted. */
 export function quotaOf(price: CompiledPrice, usage: Usage): number {
   if (price.by === "call") return chargeOf(price, {}).quota;
+  const prices = tokensFor(price, usage);
   let total = 0n;
   let any = false;
   for (const kind of tokenKinds) {
     const tokens = count(usage[kind]);
     if (tokens === 0) continue;
     any = true;
-    total += price.tokens[kind].weight * BigInt(tokens);
+    total += prices[kind].weight * BigInt(tokens);
   }
   const rounded = roundHalfAway(total, price.unit);
   const least = any && (total > 0n || price.tokens.input.weight > 0n) ? 1n : 0n;
@@ -438,11 +474,14 @@ export interface InputKinds {
   readonly image?: boolean;
   readonly audio_out?: boolean;
   readonly image_out?: boolean;
+  /** Tokens of the call's whole input where `inputTokens` are only the part that is estimated. */
+  readonly context?: number;
 }
 
 /**
  * The most that a call of at most so many tokens can cost, for holds: every token at the dearest price that the request
- * allows, rounded up. Equal to the charge when the call uses all of it and is plain text.
+ * allows, in the dearest tier that its input can reach, rounded up. Equal to the charge when the call uses all of it and
+ * is plain text.
  */
 export function estimateUpperBound(
   price: CompiledPrice,
@@ -451,7 +490,13 @@ export function estimateUpperBound(
   kinds: InputKinds = {},
 ): number {
   if (price.by === "call") return chargeOf(price, {}).quota;
-  const { tokens } = price;
+  const longest = Math.max(count(inputTokens), count(kinds.context));
+  const reachable = [price.tokens, ...price.tiers.filter(({ over }) => longest > over).map((tier) => tier.tokens)];
+  const bounds = reachable.map((tokens) => boundAt(price, tokens, inputTokens, outputTokens, kinds));
+  return Math.max(...bounds);
+}
+
+function boundAt({ unit }: CompiledPrice, tokens: TokenPrices, inputTokens: number, outputTokens: number, kinds: InputKinds): number {
   const orMore = (least: bigint, kind: TokenKind, wanted: boolean): bigint =>
     wanted && tokens[kind].weight > least ? tokens[kind].weight : least;
   let input = orMore(orMore(0n, "input", true), "cache_read", true);
@@ -463,7 +508,7 @@ export function estimateUpperBound(
   output = orMore(output, "image_out", kinds.image_out === true);
   const [inputs, outputs] = [count(inputTokens), count(outputTokens)];
   const total = input * BigInt(inputs) + output * BigInt(outputs);
-  const up = (total + price.unit - 1n) / price.unit;
+  const up = (total + unit - 1n) / unit;
   const least = inputs + outputs > 0 && tokens.input.weight > 0n ? 1n : 0n;
   return toQuota(up > least ? up : least);
 }
@@ -471,9 +516,16 @@ export function estimateUpperBound(
 /** Prices in USD for one group, as texts of at most 9 decimals: per 1M tokens by kind, or per call. */
 export type DisplayPrices = Readonly<Partial<Record<TokenKind | "call", string>>>;
 
+const show = (value: Decimal): string => printDecimal(roundTo(value, 9));
+
+/** The prices of long inputs, USD per 1M tokens in the price's group: from more than `over` input tokens on. */
+export function longContextPrices(price: CompiledPrice): { over: number; input: string; output: string }[] {
+  const usd = (tokens: TokenPrices, kind: TokenKind): string => show(multiply(toDecimal(tokens[kind].usd), price.groupRatio));
+  return price.tiers.map(({ over, tokens }) => ({ over, input: usd(tokens, "input"), output: usd(tokens, "output") }));
+}
+
 /** Input and output always; the other kinds only where a table names a ratio for the model. */
 export function displayPrices(price: CompiledPrice): DisplayPrices {
-  const show = (value: Decimal): string => printDecimal(roundTo(value, 9));
   if (price.by === "call") {
     return { call: show(multiply(toDecimal(price.why.model_price?.value ?? 0), price.groupRatio)) };
   }
@@ -498,7 +550,7 @@ export function displayPrices(price: CompiledPrice): DisplayPrices {
   );
 }
 
-type PlainFactor = Exclude<FactorName, `image${string}` | `audio${string}`>;
+type PlainFactor = Exclude<FactorName, `image${string}` | `audio${string}` | "cache_creation_1h_ratio">;
 
 /** The factors as a log row's `other` and a pricing row spell them: -1 where there is no price or exclusive ratio. */
 export function priceFacts(price: CompiledPrice): Record<PlainFactor, number> {

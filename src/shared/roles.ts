@@ -10,27 +10,57 @@ export const ROLE_NAMES: Record<number, Text> = {
   [ROLE.root]: { zh: "超级管理员", en: "Super administrator" },
 };
 
+/** 3 is what imports bring for "deleted" of older systems: banned at every door, left only by delete (D-32). */
 export const USER_STATUS = { active: 1, banned: 2, locked: 3 } as const;
 
-export type UserAction = "read" | "update" | "create" | "enable" | "disable" | "delete" | "promote" | "demote";
+/** `POST /api/user/manage` knows these five. */
+export const MANAGE_ACTIONS = ["promote", "demote", "enable", "disable", "delete"] as const;
+export type ManageAction = (typeof MANAGE_ACTIONS)[number];
 
-interface Standing {
+/** `read` is also the export of all that is known of somebody; `erase` removes his personal data for ever. */
+export const USER_ACTIONS = ["read", "create", "update", ...MANAGE_ACTIONS, "erase"] as const;
+export type UserAction = (typeof USER_ACTIONS)[number];
+
+export interface Standing {
   id: number;
   role: number;
 }
 
+/** Somebody who is acted on; for `create` the account to be made. */
+export interface Target extends Standing {
+  /** Active when absent. */
+  status?: number;
+  deleted?: boolean;
+}
+
 /**
- * The hierarchy as one pure function: the server refuses by it, the console hides buttons by it.
+ * The hierarchy as one pure function: the server refuses by it, the console disables menu items by it.
  * Answers the code of the refusal (shared/errors.ts), or undefined when the act is allowed.
- * Source: accounts.md section 6. For `create`, target is the account to be made.
+ * Source: accounts.md section 6; checklist A-407 to A-414, D-32 to D-34, D-54, D-55.
  */
-export function mayActOn(actor: Standing, target: Standing, action: UserAction) {
+export function mayActOn(actor: Standing, target: Target, action: UserAction) {
   if (actor.role < ROLE.admin) return "forbidden" as const;
-  if (target.role === ROLE.root && (action === "disable" || action === "delete" || action === "demote")) {
+  if (action === "create") return target.role >= actor.role ? ("role_too_high" as const) : undefined;
+  if (action === "read") {
+    const allowed = actor.id === target.id || actor.role >= ROLE.root || target.role < actor.role;
+    return allowed ? undefined : ("same_or_higher_level" as const);
+  }
+  if (target.role >= ROLE.root && (action === "disable" || action === "delete" || action === "demote")) {
     return "root_protected" as const;
   }
-  if (action === "create") return target.role >= actor.role ? ("role_too_high" as const) : undefined;
-  if (actor.role !== ROLE.root && target.role >= actor.role) return "same_or_higher_level" as const;
-  if (action === "promote" && actor.role !== ROLE.root) return "promote_needs_root" as const;
+  if (target.role >= actor.role) return "same_or_higher_level" as const;
+  if (action === "promote" && actor.role < ROLE.root) return "promote_needs_root" as const;
+  if (action === "erase") return actor.role < ROLE.root ? ("forbidden" as const) : undefined;
+  return unfit(target, action);
+}
+
+/** Why the act would change nothing, or undo what cannot be undone. */
+function unfit({ role, status = USER_STATUS.active, deleted = false }: Target, action: UserAction) {
+  if (deleted) return "user_deleted" as const;
+  if (action === "promote" && role >= ROLE.admin) return "user_already_admin" as const;
+  if (action === "demote" && role < ROLE.admin) return "user_already_ordinary" as const;
+  if (action === "enable" && status === USER_STATUS.active) return "user_already_enabled" as const;
+  if (action === "disable" && status === USER_STATUS.banned) return "user_already_disabled" as const;
+  if ((action === "enable" || action === "disable") && status === USER_STATUS.locked) return "user_locked" as const;
   return undefined;
 }

@@ -1,9 +1,13 @@
 /** The statements of every call find their rows by an index, in tables of 200,000 rows. */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { SQL } from "bun";
+import type { UserCtx } from "../../src/server/context";
+import type { Db } from "../../src/server/db/client";
+import { dashboard, dataByModel, dataByUser, ranking, totals } from "../../src/server/features/dashboard/service";
 import { claim } from "../../src/server/features/log/fold";
 import { EXTEND, HOLD, RELEASE, SETTLE } from "../../src/server/features/wallet/ledger.pg";
 import { createSqliteLedger } from "../../src/server/features/wallet/ledger.sqlite";
+import { DIMENSIONS } from "../../src/shared/dashboard";
 import { type FreshDatabase, freshPostgres, freshSqlite } from "../kit/databases";
 
 const ROWS = 200_000;
@@ -17,7 +21,46 @@ const fill = (numbers: string) => [
     SELECT 'h' || n, n, n, 1, 1, 1, 'i' FROM ${numbers}`,
   `INSERT INTO logs (request_id, created_at, type, user_id, folded)
     SELECT 'l' || n, n, 2, n, CASE WHEN n % 1000 = 0 THEN 0 ELSE 1 END FROM ${numbers}`,
+  // 100 rows an hour, of 50 users: 2,000 hours.
+  `INSERT INTO usage_hourly ("hour", user_id, token_id, channel, model_name, "group", "count", quota)
+    SELECT (n / 100) * 3600, n % 50, n % 100, n % 4, 'm' || (n % 7), 'default', 1, n FROM ${numbers}`,
 ];
+
+/** A day of the dashboard, as an administrator asks for it and as user 7 does, and the rows of `/api/data/*`. */
+async function askForDashboards(ctx: UserCtx): Promise<void> {
+  const day = { start_timestamp: 36_000, end_timestamp: 122_400 };
+  for (const scope of ["all", "own"] as const) {
+    for (const group_by of DIMENSIONS) {
+      await dashboard(ctx, scope, { ...day, group_by, granularity: "day", measure: "quota", time_zone: "Asia/Shanghai" });
+    }
+    await totals(ctx, scope, day);
+    await dataByModel(ctx, scope, day);
+  }
+  await dataByUser(ctx, day);
+  for (const group_by of DIMENSIONS) await ranking(ctx, { ...day, group_by, measure: "count" });
+}
+
+/** Notes the text of every statement that the reading door is given. */
+function noting(db: Db, noted: Set<string>): Db {
+  const wrap = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get: (from, name) => {
+        const value: unknown = Reflect.get(from, name, from);
+        if (name === "then" && "toSQL" in from && typeof from.toSQL === "function") noted.add(inlined(from.toSQL()));
+        return typeof value === "function" ? (...args: unknown[]) => rewrap(value.apply(from, args)) : value;
+      },
+    });
+  const rewrap = (value: unknown): unknown => (typeof value === "object" && value !== null && ("toSQL" in value || "from" in value) ? wrap(value) : value);
+  return { ...db, read: wrap(db.read) };
+}
+
+/** The statement with its parameters, all numbers here, so that the planner judges the range that is asked. */
+const inlined = ({ sql, params }: { sql: string; params: unknown[] }): string =>
+  params.reduce<string>((text, value, i) => text.replace(text.includes(`$${i + 1}`) ? `$${i + 1}` : "?", String(value)), sql);
+
+const viewer = (db: Db): UserCtx => ({
+  db, now: () => 122_400_000, actor: { kind: "user", id: 7 }, options: { get: (key: string) => (key === "DataExportInterval" ? 5 : true) },
+}) as unknown as UserCtx; // all that the dashboard reads of a context
 
 describe("plans on sqlite", () => {
   let fresh: FreshDatabase;
@@ -34,7 +77,7 @@ describe("plans on sqlite", () => {
     await claim(fresh.db, fresh.db.q);
     for (const [text] of prepared.mock.calls) if (/^(select|update|delete|insert)/i.test(text)) statements.add(text);
     prepared.mockRestore();
-  }, 60_000);
+  }, 120_000);
   afterAll(() => fresh.close());
 
   test("no statement of the ledger or the fold scans a table", () => {
@@ -45,6 +88,22 @@ describe("plans on sqlite", () => {
         // The fold walks the partial index, which holds only what is not folded.
         if (detail.startsWith("SCAN")) expect(detail).toContain("INDEX logs_unfolded_ix");
       }
+    }
+  });
+
+  test("the dashboard reads its range by an index, an own one by the user's", async () => {
+    const noted = new Set<string>();
+    await askForDashboards(viewer(noting(fresh.db, noted)));
+    const reads = [...noted].filter((text) => text.includes("usage_hourly"));
+    expect(reads.length).toBeGreaterThan(15);
+    for (const statement of reads) {
+      const plan = fresh.db.driver.sqlite?.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${statement}`).all() ?? [];
+      const details = plan.map(({ detail }) => detail);
+      // Intermediate results may be walked, the table may not.
+      expect(details.filter((detail) => /^SCAN (usage_hourly|users)/.test(detail))).toEqual([]);
+      expect(details.join("\n")).toMatch(
+        /user_id.? = 7/.test(statement) ? /INDEX usage_hourly_user_ix \(user_id=\? AND hour>\? AND hour<\?\)/ : /\(hour>\? AND hour<\?\)/,
+      );
     }
   });
 });
@@ -58,7 +117,7 @@ describe("plans on postgres", () => {
     client = fresh.db.driver.postgres;
     for (const statement of fill(`generate_series(1, ${ROWS}) AS n`)) await client.unsafe(statement);
     await client.unsafe("ANALYZE");
-  }, 60_000);
+  }, 120_000);
   afterAll(() => fresh.close());
 
   const planOf = async (statement: string) => {
@@ -79,5 +138,18 @@ describe("plans on postgres", () => {
     const plan = await planOf(claim(fresh.db, fresh.db.q).toSQL().sql);
     expect(plan).toContain("logs_unfolded_ix");
     expect(plan).not.toContain("Seq Scan");
+  });
+
+  test("the dashboard reads its range by an index, an own one by the user's", async () => {
+    const noted = new Set<string>();
+    await askForDashboards(viewer(noting(fresh.db, noted)));
+    const reads = [...noted].filter((text) => text.includes("usage_hourly"));
+    expect(reads.length).toBeGreaterThan(15);
+    for (const statement of reads) {
+      const rows: { "QUERY PLAN": string }[] = await client.unsafe(`EXPLAIN ${statement}`);
+      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+      expect(plan).not.toContain("Seq Scan on usage_hourly");
+      expect(plan).toMatch(/user_id.? = 7/.test(statement) ? /usage_hourly_user_ix|usage_hourly_pkey|usage_hourly_hour/ : /usage_hourly_\w+/);
+    }
   });
 });

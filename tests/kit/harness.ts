@@ -7,13 +7,15 @@ import { localBus, localCounter, localLease } from "../../src/server/cluster/loc
 import type { Ctx, Services, UserCtx } from "../../src/server/context";
 import { readEnv } from "../../src/server/env";
 import { createChannelPool } from "../../src/server/features/channel/pool";
+import { createNotices } from "../../src/server/features/notice/notices";
 import { openOptionStore } from "../../src/server/features/option/store";
 import { createRouting } from "../../src/server/relay/routing";
 import { createTokenCache } from "../../src/server/features/token/authenticate";
-import { createLedger } from "../../src/server/features/wallet/open-ledger";
+import { createLedger, tellCharges } from "../../src/server/features/wallet/open-ledger";
 import { answerRest, restRoutes } from "../../src/server/http/rest";
 import { createBackground } from "../../src/server/lib/background";
 import { createLogger } from "../../src/server/lib/log";
+import type { Mail } from "../../src/server/lib/mail";
 import { createSecrets, randomText } from "../../src/server/lib/secrets";
 import { appRouter, createCaller } from "../../src/server/router";
 import { ROLE } from "../../src/shared/roles";
@@ -42,6 +44,8 @@ export interface Harness {
   services: Services;
   /** Lines that were logged. */
   logged: string[];
+  /** Mails that were sent, in order. */
+  mails: Mail[];
   /** Moves the clock. */
   advance(seconds: number): void;
   person(options?: { role?: number; group?: string; lang?: Lang }): Promise<Person>;
@@ -78,6 +82,7 @@ async function rest(ctx: Ctx, method: string, path: string, body?: unknown): Pro
 export async function openHarness(engine: Engine, env: Record<string, string> = {}): Promise<Harness> {
   const { db, close } = await freshDatabase(engine);
   const logged: string[] = [];
+  const mails: Mail[] = [];
   const log = createLogger({
     level: "debug",
     format: "json",
@@ -88,18 +93,19 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   const secrets = createSecrets("a secret for tests only");
   const cluster = { instanceId: "test", bus: localBus(), lease: localLease(), counter: localCounter(now) };
   const options = await openOptionStore({ db, bus: cluster.bus, secrets, log, now });
-  const ledger = createLedger(db, cluster.instanceId, now);
-  const base = {
+  const post = {
     env: readEnv({ WEIR_CRITICAL_RATE_LIMIT: "0", ...env }),
     log,
     db,
     secrets,
-    cluster,
     options,
-    ledger,
     background: createBackground(log),
+    sendMail: async (mail: Mail) => void mails.push(mail),
     now,
   };
+  const notices = createNotices(post);
+  const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
+  const base = { ...post, cluster, notices, ledger };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   const services: Services = { ...base, pool, routing: createRouting(pool, now), tokens };
@@ -123,6 +129,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   return {
     services,
     logged,
+    mails,
     advance: (seconds) => {
       offset += seconds * 1000;
     },

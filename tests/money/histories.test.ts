@@ -26,6 +26,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ verb: fc.constant("settle" as const), call, quota: fc.integer({ min: 0, max: 90 }) }) },
   { weight: 2, arbitrary: fc.record({ verb: fc.constant("release" as const), call }) },
   {
+    weight: 3,
+    arbitrary: fc.record(
+      { verb: fc.constant("refund" as const), call, quota: fc.integer({ min: 0, max: 90 }) },
+      { requiredKeys: ["verb", "call"] },
+    ),
+  },
+  {
     weight: 2,
     arbitrary: fc.record({
       verb: fc.constant("credit" as const), key: fc.integer({ min: 0, max: 2 }), amount: fc.integer({ min: -80, max: 80 }),
@@ -71,8 +78,8 @@ function explain(states: readonly State[], round: readonly Step[], answers: read
 }
 
 const byKey = (record: Record<string, unknown>) => Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
-const canonical = ({ holds, logs, credits, ...rest }: State): string =>
-  JSON.stringify([rest.status, rest.quota, rest.used, rest.count, rest.tokens.map(tokenCells), byKey(holds), byKey(logs), byKey(credits)]);
+const canonical = ({ holds, logs, refunds, credits, ...rest }: State): string =>
+  JSON.stringify([rest.status, rest.quota, rest.used, rest.count, rest.tokens.map(tokenCells), byKey(holds), byKey(logs), byKey(refunds), byKey(credits)]);
 const tokenCells = (token: State["tokens"][number]) => [token.status, token.unlimited, token.remain, token.used];
 
 interface Person {
@@ -135,6 +142,8 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
       }
       case "release":
         return ledger.release(request(asked.call).request_id);
+      case "refund":
+        return ledger.refund({ charge_id: request(asked.call).request_id, quota: asked.quota });
       case "credit":
         return ledger.credit({ user_id: user, amount: asked.amount, kind: "adjust", idempotency_key: `${user}-${asked.key}` });
       case "user":
@@ -151,11 +160,12 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
 
   async function stateOf({ user, tokens }: Person): Promise<State> {
     const { t, q } = db;
-    const [users, rows, holds, logs, credits] = await Promise.all([
+    const [users, rows, holds, logs, refunds, credits] = await Promise.all([
       q.select().from(t.users).where(eq(t.users.id, user)),
       q.select().from(t.tokens).where(inArray(t.tokens.id, tokens)).orderBy(asc(t.tokens.id)),
       q.select().from(t.holds).where(eq(t.holds.user_id, user)),
       q.select({ id: t.logs.request_id, quota: t.logs.quota }).from(t.logs).where(and(eq(t.logs.user_id, user), eq(t.logs.type, 2))),
+      q.select({ id: t.logs.request_id, quota: t.logs.quota }).from(t.logs).where(and(eq(t.logs.user_id, user), eq(t.logs.type, 6))),
       q.select().from(t.credits).where(eq(t.credits.user_id, user)),
     ]);
     const key = (id: string) => id.slice(id.indexOf("-") + 1);
@@ -166,6 +176,7 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
         holds.map(({ request_id, amount, token_amount, running }) => [key(request_id), { amount, token_amount, running }]),
       ),
       logs: Object.fromEntries(logs.map((log) => [key(log.id), log.quota])),
+      refunds: Object.fromEntries(refunds.map((log) => [key(log.id).replace("/refund", ""), log.quota])),
       credits: Object.fromEntries(credits.map((credit) => [key(credit.idempotency_key), credit.amount])),
     };
   }
@@ -179,7 +190,7 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
       ]);
       let states: State[] = [
         {
-          status: 1, quota, used: 0, count: 0, holds: {}, logs: {}, credits: { start: quota },
+          status: 1, quota, used: 0, count: 0, holds: {}, logs: {}, refunds: {}, credits: { start: quota },
           tokens: [{ status: 1, unlimited: false, remain, used: 0 }, { status: 1, unlimited: true, remain: 0, used: 0 }],
         },
       ];

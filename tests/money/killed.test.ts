@@ -10,6 +10,7 @@ import { audit } from "../../src/server/features/wallet/audit";
 import { type Instance, startInstance } from "../../src/server/features/wallet/instances";
 import type { Ledger } from "../../src/server/features/wallet/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
+import { refundRequestId } from "../../src/server/features/wallet/refund";
 import { sweepSilent, sweptRequestId } from "../../src/server/features/wallet/sweep";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
 import { addToken, addUser, calls, expectBalanced, tokenOf } from "./world";
@@ -69,7 +70,7 @@ describe.each(ENGINES)("processes on %s", (engine) => {
     expect(remain_quota + used_quota).toBe(900 * MILLION);
   }
 
-  test("SIGKILL at ten different points loses no settled call, leaks no hold and leaves no answer free", async () => {
+  test("SIGKILL at ten different points loses no settled call and no refund, leaks no hold and leaves no answer free", async () => {
     let orphans = 0;
     for (const [round, point] of [1, 2, 5, 9, 17, 33, 64, 120, 200, 333].entries()) {
       const id = `${engine}-killed-${round}`;
@@ -93,6 +94,10 @@ describe.each(ENGINES)("processes on %s", (engine) => {
       const charged = new Map(rows.filter((row) => row.type === 2).map((row) => [row.request_id, row.quota]));
       const settled = promises(lines, "settled");
       for (const [request, units] of settled) expect([request, charged.get(request)]).toEqual([request, units]);
+      const refunded = new Map(rows.filter((row) => row.type === 6).map((row) => [row.request_id, row.quota]));
+      for (const [request, units] of promises(lines, "refunded")) {
+        expect([request, refunded.get(refundRequestId(request))]).toEqual([request, units]);
+      }
       for (const [request, units] of promises(lines, "running")) {
         // streamed and not yet answered: charged at its running cost, or at its settlement that could not be printed
         if (!settled.has(request)) expect([units, units - 10]).toContain(charged.get(request) ?? 0);

@@ -1,5 +1,5 @@
 /** The ledger's rules once more, as a few lines over plain values: what the engines are compared with. */
-import type { CreditResult, HoldResult, SettleResult } from "../../src/server/features/wallet/ledger";
+import type { CreditResult, HoldResult, RefundResult, SettleResult } from "../../src/server/features/wallet/ledger";
 
 /** Calls 0 to 5; call n uses token n % 3 - 1 (-1: no token). */
 export type Step =
@@ -7,11 +7,13 @@ export type Step =
   | { verb: "extend"; call: number; amount: number; running: number }
   | { verb: "settle"; call: number; quota: number }
   | { verb: "release"; call: number }
+  /** `quota`: absent = the whole charge. */
+  | { verb: "refund"; call: number; quota?: number }
   | { verb: "credit"; key: number; amount: number }
   | { verb: "user"; status: number }
   | { verb: "token"; token: number; status: number; unlimited: boolean };
 
-export type Answer = HoldResult | SettleResult | CreditResult | boolean | null;
+export type Answer = HoldResult | SettleResult | RefundResult | CreditResult | boolean | null;
 
 export const tokenOfCall = (call: number): number => (call % 3) - 1;
 
@@ -35,6 +37,8 @@ export interface State {
   holds: Record<string, Hold>;
   /** Charge by call. */
   logs: Record<string, number>;
+  /** Units given back by call. */
+  refunds: Record<string, number>;
   /** Amount by idempotency key. */
   credits: Record<string, number>;
 }
@@ -92,6 +96,22 @@ function answer(state: State, step: Step): Answer {
     }
     case "release":
       return giveBack(state, step.call);
+    case "refund": {
+      const charge = state.logs[step.call];
+      if (charge === undefined) return { refunded: false, reason: "charge_missing" };
+      const units = step.quota ?? charge;
+      if (units > charge) return { refunded: false, reason: "exceeds_charge" };
+      if (step.call in state.refunds) return { refunded: false, reason: "duplicate" };
+      state.refunds[step.call] = units;
+      state.quota += units;
+      state.used -= units;
+      const token = state.tokens[tokenOfCall(step.call)];
+      if (token) {
+        if (!token.unlimited) token.remain += units;
+        token.used -= units;
+      }
+      return { refunded: true, quota: units };
+    }
     case "credit": {
       if (step.key in state.credits) return { applied: false, balance: state.quota, reason: "duplicate" };
       if (step.amount < 0 && state.quota + step.amount < 0) {

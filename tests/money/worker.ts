@@ -1,9 +1,10 @@
 /**
  * A process that works on a database until it is killed, or drains on SIGTERM: `bun tests/money/worker.ts <url> <id> <user>
- * <token>`. Each of 8 callers holds, extends and settles without end. What a verb has answered is printed, in one
+ * <token>`. Each of 8 callers holds, extends, settles and is refunded without end. What a verb has answered is printed, in one
  * write a line, so that whoever reads knows what was promised before the kill:
  *   running <request id> <units>    an extend recorded this running cost
  *   settled <request id> <units>    the caller has his answer, for this charge
+ *   refunded <request id> <units>   this much of the charge was given back
  */
 import { writeSync } from "node:fs";
 import { openDb } from "../../src/server/db/client";
@@ -38,6 +39,10 @@ async function caller(name: number): Promise<void> {
     }
     await settle(request, 60 + n);
     say(`settled ${request} ${60 + n}`);
+    if (n % 4 === 2) {
+      await ledger.refund({ charge_id: request, quota: 40 });
+      say(`refunded ${request} 40`);
+    }
   }
 }
 

@@ -69,12 +69,15 @@ export async function booksOf(db: Db, id: number) {
   const [held] = await db.q.select({ sum: total(holds.amount) }).from(holds).where(eq(holds.user_id, id));
   const [credited] = await db.q.select({ sum: total(credits.amount) }).from(credits).where(eq(credits.user_id, id));
   const rows = await db.q.select({ quota: logs.quota, type: logs.type }).from(logs).where(eq(logs.user_id, id));
+  const sumOf = (of: typeof rows) => of.reduce((sum, row) => sum + row.quota, 0);
   const charges = rows.filter((row) => row.type === LOG_TYPE.consume);
+  const refunds = rows.filter((row) => row.type === LOG_TYPE.refund);
   return {
     quota, used_quota, request_count,
     held: held?.sum ?? 0,
     credited: credited?.sum ?? 0,
-    logged: charges.reduce((sum, row) => sum + row.quota, 0),
+    /** Charges less refunds. */
+    logged: sumOf(charges) - sumOf(refunds),
     calls: charges.length,
   };
 }

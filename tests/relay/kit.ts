@@ -9,7 +9,7 @@ import type { Counter } from "../../src/server/cluster/types";
 import type { ChannelTrouble } from "../../src/server/features/channel/auto-status";
 import { createLimits } from "../../src/server/features/limit/admit";
 import type { Budget, SpendBook } from "../../src/server/features/limit/spend";
-import type { CallLog, HoldRequest, Ledger, Settlement } from "../../src/server/features/wallet/ledger";
+import type { CallLog, HoldRequest, CallLedger, Settlement } from "../../src/server/features/wallet/ledger";
 import type { Timers } from "../../src/server/relay/alarm";
 import type { RelayDeps } from "../../src/server/relay/call";
 import { createRelay, type Relay } from "../../src/server/relay/handle";
@@ -24,7 +24,7 @@ function defaultValue(key: OptionKey): unknown {
 }
 
 /** A ledger of one user and one token: counts, and what every hold ended by. */
-export class MemoryLedger implements Ledger {
+export class MemoryLedger implements CallLedger {
   balance: number;
   readonly holds = new Map<string, { amount: number; running: number }>();
   readonly ends = new Map<string, string[]>();
@@ -83,16 +83,6 @@ export class MemoryLedger implements Ledger {
     this.balance += hold?.amount ?? 0;
     return hold !== undefined;
   }
-
-  async credit() {
-    return { applied: false, balance: this.balance };
-  }
-
-  queued(): number {
-    return 0;
-  }
-
-  async flush() {}
 }
 
 /** Budgets in memory; the real book is tested on both engines. */

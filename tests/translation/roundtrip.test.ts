@@ -118,6 +118,8 @@ describe("streams", () => {
         AudioCompletionRatio: {},
         GroupRatio: {},
         GroupGroupRatio: {},
+        CreateCache1hRatio: {},
+        LongContextRatio: {},
         "tool_price_setting.prices": {},
         QuotaPerUnit: 500_000,
         SelfUseModeEnabled: false,

@@ -10,6 +10,7 @@ import {
   type LucideIcon,
 } from "lucide-react";
 import { responseTimeColor } from "../../shared/channel-operations";
+import type { WithdrawalState } from "../../shared/invite";
 import type { Hue } from "../ui/badge";
 
 export interface StatusLook {
@@ -45,6 +46,15 @@ export const redemptionStatus: StatusTable = {
   2: { hue: "red", icon: Ban, text: msg`已禁用` },
   3: { hue: "grey", icon: CircleSlash, text: msg`已使用` },
   other: unknown,
+};
+
+/** An unused code past its time. */
+export const expiredRedemption: StatusLook = { hue: "yellow", icon: Clock, text: msg`已过期` };
+
+export const withdrawalStatus: Readonly<Record<WithdrawalState, StatusLook>> = {
+  pending: { hue: "yellow", icon: Clock, text: msg`待处理` },
+  paid: { hue: "green", icon: CircleCheck, text: msg`已支付` },
+  refused: { hue: "red", icon: Ban, text: msg`已拒绝` },
 };
 
 export const userStatus: StatusTable = {
@@ -89,9 +99,9 @@ export function durationHue(seconds: number): Hue {
   return seconds < 101 ? "green" : seconds < 300 ? "orange" : "red";
 }
 
-/** Time to the first token in milliseconds; from 10 s on it has no colour of its own in lists. */
+/** Time to the first token in milliseconds (C-636 to C-638). */
 export function firstTokenHue(milliseconds: number): Hue {
-  return milliseconds < 3000 ? "green" : milliseconds < 10_000 ? "orange" : "grey";
+  return milliseconds < 3000 ? "green" : milliseconds < 10_000 ? "orange" : "red";
 }
 
 /** Price ratio of a group. */

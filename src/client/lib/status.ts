@@ -25,6 +25,8 @@ export interface PublicStatus {
   /** New tokens begin with the group "auto". */
   default_use_auto_group: boolean;
   chats: Record<string, string>[];
+  /** Where redemption codes are sold; "" = nowhere. */
+  top_up_link: string;
 }
 
 /** Cached one by one under their own names as well (D-31): older pages and the menu read them there. */

@@ -19,12 +19,13 @@ describe.each([...ENGINES])("weir secret rotate on %s", (engine) => {
     await root.rest("POST", "/api/channel/", { type: 1, name: "c", key: "sk-upstream", models: "gpt-4o-mini" });
     await root.rest("POST", "/api/channel/", { type: 1, name: "many", mode: "multi_to_single", key: "sk-first\nsk-second", models: "gpt-4o-mini" });
     const made = await root.rest("POST", "/api/token/", { name: "t", unlimited_quota: true, expired_time: -1 });
+    const [code = ""] = (await root.rest("POST", "/api/redemption/", { name: "gift", quota: 5 })).body.data;
     await root.rest("GET", "/api/user/token");
     await options.set("SMTPToken", "mail-secret");
 
     const next = createSecrets("another secret for tests");
     await db.q.insert(db.t.meta).values({ name: "canary", value: old.encrypt("canary", "weir") }).onConflictDoNothing();
-    expect(await rotate(db, old, next)).toEqual({ tokens: 1, channels: 2, options: 1, access_tokens: 1 });
+    expect(await rotate(db, old, next)).toEqual({ tokens: 1, channels: 2, redemptions: 1, options: 1, access_tokens: 1 });
 
     const [token] = await db.q.select().from(db.t.tokens);
     const [channel] = await db.q.select().from(db.t.channels);
@@ -37,6 +38,9 @@ describe.each([...ENGINES])("weir secret rotate on %s", (engine) => {
     expect(next.decrypt("relay-key", token?.key_cipher ?? "")).toBe(key);
     expect(token?.key_hash).toBe(next.hash("relay-key", key));
     expect(next.decrypt("channel-key", channel?.key_cipher ?? "")).toBe("sk-upstream");
+    const [redemption] = await db.q.select().from(db.t.redemptions);
+    expect(next.decrypt("redemption-key", redemption?.key_cipher ?? "")).toBe(code);
+    expect(redemption?.key_hash).toBe(next.hash("redemption-key", code));
     expect(next.decrypt("option-secret", secret?.value ?? "")).toBe("mail-secret");
     expect(next.decrypt("canary", canary?.value ?? "")).toBe("weir");
     expect(() => old.decrypt("relay-key", token?.key_cipher ?? "")).toThrow(WrongSecret);

@@ -2,16 +2,17 @@
  * `weir secret rotate`: a new master secret, and everything the old one protected written anew in one transaction.
  *
  * The new secret is WEIR_NEW_SECRET, or made here. What can be read is encrypted and hashed anew (relay keys, channel keys,
- * secret options); what is known by its hash alone cannot: sessions end, and system access tokens must be made again.
+ * redemption codes, secret options); what is known by its hash alone cannot: sessions end, and system access tokens must be made again.
  * Stop every server first: a running one would go on writing under the old secret.
  */
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eq, isNotNull } from "drizzle-orm";
+import { eq, isNotNull, ne } from "drizzle-orm";
 import { isOptionKey, option } from "../../shared/options";
 import { type Db, openDb, run } from "../db/client";
 import type { Env } from "../env";
 import { demoKey } from "../features/demo/key";
+import { rotateSetting } from "../features/notice/setting";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { createSecrets, randomText, type Secrets } from "../lib/secrets";
@@ -20,6 +21,7 @@ import { CANARY, openSecrets } from "../secret-source";
 export interface Rotated {
   tokens: number;
   channels: number;
+  redemptions: number;
   options: number;
   /** System access tokens that no longer work. */
   access_tokens: number;
@@ -49,6 +51,17 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
       const anew = { key_cipher: next.encrypt("channel-key", key), key_hash: next.hash("channel-key", key) };
       yield* run(q.update(t.channel_keys).set(anew).where(eq(t.channel_keys.id, id)));
     }
+    const redemptions = yield* run(q.select({ id: t.redemptions.id, cipher: t.redemptions.key_cipher }).from(t.redemptions));
+    for (const { id, cipher } of redemptions) {
+      const code = old.decrypt("redemption-key", cipher);
+      const anew = { key_cipher: next.encrypt("redemption-key", code), key_hash: next.hash("redemption-key", code) };
+      yield* run(q.update(t.redemptions).set(anew).where(eq(t.redemptions.id, id)));
+    }
+    const users = yield* run(q.select({ id: t.users.id, setting: t.users.setting }).from(t.users).where(ne(t.users.setting, "")));
+    for (const { id, setting } of users) {
+      const anew = rotateSetting(setting, old, next);
+      if (anew !== undefined) yield* run(q.update(t.users).set({ setting: anew }).where(eq(t.users.id, id)));
+    }
     const options = (yield* run(q.select().from(t.options))).filter(({ key }) => isOptionKey(key) && option(key).secret);
     for (const { key, value } of options) {
       const anew = next.encrypt("option-secret", old.decrypt("option-secret", value));
@@ -59,7 +72,10 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
     );
     yield* run(q.delete(t.sessions));
     yield* run(q.update(t.meta).set({ value: next.encrypt("canary", CANARY) }).where(eq(t.meta.name, "canary")));
-    return { tokens: tokens.length, channels: channels.length, options: options.length, access_tokens: lost.length };
+    return {
+      tokens: tokens.length, channels: channels.length, redemptions: redemptions.length, options: options.length,
+      access_tokens: lost.length,
+    };
   }, { durable: true });
 }
 
@@ -79,7 +95,7 @@ export async function rotateSecret(env: Env, log: Logger, given: string): Promis
   if (inFile) renameSync(`${path}.new`, path);
   else if (!env.WEIR_SECRET) await db.q.update(db.t.meta).set({ value: master }).where(eq(db.t.meta.name, "master_secret"));
   await db.close();
-  console.log(`Written anew: ${done.tokens} API tokens, ${done.channels} channels, ${done.options} secret options.`);
+  console.log(`Written anew: ${done.tokens} API tokens, ${done.channels} channels, ${done.redemptions} redemption codes, ${done.options} secret options.`);
   console.log(`All sessions have ended; ${done.access_tokens} system access tokens must be made again.`);
   if (env.WEIR_SECRET) console.log(given ? "Set WEIR_SECRET to the new secret." : `Set WEIR_SECRET=${master}`);
   return 0;

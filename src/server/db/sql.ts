@@ -8,6 +8,16 @@ export function contains(column: AnyColumn, text: string): SQL {
   return sql`lower(${column}) like ${pattern} escape '\\'`;
 }
 
+/**
+ * One of the (never null) columns contains `text`, case ignored, `%` and `_` literal. One search over their joined text
+ * costs a third of one for each. A line break in `text` is a space, as it stands between the columns.
+ */
+export function anyContains(columns: readonly AnyColumn[], text: string): SQL {
+  const pattern = `%${text.toLowerCase().replace(/\s+/g, " ").replace(/[\\%_]/g, (c) => `\\${c}`)}%`;
+  const joined = sql.join(columns.map((column) => sql`${column}`), sql` || '\n' || `);
+  return sql`lower(${joined}) like ${pattern} escape '\\'`;
+}
+
 /** `column` starts with `text`, case kept, `%` and `_` literal. */
 export function startsWith(column: AnyColumn, text: string): SQL {
   return sql`substr(${column}, 1, ${text.length}) = ${text}`;

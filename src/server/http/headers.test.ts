@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { policyOrigin } from "../../shared/content";
 import { consoleHeaders, frameOrigins } from "./headers";
 
+const directives = (headers: Record<string, string>) => (headers["content-security-policy"] ?? "").split("; ");
 const policy = (frames: readonly string[] = []) => consoleHeaders(frames)["content-security-policy"] ?? "";
 
 test("nothing may be framed unless the operator's text is an address", () => {
@@ -26,4 +28,13 @@ test("no address can add a directive to the policy or carry a password into the 
 test("chat links open exactly their own origins, and a program's link opens none", () => {
   const chats: Record<string, string>[] = [{ Web: "https://chat.example/#/?k={key}&a={address}" }, { Desk: "cherrystudio://x?k={key}" }, { Local: "http://127.0.0.1:8080/" }];
   expect(frameOrigins(["https://about.example/"], chats)).toEqual(["https://about.example", "https://chat.example", "http://127.0.0.1:8080"]);
+});
+
+test("a form may be posted to this server and to exactly the origins that are named", () => {
+  expect(directives(consoleHeaders())).toContain("form-action 'self'");
+  expect(directives(consoleHeaders([], ["https://pay.example:8443"]))).toContain("form-action 'self' https://pay.example:8443");
+  for (const odd of ["https://pay.example;script-src*", "https://*.example", "javascript:alert(1)", "ftp://pay.example", "", "pay.example", "https://it's.example"]) {
+    expect([odd, policyOrigin(odd)]).toEqual([odd, undefined]);
+  }
+  expect(policyOrigin(" https://Pay.Example:443/a?b;c ")).toBe("https://pay.example");
 });

@@ -10,10 +10,10 @@ export function frameOrigins(texts: readonly string[], chats: readonly Readonly<
 }
 
 /**
- * `frames` are origins. They hold for every page of the console, not for the framing ones alone: going from page to page
+ * `frames` are origins that may be framed, `forms` those that a form may be posted to (the payment gateway). They hold for every page of the console, not for the framing ones alone: going from page to page
  * does not ask the server again, so the policy of the first page is in force on all of them.
  */
-export function consoleHeaders(frames: readonly string[] = []): Record<string, string> {
+export function consoleHeaders(frames: readonly string[] = [], forms: readonly string[] = []): Record<string, string> {
   return {
     "content-security-policy": [
       "default-src 'none'",
@@ -25,7 +25,7 @@ export function consoleHeaders(frames: readonly string[] = []): Record<string, s
       "connect-src 'self'",
       ...(frames.length ? [`frame-src ${frames.join(" ")}`] : []),
       "manifest-src 'self'",
-      "form-action 'self'",
+      ["form-action 'self'", ...forms].join(" "),
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join("; "),

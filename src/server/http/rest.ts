@@ -81,17 +81,20 @@ export async function answerRest(
     const url = new URL(request.url);
     const input = buildInput(route.input, { path: params, query: url.searchParams, body: await readJson(request) });
     const result = await callProcedure(createCaller(ctx) as Caller, route.procedure, input);
-    const body =
-      route.meta.answer === "top"
-        ? { success: true, message: "", ...(result as object) }
-        : { success: true, message: "", ...(result === undefined ? {} : { data: result }) };
-    return Response.json(body, { headers: JSON_HEADERS });
+    return Response.json(successOf(route.meta.answer, result), { headers: JSON_HEADERS });
   } catch (thrown) {
     const error = toAppError(thrown);
     if (error.code === "internal") ctx.log.error({ request_id: ctx.request_id, err: error.cause }, "unexpected error");
     const { status, body } = envelopeOf(error, ctx.lang, ctx.request_id);
     const headers: Record<string, string> = { ...JSON_HEADERS };
     if (error.values.retry_after !== undefined) headers["retry-after"] = String(error.values.retry_after);
-    return Response.json(body, { status, headers });
+    const spoken = route.meta.answer === "spoken" && status === 200 && "message" in body;
+    return Response.json(spoken ? { ...body, message: "error", data: body.message } : body, { status, headers });
   }
+}
+
+function successOf(answer: DoorMeta["answer"], result: unknown): object {
+  if (answer === "top") return { success: true, message: "", ...(result as object) };
+  if (answer === "spoken") return { success: true, message: "success", ...(result as object) };
+  return { success: true, message: "", ...(result === undefined ? {} : { data: result }) };
 }

@@ -10,7 +10,9 @@ export type AnswerShape =
   /** {success, message: "", data: result} */
   | "envelope"
   /** result's keys stand beside success and message, and may override them (channel test: `time`). */
-  | "top";
+  | "top"
+  /** As "top", and message is the word "success" or "error"; an error's text stands in `data` (amount and pay, C-491). */
+  | "spoken";
 
 export interface DoorMeta {
   /** `METHOD /api/path/{param}`; several spellings are possible. Both slash forms are served. */
@@ -59,7 +61,7 @@ const base = t.procedure.use(async ({ ctx, meta, next, path }) => {
 });
 
 /** The signed-in context, or the error that says why there is none. */
-function signedIn(ctx: Ctx, role: number): UserCtx {
+export function signedIn(ctx: Ctx, role: number): UserCtx {
   if (ctx.actor.kind !== "user") {
     fail((ctx.actor.kind === "guest" && ctx.actor.problem) || "not_signed_in");
   }

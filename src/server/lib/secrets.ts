@@ -6,7 +6,9 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, ti
 
 import { CannotStart } from "./cannot-start";
 
-export type Purpose = "relay-key" | "channel-key" | "session" | "access-token" | "setup-code" | "demo-upstream" | "option-secret" | "canary";
+export type Purpose =
+  | "relay-key" | "channel-key" | "redemption-key" | "session" | "access-token" | "setup-code" | "demo-upstream"
+  | "option-secret" | "user-secret" | "canary";
 
 const BASE62 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 

@@ -1,6 +1,7 @@
 /** The end of the story: attempts, then the answer, whole or streamed, or the error that the caller gets. */
 import type { EndReason } from "../../shared/log";
 import type { Call } from "./call";
+import { ContentTap } from "./content";
 import type { Door } from "./door";
 import { callError } from "./error";
 import { type Failure, failureOf } from "./failures";
@@ -13,6 +14,7 @@ import { runAttempts, type TriesOutcome } from "./tries";
 
 /** Tries the channels of `selection` and answers. The call has its hold; here it ends. */
 export function deliver(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
+  door.tap = ContentTap.of(call);
   if (call.operation.direct) return answerDirect(call, selection, money, door, refuse);
   return (call.request.stream ? answerStream : answerWhole)(call, selection, money, door);
 }

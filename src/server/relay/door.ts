@@ -1,5 +1,6 @@
 /** HTTP manners of the relay: where the key stands, what answers carry, who may call from a browser. */
 import type { Lang } from "../../shared/text";
+import type { ContentTap } from "./content";
 import type { CallerDialect } from "./dialects/dialect";
 import type { RelayError } from "./error";
 import { asJsonArray } from "./json-array";
@@ -78,6 +79,8 @@ export class Door {
   limits: Readonly<Record<string, string>> | undefined;
   /** Events go out as one JSON array. */
   array = false;
+  /** Reads along where contents are kept. */
+  tap: ContentTap | undefined;
 
   constructor(
     readonly requestId: string,
@@ -89,7 +92,7 @@ export class Door {
     const headers = answerHeaders("application/json", this.requestId, this.origin);
     if (more) Object.assign(headers, more);
     if (this.limits) Object.assign(headers, this.limits);
-    return new Response(body, { status, headers });
+    return new Response(this.tap ? this.tap.take(body, "application/json") : body, { status, headers });
   }
 
   /** An answer that is passed through; `contentType` is one that the relay has chosen or recognised. */
@@ -98,7 +101,7 @@ export class Door {
     headers["x-content-type-options"] = "nosniff";
     if (contentType.startsWith("text/event-stream")) headers["cache-control"] = "no-cache";
     if (this.limits) Object.assign(headers, this.limits);
-    return new Response(body, { headers });
+    return new Response(this.tap ? this.tap.take(body, contentType) : body, { headers });
   }
 
   /** A streamed answer. */
@@ -107,7 +110,8 @@ export class Door {
     const headers = answerHeaders(type, this.requestId, this.origin);
     headers["cache-control"] = "no-cache";
     if (this.limits) Object.assign(headers, this.limits);
-    return new Response(this.array ? asJsonArray(body) : body, { headers });
+    const events = this.tap ? this.tap.take(body, type) : body;
+    return new Response(this.array ? asJsonArray(events) : events, { headers });
   }
 
   /** An error in the dialect of the caller. */

@@ -11,7 +11,8 @@ import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
 import type { ChannelTrouble } from "../features/channel/auto-status";
 import type { WordList } from "../features/option/word-list";
-import type { CallLog, Ledger } from "../features/wallet/ledger";
+import type { CallLedger, CallLog } from "../features/wallet/ledger";
+import type { KeepContent } from "./content";
 import type { Limits } from "./limits";
 import type { Shelf } from "./stored/shelf";
 
@@ -115,11 +116,13 @@ export interface Seams {
   /** undefined when the model has neither price nor ratio and SelfUseMode is off. */
   price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
   pool: Pool;
-  ledger: Ledger;
+  ledger: CallLedger;
   /** What the caller may spend: his token's figures, or his own (option DisplayTokenStatEnabled). */
   funds(caller: Caller): Promise<Funds>;
   /** Writes the row of a call that was not charged (type 5, error). Never throws into the relay. */
   recordFailure(log: CallLog): Promise<void>;
+  /** Keeps what calls say; absent while the operator keeps no contents (option LogContentEnabled). */
+  readonly keepContent?: KeepContent | undefined;
   limits: Limits;
   /** What callers left behind. */
   shelf: Shelf;

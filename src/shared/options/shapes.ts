@@ -1,4 +1,5 @@
 /** The shapes of the JSON options. */
+import type { ContextTier, ContextTiers } from "../long-context";
 import { isHarmlessUrl, type Shape, type ShapeProblem } from "./kinds";
 
 type Entries = Record<string, unknown>;
@@ -70,6 +71,25 @@ export function mapOfMaps(): Shape<Record<string, Record<string, number>>> {
       });
     }
     return { value: checked };
+  };
+}
+
+const isFactor = (value: unknown): value is number => isRatio(value) && value > 0 && value <= 1000;
+
+/** model -> [{ over, input, output }]: how prices rise with the length of the input. The tiers come out sorted. */
+export function contextTiers(): Shape<Readonly<Record<string, ContextTiers>>> {
+  const wrong = (name: string) =>
+    problem("每一档须为 {over, input, output}：over 是大于 0 的整数且互不相同，input 与 output 是大于 0 的倍数",
+      "Every tier must be {over, input, output}: over a whole number above 0 that stands once, input and output factors above 0", name);
+  const isTiers = (value: unknown): value is ContextTier[] =>
+    Array.isArray(value) && value.length <= 20 && new Set(value.map((tier) => (isObject(tier) ? tier.over : tier))).size === value.length &&
+    value.every((tier) => isObject(tier) && Number.isSafeInteger(tier.over) && Number(tier.over) > 0 && isFactor(tier.input) && isFactor(tier.output));
+  const shape = objectOf(isTiers, wrong);
+  return (value) => {
+    const checked = shape(value);
+    if (!("value" in checked)) return checked;
+    for (const tiers of Object.values(checked.value)) tiers.sort((a, b) => a.over - b.over);
+    return checked;
   };
 }
 

@@ -37,13 +37,13 @@ export function ConnectionFields({ stored, channelId }: { stored: boolean; chann
       {type ? (
         <>
           <BaseUrlField type={type} />
-          <KeyModeField stored={stored} />
           {channelId !== undefined && stored && form.formState.defaultValues?.multi_key_mode ? (
             <Suspense fallback={<Skeleton className="h-24" />}>
               <KeyList channelId={channelId} />
             </Suspense>
           ) : null}
           <KeyField type={type} stored={stored} />
+          <KeyModeField stored={stored} />
           {type.other ? <OtherField type={type} declared={type.other} /> : null}
         </>
       ) : null}

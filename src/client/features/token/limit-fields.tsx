@@ -1,8 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import { useFormContext } from "react-hook-form";
 import { FormField } from "../../components/form-field";
+import { QuotaField } from "../../components/quota-field";
 import { NumberField } from "../../ui/number-field";
-import { QuotaField } from "./quota-field";
 import type { TokenValues } from "./token-values";
 
 /** Requests, tokens and calls at once, and what may be spent a day and a month. */

@@ -4,6 +4,7 @@ import { FormProvider, useFormContext, useWatch } from "react-hook-form";
 import { TOKEN_DEFAULTS, TOKEN_LIMITS } from "../../../shared/token";
 import { DraftNotice } from "../../components/draft-notice";
 import { FormField } from "../../components/form-field";
+import { QuotaField } from "../../components/quota-field";
 import { groupRatioHue } from "../../components/status";
 import { useHotkeys } from "../../lib/hotkeys";
 import { useUser } from "../../lib/session";
@@ -19,7 +20,6 @@ import { SwitchField } from "../../ui/switch";
 import { TokenInput } from "../../ui/token-input";
 import { ExpiryField, timeZoneName } from "./expiry-field";
 import { LimitFields } from "./limit-fields";
-import { QuotaField } from "./quota-field";
 import type { TokenValues } from "./token-values";
 import type { TokenFormState } from "./use-token-form";
 
@@ -87,7 +87,7 @@ function QuotaFields() {
   return (
     <div className="grid gap-2">
       <FormField control={control} name="remain_quota" label={t`令牌额度`} hint={t`令牌最多可用这么多；实际消费仍受账户余额限制。`}>
-        {(field) => <QuotaField {...field.control} disabled={unlimited} />}
+        {(field) => <QuotaField {...field.control} picks disabled={unlimited} />}
       </FormField>
       <SwitchField
         label={t`无限额度`}

@@ -42,14 +42,15 @@ export async function autoDisable(
   if (!services.options.get("AutomaticDisableChannelEnabled")) return false;
   const { channels } = services.db.t;
   const reason: StatusReason = { code, values: Object.fromEntries(Object.entries(values).map(short)) };
-  if (key_row) return disableKey(services, id, key_row.id, reason, evidence);
-  return change(services, {
+  const disabled = key_row ? await disableKey(services, id, key_row.id, reason, evidence) : await change(services, {
     set: { status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(reason, seconds(services)) },
     where: and(eq(channels.id, id), eq(channels.status, CHANNEL_STATUS.enabled), ne(channels.auto_ban, 0)),
     event: "channel_auto_disabled",
     tell: (name) => `渠道「${name}」（#${id}）已被自动禁用：${errorText(reason.code, reason.values, "zh")}`,
     details: { reason, ...evidence },
   });
+  if (disabled) services.notices.channelDisabled(id, reason);
+  return disabled;
 }
 
 /** Enables a channel that was disabled automatically, and the key that its test passed with, if the option allows. True when this call changed it. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq, inArray } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
 import { LOG_TYPE } from "../../../shared/log";
@@ -85,7 +86,7 @@ for (const engine of ENGINES) {
         admin,
         "/api/log/?p=1&page_size=10&type=0&username=&token_name=&model_name=&start_timestamp=&end_timestamp=&channel=&group=",
       );
-      expect(data).toMatchObject({ page: 1, page_size: 10, total: 28 });
+      expect(data).toMatchObject({ page: 1, page_size: 10, total: 28, total_exact: true });
       expect(data.items[0]).toMatchObject({
         type: 2,
         user_id: bob.ctx.actor.id,
@@ -165,6 +166,46 @@ for (const engine of ENGINES) {
       }
       expect((await admin.call.log.list({ token_id: 6 })).items).toHaveLength(1);
       await expect(admin.call.log.list({ cursor: "1; drop table logs" })).rejects.toThrow();
+    });
+
+    test("a page beside a row is the one that counting would find, in both directions, also among rows of the same second", async () => {
+      const read = (query: string) => page(admin, `/api/log/?page_size=10&${query}`);
+      const second = await read("p=2");
+      const [first, last] = [second.items[0], second.items[9]].map((item) => `${item.created_at}.${item.id}`);
+      expect((await read(`p=3&after=${last}`)).items).toEqual((await read("p=3")).items);
+      expect((await read(`p=1&before=${first}`)).items).toEqual((await read("p=1")).items);
+      expect((await read(`p=3&after=${last}`)).total).toBe(28);
+      for (const odd of ["after=1", "before=x", "after=1.2.3", "after=' or 1=1"]) {
+        expect((await admin.rest("GET", `/api/log/?${odd}`)).body).toMatchObject({ success: false, code: "invalid_parameter" });
+      }
+    });
+
+    test("a text is looked for in what a viewer sees of a row, in the range or the last seven days, % and _ as they are", async () => {
+      expect((await all("keyword=SECRET")).total).toBe(28);
+      expect((await page(ann, "/api/log/self/?keyword=secret")).total).toBe(0);
+      expect((await page(ann, "/api/log/self/?keyword=x%25_")).total).toBe(1);
+      expect((await all("keyword=%25_%25")).total).toBe(0);
+      expect((await all(`keyword=text&end_timestamp=${now - 100}`)).total).toBe(25);
+      await h.services.db.q.insert(h.services.db.t.logs).values(row(bob, { created_at: now - 8 * 86_400, content: "long ago" }));
+      expect((await all("keyword=long ago")).total).toBe(0);
+      expect((await all(`keyword=long ago&start_timestamp=${now - 9 * 86_400}`)).total).toBe(1);
+      await h.services.db.q.delete(h.services.db.t.logs).where(eq(h.services.db.t.logs.content, "long ago"));
+    });
+
+    test("the searches that older front-ends know answer a list, and no text finds nothing", async () => {
+      expect(await page(admin, "/api/log/search?keyword=claude")).toMatchObject([{ model_name: "Claude-X%_" }]);
+      expect(await page(ann, "/api/log/self/search?keyword=t2")).toMatchObject([{ token_name: "t2", channel: 0 }]);
+      expect(await page(bob, "/api/log/self/search?keyword=t2")).toEqual([]);
+      for (const query of ["", "keyword=", "keyword=%20", "keyword=null"]) expect(await page(admin, `/api/log/search?${query}`)).toEqual([]);
+    });
+
+    test("a user's rows are found by the name he bears now, and rows of a name that nobody bears by that name", async () => {
+      const { db } = h.services;
+      const carl = await h.person();
+      await db.q.insert(db.t.logs).values([row(carl, { username: "carl-of-old" }), row(carl, { username: "erased", user_id: 10 ** 9 })]);
+      expect((await all(`username=${carl.ctx.actor.username}`)).total).toBe(1);
+      expect((await all("username=erased")).total).toBe(1);
+      await db.q.delete(db.t.logs).where(inArray(db.t.logs.username, ["carl-of-old", "erased"]));
     });
 
     test("one row is found by id and by request id, by its user or an administrator", async () => {

@@ -27,6 +27,24 @@ export interface NotableEvent {
   other: { event: string } & Record<string, unknown>;
 }
 
+export interface AccountEvent {
+  /** `topup`: paid or redeemed; `system`: a reward, a transfer; `admin`: an administrator did it. */
+  type: "topup" | "system" | "admin";
+  /** Whose row it is: he sees it in his log. */
+  user: { id: number; username: string };
+  /** Units that were added or moved. */
+  quota: number;
+  ip?: string;
+  content: string;
+  other: { event: string } & Record<string, unknown>;
+}
+
+/** The row of units that came or moved without a call; inserted in the transaction that moves them. */
+export function accountRow(services: Pick<Services, "now">, { user, quota, type, ...event }: AccountEvent): NewLogRow {
+  const row = eventRow(services, { ...event, type: "system" });
+  return { ...row, type: LOG_TYPE[type], quota, user_id: user.id, username: user.username };
+}
+
 /** The row of a notable event; statistics do not count it. Inserted with the change it tells of, in one transaction. */
 export function eventRow(services: Pick<Services, "now">, event: NotableEvent): NewLogRow {
   const { actor, channel } = event;

@@ -1,15 +1,21 @@
 /** Doors of the log: everybody's rows for administrators, the own ones for everybody. */
 import {
   logGetInput,
+  logCleanRest,
+  logContentInput,
   logListInput,
   logListRest,
+  logSearchRest,
   logSelfInput,
+  logUserInput,
   logSelfRest,
   logStatRest,
   logStatSelfRest,
 } from "../../../shared/log-list";
-import { adminProcedure, router, userProcedure } from "../../http/trpc";
-import { findLog, logStat, pageLogs, sliceLogs } from "./service";
+import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
+import { cleanLogs, readCleaning } from "./clean";
+import { readContent } from "./content";
+import { findLog, logStat, pageLogs, searchLogs, sliceLogs, userOfRows } from "./service";
 
 export const logRouter = router({
   /** By key: pass `next` as `cursor`. */
@@ -38,4 +44,27 @@ export const logRouter = router({
     .meta({ rest: "GET /api/log/self/stat", summary: "Consumption and pace of the signed-in user" })
     .input(logStatSelfRest)
     .query(({ ctx, input }) => logStat(ctx, "own", input)),
+
+  search: adminProcedure
+    .meta({ rest: "GET /api/log/search", summary: "The newest 100 rows that contain a text, all users" })
+    .input(logSearchRest)
+    .query(({ ctx, input }) => searchLogs(ctx, "all", input.keyword)),
+
+  ownSearch: userProcedure
+    .meta({ rest: "GET /api/log/self/search", summary: "The newest 100 own rows that contain a text" })
+    .input(logSearchRest)
+    .query(({ ctx, input }) => searchLogs(ctx, "own", input.keyword)),
+
+  clean: rootProcedure
+    .meta({ rest: "DELETE /api/log/", summary: "Remove rows older than a time; answers how many" })
+    .input(logCleanRest)
+    .mutation(({ ctx, input }) => cleanLogs(ctx, input.target_timestamp, ctx.actor.username)),
+
+  user: adminProcedure.input(logUserInput).query(({ ctx, input }) => userOfRows(ctx, input.id)),
+
+  /** What was kept of a call's request and answer; null when nothing was. */
+  content: adminProcedure.input(logContentInput).query(({ ctx, input }) => readContent(ctx, input.request_id)),
+
+  /** How far the cleaning is, or what the last one did; null before the first. */
+  cleaning: rootProcedure.query(({ ctx }) => readCleaning(ctx)),
 });

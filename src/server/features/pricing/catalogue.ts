@@ -4,7 +4,7 @@
  */
 import { DEFAULT_GROUP, usableGroups } from "../../../shared/group";
 import { type Catalogue, type CatalogueModel, priceListRow, type PriceList } from "../../../shared/price-list";
-import { resolvePrice } from "../../../shared/pricing";
+import { longContextOf, resolvePrice } from "../../../shared/pricing";
 import { vendorOf } from "../../../shared/vendors";
 import type { Actor, Services } from "../../context";
 import { groupFacts } from "../group/facts";
@@ -36,7 +36,8 @@ function build({ options, pool }: Sources, prices: LivePriceBook, userGroup: str
     if (price.unpriced) return { model, vendor, enable_groups };
     // The group's ratio is not the model's: it stands once, in `groups`.
     const { group_ratio: _group, user_group_ratio: _own, ...factors } = price.why;
-    return { model, vendor, enable_groups, factors };
+    const long_context = longContextOf(model, tables);
+    return { model, vendor, enable_groups, factors, ...(long_context.length > 0 && { long_context }) };
   });
   return { models, groups, user_group: userGroup, quota_per_unit: tables.QuotaPerUnit };
 }
@@ -96,10 +97,12 @@ export function ratioTables({ options }: Pick<Services, "options">) {
     completion_ratio: options.get("CompletionRatio"),
     cache_ratio: options.get("CacheRatio"),
     create_cache_ratio: options.get("CreateCacheRatio"),
+    create_cache_1h_ratio: options.get("CreateCache1hRatio"),
     image_ratio: options.get("ImageRatio"),
     image_completion_ratio: options.get("ImageCompletionRatio"),
     audio_ratio: options.get("AudioRatio"),
     audio_completion_ratio: options.get("AudioCompletionRatio"),
+    long_context_ratio: options.get("LongContextRatio"),
     model_price: options.get("ModelPrice"),
   };
 }

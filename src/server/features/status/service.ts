@@ -2,6 +2,7 @@
 import { publicStatus } from "../../../shared/options";
 import type { Ctx } from "../../context";
 import { VERSION } from "../../version";
+import { onlineTopupEnabled } from "../order/service";
 import { isSetUp } from "../setup/service";
 
 const STARTED = Math.floor(Date.now() / 1000);
@@ -17,7 +18,7 @@ export async function status(ctx: Ctx) {
     start_time: STARTED,
     setup: done.has(ctx.db),
     /** Online top-up is offered when a gateway is configured. */
-    enable_online_topup: ctx.options.get("PayAddress") !== "" && ctx.options.get("EpayId") !== "" && ctx.options.text("EpayKey") !== "",
+    enable_online_topup: onlineTopupEnabled(ctx),
     enable_batch_update: false,
   };
 }

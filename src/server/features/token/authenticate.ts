@@ -45,7 +45,7 @@ const SEEN_EVERY = 60;
 type Needs = Pick<Services, "db" | "secrets" | "cluster" | "options" | "log" | "now">;
 
 /** The key as its owner copied it: "Bearer " and "sk-" are spellings, not parts of it. */
-function normalKey(presented: string | undefined): string {
+export function normalKey(presented: string | undefined): string {
   const key = bareKey((presented ?? "").trim().replace(/^Bearer(\s+|$)/i, ""));
   if (key === "") fail("token_missing");
   if (key.length > MAX_KEY) fail("token_invalid");

@@ -1,6 +1,8 @@
 /** What of an account may leave the server. Hashes, tokens and codes are not named here, so they cannot. */
 import type { SignedInUser } from "../../../shared/user";
+import type { ManagedUser } from "../../../shared/user-manage";
 import type { UserRow } from "../../db/schema";
+import { presentSetting } from "../notice/setting";
 
 export const presentSignedIn = (row: UserRow): SignedInUser => ({
   id: row.id,
@@ -10,6 +12,37 @@ export const presentSignedIn = (row: UserRow): SignedInUser => ({
   status: row.status,
   group: row.group,
 });
+
+const deletedAt = (row: UserRow) => (row.deleted_at === null ? null : new Date(row.deleted_at * 1000).toISOString());
+
+/** An account as administrators see it: without its invite code and its notification settings, which may hold secrets. */
+export function presentManaged(row: UserRow, identities: readonly { provider: string; subject: string }[]): ManagedUser {
+  const bound = (provider: string) => identities.find((identity) => identity.provider === provider)?.subject ?? "";
+  return {
+    ...presentSignedIn(row),
+    email: row.email,
+    github_id: bound("github"),
+    wechat_id: bound("wechat"),
+    telegram_id: bound("telegram"),
+    linux_do_id: bound("linuxdo"),
+    oidc_id: bound("oidc"),
+    quota: row.quota,
+    used_quota: row.used_quota,
+    request_count: row.request_count,
+    aff_count: row.aff_count,
+    aff_quota: row.aff_quota,
+    aff_history_quota: row.aff_history_quota,
+    inviter_id: row.inviter_id,
+    rpm: row.rpm,
+    tpm: row.tpm,
+    concurrency: row.concurrency,
+    budget_day: row.budget_day,
+    budget_month: row.budget_month,
+    created_at: row.created_at,
+    last_login_at: row.last_login_at,
+    DeletedAt: deletedAt(row),
+  };
+}
 
 /** GET /api/user/self. Unbound identities are "", never null (facts/console-calls.md 1.2). */
 export const presentUser = (row: UserRow) => ({
@@ -28,6 +61,6 @@ export const presentUser = (row: UserRow) => ({
   aff_quota: row.aff_quota,
   aff_history_quota: row.aff_history_quota,
   inviter_id: row.inviter_id,
-  setting: row.setting,
-  DeletedAt: row.deleted_at === null ? null : new Date(row.deleted_at * 1000).toISOString(),
+  setting: presentSetting(row.setting),
+  DeletedAt: deletedAt(row),
 });

@@ -1,4 +1,12 @@
-import { router, userProcedure } from "../../http/trpc";
+/** Doors of accounts: one's own, and those that an administrator manages. */
+import * as z from "zod";
+import {
+  userCreate, userExport, userId, userListInput, userListRest, userManage, userPut, userSearchRest, userUpdate,
+} from "../../../shared/user-manage";
+import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
+import { createUser, manageUser, updateUser } from "./manage";
+import { getUser, listCredits, pageUsers } from "./manage-list";
+import { eraseUser, exportUser } from "./personal-data";
 import { newAccessToken, self } from "./service";
 
 export const userRouter = router({
@@ -8,4 +16,39 @@ export const userRouter = router({
   newAccessToken: userProcedure
     .meta({ rest: "GET /api/user/token", summary: "Make a new system access token; the old one dies" })
     .mutation(({ ctx }) => newAccessToken(ctx)),
+
+  list: adminProcedure.input(userListInput).query(({ ctx, input }) => pageUsers(ctx, input)),
+  listPlain: adminProcedure
+    .meta({ rest: "GET /api/user/", summary: "Accounts, deleted ones included, in order of their ids" })
+    .input(userListRest)
+    .query(({ ctx, input: { p, page_size } }) => pageUsers(ctx, { page: p, page_size })),
+  search: adminProcedure
+    .meta({ rest: "GET /api/user/search", summary: "Accounts by id, part of name or address, and group" })
+    .input(userSearchRest)
+    .query(({ ctx, input: { p, ...input } }) => pageUsers(ctx, { page: p, ...input })),
+  get: adminProcedure
+    .meta({ rest: "GET /api/user/{id}", summary: "One account of a lower level, or one's own" })
+    .input(userId)
+    .query(({ ctx, input }) => getUser(ctx, input.id)),
+  create: adminProcedure
+    .meta({ rest: "POST /api/user/", summary: "Create an account of a lower level" })
+    .input(userCreate)
+    .mutation(({ ctx, input }) => createUser(ctx, input)),
+  update: adminProcedure.input(userUpdate).mutation(({ ctx, input: { id, ...change } }) => updateUser(ctx, id, change)),
+  put: adminProcedure
+    .meta({ rest: "PUT /api/user/", summary: "Change an account; a quota that differs is booked as the difference" })
+    .input(userPut)
+    .mutation(({ ctx, input: { id, ...change } }) => updateUser(ctx, id, change)),
+  manage: adminProcedure
+    .meta({ rest: "POST /api/user/manage", summary: "Promote, demote, enable, disable or delete an account" })
+    .input(userManage)
+    .mutation(({ ctx, input }) => manageUser(ctx, input.id, input.action)),
+
+  /** What came into an account: its ledger. */
+  credits: adminProcedure
+    .input(userId.extend({ before: z.int().positive().optional() }))
+    .query(({ ctx, input }) => listCredits(ctx, input.id, input.before)),
+  /** A mutation, because it is written down. */
+  export: adminProcedure.input(userExport).mutation(({ ctx, input }) => exportUser(ctx, input.id, input.cursor)),
+  erase: rootProcedure.input(userId).mutation(({ ctx, input }) => eraseUser(ctx, input.id)),
 });

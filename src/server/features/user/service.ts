@@ -17,5 +17,6 @@ export async function newAccessToken(ctx: UserCtx): Promise<string> {
   const { q, t } = ctx.db;
   const token = randomText(32);
   await q.update(t.users).set({ access_token_hash: ctx.secrets.hash("access-token", token) }).where(eq(t.users.id, ctx.actor.id));
+  await ctx.cluster.bus.publish("users", String(ctx.actor.id));
   return token;
 }

@@ -5,6 +5,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Db } from "../../db/client";
+import { logCompleteSince } from "../log/clean";
+import { WALLET_RULES, WALLET_STATEMENTS } from "./audit-wallet";
 
 export interface Finding {
   /** Which rule, a key of AUDIT_RULES. */
@@ -24,15 +26,8 @@ export const AUDIT_RULES = {
   channel_total: "a channel's used_quota = the sum of its roll-ups",
   hourly_quota: "an hour's charges minus refunds = those of the folded log",
   hourly_count: "an hour's calls and errors = those of the folded log",
+  ...WALLET_RULES,
 } as const;
-
-export interface AuditOptions {
-  /**
-   * Epoch seconds from which the log is complete; hours before it are not compared with the log, because retention
-   * removed their rows. 0 = nothing was ever removed.
-   */
-  log_complete_since?: number;
-}
 
 /** Net units of a log row. */
 const NET = sql.raw(`CASE "type" WHEN ${LOG_TYPE.consume} THEN quota WHEN ${LOG_TYPE.refund} THEN -quota ELSE 0 END`);
@@ -52,23 +47,28 @@ const differing = (table: string, column: string, sums: SQL) => sql`
   FROM ${sql.raw(table)} AS x LEFT JOIN (${sums}) AS s ON s.owner = x.id
   WHERE x.${sql.raw(column)} <> coalesce(s.n, 0)`;
 
+/**
+ * The first hour whose rows are all there: cleaning removes rows and leaves roll-ups. Part of the statement, so that a
+ * cleaning that begins meanwhile is no finding.
+ */
+const SINCE = sql`(${logCompleteSince()} + 3599) / 3600 * 3600`;
+
 /** Hours whose roll-up differs from the folded log in either direction. */
-const hours = (hourly: SQL, log: SQL, since: number) => sql`
+const hours = (hourly: SQL, log: SQL) => sql`
   SELECT 'usage_hourly ' || "hour" || '/' || user_id || '/' || token_id || '/' || channel || '/' || model_name
       || '/' || "group" AS name,
     sum(logged) AS expected, sum(rolled) AS found
   FROM (
     SELECT "hour", user_id, token_id, channel, model_name, "group", ${hourly} AS rolled, 0 AS logged
-    FROM usage_hourly WHERE "hour" >= ${since}
+    FROM usage_hourly WHERE "hour" >= ${SINCE}
     UNION ALL
     SELECT created_at - created_at % 3600, user_id, token_id, channel, model_name, "group", 0, ${log}
-    FROM logs WHERE folded = 1 AND created_at >= ${since}
+    FROM logs WHERE folded = 1 AND created_at >= ${SINCE}
   ) AS both_sides
   GROUP BY "hour", user_id, token_id, channel, model_name, "group"
   HAVING sum(logged) <> sum(rolled)`;
 
-function statements({ log_complete_since = 0 }: AuditOptions): Record<Finding["rule"], SQL> {
-  const since = Math.ceil(log_complete_since / 3600) * 3600;
+function statements(): Record<Finding["rule"], SQL> {
   return {
     balance: sql`
       SELECT 'users ' || u.id AS name, coalesce(c.n, 0) AS expected, u.quota + u.used_quota + coalesce(h.n, 0) AS found
@@ -84,14 +84,15 @@ function statements({ log_complete_since = 0 }: AuditOptions): Record<Finding["r
       "used_quota",
       sql`SELECT channel AS owner, sum(quota) AS n FROM usage_hourly GROUP BY channel`,
     ),
-    hourly_quota: hours(sql`quota`, NET, since),
-    hourly_count: hours(sql`"count" + error_count`, ENTRY, since),
+    hourly_quota: hours(sql`quota`, NET),
+    hourly_count: hours(sql`"count" + error_count`, ENTRY),
+    ...WALLET_STATEMENTS,
   };
 }
 
 /** Yields every row that breaks a rule of AUDIT_RULES. */
-export async function* audit(db: Db, options: AuditOptions = {}): AsyncGenerator<Finding> {
-  for (const [rule, statement] of Object.entries(statements(options)) as [Finding["rule"], SQL][]) {
+export async function* audit(db: Db): AsyncGenerator<Finding> {
+  for (const [rule, statement] of Object.entries(statements()) as [Finding["rule"], SQL][]) {
     const rows = await db.read
       .select({
         row: sql<string>`name`,

@@ -13,6 +13,7 @@ import { isTransient, isUniqueViolation } from "../../db/sql";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, logValues } from "./call-log";
 import { creditSteps } from "./credit";
 import type { HoldRefusal, Ledger, Settlement, SettleResult } from "./ledger";
+import { refundSteps } from "./refund";
 
 const MAX_TRIES = 6;
 /** A hold of unknown fate is given back after 10 s, and with growing pauses for about 45 minutes. */
@@ -249,6 +250,7 @@ export function createPostgresLedger(db: Db, client: SQL, instanceId: string, no
       return persist(() => settle(settlement));
     },
     release,
+    refund: (refund) => db.tx((q) => refundSteps(db, q, refund, seconds()), { durable: true }),
     credit: (credit) => db.tx((q) => creditSteps(db, q, credit, seconds()), { durable: true }),
     queued: () => pending.size,
     flush: async () => {

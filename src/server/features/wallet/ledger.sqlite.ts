@@ -15,6 +15,7 @@ import { Batch } from "./batch.sqlite";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
 import { creditSteps } from "./credit";
 import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "./ledger";
+import { refundSteps } from "./refund";
 
 const MAX_BATCH = 64;
 /** A batch stops taking verbs after this long, so that streams are never kept waiting for money. */
@@ -143,6 +144,7 @@ export function createSqliteLedger(db: Db, client: Database, instanceId: string,
     release: (request_id) => enqueue(() => verbs.release(request_id)),
     // `durable` commits with synchronous=FULL: in WAL mode that syncs the log up to and including this commit, one
     // sequential sync. A checkpoint would also move pages and sync the database file, and a reader can block it.
+    refund: (refund) => db.tx((q) => refundSteps(db, q, refund, seconds()), { durable: true }),
     credit: (credit) => db.tx((q) => creditSteps(db, q, credit, Math.floor(now() / 1000)), { durable: true }),
     queued: () => queue.length,
     flush: async () => {

@@ -1,5 +1,5 @@
 /**
- * THE money file: hold, extend, settle, release, credit. Nothing else writes users.quota, users.used_quota,
+ * THE money file: hold, extend, settle, release, refund, credit. Nothing else writes users.quota, users.used_quota,
  * users.request_count, tokens.remain_quota, tokens.used_quota, holds or credits.
  *
  * Every hold ends exactly once. Deleting the hold row is the first guard, the unique request id on the log row the
@@ -50,6 +50,23 @@ export type SettleResult =
   /** The log row exists already: this call was settled before. Nothing moved. */
   | { settled: false };
 
+export interface Refund {
+  /** Request id of the charge that is given back. */
+  charge_id: string;
+  /** Units, at most the charge; absent = all of it. */
+  quota?: number;
+  /** What a reader of the log sees. */
+  content?: string;
+  /** More members of the row's `other`, beside `refund_of`. */
+  other?: Record<string, unknown>;
+}
+
+export type RefundResult =
+  /** `quota`: units given back to user and token. */
+  | { refunded: true; quota: number }
+  /** Nothing moved: the charge was refunded before, there is none of this id, or it was smaller than what is asked. */
+  | { refunded: false; reason: "duplicate" | "charge_missing" | "exceeds_charge" };
+
 export interface Credit {
   user_id: number;
   /** Units; negative deducts. */
@@ -71,7 +88,8 @@ export interface CreditResult {
 
 /**
  * Every verb may be asked again with the same request id after an answer was lost: a second hold takes nothing more, a
- * second settle charges nothing more, a second credit with the same key adds nothing more.
+ * second settle charges nothing more, a second refund gives nothing more, a second credit with the same key adds nothing
+ * more.
  */
 export interface Ledger {
   /** Takes `amount` from user and (limited) token if both cover it; never below zero, under any concurrency. */
@@ -85,6 +103,8 @@ export interface Ledger {
   settle(settlement: Settlement): Promise<SettleResult>;
   /** Ends a hold without a charge: gives everything back. False when the hold was gone. */
   release(request_id: string): Promise<boolean>;
+  /** Gives a charge back, once, in whole or in part: user, token, totals. Waits for the disk. */
+  refund(refund: Refund): Promise<RefundResult>;
   /** Adds units once per idempotency key. Waits for the disk. */
   credit(credit: Credit): Promise<CreditResult>;
   /** Verbs that wait for their commit. */
@@ -92,3 +112,6 @@ export interface Ledger {
   /** Waits until everything queued is committed. */
   flush(): Promise<void>;
 }
+
+/** What a call may do: the relay knows no credits and no refunds. */
+export type CallLedger = Pick<Ledger, "hold" | "extend" | "settle" | "release">;

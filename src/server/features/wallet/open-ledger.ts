@@ -11,3 +11,13 @@ export function createLedger(db: Db, instanceId: string, now: () => number): Led
     ? createSqliteLedger(db, sqlite, instanceId, now)
     : createPostgresLedger(db, postgres as NonNullable<typeof postgres>, instanceId, now);
 }
+
+/** The ledger, and `heard` gets the user of every charge that was committed. It must be quick and not throw. */
+export const tellCharges = (ledger: Ledger, heard: (user_id: number) => void): Ledger => ({
+  ...ledger,
+  settle: async (settlement) => {
+    const result = await ledger.settle(settlement);
+    if (result.settled && settlement.quota > 0) heard(settlement.user_id);
+    return result;
+  },
+});

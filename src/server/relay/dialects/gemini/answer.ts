@@ -5,7 +5,7 @@ import { decodeGrounding, encodeGrounding } from "./citations";
 import { decodeFinish, encodeFinish } from "./finish-reason";
 import { CallIds, decodeParts } from "./parts-decode";
 import { encodeParts } from "./parts-encode";
-import { encodeUsage, readUsage } from "./usage";
+import { encodeUsage, readUsage, searchesOf, withSearches } from "./usage";
 
 const KEY = "gemini";
 
@@ -50,11 +50,12 @@ export function decodeAnswer(body: WireObject, id: string): ChatAnswer | undefin
     choices.push({ index: 0, content: [], finish: { unified: "content_filter", raw: blocked } });
   }
   const extra = unknownMembers(body, knownTop);
+  const usage = isObject(body.usageMetadata) ? readUsage(body.usageMetadata) : undefined;
   return compact({
     id: own,
     model: text(body.modelVersion),
     choices,
-    usage: isObject(body.usageMetadata) ? readUsage(body.usageMetadata) : undefined,
+    usage: usage && withSearches(usage, searchesOf(objects(body.candidates))),
     extra: extra && { [KEY]: extra },
   });
 }

@@ -2,14 +2,14 @@
  * Google's stream: each frame is a GenerateContentResponse with the next parts; calls come whole; there is no last word
  * (ai.google.dev/api/generate-content, streamGenerateContent; types of @google/genai 3.1; read November 2026).
  */
-import type { AnswerEvent, Block, BlockStart, WireObject } from "../../events";
+import type { AnswerEvent, Block, BlockStart, Usage, WireObject } from "../../events";
 import { isObject, number, object, objects, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
 import { decodeGrounding } from "./citations";
 import { readError } from "./error";
 import { decodeFinish } from "./finish-reason";
 import { CallIds, decodeParts } from "./parts-decode";
-import { readUsage } from "./usage";
+import { readUsage, searchesOf, withSearches } from "./usage";
 
 class CandidateReader {
   #next = 0;
@@ -101,6 +101,9 @@ export class GeminiStreamDecoder implements StreamDecoder {
   readonly #candidates: CandidateReader[] = [];
   #started = false;
   #id: string;
+  #usage: Usage | undefined;
+  /** Queries of the grounding, which may come in another frame than the usage. */
+  #searches = 0;
 
   constructor(id: string) {
     this.#id = id;
@@ -133,7 +136,10 @@ export class GeminiStreamDecoder implements StreamDecoder {
       out.push({ type: "finish", choice: 0, finish: { unified: "content_filter", raw: blocked } });
     }
     const usage = isObject(chunk.usageMetadata) ? readUsage(chunk.usageMetadata) : undefined;
-    if (usage) out.push({ type: "usage", usage });
+    const searches = searchesOf(candidates);
+    this.#usage = usage ?? this.#usage;
+    this.#searches = Math.max(this.#searches, searches);
+    if (this.#usage && (usage || searches > 0)) out.push({ type: "usage", usage: withSearches(this.#usage, this.#searches) });
     return true;
   }
 

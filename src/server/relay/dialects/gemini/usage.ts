@@ -3,7 +3,7 @@
  * (ai.google.dev/api/generate-content, UsageMetadata; types of @google/genai 3.1; read November 2026).
  */
 import type { Usage, WireObject } from "../../events";
-import { compact, count, objects } from "../shared/json";
+import { compact, count, list, object, objects } from "../shared/json";
 
 /** Tokens of one kind in a list of {modality, tokenCount}. */
 function tokensOf(details: unknown, modality: string): number {
@@ -43,6 +43,15 @@ export function readUsage(usage: WireObject): Usage | undefined {
     image_out: imageOut || undefined,
   });
 }
+
+/** Searches that the answer is grounded on: Google asks a price for each query (price page, "Grounding with Google Search"). */
+export function searchesOf(candidates: readonly WireObject[]): number {
+  return candidates.reduce((total, { groundingMetadata }) => total + list(object(groundingMetadata).webSearchQueries).length, 0);
+}
+
+/** What an answer used, its searches among it. */
+export const withSearches = (usage: Usage, searches: number): Usage =>
+  searches > 0 ? { ...usage, server_tools: { google_search: searches } } : usage;
 
 const sum = (...counts: (number | undefined)[]): number =>
   counts.reduce<number>((total, next) => total + (next ?? 0), 0);

@@ -31,12 +31,13 @@ export function readUsage(value: unknown): Usage | undefined {
   const input = prompt ?? Math.max(0, (total ?? 0) - (completion ?? 0));
   const output = completion ?? Math.max(0, (total ?? 0) - input);
 
-  // cached_tokens at the top: Moonshot; prompt_cache_hit_tokens: DeepSeek; cache_write_tokens: OpenRouter.
+  // cached_tokens at the top: Moonshot; prompt_cache_hit_tokens: DeepSeek; cache_write_tokens: OpenAI and
+  // OpenRouter; cache_creation_input_tokens: Qwen (Model Studio, context cache); cached_creation_tokens: other gateways.
   const cacheRead = Math.min(
     input,
     tokens(inDetails, "cached_tokens") ?? tokens(value, "cached_tokens", "prompt_cache_hit_tokens") ?? 0,
   );
-  const cacheWrite = Math.min(input - cacheRead, tokens(inDetails, "cache_write_tokens") ?? 0);
+  const cacheWrite = Math.min(input - cacheRead, tokens(inDetails, "cache_write_tokens", "cache_creation_input_tokens", "cached_creation_tokens") ?? 0);
   const audioIn = Math.min(input - cacheRead - cacheWrite, tokens(inDetails, "audio_tokens") ?? 0);
   const imageIn = Math.min(input - cacheRead - cacheWrite - audioIn, tokens(inDetails, "image_tokens") ?? 0);
   const audioOut = Math.min(output, tokens(outDetails, "audio_tokens") ?? 0);

@@ -1,4 +1,4 @@
-import { cleanup, render, screen, userEvent } from "../../../../tests/dom";
+import { cleanup, render, screen, userEvent } from "../../../tests/dom";
 import { i18n } from "@lingui/core";
 import { I18nProvider } from "@lingui/react";
 import { afterEach, beforeEach, expect, test } from "bun:test";
@@ -7,13 +7,13 @@ import { QuotaField } from "./quota-field";
 
 let units: number | null;
 
-function Form({ start }: { start: number }) {
+function Form({ start, picks }: { start: number; picks?: boolean }) {
   const [value, setValue] = useState<number | null>(start);
   units = value;
   return (
     <I18nProvider i18n={i18n}>
       <label htmlFor="quota">quota</label>
-      <QuotaField id="quota" value={value} onValueChange={setValue} />
+      <QuotaField id="quota" picks={picks} value={value} onValueChange={setValue} />
     </I18nProvider>
   );
 }
@@ -54,4 +54,15 @@ test("units are typed where the operator shows units", async () => {
   await userEvent.clear(field);
   await userEvent.type(field, "1.5");
   expect(units).toBe(1.5);
+});
+
+test("six amounts are offered, in dollars whatever is typed", async () => {
+  render(<Form start={0} picks />);
+  const buttons = screen.getAllByRole("button").map((button) => button.textContent);
+  expect(buttons).toEqual(["$1", "$10", "$50", "$100", "$500", "$1000"]);
+  const expected = [500_000, 5_000_000, 25_000_000, 50_000_000, 250_000_000, 500_000_000];
+  for (const [index, button] of screen.getAllByRole("button").entries()) {
+    await userEvent.click(button);
+    expect(units).toBe(expected[index] ?? null);
+  }
 });

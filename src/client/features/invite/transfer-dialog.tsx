@@ -1,0 +1,72 @@
+import { useLingui } from "@lingui/react/macro";
+import { useId, useState } from "react";
+import { FieldFrame } from "../../components/form-field";
+import { QuotaField } from "../../components/quota-field";
+import { quotaText } from "../../lib/quota-text";
+import { toastSuccess } from "../../lib/toast";
+import { trpc } from "../../lib/trpc";
+import { Button } from "../../ui/button";
+import { Dialog } from "../../ui/dialog";
+import { amountComplaint } from "./amount-complaint";
+
+/** Moves invitation earnings to the balance (A-121); at least a dollar, at most what there is. */
+export function TransferDialog({ available, onClose }: { available: number; onClose: () => void }) {
+  const { t } = useLingui();
+  const id = useId();
+  const utils = trpc.useUtils();
+  const transfer = trpc.invite.transfer.useMutation();
+  const [amount, setAmount] = useState<number | null>(available);
+  const [complaint, setComplaint] = useState<string>();
+  const most = quotaText(available);
+
+  const submit = async () => {
+    if (transfer.isPending) return;
+    const problem = amountComplaint("transfer", amount, available);
+    setComplaint(problem);
+    if (problem !== undefined || amount === null) return;
+    try {
+      const { message } = await transfer.mutateAsync({ quota: amount });
+      toastSuccess(message);
+      onClose();
+    } catch {
+      // Said by the query client.
+    } finally {
+      void utils.user.self.invalidate();
+    }
+  };
+
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title={t`划转邀请收益`}
+      description={t`划转后成为账户余额，不能再提现。可用：${most}`}
+      footer={
+        <>
+          <Button onClick={onClose}>{t`取消`}</Button>
+          <Button type="submit" form={`${id}-form`} variant="primary" loading={transfer.isPending}>{t`划转`}</Button>
+        </>
+      }
+    >
+      <form
+        id={`${id}-form`}
+        noValidate
+        className="mt-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <FieldFrame id={id} label={t`划转额度`} error={complaint}>
+          <QuotaField
+            id={id}
+            value={amount}
+            onValueChange={setAmount}
+            aria-invalid={complaint ? true : undefined}
+            aria-describedby={complaint ? `${id}-error` : undefined}
+          />
+        </FieldFrame>
+      </form>
+    </Dialog>
+  );
+}

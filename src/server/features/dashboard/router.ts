@@ -1,0 +1,28 @@
+/** Doors of the data dashboard: everybody's consumption for administrators, the own for everybody. */
+import { dashboardInput, dashboardOwnInput, dataRest, dataSelfRest, rankingInput, totalsInput, totalsOwnInput } from "../../../shared/dashboard";
+import { adminProcedure, router, userProcedure } from "../../http/trpc";
+import { dashboard, dataByModel, dataByUser, ranking, totals } from "./service";
+
+export const dashboardRouter = router({
+  view: adminProcedure.input(dashboardInput).query(({ ctx, input }) => dashboard(ctx, "all", input)),
+  own: userProcedure.input(dashboardOwnInput).query(({ ctx, input }) => dashboard(ctx, "own", input)),
+
+  totals: adminProcedure.input(totalsInput).query(({ ctx, input }) => totals(ctx, "all", input)),
+  ownTotals: userProcedure.input(totalsOwnInput).query(({ ctx, input }) => totals(ctx, "own", input)),
+  ranking: adminProcedure.input(rankingInput).query(({ ctx, input }) => ranking(ctx, input)),
+
+  data: adminProcedure
+    .meta({ rest: "GET /api/data/", summary: "Consumption by hour and model, of all users or of one" })
+    .input(dataRest)
+    .query(({ ctx, input }) => dataByModel(ctx, "all", input)),
+
+  users: adminProcedure
+    .meta({ rest: "GET /api/data/users", summary: "Consumption by hour and user" })
+    .input(dataRest)
+    .query(({ ctx, input }) => dataByUser(ctx, input)),
+
+  ownData: userProcedure
+    .meta({ rest: "GET /api/data/self", summary: "Consumption of the signed-in user by hour and model, at most 30 days" })
+    .input(dataSelfRest)
+    .query(({ ctx, input }) => dataByModel(ctx, "own", input)),
+});

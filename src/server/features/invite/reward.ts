@@ -1,0 +1,59 @@
+/** What a registration gives: to the new user, and to whoever invited him. */
+import { and, eq, sql } from "drizzle-orm";
+import type { Services } from "../../context";
+import { run, type Q, type Steps } from "../../db/client";
+import type { UserRow } from "../../db/schema";
+import { accountRow } from "../log/record";
+import { creditSteps } from "../wallet/credit";
+import type { Credit } from "../wallet/ledger";
+import { quotaText } from "../wallet/quota-text";
+import { earn } from "./rebate";
+
+type Money = Pick<Services, "db" | "options" | "now">;
+type Who = Pick<UserRow, "id" | "username">;
+
+/**
+ * Called inside the durable transaction that inserted `user` (whose inviter_id must still be 0: it is set here, which is
+ * what makes a second call for the same user give nothing). Credits QuotaForNewUser; with an inviter also
+ * QuotaForInvitee, and the inviter gets his count and QuotaForInviter as invitation earnings. `now`: epoch seconds.
+ */
+export function* rewardRegistration(services: Money, q: Q, user: Who, inviter: Who | undefined, now: number): Steps<void> {
+  const { db, options } = services;
+  const { users } = db.t;
+  yield* reward(services, q, user, { amount: options.get("QuotaForNewUser"), cause: "new", content: "新用户注册赠送" }, now);
+  if (!inviter || inviter.id === user.id) return;
+  const bound = yield* run(
+    q
+      .update(users)
+      .set({ inviter_id: inviter.id })
+      .where(and(eq(users.id, user.id), eq(users.inviter_id, 0)))
+      .returning({ id: users.id }),
+  );
+  if (bound.length === 0) return;
+  yield* reward(services, q, user, { amount: options.get("QuotaForInvitee"), cause: "invitee", content: "使用邀请码赠送" }, now);
+  yield* run(q.update(users).set({ aff_count: sql`${users.aff_count} + 1` }).where(eq(users.id, inviter.id)).returning({ id: users.id }));
+  const amount = options.get("QuotaForInviter");
+  if (amount === 0) return;
+  yield* earn(services, q, inviter.id, amount);
+  const content = `邀请用户 ${user.id} 赠送 ${quotaText(services, amount)}`;
+  yield* tell(services, q, inviter, amount, content, { event: "invited", invitee_id: user.id });
+}
+
+/** A credit with its log row, once for each user and cause; nothing for 0. */
+function* reward(
+  services: Money,
+  q: Q,
+  user: Who,
+  { amount, cause, content }: { amount: number; cause: string; content: string },
+  now: number,
+): Steps<void> {
+  if (amount === 0) return;
+  const credit: Credit = { user_id: user.id, amount, kind: "reward", idempotency_key: `reward:${cause}:${user.id}`, note: cause };
+  const { applied } = yield* creditSteps(services.db, q, credit, now);
+  if (applied) yield* tell(services, q, user, amount, `${content} ${quotaText(services, amount)}`, { event: "reward", cause });
+}
+
+function* tell(services: Money, q: Q, user: Who, quota: number, content: string, other: { event: string } & Record<string, unknown>): Steps<void> {
+  const { logs } = services.db.t;
+  yield* run(q.insert(logs).values(accountRow(services, { type: "system", user, quota, content, other })).returning({ id: logs.id }));
+}

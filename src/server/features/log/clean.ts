@@ -1,0 +1,131 @@
+/**
+ * Removing old rows: by hand up to a time, and every hour by retention. In small batches with pauses, because on SQLite the
+ * streams of this process wait meanwhile. At most one cleaning in the cluster (a lease); how far it is stands in `meta`.
+ *
+ * Roll-ups stay, so a row goes only once they have taken it in. From which time on the log is complete is written down
+ * before the first row goes: the audit compares later hours alone.
+ */
+import { and, asc, eq, inArray, lt, ne, type SQL, sql } from "drizzle-orm";
+import { fail } from "../../../shared/errors";
+import { FOLDED } from "../../../shared/log";
+import type { LogCleaning } from "../../../shared/log-list";
+import { type Services, seconds } from "../../context";
+import type { Db } from "../../db/client";
+
+const BATCH = 500;
+/** A cleaning under way says so at least this often; silent for SILENT_SECONDS it is dead. */
+const SAVE_EVERY_MS = 500;
+const SILENT_SECONDS = 30;
+const DAY = 86_400;
+
+const STATE = "log-cleaning";
+/** Row of `meta`: epoch seconds; rows before this time may be missing. */
+export const LOG_COMPLETE_SINCE = "log_complete_since";
+
+type Needs = Pick<Services, "db" | "cluster" | "options" | "background" | "now">;
+type Stored = Omit<LogCleaning, "running"> & { updated_at: number };
+
+/**
+ * Removes the rows before `until` (epoch seconds; a later time than now means now), of every type, and what was kept of their
+ * requests. Answers how many rows went. Fails with log_cleaning_running while another one is under way anywhere.
+ */
+export async function cleanLogs(services: Needs, until: number, started_by: string): Promise<number> {
+  const cleaning = cleanOnce(services, until, started_by);
+  // Goes on when who asked for it has left.
+  services.background.track("cleaning of the log", cleaning.then(() => undefined, () => undefined));
+  return (await cleaning) ?? fail("log_cleaning_running");
+}
+
+/** The timer: what is older than the options LogRetentionDays (0 = for ever) and LogContentDays say. */
+export async function removeExpired(services: Needs): Promise<void> {
+  const { options } = services;
+  const now = seconds(services);
+  const days = options.get("LogRetentionDays");
+  if (days > 0) await cleanOnce(services, now - days * DAY, "");
+  await services.cluster.lease.hold("log-contents", async () => void (await removeBodies(services, now - options.get("LogContentDays") * DAY)), { release: true });
+}
+
+/** undefined when another one is under way. */
+async function cleanOnce(services: Needs, until: number, started_by: string): Promise<number | undefined> {
+  let removed: number | undefined;
+  await services.cluster.lease.hold(
+    STATE,
+    async () => {
+      removed = await clean(services, Math.min(until, seconds(services)), started_by);
+    },
+    { release: true },
+  );
+  return removed;
+}
+
+async function clean(services: Needs, until: number, started_by: string): Promise<number> {
+  const { db } = services;
+  const { logs } = db.t;
+  const old = and(lt(logs.created_at, until), ne(logs.folded, FOLDED.not_yet));
+  const batch = db.q.select({ id: logs.id }).from(logs).where(old).orderBy(asc(logs.created_at), asc(logs.id)).limit(BATCH);
+  const [any] = await batch;
+  // An hourly timer with nothing to do leaves no trace.
+  if (!any && started_by === "") return 0;
+  const now = seconds(services);
+  const state: Stored = { until, started_by, started_at: now, updated_at: now, finished_at: 0, removed: 0 };
+  await db.q.insert(db.t.meta).values({ name: LOG_COMPLETE_SINCE, value: String(until) }).onConflictDoUpdate({
+    target: db.t.meta.name,
+    set: { value: String(until) },
+    setWhere: sql`cast(${db.t.meta.value} as bigint) < ${until}`,
+  });
+  await save(db, state);
+  let saved = performance.now();
+  try {
+    await inBatches(services, async () => {
+      const rows = await db.q.delete(logs).where(inArray(logs.id, batch)).returning({ id: logs.id });
+      state.removed += rows.length;
+      if (performance.now() - saved > SAVE_EVERY_MS) {
+        saved = performance.now();
+        state.updated_at = seconds(services);
+        await save(db, state);
+      }
+      return rows.length;
+    });
+    await removeBodies(services, until);
+  } finally {
+    state.finished_at = state.updated_at = Math.max(1, seconds(services));
+    await save(db, state);
+  }
+  return state.removed;
+}
+
+async function removeBodies(services: Needs, until: number): Promise<void> {
+  const { db } = services;
+  const { log_bodies } = db.t;
+  const old = db.q.select({ id: log_bodies.request_id }).from(log_bodies).where(lt(log_bodies.created_at, until)).limit(BATCH);
+  await inBatches(services, async () => {
+    return (await db.q.delete(log_bodies).where(inArray(log_bodies.request_id, old)).returning({ id: log_bodies.request_id })).length;
+  });
+}
+
+/** Calls `step` until it has removed less than a whole batch; half of the time belongs to others. */
+async function inBatches({ background }: Needs, step: () => Promise<number>): Promise<void> {
+  while (!background.signal.aborted) {
+    const begun = performance.now();
+    if ((await step()) < BATCH) return;
+    await Bun.sleep(performance.now() - begun);
+  }
+}
+
+async function save(db: Db, state: Stored): Promise<void> {
+  const value = JSON.stringify(state);
+  await db.q.insert(db.t.meta).values({ name: STATE, value }).onConflictDoUpdate({ target: db.t.meta.name, set: { value } });
+}
+
+/** The cleaning that is under way, else the last one; null before the first. */
+export async function readCleaning(services: Pick<Services, "db" | "now">): Promise<LogCleaning | null> {
+  const { meta } = services.db.t;
+  const [row] = await services.db.q.select().from(meta).where(eq(meta.name, STATE));
+  if (!row) return null;
+  const { updated_at, ...state } = JSON.parse(row.value) as Stored; // written by save() alone
+  return { ...state, running: state.finished_at === 0 && seconds(services) - updated_at < SILENT_SECONDS };
+}
+
+/** Epoch seconds since when no row was removed, as part of a statement; 0 when none ever was. */
+export const logCompleteSince = (): SQL =>
+  sql`(SELECT coalesce(max(cast(value AS bigint)), 0) FROM meta WHERE name = ${LOG_COMPLETE_SINCE})`;

@@ -1,0 +1,111 @@
+/**
+ * The log as a file: exactly the filtered rows that somebody may see, newest first. Read by key in batches as the caller
+ * takes them, so that any number of rows costs the memory of one batch.
+ */
+import { and, desc } from "drizzle-orm";
+import { type LogFilter, logExportRest, logPlace, type LogView } from "../../../shared/log-list";
+import { ROLE } from "../../../shared/roles";
+import type { UserCtx } from "../../context";
+import { buildInput } from "../../http/coerce";
+import type { PlainDoor } from "../../http/plain";
+import { signedIn } from "../../http/trpc";
+import { conditions, type LogScope } from "./filter";
+import { beyond, present, scopeOf } from "./service";
+
+const BATCH = 500;
+
+type Cell = string | number | boolean;
+type Format = "csv" | "jsonl";
+
+/** Columns of the table, named as on the wire; `time` is created_at for people. */
+const COLUMNS = [
+  "id", "created_at", "time", "type", "username", "user_id", "token_name", "token_id", "group", "model_name", "quota", "prompt_tokens",
+  "completion_tokens", "use_time", "is_stream", "end_reason", "request_id", "ip", "content", "other",
+] as const;
+const ADMIN_COLUMNS = ["channel", "channel_name", "upstream_request_id"] as const;
+type Column = (typeof COLUMNS | typeof ADMIN_COLUMNS)[number];
+
+/**
+ * One cell (RFC 4180). A text that a spreadsheet would take for a formula begins with an apostrophe
+ * (OWASP, CSV injection); numbers are written as they are.
+ */
+export function csvCell(value: Cell): string {
+  if (typeof value !== "string") return String(value);
+  const text = /^[\s\u0000]*[=+\-@\t\r\n＝＋－＠]/u.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const cellOf = (row: LogView, column: Column): Cell => (column === "time" ? new Date(row.created_at * 1000).toISOString() : row[column]);
+
+const columnsOf = (scope: LogScope): readonly Column[] => (scope === "all" ? [...COLUMNS, ...ADMIN_COLUMNS] : COLUMNS);
+
+const line = (cells: readonly string[]): string => `${cells.join(",")}\r\n`;
+
+/** What stands before the first row. The mark tells spreadsheets that it is UTF-8. */
+const headOf = (format: Format, scope: LogScope): string => (format === "csv" ? `\uFEFF${line(columnsOf(scope))}` : "");
+
+function textOf(format: Format, scope: LogScope, rows: readonly LogView[]): string {
+  const columns = columnsOf(scope);
+  return rows
+    .map((row) => (format === "csv" ? line(columns.map((column) => csvCell(cellOf(row, column)))) : `${JSON.stringify(row)}\n`))
+    .join("");
+}
+
+/** Batches of the filtered rows, each behind the last. */
+async function* batches(ctx: UserCtx, scope: LogScope, filter: LogFilter): AsyncGenerator<LogView[]> {
+  const { logs } = ctx.db.t;
+  const where = await conditions(ctx, scope, filter);
+  for (let place: string | undefined; ; ) {
+    const rows = await ctx.db.read
+      .select()
+      .from(logs)
+      .where(and(where, place ? beyond(ctx, place, "behind") : undefined))
+      .orderBy(desc(logs.created_at), desc(logs.id))
+      .limit(BATCH);
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows.map(present(scope));
+    if (rows.length < BATCH) return;
+    place = logPlace(last);
+  }
+}
+
+function bodyOf(ctx: UserCtx, scope: LogScope, filter: LogFilter, format: Format): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const rows = batches(ctx, scope, filter);
+  let head: string | undefined = headOf(format, scope);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await rows.next();
+        const text = (head ?? "") + (done ? "" : textOf(format, scope, value));
+        head = undefined;
+        if (text !== "") controller.enqueue(encoder.encode(text));
+        if (done) controller.close();
+      },
+      cancel: async () => void (await rows.return(undefined)),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+const TYPES: Record<Format, string> = { csv: "text/csv; charset=utf-8", jsonl: "application/x-ndjson; charset=utf-8" };
+
+/** `?format=csv|jsonl` and the filters of the list. An ordinary user gets his own rows, whatever he asks for. */
+export const logExport: PlainDoor = {
+  line: "GET /api/log/export",
+  answer: async (base, request) => {
+    const ctx = signedIn(base, ROLE.user);
+    const scope = scopeOf(ctx);
+    const { format, ...filter } = logExportRest.parse(buildInput(logExportRest, { path: {}, query: new URL(request.url).searchParams, body: undefined }));
+    const name = `weir-log-${new Date(ctx.now()).toISOString().slice(0, 19).replaceAll(":", "-")}.${format}`;
+    return new Response(bodyOf(ctx, scope, filter, format), {
+      headers: {
+        "content-type": TYPES[format],
+        "content-disposition": `attachment; filename="${name}"`,
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+      },
+    });
+  },
+};

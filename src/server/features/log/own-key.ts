@@ -1,0 +1,39 @@
+/** The log of one relay key, for whoever holds it. Source: facts/compatibility.md 1.9; the range: checklist C-647. */
+import { and, desc, eq, gte, lte } from "drizzle-orm";
+import { logStatSelfRest } from "../../../shared/log-list";
+import { seconds } from "../../context";
+import { buildInput } from "../../http/coerce";
+import type { PlainDoor } from "../../http/plain";
+import { keyOf, tokenOfKey } from "../token/own-key";
+import { presentForOwner } from "./present";
+
+/** Existing clients show them all on one page. */
+const MOST_ROWS = 1000;
+const DEFAULT_DAYS = 3;
+
+/** `?key=sk-…` or Authorization: the newest rows of the key; of the last 3 days unless `start_timestamp` says otherwise. */
+export const logOfKey: PlainDoor = {
+  line: "GET /api/log/token",
+  cors: true,
+  answer: async (ctx, request) => {
+    const token = await tokenOfKey(ctx, keyOf(request));
+    const query = new URL(request.url).searchParams;
+    const { start_timestamp: start, end_timestamp: end } = logStatSelfRest.parse(buildInput(logStatSelfRest, { path: {}, query, body: undefined }));
+    const { logs } = ctx.db.t;
+    const rows = await ctx.db.read
+      .select()
+      .from(logs)
+      .where(
+        and(
+          eq(logs.token_id, token.id),
+          eq(logs.user_id, token.user_id),
+          eq(logs.visible, true),
+          gte(logs.created_at, Math.floor(start || seconds(ctx) - DEFAULT_DAYS * 86_400)),
+          end ? lte(logs.created_at, Math.floor(end)) : undefined,
+        ),
+      )
+      .orderBy(desc(logs.created_at), desc(logs.id))
+      .limit(MOST_ROWS);
+    return Response.json({ success: true, message: "", data: rows.map(presentForOwner) }, { headers: { "cache-control": "no-store" } });
+  },
+};

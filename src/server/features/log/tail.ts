@@ -1,0 +1,177 @@
+/**
+ * The live log: new rows pushed to whoever looks (server-sent events). One look at the end of the table a second serves
+ * every listener of this process, and none is taken while nobody listens; rows of other instances are in the table as well.
+ * A listener that reads slowly, and anybody when more comes than a screen can show, is told that rows were left out.
+ */
+import { desc, gt } from "drizzle-orm";
+import { fail } from "../../../shared/errors";
+import { logTailRest, type LogTail, MAX_TAIL_ROWS } from "../../../shared/log-list";
+import { ROLE } from "../../../shared/roles";
+import type { Services } from "../../context";
+import type { LogRow } from "../../db/schema";
+import { buildInput } from "../../http/coerce";
+import type { PlainDoor } from "../../http/plain";
+import { signedIn } from "../../http/trpc";
+import { PING, writeFrame } from "../../relay/sse";
+import { fits } from "./filter";
+import { present, scopeOf } from "./service";
+
+const LOOK_EVERY_MS = 1000;
+const PING_EVERY_MS = 15_000;
+/** After this the listener comes again and is let in anew: his session may have ended. */
+const LISTEN_MS = 300_000;
+/** Postgres commits rows out of the order of their ids: one that comes this late is still seen. */
+const LATE_MS = 10_000;
+const MOST_LISTENERS = 200;
+const MOST_PER_USER = 4;
+/** Events that wait for a slow reader. */
+const BUFFER = 8;
+
+interface Listener {
+  user_id: number;
+  /** `end`: id of the newest row looked at. */
+  take(rows: readonly LogRow[], end: number, skipped: boolean): void;
+}
+
+type Needs = Pick<Services, "db" | "log" | "background">;
+
+/** The rows behind `floor`, newest first, at most a screenful. */
+const newest = ({ db }: Needs, floor: number): Promise<LogRow[]> =>
+  db.read.select().from(db.t.logs).where(gt(db.t.logs.id, floor)).orderBy(desc(db.t.logs.id)).limit(MAX_TAIL_ROWS);
+
+/** Looks at the end of the table while somebody listens. */
+class Watcher {
+  readonly #services: Needs;
+  readonly listeners = new Set<Listener>();
+  #begun = Promise.resolve();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Rows up to this id have been dealt with. */
+  #floor = 0;
+  /** Rows above it that were handed on, and when. */
+  #seen = new Map<number, number>();
+
+  constructor(services: Needs) {
+    this.#services = services;
+  }
+
+  /** Answers the id of the newest row that was dealt with; later ones are handed to the listener. */
+  async join(listener: Listener): Promise<number> {
+    if (this.listeners.size === 0) this.#begun = this.#begin();
+    this.listeners.add(listener);
+    try {
+      await this.#begun;
+    } catch (error) {
+      this.listeners.delete(listener);
+      throw error;
+    }
+    return this.#end();
+  }
+
+  async #begin(): Promise<void> {
+    clearTimeout(this.#timer);
+    const { db } = this.#services;
+    const [last] = await db.read.select({ id: db.t.logs.id }).from(db.t.logs).orderBy(desc(db.t.logs.id)).limit(1);
+    this.#floor = last?.id ?? 0;
+    this.#seen.clear();
+    this.#next();
+  }
+
+  #end(): number {
+    return Math.max(this.#floor, ...this.#seen.keys());
+  }
+
+  #next(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#look(), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    if (this.listeners.size === 0) return;
+    try {
+      const rows = await newest(this.#services, this.#floor);
+      const fresh = rows.filter((row) => !this.#seen.has(row.id));
+      const now = performance.now();
+      for (const row of fresh) this.#seen.set(row.id, now);
+      // A whole screen and nothing known among it: what lies between was not looked at.
+      const skipped = rows.length === MAX_TAIL_ROWS && fresh.length === rows.length;
+      for (const [id, at] of this.#seen) {
+        if (now - at < LATE_MS) continue;
+        this.#floor = Math.max(this.#floor, id);
+        this.#seen.delete(id);
+      }
+      const end = this.#end();
+      if (fresh.length > 0) for (const listener of this.listeners) listener.take(fresh, end, skipped);
+    } catch (err) {
+      this.#services.log.warn({ err }, "the live log could not look for new rows");
+    }
+    this.#next();
+  }
+}
+
+/** `GET /api/log/live` with the filters of the list; `since` = id of the last row that a listener saw, when he comes again. */
+export function createLogTail(services: Needs): PlainDoor {
+  const watcher = new Watcher(services);
+  return {
+    line: "GET /api/log/live",
+    answer: async (base, request) => {
+      const ctx = signedIn(base, ROLE.user);
+      const scope = scopeOf(ctx);
+      const query = new URL(request.url).searchParams;
+      const { since, ...filter } = logTailRest.parse(buildInput(logTailRest, { path: {}, query, body: undefined }));
+      const user_id = ctx.actor.id;
+      const mine = [...watcher.listeners].filter((other) => other.user_id === user_id).length;
+      if (watcher.listeners.size >= MOST_LISTENERS || mine >= MOST_PER_USER) fail("log_tail_full");
+      const wanted = fits(user_id, scope, filter);
+      const show = present(scope);
+      let close = () => {};
+      const body = new ReadableStream<Uint8Array>(
+        {
+          start: async (controller) => {
+            let missed = false;
+            const say = (tail: LogTail) => controller.enqueue(writeFrame(JSON.stringify(tail)));
+            const listener: Listener = {
+              user_id,
+              take: (rows, end, skipped) => {
+                const items = rows.filter(wanted).map(show);
+                missed ||= skipped;
+                if (items.length === 0) return;
+                if ((controller.desiredSize ?? 0) <= 0) {
+                  missed = true;
+                  return;
+                }
+                say({ items, end, skipped: missed });
+                missed = false;
+              },
+            };
+            const ping = setInterval(() => (controller.desiredSize ?? 0) > 0 && controller.enqueue(PING), PING_EVERY_MS);
+            const limit = setTimeout(() => close(), LISTEN_MS);
+            close = () => {
+              close = () => {};
+              clearInterval(ping);
+              clearTimeout(limit);
+              watcher.listeners.delete(listener);
+              services.background.signal.removeEventListener("abort", ended);
+              try {
+                controller.close();
+              } catch {
+                // The listener has gone, and the stream with him.
+              }
+            };
+            const ended = () => close();
+            services.background.signal.addEventListener("abort", ended, { once: true });
+            request.signal.addEventListener("abort", ended, { once: true });
+            const end = await watcher.join(listener);
+            const before = since === undefined ? [] : await newest(services, since);
+            say({ items: before.filter(wanted).map(show), end: Math.max(end, before[0]?.id ?? 0), skipped: before.length === MAX_TAIL_ROWS });
+          },
+          cancel: () => close(),
+        },
+        { highWaterMark: BUFFER },
+      );
+      return new Response(body, {
+        headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no" },
+      });
+    },
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * One notice to one person, by the way he chose. Addresses that he typed go through lib/egress.ts; what a receiver answers
+ * is read for its status alone.
+ */
+import { createHmac } from "node:crypto";
+import type { Notice, NotifyType } from "../../../shared/notice";
+import { noticeText } from "../../../shared/notice";
+import { type Services, seconds } from "../../context";
+import { egressFetch } from "../../lib/egress";
+import { isMailbox } from "../../lib/mail";
+import { userFetch } from "../option/user-fetch";
+import { type NoticeSetting, noticeSetting } from "./setting";
+
+export type Post = Pick<Services, "db" | "env" | "log" | "options" | "secrets" | "background" | "sendMail" | "now">;
+
+export interface Recipient {
+  user_id: number;
+  email: string;
+  /** The JSON of `users.setting`. */
+  setting: NoticeSetting;
+}
+
+export const recipientOf = (row: { id: number; email: string; setting: string }): Recipient => ({
+  user_id: row.id, email: row.email, setting: noticeSetting(row.setting),
+});
+
+/** Receivers are told within this time or not at all. */
+const TIMEOUT_MS = 10_000;
+const ANSWER_BYTES = 64 * 1024;
+
+class NotDelivered extends Error {
+  override readonly name = "NotDelivered";
+}
+
+const mailboxOf = ({ email, setting }: Recipient): string => setting.notification_email || email;
+
+/** Whether there is anywhere to send to. */
+export function isReachable({ options }: Pick<Services, "options">, recipient: Recipient): boolean {
+  const { setting } = recipient;
+  const reachable: Record<NotifyType, boolean> = {
+    email: options.get("SMTPServer") !== "" && isMailbox(mailboxOf(recipient)),
+    webhook: setting.webhook_url !== "",
+    bark: setting.bark_url !== "",
+    gotify: setting.gotify_url !== "" && setting.gotify_token_cipher !== "",
+  };
+  return reachable[setting.notify_type];
+}
+
+/** Sends. Throws AppError (mail_*, address_forbidden), WrongSecret, NotDelivered when the receiver refused, or what the network threw. */
+export async function deliver(post: Post, recipient: Recipient, notice: Notice): Promise<void> {
+  const { setting } = recipient;
+  const { title, content } = noticeText(notice, setting.language);
+  switch (setting.notify_type) {
+    case "email":
+      return post.sendMail({ to: mailboxOf(recipient), subject: `${post.options.get("SystemName")}: ${title}`, text: content });
+    case "webhook": {
+      const body = JSON.stringify({ type: notice.type, title, content, values: Object.values(notice.values), timestamp: seconds(post) });
+      const secret = post.secrets.decrypt("user-secret", setting.webhook_secret_cipher);
+      // The signature alone: the secret itself is never sent.
+      const signature = secret === "" ? undefined : createHmac("sha256", secret).update(body).digest("hex");
+      return call(post, setting.webhook_url, body, signature === undefined ? {} : { "x-webhook-signature": signature });
+    }
+    case "bark":
+      // Bark server, docs/API_V2.md: POST https://<server>/<device key> {title, body}. Some write the address as a template.
+      return call(post, setting.bark_url.split("/{{")[0] ?? "", JSON.stringify({ title, body: content }), {});
+    case "gotify": {
+      // gotify.net, "Push messages": POST /message {title, message, priority}, application token in X-Gotify-Key.
+      const body = JSON.stringify({ title, message: content, priority: setting.gotify_priority });
+      const key = post.secrets.decrypt("user-secret", setting.gotify_token_cipher);
+      return call(post, `${setting.gotify_url.replace(/\/+$/, "")}/message`, body, { "x-gotify-key": key });
+    }
+  }
+}
+
+async function call(post: Post, address: string, body: string, headers: Record<string, string>): Promise<void> {
+  const { status } = await egressFetch(address, {
+    ...userFetch(post),
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json", ...headers },
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: ANSWER_BYTES,
+    signal: post.background.signal,
+  });
+  if (status < 200 || status > 299) throw new NotDelivered(`The receiver answered ${status}`);
+}

@@ -1,0 +1,146 @@
+/**
+ * Who is told what, and when: a user whose balance is low, root when channels were disabled automatically. Nothing here is
+ * on the way of a call: a charge leaves a number in a set, the rest happens a second later. The table `notices` keeps when
+ * somebody was last told, so that all instances together say it once in its time. What could not be delivered is logged and
+ * not said again before its time: a receiver that answers badly has often heard all the same.
+ */
+import { and, eq, gte, inArray, isNull, sql } from "drizzle-orm";
+import type { StatusReason } from "../../../shared/channel-operations";
+import { errorText } from "../../../shared/errors";
+import { LOW_QUOTA_EVERY_SECONDS, type Notice } from "../../../shared/notice";
+import { ROLE } from "../../../shared/roles";
+import { type Services, seconds } from "../../context";
+import type { Db } from "../../db/client";
+import { createCollector } from "../../lib/collector";
+import { quotaText } from "../wallet/quota-text";
+import { deliver, isReachable, type Post, type Recipient, recipientOf } from "./deliver";
+
+const ENABLED_USER = 1;
+const LOOK_AFTER_MS = 1_000;
+/** Users whose balance waits to be looked at; beyond it, their next charge asks again. */
+const MAX_WAITING = 10_000;
+/** Users of one statement. */
+const BATCH = 500;
+/** Deliveries at the same time. */
+const PARALLEL = 8;
+const CHANNELS_AFTER_MS = 15_000;
+export const CHANNELS_EVERY_SECONDS = 600;
+const MAX_CHANNELS = 100;
+
+export interface Notices {
+  /** A user was charged: he may be low now. */
+  charged(user_id: number): void;
+  /** A channel, or one of its keys, was disabled automatically. */
+  channelDisabled(id: number, reason: StatusReason): void;
+}
+
+export function createNotices(post: Post): Notices {
+  const low = createCollector<number, true>(post.background, {
+    name: "low-quota warnings", pauseMs: LOOK_AFTER_MS, max: MAX_WAITING,
+    work: async (users) => void (await warnLowQuota(post, [...users.keys()])),
+  });
+  const channels = createCollector<number, StatusReason>(post.background, {
+    name: "notices of disabled channels", pauseMs: CHANNELS_AFTER_MS, max: MAX_CHANNELS,
+    work: async (disabled) => {
+      if (await tellDisabledChannels(post, disabled)) return;
+      for (const [id, reason] of disabled) channels.add(id, reason); // somebody told root a moment ago
+    },
+  });
+  return {
+    charged: (user_id) => low.add(user_id, true),
+    channelDisabled: (id, reason) => channels.add(id, reason),
+  };
+}
+
+/** Warns those of `ids` whose balance, what running calls hold included, is below their threshold. Answers how many were told. */
+export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<number> {
+  const { users } = post.db.t;
+  let told = 0;
+  for (let from = 0; from < ids.length; from += BATCH) {
+    const rows = await post.db.read
+      .select({
+        id: users.id, email: users.email, setting: users.setting, quota: users.quota,
+        held: sql<number>`(select coalesce(sum(h.amount), 0) from holds as h where h.user_id = users.id)`.mapWith(Number),
+      })
+      .from(users)
+      .where(and(inArray(users.id, ids.slice(from, from + BATCH)), eq(users.status, ENABLED_USER), isNull(users.deleted_at)));
+    const low = rows.flatMap((row) => {
+      const recipient = recipientOf(row);
+      const threshold = recipient.setting.quota_warning_threshold || post.options.get("QuotaRemindThreshold");
+      const balance = row.quota + row.held;
+      return balance < threshold && isReachable(post, recipient) ? [{ recipient, balance, threshold }] : [];
+    });
+    for (let next = 0; next < low.length; next += PARALLEL) {
+      const sent = await Promise.all(
+        low.slice(next, next + PARALLEL).map(async ({ recipient, balance, threshold }) => {
+          if (!(await claim(post, `low-quota:${recipient.user_id}`, LOW_QUOTA_EVERY_SECONDS))) return false;
+          const values = { balance: quotaText(post, balance), threshold: quotaText(post, threshold), link: linkTo(post, "/topup") };
+          return send(post, recipient, { type: "quota_exceed", values });
+        }),
+      );
+      told += sent.filter(Boolean).length;
+    }
+  }
+  return told;
+}
+
+/** Tells every root account that can be reached. False when root was told within CHANNELS_EVERY_SECONDS: later, then. */
+export async function tellDisabledChannels(post: Post, disabled: ReadonlyMap<number, StatusReason>): Promise<boolean> {
+  const { users, channels } = post.db.t;
+  const rows = await post.db.q
+    .select({ id: users.id, email: users.email, setting: users.setting })
+    .from(users)
+    .where(and(gte(users.role, ROLE.root), eq(users.status, ENABLED_USER), isNull(users.deleted_at)));
+  const roots = rows.map(recipientOf).filter((recipient) => isReachable(post, recipient));
+  if (roots.length === 0) return true; // nobody to tell: the log has it
+  if (!(await claim(post, "channels-disabled", CHANNELS_EVERY_SECONDS))) return false;
+  const named = await post.db.q
+    .select({ id: channels.id, name: channels.name })
+    .from(channels)
+    .where(inArray(channels.id, [...disabled.keys()]));
+  await Promise.all(
+    roots.map((root) => {
+      const lines = named.map(({ id, name }) => {
+        const reason = disabled.get(id);
+        return `#${id} ${name}: ${reason ? errorText(reason.code, reason.values, root.setting.language) : ""}`;
+      });
+      return send(post, root, { type: "channel_update", values: { channels: lines.join("\n"), link: linkTo(post, "/channel") } });
+    }),
+  );
+  return true;
+}
+
+/** Takes the right to say `name`, once in `every` seconds among all instances. */
+async function claim(post: Pick<Services, "now"> & { db: Db }, name: string, every: number): Promise<boolean> {
+  const { notices } = post.db.t;
+  const now = seconds(post);
+  const taken = await post.db.q
+    .insert(notices)
+    .values({ name, sent_at: now })
+    .onConflictDoUpdate({ target: notices.name, set: { sent_at: now }, setWhere: sql`${notices.sent_at} <= ${now - every}` })
+    .returning({ name: notices.name });
+  return taken.length > 0;
+}
+
+/** Delivers, or says in the log why not. A process that stops does not wait for a slow receiver. */
+async function send(post: Post, recipient: Recipient, notice: Notice): Promise<boolean> {
+  const { signal } = post.background;
+  const stopped = Promise.withResolvers<never>();
+  const stop = () => stopped.reject(new Error("The process stops"));
+  signal.addEventListener("abort", stop);
+  try {
+    await Promise.race([deliver(post, recipient, notice), stopped.promise]);
+    return true;
+  } catch (err) {
+    const { user_id, setting } = recipient;
+    post.log.warn({ err, user_id, notice: notice.type, by: setting.notify_type }, "a notice could not be delivered");
+    return false;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+const linkTo = ({ options }: Pick<Services, "options">, path: string): string => {
+  const address = options.get("ServerAddress");
+  return address === "" ? "" : `${address.replace(/\/+$/, "")}${path}`;
+};

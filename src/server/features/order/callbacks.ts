@@ -1,0 +1,119 @@
+/**
+ * The calls of the payment gateways. They are no envelopes: easy pay reads the word "success", Stripe a status. Nothing is
+ * believed without its signature, and nothing is signed with an empty secret. Every call is kept.
+ */
+import type { Verdict } from "../../../shared/order";
+import type { Services } from "../../context";
+import { seconds } from "../../context";
+import { withoutNul } from "../../db/sql";
+import { readLimited, ResponseTooLarge } from "../../lib/egress";
+import { epayConfig, readEpayNotice } from "./epay";
+import { endOrder, isSettled, settlePayment } from "./settle";
+import { isStripeSignature, readStripeEvent, stripeConfig } from "./stripe";
+
+/** Bytes of a callback's body that are read. */
+const MOST_READ = 256 * 1024;
+/** Characters that are kept of a call that carried the right signature, and of any other. */
+const MOST_KEPT = 16 * 1024;
+const MOST_KEPT_OF_STRANGERS = 2 * 1024;
+/** Calls of strangers that are kept in an hour, of all instances together: what anybody may send must not fill the disk. */
+const STRANGERS_AN_HOUR = 300;
+
+type Door = (services: Services, request: Request, ip: string) => Promise<Response>;
+
+async function bodyOf(request: Request): Promise<string | undefined> {
+  try {
+    return await readLimited(new Response(request.body), MOST_READ);
+  } catch (error) {
+    if (error instanceof ResponseTooLarge) return undefined;
+    throw error;
+  }
+}
+
+interface Call {
+  provider: "epay" | "stripe";
+  trade_no: string;
+  ip: string;
+  body: string;
+}
+
+const rowOf = (services: Services, call: Call, most: number) => ({
+  provider: call.provider,
+  trade_no: withoutNul(call.trade_no).slice(0, 64),
+  received_at: seconds(services),
+  ip: call.ip,
+  body: withoutNul(call.body).slice(0, most),
+});
+
+/** Keeps a call that was not believed, up to so many an hour; beyond that the process log alone says so. */
+async function keepStranger(services: Services, call: Call, verdict: Verdict): Promise<void> {
+  services.log.warn({ provider: call.provider, ip: call.ip, verdict }, "a payment callback was refused");
+  const { allowed } = await services.cluster.counter.take("payment-callbacks:refused", 1, STRANGERS_AN_HOUR, 3600);
+  if (!allowed) return;
+  const { payment_callbacks } = services.db.t;
+  await services.db.q.insert(payment_callbacks).values({ ...rowOf(services, call, MOST_KEPT_OF_STRANGERS), verdict }).returning({ id: payment_callbacks.id });
+}
+
+async function keepNoted(services: Services, call: Call): Promise<void> {
+  const { payment_callbacks } = services.db.t;
+  await services.db.q.insert(payment_callbacks).values({ ...rowOf(services, call, MOST_KEPT), verdict: "noted" }).returning({ id: payment_callbacks.id });
+}
+
+function report(services: Services, call: Call, verdict: Verdict): boolean {
+  if (isSettled(verdict)) return true;
+  services.log.error({ provider: call.provider, trade_no: call.trade_no, verdict }, "a reported payment fits no order; see payment_callbacks");
+  return false;
+}
+
+/** GET and POST /api/user/epay/notify. A gateway repeats its call until it reads "success". */
+export const epayNotify: Door = async (services, request, ip) => {
+  const say = (word: "success" | "fail") => new Response(word, { headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" } });
+  const { search } = new URL(request.url);
+  const form = request.method === "POST" ? await bodyOf(request) : "";
+  // A form has its parameters in the body; some gateways post with an empty one.
+  const parameters = new URLSearchParams(form || search);
+  const trade_no = parameters.get("out_trade_no") ?? "";
+  const kept = new URLSearchParams(parameters);
+  kept.delete("sign");
+  const call: Call = { provider: "epay", trade_no, ip, body: kept.toString() };
+  const config = epayConfig(services.options);
+  const notice = config && form !== undefined ? readEpayNotice(config, parameters) : undefined;
+  if (!notice || notice.kind === "refused") {
+    await keepStranger(services, call, notice?.verdict ?? (config ? "malformed" : "closed"));
+    return say("fail");
+  }
+  if (notice.kind === "unpaid") {
+    await keepNoted(services, call);
+    return say("success");
+  }
+  const verdict = await settlePayment(services, notice.payment, rowOf(services, call, MOST_KEPT));
+  return say(report(services, call, verdict) ? "success" : "fail");
+};
+
+/** POST /api/stripe/webhook. Stripe repeats an event for three days until it is answered with 2xx. */
+export const stripeWebhook: Door = async (services, request, ip) => {
+  const say = (status: number, verdict: Verdict) => Response.json({ received: status === 200, verdict }, { status, headers: { "cache-control": "no-store" } });
+  const body = (await bodyOf(request)) ?? "";
+  const config = stripeConfig(services.options, services.env);
+  const call: Call = { provider: "stripe", trade_no: "", ip, body };
+  const refuse = async (status: number, verdict: Verdict) => {
+    await keepStranger(services, call, verdict);
+    return say(status, verdict);
+  };
+  if (!config) return refuse(403, "closed");
+  const signature = request.headers.get("stripe-signature") ?? "";
+  if (!isStripeSignature(signature, body, config.webhook_secret, seconds(services))) return refuse(400, "signature");
+  const state = readStripeEvent(body);
+  if (!state) return refuse(400, "malformed");
+  if (state.kind === "paid") {
+    call.trade_no = state.payment.trade_no;
+    const verdict = await settlePayment(services, state.payment, rowOf(services, call, MOST_KEPT));
+    return say(report(services, call, verdict) ? 200 : 400, verdict);
+  }
+  if (state.kind === "ended") {
+    call.trade_no = state.trade_no;
+    await endOrder(services, state.trade_no, state.status, "stripe");
+  }
+  await keepNoted(services, call);
+  return say(200, "noted");
+};

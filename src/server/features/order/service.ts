@@ -1,0 +1,246 @@
+/** Verbs on orders: what a top-up costs, starting a payment, the histories, completing a lost order by hand. */
+import { and, desc, eq, or, type SQL } from "drizzle-orm";
+import { policyOrigin } from "../../../shared/content";
+import type { Page } from "../../../shared/envelope";
+import { fail } from "../../../shared/errors";
+import {
+  moneyText,
+  type OrderAdminView,
+  type OrderStatus,
+  type OrderView,
+  payableCents,
+  type PaymentCallbackView,
+  type PaymentForm,
+  type PaymentProvider,
+  PAYMENT_PROVIDERS,
+  payMethodType,
+  PENDING_MAX,
+  TOPUP_MAX,
+  type TopupInfo,
+} from "../../../shared/order";
+import { QUOTA_PICKS } from "../../../shared/quota";
+import { mayActOn } from "../../../shared/roles";
+import { type Ctx, seconds, type Services, type UserCtx } from "../../context";
+import { run } from "../../db/client";
+import type { OrderRow } from "../../db/schema";
+import { contains, count, withoutNul } from "../../db/sql";
+import { randomText } from "../../lib/secrets";
+import { eventRow } from "../log/record";
+import { epayConfig, epayForm, EPAY_CURRENCY } from "./epay";
+import { presentForAdmin, presentOrder } from "./present";
+import { completeSteps, statusText } from "./settle";
+import { openStripeSession, stripeConfig, StripeRefusal } from "./stripe";
+
+/** Whether anything online can be paid with (C-307). */
+export const onlineTopupEnabled = ({ options, env }: Pick<Services, "options" | "env">): boolean =>
+  epayConfig(options) !== undefined || stripeConfig(options, env) !== undefined;
+
+/** The origins that the console may post a payment form to (C-494). */
+export function paymentOrigins({ options }: Pick<Services, "options">): string[] {
+  const gateway = epayConfig(options);
+  const origin = gateway && policyOrigin(gateway.address);
+  return origin ? [origin] : [];
+}
+
+export function topupInfo({ options, env }: Pick<Services, "options" | "env">): TopupInfo {
+  return {
+    enable_online_topup: epayConfig(options) !== undefined,
+    enable_stripe_topup: stripeConfig(options, env) !== undefined,
+    pay_methods: options.get("PayMethods"),
+    min_topup: options.get("MinTopUp"),
+    stripe_min_topup: options.get("StripeMinTopUp"),
+    stripe_currency: options.get("StripeCurrency"),
+    amount_options: QUOTA_PICKS,
+    topup_link: options.get("TopUpLink"),
+  };
+}
+
+/** Price of a dollar, least number of dollars and currency, by who takes the money. */
+function terms({ options }: Pick<Services, "options">, provider: PaymentProvider) {
+  return {
+    epay: { price: options.get("Price"), minimum: options.get("MinTopUp"), currency: EPAY_CURRENCY },
+    stripe: { price: options.get("StripeUnitPrice"), minimum: options.get("StripeMinTopUp"), currency: options.get("StripeCurrency") },
+  }[provider];
+}
+
+interface Quote {
+  quota: number;
+  /** "73.00" */
+  money: string;
+  currency: string;
+}
+
+/** What `amount` dollars cost the caller; refuses what cannot be ordered. */
+export function quote(ctx: UserCtx, provider: PaymentProvider, amount: number, least = 1): Quote {
+  const open = provider === "epay" ? epayConfig(ctx.options) : stripeConfig(ctx.options, ctx.env);
+  if (!open) fail("topup_disabled");
+  const { price, minimum, currency } = terms(ctx, provider);
+  if (amount < Math.max(minimum, least)) fail("topup_too_small", { minimum: Math.max(minimum, least) });
+  const quota = Math.round(amount * ctx.options.get("QuotaPerUnit"));
+  if (amount > TOPUP_MAX || !Number.isSafeInteger(quota)) fail("topup_too_large", { maximum: TOPUP_MAX });
+  const ratios = ctx.options.get("TopupGroupRatio");
+  const ratio = Object.hasOwn(ratios, ctx.actor.group) ? ratios[ctx.actor.group] : undefined;
+  const cents = payableCents(amount, price, ratio);
+  if (cents < 1n) fail("topup_money_too_small");
+  return { quota, money: moneyText(cents), currency };
+}
+
+/** Seconds until a new order is first asked about. */
+export const FIRST_CHECK = 60;
+
+async function createOrder(ctx: UserCtx, provider: PaymentProvider, amount: number, payment_method: string, quoted: Quote): Promise<OrderRow> {
+  const { orders } = ctx.db.t;
+  const own = and(eq(orders.user_id, ctx.actor.id), eq(orders.status, "pending"));
+  const [waiting] = await ctx.db.q.select({ n: count() }).from(orders).where(own);
+  if ((waiting?.n ?? 0) >= PENDING_MAX) fail("orders_pending_too_many");
+  const now = seconds(ctx);
+  const [order] = await ctx.db.q
+    .insert(orders)
+    .values({
+      trade_no: `USR${ctx.actor.id}NO${randomText(6)}${now}`,
+      user_id: ctx.actor.id,
+      amount,
+      ...quoted,
+      provider,
+      payment_method,
+      create_time: now,
+      next_check_at: now + FIRST_CHECK,
+    })
+    .returning();
+  return order ?? fail("internal");
+}
+
+/** Where the payer comes back to. */
+const walletPage = ({ options }: Pick<Services, "options">): string =>
+  `${options.get("ServerAddress") || options.get("CustomCallbackAddress") || fail("callback_address_missing")}/topup`;
+
+/** An easy-pay order and the form that pays it. */
+export async function pay(ctx: UserCtx, amount: number, given: string): Promise<PaymentForm> {
+  const type = payMethodType(given.trim());
+  const config = epayConfig(ctx.options) ?? fail("topup_disabled");
+  const method = ctx.options.get("PayMethods").find((candidate) => candidate.type === type) ?? fail("payment_method_unknown");
+  const quoted = quote(ctx, "epay", amount, method.min_topup);
+  const page = walletPage(ctx);
+  const callback = ctx.options.get("CustomCallbackAddress") || ctx.options.get("ServerAddress");
+  const order = await createOrder(ctx, "epay", amount, type, quoted);
+  return epayForm(config, order, `${callback}${EPAY_NOTIFY_PATH}`, page);
+}
+
+export const EPAY_NOTIFY_PATH = "/api/user/epay/notify";
+
+/** A Stripe order; answers the address of its payment page. */
+export async function payByCard(ctx: UserCtx, amount: number): Promise<string> {
+  const config = stripeConfig(ctx.options, ctx.env) ?? fail("topup_disabled");
+  const quoted = quote(ctx, "stripe", amount);
+  const page = walletPage(ctx);
+  const { orders } = ctx.db.t;
+  const order = await createOrder(ctx, "stripe", amount, "card", quoted);
+  try {
+    const opened = await openStripeSession(config, order, page, `${ctx.options.get("SystemName")} $${amount}`);
+    await ctx.db.q.update(orders).set({ provider_ref: opened.id }).where(eq(orders.id, order.id)).returning({ id: orders.id });
+    return opened.url;
+  } catch (error) {
+    await ctx.db.q
+      .update(orders)
+      .set({ status: "failed", next_check_at: 0 })
+      .where(and(eq(orders.id, order.id), eq(orders.status, "pending")))
+      .returning({ id: orders.id });
+    ctx.log.warn({ err: error, trade_no: order.trade_no }, "Stripe opened no session");
+    // What is wrong with the amount concerns the payer; a wrong key is the operator's business and stands in the log.
+    const detail = error instanceof StripeRefusal && error.status === 400 ? error.message : PAYMENT_PROVIDERS.stripe[ctx.lang];
+    return fail("payment_gateway_failed", { detail }, error);
+  }
+}
+
+/** One of the caller's own orders. */
+export async function ownOrder(ctx: UserCtx, trade_no: string): Promise<OrderView> {
+  const { orders } = ctx.db.t;
+  const [row] = await ctx.db.q.select().from(orders).where(and(eq(orders.trade_no, trade_no), eq(orders.user_id, ctx.actor.id)));
+  return row ? presentOrder(row) : fail("order_not_found");
+}
+
+interface Paging {
+  p: number;
+  page_size: number;
+}
+
+/** The caller's orders, newest first. */
+export async function pageOwnOrders(ctx: UserCtx, { p, page_size }: Paging): Promise<Page<OrderView>> {
+  const { orders } = ctx.db.t;
+  const where = eq(orders.user_id, ctx.actor.id);
+  const [[all], rows] = await Promise.all([
+    ctx.db.read.select({ n: count() }).from(orders).where(where),
+    ctx.db.read.select().from(orders).where(where).orderBy(desc(orders.id)).limit(page_size).offset((p - 1) * page_size),
+  ]);
+  return { items: rows.map(presentOrder), page: p, page_size, total: all?.n ?? 0 };
+}
+
+/** Everybody's orders, newest first. */
+export async function pageOrders(
+  ctx: Ctx,
+  { p, page_size, keyword = "", status }: Paging & { keyword?: string; status?: OrderStatus },
+): Promise<Page<OrderAdminView>> {
+  const { orders, users } = ctx.db.t;
+  const text = withoutNul(keyword.trim());
+  const id: SQL | undefined = /^\d{1,15}$/.test(text) ? eq(orders.user_id, Number(text)) : undefined;
+  const named = text === "" ? undefined : or(contains(orders.trade_no, text), contains(users.username, text), id);
+  const where = and(named, status ? eq(orders.status, status) : undefined);
+  const joined = eq(users.id, orders.user_id);
+  const [[all], rows] = await Promise.all([
+    ctx.db.read.select({ n: count() }).from(orders).leftJoin(users, joined).where(where),
+    ctx.db.read
+      .select({ order: orders, username: users.username })
+      .from(orders)
+      .leftJoin(users, joined)
+      .where(where)
+      .orderBy(desc(orders.id))
+      .limit(page_size)
+      .offset((p - 1) * page_size),
+  ]);
+  return { items: rows.map(({ order, username }) => presentForAdmin(order, username ?? "")), page: p, page_size, total: all?.n ?? 0 };
+}
+
+/** What providers reported about an order, newest first, fifty at most. */
+export async function orderCallbacks(ctx: Ctx, trade_no: string): Promise<PaymentCallbackView[]> {
+  const { id, received_at, ip, body, verdict } = ctx.db.t.payment_callbacks;
+  const { payment_callbacks: t } = ctx.db.t;
+  return ctx.db.read.select({ id, received_at, ip, body, verdict }).from(t).where(eq(t.trade_no, trade_no)).orderBy(desc(t.id)).limit(50);
+}
+
+/**
+ * An administrator vouches that an order was paid. Like every change of somebody's quota it needs the hierarchy's leave;
+ * it leaves a log row of the user, one of the administrator, and an audit line.
+ */
+export async function completeOrder(ctx: UserCtx, trade_no: string): Promise<void> {
+  const { orders, users, logs, audit_log } = ctx.db.t;
+  await ctx.db.tx(
+    function* (q) {
+      const [order] = yield* run(q.select().from(orders).where(eq(orders.trade_no, trade_no)));
+      if (!order) fail("order_not_found");
+      const [owner] = yield* run(q.select({ id: users.id, username: users.username, role: users.role }).from(users).where(eq(users.id, order.user_id)));
+      if (!owner) fail("user_not_found");
+      const refusal = mayActOn(ctx.actor, owner, "update");
+      if (refusal) fail(refusal);
+      const verdict = yield* completeSteps(ctx, q, order, { completed_by: ctx.actor.id });
+      if (verdict !== "credited") fail("order_not_payable", { status: statusText(order.status, ctx.lang) });
+      const content = `为用户 ${owner.username}（ID ${owner.id}）补单，订单号 ${trade_no}`;
+      const other = { event: "order_completed", order_id: order.id, trade_no, user_id: owner.id, quota: order.quota };
+      const row = eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other });
+      yield* run(q.insert(logs).values(row).returning({ id: logs.id }));
+      const line = {
+        created_at: seconds(ctx),
+        actor_id: ctx.actor.id,
+        actor_name: ctx.actor.username,
+        action: "order.complete",
+        target_type: "order",
+        target_id: trade_no,
+        before: JSON.stringify({ status: order.status }),
+        after: JSON.stringify({ status: "success", user_id: owner.id, quota: order.quota }),
+        ip: ctx.ip,
+        request_id: ctx.request_id,
+      };
+      yield* run(q.insert(audit_log).values(line).returning({ id: audit_log.id }));
+    },
+    { durable: true },
+  );
+}

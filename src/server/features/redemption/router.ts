@@ -1,0 +1,83 @@
+/** Doors of redemption codes. The console uses the same procedures as scripts. */
+import {
+  redeemInput,
+  redemptionCreate,
+  redemptionId,
+  redemptionList,
+  redemptionPut,
+  redemptionSearch,
+  redemptionStatusUpdate,
+  redemptionUpdate,
+} from "../../../shared/redemption";
+import { adminProcedure, router, userProcedure } from "../../http/trpc";
+import { presentRedemption } from "./present";
+import {
+  createRedemptions,
+  deleteInvalidRedemptions,
+  deleteRedemption,
+  findRedemption,
+  pageRedemptions,
+  redeem,
+  setRedemptionStatus,
+  updateRedemption,
+} from "./service";
+
+export const redemptionRouter = router({
+  /** A mutation, so that it is never retried by itself. Answers the units that were added. */
+  redeem: userProcedure
+    .meta({ rest: "POST /api/user/topup", summary: "Redeem a code", critical: true })
+    .input(redeemInput)
+    .mutation(({ ctx, input }) => redeem(ctx, input.key)),
+
+  list: adminProcedure
+    .meta({ rest: "GET /api/redemption/", summary: "Redemption codes, newest first" })
+    .input(redemptionList)
+    .query(async ({ ctx, input }) => {
+      const page = await pageRedemptions(ctx, input);
+      return { ...page, items: page.items.map((row) => presentRedemption(ctx, row)) };
+    }),
+
+  search: adminProcedure
+    .meta({ rest: "GET /api/redemption/search", summary: "Redemption codes by id, name and state" })
+    .input(redemptionSearch)
+    .query(async ({ ctx, input }) => {
+      const page = await pageRedemptions(ctx, input);
+      return { ...page, items: page.items.map((row) => presentRedemption(ctx, row)) };
+    }),
+
+  get: adminProcedure
+    .meta({ rest: "GET /api/redemption/{id}", summary: "One redemption code" })
+    .input(redemptionId)
+    .query(async ({ ctx, input }) => presentRedemption(ctx, await findRedemption(ctx, input.id))),
+
+  /** All or nothing; answers the codes. */
+  create: adminProcedure
+    .meta({ rest: "POST /api/redemption/", summary: "Create redemption codes" })
+    .input(redemptionCreate)
+    .mutation(({ ctx, input }) => createRedemptions(ctx, input)),
+
+  put: adminProcedure
+    .meta({ rest: "PUT /api/redemption/", summary: "Change an unused code; with ?status_only only its status" })
+    .input(redemptionPut)
+    .mutation(async ({ ctx, input: { id, status_only, status, ...change } }) => {
+      const row = status_only ? await setRedemptionStatus(ctx, id, status ?? 0) : await updateRedemption(ctx, id, change);
+      return presentRedemption(ctx, row);
+    }),
+
+  update: adminProcedure
+    .input(redemptionUpdate)
+    .mutation(async ({ ctx, input: { id, ...change } }) => presentRedemption(ctx, await updateRedemption(ctx, id, change))),
+
+  setStatus: adminProcedure
+    .input(redemptionStatusUpdate)
+    .mutation(async ({ ctx, input }) => presentRedemption(ctx, await setRedemptionStatus(ctx, input.id, input.status))),
+
+  delete: adminProcedure
+    .meta({ rest: "DELETE /api/redemption/{id}", summary: "Delete a code; unused it stops working" })
+    .input(redemptionId)
+    .mutation(({ ctx, input }) => deleteRedemption(ctx, input.id)),
+
+  deleteInvalid: adminProcedure
+    .meta({ rest: "DELETE /api/redemption/invalid", summary: "Delete used, disabled and expired codes; answers how many" })
+    .mutation(({ ctx }) => deleteInvalidRedemptions(ctx)),
+});

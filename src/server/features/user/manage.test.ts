@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { and, eq } from "drizzle-orm";
+import { ENGINES } from "../../../../tests/kit/databases";
+import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
+import { ROLE } from "../../../shared/roles";
+import { randomText } from "../../lib/secrets";
+import { audit } from "../wallet/audit";
+import { erasedName } from "./personal-data";
+
+const PASSWORD = "a password 1";
+
+for (const engine of ENGINES) {
+  describe(`user management on ${engine}`, () => {
+    let h: Harness;
+    let root: Person;
+    let admin: Person;
+    const announced: string[] = [];
+    beforeAll(async () => {
+      h = await openHarness(engine);
+      root = await h.person({ role: ROLE.root });
+      admin = await h.person({ role: ROLE.admin });
+      h.services.cluster.bus.subscribe("users", (id) => void announced.push(id));
+    }, HOOK_MS);
+    afterAll(() => h?.close());
+
+    const create = async (by: Person, fields: object = {}) => {
+      const { body } = await by.rest("POST", "/api/user/", { username: randomText(8), password: PASSWORD, ...fields });
+      expect(body.message).toBe("");
+      return body.data as { id: number; username: string };
+    };
+    const rowOf = async (id: number) => {
+      const { q, t } = h.services.db;
+      const [row] = await q.select().from(t.users).where(eq(t.users.id, id));
+      if (!row) throw new Error("no such user");
+      return row;
+    };
+    const acts = async (id: number) => {
+      const { q, t } = h.services.db;
+      return q.select().from(t.audit_log).where(and(eq(t.audit_log.target_type, "user"), eq(t.audit_log.target_id, String(id)))).orderBy(t.audit_log.id);
+    };
+    const findings = async () => {
+      const found = [];
+      for await (const finding of audit(h.services.db)) found.push(finding);
+      return found;
+    };
+
+    test("a created account signs in by its password, is of role 1 in the default group, and owns what new users get", async () => {
+      await h.services.options.set("QuotaForNewUser", "1234");
+      const made = await create(admin, { display_name: "" });
+      await h.services.options.set("QuotaForNewUser", "0");
+      expect(made).toMatchObject({ role: 1, status: 1, group: "default", quota: 1234, display_name: made.username, DeletedAt: null, github_id: "", inviter_id: 0 });
+      const signedIn = await h.guest.rest("POST", "/api/user/login", { username: made.username, password: PASSWORD });
+      expect(signedIn.body).toMatchObject({ success: true, data: { id: made.id } });
+      expect(announced).toContain(String(made.id));
+      expect(await findings()).toEqual([]);
+    });
+
+    test("creating without name or password, with a taken name, a long name, a short password or too high a role is refused in words", async () => {
+      const { username } = await create(admin);
+      const told = async (by: Person, body: object) => (await by.rest("POST", "/api/user/", body)).body.message;
+      for (const body of [{}, { username: "", password: "" }, { username: " ", password: PASSWORD }, { username: "x", password: "" }, { username: null, password: null }, { username: ["a"], password: {} }]) {
+        expect([body, await told(admin, body)]).toEqual([body, "用户名和密码不能为空！"]);
+      }
+      expect(await told(admin, { username, password: PASSWORD })).toBe("用户名已被使用");
+      expect(await told(admin, { username: "x".repeat(13), password: PASSWORD })).toContain("用户名长度");
+      expect(await told(admin, { username: "fresh", password: "1234567" })).toBe("密码长度不得小于 8 位！");
+      expect(await told(admin, { username: "fresh", password: PASSWORD, role: 10 })).toContain("权限大于等于自己");
+      expect(await told(admin, { username: "fresh", password: PASSWORD, role: 100 })).toContain("权限大于等于自己");
+      expect(await told(root, { username: "fresh", password: PASSWORD, role: 100 })).toContain("权限大于等于自己");
+      expect(await create(root, { role: 10 })).toMatchObject({ role: 10 });
+    });
+
+    test("of two accounts of one name made at once, one is there", async () => {
+      const username = randomText(8);
+      const answers = await Promise.all([1, 2, 3].map(() => admin.rest("POST", "/api/user/", { username, password: PASSWORD })));
+      expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
+    });
+
+    test("no call is for ordinary users, and role 10 reaches neither role 10 nor role 100", async () => {
+      const user = await h.person();
+      const { id } = await create(admin);
+      const calls: [string, string, object?][] = [
+        ["GET", "/api/user/"], ["GET", "/api/user/search?keyword=a"], ["GET", `/api/user/${id}`],
+        ["POST", "/api/user/", { username: "zz", password: PASSWORD }], ["PUT", "/api/user/", { id, quota: 5 }],
+        ["POST", "/api/user/manage", { id, action: "delete" }],
+      ];
+      for (const [method, path, body] of calls) {
+        expect((await user.rest(method, path, body)).body).toMatchObject({ success: false, message: "无权进行此操作，权限不足" });
+        expect((await h.guest.rest(method, path, body)).status).toBe(401);
+      }
+      const peer = await h.person({ role: ROLE.admin });
+      for (const target of [peer, root]) {
+        const other = target.ctx.actor.id;
+        const before = await rowOf(other);
+        const told = [
+          (await admin.rest("GET", `/api/user/${other}`)).body,
+          (await admin.rest("PUT", "/api/user/", { id: other, display_name: "taken over", password: PASSWORD })).body,
+          ...(await Promise.all(["promote", "demote", "disable", "enable", "delete"].map(async (action) => (await admin.rest("POST", "/api/user/manage", { id: other, action })).body))),
+        ];
+        for (const body of told) expect(body.success).toBe(false);
+        expect(await rowOf(other)).toEqual(before);
+      }
+      expect((await admin.rest("GET", `/api/user/${admin.ctx.actor.id}`)).body.data.id).toBe(admin.ctx.actor.id);
+      expect((await admin.rest("PUT", "/api/user/", { id: admin.ctx.actor.id, quota: 1e9 })).body.success).toBe(false);
+    });
+
+    test("the five actions change what they say, answer the new state, and are refused where nothing would change", async () => {
+      const { id } = await create(root);
+      const manage = async (by: Person, action: string) => (await by.rest("POST", "/api/user/manage", { id, action })).body;
+      expect((await manage(admin, "promote")).message).toBe("普通管理员无法提升其他用户为管理员");
+      expect((await manage(root, "promote")).data).toMatchObject({ role: 10, status: 1 });
+      expect((await manage(root, "promote")).message).toBe("该用户已经是管理员");
+      expect((await manage(root, "demote")).data).toMatchObject({ role: 1, status: 1 });
+      expect((await manage(root, "demote")).success).toBe(false);
+      expect((await manage(admin, "enable")).success).toBe(false);
+      expect((await manage(admin, "disable")).data).toMatchObject({ role: 1, status: 2 });
+      expect((await manage(admin, "disable")).success).toBe(false);
+      expect((await manage(admin, "enable")).data).toMatchObject({ role: 1, status: 1 });
+      for (const action of ["fly", "", "toString"]) expect((await manage(root, action)).message).toBe("未知的操作");
+      expect((await root.rest("POST", "/api/user/manage", { id: 999_999, action: "disable" })).body.message).toBe("用户不存在");
+      expect((await acts(id)).map((act) => act.action)).toEqual(["user.create", "user.promote", "user.demote", "user.disable", "user.enable"]);
+    });
+
+    test("deleting ends sign-ins and keys, keeps name and log, frees identities, and cannot be undone", async () => {
+      const { id, username } = await create(admin);
+      const { q, t } = h.services.db;
+      await q.insert(t.sessions).values({ token_hash: `h${id}`, user_id: id, created_at: 1, last_seen_at: 1, expires_at: 9e9 });
+      await q.insert(t.identities).values({ user_id: id, provider: "github", subject: `s${id}`, created_at: 1 });
+      await q.insert(t.logs).values({ request_id: `r${id}`, created_at: 1, type: 3, user_id: id, username, folded: 2 });
+      expect((await admin.rest("GET", `/api/user/${id}`)).body.data.github_id).toBe(`s${id}`);
+      const { body } = await admin.rest("POST", "/api/user/manage", { id, action: "delete" });
+      expect(body).toMatchObject({ success: true, data: { status: 1, role: 1 } });
+      expect(await q.select().from(t.sessions).where(eq(t.sessions.user_id, id))).toEqual([]);
+      expect(await q.select().from(t.identities).where(eq(t.identities.user_id, id))).toEqual([]);
+      const listed = (await admin.rest("GET", `/api/user/search?keyword=${username}`)).body.data.items[0];
+      expect(listed).toMatchObject({ id, username, github_id: "" });
+      expect(listed.DeletedAt).toMatch(/^\d{4}-\d\d-\d\dT/);
+      const log = (await admin.rest("GET", `/api/log/?username=${username}`)).body.data;
+      expect(log.items).toHaveLength(1);
+      for (const action of ["enable", "disable", "promote", "demote", "delete"]) {
+        expect((await root.rest("POST", "/api/user/manage", { id, action })).body.message).toBe("该用户已注销，无法恢复");
+      }
+      expect((await root.rest("PUT", "/api/user/", { id, display_name: "back" })).body.success).toBe(false);
+      expect((await admin.rest("POST", "/api/user/", { username, password: PASSWORD })).body.message).toBe("用户名已被使用");
+      expect((await h.guest.rest("POST", "/api/user/login", { username, password: PASSWORD })).body.success).toBe(false);
+    });
+
+    test("a quota that is sent is booked as the difference; a balance is never overwritten, nor taken below nothing", async () => {
+      const { id } = await create(admin);
+      const put = async (body: object) => (await admin.rest("PUT", "/api/user/", { id, ...body })).body;
+      expect((await put({ quota: 1000 })).data.quota).toBe(1000);
+      expect((await put({ quota: 1000, display_name: "same" })).data).toMatchObject({ quota: 1000, display_name: "same" });
+      expect((await put({ quota: 400 })).data.quota).toBe(400);
+      expect((await put({ quota: -1 })).message).toBe("额度不足以扣减，当前余额：400");
+      for (const quota of [1.5, "abc", [1], 1e16]) expect((await put({ quota })).message).toBe("额度必须是整数");
+      // The console sends the difference; the same call twice counts once.
+      const adjust = { id, add_quota: -100, note: "合同 7", adjust_key: "a-key-of-one-click" };
+      const [a, b] = await Promise.all([admin.call.user.update(adjust), admin.call.user.update(adjust)]);
+      expect([a.quota, b.quota]).toEqual([300, 300]);
+      await expect(admin.call.user.update({ id, add_quota: -301 })).rejects.toThrow();
+      const { items } = await admin.call.user.credits({ id });
+      expect(items.map((entry) => [entry.amount, entry.kind, entry.note])).toEqual([[-100, "adjust", "合同 7"], [-600, "adjust", ""], [1000, "adjust", ""]]);
+      const { q, t } = h.services.db;
+      const rows = await q.select().from(t.logs).where(eq(t.logs.user_id, id)).orderBy(t.logs.id);
+      expect(rows.map((row) => [row.type, row.quota])).toEqual([[3, 0], [3, 0], [3, 0]]);
+      expect(await findings()).toEqual([]);
+    });
+
+    test("fifty deductions at once of a balance for ten take ten", async () => {
+      const { id } = await create(admin);
+      await admin.rest("PUT", "/api/user/", { id, quota: 100 });
+      const done = await Promise.all(Array.from({ length: 50 }, () => admin.call.user.update({ id, add_quota: -10 }).then(() => 1, () => 0)));
+      expect(done.reduce<number>((sum, n) => sum + n, 0)).toBe(10);
+      expect((await rowOf(id)).quota).toBe(0);
+      expect(await findings()).toEqual([]);
+    });
+
+    test("an edit sets what is sent: absent and read-only fields stay, an empty password too, a new one ends the sessions", async () => {
+      const { id, username } = await create(admin);
+      const { q, t } = h.services.db;
+      const hash = (await rowOf(id)).password_hash;
+      const echo = (await admin.rest("GET", `/api/user/${id}`)).body.data;
+      await admin.rest("PUT", "/api/user/", { ...echo, password: "", role: 100, status: 2, used_quota: 77, aff_quota: 99, email: "x@example.com", group: "vip", rpm: 60 });
+      expect(await rowOf(id)).toMatchObject({ username, role: 1, status: 1, used_quota: 0, aff_quota: 0, email: "", group: "vip", rpm: 60, password_hash: hash });
+      await q.insert(t.sessions).values({ token_hash: `e${id}`, user_id: id, created_at: 1, last_seen_at: 1, expires_at: 9e9 });
+      await admin.rest("PUT", "/api/user/", { id, password: "another password" });
+      expect(await q.select().from(t.sessions).where(eq(t.sessions.user_id, id))).toEqual([]);
+      expect((await h.guest.rest("POST", "/api/user/login", { username, password: "another password" })).body.success).toBe(true);
+      const told = async (body: object) => (await admin.rest("PUT", "/api/user/", { id, ...body })).body.message;
+      expect(await told({ group: "nowhere" })).toBe("分组 nowhere 不存在");
+      expect(await told({ group: "constructor" })).toBe("分组 constructor 不存在");
+      expect(await told({ username: root.ctx.actor.username })).toBe("用户名已被使用");
+      expect(await told({ password: "short" })).toBe("密码长度不得小于 8 位！");
+      expect(await told({ rpm: -1 })).not.toBe("");
+      const text = JSON.stringify(await acts(id));
+      expect(text).not.toContain("another password");
+      expect(text).not.toContain((await rowOf(id)).password_hash);
+    });
+
+    test("every account stands on exactly one page; search joins keyword and group, and takes % and _ as they are", async () => {
+      const tag = randomText(5);
+      for (let i = 0; i < 5; i++) await create(admin, { username: `${tag}_${i}`, display_name: i === 0 ? `100%${tag}` : "" });
+      const ids: number[] = [];
+      for (let p = 1; ; p++) {
+        const { data } = (await admin.rest("GET", `/api/user/?p=${p}&page_size=3`)).body;
+        expect(data).toMatchObject({ page: p, page_size: 3 });
+        ids.push(...data.items.map((item: { id: number }) => item.id));
+        if (ids.length >= data.total || data.items.length === 0) break;
+      }
+      expect(ids).toEqual([...new Set(ids)].sort((x, y) => x - y));
+      const search = async (query: string) => (await admin.rest("GET", `/api/user/search?${query}`)).body.data;
+      expect((await search(`keyword=${tag.toUpperCase()}&group=null&p=0&page_size=`)).total).toBe(5);
+      expect((await search(`keyword=${tag}&group=vip`)).total).toBe(0);
+      expect((await search(`keyword=${encodeURIComponent(`%${tag}`)}`)).total).toBe(1);
+      expect((await search(`keyword=${tag.slice(0, 2)}${"_".repeat(3)}`)).total).toBe(0);
+      expect((await search(`keyword=${ids[0]}`)).items.map((item: { id: number }) => item.id)).toContain(ids[0]);
+      expect(await search("p=-5&page_size=100000&keyword=")).toMatchObject({ page: 1, page_size: 100 });
+      expect((await admin.rest("GET", `/api/user/search?keyword=${"x".repeat(500)}`)).body.success).toBe(false);
+      expect(JSON.stringify(await search(""))).not.toMatch(/hash|password|cipher/);
+    });
+
+    test("an export holds account, tokens, ledger and the whole log in slices, and no key", async () => {
+      const person = await h.person();
+      const { id } = person.ctx.actor;
+      const token = (await person.rest("POST", "/api/token/", { name: "mine" })).body.data;
+      await admin.rest("PUT", "/api/user/", { id, quota: 10 });
+      const { q, t } = h.services.db;
+      for (let i = 0; i < 1005; i += 201) {
+        await q.insert(t.logs).values(Array.from({ length: 201 }, (_, n) => ({ request_id: `x${id}-${i + n}`, created_at: 1, type: 3, user_id: id, folded: 2 })));
+      }
+      const lines: any[] = [];
+      let cursor: number | undefined;
+      do {
+        const part: { lines: object[]; next?: number } = await admin.call.user.export(cursor === undefined ? { id } : { id, cursor });
+        lines.push(...part.lines);
+        cursor = part.next;
+      } while (cursor !== undefined);
+      expect(Object.groupBy(lines, (line) => line.kind)).toMatchObject({ account: [{ id }], token: [{ name: "mine" }], credit: [{ amount: 10 }] });
+      expect(lines.filter((line) => line.kind === "log")).toHaveLength(1006);
+      expect(JSON.stringify(lines)).not.toContain(token.key);
+      expect((await acts(id)).map((act) => act.action)).toContain("user.export");
+      await expect(admin.call.user.export({ id: root.ctx.actor.id })).rejects.toThrow();
+    });
+
+    test("an erasure leaves nothing that names the person, and every sum as it was", async () => {
+      const { id, username } = await create(root, { display_name: "Jane Doe" });
+      await root.call.user.update({ id, add_quota: 50 });
+      const { q, t } = h.services.db;
+      await q.update(t.users).set({ email: `${username}@example.com`, aff_code: `c${id}` }).where(eq(t.users.id, id));
+      await q.insert(t.logs).values({ request_id: `z${id}`, created_at: 1, type: 5, user_id: id, username, ip: "203.0.113.9", token_name: "private", folded: 2, content: `says ${username}` });
+      await expect(admin.call.user.erase({ id })).rejects.toThrow();
+      await root.call.user.erase({ id });
+      await root.call.user.erase({ id });
+      expect(await rowOf(id)).toMatchObject({ username: erasedName(id), email: "", display_name: "", quota: 50, aff_code: null, password_hash: "-" });
+      const kept = JSON.stringify([
+        await q.select().from(t.logs).where(eq(t.logs.user_id, id)), await acts(id), await q.select().from(t.users).where(eq(t.users.id, id)),
+      ]);
+      for (const trace of [username, "Jane Doe", "203.0.113.9", "private"]) expect(kept).not.toContain(trace);
+      expect(kept).toContain(erasedName(id));
+      expect(await findings()).toEqual([]);
+      expect((await root.rest("POST", "/api/user/manage", { id, action: "enable" })).body.success).toBe(false);
+      await expect(root.call.user.erase({ id: root.ctx.actor.id })).rejects.toThrow();
+    });
+  });
+}

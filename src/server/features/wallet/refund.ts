@@ -1,0 +1,69 @@
+/**
+ * Refunds: the reversing entry of a charge, for its user, its token and (by the fold) channel totals and roll-ups. The
+ * charge's own row stays as it was. Written once for both engines, and as steps, so that a verb which also closes a task
+ * does both in one transaction. A charge is refunded once, by its whole or a part: the unique request id of the refund's
+ * row, made from the charge's, is the guard.
+ */
+import { and, eq, sql } from "drizzle-orm";
+import { LOG_TYPE } from "../../../shared/log";
+import { type Db, type Q, run, type Steps } from "../../db/client";
+import { forUpdate, withoutNul } from "../../db/sql";
+import { checkUnits } from "./call-log";
+import type { Refund, RefundResult } from "./ledger";
+
+/** Request id of the row that gives a charge back. */
+export const refundRequestId = (charge_id: string): string => `${charge_id}/refund`;
+
+/** Runs inside `db.tx(…, { durable: true })`: like credits, refunds wait for the disk. `now`: epoch seconds. */
+export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<RefundResult> {
+  const { users, tokens, logs } = db.t;
+  const { charge_id, quota, content = "", other = {} } = refund;
+  if (quota !== undefined) checkUnits(quota);
+  const [charge] = yield* run(
+    q
+      .select({
+        user_id: logs.user_id, username: logs.username, token_id: logs.token_id, token_name: logs.token_name,
+        channel: logs.channel, channel_name: logs.channel_name, group: logs.group, model_name: logs.model_name,
+        quota: logs.quota, visible: logs.visible,
+      })
+      .from(logs)
+      .where(and(eq(logs.request_id, charge_id), eq(logs.type, LOG_TYPE.consume))),
+  );
+  if (!charge) return { refunded: false, reason: "charge_missing" };
+  const { user_id, token_id } = charge;
+  const units = quota ?? charge.quota;
+  if (units > charge.quota) return { refunded: false, reason: "exceeds_charge" };
+  // Lock order: user, then token.
+  yield* run(forUpdate(db, q.select({ id: users.id }).from(users).where(eq(users.id, user_id))));
+  const inserted = yield* run(
+    q
+      .insert(logs)
+      .values({
+        ...charge,
+        request_id: refundRequestId(charge_id), type: LOG_TYPE.refund, created_at: now, quota: units,
+        content: withoutNul(content), other: withoutNul(JSON.stringify({ ...other, refund_of: charge_id })),
+      })
+      .onConflictDoNothing({ target: logs.request_id })
+      .returning({ id: logs.id }),
+  );
+  if (inserted.length === 0) return { refunded: false, reason: "duplicate" };
+  yield* run(
+    q
+      .update(users)
+      .set({ quota: sql`${users.quota} + ${units}`, used_quota: sql`${users.used_quota} - ${units}` })
+      .where(eq(users.id, user_id)),
+  );
+  if (token_id !== 0) {
+    yield* run(
+      q
+        .update(tokens)
+        .set({
+          // As with a charge: only a limited token pays, so only a limited one gets back.
+          remain_quota: sql`${tokens.remain_quota} + case when ${tokens.unlimited_quota} then 0 else ${units} end`,
+          used_quota: sql`${tokens.used_quota} - ${units}`,
+        })
+        .where(eq(tokens.id, token_id)),
+    );
+  }
+  return { refunded: true, quota: units };
+}

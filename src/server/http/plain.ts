@@ -1,0 +1,42 @@
+/**
+ * Doors whose answer is no envelope: files, streams of events, calls with a shape of their own. What fails is said as an
+ * envelope all the same. Mounted by app.ts like the REST routes: both spellings of the slash, one limit, one context.
+ */
+import type { Ctx } from "../context";
+import { envelopeOf, toAppError } from "./fail";
+
+export interface PlainDoor {
+  /** `GET /api/log/export` */
+  line: `GET /api/${string}`;
+  /** Programs of other sites may call it: it takes a relay key, no cookie. */
+  cors?: boolean;
+  answer(ctx: Ctx, request: Request): Promise<Response>;
+}
+
+/** Answers one call. Never throws. */
+export async function answerPlain(door: PlainDoor, ctx: Ctx, request: Request): Promise<Response> {
+  let response: Response;
+  try {
+    response = await door.answer(ctx, request);
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    if (error.code === "internal") ctx.log.error({ request_id: ctx.request_id, err: error.cause }, "unexpected error");
+    const { status, body } = envelopeOf(error, ctx.lang, ctx.request_id);
+    response = Response.json(body, { status, headers: { "cache-control": "no-store" } });
+  }
+  if (door.cors) response.headers.set("access-control-allow-origin", "*");
+  return response;
+}
+
+/** A browser's question whether another site may call a door with `cors`. */
+export function preflight(request: Request): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-origin": "*",
+      "access-control-allow-methods": "GET, OPTIONS",
+      "access-control-allow-headers": request.headers.get("access-control-request-headers") ?? "*",
+      "access-control-max-age": "86400",
+    },
+  });
+}

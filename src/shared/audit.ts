@@ -1,0 +1,73 @@
+/** The audit log: which administrative acts it knows, and how it is read. */
+import * as z from "zod";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
+import type { Text } from "./text";
+
+/** `thing.act`; the thing is what rows are filtered by. */
+export const AUDIT_ACTIONS = {
+  "user.create": { zh: "创建用户", en: "Create user" },
+  "user.update": { zh: "修改用户", en: "Change user" },
+  "user.quota": { zh: "调整额度", en: "Adjust quota" },
+  "user.promote": { zh: "提升为管理员", en: "Promote to administrator" },
+  "user.demote": { zh: "降级为普通用户", en: "Demote to user" },
+  "user.enable": { zh: "启用用户", en: "Enable user" },
+  "user.disable": { zh: "封禁用户", en: "Ban user" },
+  "user.delete": { zh: "删除用户", en: "Delete user" },
+  "user.export": { zh: "导出用户数据", en: "Export user data" },
+  "user.erase": { zh: "清除个人数据", en: "Erase personal data" },
+  "channel.create": { zh: "创建渠道", en: "Create channel" },
+  "channel.update": { zh: "修改渠道", en: "Change channel" },
+  "channel.delete": { zh: "删除渠道", en: "Delete channel" },
+  "channel.keys": { zh: "修改渠道密钥", en: "Change channel keys" },
+  "channel.batch": { zh: "批量修改渠道", en: "Change channels" },
+  "redemption.create": { zh: "创建兑换码", en: "Create redemption codes" },
+  "redemption.update": { zh: "修改兑换码", en: "Change redemption code" },
+  "redemption.delete": { zh: "删除兑换码", en: "Delete redemption codes" },
+  "withdrawal.settle": { zh: "处理提现", en: "Settle withdrawal" },
+  "option.update": { zh: "修改设置", en: "Change setting" },
+} as const satisfies Record<string, Text>;
+export type AuditAction = keyof typeof AUDIT_ACTIONS;
+
+/** Kinds of things that acts are done to. */
+export const AUDIT_TARGETS = {
+  user: { zh: "用户", en: "User" },
+  channel: { zh: "渠道", en: "Channel" },
+  redemption: { zh: "兑换码", en: "Redemption code" },
+  withdrawal: { zh: "提现", en: "Withdrawal" },
+  option: { zh: "设置", en: "Setting" },
+} as const satisfies Record<string, Text>;
+
+/** Characters of one side of a row; what is longer is named but not kept. */
+export const AUDIT_TEXT_MAX = 20_000;
+
+/** A total beyond this is reported as this. */
+export const AUDIT_TOTAL_MAX = 10_000;
+
+export const auditListInput = z.object({
+  page: z.int().min(1).max(1_000_000).default(1),
+  page_size: z.int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  /** Name of who did it, whole. */
+  actor: z.string().max(100).default(""),
+  action: z.string().max(60).default(""),
+  target_type: z.string().max(60).default(""),
+  target_id: z.string().max(100).default(""),
+  /** Epoch seconds. */
+  start: z.int().min(0).optional(),
+  end: z.int().min(0).optional(),
+});
+
+export interface AuditView {
+  id: number;
+  created_at: number;
+  actor_id: number;
+  actor_name: string;
+  /** One of AUDIT_ACTIONS, or of an older release. */
+  action: string;
+  target_type: string;
+  target_id: string;
+  /** JSON or "". */
+  before: string;
+  after: string;
+  ip: string;
+  request_id: string;
+}

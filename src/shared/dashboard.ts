@@ -1,0 +1,126 @@
+/**
+ * The data dashboard: consumption over time, fed by the hourly roll-ups. Two doors: `/api/data/*` in the rows that existing
+ * front-ends add up themselves (facts/compatibility.md 4.11), and one answer for the console that is added up already.
+ */
+import * as z from "zod";
+
+/** Also the choices of the option DataExportDefaultTime (checklist A-217). */
+export const GRANULARITIES = ["hour", "day", "week"] as const;
+export type Granularity = (typeof GRANULARITIES)[number];
+
+/** What consumption is told apart by; users and channels are the operator's business. */
+export const DIMENSIONS = ["model", "user", "channel", "token", "group"] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+export const OWN_DIMENSIONS = ["model", "token", "group"] as const satisfies readonly Dimension[];
+
+/** Units of quota, calls that were answered, prompt and completion tokens together. */
+export const MEASURES = ["quota", "count", "tokens"] as const;
+export type Measure = (typeof MEASURES)[number];
+
+/** Columns of one chart: 31 days of hours fit. */
+export const MAX_BUCKETS = 760;
+export const MAX_DAYS = 366;
+/** Days that ordinary users may ask of `GET /api/data/self` (compatibility.md: 2,592,000 seconds). */
+export const MAX_OWN_DAYS = 30;
+/** Series with a colour of their own; the rest is one more. */
+export const MAX_SERIES = 7;
+/** Items of a ranking. */
+export const MAX_RANKED = 50;
+
+export interface Sums {
+  /** Units charged, less refunds. */
+  quota: number;
+  /** Calls answered and charged. */
+  count: number;
+  error_count: number;
+  /** Prompt and completion. */
+  tokens: number;
+}
+
+export const NO_SUMS: Readonly<Sums> = { quota: 0, count: 0, error_count: 0, tokens: 0 };
+
+export interface DashboardItem extends Sums {
+  /** The model or group itself, or the id of user, channel or token; "" for calls without one. */
+  key: string;
+  /** What people call it; "" when it has no name any more. */
+  label: string;
+  /** Whose token it is; "" for the other dimensions. */
+  owner: string;
+}
+
+/** A column: what began in [start, end), epoch seconds. `parts` belong to the first MAX_SERIES items, the last to all others. */
+export interface DashboardBucket {
+  start: number;
+  end: number;
+  parts: Sums[];
+}
+
+export interface DashboardView {
+  /** The range as counted: whole hours, epoch seconds, `end` excluded. */
+  start: number;
+  end: number;
+  totals: Sums;
+  /** Every bucket of the range, oldest first, also those in which nothing happened. */
+  buckets: DashboardBucket[];
+  /** Largest first by the measure, at most MAX_RANKED. */
+  items: DashboardItem[];
+  /** How often to ask again (DataExportInterval). */
+  refresh_seconds: number;
+}
+
+/** One row of `/api/data/*`: an hour of a model. `id` is always 0: these are sums, not rows of a table. */
+export interface DataRow {
+  id: number;
+  user_id: number;
+  username: string;
+  model_name: string;
+  /** Start of the hour, epoch seconds. */
+  created_at: number;
+  /** Prompt and completion tokens. */
+  token_used: number;
+  count: number;
+  quota: number;
+}
+
+/** An IANA name that this runtime knows, "Asia/Shanghai". */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const moment = z.int().min(0).max(100_000_000_000);
+const range = { start_timestamp: moment, end_timestamp: moment };
+const measure = z.enum(MEASURES).default("quota");
+/** One user alone; "" and absent: everybody. */
+const username = z.string().max(200).optional();
+
+const ownShape = {
+  ...range,
+  granularity: z.enum(GRANULARITIES).default("hour"),
+  measure,
+  /** Whose days and weeks (they begin on Monday). */
+  time_zone: z.string().max(64).refine(isTimeZone).default("UTC"),
+};
+export const dashboardOwnInput = z.object({ ...ownShape, group_by: z.enum(OWN_DIMENSIONS).default("model") });
+export const dashboardInput = z.object({ ...ownShape, group_by: z.enum(DIMENSIONS).default("model"), username });
+export type DashboardQuery = z.output<typeof dashboardInput>;
+
+export const totalsOwnInput = z.object(range);
+export const totalsInput = z.object({ ...range, username });
+export type TotalsQuery = z.output<typeof totalsInput>;
+
+export const rankingInput = z.object({ ...range, group_by: z.enum(DIMENSIONS), measure, username });
+export type RankingQuery = z.output<typeof rankingInput>;
+
+/** Old front-ends send `NaN`, and `default_time`, by which they add up themselves: it changes nothing here. */
+const restRange = {
+  start_timestamp: moment.optional().catch(undefined),
+  end_timestamp: moment.optional().catch(undefined),
+};
+export const dataSelfRest = z.object(restRange);
+export const dataRest = z.object({ ...restRange, username });
+export type DataQuery = z.output<typeof dataRest>;

@@ -1,0 +1,143 @@
+/**
+ * Managing other people's accounts: input shapes and what an administrator sees.
+ * Sources: accounts.md sections 2 to 7; checklist A-094 to A-113, A-422 to A-430, D-12 to D-15, D-47, D-60.
+ */
+import * as z from "zod";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
+import { LIMIT_MAX, type LimitField } from "./limits";
+import { MANAGE_ACTIONS, ROLE } from "./roles";
+import { PASSWORD_MAX, PASSWORD_MIN, USERNAME_MAX } from "./user";
+
+export const USER_LIMITS = {
+  display_name: 50,
+  group: 64,
+  note: 200,
+  keyword: 200,
+  /** Units; sums of many such stay below 2^53. */
+  quota: 1_000_000_000_000_000,
+} as const;
+
+/** Columns of the list that the server can sort by. */
+export const USER_SORTS = ["id", "username", "quota", "used_quota", "request_count", "aff_count", "role", "status", "created_at", "last_login_at"] as const;
+export type UserSort = (typeof USER_SORTS)[number];
+
+const page = z.int().transform((n) => Math.max(1, n)).catch(1).default(1);
+const pageSize = z.int().min(1).transform((n) => Math.min(n, MAX_PAGE_SIZE)).catch(DEFAULT_PAGE_SIZE).default(DEFAULT_PAGE_SIZE);
+
+/** REST: p from 1 (0 means 1), page_size 1..100; "", "null" and absent filters mean none (D-60). */
+export const userListRest = z.object({ p: page, page_size: pageSize });
+export const userSearchRest = userListRest.extend({
+  keyword: z.string().max(USER_LIMITS.keyword).default(""),
+  group: z.string().max(USER_LIMITS.group).default(""),
+});
+
+/** The console's list. */
+export const userListInput = z.object({
+  page: z.int().min(1).max(1_000_000_000).default(1),
+  page_size: z.int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  keyword: z.string().max(USER_LIMITS.keyword).default(""),
+  group: z.string().max(USER_LIMITS.group).default(""),
+  role: z.int().optional(),
+  /** A status of living accounts, "deleted" for the others, "living" for all that are not. */
+  state: z.enum(["", "1", "2", "3", "deleted", "living"]).catch("").default(""),
+  sort: z.enum(USER_SORTS).catch("id").default("id"),
+  desc: z.boolean().default(false),
+});
+export type UserFilter = Omit<z.output<typeof userListInput>, "page" | "page_size">;
+
+export const userId = z.object({ id: z.int().positive() });
+
+const username = z.string({ error: "user_fields_missing" }).trim().min(1, "user_fields_missing").max(USERNAME_MAX, "username_length");
+const password = z.string({ error: "user_fields_missing" }).min(1, "user_fields_missing").min(PASSWORD_MIN, "password_too_short")
+  .max(PASSWORD_MAX, "password_too_long");
+const displayName = z.string().trim().max(USER_LIMITS.display_name);
+const group = z.string().trim().min(1).max(USER_LIMITS.group);
+const quota = z.int({ error: "user_quota_invalid" }).min(-USER_LIMITS.quota, "user_quota_invalid").max(USER_LIMITS.quota, "user_quota_invalid");
+const limit = (field: LimitField) => z.int().min(0).max(LIMIT_MAX[field]);
+
+/** A new account. Its role lies below the creator's (A-410); without a display name the username is shown. */
+export const userCreate = z.object({
+  username,
+  password,
+  display_name: displayName.default(""),
+  role: z.union([z.literal(ROLE.user), z.literal(ROLE.admin), z.literal(ROLE.root)]).default(ROLE.user),
+});
+
+const fields = {
+  username: z.string().trim().min(1, "username_length").max(USERNAME_MAX, "username_length"),
+  display_name: displayName,
+  /** "" leaves it unchanged. */
+  password: z.literal("").or(z.string().min(PASSWORD_MIN, "password_too_short").max(PASSWORD_MAX, "password_too_long")),
+  group,
+  rpm: limit("rpm"),
+  tpm: limit("tpm"),
+  concurrency: limit("concurrency"),
+  budget_day: limit("budget_day"),
+  budget_month: limit("budget_month"),
+};
+
+/** The console's edit: absent fields stay. Money comes as a difference with a reason, never as a new balance. */
+export const userUpdate = z.object(fields).partial().extend({
+  id: z.int().positive(),
+  /** Units, negative takes away. */
+  add_quota: quota.optional(),
+  note: z.string().trim().max(USER_LIMITS.note).optional(),
+  /** One adjustment per key, however often the call is repeated. */
+  adjust_key: z.string().min(8).max(64).optional(),
+});
+export type UserChange = Omit<z.output<typeof userUpdate>, "id">;
+
+/** REST: `quota` is the balance wanted; it is booked as the difference to the present one (D-47). Other fields echoed are ignored. */
+export const userPut = z.object(fields).partial().extend({ id: z.int().positive(), quota: quota.optional() });
+
+export const userManage = z.object({
+  id: z.int().positive(),
+  action: z.enum(MANAGE_ACTIONS, { error: "user_action_unknown" }),
+});
+
+/** The next part of an export: everything but the log first, then the log in slices. */
+export const userExport = z.object({ id: z.int().positive(), cursor: z.int().min(0).optional() });
+
+/** An account as administrators see it. */
+export interface ManagedUser {
+  id: number;
+  username: string;
+  display_name: string;
+  role: number;
+  status: number;
+  group: string;
+  email: string;
+  /** "" when not bound; numbers would say more than the screen needs. */
+  github_id: string;
+  wechat_id: string;
+  telegram_id: string;
+  linux_do_id: string;
+  oidc_id: string;
+  quota: number;
+  used_quota: number;
+  request_count: number;
+  aff_count: number;
+  aff_quota: number;
+  aff_history_quota: number;
+  /** 0 = none. */
+  inviter_id: number;
+  rpm: number;
+  tpm: number;
+  concurrency: number;
+  budget_day: number;
+  budget_month: number;
+  created_at: number;
+  /** 0 = never. */
+  last_login_at: number;
+  DeletedAt: string | null;
+}
+
+/** One entry of an account's ledger. */
+export interface CreditView {
+  id: number;
+  amount: number;
+  kind: string;
+  note: string;
+  actor_id: number;
+  created_at: number;
+}

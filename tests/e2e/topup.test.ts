@@ -1,0 +1,58 @@
+/** A top-up in a real browser: wallet, question, the gateway's own page, its report, and back. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { findChromium } from "../../scripts/chromium";
+import { launchBrowser, type TestBrowser } from "../kit/browser";
+import { becomes } from "../kit/browser-wait";
+import { EPAY_MERCHANT, type FakeEpay, startFakeEpay } from "../kit/fake-pay/epay";
+import { startWeir, type Weir } from "../kit/weir";
+
+const noChromium = findChromium() === undefined;
+let browser: TestBrowser;
+let weir: Weir;
+let epay: FakeEpay;
+
+beforeAll(async () => {
+  if (noChromium) return;
+  browser = await launchBrowser();
+  epay = startFakeEpay();
+  weir = await startWeir();
+  for (const [key, value] of Object.entries({ ServerAddress: weir.url, PayAddress: epay.url, EpayId: EPAY_MERCHANT.pid, EpayKey: EPAY_MERCHANT.key })) {
+    await weir.setOption(key, value);
+  }
+}, 90_000);
+afterAll(async () => {
+  await browser?.close();
+  await weir?.stop();
+  await epay?.stop();
+});
+
+test.skipIf(noChromium)("ten dollars are ordered, paid at the gateway in its own window, and credited while the wallet waits", async () => {
+  const user = await weir.newUser({ quota: 500_000 });
+  const tab = await browser.open(`${weir.url}/topup`, { as: user, language: "zh" });
+  const { page } = tab;
+  expect((await page.request.get(weir.url)).headers()["content-security-policy"]).toContain(`form-action 'self' ${epay.url};`);
+
+  await page.getByRole("button", { name: "$10", exact: true }).click();
+  await page.getByText("¥73.00").waitFor();
+  await tab.looksRight();
+  await page.getByRole("button", { name: "支付宝" }).click();
+  await page.getByText("使用支付宝支付 ¥73.00。").waitFor();
+  const opening = tab.context.waitForEvent("page");
+  await page.getByRole("button", { name: "去支付" }).click();
+  const gateway = await opening;
+  await gateway.getByText("73.00").waitFor();
+  await page.getByText("等待支付结果").waitFor();
+
+  await gateway.getByRole("button", { name: "Pay" }).click();
+  // Back in the wallet of the gateway's window, and known in the one that waited.
+  await gateway.getByText("已到账").first().waitFor();
+  expect(new URL(gateway.url()).origin + new URL(gateway.url()).pathname).toBe(`${weir.url}/topup`);
+  await page.getByText("充值成功，到账 $10.00").first().waitFor();
+  await becomes(() => page.getByText("$11.00").count().then((count) => count > 0), true);
+  expect((await weir.balance(user.id)).quota).toBe(5_500_000);
+  expect(await weir.audit()).toEqual([]);
+  await tab.looksRight();
+  await tab.screenshot("topup");
+  tab.check();
+  await tab.close();
+});
