@@ -84,7 +84,7 @@ export function PriceWhy({ prices }: { prices: Prices }) {
             return <p key={over} className="text-ink-2">{t`输入超过 ${limit} 个 Token 的调用：输入 $${input}，输出 $${output}（LongContextRatio）`}</p>;
           })}
           <section className="grid gap-2">
-            <h3 className="text-md">{t`费用计算器`}</h3>
+            <h2 className="text-md">{t`费用计算器`}</h2>
             <Calculator key={`${price.model} ${price.group}`} prices={prices} model={chosen.model} group={chosen.group} userGroup={chosen.user_group} />
           </section>
         </>
