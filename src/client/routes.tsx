@@ -18,7 +18,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import {
-  ChartColumn, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Tags, Ticket, Wallet, Waypoints,
+  ChartColumn, History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Tags, Ticket, Users, Wallet, Waypoints,
 } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
@@ -174,6 +174,22 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/channel/channel-page")),
   },
   {
+    path: "/user",
+    also: ["/user/edit/:id"],
+    title: msg`用户管理`,
+    access: "admin",
+    nav: { group: "admin", icon: Users },
+    goKey: "u",
+    page: lazyPage(() => import("./features/user/user-page")),
+  },
+  {
+    path: "/audit",
+    title: msg`操作审计`,
+    access: "root",
+    nav: { group: "root", icon: History },
+    page: lazyPage(() => import("./features/audit/audit-page")),
+  },
+  {
     path: "/redemption",
     title: msg`兑换码`,
     access: "admin",
@@ -194,7 +210,7 @@ export const routes: readonly ConsoleRoute[] = [
  * Addresses of the specification that need a login. Those whose page is not built yet still lead a stranger to the
  * login page first (C-044).
  */
-const PROTECTED = /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting)(\/|$)/;
+const PROTECTED = /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting|audit)(\/|$)/;
 
 /** Administrators' pages, built or not: an ordinary user is told that he may not (C-046), not that nothing is there. */
 const ADMINISTRATIVE = /^\/(redemption|user|user\/edit\/[^/]+)\/?$/;

@@ -39,8 +39,18 @@ import type { Text } from "./text";
 export type { Card, Option, OptionKind, Parsed } from "./options/kinds";
 export type { PayMethod } from "./options/shapes";
 
+export const SETTING_TABS = ["operation", "system", "other"] as const;
+export type SettingTab = (typeof SETTING_TABS)[number];
+
+export interface CardFacts {
+  readonly tab: SettingTab;
+  readonly title: Text;
+  /** Keys that must have a text before anything of the card is saved in the console. */
+  readonly needs?: readonly OptionKey[];
+}
+
 /** The settings cards in order, each with its tab. */
-export const cards: Readonly<Record<Card, { tab: "operation" | "system" | "other"; title: Text }>> = {
+export const cards: Readonly<Record<Card, CardFacts>> = {
   general: { tab: "operation", title: { zh: "通用设置", en: "General" } },
   relay: { tab: "operation", title: { zh: "转发设置", en: "Relay" } },
   drawing: { tab: "operation", title: { zh: "绘图与任务", en: "Drawing and tasks" } },
@@ -56,7 +66,7 @@ export const cards: Readonly<Record<Card, { tab: "operation" | "system" | "other
   models: { tab: "operation", title: { zh: "模型协议", en: "Model protocols" } },
   server: { tab: "system", title: { zh: "服务器", en: "Server" } },
   worker: { tab: "system", title: { zh: "代理 Worker", en: "Worker proxy" } },
-  payment: { tab: "system", title: { zh: "支付设置", en: "Payment" } },
+  payment: { tab: "system", title: { zh: "支付设置", en: "Payment" }, needs: ["ServerAddress"] },
   login: { tab: "system", title: { zh: "登录与注册", en: "Sign-in and registration" } },
   email: { tab: "system", title: { zh: "邮箱域名白名单", en: "E-mail domains" } },
   smtp: { tab: "system", title: { zh: "SMTP 发信", en: "SMTP" } },

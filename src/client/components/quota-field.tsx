@@ -10,6 +10,8 @@ type QuotaFieldProps = {
   /** Units; null is an empty field. */
   value: number | null;
   onValueChange: (units: number | null) => void;
+  /** The least that the arrow keys reach; 0 when absent. */
+  min?: number;
   disabled?: boolean;
   /** Offers $1 to $1000 by a press. */
   picks?: boolean;
@@ -20,7 +22,7 @@ type QuotaFieldProps = {
 };
 
 /** An amount of quota typed in dollars, with the units it comes to beside it (the other way where units are shown). */
-export function QuotaField({ value, onValueChange, picks = false, ...props }: QuotaFieldProps) {
+export function QuotaField({ value, onValueChange, min = 0, picks = false, ...props }: QuotaFieldProps) {
   const { t } = useLingui();
   useStatus();
   const perUnit = quotaPerUnit();
@@ -38,7 +40,7 @@ export function QuotaField({ value, onValueChange, picks = false, ...props }: Qu
           <NumberField
             {...props}
             value={dollars}
-            min={0}
+            min={min}
             step="any"
             unit="USD"
             onValueChange={(amount) => {
@@ -47,7 +49,7 @@ export function QuotaField({ value, onValueChange, picks = false, ...props }: Qu
             }}
           />
         ) : (
-          <NumberField {...props} value={value} min={0} step={1} onValueChange={onValueChange} />
+          <NumberField {...props} value={value} min={min} step={1} onValueChange={onValueChange} />
         )}
       </div>
       <output className="min-w-24 text-right text-ink-2 tabular-nums">

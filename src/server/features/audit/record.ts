@@ -50,7 +50,7 @@ function clean(value: unknown, name = ""): unknown {
     }
   }
   // A proxy's address may carry a name and a password.
-  return value.replace(/(\w+:\/\/)[^\s/@]+@/g, `$1${BLOT}@`);
+  return value.replace(/:\/\/[^\s/@]+@/g, `://${BLOT}@`);
 }
 
 /** The row of an act, for the transaction that does it. */

@@ -12,6 +12,7 @@ import { type Q, run, type Steps } from "../../db/client";
 import type { ChannelRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
 import { eventRow } from "../log/record";
+import { auditRow } from "../audit/record";
 import { announceChange } from "./announce";
 import { dropKeys, reviveKeys } from "./keys";
 
@@ -55,6 +56,7 @@ async function carryOut(ctx: Ctx, { event, title, details, before, none }: Deed,
     const content = `${title}（${all.length} 个渠道）：${named.join("，")}${all.length > NAMED ? " …" : ""}`;
     const other = { event, ids: all.map((hit) => hit.id), ...details };
     yield* run(q.insert(ctx.db.t.logs).values(eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other })));
+    yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "channel.batch", target: "", after: other })));
     return all;
   });
   if (hits.length === 0) none?.();

@@ -14,6 +14,7 @@ import type { ChannelRow } from "../../db/schema";
 import { count, forUpdate } from "../../db/sql";
 import type { PoolChannel } from "../../relay/seams";
 import { eventRow } from "../log/record";
+import { recordAct } from "../audit/record";
 import { announceChange } from "./announce";
 import { readChannel } from "./pool";
 
@@ -90,6 +91,7 @@ export async function addKeys(ctx: Ctx, id: number, text: string): Promise<numbe
     yield* lockChannel(ctx, q, id);
     return yield* insertKeys(ctx, q, id, keys);
   });
+  await recordAct(ctx, { action: "channel.keys", target: id, after: { added } });
   await announceChange(ctx, id);
   return added;
 }
@@ -105,6 +107,7 @@ export async function removeKeys(ctx: Ctx, id: number, key_ids: readonly number[
     if (left?.n === 0) fail("channel_key_last");
     return gone.length;
   });
+  await recordAct(ctx, { action: "channel.keys", target: id, after: { removed, key_ids } });
   await announceChange(ctx, id);
   return removed;
 }
@@ -115,6 +118,7 @@ export async function setKeyStatus(ctx: Ctx, id: number, key_ids: readonly numbe
   const { channel_keys: t } = ctx.db.t;
   const set = { status, reason: "", status_time: seconds(ctx) };
   const rows = await ctx.db.q.update(t).set(set).where(and(eq(t.channel_id, id), inArray(t.id, [...key_ids]))).returning({ id: t.id });
+  await recordAct(ctx, { action: "channel.keys", target: id, after: { status, key_ids: rows.map((row) => row.id) } });
   await announceChange(ctx, id);
   return rows.length;
 }

@@ -25,6 +25,7 @@ import { run } from "../../db/client";
 import type { ChannelRow } from "../../db/schema";
 import { contains, count, hasItem, withoutNul } from "../../db/sql";
 import { announceChange } from "./announce";
+import { noteChannel } from "./audit";
 import { checkedKeys, clearKeys, dropKeys, insertKeys, reviveKeys } from "./keys";
 import { presentChannel } from "./present";
 
@@ -242,6 +243,7 @@ export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelCreat
       );
     }
     if (several) for (const { id } of out) yield* insertKeys(ctx, q, id, keys);
+    for (const row of out) yield* noteChannel(ctx, q, "channel.create", undefined, row);
     return out;
   });
   await announceChange(ctx, created.length === 1 && created[0] ? created[0].id : "*");
@@ -305,6 +307,7 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
     }).returning());
     if (!copy) return fail("internal");
     yield* insertKeys(ctx, q, copy.id, keys.map(({ key }) => key));
+    yield* noteChannel(ctx, q, "channel.create", undefined, copy);
     return copy;
   });
   await announceChange(ctx, created.id);
@@ -344,6 +347,7 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
     // The one key that it had becomes the first of several.
     if (several) yield* insertKeys(ctx, q, id, [...before, ...keys]);
     else if (was) yield* run(dropKeys(ctx, q, eq(channels.id, id)));
+    yield* noteChannel(ctx, q, "channel.update", stored, changed, keys.length > 0);
     return changed;
   });
   await announceChange(ctx, id);
@@ -354,8 +358,9 @@ export async function deleteChannel(ctx: Ctx, id: number): Promise<void> {
   const { channels } = ctx.db.t;
   await ctx.db.tx(function* (q) {
     yield* run(dropKeys(ctx, q, eq(channels.id, id)));
-    const [row] = yield* run(q.delete(channels).where(eq(channels.id, id)).returning({ id: channels.id }));
-    if (!row) fail("channel_not_found");
+    const [row] = yield* run(q.delete(channels).where(eq(channels.id, id)).returning());
+    if (!row) return fail("channel_not_found");
+    yield* noteChannel(ctx, q, "channel.delete", row, undefined);
   });
   await announceChange(ctx, id);
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { fail } from "../../../shared/errors";
 import { isHidden, optionKeys } from "../../../shared/options";
 import { publicProcedure, rootProcedure, router } from "../../http/trpc";
+import { setOption, settings } from "./service";
 
 /** One key per call. `value` may be text, number or boolean and may be missing (= ""), as existing forms send it. */
 const optionInput = z.object({
@@ -16,10 +16,9 @@ export const optionRouter = router({
   set: rootProcedure
     .meta({ rest: "PUT /api/option/", summary: "Set one option" })
     .input(optionInput)
-    .mutation(async ({ ctx, input }) => {
-      if (input.key === "") fail("option_unknown", { key: "" });
-      await ctx.options.set(input.key, String(input.value ?? ""));
-    }),
+    .mutation(({ ctx, input }) => setOption(ctx, input.key, String(input.value ?? ""))),
+  /** What the settings pages start from. */
+  settings: rootProcedure.query(({ ctx }) => settings(ctx)),
   notice: publicProcedure
     .meta({ rest: "GET /api/notice", summary: "The operator's notice (Markdown or HTML)" })
     .query(({ ctx }) => ctx.options.get("Notice")),

@@ -17,6 +17,7 @@ import { randomText } from "../../lib/secrets";
 import { auditRow, changes } from "../audit/record";
 import { hashPassword } from "../auth/password";
 import { groupFacts } from "../group/facts";
+import { rewardRegistration } from "../invite/reward";
 import { eventRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";
 import { withBindings } from "./manage-list";
@@ -58,13 +59,10 @@ export async function createUser(ctx: UserCtx, { username, password, display_nam
         .returning(),
     );
     if (!row) return fail("username_taken");
-    const amount = ctx.options.get("QuotaForNewUser");
-    if (amount > 0) {
-      const credit = { user_id: row.id, amount, kind: "reward", idempotency_key: `reward:new:${row.id}`, note: "new", actor_id: ctx.actor.id } as const;
-      yield* creditSteps(ctx.db, q, credit, time);
-    }
+    yield* rewardRegistration(ctx, q, row, undefined, time);
     yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "user.create", target: row.id, after: factsOf(row) })));
-    return { ...row, quota: amount };
+    const [fresh] = yield* run(q.select().from(ctx.db.t.users).where(eq(ctx.db.t.users.id, row.id)));
+    return fresh ?? fail("user_not_found");
   }, { durable: true });
   await announce(ctx, created.id);
   return presented(ctx, created);

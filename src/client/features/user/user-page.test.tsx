@@ -1,0 +1,112 @@
+import "../../../../tests/dom";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { ManagedUser } from "../../../shared/user-manage";
+import type { Procedures } from "../../../../tests/kit/client-page";
+
+const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
+const { ConfirmHost } = await import("../../components/confirm");
+const { clearUser, storeUser } = await import("../../lib/session");
+const { default: UserPage } = await import("./user-page");
+
+setDefaultTimeout(30_000);
+
+const user = (more: Partial<ManagedUser>): ManagedUser => ({
+  id: 2, username: "alice", display_name: "Alice", role: 1, status: 1, group: "default", email: "", github_id: "", wechat_id: "",
+  telegram_id: "", linux_do_id: "", oidc_id: "", quota: 500_000, used_quota: 0, request_count: 0, aff_count: 0, aff_quota: 0,
+  aff_history_quota: 0, inviter_id: 0, rpm: 0, tpm: 0, concurrency: 0, budget_day: 0, budget_month: 0, created_at: 1, last_login_at: 0,
+  DeletedAt: null, ...more,
+});
+
+afterEach(() => {
+  clearUser();
+  closePage();
+});
+
+function open(role: number, rows: ManagedUser[], address = "/user", more: Procedures = {}) {
+  storeUser({ id: 1, username: "me", display_name: "", role, status: 1, group: "default" });
+  const procedures: Procedures = {
+    "user.list": () => ({ items: rows, page: 1, page_size: 10, total: rows.length }),
+    "user.get": ({ id }: { id: number }) => rows.find((row) => row.id === id),
+    "user.credits": () => ({ items: [] }),
+    "group.list": () => ["default", "vip"],
+    ...more,
+  };
+  return openPage(<><UserPage /><ConfirmHost /></>, address, { procedures });
+}
+const menuOf = async (page: Awaited<ReturnType<typeof open>>, name: string) => {
+  const row = (await screen.findByText(name)).closest("tr");
+  const button = row?.querySelector<HTMLElement>('button[aria-label="行菜单"]');
+  if (!button) throw new Error("no menu");
+  await page.user.click(button);
+};
+const item = (name: string) => screen.findByRole("menuitem", { name: new RegExp(`^${name}`) });
+const disabled = async (name: string) => (await item(name)).hasAttribute("data-disabled");
+
+test("an administrator's menu has the refused actions off, with the reason", async () => {
+  const page = await open(10, [user({})]);
+  await menuOf(page, "alice");
+  expect([await disabled("提升"), await disabled("降级"), await disabled("启用"), await disabled("禁用"), await disabled("删除")]).toEqual([true, true, true, false, false]);
+  expect(screen.getByTitle("普通管理员无法提升其他用户为管理员")).toBeDefined();
+});
+
+test("nothing may be done to a super administrator, and a deleted account has no actions", async () => {
+  const page = await open(10, [user({ id: 3, username: "boss", role: 100 }), user({ id: 4, username: "gone", DeletedAt: "2026-01-01T00:00:00Z" })]);
+  await menuOf(page, "boss");
+  for (const name of ["编辑", "提升", "降级", "启用", "禁用", "删除"]) expect([name, await disabled(name)]).toEqual([name, true]);
+  await page.user.keyboard("{Escape}");
+  expect(screen.getByText("已注销")).toBeDefined();
+  const row = screen.getByText("gone").closest("tr");
+  row?.querySelector<HTMLElement>('button[aria-label="行菜单"]')?.click();
+  expect(screen.queryByRole("menuitem")).toBeNull();
+});
+
+test("after an action the row takes what was answered; the list is not read again", async () => {
+  const page = await open(100, [user({})], "/user", { "user.manage": () => user({ role: 10 }) });
+  await menuOf(page, "alice");
+  await page.user.click(await item("提升"));
+  await screen.findByText("管理员");
+  expect(page.calls.filter(({ path }) => path === "user.list")).toHaveLength(1);
+});
+
+test("deleting asks for the name; without it no call is made", async () => {
+  const page = await open(100, [user({})], "/user", { "user.manage": () => user({ DeletedAt: "2026-01-01T00:00:00Z" }) });
+  await menuOf(page, "alice");
+  await page.user.click(await item("删除"));
+  const button = await screen.findByRole<HTMLButtonElement>("button", { name: "删除" });
+  expect(button.disabled).toBe(true);
+  await page.user.type(screen.getByLabelText("输入 alice 以确认"), "alice");
+  await page.user.click(button);
+  await screen.findByText("已注销");
+  expect(page.calls.filter(({ path }) => path === "user.manage").map(({ input }) => input)).toEqual([{ id: 2, action: "delete" }]);
+});
+
+test("a new account without a name or a password is refused before any call", async () => {
+  const page = await open(10, [], "/user?edit=new");
+  await page.user.click(await screen.findByRole("button", { name: "创建" }));
+  await waitFor(() => expect(screen.getAllByText("用户名和密码不能为空！")).toHaveLength(2));
+  expect(page.calls.some(({ path }) => path === "user.create")).toBe(false);
+});
+
+test("a save without a change makes no call; a change sends itself and the quota as a difference", async () => {
+  const page = await open(10, [user({})], "/user?edit=2", { "user.update": () => user({ display_name: "Bob", quota: 450_000 }) });
+  const save = await screen.findByRole("button", { name: "保存" });
+  await page.user.click(save);
+  expect(page.calls.some(({ path }) => path === "user.update")).toBe(false);
+  const name = screen.getByLabelText("显示名称");
+  await page.user.clear(name);
+  await page.user.type(name, "Bob");
+  const added = screen.getByLabelText("添加额度");
+  await page.user.clear(added);
+  await page.user.type(added, "-0.1");
+  await page.user.type(screen.getByLabelText("调整原因"), "refund");
+  await page.user.click(save);
+  await waitFor(() => expect(page.calls.some(({ path }) => path === "user.update")).toBe(true));
+  const sent = page.calls.find(({ path }) => path === "user.update")?.input;
+  expect(sent).toMatchObject({ id: 2, display_name: "Bob", add_quota: -50_000, note: "refund" });
+  expect(Object.keys(sent as object).sort()).toEqual(["add_quota", "adjust_key", "display_name", "id", "note"]);
+});
+
+test("an account that may not be read says why instead of showing a form", async () => {
+  await open(10, [], "/user?edit=9", { "user.get": () => { throw new Refusal("same_or_higher_level"); } });
+  expect(await screen.findByText(/无权访问同级或更高级用户/)).toBeDefined();
+});

@@ -1,0 +1,124 @@
+import { keepPreviousData } from "@tanstack/react-query";
+import { useLingui } from "@lingui/react/macro";
+import { ArrowDown, ArrowUp, Ban, CircleCheck, Download, Eraser, Pencil, Plus, ScrollText, Trash2, type LucideIcon } from "lucide-react";
+import { useEffect, useMemo } from "react";
+import { useLocation, useParams } from "wouter";
+import { ROLE, type UserAction } from "../../../shared/roles";
+import { type ManagedUser, USER_SORTS, userListInput } from "../../../shared/user-manage";
+import { DataGrid } from "../../components/data-grid/data-grid";
+import { useGridState } from "../../components/data-grid/grid-state";
+import type { GridAction, GridFilter } from "../../components/data-grid/types";
+import { Page } from "../../components/page";
+import { useOfferActions } from "../../lib/palette-actions";
+import { useHasRole } from "../../lib/session";
+import { trpc } from "../../lib/trpc";
+import { Button } from "../../ui/button";
+import { useRefusal, useUserActions } from "./user-actions";
+import { useUserColumns } from "./user-columns";
+import { NEW, UserDrawer } from "./user-drawer";
+
+const FILTERS = ["keyword", "group", "role", "state"] as const;
+
+/** Accounts, for administrators. `?edit=<id>` opens the drawer, `?edit=new` the form for a new one. */
+export default function UserPage() {
+  const { t } = useLingui();
+  const [, navigate] = useLocation();
+  const { id: addressed } = useParams<{ id?: string }>();
+  const grid = useGridState({ name: "user", filterKeys: FILTERS });
+  const columns = useUserColumns();
+  const actions = useUserActions();
+  const refusal = useRefusal();
+  const root = useHasRole(ROLE.root);
+  const groups = trpc.group.list.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
+  const { keyword, group, role, state } = grid.filters;
+  const list = trpc.user.list.useQuery(
+    {
+      page: grid.page,
+      page_size: grid.pageSize,
+      keyword: keyword.slice(0, 200),
+      group: group.slice(0, 64),
+      ...(/^\d{1,3}$/.test(role) ? { role: Number(role) } : {}),
+      state: userListInput.shape.state.parse(state),
+      sort: USER_SORTS.find((name) => name === grid.sort?.key) ?? "id",
+      desc: grid.sort?.desc ?? false,
+    },
+    { placeholderData: keepPreviousData, meta: { quiet: true } },
+  );
+
+  // The specification's address of the form.
+  useEffect(() => {
+    if (addressed !== undefined) navigate(`/user?edit=${encodeURIComponent(addressed)}`, { replace: true });
+  }, [addressed, navigate]);
+
+  const { setEdit } = grid;
+  useOfferActions(useMemo(() => [{ id: "user-add", title: t`添加用户`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]));
+
+  const filters: readonly GridFilter[] = [
+    { key: "group", label: t`分组`, kind: "choice", options: (groups.data ?? []).map((name) => ({ value: name, label: name })) },
+    {
+      key: "role", label: t`角色`, kind: "choice",
+      options: [{ value: "1", label: t`普通用户` }, { value: "10", label: t`管理员` }, { value: "100", label: t`超级管理员` }],
+    },
+    {
+      key: "state", label: t`状态`, kind: "choice",
+      options: [
+        { value: "1", label: t`已激活` }, { value: "2", label: t`已封禁` }, { value: "3", label: t`已锁定` },
+        { value: "living", label: t`未注销` }, { value: "deleted", label: t`已注销` },
+      ],
+    },
+  ];
+
+  const rowActions = (row: ManagedUser): readonly GridAction[] => {
+    const act = (id: UserAction, label: string, icon: LucideIcon, onSelect: () => void, more: Partial<GridAction> = {}): GridAction => {
+      const hint = refusal(row, id);
+      return { id, label, icon, onSelect, ...(hint === undefined ? {} : { disabled: true, hint }), ...more };
+    };
+    const erase = act("erase", t`清除个人数据`, Eraser, () => void actions.erase(row), { danger: true });
+    // A deleted account has no actions, but for removing what is left of a person (A-321).
+    if (row.DeletedAt !== null) return root ? [erase] : [];
+    return [
+      act("update", t`编辑`, Pencil, () => grid.setEdit(row.id), { shortcut: "E" }),
+      { id: "log", label: t`查看日志`, icon: ScrollText, onSelect: () => navigate(`/log?username=${encodeURIComponent(row.username)}`) },
+      act("promote", t`提升`, ArrowUp, () => void actions.manage(row, "promote"), { separated: true }),
+      act("demote", t`降级`, ArrowDown, () => void actions.manage(row, "demote")),
+      act("enable", t`启用`, CircleCheck, () => void actions.manage(row, "enable")),
+      act("disable", t`禁用`, Ban, () => void actions.manage(row, "disable")),
+      act("read", t`导出数据`, Download, () => void actions.download(row), { separated: true }),
+      act("delete", t`删除`, Trash2, () => void actions.manage(row, "delete"), { danger: true, separated: true }),
+      ...(root ? [erase] : []),
+    ];
+  };
+
+  const add = (
+    <Button variant="primary" onClick={() => grid.setEdit(NEW)}>
+      <Plus aria-hidden />
+      {t`添加用户`}
+    </Button>
+  );
+
+  return (
+    <Page title={t`用户管理`} actions={add}>
+      <DataGrid
+        grid={grid}
+        label={t`用户列表`}
+        columns={columns}
+        rows={list.data?.items}
+        rowId={(row) => String(row.id)}
+        total={list.data?.total}
+        query={list}
+        search={{ key: "keyword", placeholder: t`搜索 ID、用户名、邮箱、显示名称` }}
+        filters={filters}
+        views={[
+          { id: "admins", title: t`管理员`, filters: { role: String(ROLE.admin) } },
+          { id: "spenders", title: t`消费最多`, filters: { state: "living" }, sort: "-used_quota" },
+        ]}
+        onOpen={(row) => grid.setEdit(row.id)}
+        onEdit={(row) => row.DeletedAt === null && grid.setEdit(row.id)}
+        rowActions={rowActions}
+        shaded={(row) => row.status !== 1 || row.DeletedAt !== null}
+        empty={{ title: t`没有符合条件的用户`, description: t`换一个关键词，或清除筛选条件。`, action: add }}
+      />
+      <UserDrawer edit={grid.edit} onEdit={grid.setEdit} />
+    </Page>
+  );
+}

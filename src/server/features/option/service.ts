@@ -1,0 +1,33 @@
+/** Verbs on options, with their audit rows. The store checks, keeps and announces. */
+import { fail } from "../../../shared/errors";
+import { isOptionKey, missingNeeds, option, type OptionKey, optionKeys, parseOption } from "../../../shared/options";
+import type { Ctx } from "../../context";
+import { recordAct } from "../audit/record";
+
+/** Sets one option and writes down what it was before; secrets only as changed. Says why not in the caller's language. */
+export async function setOption(ctx: Ctx, key: string, text: string): Promise<void> {
+  if (!isOptionKey(key)) return fail("option_unknown", { key });
+  const { label, secret } = option(key);
+  const parsed = parseOption(key, text);
+  if (!parsed.ok) fail("option_invalid", { label: label[ctx.lang], detail: parsed.problem[ctx.lang] });
+  const missing = missingNeeds(key, text, (needed) => ctx.options.text(needed) !== "");
+  if (missing.length > 0) fail("option_needs", { needs: missing.map((needed) => nameOf(needed, ctx.lang)).join("、") });
+  const before = ctx.options.text(key);
+  await ctx.options.set(key, text);
+  const after = ctx.options.text(key);
+  if (before === after) return;
+  const shown = (value: string) => ({ [key]: secret ? (value === "" ? "" : "set") : value });
+  await recordAct(ctx, { action: "option.update", target: key, before: shown(before), after: shown(after) });
+}
+
+/** Labels such as "Client ID" stand on several cards: the key says which. */
+const nameOf = (key: OptionKey, lang: Ctx["lang"]): string => `${option(key).label[lang]} (${key})`;
+
+/** Every option's text, and which secrets are set; no secret's text (write only). */
+export function settings(ctx: Ctx): { values: Partial<Record<OptionKey, string>>; set: OptionKey[] } {
+  const open = optionKeys.filter((key) => !option(key).secret);
+  return {
+    values: Object.fromEntries(open.map((key) => [key, ctx.options.text(key)])),
+    set: optionKeys.filter((key) => option(key).secret && ctx.options.text(key) !== ""),
+  };
+}
