@@ -83,7 +83,7 @@ export const CALLS: readonly Call[] = [
   call("GET /api/models", "user", 2),
   call("GET /api/option/", "root", 2),
   call("PUT /api/option/", "root", 2),
-  call("POST /api/option/rest_model_ratio", "root", 4),
+  call("POST /api/option/rest_model_ratio", "root", 2),
 
   // Channels. Those that concern many of them were owed by issue 3 and came before the rest of it.
   call("GET /api/channel/", "admin", 2),
