@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
-import { useId, useState } from "react";
+import { memo, useId, useState } from "react";
 import { option, type OptionKey } from "../../../shared/options";
+import type { Lang } from "../../../shared/text";
 import { confirm } from "../../components/confirm";
 import { FieldFrame } from "../../components/form-field";
 import { JsonEditor } from "../../components/json-editor";
@@ -13,18 +14,28 @@ import { Select } from "../../ui/select";
 import { SwitchField } from "../../ui/switch";
 import { TokenInput } from "../../ui/token-input";
 import { nameOf, needsOf, problemOf } from "./setting-values";
-import { useSettings } from "./use-settings";
+import { type SettingsState, useSettings } from "./use-settings";
 
 /** The field of one option, by its kind in the registry. */
 export function OptionField({ name }: { name: OptionKey }) {
-  const { kind, label, hint, unit } = option(name);
-  const id = useId();
-  const lang = currentLanguage();
+  const { kind } = option(name);
   const { text, problem, change } = useSettings();
   if (kind === "flag") return <FlagField name={name} />;
   if (kind === "long") return <ContentField name={name} />;
-  const value = text(name);
-  const error = problem(name) ?? (kind === "json" && value.trim() !== "" ? problemOf(name, value, lang) : undefined);
+  return <PlainField name={name} value={text(name)} problem={problem(name)} change={change} lang={currentLanguage()} />;
+}
+
+/** Drawn anew only when it is concerned: a page has a hundred fields, some of them long tables. */
+const PlainField = memo(function PlainField({ name, value, problem, change, lang }: {
+  name: OptionKey;
+  value: string;
+  problem: string | undefined;
+  change: SettingsState["change"];
+  lang: Lang;
+}) {
+  const id = useId();
+  const { kind, label, hint, unit } = option(name);
+  const error = problem ?? (kind === "json" && value.trim() !== "" ? problemOf(name, value, lang) : undefined);
   const notes = [unit?.[lang], hint?.[lang]].filter(Boolean).join(" · ");
   return (
     <FieldFrame id={id} label={label[lang]} hint={notes || undefined} {...(error ? { error } : {})}>
@@ -41,7 +52,7 @@ export function OptionField({ name }: { name: OptionKey }) {
       />
     </FieldFrame>
   );
-}
+});
 
 interface ControlProps {
   name: OptionKey;

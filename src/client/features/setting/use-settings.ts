@@ -1,6 +1,6 @@
 import { t } from "@lingui/core/macro";
-import { createContext, useContext, useState } from "react";
-import { option, type OptionKey } from "../../../shared/options";
+import { createContext, useCallback, useContext, useMemo, useState } from "react";
+import { option, type OptionKey, optionKeys } from "../../../shared/options";
 import { faultOf } from "../../lib/errors";
 import { currentLanguage } from "../../lib/i18n";
 import { loadStatus } from "../../lib/status";
@@ -45,11 +45,14 @@ export function useSettingsState(stored: Stored): SettingsState {
   const [generation, setGeneration] = useState(0);
   const [saving, setSaving] = useState(false);
 
-  const change = (key: OptionKey, text: string | undefined, blocked?: string) => {
+  // Laying out the price tables anew with each key that is pressed would be felt.
+  const starts = useMemo(() => new Map(optionKeys.map((key) => [key, option(key).secret ? "" : startText(key, stored)])), [stored]);
+
+  const change = useCallback((key: OptionKey, text: string | undefined, blocked?: string) => {
     setDrafts(({ [key]: _old, ...rest }) => (text === undefined ? rest : { ...rest, [key]: text }));
     setProblems(({ [key]: _old, ...rest }) => rest);
     setBlocks(({ [key]: _old, ...rest }) => (blocked === undefined ? rest : { ...rest, [key]: blocked }));
-  };
+  }, []);
 
   /** The first complaints of all; {} when everything may be sent. */
   const complaints = (keys: readonly OptionKey[]): Drafts => {
@@ -99,7 +102,7 @@ export function useSettingsState(stored: Stored): SettingsState {
 
   return {
     stored,
-    text: (key) => drafts[key] ?? (option(key).secret ? "" : startText(key, stored)),
+    text: (key) => drafts[key] ?? starts.get(key) ?? "",
     isSet: (key) => stored.set.includes(key),
     change,
     problem: (key) => problems[key] ?? blocks[key],
