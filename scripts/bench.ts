@@ -1,20 +1,27 @@
 /**
- * `bun run bench [--quick] [--postgres] [--binary dist/weir] [--only "1 KB plain"] [--write]`
+ * `bun run bench [--quick] [--postgres] [--binary dist/weir] [--only "1 KB plain"] [--records N] [--write]`
  *
  * The fake upstream directly, a bare Elysia pass-through and Weir, each a process of its own, alternated. Loopback only,
- * bounded in time: about 12 minutes, 60 seconds with --quick. --write replaces docs/bench.md. A missed target is
+ * bounded in time: about 12 minutes and as long again for the rows, 60 seconds with --quick. --write replaces docs/bench.md.
+ * --records: log and dashboard with so many rows (5000000 unless --quick or --only; 0: not). A missed target is
  * marked and makes the exit code 1 only with --strict, because figures of a busy machine are no verdict.
+ *
+ * `bun run bench translated translator gaps growth`: these parts instead, in the order of translated.ts; --write replaces
+ * docs/bench-translated.md.
  */
 import { writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { measureScenario, measureStart, measureStreams, type Pace } from "./bench/measure";
+import { measureRecords } from "./bench/records";
 import { type Figures, markdown, verdicts } from "./bench/report";
 import { FULL, nameOf, QUICK } from "./bench/scenarios";
+import { benchTranslation, type Part, PARTS } from "./bench/translated";
 import { type MeasuredProcess, type MeasuredWeir, startBare, startMeasuredWeir, startUpstream } from "./bench/targets";
 
-const { values: flags } = parseArgs({
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
     postgres: { type: "boolean", default: false },
@@ -22,6 +29,7 @@ const { values: flags } = parseArgs({
     only: { type: "string" },
     streams: { type: "string" },
     write: { type: "boolean", default: false },
+    records: { type: "string" },
     strict: { type: "boolean", default: false },
   },
 });
@@ -32,11 +40,24 @@ const pace: Pace = flags.quick
 const scenarios = (flags.quick ? QUICK : FULL).filter((s) => !flags.only || nameOf(s).includes(flags.only));
 const streamCount = Number(flags.streams ?? (flags.quick ? 1000 : 3000));
 const streamSamples = flags.quick ? [2, 5] : [3, 15, 30];
+const recordRows = Number(flags.records ?? (flags.quick || flags.only ? 0 : 5_000_000));
 const command = flags.binary ? [flags.binary] : undefined;
 
 const say = (text: string): void => console.error(text);
 const running: MeasuredProcess[] = [];
 const started = Date.now();
+const machine = `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${arch()}, Bun ${Bun.version}`;
+const date = new Date().toISOString().slice(0, 10);
+
+if (positionals.length > 0) {
+  const unknown = positionals.find((part) => !(PARTS as readonly string[]).includes(part));
+  if (unknown !== undefined) throw new Error(`no part ${unknown}; there are ${PARTS.join(", ")}`);
+  const parts = await benchTranslation({ parts: positionals as Part[], quick: flags.quick, only: flags.only, command, say });
+  const page = `# Speed of translation\n\nWritten by \`bun run bench ${positionals.join(" ")} --write\`; do not edit. ${date}. ${machine}.${flags.quick ? " (--quick)" : ""}\n\n${parts}`;
+  console.log(page);
+  if (flags.write) writeFileSync(join(import.meta.dir, "../docs/bench-translated.md"), page);
+  process.exit(flags.strict && page.includes("**missed**") ? 1 : 0);
+}
 
 try {
   say("start time");
@@ -69,6 +90,7 @@ try {
     streams,
     start,
     startedFrom: command ? "binary" : "source",
+    records: [],
   };
   const before = await Promise.all(weirs.map((weir) => weir.counted()));
   for (const scenario of scenarios) {
@@ -86,9 +108,11 @@ try {
       return `${weir.name}: ${sent} calls answered, ${counted} charged and logged, audit ${findings.length === 0 ? "clean" : `found ${findings.length} rows`}.`;
     }),
   );
+  if (recordRows > 0) {
+    for (const { engine } of weirs) figures.records.push(await measureRecords(engine, upstream.url, recordRows, pace.rounds, command, say));
+  }
   const page = markdown(figures, {
-    date: new Date().toISOString().slice(0, 10),
-    machine: `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${arch()}, Bun ${Bun.version}`,
+    date, machine,
     settings: `${pace.rounds} rounds of ${pace.durationMs / 1000} s${flags.quick ? " (--quick)" : ""}.`,
     generator: `The load generator used at most ${(Math.max(0, ...cells.map(([, cell]) => cell.own_cpu)) * 100).toFixed(0)} % of a core.`,
     books: books.join(" "),

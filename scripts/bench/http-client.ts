@@ -11,9 +11,9 @@ export interface Target {
 
 /** A whole POST, ready to send. */
 export function postBytes(url: string, key: string, body: string): { target: Target; bytes: Uint8Array } {
-  const { hostname, port, host, pathname } = new URL(url);
+  const { hostname, port, host, pathname, search } = new URL(url);
   const head = [
-    `POST ${pathname} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${key}`, "Content-Type: application/json",
+    `POST ${pathname}${search} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${key}`, "Content-Type: application/json",
     `Content-Length: ${Buffer.byteLength(body)}`, "", "",
   ].join("\r\n");
   return { target: { hostname, port: Number(port) }, bytes: Buffer.from(head + body) };
@@ -30,8 +30,8 @@ export interface Outcome {
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 const LAST_CHUNK = "\r\n0\r\n\r\n";
-/** The fake upstream's first word; an empty `"content":""` of a role frame is not content. */
-const FIRST_CONTENT = '"content":"w';
+/** The fake upstream's first word in any dialect; an empty `"content":""` of a role frame is not content. */
+const FIRST_CONTENT = /"(?:content|text|delta)":"w/;
 
 /** One connection, one call at a time. */
 export class Connection {
@@ -52,6 +52,8 @@ export class Connection {
     private readonly done: (connection: Connection, outcome: Outcome) => void,
     /** Also told when the first content arrived. */
     private readonly first: () => void = () => {},
+    /** Told of everything that arrives. */
+    private readonly heard: () => void = () => {},
   ) {}
 
   async open(): Promise<void> {
@@ -95,6 +97,7 @@ export class Connection {
 
   private receive(chunk: Buffer): void {
     if (!this.calling) return;
+    this.heard();
     let body = chunk;
     if (this.inHead) {
       const all = this.pending.length > 0 ? Buffer.concat([this.pending, chunk]) : chunk;
@@ -116,7 +119,7 @@ export class Connection {
     }
     if (this.outcome.firstAt === 0 && this.streamed) {
       this.seen += body.toString("latin1");
-      if (this.seen.includes(FIRST_CONTENT)) {
+      if (FIRST_CONTENT.test(this.seen)) {
         this.outcome.firstAt = performance.now();
         this.seen = "";
         this.first();

@@ -37,12 +37,15 @@ export interface Pace {
   warmupMs: number;
 }
 
-async function load(spec: LoadSpec): Promise<LoadResult> {
-  const child = Bun.spawn([process.execPath, script("load.ts"), JSON.stringify(spec)], { stdio: ["ignore", "pipe", "inherit"] });
+/** What a script prints as JSON that is told `spec`. */
+export async function childResult<Result>(file: string, spec: object): Promise<Result> {
+  const child = Bun.spawn([process.execPath, script(file), JSON.stringify(spec)], { stdio: ["ignore", "pipe", "inherit"] });
   const output = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new Error(`the load generator failed: ${output}`);
-  return JSON.parse(output) as LoadResult;
+  if ((await child.exited) !== 0) throw new Error(`${file} failed: ${output}`);
+  return JSON.parse(output) as Result;
 }
+
+export const load = (spec: LoadSpec): Promise<LoadResult> => childResult<LoadResult>("load.ts", spec);
 
 /** One scenario at every process, alternated; the order turns with each round. */
 export async function measureScenario(scenario: Scenario, targets: readonly MeasuredProcess[], pace: Pace): Promise<Map<string, Cell>> {
@@ -82,14 +85,14 @@ export interface StreamMemory {
 }
 
 /** Memory of a process with many quiet streams open, seconds after the last one was opened. */
-export async function measureStreams(target: MeasuredProcess, count: number, afterSeconds: readonly number[]): Promise<StreamMemory> {
+export function measureStreams(target: MeasuredProcess, count: number, afterSeconds: readonly number[]): Promise<StreamMemory> {
+  const body = requestBody(SIZES["1 KB"], SLOW_MODEL, true);
+  return holdStreams(target, { url: `${target.url}/v1/chat/completions`, key: target.key, body, count }, afterSeconds);
+}
+
+/** The same with streams of any kind. */
+export async function holdStreams(target: MeasuredProcess, spec: StreamsSpec, afterSeconds: readonly number[]): Promise<StreamMemory> {
   const idle = memory(target.pid);
-  const spec: StreamsSpec = {
-    url: `${target.url}/v1/chat/completions`,
-    key: target.key,
-    body: requestBody(SIZES["1 KB"], SLOW_MODEL, true),
-    count,
-  };
   const child = Bun.spawn([process.execPath, script("open-streams.ts"), JSON.stringify(spec)], { stdio: ["pipe", "pipe", "inherit"] });
   const reader = child.stdout.getReader();
   const first = await reader.read();

@@ -1,5 +1,6 @@
 /** The figures as a Markdown page, and the targets of issue 2 they are held against. */
 import type { Cell, StartTime, StreamMemory } from "./measure";
+import type { Records } from "./records";
 import { nameOf, type Scenario } from "./scenarios";
 
 export interface Figures {
@@ -10,6 +11,8 @@ export interface Figures {
   start: StartTime;
   /** What was started: "binary" or "source". */
   startedFrom: string;
+  /** One for each engine, when asked for. */
+  records: Records[];
 }
 
 export interface Verdict {
@@ -20,9 +23,9 @@ export interface Verdict {
 }
 
 const ms = (value: number): string => value.toFixed(value < 10 ? 3 : 1);
-const mb = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MB`;
-const ratio = (a: number, b: number): number => (b > 0 ? a / b : 0);
-const times = (value: number): string => `${value.toFixed(2)}x`;
+export const mb = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MB`;
+export const ratio = (a: number, b: number): number => (b > 0 ? a / b : 0);
+export const times = (value: number): string => `${value.toFixed(2)}x`;
 
 /** KB each open stream costs at the last sample. */
 export const kbPerStream = ({ idle, open, samples }: StreamMemory): number =>
@@ -34,7 +37,7 @@ const growth = ({ open, samples }: StreamMemory): number =>
 
 const CPU_TARGET = { plain: 2.5, burst: 3.3 } as const;
 
-export function verdicts({ scenarios, names, streams, start, startedFrom }: Figures): Verdict[] {
+export function verdicts({ scenarios, names, streams, start, startedFrom, records }: Figures): Verdict[] {
   const list: Verdict[] = [];
   const check = (what: string, limit: number, value: number, show: (v: number) => string) =>
     list.push({ what, target: `<= ${show(limit)}`, measured: show(value), met: value <= limit });
@@ -60,12 +63,17 @@ export function verdicts({ scenarios, names, streams, start, startedFrom }: Figu
     check("memory of an open stream", 50, kbPerStream(held), (v) => `${v.toFixed(1)} KB`);
     check("its growth over its life", 5, growth(held), (v) => `${v.toFixed(1)} KB`);
   }
+  for (const { name, rows, questions, quiet, asked } of records) {
+    const slowest = questions.toSorted((a, b) => b.median - a.median)[0];
+    if (slowest) check(`slowest question over ${rows} rows, ${name} (${slowest.question})`, 300, slowest.median, (v) => `${v.toFixed(0)} ms`);
+    check(`growth of the p99 gap of 200 streams meanwhile, ${name}`, 5, asked.p99 - quiet.p99, (v) => `${v.toFixed(1)} ms`);
+  }
   check(`idle memory (${startedFrom})`, 90, start.idle.rss / 1024 / 1024, (v) => `${v.toFixed(0)} MB`);
   check(`start on an existing folder (${startedFrom})`, 300, start.again, (v) => `${v.toFixed(0)} ms`);
   return list;
 }
 
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map((_, i) => (i === 0 ? "---" : "---:")), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 
 function speedTable({ scenarios, names }: Figures): string {
@@ -89,6 +97,28 @@ function memoryTable({ streams }: Figures): string {
     held.samples.map((s) => `${s.afterSeconds} s: ${mb(s.memory.rss)}`).join(", "), `${kbPerStream(held).toFixed(1)} KB`,
   ]);
   return table(["Process", "before", "streams open", "with them", "each"], rows);
+}
+
+function recordsPart({ records }: Figures): string {
+  if (records.length === 0) return "";
+  const questions = records[0]?.questions.map(({ question }) => question) ?? [];
+  const rows = questions.map((question, i) => [
+    question,
+    ...records.flatMap((engine) => [ms(engine.questions[i]?.median ?? 0), ms(engine.questions[i]?.longest ?? 0)]),
+  ]);
+  const streams = records.map(
+    ({ name, quiet, asked }) => `${name}: p99 gap ${ms(quiet.p99)} ms in quiet (${quiet.gaps} frames), ${ms(asked.p99)} ms while asked (${asked.gaps}); ${quiet.failed + asked.failed} streams failed.`,
+  );
+  return `## Log and dashboard with ${records[0]?.rows ?? 0} rows
+
+Ninety days of calls by 40 users with 80 tokens; the questions are asked one after the other while 200 streams run, a frame
+each 100 ms. What is measured is the whole call of the console.
+
+${table(["Question", ...records.flatMap(({ name }) => [`${name}, median ms`, "longest"])], rows)}
+
+${streams.join(" ")}
+
+`;
 }
 
 export interface Place {
@@ -126,7 +156,7 @@ ${place.generator} ${place.books}
 
 ${memoryTable(figures)}
 
-## Start (${startedFrom})
+${recordsPart(figures)}## Start (${startedFrom})
 
 ${table(["", "ms"], [["empty folder: create, migrate, listen", start.first.toFixed(0)], ["existing folder: listen", start.again.toFixed(0)]])}
 

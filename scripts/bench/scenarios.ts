@@ -13,7 +13,9 @@ export type Kind = keyof typeof KINDS;
 
 /** Three frames in the time of the memory test's samples, so that streams stay open and quiet. */
 export const SLOW_MODEL = "paced:120:1000";
-export const MODELS: readonly string[] = [...Object.values(KINDS).map((kind) => kind.model), SLOW_MODEL];
+/** Ten frames a second for ten seconds: streams whose gaps are watched while the console asks. */
+export const PACED_MODEL = "paced:100:100";
+export const MODELS: readonly string[] = [...Object.values(KINDS).map((kind) => kind.model), SLOW_MODEL, PACED_MODEL];
 
 /** A chat request of exactly `size` bytes. */
 export function requestBody(size: number, model: string, stream: boolean): string {

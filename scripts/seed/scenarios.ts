@@ -1,6 +1,8 @@
 /** What `bun run seed` can make. */
 import type { Services } from "../../src/server/context";
+import { makeBulk } from "./bulk";
 import { makeCalls } from "./calls";
+import { makeOrders } from "./orders";
 import { makeChannels, makePeople, makeRoot } from "./people";
 
 export type Say = (line: string) => void;
@@ -12,18 +14,29 @@ export interface Scenario {
 
 const DAY = 86_400;
 
+/** People, channels and `count` calls of 90 days, made by the database itself. */
+const bulk = async (services: Services, say: Say, count: number): Promise<void> => {
+  const root = await makeRoot(services, say);
+  const channels = await makeChannels(services, root);
+  const people = await makePeople(services, root, 40, say);
+  const started = performance.now();
+  await makeBulk(services, { people, channels, count, seconds: 90 * DAY, end: Math.floor(services.now() / 1000) });
+  say(`${count} calls in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
+};
+
 export const scenarios: Record<string, Scenario> = {
   empty: {
     help: "The schema and nothing else: the next start shows the set-up wizard.",
     run: async (services, say) => say(`An empty ${services.db.engine} database.`),
   },
   demo: {
-    help: "Channels to the fake upstream, people, tokens, a week of calls with bills and roll-ups.",
+    help: "Channels to the fake upstream, people, tokens, orders, a week of calls with bills and roll-ups.",
     run: async (services, say) => {
       const root = await makeRoot(services, say);
       const channels = await makeChannels(services, root);
       const people = await makePeople(services, root, 8, say);
       const made = await makeCalls(services, { people, channels, count: 3000, seconds: 7 * DAY });
+      await makeOrders(services, root, people, say);
       say(`${channels.length} channels to http://127.0.0.1:4000 (bun tests/kit/fake-upstream/cli.ts), ${made} calls of a week.`);
     },
   },
@@ -37,5 +50,9 @@ export const scenarios: Record<string, Scenario> = {
       const made = await makeCalls(services, { people, channels, count: 200_000, seconds: 90 * DAY });
       say(`${made} calls in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
     },
+  },
+  "logs-5m": {
+    help: "5,000,000 calls of 90 days: what `bun run bench` measures log and dashboard with. Takes minutes, 7 GB.",
+    run: (services, say) => bulk(services, say, 5_000_000),
   },
 };

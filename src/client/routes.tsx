@@ -18,7 +18,8 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import {
-  ChartColumn, History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Settings, Ticket, Users, Wallet, Waypoints,
+  ChartColumn, History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Settings, Tags, Ticket, Users,
+  Wallet, Waypoints,
 } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
@@ -206,6 +207,13 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "admin", icon: Ticket },
     goKey: "r",
     page: lazyPage(() => import("./features/redemption/redemption-page")),
+  },
+  {
+    path: "/setting/pricing",
+    title: msg`模型价格`,
+    access: "root",
+    nav: { group: "root", icon: Tags },
+    page: lazyPage(() => import("./features/price-editor/price-editor-page")),
   },
 ];
 

@@ -54,7 +54,7 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   const cluster = await openCluster({ db, env, log, now });
   const options = await openOptionStore({ db, bus: cluster.bus, secrets, log, now });
   const background = createBackground(log);
-  const sendMail = createMailer(() => mailSettings(options));
+  const sendMail = createMailer(() => mailSettings(options), (reason) => log.warn({ reason }, "a mail could not be sent"));
   const notices = createNotices({ env, log, db, secrets, options, background, sendMail, now });
   const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
   const base = { env, log, db, secrets, cluster, options, ledger, background, sendMail, notices, now };

@@ -20,6 +20,10 @@ export const AUDIT_ACTIONS = {
   "channel.delete": { zh: "删除渠道", en: "Delete channel" },
   "channel.keys": { zh: "修改渠道密钥", en: "Change channel keys" },
   "channel.batch": { zh: "批量修改渠道", en: "Change channels" },
+  "redemption.create": { zh: "创建兑换码", en: "Create redemption codes" },
+  "redemption.update": { zh: "修改兑换码", en: "Change redemption code" },
+  "redemption.delete": { zh: "删除兑换码", en: "Delete redemption codes" },
+  "withdrawal.settle": { zh: "处理提现", en: "Settle withdrawal" },
   "option.update": { zh: "修改设置", en: "Change setting" },
 } as const satisfies Record<string, Text>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
@@ -28,6 +32,8 @@ export type AuditAction = keyof typeof AUDIT_ACTIONS;
 export const AUDIT_TARGETS = {
   user: { zh: "用户", en: "User" },
   channel: { zh: "渠道", en: "Channel" },
+  redemption: { zh: "兑换码", en: "Redemption code" },
+  withdrawal: { zh: "提现", en: "Withdrawal" },
   option: { zh: "设置", en: "Setting" },
 } as const satisfies Record<string, Text>;
 

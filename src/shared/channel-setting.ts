@@ -107,6 +107,23 @@ export const settingMembers = {
       { value: "upstream", label: { zh: "发给上游的模型", en: "The model sent upstream" } },
     ],
   },
+  bill_broken: {
+    kind: "choice", section: "billing",
+    label: { zh: "上游在回答途中失败时", en: "When the upstream fails amid an answer" },
+    hint: { zh: "首个内容之前失败的调用从不收费", en: "Calls that fail before their first content are always free" },
+    choices: [
+      { value: "produced", label: { zh: "按已产生的部分计费", en: "Charge what was produced" } },
+      { value: "free", label: { zh: "不计费", en: "Charge nothing" } },
+    ],
+  },
+  bill_left: {
+    kind: "choice", section: "billing",
+    label: { zh: "调用方提前离开时的计费", en: "Charge of a caller who left" },
+    choices: [
+      { value: "produced", label: { zh: "按已产生的部分计费", en: "Charge what was produced" } },
+      { value: "free", label: { zh: "不计费", en: "Charge nothing" } },
+    ],
+  },
 } as const satisfies Record<string, SettingMember>;
 
 export type SettingName = keyof typeof settingMembers;

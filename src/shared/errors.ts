@@ -77,6 +77,8 @@ export const errors = {
   option_unknown: fact(400, "caller", "未知的设置项：{key}", "Unknown option: {key}"),
   option_invalid: fact(400, "caller", "{label}：{detail}", "{label}: {detail}"),
   option_needs: fact(400, "operator", "无法启用，请先填写：{needs}", "Cannot be enabled before these are filled in: {needs}"),
+  price_import_failed: fact(502, "operator", "无法从该地址读取价格：{detail}", "No prices could be read from that address: {detail}"),
+  price_import_empty: fact(400, "caller", "内容不是价格表", "This is not a list of prices"),
   ratios_not_published: fact(403, "operator", "管理员没有公开倍率接口", "The operator does not publish the price tables"),
 
   // Mail and notices
@@ -85,7 +87,7 @@ export const errors = {
   notice_address_invalid: fact(400, "caller", "通知地址必须以 http:// 或 https:// 开头", "The address for notices must start with http:// or https://"),
   notice_unreachable: fact(400, "caller", "尚未填写可用的通知地址，或管理员尚未配置发信服务器", "There is no address to send notices to yet, or the administrator has not set up a mail server"),
   notice_failed: fact(502, "caller", "通知发送失败：{detail}", "The notice could not be sent: {detail}"),
-  mail_failed: fact(502, "operator", "邮件发送失败：{detail}", "The mail could not be sent: {detail}"),
+  mail_failed: fact(502, "operator", "邮件发送失败，请稍后再试或联系管理员", "The mail could not be sent; try again later or ask the administrator"),
 
   // Channels
   channel_not_found: fact(404, "caller", "渠道未找到，请刷新页面后重试。", "Channel not found. Refresh the page and try again."),

@@ -67,6 +67,17 @@ export interface LogCleaning {
   finished_at: number;
 }
 
+/** The user of a row, as administrators see him. */
+export interface LogUser {
+  username: string;
+  display_name: string;
+  group: string;
+  /** Units. */
+  quota: number;
+  used_quota: number;
+  request_count: number;
+}
+
 /** Rows that the live log sends at once, and that a page of it holds. */
 export const MAX_TAIL_ROWS = 200;
 
@@ -174,4 +185,5 @@ export const logGetInput = z.union([
   z.object({ request_id: z.string().min(1).max(200) }),
 ]);
 
+export const logUserInput = z.object({ id: z.int().positive() });
 export const logContentInput = z.object({ request_id: z.string().min(1).max(200) });

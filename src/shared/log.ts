@@ -74,6 +74,8 @@ export interface ConsumeOther {
   client_type?: string;
   /** True when no usage came and tokens were estimated. */
   estimated?: boolean;
+  /** True when the channel asks nothing for a call that ended so (setting.bill_broken, setting.bill_left): the bill is empty. */
+  waived?: boolean;
   end_reason: EndReason;
   /** Bill lines of shared/pricing.ts; their units sum to the charge before its one rounding. */
   bill: readonly unknown[];

@@ -40,6 +40,34 @@ export const noticeSettingInput = z.object({
 });
 export type NoticeSettingInput = z.output<typeof noticeSettingInput>;
 
+/**
+ * A user's setting as it is kept and shown. Whatever is of another shape counts as not set: the row may come from an
+ * import, or from an older release.
+ */
+export const noticeSettingSchema = z.object({
+  language: z.enum(["zh", "en"]).catch("zh"),
+  notify_type: z.enum(NOTIFY_TYPES).catch("email"),
+  quota_warning_threshold: z.number().min(0).catch(0),
+  notification_email: z.string().catch(""),
+  webhook_url: z.string().catch(""),
+  bark_url: z.string().catch(""),
+  gotify_url: z.string().catch(""),
+  gotify_priority: z.number().min(0).max(10).catch(5),
+  /** Whether there is a secret; the secret itself is never shown. */
+  webhook_secret_set: z.boolean().catch(false),
+  gotify_token_set: z.boolean().catch(false),
+});
+
+/** The members of the JSON object in `users.setting`; none when it is no object. */
+export function settingMembers(setting: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(setting || "{}");
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
 /** What a notice is about; the member `type` of a webhook's body. */
 export type NoticeType = "quota_exceed" | "channel_update" | "test";
 

@@ -28,6 +28,38 @@ export const ORDER_STATUSES: Readonly<Record<OrderStatus, Text>> = {
 /** A payment may arrive for these: who paid late has paid all the same. */
 export const PAYABLE_STATUSES: readonly OrderStatus[] = ["pending", "failed", "expired"];
 
+/** What became of a provider's report of a payment; kept with every callback, and as the note of an order that is odd. */
+export const VERDICTS = {
+  credited: { zh: "已到账", en: "Credited" },
+  repeated: { zh: "重复通知", en: "Repeated" },
+  noted: { zh: "无需处理", en: "Nothing to do" },
+  closed: { zh: "未配置支付密钥", en: "No secret is configured" },
+  malformed: { zh: "内容无法解析", en: "Cannot be read" },
+  sign_type: { zh: "签名类型错误", en: "Wrong kind of signature" },
+  signature: { zh: "签名错误", en: "Wrong signature" },
+  merchant: { zh: "商户号不符", en: "Another merchant" },
+  order: { zh: "没有对应的订单", en: "No such order" },
+  provider: { zh: "支付渠道与订单不符", en: "Another provider than the order's" },
+  amount: { zh: "金额与订单不符", en: "Another amount than the order's" },
+  method: { zh: "支付方式与订单不符", en: "Another method than the order's" },
+  state: { zh: "订单状态不允许", en: "The order's state does not allow it" },
+  user: { zh: "用户不存在", en: "The user is gone" },
+} as const satisfies Record<string, Text>;
+export type Verdict = keyof typeof VERDICTS;
+
+/** Why a call is not believed: anybody may have sent it. */
+export const STRANGERS = ["closed", "malformed", "sign_type", "signature", "merchant"] as const satisfies readonly Verdict[];
+
+/** A callback that was kept for an order. */
+export interface PaymentCallbackView {
+  id: number;
+  received_at: number;
+  ip: string;
+  /** As it came, without its signature. */
+  body: string;
+  verdict: string;
+}
+
 /** Dollars of one order: no price and no unit makes more than fits into money or quota. */
 export const TOPUP_MAX = 1_000_000;
 

@@ -48,9 +48,9 @@ describe.each(ENGINES)("the audit of the wallet on %s", (engine) => {
     await credit(payer, 500, "redeem", `redeem:${used}`);
     await order({});
     await order({ status: "expired" });
-    const paid = await order({ status: "success" });
-    await credit(payer, 700, "order", `order:${paid}`);
-    const named = await order({ status: "success", trade_no: "T-1" });
+    const paid = await order({ status: "success", trade_no: "T-0" });
+    await credit(payer, 700, "order", "order:T-0");
+    const named = await order({ status: "refunded", trade_no: "T-1" });
     await credit(payer, 700, "order", "order:T-1");
     await db.q.insert(db.t.dividends).values([
       { user_id: inviter, invitee_id: payer, order_id: paid, amount: 70, created_at: NOON },
@@ -78,11 +78,12 @@ describe.each(ENGINES)("the audit of the wallet on %s", (engine) => {
     await credit(payer, 499, "redeem", `redeem:${less}`);
     await credit(payer, 5, "redeem", "redeem:999999");
     const missing = await order({ status: "success" });
-    const twice = await order({ status: "success", trade_no: "T-2" });
-    await credit(payer, 700, "order", `order:${twice}`);
-    await credit(payer, 700, "order", "order:T-2");
-    const early = await order({ status: "pending" });
-    await credit(payer, 700, "order", `order:${early}`);
+    const more = await order({ status: "success", trade_no: "T-2" });
+    await credit(payer, 701, "order", "order:T-2");
+    const early = await order({ status: "pending", trade_no: "T-3" });
+    await credit(payer, 700, "order", "order:T-3");
+    const unused = await code({ quota: 20 });
+    await credit(payer, 20, "redeem", `redeem:${unused}`);
     const [dividend] = await db.q
       .insert(db.t.dividends)
       .values({ user_id: inviter, invitee_id: payer, order_id: early, amount: 900, created_at: NOON })
@@ -110,19 +111,22 @@ describe.each(ENGINES)("the audit of the wallet on %s", (engine) => {
         ["owners", "logs stray", 0, 6],
       ],
       ...[
-        ["used_codes", `redemptions ${unpaid}`, 500, 0],
-        ["used_codes", `redemptions ${stranger}`, 10, 0],
-        ["used_codes", `redemptions ${less}`, 500, 499],
+        ["codes", `redemptions ${unpaid}`, 500, 0],
+        ["codes", `redemptions ${stranger}`, 10, 0],
+        ["codes", `redemptions ${less}`, 500, 499],
+        ["codes", `redemptions ${unused}`, 0, 20],
       ].sort(inText),
       ...[
         ["code_credits", `credits ${strangersCredit}`, 0, 10],
         ["code_credits", `credits ${await creditId("redeem:999999")}`, 0, 5],
+        ["code_credits", `credits ${await creditId(`redeem:${unused}`)}`, 0, 20],
       ].sort(inText),
       ...[
-        ["paid_orders", `orders ${missing}`, 700, 0],
-        ["paid_orders", `orders ${twice}`, 700, 1400],
+        ["orders", `orders ${missing}`, 700, 0],
+        ["orders", `orders ${more}`, 700, 701],
+        ["orders", `orders ${early}`, 0, 700],
       ].sort(inText),
-      ["order_credits", `credits ${await creditId(`order:${early}`)}`, 0, 700],
+      ["order_credits", `credits ${await creditId("order:T-3")}`, 0, 700],
       ["dividends", `dividends ${dividend?.id}`, 0, 900],
       ["invite_earnings", `users ${inviter}`, 200, 201],
       ["dividends_earned", `users ${inviter}`, 1040, 200],

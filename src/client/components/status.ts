@@ -96,9 +96,9 @@ export function durationHue(seconds: number): Hue {
   return seconds < 101 ? "green" : seconds < 300 ? "orange" : "red";
 }
 
-/** Time to the first token in milliseconds; from 10 s on it has no colour of its own in lists. */
+/** Time to the first token in milliseconds (C-636 to C-638). */
 export function firstTokenHue(milliseconds: number): Hue {
-  return milliseconds < 3000 ? "green" : milliseconds < 10_000 ? "orange" : "grey";
+  return milliseconds < 3000 ? "green" : milliseconds < 10_000 ? "orange" : "red";
 }
 
 /** Price ratio of a group. */

@@ -10,7 +10,10 @@ export interface Mail {
   html?: string;
 }
 
-/** Resolves when the server has taken the mail. Throws AppError mail_not_configured, mail_address_invalid, mail_failed. */
+/**
+ * Resolves when the server has taken the mail. Throws AppError mail_not_configured, mail_address_invalid, mail_failed. What
+ * the mail server said is the cause of the last and in the log, not in its text: a visitor gets to see that.
+ */
 export type SendMail = (mail: Mail) => Promise<void>;
 
 export interface MailSettings {
@@ -42,8 +45,8 @@ export const isMailbox = (address: string): boolean => MAILBOX.test(address);
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
 
-/** `settings` is asked for every mail, so that a change holds at once. */
-export function createMailer(settings: () => MailSettings): SendMail {
+/** `settings` is asked for every mail, so that a change holds at once; `failed` hears why one could not be sent. */
+export function createMailer(settings: () => MailSettings, failed: (reason: string) => void): SendMail {
   return async ({ to, subject, text, html }) => {
     const { host, port, account, password, from, name, ssl, ca } = settings();
     if (host === "") fail("mail_not_configured");
@@ -73,8 +76,10 @@ export function createMailer(settings: () => MailSettings): SendMail {
         text,
         html,
       });
-    } catch (cause) {
-      throw new AppError("mail_failed", { detail: reasonOf(cause) }, { cause });
+    } catch (error) {
+      const reason = reasonOf(error);
+      failed(reason);
+      throw new AppError("mail_failed", {}, { cause: new Error(reason) });
     } finally {
       transport.close();
     }

@@ -3,16 +3,15 @@
  * the units; here is when and how much.
  */
 import { AppError, type ErrorCode } from "../../shared/errors";
-import type { EndReason } from "../../shared/log";
 import { chargeOf, estimateUpperBound, quotaOf } from "../../shared/pricing";
 import { holdOf } from "./operations/direct";
 import type { HoldRefusal, HoldResult } from "../features/wallet/ledger";
 import type { Call } from "./call";
-import type { Usage } from "./events";
+import { chargeAtEnd, type Ending } from "./charge";
 import { askBudgets, leavePlaces } from "./limits";
 import { callRow, completionTokens, draftOf, promptTokens } from "./row";
 
-/** Content bytes per token, for the running estimate and for the bill when no usage ever comes. */
+/** Content bytes per token, for the running estimate of what must be held: less than most texts have. */
 export const BYTES_PER_TOKEN = 3;
 /** An answer waits no longer for its settle; the hold then stays, with its final cost, for the sweep. */
 export const SETTLE_LIMIT_MS = 5_000;
@@ -27,14 +26,6 @@ const refusals: Readonly<Record<HoldRefusal, ErrorCode>> = {
   token_unusable: "token_disabled",
   user_unusable: "user_banned",
 };
-
-/** How a call ended, for its bill. */
-export interface Ending {
-  end_reason: EndReason;
-  /** undefined: none came, the tokens are estimated from `content_bytes`. */
-  usage: Usage | undefined;
-  content_bytes: number;
-}
 
 /** Output tokens that the first hold covers. What is priced by the request itself (terms) has none to cover. */
 function coveredAtFirst({ engine, request }: Call): number {
@@ -142,9 +133,7 @@ export class CallMoney {
     if (this.#state !== "held") return;
     this.#state = "ended";
     const call = this.#call;
-    const { terms } = call.request;
-    const usage = ending.usage ?? terms?.usage ?? this.#estimate(ending.content_bytes);
-    const charge = chargeOf(call.price, usage, terms?.times);
+    const { charge, usage, estimated, waived } = chargeAtEnd(call, ending);
     call.engine.watch.ended(call, { end_reason: ending.end_reason, quota: charge.quota, usage });
     const left = leavePlaces(call, { tokens: promptTokens(usage) + completionTokens(usage), success: true, units: charge.quota });
     const log = callRow(call, {
@@ -152,7 +141,8 @@ export class CallMoney {
       quota: charge.quota,
       bill: charge.lines,
       usage,
-      estimated: ending.usage === undefined && !terms?.exact,
+      estimated,
+      waived,
     });
     const { caller, request_id } = call;
     const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota: charge.quota, log };
@@ -188,13 +178,6 @@ export class CallMoney {
     if (!isLate || running === undefined) return;
     engine.stats.late_settles++;
     engine.seams.ledger.extend(request_id, 0, running).catch(() => undefined);
-  }
-
-  #estimate(contentBytes: number): Usage {
-    return {
-      input: Math.ceil(this.#call.input_bound / BYTES_PER_TOKEN),
-      output: Math.ceil(contentBytes / BYTES_PER_TOKEN),
-    };
   }
 
   /** Ends the hold without a charge. Only the first end counts. */

@@ -18,6 +18,8 @@ export interface Outcome {
   usage: Usage | undefined;
   /** No usage came: tokens are an estimate. */
   estimated: boolean;
+  /** The channel asks nothing for a call that ended so. */
+  waived?: boolean;
   /** Readable text; made from the price when absent. */
   content?: string;
 }
@@ -108,6 +110,7 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
   }
   if (channel?.setting.bill_by === "upstream" && call.price.model !== request.model) other.billed_model = call.price.model;
   if (outcome.estimated) other.estimated = true;
+  if (outcome.waived) other.waived = true;
   if (call.warnings.length > 0) {
     other.warnings = call.warnings.slice(0, MOST_WARNINGS).map(({ code, detail }) => `${code}: ${cleanText(detail)}`);
   }

@@ -39,6 +39,10 @@ export interface DataGridProps<R extends object, F extends string> {
   /** All rows that match; null when unknown, then `hasMore` says whether a next page exists. */
   total: number | null | undefined;
   hasMore?: boolean;
+  /** False when there are more than `total`; `hasMore` then says whether a next page exists. */
+  totalExact?: boolean;
+  /** Pages by key: where a row stands in the list. The next page then stands behind the last row of this one. */
+  placeOf?: (row: R) => string;
   /** Rows of this page as the pager counts them; fewer than `rows` when some stand below others. */
   shown?: number;
   query: GridQuery;
@@ -272,8 +276,9 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
           pageSize={grid.pageSize}
           shown={props.shown ?? rows.length}
           total={props.total ?? null}
+          exact={props.totalExact ?? true}
           hasMore={props.hasMore ?? false}
-          onPage={grid.setPage}
+          onPage={(page) => grid.setPage(page, props.placeOf ? besideRow(grid.page, page, rows, props.placeOf) : null)}
           onPageSize={grid.setPageSize}
         />
       )}
@@ -305,6 +310,12 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
       ) : null}
     </div>
   );
+}
+
+/** Where the page before or behind stands; a page further off is counted. */
+function besideRow<R>(from: number, to: number, rows: readonly R[], placeOf: (row: R) => string): string | null {
+  const row = to === from + 1 ? rows.at(-1) : to === from - 1 ? rows[0] : undefined;
+  return row === undefined ? null : `${to > from ? "after" : "before"}:${placeOf(row)}`;
 }
 
 function storedDensity(): Density {

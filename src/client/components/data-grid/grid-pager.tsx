@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { cn } from "../../lib/cn";
+import { formatNumber } from "../../lib/format";
 import { IconButton } from "../../ui/icon-button";
 import { Select } from "../../ui/select";
 import { PAGE_SIZES } from "./types";
@@ -12,25 +13,27 @@ type GridPagerProps = {
   shown: number;
   /** All rows; null when nobody counted them (big tables are paged by key). */
   total: number | null;
-  /** With an unknown total: whether a next page exists. */
+  /** False when there are more than `total`. */
+  exact: boolean;
+  /** With a total that is unknown or not exact: whether a next page exists. */
   hasMore: boolean;
   onPage: (page: number) => void;
   onPageSize: (size: number) => void;
 };
 
 /** Which rows these are, and the ways to the others. */
-export function GridPager({ page, pageSize, shown, total, hasMore, onPage, onPageSize }: GridPagerProps) {
+export function GridPager({ page, pageSize, shown, total, exact, hasMore, onPage, onPageSize }: GridPagerProps) {
   const { t } = useLingui();
   const pages = total === null ? null : Math.max(1, Math.ceil(total / pageSize));
   const first = shown === 0 ? 0 : (page - 1) * pageSize + 1;
   const last = shown === 0 ? 0 : first + shown - 1;
-  const more = pages === null ? hasMore : page < pages;
+  const more = pages === null || !exact ? hasMore : page < pages;
   const sizes = PAGE_SIZES.map((size) => ({ value: String(size), label: t`${size} 条/页` }));
 
   return (
     <nav aria-label={t`分页`} className="flex flex-wrap items-center justify-between gap-2">
       <p role="status" className="text-muted tabular-nums">
-        {total === null ? t`第 ${first} - ${last} 条` : t`第 ${first} - ${last} 条，共 ${total} 条`}
+        {total === null ? t`第 ${first} - ${last} 条` : exact ? t`第 ${first} - ${last} 条，共 ${total} 条` : t`第 ${first} - ${last} 条，共 ${formatNumber(total)}+ 条`}
       </p>
       <div className="flex items-center gap-1">
         <IconButton label={t`上一页`} disabled={page <= 1} onClick={() => onPage(page - 1)}>

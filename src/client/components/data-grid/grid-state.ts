@@ -26,7 +26,9 @@ export interface GridState<F extends string> {
   /** The row whose drawer is open (`?open=12`), and the row being edited (`?edit=12`, `?edit=new`). */
   open: string | null;
   edit: string | null;
-  setPage: (page: number) => void;
+  /** The row that the page stands beside (`after:…`, `before:…`), for lists that page by key. */
+  at: string | null;
+  setPage: (page: number, at?: string | null) => void;
   setPageSize: (size: number) => void;
   setSort: (sort: GridSort | null) => void;
   /** Changes some filters and goes to the first page. */
@@ -84,6 +86,8 @@ export function useGridState<F extends string>(options: {
       setSearch(
         (current) => {
           const next = new URLSearchParams(current);
+          // Another page stands elsewhere, unless the change says where.
+          if ("p" in changes) next.delete("at");
           for (const [key, value] of Object.entries(changes)) {
             if (value === null || value === "") next.delete(key);
             else next.set(key, value);
@@ -113,7 +117,8 @@ export function useGridState<F extends string>(options: {
       filterKeys,
       open: search.get("open"),
       edit: search.get("edit"),
-      setPage: (page) => change({ p: page <= 1 ? null : String(page) }),
+      at: search.get("at"),
+      setPage: (page, at = null) => change({ p: page <= 1 ? null : String(page), at: page <= 1 ? null : at }),
       setPageSize: (size) => {
         writeStored(PAGE_SIZE_KEY, String(size));
         for (const listener of sizeListeners) listener();

@@ -9,11 +9,11 @@ import { Button } from "../../ui/button";
 export function Attention() {
   const { t } = useLingui();
   const counts = trpc.channel.statusCounts.useQuery(undefined, { meta: { quiet: true } });
-  const disabled = counts.data?.[CHANNEL_STATUS.auto_disabled] ?? 0;
+  const count = counts.data?.[CHANNEL_STATUS.auto_disabled] ?? 0;
   const total = counts.data ? Object.values(counts.data).reduce((sum, n) => sum + n, 0) : undefined;
   const lines = [
-    ...(total === 0 ? [{ text: t`还没有渠道，调用无处可去`, to: "/channel/add", action: t`新建渠道` }] : []),
-    ...(disabled > 0 ? [{ text: t`${disabled} 个渠道被自动禁用`, to: `/channel?status=${CHANNEL_STATUS.auto_disabled}`, action: t`查看渠道` }] : []),
+    ...(total === 0 ? [{ text: t`还没有渠道，调用无处可去`, to: "/channel/add", action: t`添加渠道` }] : []),
+    ...(count > 0 ? [{ text: t`${count} 个渠道被自动禁用`, to: `/channel?status=${CHANNEL_STATUS.auto_disabled}`, action: t`查看渠道` }] : []),
   ];
   if (lines.length === 0) return null;
   return (

@@ -64,7 +64,7 @@ export function ConsumptionCard({ view, group_by, measure, granularity, username
           <Table wide className="tabular-nums" aria-label={t`消耗分布`}>
             <thead>
               <tr>
-                <Th>{words.granularities[granularity]}</Th>
+                <Th>{t`时间`}</Th>
                 {names.slice(0, hasRest ? undefined : series).map((name, index) => <Th key={keys[index]} className="text-right">{name}</Th>)}
                 <Th className="text-right">{t`合计`}</Th>
               </tr>

@@ -148,7 +148,7 @@ describe("the chart", () => {
     expect([...container.querySelectorAll<SVGRectElement>("rect[data-series]")].map((rect) => rect.dataset["series"])).toEqual(["1"]);
     await user.click(screen.getByRole("button", { name: "看表格" }));
     const table = screen.getByRole("table", { name: "消耗分布" });
-    expect(within(table).getAllByRole("columnheader").map((head) => head.textContent)).toEqual(["小时", "gpt-4o", "claude", "合计"]);
+    expect(within(table).getAllByRole("columnheader").map((head) => head.textContent)).toEqual(["时间", "gpt-4o", "claude", "合计"]);
     expect(within(table).getAllByRole("row")[2]?.textContent).toContain("$2.00$1.00$3.00");
   });
 });

@@ -55,8 +55,17 @@ test("the marks of a chart are round, begin at 0 and reach the largest value", (
     expect(marks.at(-1)).toBeGreaterThanOrEqual(max * (1 - 1e-9));
     expect(marks.length).toBeLessThanOrEqual(6);
   }
-  expect(labelled(168, 8)).toEqual([0, 21, 42, 63, 84, 105, 126, 147]);
-  expect(labelled(0, 8)).toEqual([]);
+  expect(ticks(1)).toEqual([0, 1]);
+});
+
+test("labels are few, and name days where there are many hours", () => {
+  const midnight = seconds(at(2026, 10, 20));
+  const hours = (count: number, from = midnight) => Array.from({ length: count }, (_, i) => ({ start: from + i * HOUR }));
+  expect(labelled(hours(24), "hour", 8)).toEqual([0, 3, 6, 9, 12, 15, 18, 21]);
+  expect(labelled(hours(72, midnight - 5 * HOUR), "hour", 8)).toEqual([5, 29, 53]);
+  expect(labelled(hours(240), "hour", 4)).toEqual([0, 72, 144, 216]);
+  expect(labelled(hours(30), "day", 4)).toEqual([0, 8, 16, 24]);
+  expect(labelled([], "day", 8)).toEqual([]);
 });
 
 test("a change is told against the period before, and not at all when that was nothing", () => {

@@ -10,7 +10,8 @@ import { findRoute } from "../../routes";
 import { change } from "./chart-scale";
 import { logLink } from "./dashboard-links";
 
-const DAY = 86_400;
+/** Ten years: longer tells nobody anything. */
+const MOST_DAYS = 3650;
 
 interface RowProps {
   view: DashboardView;
@@ -34,7 +35,7 @@ export function FiguresRow({ view, before, own, username, now }: RowProps) {
   const rpm = formatCount(Math.round((totals.count / minutes) * 100) / 100);
   const tpm = formatCount(Math.round(totals.tokens / minutes));
   return (
-    <dl className="grid grid-cols-[repeat(auto-fit,minmax(180px,1fr))] gap-3">
+    <dl className="grid grid-cols-[repeat(auto-fit,minmax(150px,1fr))] gap-3">
       <Figure title={t`消耗`} course={course("quota")} change={before && change(totals.quota, before.quota)}><Quota value={totals.quota} /></Figure>
       <Figure
         title={t`请求数`} course={course("count")} change={before && change(totals.count, before.count)}
@@ -56,7 +57,7 @@ function Balance({ daily }: { daily: number }) {
   const balance = self.data?.quota;
   if (balance === undefined) return <Figure title={t`余额`}>—</Figure>;
   const days = daily > 0 && balance > 0 ? balance / daily : undefined;
-  const shown = days === undefined || days * DAY > 1e11 ? undefined : formatNumber(days < 10 ? Math.round(days * 10) / 10 : Math.round(days));
+  const shown = days === undefined || days > MOST_DAYS ? undefined : formatNumber(days < 10 ? Math.round(days * 10) / 10 : Math.round(days));
   return (
     <Figure title={t`余额`} note={shown === undefined ? null : <span className="text-muted">{t`按此速度约可用 ${shown} 天`}</span>}>
       {findRoute("/topup") ? <Link href="/topup" className="hover:underline"><Quota value={balance} /></Link> : <Quota value={balance} />}
@@ -75,7 +76,7 @@ interface FigureProps {
 
 function Figure({ title, children, course, change: by, note }: FigureProps) {
   const { t } = useLingui();
-  const share = by === undefined ? "" : `${Math.abs(by) >= 10 ? ">999" : Math.abs(by * 100).toFixed(0)}%`;
+  const share = by === undefined ? "" : shareText(Math.abs(by));
   const words = by === undefined ? "" : by > 0 ? t`比上一时段多 ${share}` : by < 0 ? t`比上一时段少 ${share}` : t`与上一时段相同`;
   return (
     <div className="grid content-start gap-1 rounded-lg border border-line bg-surface p-3">
@@ -98,6 +99,11 @@ function Figure({ title, children, course, change: by, note }: FigureProps) {
     </div>
   );
 }
+
+const shareText = (by: number): string => {
+  if (by >= 10) return ">999%";
+  return by > 0 && by < 0.005 ? "<1%" : `${(by * 100).toFixed(0)}%`;
+};
 
 /** The course of a figure, without axes: the chart below has them. */
 function Sparkline({ values }: { values: readonly number[] }) {

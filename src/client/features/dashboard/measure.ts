@@ -25,7 +25,7 @@ export function useDashboardWords() {
   useStatus();
   const dimensions: Record<Dimension, string> = { model: t`模型`, user: t`用户`, channel: t`渠道`, token: t`令牌`, group: t`分组` };
   const measures: Record<Measure, string> = { quota: t`消耗`, count: t`请求数`, tokens: t`Token 数` };
-  const granularities: Record<Granularity, string> = { hour: t`小时`, day: t`天`, week: t`周` };
+  const granularities: Record<Granularity, string> = { hour: t`按小时`, day: t`按天`, week: t`按周` };
   const presets: Record<Preset, string> = {
     "24h": t`近 24 小时`, today: t`今天`, "7d": t`近 7 天`, "30d": t`近 30 天`, month: t`本月`, last_month: t`上月`,
   };

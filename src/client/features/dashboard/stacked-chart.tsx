@@ -2,7 +2,8 @@ import { useLingui } from "@lingui/react/macro";
 import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import type { DashboardBucket, Granularity, Measure } from "../../../shared/dashboard";
 import { cn } from "../../lib/cn";
-import { labelled, ticks } from "./chart-scale";
+import { usePhone } from "../../lib/media";
+import { labelled, labelUnit, ticks } from "./chart-scale";
 import { bucketLabel, type Range } from "./dashboard-range";
 import { DOTS, FILLS, measureText, REST_DOT, REST_FILL } from "./measure";
 
@@ -30,6 +31,7 @@ interface ChartProps {
  */
 export function StackedChart({ label, buckets, names, only, measure, granularity, onOpen, onZoom }: ChartProps) {
   const { t } = useLingui();
+  const phone = usePhone();
   const area = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<number | null>(null);
   /** The column where choosing several began. */
@@ -149,9 +151,9 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
         <span role="status" className="sr-only">{pointed ? inWords(pointed) : span}</span>
       </div>
       <div aria-hidden className="relative col-start-2 h-5 overflow-hidden text-xs text-muted tabular-nums">
-        {labelled(count, 8).map((index) => (
+        {labelled(buckets, granularity, phone ? 4 : 8).map((index) => (
           <span key={index} className="absolute top-1 whitespace-nowrap" style={{ left: `${(index / count) * 100}%` }}>
-            {bucketLabel(granularity, buckets[index]?.start ?? 0)}
+            {bucketLabel(labelUnit(granularity, count), buckets[index]?.start ?? 0)}
           </span>
         ))}
       </div>

@@ -67,7 +67,7 @@ export function WithdrawalList() {
       empty={t`还没有提现`}
       columns={[
         { id: "time", header: t`申请时间`, cell: (row) => <TimeAgo value={row.created_at} /> },
-        { id: "amount", header: t`额度`, end: true, cell: (row) => <Quota value={row.amount} /> },
+        { id: "amount", header: t`金额`, end: true, cell: (row) => <Quota value={row.amount} /> },
         { id: "account", header: t`收款账户`, cell: (row) => <span className="whitespace-pre-line wrap-anywhere">{row.account}</span> },
         { id: "status", header: t`状态`, cell: (row) => <LookBadge look={withdrawalStatus[row.status]} /> },
         { id: "settled", header: t`处理时间`, cell: (row) => <TimeAgo value={row.settled_at} /> },

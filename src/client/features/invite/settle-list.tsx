@@ -54,7 +54,7 @@ export function SettleList() {
         columns={[
           { id: "time", header: t`申请时间`, cell: (row) => <TimeAgo value={row.created_at} /> },
           { id: "user", header: t`用户`, cell: (row) => <span className="wrap-anywhere">{row.username || row.user_id}</span> },
-          { id: "amount", header: t`额度`, end: true, cell: (row) => <Quota value={row.amount} /> },
+          { id: "amount", header: t`金额`, end: true, cell: (row) => <Quota value={row.amount} /> },
           { id: "account", header: t`收款账户`, cell: (row) => <span className="whitespace-pre-line wrap-anywhere">{row.account}</span> },
           { id: "status", header: t`状态`, cell: (row) => <LookBadge look={withdrawalStatus[row.status]} /> },
           { id: "note", header: t`备注`, cell: (row) => <span className="wrap-anywhere">{row.note}</span> },

@@ -1,12 +1,13 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { CircleCheck, TriangleAlert } from "lucide-react";
 import type { BillLine } from "../../../shared/pricing";
+import { LOG_TYPE } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
 import { Quota } from "../../components/quota";
 import { formatNumber } from "../../lib/format";
 import { Badge } from "../../ui/badge";
 import { Table, Td, Th } from "../../ui/table";
-import { billTotal, lineNames, ratioNames, readDetails } from "./log-details";
+import { billTotal, lineNames, onlyLine, ratioNames, readDetails } from "./log-details";
 
 /** "× model ratio 1.25 × group ratio 1" */
 function Factors({ line }: { line: BillLine }) {
@@ -27,12 +28,30 @@ function Price({ line }: { line: BillLine }) {
   return <>{`$${line.usd} / ${unit}`}</>;
 }
 
+/** A row without lines: nothing was charged, or one amount that is the whole of it. */
+function WithoutLines({ row }: { row: LogView }) {
+  const { t, i18n } = useLingui();
+  const only = onlyLine(row);
+  if (!only) return <p className="text-muted">{row.type === LOG_TYPE.consume || row.type === LOG_TYPE.error ? t`这次调用没有收费。` : t`这条日志不涉及收费。`}</p>;
+  return (
+    <Table aria-label={t`账单`}>
+      <tbody>
+        <tr>
+          <Td>{i18n._(only)}</Td>
+          <Td className="text-right"><Quota value={row.quota} decimals={6} /></Td>
+          <Td className="text-right tabular-nums" data-testid="bill-charged">{row.quota}</Td>
+        </tr>
+      </tbody>
+    </Table>
+  );
+}
+
 /** The bill of a call: lines whose units sum to the charge, rounded once. Nothing is computed that was not charged. */
 export function LogBill({ row }: { row: LogView }) {
   const { t, i18n } = useLingui();
   const details = readDetails(row.other);
   const { bill } = details;
-  if (bill.length === 0) return <p className="text-muted">{t`这次调用没有收费。`}</p>;
+  if (bill.length === 0) return <WithoutLines row={row} />;
   const total = billTotal(bill);
   const agrees = total.rounded === row.quota;
   return (

@@ -9,6 +9,7 @@ import type { GridColumn } from "../../components/data-grid/types";
 import { formatMilliseconds } from "../../lib/format";
 import { Badge } from "../../ui/badge";
 import { attemptsOf, readDetails } from "./log-details";
+import { LogUser } from "./log-user";
 
 /** Seconds of the call, milliseconds to its first token, and whether it was streamed. */
 function Timing({ row }: { row: LogView }) {
@@ -43,7 +44,7 @@ export function useLogColumns(admin: boolean): readonly GridColumn<LogView>[] {
       { id: "time", header: t`时间`, width: 100, fixed: true, card: "title", cell: (row) => <TimeAgo value={row.created_at} /> },
       { id: "type", header: t`类型`, width: 96, card: "status", cell: (row) => <StatusBadge table={logType} value={row.type} /> },
       admin && { id: "channel", header: t`渠道`, width: 112, cell: (row) => <Served row={row} /> },
-      admin && { id: "user", header: t`用户`, width: 92, cell: (row) => <span className="truncate">{row.username}</span> },
+      admin && { id: "user", header: t`用户`, width: 92, cell: (row) => <LogUser id={row.user_id} name={row.username} /> },
       { id: "token", header: t`令牌`, width: 92, cell: (row) => <span className="truncate">{row.token_name}</span> },
       { id: "group", header: t`分组`, width: 84, cell: (row) => (row.group ? <Badge>{row.group}</Badge> : null) },
       { id: "model", header: t`模型`, width: 150, grow: true, card: "fact", cell: (row) => <Model row={row} /> },

@@ -1,9 +1,11 @@
 /** The JSON of a row's `other`, read with care: rows of older releases and of other types lack fields. */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import type { AttemptRecord, ConsumeOther } from "../../../shared/log";
+import { type AttemptRecord, type ConsumeOther, type EndReason, LOG_TYPE } from "../../../shared/log";
+import type { LogView } from "../../../shared/log-list";
 import { type Decimal, printDecimal, rescale, roundTo, toDecimal, zero } from "../../../shared/decimal";
 import type { BillLine } from "../../../shared/pricing";
+import type { Hue } from "../../ui/badge";
 
 export type LogDetails = Partial<Omit<ConsumeOther, "bill">> & { bill: BillLine[] };
 
@@ -85,6 +87,23 @@ export const ratioNames: Readonly<Record<string, MessageDescriptor>> = {
   audio_completion_ratio: msg`音频补全倍率`,
   group_ratio: msg`分组倍率`,
 };
+
+/** What a row without a bill stands for: one line, which is the whole charge. */
+export function onlyLine(row: Pick<LogView, "type" | "quota" | "end_reason">): MessageDescriptor | undefined {
+  if (row.quota === 0) return undefined;
+  if (row.type === LOG_TYPE.topup) return msg`充值`;
+  if (row.type === LOG_TYPE.refund) return msg`退还额度`;
+  // The process that served it ended: charged at what it had recorded.
+  if (row.end_reason === "gateway_restart") return msg`按中断时已产生的用量结算`;
+  return msg`没有明细的收费`;
+}
+
+const REASON_HUES: Readonly<Partial<Record<string, Hue>>> = {
+  complete: "green", caller_left: "yellow", out_of_quota: "orange", refused: "orange", upstream_cut: "red", idle_timeout: "red", upstream_error: "red", gateway_restart: "red",
+} satisfies Record<EndReason, Hue>;
+
+/** How a call ended, as a colour. */
+export const reasonHue = (reason: string): Hue => REASON_HUES[reason] ?? "grey";
 
 function add(a: Decimal, b: Decimal): Decimal {
   const scale = Math.max(a.scale, b.scale);

@@ -5,11 +5,12 @@ import { END_REASONS } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
 import { ErrorPanel } from "../../components/error-panel";
 import { Quota } from "../../components/quota";
-import { logType } from "../../components/status";
+import { durationHue, firstTokenHue, logType } from "../../components/status";
 import { StatusBadge } from "../../components/status-badge";
 import { formatMilliseconds, formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
 import { trpc } from "../../lib/trpc";
+import { Badge } from "../../ui/badge";
 import { CodeBlock } from "../../ui/code-block";
 import { CopyButton } from "../../ui/copy-button";
 import { Drawer } from "../../ui/drawer";
@@ -18,8 +19,10 @@ import { Skeleton } from "../../ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { LogAttempts } from "./log-attempts";
 import { LogBill } from "./log-bill";
-import { attemptsOf, readDetails } from "./log-details";
+import { LogContent } from "./log-content";
+import { attemptsOf, readDetails, reasonHue } from "./log-details";
 import { LogSelection } from "./log-selection";
+import { LogUser } from "./log-user";
 
 interface LogInspectorProps {
   /** Id of the row, from the address. */
@@ -49,6 +52,7 @@ export function LogInspector({ id, known, admin, onClose, onStep }: LogInspector
       headerExtra={
         <>
           {row ? <StatusBadge table={logType} value={row.type} /> : null}
+          <CopyButton text={`${location.origin}/log?open=${number}`} label={t`复制链接`} />
           <IconButton label={t`上一条`} shortcut="K" onClick={() => onStep(-1)}><ChevronUp /></IconButton>
           <IconButton label={t`下一条`} shortcut="J" onClick={() => onStep(1)}><ChevronDown /></IconButton>
         </>
@@ -91,17 +95,19 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
       <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1.5">
         <Fact name={t`时间`}>{formatTime(row.created_at)}</Fact>
         <Fact name={t`花费`}><Quota value={row.quota} decimals={6} /></Fact>
-        {row.end_reason ? <Fact name={t`结束原因`}>{endReason(row.end_reason)}</Fact> : null}
-        <Fact name={t`用户`}>{row.username}</Fact>
+        {row.end_reason ? <Fact name={t`结束原因`}><Badge hue={reasonHue(row.end_reason)}>{endReason(row.end_reason)}</Badge></Fact> : null}
+        <Fact name={t`用户`}>{admin ? <LogUser id={row.user_id} name={row.username} /> : row.username}</Fact>
         {row.token_name ? <Fact name={t`令牌`}>{row.token_name}</Fact> : null}
         {row.group ? <Fact name={t`分组`}>{row.group}</Fact> : null}
         {admin && row.channel > 0 ? <Fact name={t`渠道`}>{`${row.channel} · ${row.channel_name}`}</Fact> : null}
         {details.is_model_mapped ? <Fact name={t`上游模型`}>{details.upstream_model_name}</Fact> : null}
         <Fact name={t`输入 / 输出`}>{`${row.prompt_tokens} / ${row.completion_tokens}`}</Fact>
         <Fact name={t`用时`}>
-          {t`${row.use_time} 秒`}
-          {details.frt !== undefined && details.frt >= 0 ? ` · ${t`首字 ${formatMilliseconds(details.frt)}`}` : ""}
-          {row.is_stream ? ` · ${t`流式`}` : ""}
+          <span className="flex flex-wrap items-center gap-1">
+            <Badge hue={durationHue(row.use_time)}>{t`${row.use_time} 秒`}</Badge>
+            {details.frt !== undefined && details.frt >= 0 ? <Badge hue={firstTokenHue(details.frt)}>{t`首字 ${formatMilliseconds(details.frt)}`}</Badge> : null}
+            {row.is_stream ? <Badge hue="blue">{t`流式`}</Badge> : null}
+          </span>
         </Fact>
         {details.request_path ? <Fact name={t`接口`}><code className="font-mono text-xs">{details.request_path}</code></Fact> : null}
         <Fact name={t`请求 ID`}><Id value={row.request_id} /></Fact>
@@ -113,6 +119,7 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
         <TabsList aria-label={t`日志详情`}>
           <TabsTrigger value="bill">{t`账单`}</TabsTrigger>
           {admin ? <TabsTrigger value="attempts">{t`尝试`}</TabsTrigger> : null}
+          {admin ? <TabsTrigger value="content">{t`内容`}</TabsTrigger> : null}
           <TabsTrigger value="raw">{t`原始数据`}</TabsTrigger>
         </TabsList>
         <TabsContent value="bill"><LogBill row={row} /></TabsContent>
@@ -122,6 +129,7 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
             <LogAttempts attempts={attempts} />
           </TabsContent>
         ) : null}
+        {admin ? <TabsContent value="content"><LogContent requestId={row.request_id} path={details.request_path} /></TabsContent> : null}
         <TabsContent value="raw">
           <CodeBlock label={t`原始数据`} code={JSON.stringify({ ...row, other: details }, null, 2)} wrap />
         </TabsContent>

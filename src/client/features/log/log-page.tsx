@@ -1,52 +1,56 @@
 import { keepPreviousData } from "@tanstack/react-query";
 import { useLingui } from "@lingui/react/macro";
+import { useState } from "react";
 import { LOG_TYPE, LOG_TYPE_NAMES } from "../../../shared/log";
+import { logPlace } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
 import { DataGrid } from "../../components/data-grid/data-grid";
-import { type GridState, useGridState } from "../../components/data-grid/grid-state";
+import { useGridState } from "../../components/data-grid/grid-state";
 import type { GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { Count, Quota } from "../../components/quota";
 import { currentLanguage } from "../../lib/i18n";
 import { useUser } from "../../lib/session";
 import { trpc } from "../../lib/trpc";
+import { Button } from "../../ui/button";
+import { Dialog } from "../../ui/dialog";
+import { LogCleaning } from "./log-cleaning";
 import { useLogColumns } from "./log-columns";
+import { downloadLog } from "./log-download";
+import { askedFilter, askedPage, type AskedFilter, filterQuery, LOG_FILTERS } from "./log-filter";
 import { LogInspector } from "./log-inspector";
+import { LiveSwitch } from "./log-live";
+import { joinRows, useLogTail } from "./log-tail";
 
-const FILTERS = [
-  "type", "start_timestamp", "end_timestamp", "token_name", "model_name", "group", "request_id", "channel", "username",
-] as const;
-type Filter = (typeof FILTERS)[number];
-
-const whole = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);
-
-/** The filters as the calls take them. */
-function asked({ filters: f }: GridState<Filter>, admin: boolean) {
-  const own = {
-    type: whole(f.type),
-    start_timestamp: whole(f.start_timestamp),
-    end_timestamp: whole(f.end_timestamp),
-    token_name: f.token_name || undefined,
-    model_name: f.model_name || undefined,
-    group: f.group || undefined,
-    request_id: f.request_id || undefined,
-  };
-  return admin ? { ...own, channel: whole(f.channel), username: f.username || undefined } : own;
-}
+const DAY = 86_400;
 
 /** The usage log: an ordinary user's own rows, everybody's for administrators. `?open=<id>` opens the inspector. */
 export default function LogPage() {
   const { t } = useLingui();
-  const admin = (useUser()?.role ?? 0) >= ROLE.admin;
-  const grid = useGridState({ name: "log", filterKeys: FILTERS });
-  const filter = asked(grid, admin);
-  const paging = { p: grid.page, page_size: grid.pageSize };
+  const role = useUser()?.role ?? 0;
+  const admin = role >= ROLE.admin;
+  const grid = useGridState({ name: "log", filterKeys: LOG_FILTERS });
+  const filter = askedFilter(grid.filters, admin);
+  const paging = askedPage(grid);
   const options = { placeholderData: keepPreviousData, meta: { quiet: true } };
   const all = trpc.log.page.useQuery({ ...filter, ...paging }, { ...options, enabled: admin });
   const own = trpc.log.ownPage.useQuery({ ...filter, ...paging }, { ...options, enabled: !admin });
   const list = admin ? all : own;
-  const rows = list.data?.items;
+
+  const [following, setFollowing] = useState(false);
+  const [hovered, setHovered] = useState(false);
+  // New rows are the first page's.
+  const on = following && grid.page === 1;
+  const live = useLogTail({ on, query: filterQuery(filter), held: hovered || grid.open !== null });
+  const listed = list.data?.items;
+  const rows = on && listed ? joinRows(live.rows, listed) : listed;
   const columns = useLogColumns(admin);
+  const follow = (wanted: boolean) => {
+    setFollowing(wanted);
+    // What was written since the list was read is no news any more.
+    if (wanted) void list.refetch();
+  };
+  const [now] = useState(() => Math.floor(Date.now() / 60_000) * 60);
 
   const filters: GridFilter[] = [
     {
@@ -55,13 +59,16 @@ export default function LogPage() {
     },
     { key: "start_timestamp", label: t`开始时间`, kind: "time" },
     { key: "end_timestamp", label: t`结束时间`, kind: "time" },
+    { key: "keyword", label: t`关键字`, kind: "text", placeholder: t`默认最近 7 天` },
     { key: "token_name", label: t`令牌名称`, kind: "text" },
+    { key: "token_id", label: t`令牌 ID`, kind: "text" },
     { key: "group", label: t`分组`, kind: "text" },
     { key: "request_id", label: t`请求 ID`, kind: "text" },
     ...(admin
       ? ([
           { key: "channel", label: t`渠道 ID`, kind: "text" },
           { key: "username", label: t`用户名`, kind: "text" },
+          { key: "upstream_request_id", label: t`上游请求 ID`, kind: "text" },
         ] satisfies GridFilter[])
       : []),
   ];
@@ -73,24 +80,42 @@ export default function LogPage() {
   };
 
   return (
-    <Page title={t`使用日志`} actions={<Totals admin={admin} filter={filter} />}>
-      <DataGrid
-        grid={grid}
-        label={t`使用日志`}
-        columns={columns}
-        rows={rows}
-        rowId={(row) => String(row.id)}
-        total={list.data?.total}
-        query={list}
-        search={{ key: "model_name", placeholder: t`模型名称` }}
-        filters={filters}
-        views={[
-          { id: "errors", title: t`错误`, filters: { type: String(LOG_TYPE.error) } },
-          { id: "consume", title: t`消费`, filters: { type: String(LOG_TYPE.consume) } },
-        ]}
-        onOpen={(row) => grid.setOpen(row.id)}
-        empty={{ title: t`还没有日志`, description: t`用令牌发起一次调用，它的去向和账单会出现在这里。` }}
-      />
+    <Page
+      title={t`使用日志`}
+      actions={
+        <>
+          <Totals admin={admin} filter={filter} />
+          {role >= ROLE.root ? <Cleaning onCleaned={() => void list.refetch()} /> : null}
+        </>
+      }
+    >
+      <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
+        <DataGrid
+          grid={grid}
+          label={t`使用日志`}
+          columns={columns}
+          rows={rows}
+          rowId={(row) => String(row.id)}
+          total={list.data?.total}
+          totalExact={list.data?.total_exact ?? true}
+          hasMore={listed?.length === grid.pageSize}
+          shown={listed?.length ?? 0}
+          placeOf={logPlace}
+          query={list}
+          search={{ key: "model_name", placeholder: t`模型名称` }}
+          filters={filters}
+          views={[
+            { id: "errors", title: t`错误`, filters: { type: String(LOG_TYPE.error) } },
+            { id: "consume", title: t`消费`, filters: { type: String(LOG_TYPE.consume) } },
+            { id: "day", title: t`最近 24 小时`, filters: { start_timestamp: String(now - DAY) } },
+            { id: "three-days", title: t`最近 3 天`, filters: { start_timestamp: String(now - 3 * DAY) } },
+          ]}
+          toolbar={<LiveSwitch on={following} onChange={follow} live={live} />}
+          onOpen={(row) => grid.setOpen(row.id)}
+          onExport={(format) => void downloadLog(format, filterQuery(filter))}
+          empty={{ title: t`还没有日志`, description: t`用令牌发起一次调用，它的去向和账单会出现在这里。` }}
+        />
+      </div>
       <LogInspector
         id={grid.open}
         known={rows?.find((row) => String(row.id) === grid.open)}
@@ -103,7 +128,7 @@ export default function LogPage() {
 }
 
 /** Consumption under the filters, and the pace of the last minute. */
-function Totals({ admin, filter }: { admin: boolean; filter: ReturnType<typeof asked> }) {
+function Totals({ admin, filter }: { admin: boolean; filter: AskedFilter }) {
   const { t } = useLingui();
   const options = { placeholderData: keepPreviousData, meta: { quiet: true } };
   const all = trpc.log.stat.useQuery(filter, { ...options, enabled: admin });
@@ -115,5 +140,18 @@ function Totals({ admin, filter }: { admin: boolean; filter: ReturnType<typeof a
       <div className="flex gap-1.5"><dt className="text-muted">RPM</dt><dd>{data ? <Count value={data.rpm} /> : "—"}</dd></div>
       <div className="flex gap-1.5"><dt className="text-muted">TPM</dt><dd>{data ? <Count value={data.tpm} /> : "—"}</dd></div>
     </dl>
+  );
+}
+
+function Cleaning({ onCleaned }: { onCleaned: () => void }) {
+  const { t } = useLingui();
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{t`清理日志`}</Button>
+      <Dialog open={open} onOpenChange={setOpen} title={t`清理日志`}>
+        <LogCleaning onCleaned={onCleaned} />
+      </Dialog>
+    </>
   );
 }

@@ -1,7 +1,7 @@
 import { keepPreviousData } from "@tanstack/react-query";
 import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
-import { type OrderAdminView, ORDER_STATUSES, orderStatuses, type OrderStatus, type OrderView, PAYABLE_STATUSES } from "../../../shared/order";
+import { type OrderAdminView, ORDER_STATUSES, orderStatuses, type OrderStatus, type OrderView, PAYABLE_STATUSES, PAYMENT_PROVIDERS } from "../../../shared/order";
 import { ROLE } from "../../../shared/roles";
 import { confirm } from "../../components/confirm";
 import { Quota } from "../../components/quota";
@@ -18,8 +18,10 @@ import { Input } from "../../ui/input";
 import { Select } from "../../ui/select";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { PagedTable, ROWS } from "../invite/paged-table";
+import { CallbacksButton, verdictText } from "./callbacks-button";
 import { moneyText } from "./money";
 import { OrderBadge } from "./order-badge";
+import { usePayMethods } from "./pay-methods";
 import { useSettled } from "./use-settled";
 
 const PARAMS = { orders: choiceParam(["own", "all"], "own") };
@@ -54,12 +56,15 @@ export default function OrdersSection() {
 
 function useOrderColumns() {
   const { t } = useLingui();
+  const methods = usePayMethods() ?? [];
+  const nameOf = ({ provider, payment_method }: OrderView): string =>
+    methods.find((method) => method.type === payment_method)?.name ?? (provider === "stripe" ? PAYMENT_PROVIDERS.stripe[currentLanguage()] : payment_method);
   return {
-    time: { id: "time", header: t`时间`, cell: (row: OrderView) => <TimeAgo value={row.create_time} /> },
-    number: { id: "number", header: t`订单号`, cell: (row: OrderView) => <code className="font-mono text-xs wrap-anywhere">{row.trade_no}</code> },
+    time: { id: "time", header: t`时间`, cell: (row: OrderView) => <TimeAgo value={row.create_time} className="whitespace-nowrap" /> },
+    number: { id: "number", header: t`订单号`, cell: (row: OrderView) => <code className="font-mono text-xs whitespace-nowrap">{row.trade_no}</code> },
     quota: { id: "quota", header: t`额度`, end: true, cell: (row: OrderView) => <Quota value={row.quota} /> },
     money: { id: "money", header: t`支付金额`, end: true, cell: (row: OrderView) => <span className="tabular-nums">{moneyText(row.money, row.currency)}</span> },
-    method: { id: "method", header: t`支付方式`, cell: (row: OrderView) => row.payment_method },
+    method: { id: "method", header: t`支付方式`, cell: (row: OrderView) => <span className="whitespace-nowrap">{nameOf(row)}</span> },
     status: { id: "status", header: t`状态`, cell: (row: OrderView) => <OrderBadge status={row.status} /> },
   };
 }
@@ -130,7 +135,7 @@ function AllOrders() {
           { id: "user", header: t`用户`, cell: (row) => <span className="wrap-anywhere">{row.username || row.user_id}</span> },
           number, quota, money, method, status,
           { id: "note", header: t`备注`, cell: (row) => <OrderNote order={row} /> },
-          { id: "actions", header: t`操作`, end: true, cell: (row) => <CompleteButton order={row} /> },
+          { id: "actions", header: t`操作`, end: true, cell: (row) => <OrderActions order={row} /> },
         ]}
       />
     </div>
@@ -142,7 +147,16 @@ function OrderNote({ order: { note, completed_by } }: { order: OrderAdminView })
   const { t } = useLingui();
   if (completed_by > 0) return <>{t`由管理员 ${completed_by} 补单`}</>;
   if (note === "unreachable") return <>{t`支付平台无法访问`}</>;
-  return note ? <>{t`支付平台报告的付款与订单不符`}</> : null;
+  return note ? <span className="text-red-fg">{verdictText(note)}</span> : null;
+}
+
+function OrderActions({ order }: { order: OrderAdminView }) {
+  return (
+    <span className="flex justify-end gap-2">
+      <CallbacksButton tradeNo={order.trade_no} />
+      <CompleteButton order={order} />
+    </span>
+  );
 }
 
 function CompleteButton({ order }: { order: OrderAdminView }) {

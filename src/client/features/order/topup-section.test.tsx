@@ -153,6 +153,7 @@ describe("the orders", () => {
     const { user, calls } = await openPage(page(<OrdersSection />), "/topup?orders=all", {
       procedures: {
         "order.list": () => paged([completed ? { ...row, status: "success", completed_by: 1, note: "" } : row]),
+        "order.callbacks": () => [{ id: 1, received_at: 1_795_262_400, ip: "203.0.113.9", body: "out_trade_no=USR2NOabcdef1&money=0.01", verdict: "amount" }],
         "order.complete": () => {
           completed++;
           return null;
@@ -160,7 +161,10 @@ describe("the orders", () => {
         "user.self": () => ({}),
       },
     });
-    await screen.findByText("支付平台报告的付款与订单不符");
+    await screen.findByText("金额与订单不符");
+    await user.click(screen.getByRole("button", { name: "通知记录" }));
+    expect((await screen.findByText("out_trade_no=USR2NOabcdef1&money=0.01")).closest("[role=dialog]")?.textContent).toContain("203.0.113.9");
+    await user.click(screen.getByRole("button", { name: "关闭" }));
     await user.click(screen.getByRole("button", { name: "补单" }));
     await screen.findByText("为 payer 补单 $10.00？");
     await user.click(screen.getAllByRole("button", { name: "补单" }).at(-1) ?? document.body);

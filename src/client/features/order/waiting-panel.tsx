@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { ExternalLink } from "lucide-react";
 import { useEffect, useRef } from "react";
+import { faultOf } from "../../lib/errors";
 import { quotaText } from "../../lib/quota-text";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
@@ -11,6 +12,9 @@ import { OrderBadge } from "./order-badge";
 
 const POLL_MS = 3000;
 
+/** An order of somebody else, or none: the address was typed or is old. */
+const isUnknown = (error: unknown): boolean => error !== null && faultOf(error).kind === "refused";
+
 /** Waits for the payment of an order: asks every three seconds until its state is known, then tells the page. */
 export function WaitingPanel({ tradeNo, onReopen, onClose }: { tradeNo: string; onReopen?: () => void; onClose: () => void }) {
   const { t } = useLingui();
@@ -20,7 +24,8 @@ export function WaitingPanel({ tradeNo, onReopen, onClose }: { tradeNo: string; 
     {
       staleTime: 0,
       meta: { quiet: true },
-      refetchInterval: (query) => (query.state.error || (query.state.data && query.state.data.status !== "pending") ? false : POLL_MS),
+      // A connection that fails for a while does not end the wait.
+      refetchInterval: ({ state }) => (isUnknown(state.error) || (state.data && state.data.status !== "pending") ? false : POLL_MS),
     },
   );
   const status = order.data?.status;
@@ -36,8 +41,7 @@ export function WaitingPanel({ tradeNo, onReopen, onClose }: { tradeNo: string; 
     if (status === "success") toastSuccess(t`充值成功，到账 ${amount}`, { id: tradeNo });
   }, [status, amount, tradeNo, t, utils]);
 
-  // An order of somebody else, or none: the address was typed or is old.
-  if (order.error) return null;
+  if (isUnknown(order.error)) return null;
   return (
     <div role="status" className="flex flex-wrap items-center gap-3 rounded-md border border-line bg-sunken p-3">
       {status === undefined || status === "pending" ? (

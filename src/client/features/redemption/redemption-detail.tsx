@@ -35,7 +35,7 @@ export function RedemptionDetailDrawer({ row, onEdit, onClose }: { row: Redempti
           <CopyButton text={row.key} label={t`复制兑换码`} className="ml-1" />
         </Fact>
         <Fact name={t`状态`}><RedemptionStatus row={row} /></Fact>
-        <Fact name={t`额度`}><Quota value={row.quota} /></Fact>
+        <Fact name={t`面额`}><Quota value={row.quota} /></Fact>
         <Fact name={t`创建时间`}><TimeAgo value={row.created_time} /></Fact>
         <Fact name={t`创建人 ID`}>{row.user_id}</Fact>
         <Fact name={t`过期时间`}>{row.expired_time === 0 ? <Never /> : formatTime(row.expired_time)}</Fact>

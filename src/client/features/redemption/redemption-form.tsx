@@ -87,7 +87,7 @@ export function RedemptionFormDrawer({ stored, onClose, onCreated }: FormDrawerP
           >
             {(field) => <Input {...field.input} autoComplete="off" placeholder={t`例如：新年活动`} />}
           </FormField>
-          <FormField control={control} name="quota" label={t`额度`} required>
+          <FormField control={control} name="quota" label={t`面额`} required>
             {(field) => <QuotaField {...field.control} picks />}
           </FormField>
           <FormField control={control} name="expired_time" label={t`过期时间`} hint={t`留空表示永不过期`}>

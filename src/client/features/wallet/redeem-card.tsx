@@ -66,7 +66,7 @@ export function RedeemCard() {
       />
       <CardBody>
         <form noValidate onSubmit={(event) => void submit(event)} className="flex items-start gap-2">
-          <FieldFrame id={id} label={t`兑换码`} error={complaint} className="min-w-0 flex-1">
+          <FieldFrame id={id} label={t`输入兑换码`} error={complaint} className="min-w-0 flex-1">
             <Input
               id={id}
               value={code}

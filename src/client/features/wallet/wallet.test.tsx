@@ -84,34 +84,34 @@ test.each([
 
 test("a code is redeemed with the blanks it was pasted with, the field is emptied, and the balance is asked for again", async () => {
   const { user, calls } = await open();
-  await user.type(await screen.findByLabelText("兑换码"), `  ${CODE}`);
+  await user.type(await screen.findByLabelText("输入兑换码"), `  ${CODE}`);
   await user.click(press("兑换"));
   expect(await screen.findByText("兑换成功，到账 $1.00")).toBeDefined();
-  expect(screen.getByLabelText<HTMLInputElement>("兑换码").value).toBe("");
+  expect(screen.getByLabelText<HTMLInputElement>("输入兑换码").value).toBe("");
   expect(await screen.findByText("$3.00")).toBeDefined();
   expect(calls.filter(({ path }) => path === "redemption.redeem")).toHaveLength(1);
 });
 
 test("an empty code is asked for without a call, and a wrong one is refused at the field in the server's words", async () => {
   const { user, calls } = await open();
-  await user.type(await screen.findByLabelText("兑换码"), " - ");
+  await user.type(await screen.findByLabelText("输入兑换码"), " - ");
   await user.click(press("兑换"));
   expect(await screen.findByText("请输入兑换码！")).toBeDefined();
   expect(calls.some(({ path }) => path === "redemption.redeem")).toBe(false);
-  await user.type(screen.getByLabelText("兑换码"), "f");
+  await user.type(screen.getByLabelText("输入兑换码"), "f");
   expect(screen.queryByText("请输入兑换码！")).toBeNull();
   await user.click(press("兑换"));
   expect(await screen.findByText("无效的兑换码，或该兑换码已被使用")).toBeDefined();
-  expect(screen.getByLabelText("兑换码").getAttribute("aria-invalid")).toBe("true");
+  expect(screen.getByLabelText("输入兑换码").getAttribute("aria-invalid")).toBe("true");
 });
 
 test("when the server cannot be reached the field says that the request failed", async () => {
   const { user } = await open();
-  await user.type(await screen.findByLabelText("兑换码"), CODE);
+  await user.type(await screen.findByLabelText("输入兑换码"), CODE);
   globalThis.fetch = Object.assign(() => Promise.reject(new TypeError("no network")), { preconnect: fetch.preconnect });
   await user.click(press("兑换"));
   expect(await screen.findByText("请求失败")).toBeDefined();
-  expect(screen.getByLabelText<HTMLInputElement>("兑换码").value).toBe(CODE);
+  expect(screen.getByLabelText<HTMLInputElement>("输入兑换码").value).toBe(CODE);
 });
 
 test("without a link to buy codes the button says that none is set", async () => {

@@ -5,6 +5,7 @@ import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tes
 import { ROLE } from "../../../shared/roles";
 import { run } from "../../db/client";
 import { audit } from "../wallet/audit";
+import { creditSteps } from "../wallet/credit";
 import { findInviter, inviteCode } from "./code";
 import { earn, payRebate } from "./rebate";
 import { rewardRegistration } from "./reward";
@@ -51,6 +52,8 @@ for (const engine of ENGINES) {
             .returning(),
         );
         if (!order) throw new Error("no order");
+        const credit = { user_id: idOf(user), amount: quota, kind: "order", idempotency_key: `order:${order.trade_no}` } as const;
+        yield* creditSteps(h.services.db, q, credit, now());
         const shares: number[] = [];
         for (let i = 0; i < times; i++) shares.push(yield* payRebate(h.services, q, order, now()));
         return shares;

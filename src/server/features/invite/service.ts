@@ -6,6 +6,7 @@ import type { DividendView, InvitedView, WithdrawalState, WithdrawalToSettle, Wi
 import { seconds, type UserCtx } from "../../context";
 import { run, type Q, type Steps } from "../../db/client";
 import { count, total, withoutNul } from "../../db/sql";
+import { auditRow } from "../audit/record";
 import { accountRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";
 import { quotaText } from "../wallet/quota-text";
@@ -75,7 +76,7 @@ export async function settleWithdrawal(
   ctx: UserCtx,
   { id, status, note }: { id: number; status: "paid" | "refused"; note: string },
 ): Promise<WithdrawalView> {
-  const { withdrawals, users, logs } = ctx.db.t;
+  const { withdrawals, users, logs, audit_log } = ctx.db.t;
   const which = eq(withdrawals.id, id);
   return ctx.db.tx(
     function* (q) {
@@ -102,6 +103,9 @@ export async function settleWithdrawal(
       const other = { event: "withdrawal_settled", withdrawal_id: id, status, admin_info };
       const entry = accountRow(ctx, { type: "admin", user: owner, quota: row.amount, content, other });
       yield* run(q.insert(logs).values(entry).returning({ id: logs.id }));
+      const after = { status, note: row.note, amount: row.amount, user_id: row.user_id };
+      const act = auditRow(ctx, { action: "withdrawal.settle", target: id, before: { status: "pending" }, after });
+      yield* run(q.insert(audit_log).values(act).returning({ id: audit_log.id }));
       return presentWithdrawal(row);
     },
     { durable: true },

@@ -2,7 +2,7 @@
  * What a filter of the log means, once in SQL (lists, sums, files) and once for a row in hand (the live tail). Which
  * filters have an index: docs/log.md.
  */
-import { type AnyColumn, and, eq, gte, inArray, lte, or, type SQL } from "drizzle-orm";
+import { type AnyColumn, and, eq, gte, inArray, lte, or, type SQL, sql } from "drizzle-orm";
 import { KEYWORD_DAYS, type LogFilter } from "../../../shared/log-list";
 import { seconds, type UserCtx } from "../../context";
 import type { LogRow } from "../../db/schema";
@@ -43,6 +43,8 @@ export async function subject(ctx: UserCtx, scope: LogScope, filter: LogFilter):
     eq(logs.visible, true),
     scope === "own" ? eq(logs.user_id, ctx.actor.id) : undefined,
     ...EXACT[scope].map((name) => equal(logs[name], filter[name])),
+    // Said as a literal, so that the partial index fits.
+    scope === "all" && clean(filter.upstream_request_id) ? sql`${logs.upstream_request_id} <> ''` : undefined,
     clean(filter.model_name) ? contains(logs.model_name, clean(filter.model_name)) : undefined,
     keyword ? or(...SEARCHED[scope].map((name) => contains(logs[name], keyword))) : undefined,
     filter.token_id ? eq(logs.token_id, filter.token_id) : undefined,

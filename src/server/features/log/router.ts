@@ -7,6 +7,7 @@ import {
   logListRest,
   logSearchRest,
   logSelfInput,
+  logUserInput,
   logSelfRest,
   logStatRest,
   logStatSelfRest,
@@ -14,7 +15,7 @@ import {
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { cleanLogs, readCleaning } from "./clean";
 import { readContent } from "./content";
-import { findLog, logStat, pageLogs, searchLogs, sliceLogs } from "./service";
+import { findLog, logStat, pageLogs, searchLogs, sliceLogs, userOfRows } from "./service";
 
 export const logRouter = router({
   /** By key: pass `next` as `cursor`. */
@@ -58,6 +59,8 @@ export const logRouter = router({
     .meta({ rest: "DELETE /api/log/", summary: "Remove rows older than a time; answers how many" })
     .input(logCleanRest)
     .mutation(({ ctx, input }) => cleanLogs(ctx, input.target_timestamp, ctx.actor.username)),
+
+  user: adminProcedure.input(logUserInput).query(({ ctx, input }) => userOfRows(ctx, input.id)),
 
   /** What was kept of a call's request and answer; null when nothing was. */
   content: adminProcedure.input(logContentInput).query(({ ctx, input }) => readContent(ctx, input.request_id)),

@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { LOG_TYPE } from "../../../shared/log";
-import { type LogFilter, type LogPage, logPlace, type LogSlice, type LogStat, type LogView, MAX_LOG_TOTAL } from "../../../shared/log-list";
+import { type LogFilter, type LogPage, logPlace, type LogSlice, type LogStat, type LogUser, type LogView, MAX_LOG_TOTAL } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
 import { seconds, type UserCtx } from "../../context";
 import { count, total, withoutNul } from "../../db/sql";
@@ -89,6 +89,14 @@ export async function findLog(ctx: UserCtx, key: { id: number } | { request_id: 
     .from(logs)
     .where(and(which, ...(await subject(ctx, scope, {}))));
   return row ? present(scope)(row) : fail("log_not_found");
+}
+
+/** Whose rows these are, for administrators; a deleted user is still known by his rows. */
+export async function userOfRows({ db }: Pick<UserCtx, "db">, id: number): Promise<LogUser> {
+  const { users } = db.t;
+  const { username, display_name, group, quota, used_quota, request_count } = users;
+  const [user] = await db.q.select({ username, display_name, group, quota, used_quota, request_count }).from(users).where(eq(users.id, id));
+  return user ?? fail("user_not_found");
 }
 
 /** Consumption under the filters, and the pace of the last minute (compatibility.md 4.10). */

@@ -3,11 +3,14 @@ import { createHmac } from "node:crypto";
 import { eq, sql } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
+import { startMailServer } from "../../../../tests/kit/mail-server";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import { ROLE } from "../../../shared/roles";
+import { createMailer } from "../../lib/mail";
 import { createSecrets } from "../../lib/secrets";
 import { autoDisable } from "../channel/auto-status";
 import { CHANNELS_EVERY_SECONDS, tellDisabledChannels, warnLowQuota } from "./notices";
+import { testNotice } from "./service";
 import { rotateSetting } from "./setting";
 
 interface Heard {
@@ -287,6 +290,17 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     await person.rest("PUT", "/api/user/setting", { webhook_url: `${hook.url}/fine` });
     expect(await ask()).toMatchObject({ success: true });
     expect(JSON.parse(hook.heard.at(-1)?.body ?? "")).toMatchObject({ type: "test" });
+  });
+
+  test("what the mail server said is shown to root alone", async () => {
+    const mail = await startMailServer({ tls: "none", refuse: "No relaying for 10.1.2.3" });
+    const settings = { host: "127.0.0.1", port: mail.port, account: "", password: "", from: "post@weir.example", name: "Weir", ssl: false };
+    const sendMail = createMailer(() => settings, () => {});
+    const failing = { ...(await somebody()).person.ctx, sendMail };
+    await expect(testNotice(failing)).rejects.toMatchObject({ code: "mail_failed", values: {} });
+    const root = { ...failing, actor: { ...failing.actor, role: ROLE.root } };
+    await expect(testNotice(root)).rejects.toMatchObject({ code: "notice_failed", values: { detail: expect.stringContaining("No relaying") } });
+    await mail.close();
   });
 
   test("root is told of channels that were disabled automatically, all of them together, at most every ten minutes", async () => {

@@ -2,25 +2,14 @@
 import { eq } from "drizzle-orm";
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
-import { NOTIFY_TYPES, type NoticeSettingInput } from "../../../shared/notice";
+import { type NoticeSettingInput, noticeSettingSchema, settingMembers } from "../../../shared/notice";
 import type { UserCtx } from "../../context";
 import { run } from "../../db/client";
 import { forUpdate, withoutNul } from "../../db/sql";
 import type { Secrets } from "../../lib/secrets";
 
-/** Stored members. Whatever is of another shape counts as not set: the row may come from an import. */
-const stored = z.object({
-  language: z.enum(["zh", "en"]).catch("zh"),
-  notify_type: z.enum(NOTIFY_TYPES).catch("email"),
-  quota_warning_threshold: z.number().min(0).catch(0),
-  notification_email: z.string().catch(""),
-  webhook_url: z.string().catch(""),
-  webhook_secret_cipher: z.string().catch(""),
-  bark_url: z.string().catch(""),
-  gotify_url: z.string().catch(""),
-  gotify_token_cipher: z.string().catch(""),
-  gotify_priority: z.number().catch(5),
-});
+/** With what the server alone sees. */
+const stored = noticeSettingSchema.extend({ webhook_secret_cipher: z.string().catch(""), gotify_token_cipher: z.string().catch("") });
 export type NoticeSetting = z.output<typeof stored>;
 
 /** Each secret, and the address that it belongs to. */
@@ -29,12 +18,12 @@ const SECRETS = [
   { secret: "gotify_token", cipher: "gotify_token_cipher", address: "gotify_url" },
 ] as const;
 
-export const noticeSetting = (setting: string): NoticeSetting => stored.parse(membersOf(setting));
+export const noticeSetting = (setting: string): NoticeSetting => stored.parse(settingMembers(setting));
 
 /** The setting without ciphers: `webhook_secret_set` says that there is one. "" stays "". */
 export function presentSetting(setting: string): string {
   if (setting === "") return "";
-  const members = membersOf(setting);
+  const members = settingMembers(setting);
   for (const { secret, cipher } of SECRETS) {
     if (!(cipher in members)) continue;
     members[`${secret}_set`] = members[cipher] !== "";
@@ -52,7 +41,7 @@ export async function saveNoticeSetting(ctx: UserCtx, input: NoticeSettingInput)
   await ctx.db.tx(function* (q) {
     const [row] = yield* run(forUpdate(ctx.db, q.select({ setting: users.setting }).from(users).where(mine)));
     if (!row) return fail("user_not_found");
-    const before = membersOf(row.setting);
+    const before = settingMembers(row.setting);
     const after: Record<string, unknown> = { ...before };
     for (const [name, value] of Object.entries(plain)) if (value !== undefined) after[name] = value;
     for (const { secret, cipher, address } of SECRETS) {
@@ -68,7 +57,7 @@ export async function saveNoticeSetting(ctx: UserCtx, input: NoticeSettingInput)
 
 /** For `weir secret rotate`: the setting under another master secret; undefined when it has no secret. */
 export function rotateSetting(setting: string, old: Secrets, next: Secrets): string | undefined {
-  const members = membersOf(setting);
+  const members = settingMembers(setting);
   let changed = false;
   for (const { cipher } of SECRETS) {
     const value = members[cipher];
@@ -77,13 +66,4 @@ export function rotateSetting(setting: string, old: Secrets, next: Secrets): str
     changed = true;
   }
   return changed ? JSON.stringify(members) : undefined;
-}
-
-function membersOf(setting: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(setting || "{}");
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }

@@ -3,14 +3,14 @@
  * fifth of its age, half an hour at most, for a day; then they expire. One instance asks (a lease).
  */
 import { and, asc, eq, inArray, lt, lte, sql } from "drizzle-orm";
-import { ORDER_LIFE } from "../../../shared/order";
+import { ORDER_LIFE, STRANGERS, type Verdict } from "../../../shared/order";
 import { type Services, seconds } from "../../context";
 import { run } from "../../db/client";
 import type { OrderRow } from "../../db/schema";
 import { askEpay, epayConfig } from "./epay";
 import { FIRST_CHECK } from "./service";
-import { endOrder, isSettled, settlePayment, STRANGERS, type Verdict } from "./settle";
-import { askStripe, stripeConfig, type StripeState } from "./stripe";
+import { endOrder, isSettled, settlePayment } from "./settle";
+import { askStripe, stripeConfig, StripeRefusal, type StripeState } from "./stripe";
 
 /** Orders of one round, and how many are asked about at a time. */
 const BATCH = 40;
@@ -20,7 +20,10 @@ const LONGEST_WAIT = 1800;
 /** Seconds until an order of this age is asked about again: a minute for the first five, then growing. */
 export const nextWait = (age: number): number => Math.min(Math.max(FIRST_CHECK, Math.floor(age / 5)), LONGEST_WAIT);
 
-/** One round: asks about every order that is due. Answers how many were credited by it. */
+/**
+ * One round: asks about every order that is due. Answers how many were credited by it. A provider that cannot be reached is
+ * left alone for the rest of the round, so that a round takes seconds however many orders wait.
+ */
 export async function askAboutOrders(services: Services): Promise<number> {
   const { orders } = services.db.t;
   // The literal condition is that of the partial index.
@@ -28,8 +31,11 @@ export async function askAboutOrders(services: Services): Promise<number> {
   const rows = await services.db.q.select().from(orders).where(due).orderBy(asc(orders.next_check_at)).limit(BATCH);
   let credited = 0;
   const queue = rows.values();
+  const down = new Set<string>();
   const work = async () => {
-    for (const order of queue) if ((await askAbout(services, order)) === "credited") credited++;
+    for (const order of queue) {
+      if (!down.has(order.provider) && (await askAbout(services, order, down)) === "credited") credited++;
+    }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return credited;
@@ -47,7 +53,8 @@ async function stateOf({ options, env }: Services, order: OrderRow): Promise<Str
   return payment ? { kind: "paid", payment } : { kind: "open" };
 }
 
-async function askAbout(services: Services, order: OrderRow): Promise<Verdict | undefined> {
+/** Adds the provider to `down` when it gave no answer. */
+async function askAbout(services: Services, order: OrderRow, down: Set<string>): Promise<Verdict | undefined> {
   const provider = order.provider === "stripe" ? "stripe" : "epay";
   let note = "";
   try {
@@ -65,6 +72,7 @@ async function askAbout(services: Services, order: OrderRow): Promise<Verdict | 
   } catch (err) {
     services.log.warn({ err, trade_no: order.trade_no }, "a payment provider could not be asked about an order");
     note = "unreachable";
+    if (!(err instanceof StripeRefusal)) down.add(order.provider);
   }
   const now = seconds(services);
   const age = now - order.create_time;

@@ -2,12 +2,13 @@
  * The calls of the payment gateways. They are no envelopes: easy pay reads the word "success", Stripe a status. Nothing is
  * believed without its signature, and nothing is signed with an empty secret. Every call is kept.
  */
+import type { Verdict } from "../../../shared/order";
 import type { Services } from "../../context";
 import { seconds } from "../../context";
 import { withoutNul } from "../../db/sql";
 import { readLimited, ResponseTooLarge } from "../../lib/egress";
 import { epayConfig, readEpayNotice } from "./epay";
-import { endOrder, isSettled, settlePayment, type Verdict } from "./settle";
+import { endOrder, isSettled, settlePayment } from "./settle";
 import { isStripeSignature, readStripeEvent, stripeConfig } from "./stripe";
 
 /** Bytes of a callback's body that are read. */

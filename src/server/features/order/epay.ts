@@ -104,6 +104,19 @@ const orderAnswer = z.object({
   money: text.optional(),
 });
 
+/** Some gateways answer an unknown order with 404: what counts is the body. */
+function readAnswer(body: string): z.output<typeof orderAnswer> | undefined {
+  try {
+    return orderAnswer.safeParse(JSON.parse(body)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function fail(why: string): never {
+  throw new Error(why);
+}
+
 /**
  * Asks the gateway about an order: its payment, or undefined while there is none. Throws when it cannot be reached or
  * answers something else. Not by way of the worker (WorkerUrl): the address carries the merchant's key.
@@ -115,11 +128,10 @@ export async function askEpay(config: EpayConfig, env: Pick<Env, "WEIR_ALLOW_PRI
     timeoutMs: 10_000,
     maxBytes: 64 * 1024,
   });
-  if (status !== 200) throw new Error(`the gateway answered ${status}`);
-  const answer = orderAnswer.parse(JSON.parse(body));
+  const answer = readAnswer(body) ?? fail(`the gateway answered ${status} and no order`);
   if (answer.code !== "1" || answer.status !== "1") return undefined;
-  if (answer.pid !== undefined && answer.pid !== config.pid) throw new Error("the gateway answered about another merchant");
-  if (answer.out_trade_no !== undefined && answer.out_trade_no !== trade_no) throw new Error("the gateway answered about another order");
+  if (answer.pid !== undefined && answer.pid !== config.pid) fail("the gateway answered about another merchant");
+  if (answer.out_trade_no !== undefined && answer.out_trade_no !== trade_no) fail("the gateway answered about another order");
   return {
     provider: "epay",
     trade_no,

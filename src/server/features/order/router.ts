@@ -1,7 +1,7 @@
 /** Doors of online top-up. The calls of the payment gateways are in callbacks.ts: they are no envelopes. */
 import { orderInput, orderListInput, orderSearchInput, payInput, quoteInput } from "../../../shared/order";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
-import { completeOrder, ownOrder, pageOrders, pageOwnOrders, pay, payByCard, quote, topupInfo } from "./service";
+import { completeOrder, orderCallbacks, ownOrder, pageOrders, pageOwnOrders, pay, payByCard, quote, topupInfo } from "./service";
 
 export const orderRouter = router({
   info: userProcedure
@@ -41,6 +41,8 @@ export const orderRouter = router({
     .meta({ rest: "GET /api/user/topup", summary: "Orders of all users, newest first" })
     .input(orderSearchInput)
     .query(({ ctx, input }) => pageOrders(ctx, input)),
+
+  callbacks: adminProcedure.input(orderInput).query(({ ctx, input }) => orderCallbacks(ctx, input.trade_no)),
 
   complete: adminProcedure
     .meta({ rest: "POST /api/user/topup/complete", summary: "Credit an order whose payment was not reported" })

@@ -9,8 +9,10 @@ import {
   type OrderStatus,
   type OrderView,
   payableCents,
+  type PaymentCallbackView,
   type PaymentForm,
   type PaymentProvider,
+  PAYMENT_PROVIDERS,
   payMethodType,
   PENDING_MAX,
   TOPUP_MAX,
@@ -27,7 +29,7 @@ import { eventRow } from "../log/record";
 import { epayConfig, epayForm, EPAY_CURRENCY } from "./epay";
 import { presentForAdmin, presentOrder } from "./present";
 import { completeSteps, statusText } from "./settle";
-import { openStripeSession, stripeConfig } from "./stripe";
+import { openStripeSession, stripeConfig, StripeRefusal } from "./stripe";
 
 /** Whether anything online can be paid with (C-307). */
 export const onlineTopupEnabled = ({ options, env }: Pick<Services, "options" | "env">): boolean =>
@@ -144,7 +146,9 @@ export async function payByCard(ctx: UserCtx, amount: number): Promise<string> {
       .where(and(eq(orders.id, order.id), eq(orders.status, "pending")))
       .returning({ id: orders.id });
     ctx.log.warn({ err: error, trade_no: order.trade_no }, "Stripe opened no session");
-    return fail("payment_gateway_failed", { detail: error instanceof Error ? error.message : "Stripe" }, error);
+    // What is wrong with the amount concerns the payer; a wrong key is the operator's business and stands in the log.
+    const detail = error instanceof StripeRefusal && error.status === 400 ? error.message : PAYMENT_PROVIDERS.stripe[ctx.lang];
+    return fail("payment_gateway_failed", { detail }, error);
   }
 }
 
@@ -194,6 +198,13 @@ export async function pageOrders(
       .offset((p - 1) * page_size),
   ]);
   return { items: rows.map(({ order, username }) => presentForAdmin(order, username ?? "")), page: p, page_size, total: all?.n ?? 0 };
+}
+
+/** What providers reported about an order, newest first, fifty at most. */
+export async function orderCallbacks(ctx: Ctx, trade_no: string): Promise<PaymentCallbackView[]> {
+  const { id, received_at, ip, body, verdict } = ctx.db.t.payment_callbacks;
+  const { payment_callbacks: t } = ctx.db.t;
+  return ctx.db.read.select({ id, received_at, ip, body, verdict }).from(t).where(eq(t.trade_no, trade_no)).orderBy(desc(t.id)).limit(50);
 }
 
 /**

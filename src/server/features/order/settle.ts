@@ -3,7 +3,7 @@
  * of the callback are one transaction, so a process that dies leaves all of it or nothing.
  */
 import { and, eq, inArray } from "drizzle-orm";
-import { centsOf, ORDER_STATUSES, PAYABLE_STATUSES, type PaymentProvider } from "../../../shared/order";
+import { centsOf, ORDER_STATUSES, PAYABLE_STATUSES, type PaymentProvider, type Verdict } from "../../../shared/order";
 import { type Services, seconds } from "../../context";
 import { type Q, run, type Steps } from "../../db/client";
 import type { OrderRow } from "../../db/schema";
@@ -24,19 +24,6 @@ export interface Payment {
   /** Absent where the provider does not say. */
   payment_method?: string;
 }
-
-/** Why a call is not believed: no secret is configured; it is unreadable; badly signed; another merchant's. */
-export const STRANGERS = ["closed", "malformed", "sign_type", "signature", "merchant"] as const;
-
-/** What became of a report; kept with every callback. */
-export type Verdict =
-  | "credited"
-  | "repeated"
-  /** Signed, and nothing to do. */
-  | "noted"
-  | (typeof STRANGERS)[number]
-  /** Believed, and fits no order as it is: number, provider, money, method, state, or its user is gone. */
-  | "order" | "provider" | "amount" | "method" | "state" | "user";
 
 export const isSettled = (verdict: Verdict): boolean => verdict === "credited" || verdict === "repeated" || verdict === "noted";
 

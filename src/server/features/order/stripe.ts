@@ -86,19 +86,32 @@ function stateOf(found: Session): StripeState {
   return { kind: "open" };
 }
 
-/** Reads the body of a webhook whose signature is right; undefined when it is no event of ours to read. */
-export function readStripeEvent(body: string): StripeState | undefined {
-  let json: unknown;
+function parsed(text: string): unknown {
   try {
-    json = JSON.parse(body);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
-  const outer = event.safeParse(json);
+}
+
+/** Reads the body of a webhook whose signature is right; undefined when it is no event of ours to read. */
+export function readStripeEvent(body: string): StripeState | undefined {
+  const outer = event.safeParse(parsed(body));
   if (!outer.success) return undefined;
   if (!Object.hasOwn(EVENTS, outer.data.type)) return { kind: "open" };
   const inner = session.safeParse(outer.data.data.object);
   return inner.success ? EVENTS[outer.data.type]?.(inner.data) : undefined;
+}
+
+/** Stripe understood the call and said no; `message` is its own. */
+export class StripeRefusal extends Error {
+  override readonly name = "StripeRefusal";
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 async function callStripe({ api, secret }: StripeConfig, path: string, form?: Record<string, string>, idempotencyKey?: string): Promise<Session> {
@@ -110,9 +123,10 @@ async function callStripe({ api, secret }: StripeConfig, path: string, form?: Re
     signal: AbortSignal.timeout(15_000),
   });
   const text = await readLimited(response, 256 * 1024);
-  if (response.ok) return session.parse(JSON.parse(text));
-  const told = z.object({ error: z.object({ message: z.string() }) }).safeParse(JSON.parse(text));
-  throw new Error(told.success ? told.data.error.message.slice(0, 300) : `Stripe answered ${response.status}`);
+  if (response.ok) return session.parse(parsed(text));
+  const told = z.object({ error: z.object({ message: z.string() }) }).safeParse(parsed(text));
+  if (!told.success) throw new Error(`Stripe answered ${response.status}`);
+  throw new StripeRefusal(response.status, told.data.error.message.slice(0, 300));
 }
 
 export interface StripeOrder {

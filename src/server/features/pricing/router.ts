@@ -1,7 +1,10 @@
 /** Doors of the price list: public, and better for the signed-in, who see the groups they may use. */
 import { fail } from "../../../shared/errors";
-import { publicProcedure, router } from "../../http/trpc";
+import { remotePricesInput } from "../../../shared/price-import";
+import { publicProcedure, rootProcedure, router } from "../../http/trpc";
 import { catalogue, groupOf, priceList, ratioTables } from "./catalogue";
+import { fetchPrices } from "./remote";
+import { resetModelRatio } from "./reset";
 
 export const pricingRouter = router({
   list: publicProcedure
@@ -13,4 +16,11 @@ export const pricingRouter = router({
   ratios: publicProcedure
     .meta({ rest: "GET /api/ratio_config", summary: "The price tables, when the operator publishes them" })
     .query(({ ctx }) => ratioTables(ctx) ?? fail("ratios_not_published")),
+
+  resetModelRatio: rootProcedure
+    .meta({ rest: "POST /api/option/rest_model_ratio", answer: "top", summary: "Reset the model ratios to the built-in ones" })
+    .mutation(({ ctx }) => resetModelRatio(ctx)),
+
+  /** Another gateway's prices, to be compared with ours; nothing is stored. */
+  remote: rootProcedure.input(remotePricesInput).mutation(({ ctx, input }) => fetchPrices(ctx, input.url)),
 });

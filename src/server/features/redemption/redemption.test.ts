@@ -203,6 +203,25 @@ for (const engine of ENGINES) {
       expect((await user.rest("POST", "/api/user/topup", { key: good })).body.success).toBe(true);
     });
 
+    test("making, changing and deleting codes is in the audit log, and no code is", async () => {
+      const boss = await h.person({ role: ROLE.admin });
+      const [code = ""] = (await boss.rest("POST", "/api/redemption/", { name: "audited", quota: 7 })).body.data;
+      const { id } = await rowOf(code);
+      await boss.rest("PUT", "/api/redemption/", { id, quota: 8 });
+      await boss.rest("PUT", "/api/redemption/", { id, quota: 8 });
+      await boss.rest("PUT", "/api/redemption/?status_only=true", { id, status: 2 });
+      await boss.rest("DELETE", `/api/redemption/${id}`);
+      const { audit_log: acts } = h.services.db.t;
+      const rows = await h.services.db.q.select().from(acts).where(eq(acts.actor_id, boss.ctx.actor.id)).orderBy(acts.id);
+      expect(rows.map(({ action, before, after }) => [action, before && JSON.parse(before), after && JSON.parse(after)])).toEqual([
+        ["redemption.create", "", { ids: [id], name: "audited", quota: 7, expired_time: 0 }],
+        ["redemption.update", { quota: 7 }, { quota: 8 }],
+        ["redemption.update", { status: 1 }, { status: 2 }],
+        ["redemption.delete", { name: "audited", status: 2, quota: 8, expired_time: 0, used_user_id: 0 }, ""],
+      ]);
+      expect(JSON.stringify(rows)).not.toContain(code);
+    });
+
     test("ordinary users and strangers reach no code", async () => {
       const { id } = await rowOf(await one());
       for (const [method, path, body] of [

@@ -16,6 +16,7 @@ import { run } from "../../db/client";
 import type { RedemptionRow } from "../../db/schema";
 import { contains, count, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";
+import { auditRow, changes, recordAct } from "../audit/record";
 import { accountRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";
 import { quotaText } from "../wallet/quota-text";
@@ -77,21 +78,35 @@ function requireFuture(ctx: Ctx, expired_time: number): void {
 export async function createRedemptions(ctx: UserCtx, batch: RedemptionBatch): Promise<string[]> {
   requireFuture(ctx, batch.expired_time);
   const codes = Array.from({ length: batch.count }, () => randomText(CODE_LENGTH, HEX));
+  const name = nameOf(ctx, batch.name, batch.quota);
   const rows = codes.map((code) => ({
     user_id: ctx.actor.id,
-    name: nameOf(ctx, batch.name, batch.quota),
+    name,
     key_hash: ctx.secrets.hash("redemption-key", code),
     key_cipher: ctx.secrets.encrypt("redemption-key", code),
     quota: batch.quota,
     created_time: seconds(ctx),
     expired_time: batch.expired_time,
   }));
+  const { redemptions, audit_log } = ctx.db.t;
   await ctx.db.tx(function* (q) {
+    const ids: number[] = [];
     for (let i = 0; i < rows.length; i += ROWS_AT_ONCE) {
-      yield* run(q.insert(ctx.db.t.redemptions).values(rows.slice(i, i + ROWS_AT_ONCE)).returning({ id: ctx.db.t.redemptions.id }));
+      const made = yield* run(q.insert(redemptions).values(rows.slice(i, i + ROWS_AT_ONCE)).returning({ id: redemptions.id }));
+      ids.push(...made.map(({ id }) => id));
     }
+    const after = { ids, name, quota: batch.quota, expired_time: batch.expired_time };
+    yield* run(q.insert(audit_log).values(auditRow(ctx, { action: "redemption.create", target: "", after })).returning({ id: audit_log.id }));
   });
   return codes;
+}
+
+/** What the audit log keeps of a code; never the code itself. */
+const factsOf = ({ name, status, quota, expired_time, used_user_id }: RedemptionRow) => ({ name, status, quota, expired_time, used_user_id });
+
+async function recordChange(ctx: Ctx, before: RedemptionRow, after: RedemptionRow): Promise<void> {
+  const facts = changes(factsOf(before), factsOf(after));
+  if (Object.keys(facts.after).length > 0) await recordAct(ctx, { action: "redemption.update", target: after.id, ...facts });
 }
 
 /** Sets the fields that are sent, of an unused code: one that is redeemed meanwhile stays what was paid out (C-354). */
@@ -113,32 +128,36 @@ export async function updateRedemption(ctx: Ctx, id: number, change: RedemptionC
     .set(set)
     .where(and(present(ctx), eq(redemptions.id, id), eq(redemptions.status, REDEMPTION_STATUS.unused)))
     .returning();
-  return row ?? fail("redemption_not_editable");
+  if (!row) fail("redemption_not_editable");
+  await recordChange(ctx, stored, row);
+  return row;
 }
 
 /** Enables or disables; a used code stays used (C-353). */
 export async function setRedemptionStatus(ctx: Ctx, id: number, status: number): Promise<RedemptionRow> {
   if (status !== REDEMPTION_STATUS.unused && status !== REDEMPTION_STATUS.disabled) fail("redemption_status_invalid");
   const { redemptions } = ctx.db.t;
+  const stored = await findRedemption(ctx, id);
   const [row] = await ctx.db.q
     .update(redemptions)
     .set({ status })
     .where(and(present(ctx), eq(redemptions.id, id), ne(redemptions.status, REDEMPTION_STATUS.used)))
     .returning();
-  if (row) return row;
-  await findRedemption(ctx, id);
-  return fail("redemption_already_used");
+  if (!row) fail("redemption_already_used");
+  await recordChange(ctx, stored, row);
+  return row;
 }
 
 /** Soft: who redeemed what stays known. An unused code stops working. */
 export async function deleteRedemption(ctx: Ctx, id: number): Promise<void> {
   const { redemptions } = ctx.db.t;
-  const gone = await ctx.db.q
+  const [gone] = await ctx.db.q
     .update(redemptions)
     .set({ deleted_at: seconds(ctx) })
     .where(and(present(ctx), eq(redemptions.id, id)))
-    .returning({ id: redemptions.id });
-  if (gone.length === 0) fail("redemption_not_found");
+    .returning();
+  if (!gone) fail("redemption_not_found");
+  await recordAct(ctx, { action: "redemption.delete", target: id, before: factsOf(gone) });
 }
 
 /** Deletes what nobody can redeem any more: used, disabled, expired. Answers how many. */
@@ -153,6 +172,7 @@ export async function deleteInvalidRedemptions(ctx: Ctx): Promise<number> {
     .set({ deleted_at: seconds(ctx) })
     .where(and(present(ctx), invalid))
     .returning({ id: redemptions.id });
+  if (gone.length > 0) await recordAct(ctx, { action: "redemption.delete", target: "", before: { ids: gone.map(({ id }) => id) } });
   return gone.length;
 }
 

@@ -7,6 +7,7 @@ import { seconds, type UserCtx } from "../../context";
 import { run } from "../../db/client";
 import type { LogRow } from "../../db/schema";
 import { auditRow, recordAct } from "../audit/record";
+import { earningLines, eraseEarningSteps } from "../invite/personal";
 import { presentForOwner } from "../log/present";
 import { presentToken } from "../token/present";
 import { deleteSteps, lockedTarget } from "./manage";
@@ -24,7 +25,7 @@ export async function exportUser(ctx: UserCtx, id: number, cursor?: number): Pro
   if (cursor !== undefined) return exportLog(ctx, id, cursor);
   const { tokens, credits, sessions, identities, orders } = ctx.db.t;
   const account = await getUser(ctx, id);
-  const [row, ownTokens, ownCredits, ownSessions, ownIdentities, ownOrders] = await Promise.all([
+  const [row, ownTokens, ownCredits, ownSessions, ownIdentities, ownOrders, ownEarnings] = await Promise.all([
     readableUser(ctx, id),
     ctx.db.read.select().from(tokens).where(eq(tokens.user_id, id)).orderBy(asc(tokens.id)),
     ctx.db.read.select().from(credits).where(eq(credits.user_id, id)).orderBy(asc(credits.id)),
@@ -34,6 +35,7 @@ export async function exportUser(ctx: UserCtx, id: number, cursor?: number): Pro
       .where(eq(sessions.user_id, id)),
     ctx.db.read.select().from(identities).where(eq(identities.user_id, id)),
     ctx.db.read.select().from(orders).where(eq(orders.user_id, id)).orderBy(asc(orders.id)),
+    earningLines(ctx, id),
   ]);
   await recordAct(ctx, { action: "user.export", target: id });
   const lines = [
@@ -44,6 +46,7 @@ export async function exportUser(ctx: UserCtx, id: number, cursor?: number): Pro
     ...ownCredits.map(({ id: credit, amount, kind, note, created_at }) => ({ kind: "credit", id: credit, amount, cause: kind, note, created_at })),
     ...ownOrders.map(({ id: order, trade_no, quota, money, currency, status, create_time }) =>
       ({ kind: "order", id: order, trade_no, quota, money, currency, status, create_time })),
+    ...ownEarnings,
   ];
   return { lines, next: 0 };
 }
@@ -99,6 +102,7 @@ export async function eraseUser(ctx: UserCtx, id: number): Promise<void> {
         .where(and(eq(audit_log.target_type, "user"), eq(audit_log.target_id, String(id))))
         .returning({ id: audit_log.id }),
     );
+    yield* eraseEarningSteps(ctx, q, id);
     yield* run(q.insert(audit_log).values(auditRow(ctx, { action: "user.erase", target: id })));
   });
   await ctx.cluster.bus.publish("users", String(id));

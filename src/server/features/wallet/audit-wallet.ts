@@ -4,27 +4,29 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
+import { REDEMPTION_STATUS } from "../../../shared/redemption";
 
 export const WALLET_RULES = {
   refunds: "a refund is at most its charge",
   owners: "every credit, hold and charge is a user's",
-  used_codes: "a used code is one credit of its worth to the user who used it",
+  codes: "a used code is one credit of its worth to the user who used it, and no other code is any",
   code_credits: "a credit for a code has a used code of that user",
-  paid_orders: "a paid order is one credit of its units to the user who ordered",
+  orders: "a paid order is one credit of its units to the user who ordered, and no other order is any",
   order_credits: "a credit for an order has a paid order of that user",
   dividends: "a dividend comes from a paid order of the invited user, and not from the inviter's own",
   invite_earnings: "a user's aff_quota + transfers + withdrawals that were not refused = his aff_history_quota",
   dividends_earned: "a user's aff_history_quota is at least the sum of his dividends",
 } as const;
 
-/** Column `status` of redemptions and orders (db/schema.ts). */
-const USED_CODE = 3;
-/** A paid order that was refunded later keeps its credit; what was taken back is a credit of its own. */
+const CHARGE = sql.raw(String(LOG_TYPE.consume));
+const REFUND = sql.raw(String(LOG_TYPE.refund));
+const USED = sql.raw(String(REDEMPTION_STATUS.used));
+/** An order that was paid and refunded later keeps its credit; what was taken back is a credit of its own. */
 const PAID = sql.raw("('success', 'refunded')");
 
-/** Idempotency keys of credits. An order's may name it by its own id or by the trade number. */
+/** Idempotency keys of credits. */
 const codeKey = sql.raw("'redeem:' || r.id");
-const orderKeys = sql.raw("('order:' || o.id, 'order:' || o.trade_no)");
+const orderKey = sql.raw("'order:' || o.trade_no");
 
 /** Rows of `table` whose user is not there. (Accounts are never removed, only marked as deleted.) */
 const ownerless = (table: string, row: string, amount: string) => sql`
@@ -35,32 +37,33 @@ export const WALLET_STATEMENTS: Readonly<Record<keyof typeof WALLET_RULES, SQL>>
   refunds: sql`
     SELECT 'logs ' || r.request_id AS name, c.quota AS expected, r.quota AS found
     FROM logs AS r JOIN logs AS c ON c.request_id = replace(r.request_id, '/refund', '')
-    WHERE r."type" = ${sql.raw(String(LOG_TYPE.refund))} AND c."type" = ${sql.raw(String(LOG_TYPE.consume))} AND r.quota > c.quota`,
+    WHERE r."type" = ${REFUND} AND c."type" = ${CHARGE} AND r.quota > c.quota`,
   owners: sql`
     ${ownerless("credits", "x.id", "x.amount")}
     UNION ALL ${ownerless("holds", "x.request_id", "x.amount")}
     UNION ALL SELECT 'usage_hourly of user ' || x.user_id, 0, sum(x.quota) FROM usage_hourly AS x
       WHERE NOT EXISTS (SELECT 1 FROM users AS u WHERE u.id = x.user_id) GROUP BY x.user_id HAVING sum(x.quota) <> 0
     UNION ALL SELECT 'logs ' || x.request_id, 0, x.quota FROM logs AS x
-      WHERE x.folded = 0 AND x."type" = ${sql.raw(String(LOG_TYPE.consume))} AND x.quota <> 0
+      WHERE x.folded = 0 AND x."type" = ${CHARGE} AND x.quota <> 0
       AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.id = x.user_id)`,
-  used_codes: sql`
-    SELECT 'redemptions ' || r.id AS name, r.quota AS expected, coalesce(c.amount, 0) AS found
-    FROM redemptions AS r LEFT JOIN credits AS c ON c.idempotency_key = ${codeKey} AND c.user_id = r.used_user_id
-    WHERE r.status = ${sql.raw(String(USED_CODE))} AND r.quota <> coalesce(c.amount, 0)`,
+  codes: sql`
+    SELECT 'redemptions ' || r.id AS name, CASE r.status WHEN ${USED} THEN r.quota ELSE 0 END AS expected, coalesce(c.amount, 0) AS found
+    FROM redemptions AS r LEFT JOIN credits AS c
+      ON c.idempotency_key = ${codeKey} AND (r.status <> ${USED} OR c.user_id = r.used_user_id)
+    WHERE CASE r.status WHEN ${USED} THEN r.quota ELSE 0 END <> coalesce(c.amount, 0)`,
   code_credits: sql`
     SELECT 'credits ' || c.id AS name, 0 AS expected, c.amount AS found
     FROM credits AS c WHERE c.kind = 'redeem' AND c.id NOT IN (
       SELECT k.id FROM redemptions AS r JOIN credits AS k ON k.idempotency_key = ${codeKey} AND k.user_id = r.used_user_id
-      WHERE r.status = ${sql.raw(String(USED_CODE))})`,
-  paid_orders: sql`
-    SELECT 'orders ' || o.id AS name, o.quota AS expected, coalesce(sum(c.amount), 0) AS found
-    FROM orders AS o LEFT JOIN credits AS c ON c.idempotency_key IN ${orderKeys} AND c.user_id = o.user_id
-    WHERE o.status IN ${PAID} GROUP BY o.id, o.quota HAVING o.quota <> coalesce(sum(c.amount), 0)`,
+      WHERE r.status = ${USED})`,
+  orders: sql`
+    SELECT 'orders ' || o.id AS name, CASE o.status WHEN 'success' THEN o.quota ELSE 0 END AS expected, coalesce(c.amount, 0) AS found
+    FROM orders AS o LEFT JOIN credits AS c ON c.idempotency_key = ${orderKey} AND c.user_id = o.user_id
+    WHERE o.status <> 'refunded' AND CASE o.status WHEN 'success' THEN o.quota ELSE 0 END <> coalesce(c.amount, 0)`,
   order_credits: sql`
     SELECT 'credits ' || c.id AS name, 0 AS expected, c.amount AS found
     FROM credits AS c WHERE c.kind = 'order' AND c.id NOT IN (
-      SELECT k.id FROM orders AS o JOIN credits AS k ON k.idempotency_key IN ${orderKeys} AND k.user_id = o.user_id
+      SELECT k.id FROM orders AS o JOIN credits AS k ON k.idempotency_key = ${orderKey} AND k.user_id = o.user_id
       WHERE o.status IN ${PAID})`,
   dividends: sql`
     SELECT 'dividends ' || d.id AS name, 0 AS expected, d.amount AS found

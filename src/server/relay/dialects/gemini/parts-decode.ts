@@ -102,14 +102,13 @@ export function decodeParts(parts: unknown, ids: CallIds, returned: boolean): Bl
   const blocks: Block[] = [];
   /** What is carried for others, to be put in the place of the thoughts without a seal. */
   let foreign = false;
-  const said = objects(parts)
-    .flatMap((part) => (part.thought === true ? [text(part.text)] : []))
-    .join("");
-  for (const part of objects(parts)) {
+  const all = objects(parts);
+  const said = (): string => all.flatMap((part) => (part.thought === true ? [text(part.text)] : [])).join("");
+  for (const part of all) {
     const signature = text(member(part, "thoughtSignature"));
     const carried = returned && signature !== "" ? carriedBy(signature) : undefined;
     if (carried) {
-      const thoughts = restoreThoughts(carried, said);
+      const thoughts = restoreThoughts(carried, said());
       // What came before the first call came before the text too.
       const early = foreign ? [] : thoughts.filter(beginsTurn);
       foreign = true;
@@ -124,7 +123,7 @@ export function decodeParts(parts: unknown, ids: CallIds, returned: boolean): Bl
     const file = member(part, "fileData");
     if (part.thought === true) {
       const seal = own === "" ? undefined : ({ from: KEY, kind: "signature", data: own } as const);
-      blocks.push(compact({ type: "reasoning", text: text(part.text), seal }));
+      blocks.push(seal ? { type: "reasoning", text: text(part.text), seal } : { type: "reasoning", text: text(part.text) });
     } else if (isObject(call)) {
       if (own !== "") blocks.push(sealed(own, "call"));
       const name = text(call.name);
@@ -137,7 +136,8 @@ export function decodeParts(parts: unknown, ids: CallIds, returned: boolean): Bl
       blocks.push(extra ? { ...block, extra } : block);
       if (own !== "") blocks.push(sealed(own, "text"));
     } else if (typeof part.text === "string") {
-      if (part.text !== "") blocks.push(compact({ type: "text", text: part.text, extra }));
+      // Most pieces of a stream: nothing is made that would be taken away again.
+      if (part.text !== "") blocks.push(extra ? { type: "text", text: part.text, extra } : { type: "text", text: part.text });
       if (own !== "") blocks.push(sealed(own, "text"));
     } else {
       blocks.push({ type: "opaque", from: KEY, value: part });

@@ -1,0 +1,67 @@
+/**
+ * Many steady streams, a process of its own: `bun scripts/bench/gaps.ts '<JSON GapsSpec>'` prints GapsResult, the times between
+ * what arrives. A second after all are open it begins to count.
+ */
+import { Connection, postBytes } from "./http-client";
+import { percentile } from "./load";
+
+export interface GapsSpec {
+  url: string;
+  key: string;
+  body: string;
+  count: number;
+  /** Milliseconds between two events as the upstream sends them. */
+  eventMs: number;
+  durationMs: number;
+}
+
+export interface GapsResult {
+  open: number;
+  gaps: number;
+  /** Milliseconds beyond `eventMs`. */
+  p50: number;
+  p99: number;
+  p999: number;
+  max: number;
+}
+
+const AT_ONCE = 64;
+
+async function run(spec: GapsSpec): Promise<GapsResult> {
+  const { target, bytes } = postBytes(spec.url, spec.key, spec.body);
+  const late: number[] = [];
+  let counting = false;
+  let open = 0;
+  let ended = 0;
+  const connections: Connection[] = [];
+  const make = (): Connection => {
+    let last = 0;
+    return new Connection(target, () => ended++, () => open++, () => {
+      const now = performance.now();
+      if (counting && last > 0) late.push(now - last - spec.eventMs);
+      last = now;
+    });
+  };
+  for (let made = 0; made < spec.count; made += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, spec.count - made) }, make);
+    await Promise.all(batch.map((connection) => connection.open()));
+    for (const connection of batch) connection.send(bytes);
+    connections.push(...batch);
+    // Opened over a period, so that the events of all do not fall on one moment.
+    await Bun.sleep(spec.eventMs / Math.max(1, spec.count / AT_ONCE));
+  }
+  for (const deadline = Date.now() + 20_000; open < spec.count && Date.now() < deadline; ) await Bun.sleep(20);
+  await Bun.sleep(1000);
+  counting = true;
+  await Bun.sleep(spec.durationMs);
+  counting = false;
+  const alive = open - ended;
+  for (const connection of connections) connection.close();
+  late.sort((a, b) => a - b);
+  return { open: alive, gaps: late.length, p50: percentile(late, 0.5), p99: percentile(late, 0.99), p999: percentile(late, 0.999), max: late.at(-1) ?? 0 };
+}
+
+if (import.meta.main) {
+  console.log(JSON.stringify(await run(JSON.parse(process.argv[2] ?? "{}") as GapsSpec)));
+  process.exit(0);
+}

@@ -1,0 +1,190 @@
+/** The page of the log: pages by key, live rows, export, cleaning, and what the inspector says of rows of every kind. */
+import "../../../../tests/dom";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import type { LogTail, LogView } from "../../../shared/log-list";
+
+const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
+const { fireEvent, within } = await import("@testing-library/react");
+const { default: LogPage } = await import("./log-page");
+const { LogBill } = await import("./log-bill");
+const { LogCleaning, monthAgo } = await import("./log-cleaning");
+const { LogContent, curlOf } = await import("./log-content");
+const { joinRows } = await import("./log-tail");
+const { storeUser } = await import("../../lib/session");
+const { firstTokenHue, durationHue } = await import("../../components/status");
+const { Toasts } = await import("../../components/toasts");
+
+afterEach(closePage);
+beforeEach(() => storeUser({ id: 1, username: "root", role: 100, status: 1, group: "default", display_name: "" }));
+
+const row = (id: number, fields: Partial<LogView> = {}): LogView => ({
+  id, request_id: `r${id}`, created_at: 1_790_000_000 + id, type: 2, user_id: 5, username: "ann", token_id: 3, token_name: "t", channel: 7, channel_name: "c",
+  group: "default", model_name: `model-${id}`, quota: 10, prompt_tokens: 1, completion_tokens: 2, use_time: 1, is_stream: false, content: "", other: "",
+  end_reason: "complete", ip: "", upstream_request_id: "", ...fields,
+});
+const procedures = (items: LogView[], total = items.length, total_exact = true) => ({
+  "log.page": ({ p, page_size }: { p: number; page_size: number }) => ({ items, page: p, page_size, total, total_exact }),
+  "log.stat": () => ({ quota: 20, rpm: 1, tpm: 3 }),
+  "log.user": () => ({ username: "ann", display_name: "Ann", group: "vip", quota: 500_000, used_quota: 1_000_000, request_count: 42 }),
+});
+
+test("with more than 10,000 rows the pager says so, and the next page stands behind the last row", async () => {
+  const items = Array.from({ length: 10 }, (_, i) => row(100 - i));
+  const { user, calls } = await openPage(<LogPage />, "/log", { procedures: procedures(items, 10_000, false) });
+  await screen.findByText("第 1 - 10 条，共 10,000+ 条");
+  await user.click(screen.getByRole("button", { name: "下一页" }));
+  await waitFor(() => expect(calls.findLast((call) => call.path === "log.page")?.input).toMatchObject({ p: 2, after: `${1_790_000_091}.91` }));
+  expect(location.search).toContain("at=after%3A1790000091.91");
+  await user.click(screen.getByRole("button", { name: "下一页" }));
+  await waitFor(() => expect(location.search).toContain("p=3"));
+  await user.click(screen.getByRole("button", { name: "上一页" }));
+  await waitFor(() => expect(calls.findLast((call) => call.path === "log.page")?.input).toMatchObject({ p: 2, before: "1790000100.100" }));
+});
+
+test("the address holds every filter, and what is no place in a list is none", async () => {
+  const { calls } = await openPage(<LogPage />, "/log?token_id=9&keyword=hello&channel=3&username=ann&upstream_request_id=u&at=after:x&p=2", { procedures: procedures([row(1)]) });
+  await screen.findByText("model-1");
+  const input = calls.find((call) => call.path === "log.page")?.input;
+  expect(input).toMatchObject({ token_id: 9, keyword: "hello", channel: 3, username: "ann", upstream_request_id: "u", p: 2 });
+  expect(input).not.toHaveProperty("after");
+});
+
+test("live rows appear on top, wait while the pointer is on the list, and a lost connection comes again where it ended", async () => {
+  let push: (tail: LogTail) => void = () => {};
+  let cut: () => void = () => {};
+  const asked: string[] = [];
+  const live = (request: Request) => {
+    asked.push(new URL(request.url).search);
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        push = (tail) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(tail)}\n\n`));
+        cut = () => controller.close();
+      },
+    });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  };
+  const { user } = await openPage(<LogPage />, "/log?model_name=model", { procedures: procedures([row(1)]), paths: { "/api/log/live": live } });
+  await screen.findByText("model-1");
+  await user.click(screen.getByRole("switch", { name: "实时" }));
+  await waitFor(() => expect(asked).toEqual(["?model_name=model"]));
+  const table = screen.getByRole("table", { name: "使用日志" });
+  fireEvent.pointerLeave(table.closest("div[role=region]")?.parentElement?.parentElement ?? table);
+  push({ items: [row(2)], end: 2, skipped: false });
+  await screen.findByText("model-2");
+  const rows = within(table).getAllByRole("row").slice(1).map((line) => line.textContent ?? "");
+  expect(rows[0]).toContain("model-2");
+  fireEvent.pointerEnter(table);
+  push({ items: [row(3), row(4)], end: 4, skipped: true });
+  await user.click(await screen.findByRole("button", { name: "+2 新" }));
+  await screen.findByText("model-4");
+  expect(screen.getByText("新日志过多，部分未显示")).toBeTruthy();
+  cut();
+  await waitFor(() => expect(asked).toEqual(["?model_name=model", "?model_name=model&since=4"]));
+  await user.click(screen.getByRole("switch", { name: "实时" }));
+  await waitFor(() => expect(screen.queryByText("model-4")).toBeNull());
+});
+
+test("rows that come twice stand once, newest first", () => {
+  expect(joinRows([row(3), row(2)], [row(2), row(1)]).map(({ id }) => id)).toEqual([3, 2, 1]);
+  expect(joinRows([], [])).toEqual([]);
+  expect(joinRows(Array.from({ length: 300 }, (_, i) => row(i)), [])).toHaveLength(200);
+});
+
+test("the export takes exactly the filters, and a refusal is said", async () => {
+  const asked: string[] = [];
+  const answers = [
+    new Response("a,b\r\n", { headers: { "content-disposition": 'attachment; filename="weir-log-1.csv"' } }),
+    Response.json({ success: false, message: "无权进行此操作，权限不足" }),
+  ];
+  const download = (request: Request) => {
+    asked.push(new URL(request.url).search);
+    return answers.shift() ?? new Response("", { status: 500 });
+  };
+  // This DOM follows a link that the browser would save.
+  const saved = spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => {});
+  const { user } = await openPage(<><LogPage /><Toasts /></>, "/log?group=vip", { procedures: procedures([row(1)]), paths: { "/api/log/export": download } });
+  await screen.findByText("model-1");
+  for (const [name, said] of [["CSV", "已导出 weir-log-1.csv"], ["JSONL", "无权进行此操作，权限不足"]] as const) {
+    await user.click(screen.getByRole("button", { name: "导出" }));
+    await user.click(await screen.findByRole("menuitem", { name }));
+    await screen.findByText(said);
+  }
+  expect(asked).toEqual(["?format=csv&group=vip", "?format=jsonl&group=vip"]);
+  expect(saved).toHaveBeenCalledTimes(1);
+  saved.mockRestore();
+});
+
+test("an administrator sees whose row it is: name, balance, used quota and calls", async () => {
+  const { user } = await openPage(<LogPage />, "/log", { procedures: procedures([row(1)]) });
+  await user.click(await screen.findByRole("button", { name: "ann" }));
+  const panel = await screen.findByRole("dialog", { name: "用户信息" });
+  await within(panel).findByText("vip");
+  for (const text of ["$1.00", "$2.00", "42"]) expect(panel.textContent).toContain(text);
+});
+
+test("every row's lines sum to its charge, or say what it stands for", async () => {
+  const bill = [{ kind: "input", count: 3, usd: "1", ratios: {}, units: "4.5" }, { kind: "output", count: 1, usd: "1", ratios: {}, units: "5" }];
+  const cases: [Partial<LogView>, string][] = [
+    [{ quota: 10, other: JSON.stringify({ bill }) }, "与账单一致"],
+    [{ quota: 11, other: JSON.stringify({ bill }) }, "与账单不一致"],
+    [{ quota: 0, type: 5 }, "这次调用没有收费。"],
+    [{ quota: 0, type: 2 }, "这次调用没有收费。"],
+    [{ quota: 7, end_reason: "gateway_restart", other: "{broken" }, "按中断时已产生的用量结算"],
+    [{ quota: 7, type: 1 }, "充值"],
+    [{ quota: 7, type: 6 }, "退还额度"],
+    [{ quota: 0, type: 3, other: "null" }, "这条日志不涉及收费。"],
+    [{ quota: 7 }, "没有明细的收费"],
+  ];
+  for (const [fields, text] of cases) {
+    await openPage(<LogBill row={row(1, fields)} />, "/log");
+    expect(screen.getByText(text)).toBeTruthy();
+    closePage();
+  }
+});
+
+test("the colours change where the specification says (C-633 to C-638)", () => {
+  expect([100, 101, 299, 300].map(durationHue)).toEqual(["green", "orange", "orange", "red"]);
+  expect([2999, 3000, 9999, 10_000].map(firstTokenHue)).toEqual(["green", "orange", "orange", "red"]);
+});
+
+test("cleaning asks for a time, tells how many rows went, and says why it could not (A-397, A-398, A-485, A-486)", async () => {
+  const { Refusal } = await import("../../../../tests/kit/client-page");
+  let refuse = true;
+  const { user, calls } = await openPage(<><LogCleaning /><Toasts /></>, "/log", {
+    procedures: {
+      "log.cleaning": () => null,
+      "log.clean": () => {
+        if (refuse) throw new Refusal("log_cleaning_running");
+        return 1203;
+      },
+    },
+  });
+  const field = screen.getByLabelText("清理此时间之前的日志");
+  const month = monthAgo();
+  expect(Math.abs(new Date((field as HTMLInputElement).value).getTime() / 1000 - month)).toBeLessThan(120);
+  expect((Date.now() / 1000 - month) / 86_400).toBeGreaterThan(27);
+  fireEvent.change(field, { target: { value: "" } });
+  await user.click(screen.getByRole("button", { name: "清理日志" }));
+  await screen.findByText("请选择日志记录时间");
+  expect(calls.filter((call) => call.path === "log.clean")).toEqual([]);
+  fireEvent.change(field, { target: { value: "2026-01-02T03:04" } });
+  await user.click(screen.getByRole("button", { name: "清理日志" }));
+  await screen.findByText("日志清理失败：日志清理已在运行中，请稍后再试");
+  refuse = false;
+  await user.click(screen.getByRole("button", { name: "清理日志" }));
+  await screen.findByText("已清理 1,203 条日志");
+  expect(calls.findLast((call) => call.path === "log.clean")?.input).toEqual({ target_timestamp: Math.floor(new Date("2026-01-02T03:04").getTime() / 1000) });
+});
+
+test("kept contents are shown readable, as they are, and as a command; without any the page says how to have them", async () => {
+  const contents = [{ request: '{"model":"m","text":"it\'s"}', response: "data: {}" }, null];
+  const { user } = await openPage(<LogContent requestId="r1" path="/v1/chat/completions" />, "/log", { procedures: { "log.content": () => contents[0] } });
+  expect((await screen.findByLabelText("请求")).textContent).toBe('{\n  "model": "m",\n  "text": "it\'s"\n}');
+  await user.click(screen.getByRole("switch", { name: "原文" }));
+  expect(screen.getByLabelText("请求").textContent).toBe('{"model":"m","text":"it\'s"}');
+  expect(screen.getByLabelText("curl").textContent).toContain("/v1/chat/completions");
+  expect(curlOf("https://g.example", "/v1/x", "it's")).toEndWith(String.raw`-d 'it'\''s'`);
+  closePage();
+  await openPage(<LogContent requestId="r1" path={undefined} />, "/log", { procedures: { "log.content": () => contents[1] } });
+  await screen.findByText(/没有保存这次调用的内容/);
+});

@@ -1,0 +1,46 @@
+import { useLingui } from "@lingui/react/macro";
+import { ErrorPanel } from "../../components/error-panel";
+import { Page } from "../../components/page";
+import { choiceParam, useUrlState } from "../../lib/url-state";
+import { Badge } from "../../ui/badge";
+import { Skeleton } from "../../ui/skeleton";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
+import { isUnpriced, PriceGrid } from "./price-grid";
+import { PriceImport } from "./price-import";
+import { PriceJson } from "./price-json";
+import { PriceWhy } from "./price-why";
+import { type Prices, usePrices, useSavePrices } from "./use-prices";
+
+const TABS = ["visual", "json", "import", "why"] as const;
+const PARAMS = { tab: choiceParam(TABS, "visual") };
+
+/** What models cost: row by row, as JSON, from elsewhere, and why. Root only. */
+export default function PriceEditorPage() {
+  const { t } = useLingui();
+  const [{ tab }, patch] = useUrlState(PARAMS);
+  const { prices, query } = usePrices();
+  const saver = useSavePrices();
+  const unpriced = prices?.rows.filter(isUnpriced).length ?? 0;
+  const when = (show: (prices: Prices) => React.ReactNode) =>
+    prices ? show(prices) : query.error ? <ErrorPanel error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton className="h-64" />;
+
+  return (
+    <Page title={t`模型价格`} description={t`价格为美元；按量计费的单位是百万 Token。内置价格只是默认值，你的设置优先。`}>
+      <Tabs value={tab} onValueChange={(next) => patch({ tab: TABS.find((name) => name === next) ?? "visual" })}>
+        <TabsList aria-label={t`模型价格`}>
+          <TabsTrigger value="visual">
+            {t`可视化编辑`}
+            {unpriced > 0 ? <Badge hue="orange" className="ml-2">{t`${unpriced} 个未定价`}</Badge> : null}
+          </TabsTrigger>
+          <TabsTrigger value="json">JSON</TabsTrigger>
+          <TabsTrigger value="import">{t`导入`}</TabsTrigger>
+          <TabsTrigger value="why">{t`价格说明`}</TabsTrigger>
+        </TabsList>
+        <TabsContent value="visual"><PriceGrid prices={prices} query={query} saver={saver} /></TabsContent>
+        <TabsContent value="json">{when((all) => <PriceJson prices={all} saver={saver} />)}</TabsContent>
+        <TabsContent value="import">{when((all) => <PriceImport prices={all} saver={saver} />)}</TabsContent>
+        <TabsContent value="why">{when((all) => <PriceWhy prices={all} />)}</TabsContent>
+      </Tabs>
+    </Page>
+  );
+}

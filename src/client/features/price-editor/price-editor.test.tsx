@@ -1,0 +1,167 @@
+import "../../../../tests/dom";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { builtInTables, priceKeys, type PriceNumbers } from "../../../shared/price-rows";
+import { inUnit, numbersFrom, textsOf } from "./price-fields";
+
+const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
+const { within } = await import("@testing-library/react");
+const { default: PriceEditorPage } = await import("./price-editor-page");
+
+/** What the fake server stores. */
+let stored: Record<string, string> = {};
+const tables = {
+  ModelRatio: { "gpt-4o": 1.25, mine: 3 }, CompletionRatio: { "gpt-4o": 4 }, CacheRatio: { "gpt-4o": 0.5 }, ModelPrice: { picture: 0.04 },
+};
+const puts = (calls: { path: string; input: unknown }[]) => calls.filter(({ path }) => path === "option.set").map(({ input }) => input as { key: string; value: string });
+
+async function open(search = "", procedures: Record<string, (input: never) => unknown> = {}) {
+  const page = await openPage(<PriceEditorPage />, `/setting/pricing${search}`, {
+    procedures: {
+      "option.list": () => Object.entries(stored).map(([key, value]) => ({ key, value })),
+      "option.set": ({ key, value }: { key: string; value: string }) => void (stored[key] = value),
+      "channel.modelsEnabled": () => ["gpt-4o", "brand-new"],
+      "pricing.catalogue": () => ({ models: [], groups: {}, user_group: "default", quota_per_unit: 500_000 }),
+      ...procedures,
+    },
+  });
+  return page;
+}
+
+beforeEach(() => {
+  const empty = Object.fromEntries(priceKeys.map((key) => [key, {}]));
+  stored = Object.fromEntries(Object.entries({ ...empty, ...tables, GroupRatio: { default: 1, vip: 0.5 }, GroupGroupRatio: { vip: { default: 0.8 } } }).map(([key, value]) => [key, JSON.stringify(value)]));
+});
+afterEach(closePage);
+
+describe("the fields of a price", () => {
+  const gpt: PriceNumbers = { ModelRatio: 1.25, CompletionRatio: 4, CacheRatio: 0.5 };
+  const texts = textsOf(gpt, "usd");
+
+  test("show dollars first, and the same price as ratios", () => {
+    expect(texts).toMatchObject({ ModelRatio: "2.5", CompletionRatio: "10", CacheRatio: "1.25", ModelPrice: "" });
+    expect(inUnit(texts, "usd", "ratio", gpt)).toMatchObject({ ModelRatio: "1.25", CompletionRatio: "4", CacheRatio: "0.5" });
+    expect(inUnit({ ...texts, ModelRatio: "abc" }, "usd", "ratio", gpt).ModelRatio).toBe("abc");
+  });
+
+  test("opening and saving changes nothing, for every built-in price", () => {
+    for (const name of Object.keys(builtInTables.ModelRatio)) {
+      const numbers = Object.fromEntries(priceKeys.flatMap((key) => (builtInTables[key][name] === undefined ? [] : [[key, builtInTables[key][name]]])));
+      expect(numbersFrom(textsOf(numbers, "usd"), "usd", numbers)).toEqual({ numbers });
+    }
+  });
+
+  test("a fixed price stands alone, whatever the other fields say", () => {
+    expect(numbersFrom({ ...texts, ModelPrice: "0.1", CacheRatio: "abc" }, "usd", gpt)).toEqual({ numbers: { ModelPrice: 0.1 } });
+  });
+
+  test.each([["abc"], ["-1"], ["1,5"], ["0x10"], ["Infinity"], ["1e999"]])("%s is refused", (text) => {
+    expect("errors" in numbersFrom({ ...texts, CompletionRatio: text }, "usd", gpt)).toBe(true);
+  });
+
+  test("a price without an input price is refused, and none at all", () => {
+    const none = textsOf({}, "usd");
+    expect("errors" in numbersFrom(none, "usd", {})).toBe(true);
+    expect("errors" in numbersFrom({ ...none, CacheRatio: "1" }, "usd", {})).toBe(true);
+    expect("errors" in numbersFrom({ ...none, ModelRatio: "0", CompletionRatio: "1" }, "usd", {})).toBe(true);
+  });
+});
+
+describe("the visual editor", () => {
+  test("names what has no price, first, and counts it", async () => {
+    await open();
+    expect(await screen.findByText("1 个未定价")).toBeDefined();
+    const rows = (await screen.findAllByRole("row")).slice(1);
+    expect(rows.map((row) => within(row).queryByTitle(/^(brand-new|gpt-4o|mine|picture)$/)?.textContent)).toEqual(["brand-new", "gpt-4o", "mine", "picture"]);
+  });
+
+  test("a price in dollars is stored as ratios, in one call for each option that changes", async () => {
+    const { user, calls } = await open("?edit=brand-new");
+    await user.type(await screen.findByLabelText("输入"), "3");
+    await user.type(screen.getByLabelText("输出"), "15");
+    await user.click(screen.getByRole("button", { name: "保存" }));
+    await waitFor(() => expect(puts(calls)).toHaveLength(2));
+    expect(puts(calls).map(({ key, value }) => [key, JSON.parse(value)])).toEqual([
+      ["ModelRatio", { ...tables.ModelRatio, "brand-new": 1.5 }], ["CompletionRatio", { "gpt-4o": 4, "brand-new": 5 }],
+    ]);
+    await waitFor(() => expect(screen.queryByText("1 个未定价")).toBeNull());
+  });
+
+  test("text for a number, a name that exists and a fixed price: said in the words of the specification", async () => {
+    const { user, calls } = await open("?edit=new");
+    await user.type(await screen.findByLabelText("模型名称"), "mine");
+    await user.type(screen.getByLabelText("输入"), "abc");
+    await user.click(screen.getByRole("button", { name: "保存" }));
+    expect(await screen.findByText("请输入数字")).toBeDefined();
+    expect(screen.getByText("模型名称已存在")).toBeDefined();
+    const call = screen.getByLabelText("每次价格（美元）");
+    await user.type(call, "0.1");
+    for (const label of ["输入", "输出", "缓存读取"]) expect(screen.getByLabelText<HTMLInputElement>(label).disabled).toBe(true);
+    await user.clear(call);
+    expect(screen.getByLabelText<HTMLInputElement>("输入").disabled).toBe(false);
+    expect(puts(calls)).toEqual([]);
+  });
+
+  test("a saved form without a difference makes no call", async () => {
+    const { user, calls } = await open("?edit=gpt-4o");
+    await screen.findByLabelText("输入");
+    await user.click(screen.getByRole("button", { name: "保存" }));
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(puts(calls)).toEqual([]);
+  });
+});
+
+describe("the JSON editor", () => {
+  test("broken text and a wrong shape are refused with line and key, and not sent", async () => {
+    const { user, calls } = await open("?tab=json");
+    const field = await screen.findByRole<HTMLTextAreaElement>("textbox", { name: "模型倍率" });
+    expect(JSON.parse(field.value)).toEqual(tables.ModelRatio);
+    const write = async (text: string) => {
+      await user.clear(field);
+      await user.click(field);
+      await user.paste(text);
+      await user.click(screen.getByRole("button", { name: "保存" }));
+    };
+    await write("{");
+    expect(await screen.findByText("不是合法的 JSON 字符串")).toBeDefined();
+    await write('{\n  "a": 1,\n  "b": -2\n}');
+    expect(await screen.findByText(/^第 3 行“b”/)).toBeDefined();
+    expect(puts(calls)).toEqual([]);
+    await write('{"a": 1}');
+    await waitFor(() => expect(puts(calls)).toEqual([{ key: "ModelRatio", value: '{"a": 1}' }]));
+  });
+});
+
+describe("the import", () => {
+  const remote = () => ({ url: "https://g.example/api/pricing", prices: { "gpt-4o": { ModelRatio: 5, CompletionRatio: 4 }, "brand-new": { ModelRatio: 1 } } });
+
+  test("shows the difference first; gaps are chosen, changes are the operator's choice; one call per option", async () => {
+    const { user, calls } = await open("?tab=import", { "pricing.remote": remote });
+    await user.type(await screen.findByLabelText("另一个网关的地址"), "https://g.example");
+    await user.click(screen.getByRole("button", { name: "读取" }));
+    expect(await screen.findByText("+300%")).toBeDefined();
+    expect(puts(calls)).toEqual([]);
+    expect(screen.getByRole("checkbox", { name: "brand-new" }).getAttribute("aria-checked")).toBe("true");
+    expect(screen.getByRole("checkbox", { name: "gpt-4o" }).getAttribute("aria-checked")).toBe("false");
+    await user.click(screen.getByRole("button", { name: "应用所选" }));
+    await waitFor(() => expect(puts(calls)).toHaveLength(1));
+    expect(JSON.parse(puts(calls)[0]?.value ?? "")).toEqual({ ...tables.ModelRatio, "brand-new": 1 });
+  });
+
+  test("a file is read here; what is no price list is not", async () => {
+    const { user } = await open("?tab=import");
+    const input = await screen.findByLabelText("价格文件");
+    await user.upload(input, new File(["<html>"], "a.json", { type: "application/json" }));
+    await user.upload(input, new File([JSON.stringify({ ModelRatio: { mine: 4 } })], "b.json", { type: "application/json" }));
+    expect(await screen.findByText("b.json：1 处不同，已选 0 处")).toBeDefined();
+  });
+});
+
+test("why a price is what it is: each factor with the option and entry that decided it, a replaced one struck out", async () => {
+  await open("?tab=why&model=gpt-4o&user_group=vip");
+  const row = (name: string) => screen.getByRole("cell", { name }).closest("tr");
+  await screen.findByRole("cell", { name: "模型倍率" });
+  expect(row("模型倍率")?.textContent).toContain("ModelRatio → gpt-4o");
+  expect(row("缓存写入倍率")?.textContent).toContain("没有设置");
+  expect(row("分组倍率")?.className).toContain("line-through");
+  expect(row("专属分组倍率（代替分组倍率）")?.textContent).toContain("GroupGroupRatio → vip/default");
+});

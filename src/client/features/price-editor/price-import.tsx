@@ -1,0 +1,183 @@
+import { useLingui } from "@lingui/react/macro";
+import { FileUp, Globe } from "lucide-react";
+import { useId, useRef, useState } from "react";
+import { applyChanges, growthOf, type IncomingPrices, type PriceChange, priceChanges, readPrices } from "../../../shared/price-import";
+import { priceKeys, type PriceNumbers, toDollars } from "../../../shared/price-rows";
+import { EmptyState } from "../../components/empty-state";
+import { FieldFrame } from "../../components/form-field";
+import { trpc } from "../../lib/trpc";
+import { toastError } from "../../lib/toast";
+import { Badge } from "../../ui/badge";
+import { Button } from "../../ui/button";
+import { Checkbox } from "../../ui/checkbox";
+import { Input } from "../../ui/input";
+import { Table, Td, Th } from "../../ui/table";
+import { fieldNames } from "./price-fields";
+import type { Prices, useSavePrices } from "./use-prices";
+
+/** Bytes of a file; a price list of 20,000 models has about 2 MB. */
+const MOST_BYTES = 8 * 1024 * 1024;
+/** Rows that are drawn; all are counted and taken over. */
+const SHOWN = 300;
+/** A price that moves by more than this factor is marked. */
+const STEEP = 1.5;
+
+interface Found {
+  readonly source: string;
+  readonly incoming: IncomingPrices;
+}
+
+/** Prices of a file or of another gateway: first the difference, then what was chosen of it, in one PUT per option. */
+export function PriceImport({ prices, saver }: { prices: Prices; saver: ReturnType<typeof useSavePrices> }) {
+  const { t } = useLingui();
+  const id = useId();
+  const file = useRef<HTMLInputElement>(null);
+  const [url, setUrl] = useState("");
+  const [found, setFound] = useState<Found | null>(null);
+  const remote = trpc.pricing.remote.useMutation();
+
+  const readFile = async (source: File) => {
+    if (source.size > MOST_BYTES) return toastError(t`文件过大`);
+    let json: unknown;
+    try {
+      json = JSON.parse(await source.text());
+    } catch {
+      return toastError(t`不是合法的 JSON 字符串`);
+    }
+    const incoming = readPrices(json);
+    if (incoming) setFound({ source: source.name, incoming });
+    else toastError(t`内容不是价格表`);
+  };
+  const fetchPrices = async () => {
+    const answer = await remote.mutateAsync({ url: url.trim() });
+    setFound({ source: answer.url, incoming: new Map(Object.entries(answer.prices)) });
+  };
+
+  return (
+    <div className="grid gap-4">
+      <div className="flex max-w-[960px] flex-wrap items-end gap-2">
+        <form
+          className="flex min-w-0 flex-1 items-end gap-2"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (url.trim() !== "") void fetchPrices().catch(() => undefined);
+          }}
+        >
+          <FieldFrame id={id} className="min-w-0 flex-1" label={t`另一个网关的地址`} hint={t`读取它公开的 /api/ratio_config 或 /api/pricing`}>
+            <Input id={id} inputMode="url" placeholder="https://gateway.example" value={url} aria-describedby={`${id}-hint`} onChange={(event) => setUrl(event.target.value)} />
+          </FieldFrame>
+          <Button type="submit" className="mb-5" loading={remote.isPending} disabled={url.trim() === ""}>
+            <Globe aria-hidden />
+            {t`读取`}
+          </Button>
+        </form>
+        <Button className="mb-5" onClick={() => file.current?.click()}>
+          <FileUp aria-hidden />
+          {t`选择文件`}
+        </Button>
+        <input
+          ref={file}
+          type="file"
+          accept=".json,application/json"
+          aria-label={t`价格文件`}
+          className="sr-only"
+          tabIndex={-1}
+          onChange={(event) => {
+            const [source] = event.target.files ?? [];
+            if (source) void readFile(source);
+            event.target.value = "";
+          }}
+        />
+      </div>
+      {found ? <Differences key={found.source} found={found} prices={prices} saver={saver} onDone={() => setFound(null)} /> : null}
+    </div>
+  );
+}
+
+function Differences({ found, prices, saver, onDone }: {
+  found: Found;
+  prices: Prices;
+  saver: ReturnType<typeof useSavePrices>;
+  onDone: () => void;
+}) {
+  const { t } = useLingui();
+  const changes = priceChanges(prices.tables, found.incoming);
+  // What fills a gap is chosen at first; what would change a price is the operator's to choose.
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(changes.filter(({ kind }) => kind === "new").map(({ name }) => name)));
+  const taken = changes.filter(({ name }) => chosen.has(name));
+  const [total, count, source, read] = [changes.length, taken.length, found.source, found.incoming.size];
+  const more = total - SHOWN;
+  const apply = async () => {
+    if (await saver.save(prices.tables, applyChanges(prices.tables, taken)).catch(() => false)) onDone();
+  };
+  if (total === 0) return <EmptyState title={t`没有差异`} description={t`${source} 的 ${read} 个模型价格与这里相同。`} />;
+  const toggle = (name: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(name)) next.add(name);
+    setChosen(next);
+  };
+  return (
+    <section className="grid gap-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <p className="flex-1">{t`${source}：${total} 处不同，已选 ${count} 处`}</p>
+        <Button onClick={onDone}>{t`取消`}</Button>
+        <Button variant="primary" disabled={count === 0} loading={saver.saving} onClick={() => void apply()}>{t`应用所选`}</Button>
+      </div>
+      <Table wide aria-label={t`价格差异`}>
+        <thead>
+          <tr>
+            <Th className="w-10">
+              <Checkbox
+                aria-label={t`全选`}
+                checked={count === total ? true : count === 0 ? false : "indeterminate"}
+                onCheckedChange={(on) => setChosen(on === true ? new Set(changes.map(({ name }) => name)) : new Set())}
+              />
+            </Th>
+            <Th>{t`模型`}</Th>
+            <Th>{t`现在`}</Th>
+            <Th>{t`之后`}</Th>
+            <Th>{t`变化`}</Th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.slice(0, SHOWN).map((change) => (
+            <tr key={change.name}>
+              <Td><Checkbox aria-label={change.name} checked={chosen.has(change.name)} onCheckedChange={() => toggle(change.name)} /></Td>
+              <Td className="font-mono text-xs wrap-anywhere">{change.name}</Td>
+              <Td><Numbers numbers={change.before} other={change.after} /></Td>
+              <Td><Numbers numbers={change.after} other={change.before} /></Td>
+              <Td><Growth change={change} /></Td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+      {more > 0 ? <p className="text-muted">{t`另有 ${more} 处未列出，全选时一并应用。`}</p> : null}
+    </section>
+  );
+}
+
+/** The prices of one side that differ from the other's. */
+function Numbers({ numbers, other }: { numbers: PriceNumbers; other: PriceNumbers }) {
+  const { t } = useLingui();
+  const [shown, against] = [toDollars(numbers), toDollars(other)];
+  const different = priceKeys.filter((key) => shown[key] !== undefined && shown[key] !== against[key]);
+  if (different.length === 0) return <span className="text-muted">—</span>;
+  return (
+    <span className="flex flex-wrap gap-x-3 tabular-nums">
+      {different.map((key) => (
+        <span key={key}>
+          <span className="text-muted">{key === "ModelPrice" ? t`每次` : t(fieldNames[key].usd)}</span> {`$${shown[key]}`}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function Growth({ change }: { change: PriceChange }) {
+  const { t } = useLingui();
+  const growth = growthOf(change);
+  if (change.kind === "new") return <Badge hue="green">{t`新增`}</Badge>;
+  if (growth === undefined || growth === 1) return <Badge>{t`修改`}</Badge>;
+  const percent = `${growth > 1 ? "+" : ""}${Math.round((growth - 1) * 100)}%`;
+  return <Badge hue={growth > STEEP || growth < 1 / STEEP ? "red" : "blue"}>{percent}</Badge>;
+}

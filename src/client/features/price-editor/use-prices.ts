@@ -1,0 +1,83 @@
+import { useLingui } from "@lingui/react/macro";
+import { useMemo } from "react";
+import { defaultValue, type OptionKey, type OptionValue, parseOption } from "../../../shared/options";
+import { changedOptions, type PriceRow, priceRows, type RatioTables } from "../../../shared/price-rows";
+import { type PriceTables, priceTableKeys, resolvePrice } from "../../../shared/pricing";
+import { toastInfo, toastUndo } from "../../lib/toast";
+import { trpc } from "../../lib/trpc";
+
+export interface Prices {
+  /** The values in force, as the ledger reads them. */
+  readonly tables: PriceTables & RatioTables;
+  /** The options' texts. */
+  readonly text: (key: OptionKey) => string;
+  readonly rows: readonly PriceRow[];
+  readonly served: readonly string[];
+}
+
+function valueOf<K extends OptionKey>(key: K, text: string | undefined): OptionValue<K> {
+  const parsed = text === undefined ? undefined : parseOption(key, text);
+  return parsed?.ok ? parsed.value : defaultValue(key);
+}
+
+/** The price options and the models that channels serve; undefined until both are here. */
+export function usePrices() {
+  const options = trpc.option.list.useQuery(undefined, { meta: { quiet: true } });
+  const models = trpc.channel.modelsEnabled.useQuery(undefined, { meta: { quiet: true } });
+  const prices = useMemo((): Prices | undefined => {
+    if (!options.data || !models.data) return undefined;
+    const texts = new Map(options.data.map(({ key, value }) => [key, value]));
+    // Every key of PriceTables is an option of the same type (shared/pricing).
+    const tables = Object.fromEntries(priceTableKeys.map((key) => [key, valueOf(key, texts.get(key))])) as unknown as Prices["tables"];
+    const priced = { ...tables, SelfUseModeEnabled: false };
+    return {
+      tables,
+      text: (key) => texts.get(key) ?? "",
+      rows: priceRows(tables, models.data, (name) => !resolvePrice(name, "default", "default", priced).unpriced),
+      served: models.data,
+    };
+  }, [options.data, models.data]);
+  return { prices, query: options.error ? options : models.error ? models : options };
+}
+
+/** Stores options, one PUT each, and offers to take it back. Resolves to false when there was nothing to store. */
+export function useSavePrices() {
+  const { t } = useLingui();
+  const utils = trpc.useUtils();
+  const set = trpc.option.set.useMutation();
+
+  const put = async (changes: readonly { key: string; value: string }[]) => {
+    try {
+      for (const change of changes) await set.mutateAsync(change);
+    } finally {
+      await Promise.all([utils.option.list.invalidate(), utils.pricing.invalidate()]);
+    }
+  };
+
+  return {
+    saving: set.isPending,
+    /** Writes the tables that differ. Rejects when the server refuses one; the refusal has been shown. */
+    save: async (before: RatioTables, after: RatioTables): Promise<boolean> => {
+      const changes = changedOptions(before, after);
+      if (changes.length === 0) {
+        toastInfo(t`你似乎并没有修改什么`);
+        return false;
+      }
+      await put(changes);
+      const undo = changes.map(({ key }) => ({ key, value: JSON.stringify(before[key], null, 2) }));
+      toastUndo(t`价格已保存`, () => void put(undo).catch(() => undefined));
+      return true;
+    },
+    /** Writes one option's text. */
+    saveText: async (key: OptionKey, before: string, after: string): Promise<boolean> => {
+      if (before === after) {
+        toastInfo(t`你似乎并没有修改什么`);
+        return false;
+      }
+      await put([{ key, value: after }]);
+      toastUndo(t`价格已保存`, () => void put([{ key, value: before }]).catch(() => undefined));
+      return true;
+    },
+  };
+}
+

@@ -1,0 +1,34 @@
+/** The doors that third parties call, over the real server: mounted in both spellings, closed as long as nothing is configured. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { callbackDoors } from "../../src/server/callbacks";
+import { startWeir, type Weir } from "../kit/weir";
+
+let weir: Weir;
+beforeAll(async () => {
+  weir = await startWeir({ env: { WEIR_API_RATE_LIMIT: "5" } });
+});
+afterAll(() => weir?.stop());
+
+const call = (method: string, path: string) =>
+  fetch(`${weir.url}${path}`, { method, redirect: "manual", ...(method === "POST" && { body: "a=1", headers: { "content-type": "application/x-www-form-urlencoded" } }) });
+
+describe("callbacks", () => {
+  for (const { method, path } of callbackDoors) {
+    test(`${method} ${path} answers in both spellings, is never cached, and refuses while no secret is set`, async () => {
+      // More often than the limit of /api by address allows: a gateway calls from one address for all payers.
+      for (const spelling of [path, `${path}/`, path, path, path, path, path]) {
+        const answer = await call(method, spelling);
+        const text = await answer.text();
+        expect([answer.status, text]).toEqual(path.includes("stripe") ? [403, '{"received":false,"verdict":"closed"}'] : [200, "fail"]);
+        expect(answer.headers.get("cache-control")).toBe("no-store");
+        expect(answer.headers.get("set-cookie")).toBeNull();
+      }
+    });
+  }
+
+  test("each of those calls was kept, with its verdict", async () => {
+    const rows = await weir.db.q.select().from(weir.db.t.payment_callbacks);
+    expect(rows).toHaveLength(callbackDoors.length * 7);
+    expect(new Set(rows.map((row) => row.verdict))).toEqual(new Set(["closed"]));
+  });
+});

@@ -1,0 +1,145 @@
+/**
+ * The log page among 200,000 rows: every list, page and filter that docs/log.md calls indexed finds its rows by an index, on
+ * both engines, as the statements that the services really send; and totals stop counting at 10,000.
+ */
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { pageLogs } from "../../src/server/features/log/service";
+import { cleanLogs } from "../../src/server/features/log/clean";
+import type { LogFilter } from "../../src/shared/log-list";
+import { ROLE } from "../../src/shared/roles";
+import { ENGINES } from "../kit/databases";
+import { type Harness, openHarness, type Person } from "../kit/harness";
+
+const ROWS = 200_000;
+const END = 1_790_000_000;
+const PAGE = { p: 1, page_size: 10 };
+
+/** Statements of the read door while `work` runs. */
+async function statementsOf(h: Harness, work: () => Promise<unknown>): Promise<{ sql: string; params: unknown[] }[]> {
+  const found: { sql: string; params: unknown[] }[] = [];
+  const { read } = h.services.db;
+  const original = read.select.bind(read);
+  const spy = spyOn(read, "select").mockImplementation(((...fields: Parameters<typeof read.select>) => {
+    const builder = original(...fields) as unknown as object;
+    return watched(builder, found);
+  }) as unknown as typeof read.select);
+  try {
+    await work();
+  } finally {
+    spy.mockRestore();
+  }
+  return found;
+}
+
+/** The builder, which tells its statement when it is awaited. */
+function watched<B extends object>(builder: B, found: { sql: string; params: unknown[] }[]): B {
+  return new Proxy(builder, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (name === "then" && "toSQL" in target) found.push((target.toSQL as () => { sql: string; params: unknown[] }).call(target));
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        const result: unknown = value.apply(target, args);
+        return name !== "then" && name !== "as" && typeof result === "object" && result !== null && "where" in result ? watched(result, found) : result;
+      };
+    },
+  });
+}
+
+for (const engine of ENGINES) {
+  describe(`the log of ${ROWS} rows on ${engine}`, () => {
+    let h: Harness;
+    let admin: Person;
+    let ann: Person;
+
+    beforeAll(async () => {
+      h = await openHarness(engine);
+      [admin, ann] = await Promise.all([h.person({ role: ROLE.root }), h.person()]);
+      const { sqlite, postgres } = h.services.db.driver;
+      const numbers = sqlite
+        ? `(WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ${ROWS}) SELECT n FROM c)`
+        : `generate_series(1, ${ROWS}) AS n`;
+      // 100 users, 500 tokens, 50 channels, 200 models; every sixtieth row has an upstream's id.
+      const fill = `INSERT INTO logs (request_id, created_at, type, user_id, username, token_id, channel, model_name, "group", content, upstream_request_id, quota, folded)
+        SELECT 'l' || n, ${END} - n, CASE WHEN n % 10 = 0 THEN 5 ELSE 2 END, n % 100 + 1, 'u' || (n % 100 + 1), n % 500 + 1, n % 50 + 1,
+          'model-' || (n % 200), 'default', 'content ' || n, CASE WHEN n % 60 = 0 THEN 'up-' || n ELSE '' END, 1, 1 FROM ${numbers}`;
+      if (sqlite) {
+        sqlite.exec(fill);
+      } else {
+        await postgres?.unsafe(fill);
+        await postgres?.unsafe("ANALYZE logs");
+      }
+    }, 120_000);
+    afterAll(() => h.close());
+
+    async function planOf({ sql, params }: { sql: string; params: unknown[] }): Promise<string> {
+      const { sqlite, postgres } = h.services.db.driver;
+      if (sqlite) {
+        const bound = params.map((value) => (typeof value === "boolean" ? Number(value) : value)) as (string | number)[];
+        return sqlite.query<{ detail: string }, (string | number)[]>(`EXPLAIN QUERY PLAN ${sql}`).all(...bound).map((step) => step.detail).join("\n");
+      }
+      const rows: { "QUERY PLAN": string }[] = (await postgres?.unsafe(`EXPLAIN ${sql}`, params)) ?? [];
+      return rows.map((row) => row["QUERY PLAN"]).join("\n");
+    }
+
+    /** No scan of the table without an index. */
+    const expectIndexed = (plan: string): void => {
+      expect(plan).toMatch(/logs_\w+_(ix|uq|pkey)|logs_pkey|INTEGER PRIMARY KEY/);
+      expect(plan).not.toMatch(/Seq Scan on logs|SCAN logs(?! USING)/);
+    };
+
+    const hour = { start_timestamp: END - 3600, end_timestamp: END };
+    const FILTERS: [string, "all" | "own", LogFilter, typeof PAGE & { after?: string; before?: string }][] = [
+      ["everything", "all", {}, PAGE],
+      ["a deep page", "all", {}, { ...PAGE, p: 900 }],
+      ["the page behind a row far back", "all", {}, { ...PAGE, after: `${END - 150_000}.150000` }],
+      ["the page before a row far back", "all", {}, { ...PAGE, before: `${END - 150_000}.150000` }],
+      ["a range", "all", hour, PAGE],
+      ["a channel", "all", { channel: 7 }, PAGE],
+      ["a token", "all", { token_id: 7 }, PAGE],
+      ["a request id", "all", { request_id: "l500" }, PAGE],
+      ["an upstream's request id", "all", { upstream_request_id: "up-600" }, PAGE],
+      ["a text in a range", "all", { ...hour, keyword: "content 5" }, PAGE],
+      ["a model in a range", "all", { ...hour, model_name: "model-7" }, PAGE],
+      ["own rows", "own", {}, PAGE],
+      ["own rows in a range", "own", hour, PAGE],
+      ["own rows behind a row far back", "own", {}, { ...PAGE, after: `${END - 150_000}.150000` }],
+    ];
+    test.each(FILTERS)("%s (%s): the page and its count are found by an index", async (_, scope, filter, paging) => {
+      const person = scope === "all" ? admin : ann;
+      const statements = await statementsOf(h, () => pageLogs(person.ctx, scope, { ...filter, ...paging }));
+      expect(statements).toHaveLength(2);
+      for (const statement of statements) {
+        // Counting everything reads 10,001 rows as they lie.
+        const bounded = Object.keys(filter).length === 0 && scope === "all" && statement.sql.includes("count(*)");
+        if (!bounded) expectIndexed(await planOf(statement));
+      }
+    });
+
+    test("a user's name is found by the index on his id", async () => {
+      const statements = await statementsOf(h, () => pageLogs(admin.ctx, "all", { username: ann.ctx.actor.username, ...PAGE }));
+      const ofLog = statements.filter((statement) => statement.sql.includes("logs"));
+      expect(ofLog).toHaveLength(2);
+      for (const statement of ofLog) expect(await planOf(statement)).toContain("logs_user_ix");
+    });
+
+    test("a page behind a row far back is the one that counting finds, and the total says that it stopped at 10,000", async () => {
+      const counted = await pageLogs(admin.ctx, "all", { p: 5001, page_size: 10 });
+      const place = counted.items[0];
+      if (!place) throw new Error("no page");
+      const last = await pageLogs(admin.ctx, "all", { p: 5000, page_size: 10 });
+      const end = last.items.at(-1);
+      const behind = await pageLogs(admin.ctx, "all", { p: 5001, page_size: 10, after: `${end?.created_at}.${end?.id}` });
+      expect(behind).toEqual(counted);
+      expect(behind).toMatchObject({ total: 10_000, total_exact: false });
+      expect(await pageLogs(admin.ctx, "all", { ...PAGE, start_timestamp: END - 10_000 })).toMatchObject({ total: 10_000, total_exact: true });
+      expect(await pageLogs(admin.ctx, "all", { ...PAGE, channel: 7, start_timestamp: END - 10_000 })).toMatchObject({ total: 200, total_exact: true });
+    });
+
+    test("a cleaning finds its rows by their time", async () => {
+      const { logs } = h.services.db.t;
+      expect(await cleanLogs(h.services, END - ROWS + 1000, "root")).toBe(1000);
+      expect(await h.services.db.q.$count(logs)).toBe(ROWS - 1000);
+    }, 30_000);
+  });
+}

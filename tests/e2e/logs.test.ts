@@ -1,0 +1,67 @@
+/** The log in a real browser against a real Weir: rows that come by themselves, a file, a cleaning. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { findChromium } from "../../scripts/chromium";
+import { LOG_TYPE } from "../../src/shared/log";
+import type { NewLogRow } from "../../src/server/db/schema";
+import { launchBrowser, type TestBrowser } from "../kit/browser";
+import { becomes } from "../kit/browser-wait";
+import { startWeir, type Weir } from "../kit/weir";
+
+const noChromium = findChromium() === undefined;
+let weir: Weir;
+let browser: TestBrowser;
+let made = 0;
+const now = Math.floor(Date.now() / 1000);
+
+const row = (fields: Partial<NewLogRow>): NewLogRow => ({
+  request_id: `e2e-${++made}`, created_at: now, type: LOG_TYPE.consume, user_id: weir.root.id, username: "root", token_name: "t", group: "default",
+  quota: 10, folded: 2, ...fields,
+});
+
+beforeAll(async () => {
+  if (noChromium) return;
+  browser = await launchBrowser();
+  weir = await startWeir();
+  await weir.db.q.insert(weir.db.t.logs).values([row({ model_name: "first" }), row({ model_name: "ancient", created_at: now - 90 * 86_400 })]);
+}, 90_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await weir?.stop();
+});
+
+describe.skipIf(noChromium)("the log in the console", () => {
+  test("a row that is written while somebody looks appears by itself, and the export is the filtered set", async () => {
+    const { page, close, check } = await browser.open(`${weir.url}/log`, { as: weir.root });
+    await page.getByText("ancient", { exact: true }).waitFor();
+    const listening = page.waitForResponse((response) => response.url().includes("/api/log/live"));
+    await page.getByRole("switch", { name: "实时" }).click();
+    expect((await listening).status()).toBe(200);
+    await weir.db.q.insert(weir.db.t.logs).values(row({ model_name: "newcomer", created_at: now + 1 }));
+    await page.getByRole("heading", { name: "使用日志" }).hover();
+    await page.getByText("newcomer", { exact: true }).waitFor();
+    await page.getByRole("switch", { name: "实时" }).click();
+    await page.goto(`${weir.url}/log?model_name=first`);
+    await page.getByText("first", { exact: true }).waitFor();
+    const saving = page.waitForEvent("download");
+    await page.getByRole("button", { name: "导出" }).click();
+    await page.getByRole("menuitem", { name: "JSONL" }).click();
+    const file = await saving;
+    expect(file.suggestedFilename()).toMatch(/^weir-log-[\dT-]+\.jsonl$/);
+    expect(readFileSync(await file.path(), "utf8").trim().split("\n").map((line) => (JSON.parse(line) as { model_name: string }).model_name)).toEqual(["first"]);
+    await close();
+    check();
+  }, 60_000);
+
+  test("a super administrator cleans the log, in the dark, on a phone", async () => {
+    const { page, close, check } = await browser.open(`${weir.url}/log`, { as: weir.root, theme: "dark", viewport: "phone" });
+    await page.getByRole("button", { name: "清理日志" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "清理日志" }).click();
+    await becomes(async () => (await weir.logs()).some((log) => log.model_name === "ancient"), false);
+    expect((await weir.logs()).some((log) => log.model_name === "first")).toBe(true);
+    await close();
+    check();
+  }, 60_000);
+});
