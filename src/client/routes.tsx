@@ -18,7 +18,8 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import {
-  ChartColumn, History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Tags, Ticket, Users, Wallet, Waypoints,
+  ChartColumn, History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Settings, Tags, Ticket, Users,
+  Wallet, Waypoints,
 } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
@@ -58,6 +59,8 @@ export interface ConsoleRoute {
     icon: LucideIcon;
     to?: string;
     items?: () => readonly NavItem[];
+    /** Who sees it, where fewer do than may open the page. */
+    access?: Access;
     badge?: ComponentType<{ collapsed: boolean }>;
   };
   /** Also a link of the top bar. */
@@ -183,6 +186,14 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/user/user-page")),
   },
   {
+    path: "/setting",
+    title: msg`系统设置`,
+    access: "user",
+    nav: { group: "root", icon: Settings, to: "/setting?tab=operation", access: "root" },
+    goKey: "s",
+    page: lazyPage(() => import("./features/setting/setting-page")),
+  },
+  {
     path: "/audit",
     title: msg`操作审计`,
     access: "root",
@@ -237,7 +248,7 @@ export function accessOf(path: string): Access {
 
 /** The routes of the side menu that somebody with `role` sees, in the order of the list. */
 export function menuRoutes(role: number): ConsoleRoute[] {
-  return routes.filter((route) => route.nav && mayOpen(route.access, role) && (!route.flag || flagIsOn(route.flag)));
+  return routes.filter((route) => route.nav && mayOpen(route.nav.access ?? route.access, role) && (!route.flag || flagIsOn(route.flag)));
 }
 
 /** Where "console" leads: the tokens, or whatever this user's menu begins with; null when his menu is empty. */

@@ -1,0 +1,20 @@
+/** What stands on a settings card besides the fields of its options. Each part is a chunk of its own. */
+import { lazy, type ComponentType } from "react";
+import { type Card, option, type OptionKey, optionKeys } from "../../../shared/options";
+
+interface CardParts {
+  /** Above the fields, inside the form: another view of options, whose drafts it changes. */
+  before?: ComponentType;
+  /** Below, outside the form: something that acts by itself. */
+  after?: ComponentType;
+  /** Options whose plain field is left out, because `before` shows them. */
+  hides?: readonly OptionKey[];
+}
+
+export const cardParts: Readonly<Partial<Record<Card, CardParts>>> = {
+  group: { before: lazy(() => import("./group-table")), hides: ["GroupRatio", "UserUsableGroups"] },
+  log: { after: lazy(() => import("../log/log-cleaning").then(({ LogCleaning }) => ({ default: LogCleaning }))) },
+  // The page of prices edits every table of the card.
+  pricing: { before: lazy(() => import("./prices-link")), hides: optionKeys.filter((key) => option(key).card === "pricing" && option(key).kind === "json") },
+  chat: { before: lazy(() => import("./chat-table")), hides: ["Chats"] },
+};

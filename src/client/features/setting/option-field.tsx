@@ -1,0 +1,161 @@
+import { useLingui } from "@lingui/react/macro";
+import { memo, useId, useState } from "react";
+import { option, type OptionKey } from "../../../shared/options";
+import type { Lang } from "../../../shared/text";
+import { confirm } from "../../components/confirm";
+import { FieldFrame } from "../../components/form-field";
+import { JsonEditor } from "../../components/json-editor";
+import { OperatorText } from "../../components/operator-content/operator-content";
+import { currentLanguage } from "../../lib/i18n";
+import { toastError } from "../../lib/toast";
+import { Button } from "../../ui/button";
+import { Input, Textarea } from "../../ui/input";
+import { Select } from "../../ui/select";
+import { SwitchField } from "../../ui/switch";
+import { TokenInput } from "../../ui/token-input";
+import { nameOf, needsOf, problemOf } from "./setting-values";
+import { type SettingsState, useSettings } from "./use-settings";
+
+/** The field of one option, by its kind in the registry. */
+export function OptionField({ name }: { name: OptionKey }) {
+  const { kind } = option(name);
+  const { text, problem, change } = useSettings();
+  if (kind === "flag") return <FlagField name={name} />;
+  if (kind === "long") return <ContentField name={name} />;
+  return <PlainField name={name} value={text(name)} problem={problem(name)} change={change} lang={currentLanguage()} />;
+}
+
+/** Drawn anew only when it is concerned: a page has a hundred fields, some of them long tables. */
+const PlainField = memo(function PlainField({ name, value, problem, change, lang }: {
+  name: OptionKey;
+  value: string;
+  problem: string | undefined;
+  change: SettingsState["change"];
+  lang: Lang;
+}) {
+  const id = useId();
+  const { kind, label, hint, unit } = option(name);
+  const error = problem ?? (kind === "json" && value.trim() !== "" ? problemOf(name, value, lang) : undefined);
+  const notes = [unit?.[lang], hint?.[lang]].filter(Boolean).join(" · ");
+  return (
+    <FieldFrame id={id} label={label[lang]} hint={notes || undefined} {...(error ? { error } : {})}>
+      <Control
+        name={name}
+        value={value}
+        onValue={(next) => change(name, next)}
+        aria={{
+          id,
+          "aria-labelledby": `${id}-label`,
+          "aria-describedby": [notes ? `${id}-hint` : "", error ? `${id}-error` : ""].join(" ").trim() || undefined,
+          "aria-invalid": error ? true : undefined,
+        }}
+      />
+    </FieldFrame>
+  );
+});
+
+interface ControlProps {
+  name: OptionKey;
+  value: string;
+  onValue: (text: string) => void;
+  aria: { id: string; "aria-labelledby": string; "aria-describedby": string | undefined; "aria-invalid": boolean | undefined };
+}
+
+function Control({ name, value, onValue, aria }: ControlProps) {
+  const { kind, choices = [] } = option(name);
+  if (kind === "secret") return <SecretField name={name} aria={aria} />;
+  if (kind === "json") return <JsonEditor {...aria} value={value} onValueChange={onValue} rows={Math.min(14, Math.max(4, value.split("\n").length))} />;
+  if (kind === "choice") return <Select {...aria} value={value} onValueChange={onValue} options={choices.map((choice) => ({ value: choice, label: choice }))} />;
+  if (kind === "lines") return <Textarea {...aria} rows={6} value={value} onChange={(event) => onValue(event.target.value)} />;
+  if (kind === "list") return <TokenInput {...aria} value={value.split(",").filter(Boolean)} onValueChange={(items) => onValue(items.join(","))} />;
+  const numeric = kind === "int" || kind === "decimal";
+  return (
+    <Input {...aria} value={value} autoComplete="off" inputMode={numeric ? (kind === "int" ? "numeric" : "decimal") : undefined}
+      onChange={(event) => onValue(event.target.value)} />
+  );
+}
+
+/** On and off at the next save. What needs something else first says what; turning password sign-in off asks (D-52). */
+function FlagField({ name }: { name: OptionKey }) {
+  const { t } = useLingui();
+  const { text, change, stored, problem } = useSettings();
+  const lang = currentLanguage();
+  const { label, hint } = option(name);
+  const toggle = async (on: boolean) => {
+    const missing = needsOf(name, String(on), stored).map((needed) => nameOf(needed, lang)).join("、");
+    if (on && missing) {
+      toastError(t`无法启用，请先填写：${missing}`);
+      return;
+    }
+    if (name === "PasswordLoginEnabled" && !on) {
+      const agreed = await confirm({
+        title: t`关闭密码登录？`,
+        description: t`没有绑定其他登录方式的用户，包括管理员，将无法再登录。如果因此无法登录，可在服务器上运行 weir rescue 重新打开密码登录。`,
+        action: t`关闭密码登录`,
+        danger: true,
+      });
+      if (!agreed) return;
+    }
+    change(name, String(on));
+  };
+  const error = problem(name);
+  return (
+    <div>
+      <SwitchField label={label[lang]} hint={hint?.[lang]} checked={text(name) === "true"} onCheckedChange={(on) => void toggle(on)} />
+      {error ? <p role="alert" className="text-xs text-red-fg">{error}</p> : null}
+    </div>
+  );
+}
+
+/** Write only: shows whether there is one, and takes another or none. */
+function SecretField({ name, aria }: Pick<ControlProps, "name" | "aria">) {
+  const { t } = useLingui();
+  const { text, change, isSet, changed } = useSettings();
+  const value = text(name);
+  const emptied = value === "" && changed([name]).length > 0;
+  return (
+    <div className="flex items-center gap-2">
+      <Input
+        {...aria}
+        type="password"
+        autoComplete="new-password"
+        className="flex-1"
+        value={value}
+        placeholder={emptied ? t`保存后清除` : isSet(name) ? t`已设置 ••••，输入以更换` : t`未设置`}
+        onChange={(event) => change(name, event.target.value === "" ? undefined : event.target.value)}
+      />
+      {isSet(name) ? (
+        <Button onClick={() => change(name, emptied ? undefined : "")}>{emptied ? t`撤销` : t`清除`}</Button>
+      ) : null}
+    </div>
+  );
+}
+
+/** Markdown or HTML with the look it will have, scripts and all that is not safe left out. */
+function ContentField({ name }: { name: OptionKey }) {
+  const { t } = useLingui();
+  const id = useId();
+  const { text, change, problem } = useSettings();
+  const [preview, setPreview] = useState(false);
+  const { label } = option(name);
+  const value = text(name);
+  const error = problem(name);
+  return (
+    <FieldFrame
+      id={id}
+      label={label[currentLanguage()]}
+      hint={
+        <span className="flex items-center justify-between gap-2">
+          {t`支持 Markdown 和 HTML；脚本会被移除`}
+          <Button size="sm" variant="ghost" aria-expanded={preview} disabled={value.trim() === ""} onClick={() => setPreview(!preview)}>
+            {preview ? t`收起预览` : t`预览`}
+          </Button>
+        </span>
+      }
+      {...(error ? { error } : {})}
+    >
+      <Textarea id={id} aria-describedby={`${id}-hint`} rows={6} value={value} onChange={(event) => change(name, event.target.value)} />
+      {preview && value.trim() !== "" ? <OperatorText text={value} demote className="rounded-md border border-line bg-sunken p-3" /> : null}
+    </FieldFrame>
+  );
+}

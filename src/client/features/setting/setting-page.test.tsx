@@ -1,0 +1,152 @@
+import "../../../../tests/dom";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { defaultText, option, optionKeys } from "../../../shared/options";
+import type { Procedures } from "../../../../tests/kit/client-page";
+
+const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
+const { ConfirmHost } = await import("../../components/confirm");
+const { Toasts } = await import("../../components/toasts");
+const { clearUser, storeUser } = await import("../../lib/session");
+const { default: SettingPage } = await import("./setting-page");
+
+setDefaultTimeout(60_000);
+afterEach(() => {
+  clearUser();
+  closePage();
+});
+
+/** A server that keeps what is set. */
+function open(tab: string, { values = {}, set = [], refuse = [] }: { values?: Record<string, string>; set?: string[]; refuse?: string[] } = {}) {
+  storeUser({ id: 1, username: "root", display_name: "", role: 100, status: 1, group: "default" });
+  const texts: Record<string, string> = { ...Object.fromEntries(optionKeys.filter((key) => !option(key).secret).map((key) => [key, defaultText(key)])), ...values };
+  const procedures: Procedures = {
+    "option.settings": () => ({ values: { ...texts }, set }),
+    "option.set": ({ key, value }: { key: string; value: string }) => {
+      if (refuse.includes(key)) throw new Refusal("database_unavailable");
+      texts[key] = value;
+      return undefined;
+    },
+  };
+  const paths = { "/api/status": () => Response.json({ success: true, message: "", data: {} }) };
+  return openPage(<><SettingPage /><ConfirmHost /><Toasts /></>, `/setting?tab=${tab}`, { procedures, paths });
+}
+type Opened = Awaited<ReturnType<typeof open>>;
+const sent = (page: Opened) => page.calls.filter(({ path }) => path === "option.set").map(({ input }) => input);
+const retype = async (page: Opened, label: string, text: string) => {
+  const field = screen.getByLabelText(label);
+  await page.user.clear(field);
+  if (text) await page.user.type(field, text);
+};
+
+test("a save without a change says so and makes no call; three changes are three calls of one key each", async () => {
+  const page = await open("operation");
+  const save = await screen.findByRole("button", { name: "保存额度设置" });
+  await page.user.click(save);
+  await screen.findByText("你似乎并没有修改什么");
+  expect(sent(page)).toEqual([]);
+  await retype(page, "新用户初始额度", "10");
+  await retype(page, "邀请人奖励额度", "20");
+  await retype(page, "被邀请人奖励额度", "30");
+  await page.user.click(save);
+  await screen.findByText("保存成功");
+  expect(sent(page)).toEqual([
+    { key: "QuotaForNewUser", value: "10" }, { key: "QuotaForInviter", value: "20" }, { key: "QuotaForInvitee", value: "30" },
+  ]);
+});
+
+test("a wrong number is refused at its field, and nothing of the card is sent", async () => {
+  const page = await open("operation");
+  await screen.findByRole("button", { name: "保存额度设置" });
+  await retype(page, "新用户初始额度", "-1");
+  await retype(page, "邀请人奖励额度", "20");
+  await page.user.click(screen.getByRole("button", { name: "保存额度设置" }));
+  await waitFor(() => expect(screen.getByLabelText("新用户初始额度").getAttribute("aria-invalid")).toBe("true"));
+  expect(sent(page)).toEqual([]);
+});
+
+test("of three options one fails: it is named and stays unsaved, the others are saved", async () => {
+  const page = await open("operation", { refuse: ["QuotaForInviter"] });
+  const save = await screen.findByRole("button", { name: "保存额度设置" });
+  await retype(page, "新用户初始额度", "10");
+  await retype(page, "邀请人奖励额度", "20");
+  await page.user.click(save);
+  await screen.findByText(/部分保存失败，请重试：邀请人奖励额度/);
+  expect(sent(page)).toHaveLength(2);
+  expect((await screen.findAllByText("1 项未保存")).length).toBeGreaterThan(0);
+  expect(screen.getByLabelText<HTMLInputElement>("邀请人奖励额度").value).toBe("20");
+});
+
+test("what needs its configuration first stays off and says what is missing; payment wants the server's address", async () => {
+  const page = await open("system");
+  const github = await screen.findByRole("switch", { name: "允许 GitHub 登录" });
+  await page.user.click(github);
+  await screen.findByText(/无法启用，请先填写：.*GitHubClientId/);
+  expect(github.getAttribute("aria-checked")).toBe("false");
+  await retype(page, "最低充值数量", "5");
+  await page.user.click(screen.getByRole("button", { name: "保存支付设置" }));
+  await screen.findByText(/请先填写并保存：.*ServerAddress/);
+  expect(sent(page)).toEqual([]);
+});
+
+test("turning password sign-in off asks; whoever cancels leaves it on", async () => {
+  const page = await open("system");
+  const flag = await screen.findByRole("switch", { name: "允许密码登录" });
+  await page.user.click(flag);
+  await page.user.click(await screen.findByRole("button", { name: "取消" }));
+  expect(flag.getAttribute("aria-checked")).toBe("true");
+  await page.user.click(flag);
+  expect(await screen.findByText(/weir rescue/)).toBeDefined();
+  await page.user.click(screen.getByRole("button", { name: "关闭密码登录" }));
+  await waitFor(() => expect(flag.getAttribute("aria-checked")).toBe("false"));
+  expect(sent(page)).toEqual([]);
+});
+
+test("a secret is never shown: it says that it is set, takes another, and can be cleared", async () => {
+  const page = await open("system", { set: ["SMTPToken"] });
+  const field = await screen.findByLabelText<HTMLInputElement>("SMTP 密码");
+  expect([field.value, field.type]).toEqual(["", "password"]);
+  expect(field.placeholder).toContain("已设置");
+  await page.user.click(screen.getByRole("button", { name: "清除" }));
+  await page.user.click(screen.getByRole("button", { name: "保存SMTP 发信" }));
+  await screen.findByText("保存成功");
+  expect(sent(page)).toEqual([{ key: "SMTPToken", value: "" }]);
+});
+
+test("groups are edited as a table; a name given twice is not saved", async () => {
+  const page = await open("operation", { values: { GroupRatio: '{"default":1,"vip":1}', UserUsableGroups: '{"default":"默认"}' } });
+  const ratio = await screen.findByLabelText("倍率，第 2 行");
+  await page.user.type(ratio, ".5");
+  expect((ratio as HTMLInputElement).value).toBe("1.5");
+  const name = screen.getByLabelText("名称，第 2 行");
+  await page.user.clear(name);
+  await page.user.type(name, "default");
+  const save = screen.getByRole("button", { name: "保存分组设置" });
+  await page.user.click(save);
+  expect((await screen.findAllByText("分组名称重复：default")).length).toBeGreaterThan(0);
+  expect(sent(page)).toEqual([]);
+  await page.user.type(name, "2");
+  await page.user.click(save);
+  await screen.findByText("保存成功");
+  expect(sent(page)).toEqual([{ key: "GroupRatio", value: JSON.stringify({ default: 1, default2: 1.5 }, null, 2) }]);
+});
+
+test("broken JSON is refused with its line before any call", async () => {
+  const page = await open("operation");
+  const field = await screen.findByLabelText("分组专属倍率");
+  await page.user.clear(field);
+  await page.user.paste("{\n  bad");
+  expect(await screen.findByText("不是合法的 JSON 字符串")).toBeDefined();
+  expect(screen.getByText(/第 2 行第 \d+ 列/)).toBeDefined();
+  await page.user.click(screen.getByRole("button", { name: "保存分组设置" }));
+  expect(sent(page)).toEqual([]);
+});
+
+test("a notice is previewed without its scripts", async () => {
+  const page = await open("other", { values: { Notice: "**hello** <img src=x onerror=alert(1)><script>alert(2)</script>" } });
+  await screen.findByLabelText("公告");
+  const [first] = screen.getAllByRole("button", { name: "预览" });
+  if (first) await page.user.click(first);
+  expect((await screen.findByText("hello")).tagName).toBe("STRONG");
+  expect(page.container.querySelector("script")).toBeNull();
+  expect(page.container.querySelector("[onerror]")).toBeNull();
+});

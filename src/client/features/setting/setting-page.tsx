@@ -1,0 +1,93 @@
+import { useLingui } from "@lingui/react/macro";
+import { useState } from "react";
+import { Redirect, useSearchParams } from "wouter";
+import { ROLE } from "../../../shared/roles";
+import { type Card, cards, SETTING_TABS, type SettingTab } from "../../../shared/options";
+import { ErrorPanel } from "../../components/error-panel";
+import { Page } from "../../components/page";
+import { currentLanguage } from "../../lib/i18n";
+import { useHasRole } from "../../lib/session";
+import { trpc } from "../../lib/trpc";
+import { Button } from "../../ui/button";
+import { Input } from "../../ui/input";
+import { Skeleton } from "../../ui/skeleton";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
+import { useWarnBeforeLeaving } from "../channel/use-warn-before-leaving";
+import { SettingCard } from "./setting-card";
+import { cardKeys, cardsOf, foundCards, type Stored } from "./setting-values";
+import { SettingsProvider, useSettingsState } from "./use-settings";
+
+/** The gateway's settings, for root; everybody else's are the personal ones. `?tab=` as specified. */
+export default function SettingPage() {
+  const [search] = useSearchParams();
+  const asked = search.get("tab");
+  const root = useHasRole(ROLE.root);
+  if (!root || asked === "personal") return <Redirect to="/personal" replace />;
+  return <Settings tab={SETTING_TABS.find((tab) => tab === asked) ?? "operation"} />;
+}
+
+function Settings({ tab }: { tab: SettingTab }) {
+  const { t } = useLingui();
+  const query = trpc.option.settings.useQuery(undefined, { meta: { quiet: true }, staleTime: 30_000 });
+  return (
+    <Page title={t`系统设置`}>
+      {query.data ? <Loaded tab={tab} stored={query.data} /> : query.error ? (
+        <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
+      ) : <div aria-hidden className="grid gap-4"><Skeleton className="h-9" /><Skeleton className="h-64" /><Skeleton className="h-64" /></div>}
+    </Page>
+  );
+}
+
+function Loaded({ tab, stored }: { tab: SettingTab; stored: Stored }) {
+  const { t } = useLingui();
+  const [, setSearch] = useSearchParams();
+  const [words, setWords] = useState("");
+  const state = useSettingsState(stored);
+  const names: Record<SettingTab, string> = { operation: t`运营设置`, system: t`系统设置`, other: t`其他设置` };
+  const everything = SETTING_TABS.flatMap(cardsOf).flatMap(cardKeys);
+  const dirty = state.changed(everything).length;
+  useWarnBeforeLeaving(dirty > 0);
+  const found = foundCards(tab, words, currentLanguage());
+  return (
+    <SettingsProvider value={state}>
+      <Tabs value={tab} onValueChange={(next) => setSearch({ tab: next })}>
+        <TabsList aria-label={t`系统设置`}>
+          {SETTING_TABS.map((name) => <TabsTrigger key={name} value={name}>{names[name]}</TabsTrigger>)}
+        </TabsList>
+        <TabsContent value={tab}>
+          <div className="flex flex-col gap-6 lg:flex-row lg:items-start">
+            <nav aria-label={t`设置分区`} className="grid shrink-0 gap-2 lg:sticky lg:top-4 lg:w-52">
+              <Input type="search" aria-label={t`搜索设置`} placeholder={t`搜索设置，例如 SMTP`} value={words} onChange={(event) => setWords(event.target.value)} />
+              <ul className="grid gap-0.5 max-lg:hidden">{found.map((card) => <SectionLink key={card} card={card} />)}</ul>
+            </nav>
+            <div className="grid w-full max-w-[720px] grid-cols-[minmax(0,1fr)] gap-4">
+              {found.map((card) => <SettingCard key={card} card={card} />)}
+              {found.length === 0 ? <p className="text-muted">{t`这一页没有符合的设置`}</p> : null}
+            </div>
+          </div>
+        </TabsContent>
+      </Tabs>
+      {dirty > 0 ? (
+        <div className="sticky bottom-0 z-10 -mx-4 flex items-center gap-3 border-t border-line bg-raised px-4 py-2 sm:-mx-6 sm:px-6">
+          <span role="status" className="flex-1">{t`${dirty} 项未保存`}</span>
+          <Button onClick={state.discard}>{t`撤销`}</Button>
+          <Button variant="primary" loading={state.saving} onClick={() => void state.save(everything)}>{t`全部保存`}</Button>
+        </div>
+      ) : null}
+    </SettingsProvider>
+  );
+}
+
+function SectionLink({ card }: { card: Card }) {
+  return (
+    <li>
+      <a href={`#card-${card}`} className="block rounded-md px-2.5 py-1.5 text-sm text-ink-2 hover:bg-sunken hover:text-ink"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById(`card-${card}`)?.scrollIntoView();
+        }}>
+        {cards[card].title[currentLanguage()]}
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "bun:test";
+import { defaultText, option, optionKeys, SETTING_TABS } from "../../../shared/options";
+import { cardKeys, cardNeeds, cardsOf, changedKeys, foundCards, isChanged, needsOf, problemOf, startText, type Stored } from "./setting-values";
+import { chatRows, chatText, groupRows, groupTexts, repeatedName } from "./table-values";
+
+const stored: Stored = {
+  values: Object.fromEntries(optionKeys.filter((key) => !option(key).secret).map((key) => [key, defaultText(key)])),
+  set: [],
+};
+
+describe("the settings pages", () => {
+  test("every option stands on exactly one card of one tab", () => {
+    const shown = SETTING_TABS.flatMap(cardsOf).flatMap(cardKeys);
+    expect(shown.toSorted()).toEqual(optionKeys.toSorted());
+  });
+
+  test("laying out JSON, blanks around a number and another writing of it are no change; another value is one", () => {
+    expect(startText("GroupRatio", stored)).toContain("\n");
+    for (const [key, text] of [["GroupRatio", startText("GroupRatio", stored)], ["RetryTimes", " 0 "], ["Price", "7.30"], ["ServerAddress", ""]] as const) {
+      expect([key, isChanged(key, stored, { [key]: text })]).toEqual([key, false]);
+    }
+    expect(isChanged("RetryTimes", stored, { RetryTimes: "1" })).toBe(true);
+    expect(isChanged("RetryTimes", stored, { RetryTimes: "x" })).toBe(true);
+    expect(isChanged("RetryTimes", stored, {})).toBe(false);
+  });
+
+  test("a secret is changed by typing one, and by clearing one that is set", () => {
+    expect(isChanged("SMTPToken", stored, { SMTPToken: "x" })).toBe(true);
+    expect(isChanged("SMTPToken", stored, { SMTPToken: "" })).toBe(false);
+    expect(isChanged("SMTPToken", { ...stored, set: ["SMTPToken"] }, { SMTPToken: "" })).toBe(true);
+  });
+
+  test("turning something on needs what it needs, stored or saved before it by the same press", () => {
+    const drafts = { GitHubOAuthEnabled: "true", GitHubClientId: "id", GitHubClientSecret: "s" };
+    expect(needsOf("GitHubOAuthEnabled", "true", stored)).toEqual(["GitHubClientId", "GitHubClientSecret"]);
+    expect(needsOf("GitHubOAuthEnabled", "false", stored)).toEqual([]);
+    const keys = changedKeys(["GitHubOAuthEnabled", "GitHubClientId", "GitHubClientSecret"], stored, drafts);
+    expect(keys.at(-1)).toBe("GitHubOAuthEnabled");
+    expect(needsOf("GitHubOAuthEnabled", "true", stored, drafts, keys)).toEqual([]);
+    expect(cardNeeds("payment", stored)).toEqual(["ServerAddress"]);
+    expect(cardNeeds("payment", { ...stored, values: { ...stored.values, ServerAddress: "https://x.example" } })).toEqual([]);
+  });
+
+  test("a wrong text is refused in the words of the server, with the line inside JSON", () => {
+    expect(problemOf("GroupRatio", "{", "zh")).toBe("不是合法的 JSON 字符串");
+    expect(problemOf("GroupRatio", '{\n"a": "x"}', "zh")).toStartWith("第 2 行“a”");
+    expect(problemOf("DataExportInterval", "0", "zh")).toBe("不能小于 1");
+    expect(problemOf("RetryTimes", "3", "zh")).toBeUndefined();
+  });
+
+  test("searching finds cards by title, label and key, in the language shown", () => {
+    expect(foundCards("system", "smtp", "zh")).toEqual(["smtp", ...foundCards("system", "smtp", "zh").slice(1)]);
+    expect(foundCards("system", "EpayKey", "en")).toEqual(["payment"]);
+    expect(foundCards("other", "公告", "zh")).toEqual(["content"]);
+    expect(foundCards("other", "nothing like it", "zh")).toEqual([]);
+  });
+});
+
+describe("tables of JSON options", () => {
+  test("groups go to rows and back, also those without a ratio or with a name of JavaScript's own", () => {
+    const ratio = '{"default":1,"constructor":2.5}';
+    const usable = '{"default":"默认","free":"免费"}';
+    const rows = groupRows(ratio, usable);
+    expect(rows?.map((row) => row["name"])).toEqual(["default", "constructor", "free"]);
+    const texts = groupTexts(rows ?? []);
+    expect([JSON.parse(texts.ratio), JSON.parse(texts.usable)]).toEqual([JSON.parse(ratio), JSON.parse(usable)]);
+    expect(groupRows("{", usable)).toBeNull();
+  });
+
+  test("a ratio that is no number reaches the option's own check, and a repeated name is noticed", () => {
+    const { ratio } = groupTexts([{ name: "a", ratio: "abc", usable: false, description: "" }]);
+    expect(problemOf("GroupRatio", ratio, "zh")).toBeDefined();
+    expect(repeatedName([{ name: "a" }, { name: "b" }, { name: "a" }])).toBe("a");
+    expect(repeatedName([{ name: "a" }, { name: "b" }])).toBeUndefined();
+  });
+
+  test("chat links keep their order; a repeated name stays two links", () => {
+    const text = '[{"B":"https://b.example"},{"A":"https://a.example"},{"B":"https://c.example"}]';
+    expect(JSON.parse(chatText(chatRows(text) ?? []))).toEqual(JSON.parse(text));
+    expect(chatRows('[{"A":"javascript:alert(1)"}]')).toBeNull();
+  });
+});
