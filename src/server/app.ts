@@ -9,7 +9,6 @@ import type { Ctx, Services } from "./context";
 import { createDemoUpstream } from "./features/demo/upstream";
 import { logExport } from "./features/log/export";
 import { logOfKey } from "./features/log/own-key";
-import { createLogTail } from "./features/log/tail";
 import { paymentOrigins } from "./features/order/service";
 import type { Scraper } from "./features/metrics/page";
 import { admitToPlayground } from "./features/playground/admit";
@@ -31,6 +30,8 @@ export interface AppParts {
   services: Services;
   relay: Relay;
   files: ClientFiles;
+  /** The live log (features/log/tail.ts). */
+  tail: PlainDoor;
   /** What /metrics answers. */
   metrics(scraper: Scraper): Promise<Response>;
   /** What /readyz reports; see readiness.ts. */
@@ -47,7 +48,7 @@ interface Peer {
   requestIP(request: Request): { address: string } | null;
 }
 
-export function createApp({ services, relay, files, ready, metrics }: AppParts) {
+export function createApp({ services, relay, files, tail, ready, metrics }: AppParts) {
   const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES);
   const peerOf = (request: Request, server: Peer | null): string => server?.requestIP(request)?.address ?? "127.0.0.1";
   const whereFrom = (request: Request, server: Peer | null): ClientAddress => addressOf(request.headers, peerOf(request, server));
@@ -155,7 +156,7 @@ export function createApp({ services, relay, files, ready, metrics }: AppParts) 
       }, { parse: "none" });
     }
   }
-  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, createLogTail(services)];
+  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail];
   for (const door of plain) {
     const path = door.line.slice("GET ".length);
     for (const spelling of [path, `${path}/`]) {

@@ -11,6 +11,7 @@ import { createRelay } from "./relay/handle";
 import { both } from "./relay/watch";
 import { relaySeams } from "./relay-seams";
 import { demoBaseUrl, startDemo } from "./features/demo/service";
+import { createLogTail } from "./features/log/tail";
 import { CallCounts } from "./features/metrics/calls";
 import { watchLoop } from "./features/metrics/loop-lag";
 import { createMetrics } from "./features/metrics/page";
@@ -58,7 +59,8 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const relay = createRelay(relaySeams(services), { watch: tracing ? both(counts, tracing.watch) : counts, log, routing: services.routing });
   const lag = watchLoop();
   const metrics = createMetrics({ services, counts, stats: relay.stats, lag });
-  const app = createApp({ services, relay, files: createClientFiles(), ready: readiness.check, metrics });
+  const tail = createLogTail(services);
+  const app = createApp({ services, relay, tail: tail.door, files: createClientFiles(), ready: readiness.check, metrics });
   const server: Server<unknown> = await listen(app, env);
   await startDemo(services, demoBaseUrl(env.WEIR_HOST, server.port ?? env.PORT));
   const url = `http://${env.WEIR_HOST === "0.0.0.0" || env.WEIR_HOST === "::" ? "localhost" : env.WEIR_HOST}:${server.port}`;
@@ -72,8 +74,8 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
       if (lameDuck) await Bun.sleep(env.WEIR_DRAIN_SECONDS * 1000);
       // stop() closes the listener and lets running answers finish; true cuts what is left.
       const grace = env.WEIR_SHUTDOWN_SECONDS * 1000;
-      // Ends the live logs, which would last longer than any call.
-      void services.background.stop();
+      // They would last longer than any call.
+      tail.close();
       const sessions = relay.stop(grace);
       await Promise.race([server.stop(), Bun.sleep(grace)]);
       await sessions;

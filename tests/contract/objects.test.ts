@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createApp } from "../../src/server/app";
+import { createLogTail } from "../../src/server/features/log/tail";
 import { createRelay } from "../../src/server/relay/handle";
 import { relaySeams } from "../../src/server/relay-seams";
 import { ROLE } from "../../src/shared/roles";
@@ -28,6 +29,7 @@ beforeAll(async () => {
     services: h.services,
     relay: createRelay(relaySeams(h.services), { log: h.services.log, routing: h.services.routing }),
     files: () => new Response("console"),
+    tail: createLogTail(h.services).door,
     metrics: async () => new Response(), ready: async () => ({ ready: true, checks: {} }),
   });
   call = async (method, path, body, headers = { authorization: token }) =>

@@ -83,7 +83,7 @@ for (const engine of ENGINES) {
     }, HOOK_MS);
 
     test("administrators alone may read it; a call that is unknown has none", async () => {
-      const user = await weir.newUser({ role: ROLE.user });
+      const user = await weir.newUser({ role: ROLE.user, quota: 1_000_000 });
       const own = await weir.newToken({}, user);
       const admin = await weir.newUser({ role: ROLE.admin });
       const response = await weir.call(own.key, ask(QUICK));

@@ -48,6 +48,15 @@ async function listen(weir: Weir, who: Session, query = "") {
   };
 }
 
+test("a shutdown does not wait for live logs: their streams end with it", async () => {
+  const weir = await startWeir({ env: { WEIR_SHUTDOWN_SECONDS: "120", WEIR_DRAIN_SECONDS: "0" } });
+  const live = await listen(weir, weir.root);
+  await live.next();
+  const ended = live.next().then(() => "a row", () => "ended");
+  await weir.stop();
+  expect(await ended).toBe("ended");
+});
+
 for (const engine of ENGINES) {
   describe(`doors of the log on ${engine}`, () => {
     let weir: Weir;

@@ -33,7 +33,14 @@ interface Listener {
   take(rows: readonly LogRow[], end: number, skipped: boolean): void;
 }
 
-type Needs = Pick<Services, "db" | "log" | "background">;
+type Needs = Pick<Services, "db" | "log">;
+
+export interface LiveTail {
+  /** `GET /api/log/live` with the filters of the list; `since` = id of the last row that a listener saw, when he comes again. */
+  door: PlainDoor;
+  /** Ends every stream and lets nobody in: the process stops. */
+  close(): void;
+}
 
 /** The rows behind `floor`, newest first, at most a screenful. */
 const newest = ({ db }: Needs, floor: number): Promise<LogRow[]> =>
@@ -109,13 +116,14 @@ class Watcher {
   }
 }
 
-/** `GET /api/log/live` with the filters of the list; `since` = id of the last row that a listener saw, when he comes again. */
-export function createLogTail(services: Needs): PlainDoor {
+export function createLogTail(services: Needs): LiveTail {
   const watcher = new Watcher(services);
-  return {
+  const over = new AbortController();
+  const door: PlainDoor = {
     line: "GET /api/log/live",
     answer: async (base, request) => {
       const ctx = signedIn(base, ROLE.user);
+      if (over.signal.aborted) fail("draining");
       const scope = scopeOf(ctx);
       const query = new URL(request.url).searchParams;
       const { since, ...filter } = logTailRest.parse(buildInput(logTailRest, { path: {}, query, body: undefined }));
@@ -151,7 +159,7 @@ export function createLogTail(services: Needs): PlainDoor {
               clearInterval(ping);
               clearTimeout(limit);
               watcher.listeners.delete(listener);
-              services.background.signal.removeEventListener("abort", ended);
+              over.signal.removeEventListener("abort", ended);
               try {
                 controller.close();
               } catch {
@@ -159,7 +167,7 @@ export function createLogTail(services: Needs): PlainDoor {
               }
             };
             const ended = () => close();
-            services.background.signal.addEventListener("abort", ended, { once: true });
+            over.signal.addEventListener("abort", ended, { once: true });
             request.signal.addEventListener("abort", ended, { once: true });
             const end = await watcher.join(listener);
             const before = since === undefined ? [] : await newest(services, since);
@@ -174,4 +182,5 @@ export function createLogTail(services: Needs): PlainDoor {
       });
     },
   };
+  return { door, close: () => over.abort() };
 }
