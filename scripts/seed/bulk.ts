@@ -4,6 +4,7 @@
  */
 import { sql } from "drizzle-orm";
 import type { Db } from "../../src/server/db/client";
+import { startsWith } from "../../src/server/db/sql";
 import type { Ledger } from "../../src/server/features/wallet/ledger";
 import { LOG_TYPE } from "../../src/shared/log";
 import type { Person, SeededChannel } from "./people";
@@ -81,19 +82,23 @@ export async function makeBulk({ db, ledger }: { db: Db; ledger: Ledger }, spec:
     SELECT created_at - created_at % 3600, user_id, token_id, channel, model_name, "group", max(username),
       sum(CASE type WHEN ${LOG_TYPE.consume} THEN 1 ELSE 0 END), sum(CASE type WHEN ${LOG_TYPE.error} THEN 1 ELSE 0 END),
       sum(quota), sum(prompt_tokens), sum(completion_tokens), sum(CASE type WHEN ${LOG_TYPE.consume} THEN use_time ELSE 0 END)
-    FROM logs WHERE request_id >= 'bulk-${run}-' AND request_id < 'bulk-${run}.'
-    GROUP BY created_at - created_at % 3600, user_id, token_id, channel, model_name, "group"`);
+    FROM logs WHERE substr(request_id, 1, ${run.length + 6}) = 'bulk-${run}-'
+    GROUP BY created_at - created_at % 3600, user_id, token_id, channel, model_name, "group"
+    ON CONFLICT ("hour", user_id, token_id, channel, model_name, "group") DO UPDATE SET
+      ${["count", "error_count", "quota", "prompt_tokens", "completion_tokens", "use_time"].map((name) => `"${name}" = usage_hourly."${name}" + excluded."${name}"`).join(", ")}`);
   await settleBooks({ db, ledger }, spec, run);
   await exec(db, "ANALYZE");
 }
 
 /** Gives everybody what his calls cost and takes it again, as if each had been charged. */
 async function settleBooks({ db, ledger }: { db: Db; ledger: Ledger }, { people, channels }: BulkSpec, run: string): Promise<void> {
-  const { usage_hourly: u } = db.t;
+  const { logs } = db.t;
+  const calls = sql<number>`sum(CASE ${logs.type} WHEN ${LOG_TYPE.consume} THEN 1 ELSE 0 END)`.mapWith(Number);
   const spent = await db.q
-    .select({ user_id: u.user_id, token_id: u.token_id, channel: u.channel, quota: sql<number>`sum(${u.quota})`.mapWith(Number), calls: sql<number>`sum(${u.count})`.mapWith(Number) })
-    .from(u)
-    .groupBy(u.user_id, u.token_id, u.channel);
+    .select({ user_id: logs.user_id, token_id: logs.token_id, channel: logs.channel, quota: sql<number>`sum(${logs.quota})`.mapWith(Number), calls })
+    .from(logs)
+    .where(startsWith(logs.request_id, `bulk-${run}-`))
+    .groupBy(logs.user_id, logs.token_id, logs.channel);
   const of = (field: "user_id" | "token_id" | "channel", id: number) => {
     const rows = spent.filter((row) => row[field] === id);
     return { quota: rows.reduce((sum, row) => sum + row.quota, 0), calls: rows.reduce((sum, row) => sum + row.calls, 0) };

@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = {
   "redemption.create": { zh: "创建兑换码", en: "Create redemption codes" },
   "redemption.update": { zh: "修改兑换码", en: "Change redemption code" },
   "redemption.delete": { zh: "删除兑换码", en: "Delete redemption codes" },
+  "order.complete": { zh: "补单", en: "Complete order" },
   "withdrawal.settle": { zh: "处理提现", en: "Settle withdrawal" },
   "option.update": { zh: "修改设置", en: "Change setting" },
 } as const satisfies Record<string, Text>;
@@ -33,6 +34,7 @@ export const AUDIT_TARGETS = {
   user: { zh: "用户", en: "User" },
   channel: { zh: "渠道", en: "Channel" },
   redemption: { zh: "兑换码", en: "Redemption code" },
+  order: { zh: "订单", en: "Order" },
   withdrawal: { zh: "提现", en: "Withdrawal" },
   option: { zh: "设置", en: "Setting" },
 } as const satisfies Record<string, Text>;

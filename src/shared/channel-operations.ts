@@ -188,14 +188,32 @@ export function statusInfo({ code, values }: StatusReason, status_time: number):
   return JSON.stringify({ status_reason: errorText(code, values, "zh"), status_time, status_code: code, status_values: values });
 }
 
+/** The words of a stored reason; undefined for one that this release does not know. */
+function reasonText(code: unknown, values: unknown, lang: Lang): string | undefined {
+  const known = typeof code === "string" && Object.hasOwn(errors, code) && typeof values === "object" && values !== null;
+  return known ? errorText(code as ErrorCode, values as ErrorValues, lang) : undefined; // looked up above; values were stored with it
+}
+
 /** Reason (in `lang` where we know it) and time (epoch seconds) of an automatic change; undefined when there is none. */
 export function readStatusInfo(other_info: string, lang: Lang): { reason: string; time: number } | undefined {
   const info = jsonObject(other_info);
   if (!info || (info.status_reason === undefined && info.status_time === undefined)) return undefined;
   const { status_code: code, status_values: values } = info;
-  const known = typeof code === "string" && Object.hasOwn(errors, code) && typeof values === "object" && values !== null;
-  const reason = known ? errorText(code as ErrorCode, values as ErrorValues, lang) : String(info.status_reason ?? "");
+  const reason = reasonText(code, values, lang) ?? String(info.status_reason ?? "");
   return { reason, time: Number(info.status_time) || 0 };
+}
+
+/** What the system changes about a channel by itself; the `event` of its log rows. */
+const changeEvents = ["channel_auto_disabled", "channel_auto_enabled", "channel_key_auto_disabled"] as const;
+export type ChangeEvent = (typeof changeEvents)[number];
+
+/** The change that a log row's `other` tells, its reason in `lang` ('' without any); undefined for other rows. */
+export function readChange(other: string, lang: Lang): { event: ChangeEvent; reason: string } | undefined {
+  const row = jsonObject(other);
+  const event = changeEvents.find((known) => known === row?.event);
+  if (!event) return undefined;
+  const reason = row?.reason;
+  return { event, reason: typeof reason === "object" && reason !== null && "code" in reason && "values" in reason ? reasonText(reason.code, reason.values, lang) ?? "" : "" };
 }
 
 /** Kept short: a status text is a tooltip. */

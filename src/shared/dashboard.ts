@@ -44,7 +44,7 @@ export interface DashboardItem extends Sums {
   key: string;
   /** What people call it; "" when it has no name any more. */
   label: string;
-  /** Whose token it is; "" for the other dimensions. */
+  /** Whose token it is, for administrators; else "". */
   owner: string;
 }
 

@@ -43,6 +43,13 @@ export const dryRunStandings: Readonly<Record<DryRunStanding, Text>> = {
   disabled: { zh: "未启用", en: "Not enabled" },
 };
 
+/** Why a call passed a channel over, as its row keeps it: what a dry run can tell, and what only a call knows. */
+export const skipReasons: Readonly<Record<string, Text>> = {
+  ...dryRunStandings,
+  elsewhere: { zh: "上文或文件在其他渠道", en: "What the call refers to is elsewhere" },
+  too_long: { zh: "输入过长", en: "Input too long" },
+};
+
 export interface DryRunChannel {
   id: number;
   name: string;

@@ -2,6 +2,7 @@
  * The price list as it travels: GET /api/pricing for existing front-ends and scripts, `Catalogue` for the console, which
  * computes every price it shows from the factors with shared/pricing.ts, as the ledger does.
  */
+import * as z from "zod";
 import type { GroupChoice } from "./group";
 import type { ContextTiers } from "./long-context";
 import { compilePrice, type CompiledPrice, type Factors } from "./pricing";
@@ -81,3 +82,6 @@ export function priceListRow({ model, vendor, enable_groups, factors }: Catalogu
     enable_groups: [...enable_groups],
   };
 }
+
+/** Whose prices are asked about. */
+export const unpricedInput = z.object({ models: z.array(z.string().max(255)).max(5000) });

@@ -101,17 +101,22 @@ for (const engine of ENGINES) {
       ["an upstream's request id", "all", { upstream_request_id: "up-600" }, PAGE],
       ["a text in a range", "all", { ...hour, keyword: "content 5" }, PAGE],
       ["a model in a range", "all", { ...hour, model_name: "model-7" }, PAGE],
+      ["a part of a rare model's name", "all", { model_name: "odel-171" }, PAGE],
+      ["a part of many models' names", "all", { model_name: "model-1" }, PAGE],
       ["own rows", "own", {}, PAGE],
       ["own rows in a range", "own", hour, PAGE],
       ["own rows behind a row far back", "own", {}, { ...PAGE, after: `${END - 150_000}.150000` }],
     ];
     test.each(FILTERS)("%s (%s): the page and its count are found by an index", async (_, scope, filter, paging) => {
       const person = scope === "all" ? admin : ann;
-      const statements = await statementsOf(h, () => pageLogs(person.ctx, scope, { ...filter, ...paging }));
-      expect(statements).toHaveLength(2);
+      let exact = true;
+      const statements = await statementsOf(h, async () => {
+        exact = (await pageLogs(person.ctx, scope, { ...filter, ...paging })).total_exact;
+      });
+      expect(statements.length).toBeGreaterThanOrEqual(2);
       for (const statement of statements) {
-        // Counting everything reads 10,001 rows as they lie.
-        const bounded = Object.keys(filter).length === 0 && scope === "all" && statement.sql.includes("count(*)");
+        // Counting what most rows fit ends at the 10,001st, as they lie.
+        const bounded = !exact && statement.sql.includes("count(*)");
         if (!bounded) expectIndexed(await planOf(statement));
       }
     });
@@ -132,6 +137,10 @@ for (const engine of ENGINES) {
       const behind = await pageLogs(admin.ctx, "all", { p: 5001, page_size: 10, after: `${end?.created_at}.${end?.id}` });
       expect(behind).toEqual(counted);
       expect(behind).toMatchObject({ total: 10_000, total_exact: false });
+      expect(await pageLogs(admin.ctx, "all", { ...PAGE, model_name: "nothing-like-it" })).toMatchObject({ items: [], total: 0, total_exact: true });
+      expect((await pageLogs(admin.ctx, "all", { ...PAGE, model_name: "MODEL-1" })).items.map((item) => item.model_name)).toEqual(
+        ["model-1", ...Array.from({ length: 9 }, (_, i) => `model-${i + 10}`)],
+      );
       expect(await pageLogs(admin.ctx, "all", { ...PAGE, start_timestamp: END - 10_000 })).toMatchObject({ total: 10_000, total_exact: true });
       expect(await pageLogs(admin.ctx, "all", { ...PAGE, channel: 7, start_timestamp: END - 10_000 })).toMatchObject({ total: 200, total_exact: true });
     });

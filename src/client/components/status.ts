@@ -9,6 +9,7 @@ import {
   Signal, SignalHigh, SignalLow, SignalMedium, SignalZero, TriangleAlert, Trash2, UserRound, UserRoundCog, Wallet,
   type LucideIcon,
 } from "lucide-react";
+import { responseTimeColor } from "../../shared/channel-operations";
 import type { WithdrawalState } from "../../shared/invite";
 import type { Hue } from "../ui/badge";
 
@@ -82,14 +83,16 @@ export const logType: StatusTable = {
   other: unknown,
 };
 
+const responseTimeLooks: Record<ReturnType<typeof responseTimeColor>, { hue: Hue; icon: LucideIcon }> = {
+  neutral: { hue: "grey", icon: SignalZero },
+  green: { hue: "green", icon: Signal },
+  lime: { hue: "lime", icon: SignalHigh },
+  yellow: { hue: "yellow", icon: SignalMedium },
+  red: { hue: "red", icon: SignalLow },
+};
+
 /** Response time of a channel's last test in milliseconds; 0 was never tested. The bars say the same as the colour. */
-export function responseTimeLook(milliseconds: number): { hue: Hue; icon: LucideIcon } {
-  if (milliseconds <= 0) return { hue: "grey", icon: SignalZero };
-  if (milliseconds <= 1000) return { hue: "green", icon: Signal };
-  if (milliseconds <= 3000) return { hue: "lime", icon: SignalHigh };
-  if (milliseconds <= 5000) return { hue: "yellow", icon: SignalMedium };
-  return { hue: "red", icon: SignalLow };
-}
+export const responseTimeLook = (milliseconds: number): { hue: Hue; icon: LucideIcon } => responseTimeLooks[responseTimeColor(milliseconds)];
 
 /** Duration of a call in seconds. */
 export function durationHue(seconds: number): Hue {

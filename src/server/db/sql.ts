@@ -3,7 +3,7 @@ import { type AnyColumn, type SQL, sql } from "drizzle-orm";
 import type { Db } from "./client";
 
 /** `column` contains `text`, case ignored, `%` and `_` literal. */
-export function contains(column: AnyColumn, text: string): SQL {
+export function contains(column: AnyColumn | SQL, text: string): SQL {
   const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, (c) => `\\${c}`)}%`;
   return sql`lower(${column}) like ${pattern} escape '\\'`;
 }

@@ -53,13 +53,14 @@ export function useChannelActions() {
   };
 
   /** Enables or disables one channel. */
-  const setEnabled = async (channel: ChannelView, enabled: boolean): Promise<void> => {
+  const setEnabled = async (channel: ChannelView, enabled: boolean): Promise<boolean> => {
     const { id, name } = channel;
     const to = enabled ? CHANNEL_STATUS.enabled : CHANNEL_STATUS.disabled;
-    if (!(await changeStatus([id], to, () => update.mutateAsync({ id, status: to })))) return;
+    if (!(await changeStatus([id], to, () => update.mutateAsync({ id, status: to })))) return false;
     const before = byHand(channel.status);
     toastUndo(enabled ? t`已启用渠道 ${name}` : t`已禁用渠道 ${name}`, () =>
       void changeStatus([id], before, () => update.mutateAsync({ id, status: before })));
+    return true;
   };
 
   /** Enables or disables several. */

@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { ChevronsRight, Pencil, Power, ScrollText, Zap } from "lucide-react";
+import { ChevronsRight, Eye, Pencil, Power, ScrollText, Zap } from "lucide-react";
 import { useRef, useState, type ReactNode } from "react";
 import { Link } from "wouter";
 import { CHANNEL_STATUS, splitList, type ChannelView } from "../../../shared/channel";
@@ -15,6 +15,7 @@ import { IconButton } from "../../ui/icon-button";
 import { Switch } from "../../ui/switch";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { useChannelActions } from "./channel-actions";
+import { ChannelChanges } from "./channel-changes";
 import { ChannelStatusCell, disabledNote, UsedAndRemaining } from "./channel-columns";
 import { useChannelTest, useRunTest } from "./channel-tests";
 import { TypeLogo, typeName } from "./channel-type-look";
@@ -33,6 +34,9 @@ export default function ChannelDetail({ channel, onEdit, onClose }: {
   const actions = useChannelActions();
   const count = splitList(channel.models).length;
   const name = channel.name;
+  const [tab, setTab] = useState("overview");
+  /** The channel that was enabled again to see whether it holds. */
+  const [watched, setWatched] = useState<number>();
 
   return (
     <Drawer
@@ -61,13 +65,23 @@ export default function ChannelDetail({ channel, onEdit, onClose }: {
     >
       {/* The keys of the list (J, K) go on working while its drawer has the focus. */}
       <div ref={(element) => element?.closest("[role=dialog]")?.setAttribute("data-page-keys", "")}>
-        <Tabs defaultValue="overview">
+        <Tabs value={tab} onValueChange={setTab}>
           <TabsList aria-label={t`渠道详情`}>
             <TabsTrigger value="overview">{t`概览`}</TabsTrigger>
             <TabsTrigger value="models">{t`模型 ${count}`}</TabsTrigger>
+            <TabsTrigger value="changes">{t`变更`}</TabsTrigger>
           </TabsList>
           <TabsContent value="overview" tabIndex={-1}>
-            <Overview channel={channel} />
+            <Overview
+              channel={channel}
+              onWatch={() => {
+                setWatched(channel.id);
+                setTab("changes");
+              }}
+            />
+          </TabsContent>
+          <TabsContent value="changes" tabIndex={-1}>
+            <ChannelChanges key={channel.id} id={channel.id} watched={watched === channel.id} />
           </TabsContent>
           <TabsContent value="models" tabIndex={-1}>
             <Models key={channel.id} channel={channel} />
@@ -78,7 +92,7 @@ export default function ChannelDetail({ channel, onEdit, onClose }: {
   );
 }
 
-function Overview({ channel }: { channel: ChannelView }) {
+function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => void }) {
   const { t, i18n } = useLingui();
   const type = channelType(channel.type);
   const address = baseUrlOf(channel.type, channel.base_url);
@@ -93,10 +107,16 @@ function Overview({ channel }: { channel: ChannelView }) {
           <p className="font-medium">{t`为什么被禁用`}</p>
           <p className="wrap-anywhere">{note.reason}</p>
           {note.time ? <p className="text-xs">{formatTime(note.time)}</p> : null}
-          <Button size="sm" className="mt-1 justify-self-start" onClick={() => void actions.setEnabled(channel, true)}>
-            <Power aria-hidden />
-            {t`重新启用`}
-          </Button>
+          <span className="mt-1 flex flex-wrap gap-2">
+            <Button size="sm" onClick={() => void actions.setEnabled(channel, true)}>
+              <Power aria-hidden />
+              {t`重新启用`}
+            </Button>
+            <Button size="sm" onClick={() => void actions.setEnabled(channel, true).then((enabled) => enabled && onWatch())}>
+              <Eye aria-hidden />
+              {t`重新启用并观察`}
+            </Button>
+          </span>
         </div>
       ) : null}
       <dl className="grid grid-cols-2 gap-x-4 gap-y-3 rounded-lg border border-line bg-surface p-3 sm:grid-cols-4">

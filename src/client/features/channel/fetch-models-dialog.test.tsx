@@ -8,12 +8,12 @@ import { compareModels, FetchModelsDialog } from "./fetch-models-dialog";
 beforeEach(() => i18n.loadAndActivate({ locale: "zh", messages: {} }));
 afterEach(cleanup);
 
-function open(chosen: string[], upstream: string[]) {
+function open(chosen: string[], upstream: string[], unpriced: string[] = []) {
   const applied: string[][] = [];
   render(
     <I18nProvider i18n={i18n}>
       <TooltipProvider>
-        <FetchModelsDialog chosen={chosen} upstream={upstream} onApply={(models) => applied.push(models)} onClose={() => undefined} />
+        <FetchModelsDialog chosen={chosen} upstream={upstream} unpriced={unpriced} onApply={(models) => applied.push(models)} onClose={() => undefined} />
       </TooltipProvider>
     </I18nProvider>,
   );
@@ -44,4 +44,10 @@ test("models that the upstream no longer has can be dropped", async () => {
   await userEvent.click(screen.getByRole("checkbox", { name: "old" }));
   await userEvent.click(screen.getByRole("button", { name: "应用" }));
   expect(applied).toEqual([["a"]]);
+});
+
+test("what has no price says so beside its name", () => {
+  open(["a"], ["a", "b", "c"], ["c"]);
+  expect(screen.getAllByText("未定价")).toHaveLength(1);
+  expect(screen.getByText("未定价").closest("li")?.textContent).toContain("c");
 });

@@ -5,6 +5,7 @@ import { Button } from "../../ui/button";
 import { Checkbox } from "../../ui/checkbox";
 import { Dialog } from "../../ui/dialog";
 import { Input } from "../../ui/input";
+import { UnpricedBadge } from "./unpriced";
 
 /** How the upstream's list compares with the chosen models, each part in its own order. */
 export function compareModels(chosen: readonly string[], upstream: readonly string[]) {
@@ -20,9 +21,11 @@ export function compareModels(chosen: readonly string[], upstream: readonly stri
 type Part = keyof ReturnType<typeof compareModels>;
 
 /** Choosing from what the upstream offers: what is new, what is chosen already, and what the upstream no longer has. */
-export function FetchModelsDialog({ chosen, upstream, onApply, onClose }: {
+export function FetchModelsDialog({ chosen, upstream, unpriced = [], onApply, onClose }: {
   chosen: readonly string[];
   upstream: readonly string[];
+  /** Those of both lists that have no price. */
+  unpriced?: readonly string[];
   onApply: (models: string[]) => void;
   onClose: () => void;
 }) {
@@ -33,6 +36,7 @@ export function FetchModelsDialog({ chosen, upstream, onApply, onClose }: {
   const [search, setSearch] = useState("");
   const [ticked, setTicked] = useState<ReadonlySet<string>>(() => new Set(chosen));
 
+  const priceless = useMemo(() => new Set(unpriced), [unpriced]);
   const needle = search.trim().toLowerCase();
   const shown = parts[part].filter((model) => model.toLowerCase().includes(needle));
   const shownTicked = shown.filter((model) => ticked.has(model)).length;
@@ -106,6 +110,7 @@ export function FetchModelsDialog({ chosen, upstream, onApply, onClose }: {
                     onCheckedChange={(on) => mark([model], on === true)}
                   />
                   <label htmlFor={`${id}-${index}`} className="min-w-0 flex-1 font-mono text-xs wrap-anywhere">{model}</label>
+                  {priceless.has(model) ? <UnpricedBadge /> : null}
                 </li>
               ))}
             </ul>

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { CloudDownload } from "lucide-react";
-import { useId, useState } from "react";
+import { useId, useMemo, useState } from "react";
 import { useFormContext } from "react-hook-form";
 import { channelType } from "../../../shared/channel-types";
 import { FormField } from "../../components/form-field";
@@ -13,6 +13,7 @@ import { Input } from "../../ui/input";
 import { TokenInput } from "../../ui/token-input";
 import { sortTyped, trimBaseUrl, type ChannelValues } from "./channel-values";
 import { FetchModelsDialog } from "./fetch-models-dialog";
+import { UnpricedNote, useUnpriced } from "./unpriced";
 
 /** The models of the channel: typed, taken from the type, or fetched from the upstream. `id` is that of a stored one. */
 export function ModelsField({ id }: { id: number | undefined }) {
@@ -23,6 +24,8 @@ export function ModelsField({ id }: { id: number | undefined }) {
   const all = known.data?.map((model) => model.id) ?? [];
   const [offered, setOffered] = useState<string[] | null>(null);
   const upstream = useUpstreamModels(id);
+  const chosen = form.watch("models");
+  const unpriced = useUnpriced(useMemo(() => [...new Set([...chosen, ...(offered ?? [])])], [chosen, offered]));
 
   return (
     <FormField control={form.control} name="models" label={t`模型`} required>
@@ -68,11 +71,13 @@ export function ModelsField({ id }: { id: number | undefined }) {
               {t`填入所有模型`}
             </Button>
           </div>
+          <UnpricedNote models={value.filter((model) => unpriced.includes(model))} />
           {type?.fixed_models ? null : <CustomModels chosen={value} onAdd={(names) => setValue([...value, ...names])} />}
           {offered ? (
             <FetchModelsDialog
               chosen={value}
               upstream={offered}
+              unpriced={unpriced}
               onClose={() => setOffered(null)}
               onApply={(models) => {
                 setValue(models);

@@ -3,13 +3,14 @@ import { LOG_TYPE } from "../../../shared/log";
 import type { Range } from "./dashboard-range";
 
 /** The filters of the log page that stand for an item; null when it has no name to filter by. */
-function filtersOf(dimension: Dimension, { key, label, owner }: DashboardItem): Record<string, string> | null {
+function filtersOf(dimension: Dimension, { key, label }: DashboardItem): Record<string, string> | null {
   switch (dimension) {
     case "model": return key ? { model_name: key } : null;
     case "group": return key ? { group: key } : null;
     case "channel": return key ? { channel: key } : null;
     case "user": return label ? { username: label } : null;
-    case "token": return label ? { token_name: label, ...(owner ? { username: owner } : {}) } : null;
+    // By number: names of tokens are not unique, and change.
+    case "token": return key ? { token_id: key } : null;
   }
 }
 

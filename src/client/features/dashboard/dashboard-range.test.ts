@@ -74,12 +74,12 @@ test("a change is told against the period before, and not at all when that was n
 
 test("a link to the log names range and item, and there is none for what no filter can name", () => {
   const range = { start: 3600, end: 7200 };
-  const item = (key: string, label = key, owner = "") => ({ ...NO_SUMS, key, label, owner });
+  const item = (key: string, label = key) => ({ ...NO_SUMS, key, label, owner: "" });
   const of = (link: string | null) => link && Object.fromEntries(new URLSearchParams(link.split("?")[1]));
   const times = { start_timestamp: "3600", end_timestamp: "7199" };
   expect(of(logLink(range))).toEqual(times);
   expect(of(logLink(range, { dimension: "model", item: item("a&b=c #1") }))).toEqual({ ...times, model_name: "a&b=c #1" });
-  expect(of(logLink(range, { dimension: "token", item: item("7", "prod", "ann"), errors: true }))).toEqual({ ...times, type: "5", token_name: "prod", username: "ann" });
+  expect(of(logLink(range, { dimension: "token", item: item("7", ""), errors: true }))).toEqual({ ...times, type: "5", token_id: "7" });
   expect(of(logLink(range, { dimension: "user", item: item("3", "bob"), username: "x" }))).toEqual({ ...times, username: "bob" });
   expect(of(logLink(range, { dimension: "channel", item: item("12", "gone") }))).toEqual({ ...times, channel: "12" });
   for (const dimension of ["model", "user", "channel", "token", "group"] as const) expect(logLink(range, { dimension, item: item("", "") })).toBeNull();

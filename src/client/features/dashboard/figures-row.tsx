@@ -44,7 +44,7 @@ export function FiguresRow({ view, before, own, username, now }: RowProps) {
         <Count value={totals.count} />
       </Figure>
       <Figure title={t`Token 数`} course={course("tokens")} change={before && change(totals.tokens, before.tokens)}><Count value={totals.tokens} /></Figure>
-      <Figure title={t`平均 RPM / TPM`}><span className="tabular-nums">{rpm} / {tpm}</span></Figure>
+      <Figure title={t`平均 RPM / TPM`}><span className="tabular-nums">{rpm} <span className="text-md">/ {tpm}</span></span></Figure>
       <Balance daily={own ? (totals.quota / minutes) * 1440 : 0} />
     </dl>
   );

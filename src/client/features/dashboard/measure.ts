@@ -29,7 +29,7 @@ export function useDashboardWords() {
   const presets: Record<Preset, string> = {
     "24h": t`近 24 小时`, today: t`今天`, "7d": t`近 7 天`, "30d": t`近 30 天`, month: t`本月`, last_month: t`上月`,
   };
-  /** What an item is called: its name, else its number, else that it has none. */
-  const nameOf = ({ key, label }: DashboardItem): string => label || (key ? `#${key}` : t`（无）`);
+  /** What an item is called: its name (a token's with its owner's), else its number, else that it has none. */
+  const nameOf = ({ key, label, owner }: DashboardItem): string => (label ? [label, owner].filter(Boolean).join(" · ") : key ? `#${key}` : t`（无）`);
   return { dimensions, measures, granularities, presets, nameOf };
 }

@@ -84,6 +84,9 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
   const end = chosen && buckets[chosen.to];
   const span = first && end ? `${bucketLabel(granularity, first.start, true)} – ${bucketLabel(granularity, end.end, true)}` : "";
 
+  // One at the right edge would be cut.
+  const labels = labelled(buckets, granularity, phone ? 4 : 8).filter((index) => index < count * 0.95);
+
   return (
     <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2">
       <div aria-hidden className="relative h-64 min-w-10 text-right text-xs text-muted tabular-nums">
@@ -151,7 +154,7 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
         <span role="status" className="sr-only">{pointed ? inWords(pointed) : span}</span>
       </div>
       <div aria-hidden className="relative col-start-2 h-5 overflow-hidden text-xs text-muted tabular-nums">
-        {labelled(buckets, granularity, phone ? 4 : 8).map((index) => (
+        {labels.map((index) => (
           <span key={index} className="absolute top-1 whitespace-nowrap" style={{ left: `${(index / count) * 100}%` }}>
             {bucketLabel(labelUnit(granularity, count), buckets[index]?.start ?? 0)}
           </span>

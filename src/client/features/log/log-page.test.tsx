@@ -1,6 +1,6 @@
 /** The page of the log: pages by key, live rows, export, cleaning, and what the inspector says of rows of every kind. */
 import "../../../../tests/dom";
-import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import type { LogTail, LogView } from "../../../shared/log-list";
 
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
@@ -14,6 +14,8 @@ const { storeUser } = await import("../../lib/session");
 const { firstTokenHue, durationHue } = await import("../../components/status");
 const { Toasts } = await import("../../components/toasts");
 
+// A machine that runs other tests beside these draws slowly.
+setDefaultTimeout(30_000);
 afterEach(closePage);
 beforeEach(() => storeUser({ id: 1, username: "root", role: 100, status: 1, group: "default", display_name: "" }));
 

@@ -84,7 +84,7 @@ export default function LogPage() {
       title={t`使用日志`}
       actions={
         <>
-          <Totals admin={admin} filter={filter} />
+          <Totals admin={admin} filter={filter} ready={list.isSuccess && !list.isPlaceholderData} />
           {role >= ROLE.root ? <Cleaning onCleaned={() => void list.refetch()} /> : null}
         </>
       }
@@ -127,12 +127,12 @@ export default function LogPage() {
   );
 }
 
-/** Consumption under the filters, and the pace of the last minute. */
-function Totals({ admin, filter }: { admin: boolean; filter: AskedFilter }) {
+/** Consumption under the filters, and the pace of the last minute. Asked once the rows are there: a sum may take longer. */
+function Totals({ admin, filter, ready }: { admin: boolean; filter: AskedFilter; ready: boolean }) {
   const { t } = useLingui();
   const options = { placeholderData: keepPreviousData, meta: { quiet: true } };
-  const all = trpc.log.stat.useQuery(filter, { ...options, enabled: admin });
-  const own = trpc.log.ownStat.useQuery(filter, { ...options, enabled: !admin });
+  const all = trpc.log.stat.useQuery(filter, { ...options, enabled: ready && admin });
+  const own = trpc.log.ownStat.useQuery(filter, { ...options, enabled: ready && !admin });
   const { data } = admin ? all : own;
   return (
     <dl className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">

@@ -1,11 +1,12 @@
 import { useLingui } from "@lingui/react/macro";
-import { type DryRunStanding, dryRunStandings } from "../../../shared/dry-run";
+import { skipReasons } from "../../../shared/dry-run";
 import { formatMilliseconds } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
 import { Badge } from "../../ui/badge";
 import { choiceOf } from "./log-details";
 
-const isStanding = (why: string): why is DryRunStanding => Object.hasOwn(dryRunStandings, why);
+/** A reason of a later release is shown as it is. */
+const wordsFor = (why: string): string => (Object.hasOwn(skipReasons, why) ? skipReasons[why]?.[currentLanguage()] : undefined) ?? why;
 
 /** Why these channels: how many there were, who was passed over, and what brought the conversation here. */
 export function LogSelection({ selection }: { selection: unknown }) {
@@ -25,7 +26,7 @@ export function LogSelection({ selection }: { selection: unknown }) {
           {skipped.map(({ channel, why, remaining_ms }) => (
             <li key={`${channel} ${why}`}>
               <Badge hue="grey">
-                {`${channel} · ${isStanding(why) ? dryRunStandings[why][currentLanguage()] : why}`}
+                {`${channel} · ${wordsFor(why)}`}
                 {remaining_ms > 0 ? ` · ${formatMilliseconds(remaining_ms)}` : ""}
               </Badge>
             </li>

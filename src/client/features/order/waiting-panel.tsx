@@ -32,13 +32,15 @@ export function WaitingPanel({ tradeNo, onReopen, onClose }: { tradeNo: string; 
   const before = useRef<string | undefined>(undefined);
   const amount = quotaText(order.data?.quota ?? 0);
   useEffect(() => {
+    const waited = before.current === "pending";
     if (status === undefined || status === before.current) return;
     before.current = status;
     if (status === "pending") return;
     void utils.user.self.invalidate();
     void utils.order.own.invalidate();
     void utils.order.list.invalidate();
-    if (status === "success") toastSuccess(t`充值成功，到账 ${amount}`, { id: tradeNo });
+    // An address that is opened again says nothing new.
+    if (waited && status === "success") toastSuccess(t`充值成功，到账 ${amount}`, { id: tradeNo });
   }, [status, amount, tradeNo, t, utils]);
 
   if (isUnknown(order.error)) return null;

@@ -34,8 +34,9 @@ function select(rows: readonly PriceRow[], { filters, sort }: GridState<Filter>)
   const needle = filters.q.trim().toLowerCase();
   const fits = shows[filters.show] ?? (() => true);
   const found = rows.filter((row) => row.name.toLowerCase().includes(needle) && fits(row));
-  // What waits for the operator comes first.
-  if (!sort) return found.toSorted((a, b) => Number(isUnpriced(b)) - Number(isUnpriced(a)));
+  // What waits for the operator comes first, then what is in use.
+  const rank = (row: PriceRow): number => (isUnpriced(row) ? 0 : row.served ? 1 : 2);
+  if (!sort) return found.toSorted((a, b) => rank(a) - rank(b));
   const sign = sort.desc ? -1 : 1;
   if (sort.key === "input") return found.toSorted((a, b) => ((a.numbers.ModelRatio ?? Infinity) - (b.numbers.ModelRatio ?? Infinity) || 0) * sign);
   return sign === 1 ? found : found.toReversed();

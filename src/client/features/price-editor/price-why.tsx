@@ -1,11 +1,12 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
-import { useMemo } from "react";
+import { useId, useMemo } from "react";
 import type { Catalogue, CatalogueModel } from "../../../shared/price-list";
 import { displayPrices, type FactorName, longContextOf, longContextPrices, resolvePrice } from "../../../shared/pricing";
 import { vendorOf } from "../../../shared/vendors";
 import { EmptyState } from "../../components/empty-state";
+import { FieldFrame } from "../../components/form-field";
 import { formatNumber } from "../../lib/format";
 import { textParam, useUrlState } from "../../lib/url-state";
 import { Combobox } from "../../ui/combobox";
@@ -34,6 +35,7 @@ const factorNames: Readonly<Record<FactorName, MessageDescriptor>> = {
 /** Why a call costs what it costs: each factor, the option and the entry that decided it, and a calculator. */
 export function PriceWhy({ prices }: { prices: Prices }) {
   const { t } = useLingui();
+  const ids = { model: useId(), group: useId(), userGroup: useId() };
   const [chosen, patch] = useUrlState(PARAMS);
   const { tables } = prices;
   const models = useMemo(() => prices.rows.map(({ name }) => ({ value: name, label: name })), [prices.rows]);
@@ -42,10 +44,16 @@ export function PriceWhy({ prices }: { prices: Prices }) {
 
   return (
     <div className="grid max-w-[960px] gap-4">
-      <div className="flex flex-wrap gap-2">
-        <Combobox aria-label={t`模型`} className="w-72" placeholder={t`选择模型`} value={chosen.model || null} options={models} onValueChange={(model) => patch({ model: model ?? "" })} />
-        <Select aria-label={t`使用的分组`} className="w-44" value={chosen.group} options={groups} onValueChange={(group) => patch({ group })} />
-        <Select aria-label={t`用户的分组`} className="w-44" value={chosen.user_group} options={groups} onValueChange={(user_group) => patch({ user_group })} />
+      <div className="flex flex-wrap gap-3">
+        <FieldFrame id={ids.model} label={t`模型`} className="w-72">
+          <Combobox id={ids.model} aria-labelledby={`${ids.model}-label`} placeholder={t`选择模型`} value={chosen.model || null} options={models} onValueChange={(model) => patch({ model: model ?? "" })} />
+        </FieldFrame>
+        <FieldFrame id={ids.group} label={t`使用的分组`} className="w-44">
+          <Select id={ids.group} aria-labelledby={`${ids.group}-label`} value={chosen.group} options={groups} onValueChange={(group) => patch({ group })} />
+        </FieldFrame>
+        <FieldFrame id={ids.userGroup} label={t`用户的分组`} className="w-44">
+          <Select id={ids.userGroup} aria-labelledby={`${ids.userGroup}-label`} value={chosen.user_group} options={groups} onValueChange={(user_group) => patch({ user_group })} />
+        </FieldFrame>
       </div>
       {!price ? (
         <EmptyState title={t`选择一个模型`} description={t`这里会说明每个系数由哪个设置项决定。`} />
@@ -84,7 +92,7 @@ export function PriceWhy({ prices }: { prices: Prices }) {
             return <p key={over} className="text-ink-2">{t`输入超过 ${limit} 个 Token 的调用：输入 $${input}，输出 $${output}（LongContextRatio）`}</p>;
           })}
           <section className="grid gap-2">
-            <h3 className="text-md">{t`费用计算器`}</h3>
+            <h2 className="text-md">{t`费用计算器`}</h2>
             <Calculator key={`${price.model} ${price.group}`} prices={prices} model={chosen.model} group={chosen.group} userGroup={chosen.user_group} />
           </section>
         </>

@@ -3,12 +3,13 @@ import { Check, Minus } from "lucide-react";
 import type { Catalogue } from "../../../shared/price-list";
 import { tokenKinds } from "../../../shared/pricing";
 import { EmptyState } from "../../components/empty-state";
+import { formatNumber } from "../../lib/format";
 import { CopyButton } from "../../ui/copy-button";
 import { Drawer } from "../../ui/drawer";
 import { Table, Td, Th } from "../../ui/table";
 import { Availability, RatioBadge, useVendorName } from "./price-cells";
 import { PriceCalculator } from "./price-calculator";
-import { pricesIn, type PricedRow } from "./prices";
+import { longPricesIn, pricesIn, type PricedRow } from "./prices";
 
 interface ModelDrawerProps {
   catalogue: Catalogue;
@@ -118,6 +119,10 @@ function PriceMatrix({ catalogue, row, group }: { catalogue: Catalogue; row: Pri
           </tr>
         </tbody>
       </Table>
+      {longPricesIn(catalogue, row.item, group).map(({ over, input, output }) => {
+        const limit = formatNumber(over);
+        return <p key={over} className="text-ink-2">{t`输入超过 ${limit} 个 Token 的调用（${group} 分组）：输入 $${input}，输出 $${output}`}</p>;
+      })}
     </>
   );
 }

@@ -1,6 +1,6 @@
 /** The price list as the page shows it: computed from the factors by the same module that charges (shared/pricing.ts). */
 import { billingOf, type Catalogue, type CatalogueModel, catalogPrice } from "../../../shared/price-list";
-import { chargeOf, type DisplayPrices, displayPrices, type Usage } from "../../../shared/pricing";
+import { chargeOf, type DisplayPrices, displayPrices, longContextPrices, type Usage } from "../../../shared/pricing";
 import type { GridSort } from "../../components/data-grid/grid-state";
 
 export interface PricedRow {
@@ -22,6 +22,12 @@ export const ratioOf = ({ groups }: Catalogue, group: string): number =>
 export function pricesIn(catalogue: Catalogue, item: CatalogueModel, group: string): DisplayPrices {
   const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
   return price ? displayPrices(price) : {};
+}
+
+/** Its prices for long inputs in one group, the shortest first; none for most models. */
+export function longPricesIn(catalogue: Catalogue, item: CatalogueModel, group: string): ReturnType<typeof longContextPrices> {
+  const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
+  return price ? longContextPrices(price) : [];
 }
 
 /** Every model of the catalogue with its prices in `group`. */

@@ -2,6 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useState, type ReactNode } from "react";
 import { ErrorPanel } from "../../components/error-panel";
 import { Quota } from "../../components/quota";
+import { flagIsOn, useStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
 import { Card, CardBody, CardHeader } from "../../ui/card";
 import { Skeleton } from "../../ui/skeleton";
@@ -15,13 +16,22 @@ export function daysLeft(balance: number, spentInWeek: number): number | null {
   return Math.max(0, Math.floor((balance * DAYS) / spentInWeek));
 }
 
+/** What was spent in the last week, from the roll-ups: cheap however many calls there were. No data while they are off. */
+function useLastWeek() {
+  useStatus();
+  // Full hours, so that the question stays the same while the page is open.
+  const [end_timestamp] = useState(() => Math.ceil(Date.now() / 1000 / HOUR) * HOUR);
+  const enabled = flagIsOn("enable_data_export");
+  const range = { start_timestamp: end_timestamp - DAYS * 24 * HOUR, end_timestamp };
+  const { data, isLoading } = trpc.dashboard.ownTotals.useQuery(range, { enabled, meta: { quiet: true }, staleTime: 60_000 });
+  return { data, isLoading };
+}
+
 /** What there is, how fast it goes, and how long it will last. */
 export function BalanceCard() {
   const { t } = useLingui();
   const self = trpc.user.self.useQuery(undefined, { meta: { quiet: true } });
-  // From a full hour on, so that the question stays the same while the page is open.
-  const [start] = useState(() => (Math.floor(Date.now() / 1000 / HOUR) - DAYS * 24) * HOUR);
-  const week = trpc.log.ownStat.useQuery({ start_timestamp: start }, { meta: { quiet: true }, staleTime: 60_000 });
+  const week = useLastWeek();
 
   if (self.error && !self.data) {
     return (
@@ -46,7 +56,7 @@ export function BalanceCard() {
           <Figure label={t`累计消耗`}>{self.data ? <Quota value={self.data.used_quota} /> : <Skeleton className="w-16" />}</Figure>
           <Figure label={t`调用次数`}>{self.data ? self.data.request_count : <Skeleton className="w-16" />}</Figure>
           <Figure label={t`近 7 天日均消耗`}>
-            {week.data ? <Quota value={Math.round(week.data.quota / DAYS)} /> : week.error ? "—" : <Skeleton className="w-16" />}
+            {week.data ? <Quota value={Math.round(week.data.quota / DAYS)} /> : week.isLoading ? <Skeleton className="w-16" /> : "—"}
           </Figure>
           <Figure label={t`预计还可用`}>{left === null ? "—" : left > 3650 ? t`十年以上` : t`约 ${left} 天`}</Figure>
         </dl>

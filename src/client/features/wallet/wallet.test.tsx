@@ -36,7 +36,7 @@ function server(world: World = {}): Procedures {
     "user.self": () => ({
       ...someone(1), quota: state.quota, used_quota: 250_000, request_count: 12, aff_quota: state.aff_quota, aff_history_quota: 2_500_000, aff_count: 3,
     }),
-    "log.ownStat": () => ({ quota: 350_000, rpm: 0, tpm: 0 }),
+    "dashboard.ownTotals": () => ({ quota: 350_000, count: 12, error_count: 0, tokens: 100 }),
     "redemption.redeem": ({ key }: { key: string }) => {
       if (key.trim() !== CODE) throw new Refusal("redemption_invalid");
       state.quota += 500_000;
@@ -67,10 +67,18 @@ const open = (options: FakeServer = {}) => openPage(<><BalanceCard /><RedeemCard
 const press = (name: string | RegExp) => screen.getByRole("button", { name });
 
 test("the balance, what a week costs and how long it lasts are shown", async () => {
+  localStorage.setItem("enable_data_export", "true");
   await open();
   expect((await screen.findAllByText("$2.00")).length).toBeGreaterThan(0);
   expect(await screen.findByText("约 20 天")).toBeDefined();
   expect(screen.getByText("$0.10")).toBeDefined();
+});
+
+test("while the roll-ups are switched off no pace is asked for and none is claimed", async () => {
+  const { calls } = await open();
+  await screen.findAllByText("$2.00");
+  expect(screen.getAllByText("—")).toHaveLength(2);
+  expect(calls.some(({ path }) => path === "dashboard.ownTotals")).toBe(false);
 });
 
 test.each([

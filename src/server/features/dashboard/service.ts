@@ -80,7 +80,7 @@ export async function dashboard(ctx: UserCtx, scope: DashboardScope, query: Dash
     end,
     totals: buckets.flatMap((bucket) => bucket.parts).reduce(plus, NO_SUMS),
     buckets,
-    items: await named(ctx, group_by, items),
+    items: await named(ctx, scope, group_by, items),
     refresh_seconds: ctx.options.get("DataExportInterval") * 60,
   };
 }
@@ -171,7 +171,7 @@ function columnsOf(buckets: readonly Bucket[], rows: readonly Rolled[], series: 
 }
 
 /** Items with the names that users, channels and tokens have now. */
-async function named(ctx: UserCtx, group_by: Dimension, items: readonly Ranked[]): Promise<DashboardItem[]> {
+async function named(ctx: UserCtx, scope: DashboardScope, group_by: Dimension, items: readonly Ranked[]): Promise<DashboardItem[]> {
   const bare = (item: Ranked, label = item.item, owner = ""): DashboardItem => ({ key: item.item, label, owner, ...sumsOf(item) });
   if (group_by === "model" || group_by === "group") return items.map((item) => bare(item));
   const { users, tokens, channels } = ctx.db.t;
@@ -190,7 +190,7 @@ async function named(ctx: UserCtx, group_by: Dimension, items: readonly Ranked[]
   const byId = new Map(names.map((row) => [row.id, row]));
   return items.map((item) => {
     const row = byId.get(Number(item.item));
-    return { ...bare(item, row?.name ?? "", row?.owner ?? ""), key: item.item === "0" ? "" : item.item };
+    return { ...bare(item, row?.name ?? "", (scope === "all" && row?.owner) || ""), key: item.item === "0" ? "" : item.item };
   });
 }
 
@@ -217,7 +217,7 @@ export async function ranking(ctx: UserCtx, query: RankingQuery): Promise<Dashbo
     .groupBy(item)
     .orderBy(desc(summed[query.measure]), desc(summed.error_count), item)
     .limit(MAX_RANKED);
-  return named(ctx, query.group_by, rows.map((row) => ({ ...row, item: String(row.item) })));
+  return named(ctx, "all", query.group_by, rows.map((row) => ({ ...row, item: String(row.item) })));
 }
 
 function within(ctx: UserCtx, { start, end }: { start: number; end: number }, user: { id: number } | undefined): SQL | undefined {

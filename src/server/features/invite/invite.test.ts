@@ -194,6 +194,37 @@ for (const engine of ENGINES) {
       expect(mine.items.map(({ other }) => other).join()).not.toContain(admin.ctx.actor.username);
     });
 
+    test("settling a withdrawal is in the audit log, once, with what was decided", async () => {
+      const person = await h.person();
+      await give(person, DOLLAR);
+      const { id } = await person.call.invite.withdraw({ amount: DOLLAR, account: "x" });
+      await Promise.allSettled([1, 2, 3].map(() => admin.call.invite.settle({ id, status: "paid", note: "sent" })));
+      const { audit_log: acts } = h.services.db.t;
+      const rows = await h.services.db.q.select().from(acts).where(eq(acts.target_id, String(id)));
+      expect(rows).toMatchObject([{ action: "withdrawal.settle", actor_id: idOf(admin), target_type: "withdrawal" }]);
+      expect(JSON.parse(rows[0]?.after ?? "")).toEqual({ status: "paid", note: "sent", amount: DOLLAR, user_id: idOf(person) });
+    });
+
+    test("an export tells a user's withdrawals and shares; an erasure removes where the money went and keeps the amounts", async () => {
+      const [person, root] = [await h.person(), await h.person({ role: ROLE.root })];
+      const id = idOf(person);
+      await give(person, 2 * DOLLAR);
+      const asked = await person.call.invite.withdraw({ amount: DOLLAR, account: "IBAN of Ann" });
+      await admin.call.invite.settle({ id: asked.id, status: "paid", note: "to Ann" });
+      await person.call.invite.withdraw({ amount: DOLLAR, account: "IBAN of Ann" });
+      const lines = (await admin.call.user.export({ id })).lines;
+      expect(lines.filter((line) => "kind" in line && line.kind === "withdrawal")).toMatchObject([
+        { id: asked.id, amount: DOLLAR, account: "IBAN of Ann", status: "paid" }, { amount: DOLLAR, status: "pending" },
+      ]);
+      await root.call.user.erase({ id });
+      const { withdrawals, audit_log: acts } = h.services.db.t;
+      const kept = JSON.stringify([await h.services.db.q.select().from(withdrawals), await h.services.db.q.select().from(acts)]);
+      expect(kept).not.toContain("Ann");
+      const rows = await h.services.db.q.select().from(withdrawals).where(eq(withdrawals.user_id, id));
+      expect(rows.map(({ amount }) => amount)).toEqual([DOLLAR, DOLLAR]);
+      expect(await findings()).toEqual([]);
+    });
+
     test("administrators list what is to be settled, with whose it is; nobody else sees or settles any", async () => {
       const [person, other] = [await h.person(), await h.person()];
       await give(person, DOLLAR);

@@ -34,8 +34,33 @@ async function ofUser({ db }: UserCtx, name: string): Promise<SQL> {
   return found.length > 0 ? inArray(logs.user_id, found.map((user) => user.id)) : eq(logs.username, name);
 }
 
+/** More names than this say little: their rows are found wherever one looks. */
+const MOST_NAMES = 500;
+
+/**
+ * A part of a model's name has no index, whole names have: the names that contain it are read off the index, one step a name.
+ * `common`: its rows are known to be many; then walking the list from its newer end meets them sooner than any index does.
+ * Postgres sees that by itself.
+ */
+async function ofModel({ db }: UserCtx, part: string, common: boolean): Promise<SQL> {
+  const { logs } = db.t;
+  const containing = contains(logs.model_name, part);
+  if (common && db.engine === "sqlite") return containing;
+  const names = await db.read
+    .select({ name: sql<string>`name` })
+    .from(
+      sql`(WITH RECURSIVE names(name) AS (
+        SELECT min(model_name) FROM logs
+        UNION ALL SELECT (SELECT min(model_name) FROM logs WHERE model_name > names.name) FROM names WHERE names.name IS NOT NULL
+      ) SELECT name FROM names WHERE name IS NOT NULL) AS found`,
+    )
+    .where(contains(sql`name`, part))
+    .limit(MOST_NAMES + 1);
+  return names.length > MOST_NAMES ? containing : inArray(logs.model_name, names.map(({ name }) => name));
+}
+
 /** The filters that are not times. */
-export async function subject(ctx: UserCtx, scope: LogScope, filter: LogFilter): Promise<(SQL | undefined)[]> {
+export async function subject(ctx: UserCtx, scope: LogScope, filter: LogFilter, common = false): Promise<(SQL | undefined)[]> {
   const { logs } = ctx.db.t;
   const keyword = clean(filter.keyword);
   const equal = (column: AnyColumn, text: string | undefined) => (clean(text) ? eq(column, clean(text)) : undefined);
@@ -45,7 +70,7 @@ export async function subject(ctx: UserCtx, scope: LogScope, filter: LogFilter):
     ...EXACT[scope].map((name) => equal(logs[name], filter[name])),
     // Said as a literal, so that the partial index fits.
     scope === "all" && clean(filter.upstream_request_id) ? sql`${logs.upstream_request_id} <> ''` : undefined,
-    clean(filter.model_name) ? contains(logs.model_name, clean(filter.model_name)) : undefined,
+    clean(filter.model_name) ? await ofModel(ctx, clean(filter.model_name), common) : undefined,
     keyword ? or(...SEARCHED[scope].map((name) => contains(logs[name], keyword))) : undefined,
     filter.token_id ? eq(logs.token_id, filter.token_id) : undefined,
     scope === "all" && clean(filter.username) ? await ofUser(ctx, clean(filter.username)) : undefined,
@@ -53,12 +78,12 @@ export async function subject(ctx: UserCtx, scope: LogScope, filter: LogFilter):
   ];
 }
 
-/** All filters. */
-export async function conditions(ctx: UserCtx, scope: LogScope, filter: LogFilter): Promise<SQL | undefined> {
+/** All filters. `common`: more rows than MAX_LOG_TOTAL match. */
+export async function conditions(ctx: UserCtx, scope: LogScope, filter: LogFilter, common = false): Promise<SQL | undefined> {
   const { logs } = ctx.db.t;
   const { start, end } = rangeOf(filter, seconds(ctx));
   return and(
-    ...(await subject(ctx, scope, filter)),
+    ...(await subject(ctx, scope, filter, common)),
     filter.type ? eq(logs.type, filter.type) : undefined,
     start ? gte(logs.created_at, start) : undefined,
     end ? lte(logs.created_at, end) : undefined,

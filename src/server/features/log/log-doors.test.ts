@@ -1,5 +1,5 @@
 /** The doors of the log whose answers are no envelope, over HTTP: files, live rows, the log and the usage of one key. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { HOOK_MS } from "../../../../tests/kit/harness";
 import { type Session, startWeir, type Weir } from "../../../../tests/kit/weir";
@@ -18,6 +18,8 @@ test("a text that a spreadsheet would run as a formula is written as a text, and
   expect(csvCell('=HYPERLINK("x","y")')).toBe(`"'=HYPERLINK(""x"",""y"")"`);
   expect(csvCell(-5)).toBe("-5");
 });
+
+setDefaultTimeout(HOOK_MS);
 
 /** The events of one live log, read as they come. */
 async function listen(weir: Weir, who: Session, query = "") {

@@ -38,20 +38,19 @@ export async function pageLogs(
   { p, page_size, after, before, ...filter }: LogFilter & { p: number; page_size: number; after?: string | undefined; before?: string | undefined },
 ): Promise<LogPage> {
   const { logs } = ctx.db.t;
-  const where = await conditions(ctx, scope, filter);
   const order = (direction: typeof asc | typeof desc) => [direction(logs.created_at), direction(logs.id)];
-  const bounded = ctx.db.read.select({ id: logs.id }).from(logs).where(where).limit(MAX_LOG_TOTAL + 1).as("bounded");
+  const matching = ctx.db.read.select({ id: logs.id }).from(logs).where(await conditions(ctx, scope, filter));
+  const [all] = await ctx.db.read.select({ n: count() }).from(matching.limit(MAX_LOG_TOTAL + 1).as("bounded"));
+  const n = all?.n ?? 0;
   const place = after ? beyond(ctx, after, "behind") : before ? beyond(ctx, before, "before") : undefined;
-  const page = ctx.db.read
+  const rows = await ctx.db.read
     .select()
     .from(logs)
-    .where(and(where, place))
+    .where(and(await conditions(ctx, scope, filter, n > MAX_LOG_TOTAL), place))
     .orderBy(...order(before && !after ? asc : desc))
     .limit(page_size)
     .offset(place ? 0 : (p - 1) * page_size);
-  const [[all], rows] = await Promise.all([ctx.db.read.select({ n: count() }).from(bounded), page]);
   if (before && !after) rows.reverse();
-  const n = all?.n ?? 0;
   return { items: rows.map(present(scope)), page: p, page_size, total: Math.min(n, MAX_LOG_TOTAL), total_exact: n <= MAX_LOG_TOTAL };
 }
 

@@ -564,6 +564,16 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(await balanceOf(user)).toBe(5_000_000);
     });
 
+    test("an erasure removes what the provider said of the payer, and the books still balance", async () => {
+      const { trade_no } = await paidOrder();
+      await notify(epay.report(trade_no));
+      const root = await harness.person({ role: ROLE.root });
+      await root.call.user.erase({ id: user.ctx.actor.id });
+      expect(await root.call.order.callbacks({ trade_no })).toMatchObject([{ verdict: "credited", body: "" }]);
+      expect(await orderOf(trade_no)).toMatchObject({ status: "success", quota: 5_000_000 });
+      await booksBalance();
+    });
+
     test("the inviter of the payer gets his share of a paid order once", async () => {
       await setOption("InviteRebatePercent", "10");
       const inviter = await harness.person();

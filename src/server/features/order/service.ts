@@ -25,6 +25,7 @@ import { run } from "../../db/client";
 import type { OrderRow } from "../../db/schema";
 import { contains, count, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";
+import { auditRow } from "../audit/record";
 import { eventRow } from "../log/record";
 import { epayConfig, epayForm, EPAY_CURRENCY } from "./epay";
 import { presentForAdmin, presentOrder } from "./present";
@@ -217,28 +218,18 @@ export async function completeOrder(ctx: UserCtx, trade_no: string): Promise<voi
     function* (q) {
       const [order] = yield* run(q.select().from(orders).where(eq(orders.trade_no, trade_no)));
       if (!order) fail("order_not_found");
-      const [owner] = yield* run(q.select({ id: users.id, username: users.username, role: users.role }).from(users).where(eq(users.id, order.user_id)));
+      const [owner] = yield* run(q.select({ id: users.id, role: users.role }).from(users).where(eq(users.id, order.user_id)));
       if (!owner) fail("user_not_found");
       const refusal = mayActOn(ctx.actor, owner, "update");
       if (refusal) fail(refusal);
       const verdict = yield* completeSteps(ctx, q, order, { completed_by: ctx.actor.id });
       if (verdict !== "credited") fail("order_not_payable", { status: statusText(order.status, ctx.lang) });
-      const content = `为用户 ${owner.username}（ID ${owner.id}）补单，订单号 ${trade_no}`;
+      const content = `为用户 ID ${owner.id} 补单，订单号 ${trade_no}`;
       const other = { event: "order_completed", order_id: order.id, trade_no, user_id: owner.id, quota: order.quota };
       const row = eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other });
       yield* run(q.insert(logs).values(row).returning({ id: logs.id }));
-      const line = {
-        created_at: seconds(ctx),
-        actor_id: ctx.actor.id,
-        actor_name: ctx.actor.username,
-        action: "order.complete",
-        target_type: "order",
-        target_id: trade_no,
-        before: JSON.stringify({ status: order.status }),
-        after: JSON.stringify({ status: "success", user_id: owner.id, quota: order.quota }),
-        ip: ctx.ip,
-        request_id: ctx.request_id,
-      };
+      const after = { status: "success", user_id: owner.id, quota: order.quota };
+      const line = auditRow(ctx, { action: "order.complete", target: trade_no, before: { status: order.status }, after });
       yield* run(q.insert(audit_log).values(line).returning({ id: audit_log.id }));
     },
     { durable: true },

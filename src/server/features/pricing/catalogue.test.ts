@@ -153,3 +153,10 @@ describe("vendors", () => {
     expect(of("my-own-model")).toBeUndefined();
   });
 });
+
+test("an administrator is told which of the named models have no price, in their order; nobody else is", async () => {
+  const models = ["x-unknown", "m-call", "m-unpriced", "m-tokens", "", "__proto__"];
+  expect(await weir.root.trpc.pricing.unpriced.mutate({ models })).toEqual(["x-unknown", "m-unpriced", "", "__proto__"]);
+  const refused = (await weir.newUser()).trpc.pricing.unpriced.mutate({ models }).then(() => "told", () => "refused");
+  expect(await refused).toBe("refused");
+});

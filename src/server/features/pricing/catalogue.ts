@@ -45,11 +45,22 @@ function build({ options, pool }: Sources, prices: LivePriceBook, userGroup: str
 /** The group that decides what a caller sees: his own; a guest sees what a new user would. */
 export const groupOf = (actor: Actor): string => (actor.kind === "user" ? actor.group : DEFAULT_GROUP);
 
+function keptFor(options: Services["options"]): Kept {
+  let state = kept.get(options);
+  if (!state) kept.set(options, (state = { prices: createPriceBook(options), made: [], lists: new Map() }));
+  return state;
+}
+
+/** Those of the named models that have neither price nor ratio, in the order of the names. */
+export function unpricedOf({ options }: Pick<Sources, "options">, models: readonly string[]): string[] {
+  const { tables } = keptFor(options).prices.book();
+  return models.filter((model) => resolvePrice(model, DEFAULT_GROUP, DEFAULT_GROUP, tables).unpriced);
+}
+
 /** Models of the groups that a user of `userGroup` may use, sorted by name; no other group is named anywhere in it. */
 export function catalogue(sources: Sources, userGroup: string): Catalogue {
   const { options, pool } = sources;
-  let state = kept.get(options);
-  if (!state) kept.set(options, (state = { prices: createPriceBook(options), made: [], lists: new Map() }));
+  const state = keptFor(options);
   const made = [pool.enabledModels(), state.prices.book(), options.get("UserUsableGroups")];
   if (made.some((source, i) => source !== state.made[i])) {
     state.lists.clear();

@@ -1,8 +1,9 @@
 /** Doors of the price list: public, and better for the signed-in, who see the groups they may use. */
 import { fail } from "../../../shared/errors";
 import { remotePricesInput } from "../../../shared/price-import";
-import { publicProcedure, rootProcedure, router } from "../../http/trpc";
-import { catalogue, groupOf, priceList, ratioTables } from "./catalogue";
+import { unpricedInput } from "../../../shared/price-list";
+import { adminProcedure, publicProcedure, rootProcedure, router } from "../../http/trpc";
+import { catalogue, groupOf, priceList, ratioTables, unpricedOf } from "./catalogue";
 import { fetchPrices } from "./remote";
 import { resetModelRatio } from "./reset";
 
@@ -12,6 +13,9 @@ export const pricingRouter = router({
     .query(({ ctx }) => priceList(ctx, groupOf(ctx.actor))),
 
   catalogue: publicProcedure.query(({ ctx }) => catalogue(ctx, groupOf(ctx.actor))),
+
+  /** Those of the named models that cannot be called for want of a price. It only reads; a query's input has no room for the names. */
+  unpriced: adminProcedure.input(unpricedInput).mutation(({ ctx, input }) => unpricedOf(ctx, input.models)),
 
   ratios: publicProcedure
     .meta({ rest: "GET /api/ratio_config", summary: "The price tables, when the operator publishes them" })

@@ -26,7 +26,7 @@ const HEX = "0123456789abcdef";
 /** Rows of one insert: Postgres and SQLite bound the parameters of a statement. */
 const ROWS_AT_ONCE = 50;
 
-const present = (ctx: Ctx): SQL => isNull(ctx.db.t.redemptions.deleted_at);
+const alive = (ctx: Ctx): SQL => isNull(ctx.db.t.redemptions.deleted_at);
 
 /** Rows of a state; `unused` leaves out what has expired. */
 function inState(ctx: Ctx, state: RedemptionState): SQL | undefined {
@@ -52,7 +52,7 @@ export async function pageRedemptions(
   { p, page_size, keyword = "", state }: { p: number; page_size: number; keyword?: string; state?: RedemptionState },
 ): Promise<Page<RedemptionRow>> {
   const { redemptions } = ctx.db.t;
-  const where = and(present(ctx), matching(ctx, withoutNul(keyword.trim())), state ? inState(ctx, state) : undefined);
+  const where = and(alive(ctx), matching(ctx, withoutNul(keyword.trim())), state ? inState(ctx, state) : undefined);
   const [[all], items] = await Promise.all([
     ctx.db.read.select({ n: count() }).from(redemptions).where(where),
     ctx.db.read.select().from(redemptions).where(where).orderBy(desc(redemptions.id)).limit(page_size).offset((p - 1) * page_size),
@@ -62,7 +62,7 @@ export async function pageRedemptions(
 
 export async function findRedemption(ctx: Ctx, id: number): Promise<RedemptionRow> {
   const { redemptions } = ctx.db.t;
-  const [row] = await ctx.db.q.select().from(redemptions).where(and(present(ctx), eq(redemptions.id, id)));
+  const [row] = await ctx.db.q.select().from(redemptions).where(and(alive(ctx), eq(redemptions.id, id)));
   return row ?? fail("redemption_not_found");
 }
 
@@ -126,7 +126,7 @@ export async function updateRedemption(ctx: Ctx, id: number, change: RedemptionC
   const [row] = await ctx.db.q
     .update(redemptions)
     .set(set)
-    .where(and(present(ctx), eq(redemptions.id, id), eq(redemptions.status, REDEMPTION_STATUS.unused)))
+    .where(and(alive(ctx), eq(redemptions.id, id), eq(redemptions.status, REDEMPTION_STATUS.unused)))
     .returning();
   if (!row) fail("redemption_not_editable");
   await recordChange(ctx, stored, row);
@@ -141,7 +141,7 @@ export async function setRedemptionStatus(ctx: Ctx, id: number, status: number):
   const [row] = await ctx.db.q
     .update(redemptions)
     .set({ status })
-    .where(and(present(ctx), eq(redemptions.id, id), ne(redemptions.status, REDEMPTION_STATUS.used)))
+    .where(and(alive(ctx), eq(redemptions.id, id), ne(redemptions.status, REDEMPTION_STATUS.used)))
     .returning();
   if (!row) fail("redemption_already_used");
   await recordChange(ctx, stored, row);
@@ -154,7 +154,7 @@ export async function deleteRedemption(ctx: Ctx, id: number): Promise<void> {
   const [gone] = await ctx.db.q
     .update(redemptions)
     .set({ deleted_at: seconds(ctx) })
-    .where(and(present(ctx), eq(redemptions.id, id)))
+    .where(and(alive(ctx), eq(redemptions.id, id)))
     .returning();
   if (!gone) fail("redemption_not_found");
   await recordAct(ctx, { action: "redemption.delete", target: id, before: factsOf(gone) });
@@ -170,7 +170,7 @@ export async function deleteInvalidRedemptions(ctx: Ctx): Promise<number> {
   const gone = await ctx.db.q
     .update(redemptions)
     .set({ deleted_at: seconds(ctx) })
-    .where(and(present(ctx), invalid))
+    .where(and(alive(ctx), invalid))
     .returning({ id: redemptions.id });
   if (gone.length > 0) await recordAct(ctx, { action: "redemption.delete", target: "", before: { ids: gone.map(({ id }) => id) } });
   return gone.length;
@@ -185,7 +185,7 @@ export async function redeem(ctx: UserCtx, key: string): Promise<number> {
   if (code === "") fail("redemption_key_missing");
   const { redemptions } = ctx.db.t;
   const now = seconds(ctx);
-  const which = and(eq(redemptions.key_hash, ctx.secrets.hash("redemption-key", code)), present(ctx));
+  const which = and(eq(redemptions.key_hash, ctx.secrets.hash("redemption-key", code)), alive(ctx));
   return ctx.db.tx(
     function* (q) {
       const [taken] = yield* run(

@@ -9,6 +9,7 @@ import type { LogRow } from "../../db/schema";
 import { auditRow, recordAct } from "../audit/record";
 import { earningLines, eraseEarningSteps } from "../invite/personal";
 import { presentForOwner } from "../log/present";
+import { eraseOrderSteps } from "../order/personal";
 import { presentToken } from "../token/present";
 import { deleteSteps, lockedTarget } from "./manage";
 import { getUser, readableUser } from "./manage-list";
@@ -103,6 +104,7 @@ export async function eraseUser(ctx: UserCtx, id: number): Promise<void> {
         .returning({ id: audit_log.id }),
     );
     yield* eraseEarningSteps(ctx, q, id);
+    yield* eraseOrderSteps(ctx, q, id);
     yield* run(q.insert(audit_log).values(auditRow(ctx, { action: "user.erase", target: id })));
   });
   await ctx.cluster.bus.publish("users", String(id));

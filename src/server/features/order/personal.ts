@@ -1,0 +1,11 @@
+/** What an erasure removes of one person's orders. The orders stay, for the audit: they carry an id and no name. */
+import { eq, inArray } from "drizzle-orm";
+import type { Services } from "../../context";
+import { type Q, run, type Steps } from "../../db/client";
+
+/** Removes what payment providers said of the payer: Stripe's reports carry his name and address. */
+export function* eraseOrderSteps({ db }: Pick<Services, "db">, q: Q, user_id: number): Steps<void> {
+  const { orders, payment_callbacks } = db.t;
+  const own = q.select({ trade_no: orders.trade_no }).from(orders).where(eq(orders.user_id, user_id));
+  yield* run(q.update(payment_callbacks).set({ body: "" }).where(inArray(payment_callbacks.trade_no, own)).returning({ id: payment_callbacks.id }));
+}

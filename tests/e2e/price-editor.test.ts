@@ -1,0 +1,46 @@
+/** Root prices a model that channels serve but nothing prices; both languages, both themes, and nothing that axe finds. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { launchBrowser, type TestBrowser } from "../kit/browser";
+import { startWeir, type Weir } from "../kit/weir";
+
+let browser: TestBrowser;
+let weir: Weir;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  weir = await startWeir();
+  // Never called: only its models and prices matter.
+  await weir.newChannel({ base_url: "http://127.0.0.1:9", models: ["gpt-4o", "brand-new-model"], group: "default" });
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await weir?.stop();
+});
+
+test("an unpriced model is found, priced in dollars and then sold at that price", async () => {
+  const tab = await browser.open(`${weir.url}/setting/pricing`, { language: "en", as: weir.root });
+  const { page } = tab;
+  await page.getByRole("row", { name: /brand-new-model/ }).click();
+  const drawer = page.getByRole("dialog");
+  await drawer.getByLabel("Input", { exact: true }).fill("3");
+  await drawer.getByLabel("Output", { exact: true }).fill("15");
+  await drawer.getByRole("button", { name: "Save" }).click();
+  await drawer.waitFor({ state: "detached" });
+  const { models } = await weir.root.trpc.pricing.catalogue.query();
+  expect(models.find(({ model }) => model === "brand-new-model")?.factors).toMatchObject({ model_ratio: { value: 1.5 }, completion_ratio: { value: 5 } });
+  tab.check();
+  await tab.close();
+}, 60_000);
+
+test("every tab is free of what axe finds, in both languages and themes", async () => {
+  const looks = [
+    ["", "zh", "light"], ["?tab=json", "en", "dark"], ["?tab=import", "zh", "dark"], ["?tab=why&model=gemini-2.5-pro", "en", "light"], ["?edit=gpt-4o", "en", "dark"],
+  ] as const;
+  for (const [search, language, theme] of looks) {
+    const tab = await browser.open(`${weir.url}/setting/pricing${search}`, { language, theme, as: weir.root });
+    await tab.page.getByRole(search.includes("edit") ? "dialog" : "tabpanel").waitFor();
+    await tab.axe();
+    tab.check();
+    await tab.close();
+  }
+}, 120_000);
