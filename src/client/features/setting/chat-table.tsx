@@ -4,6 +4,9 @@ import { type Row, RowsEditor } from "./rows-editor";
 import { chatRows, chatText } from "./table-values";
 import { useSettings } from "./use-settings";
 
+/** What a link may hold to be filled in. */
+const PARTS = { key: "{key}", address: "{address}" } as const;
+
 /** The chat links as an ordered table. */
 export default function ChatTable() {
   const { t } = useLingui();
@@ -28,7 +31,7 @@ export default function ChatTable() {
         json={["Chats"]}
         ordered
       />
-      <p className="text-xs text-muted">{t`链接中的 {key} 和 {address} 会被替换为令牌和服务器地址`}</p>
+      <p className="text-xs text-muted">{t`链接中的 ${PARTS.key} 和 ${PARTS.address} 会被替换为令牌和服务器地址`}</p>
       {complaint ? <p role="alert" className="mt-1 text-xs text-red-fg">{complaint}</p> : null}
     </div>
   );
