@@ -99,9 +99,9 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       await set(5000);
       expect(await warn(id)).toBe(0);
       await set(10);
-      house.advance(3599);
+      house.advance(3540);
       expect(await warn(id)).toBe(0);
-      house.advance(2);
+      house.advance(120);
       expect(await warn(id)).toBe(1);
       expect(house.mails).toHaveLength(2);
     });
