@@ -121,7 +121,8 @@ function breakOff(next: EncodedFrame, sent: number, delivery: Delivery): Promise
   const { exchange, behaviour, dialect, framing } = delivery;
   switch (behaviour.break) {
     case "cut-midstream":
-      return exchange.reset();
+      // A reset throws away what its receiver has not read yet.
+      return Bun.sleep(60).then(() => exchange.reset());
     case "cut-clean":
       return exchange.finish();
     case "hang-in-frame":
