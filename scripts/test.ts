@@ -31,11 +31,11 @@ const within = (file: string, ...folders: string[]): boolean => folders.some((fo
 /** In order; the first that takes a file has it. */
 const TIERS: Tier[] = [
   { name: "e2e", takes: (file) => within(file, "tests/e2e"), parallel: 2, testSeconds: 60, tierMinutes: 25, secondChance: true },
-  { name: "money", takes: (file) => within(file, "tests/database", "tests/money"), testSeconds: 120, tierMinutes: 20 },
-  { name: "component", takes: (file) => file.endsWith(".test.tsx"), parallel: 2, testSeconds: 20, tierMinutes: 6 },
-  { name: "unit", takes: (file) => within(file, "src"), parallel: 2, testSeconds: 20, tierMinutes: 6 },
+  { name: "money", takes: (file) => within(file, "tests/database", "tests/money"), testSeconds: 120, tierMinutes: 20, secondChance: true },
+  { name: "component", takes: (file) => file.endsWith(".test.tsx"), parallel: 2, testSeconds: 20, tierMinutes: 6, secondChance: true },
+  { name: "unit", takes: (file) => within(file, "src"), parallel: 2, testSeconds: 20, tierMinutes: 6, secondChance: true },
   // The architecture test belongs to the checks.
-  { name: "integration", takes: (file) => file !== "tests/architecture.test.ts", parallel: 2, testSeconds: 60, tierMinutes: 20 },
+  { name: "integration", takes: (file) => file !== "tests/architecture.test.ts", parallel: 2, testSeconds: 60, tierMinutes: 20, secondChance: true },
 ];
 const ORDER = ["check", "unit", "component", "money", "integration", "e2e"];
 
@@ -68,10 +68,11 @@ async function runTier(tier: Tier, files: string[]): Promise<Counts> {
   // Errors between tests fail the run without failing a test.
   if (code !== 0 && counts.failed === 0) counts.failed = 1;
   if (tier.secondChance && !timedOut) {
-    const flaky = await secondChance(failedTests(xml), { testSeconds: tier.testSeconds, keepIn: join(ROOT, "tests/.artifacts/flaky.txt") });
+    const kept = `tests/.artifacts/flaky-${tier.name}.txt`;
+    const flaky = await secondChance(failedTests(xml), { testSeconds: tier.testSeconds, keepIn: join(ROOT, kept) });
     counts.failed -= flaky.length;
     counts.passed += flaky.length;
-    notices.push(...flaky.map((name) => `FLAKY: ${name} (both outputs: tests/.artifacts/flaky.txt)`));
+    notices.push(...flaky.map((name) => `FLAKY: ${name} (both outputs: ${kept})`));
   }
   return counts;
 }
