@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { channelTypes } from "../src/shared/channel-types";
 import { errors } from "../src/shared/errors";
 import { cards, option, optionKeys } from "../src/shared/options";
+import { unreadOptions } from "../src/shared/options/unread";
 import { callbackDoors } from "../src/server/callbacks";
 import { variables } from "../src/server/env";
 import { restRoutes } from "../src/server/http/rest";
@@ -51,6 +52,7 @@ function optionsPage(): string {
     const readers = readersOf(key);
     const shown = fact.default.length > 60 ? `${fact.default.slice(0, 57)}…` : fact.default;
     rows.push([code(key), cards[fact.card].title.en, fact.label.en, fact.kind, code(shown), readers.map(code).join(", ")]);
+    if ((readers.length === 0) !== unreadOptions.has(key)) throw new Error(`${key}: shared/options/unread.ts and the server's source differ`);
     if (readers.length === 0) owed.push([code(key), fact.label.en, fact.issue === undefined ? "?" : `issue ${fact.issue}`]);
   }
   return (
