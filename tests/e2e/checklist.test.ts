@@ -228,6 +228,8 @@ describe("failed calls", () => {
     const other = await weir.signIn(weir.root.username, "correct-horse-9");
     await visit({ as: other }, async (page) => {
       await open(page, "/token");
+      // No page is open while the session goes: what it asks meanwhile would lead it away by itself.
+      await page.goto("about:blank");
       await other.ok("GET", "/api/user/logout");
       await page.goto(`${weir.url}/channel`);
       await page.waitForURL("**/login?*");

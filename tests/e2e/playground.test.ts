@@ -278,8 +278,11 @@ describe.skipIf(noChromium)("the playground", () => {
     const { page, expectProblem } = await open("/playground?expired=true");
     await page.getByText("未登录或登录已过期，请重新登录！").waitFor();
     expectProblem("401");
+    // Everything the page asks for on arrival is there, so that the message is the call that finds out.
+    await page.getByRole("combobox", { name: "模型", exact: true }).getByText("gpt-4o-mini").waitFor();
+    await page.getByLabel("消息", { exact: true }).fill("hello");
     await user.api("GET", "/api/user/logout");
-    await say(page, "hello");
+    await page.keyboard.press("Enter");
     await page.waitForURL(/\/login\?expired=true/);
   });
 

@@ -687,6 +687,28 @@ export const makeTables = (k: Kit) => {
     ],
   );
 
+  /** Browsers that take a user's notices by Web Push (RFC 8030). */
+  const push_subscriptions = k.table(
+    "push_subscriptions",
+    {
+      id: k.id(),
+      user_id: k.int().notNull().references(() => users.id),
+      /** The push service's address for this browser. */
+      endpoint: k.text().notNull(),
+      /** The browser's public key and shared secret (RFC 8291), base64url. */
+      p256dh: k.text().notNull(),
+      auth: k.text().notNull(),
+      user_agent: k.text().notNull().default(""),
+      created_at: k.int().notNull(),
+    },
+    (t) => [
+      // a browser that subscribes again
+      k.uniqueIndex("push_subscriptions_endpoint_uq").on(t.endpoint),
+      // a notice to one user
+      k.index("push_subscriptions_user_ix").on(t.user_id),
+    ],
+  );
+
   /** Jobs that take minutes: drawing, music, video, batches, background responses. */
   const tasks = k.table(
     "tasks",
@@ -753,7 +775,7 @@ export const makeTables = (k: Kit) => {
   return {
     users, sessions, tokens, channels, channel_keys, options, logs, log_bodies, holds, instances, credits, usage_hourly, versions,
     leases, meta, stored_objects, budget_spend, redemptions, orders, payment_callbacks, dividends, withdrawals, notices, identities,
-    codes, totps, passkeys, audit_log, tasks,
+    codes, totps, passkeys, audit_log, push_subscriptions, tasks,
   };
 };
 
