@@ -5,5 +5,5 @@ import { makeTables } from "../src/server/db/schema";
 export const {
   users, sessions, tokens, channels, channel_keys, options, logs, log_bodies, holds, instances, credits, usage_hourly, versions,
   leases, meta, stored_objects, budget_spend, redemptions, orders, payment_callbacks, dividends, withdrawals, notices, identities,
-  codes, totps, passkeys, audit_log, tasks,
+  codes, totps, passkeys, audit_log, push_subscriptions, tasks,
 } = makeTables(sqliteKit);

@@ -261,6 +261,19 @@ CREATE TABLE `payment_callbacks` (
 --> statement-breakpoint
 CREATE INDEX `payment_callbacks_trade_ix` ON `payment_callbacks` (`trade_no`);--> statement-breakpoint
 CREATE INDEX `payment_callbacks_time_ix` ON `payment_callbacks` (`received_at`);--> statement-breakpoint
+CREATE TABLE `push_subscriptions` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`user_id` integer NOT NULL,
+	`endpoint` text NOT NULL,
+	`p256dh` text NOT NULL,
+	`auth` text NOT NULL,
+	`user_agent` text DEFAULT '' NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `push_subscriptions_endpoint_uq` ON `push_subscriptions` (`endpoint`);--> statement-breakpoint
+CREATE INDEX `push_subscriptions_user_ix` ON `push_subscriptions` (`user_id`);--> statement-breakpoint
 CREATE TABLE `redemptions` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`user_id` integer NOT NULL,

@@ -800,6 +800,7 @@ export type WithdrawalRow = Row<"withdrawals">;
 export type IdentityRow = Row<"identities">;
 export type PasskeyRow = Row<"passkeys">;
 export type AuditRow = Row<"audit_log">;
+export type PushSubscriptionRow = Row<"push_subscriptions">;
 export type TaskRow = Row<"tasks">;
 
 /** The SQLite tables; features read tables from `db.t`, which is these on SQLite and their twins on Postgres. */
