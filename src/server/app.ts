@@ -6,6 +6,7 @@ import type { Lang } from "../shared/text";
 import { callbackDoors } from "./callbacks";
 import type { ClientFiles } from "./client-files";
 import type { Ctx, Services } from "./context";
+import { TURNSTILE_COOKIE, TURNSTILE_ORIGIN } from "./features/auth/turnstile";
 import { createDemoUpstream } from "./features/demo/upstream";
 import { logExport } from "./features/log/export";
 import { logOfKey } from "./features/log/own-key";
@@ -20,7 +21,7 @@ import { openApi } from "./http/openapi";
 import { answerPlain, type PlainDoor, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, restRoutes } from "./http/rest";
-import { presentedBy, resolveActor } from "./http/session";
+import { presentedBy, readCookie, resolveActor } from "./http/session";
 import type { Admit, Relay } from "./relay/handle";
 import type { Upgrade } from "./relay/realtime/open";
 import { socketLimits } from "./relay/realtime/session";
@@ -69,6 +70,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       lang: languageOf(headers),
       user_agent: headers.get("user-agent") ?? "",
       session_cookie: presented.cookie,
+      turnstile_cookie: readCookie(headers.get("cookie"), TURNSTILE_COOKIE),
       secure: from.secure,
       setCookie,
     };
@@ -211,7 +213,8 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   const page = ({ request }: { request: Request }): Response => {
     const { options } = services;
     const frames = frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats"));
-    return files(request, consoleHeaders(frames, paymentOrigins(services)));
+    const scripts = options.get("TurnstileCheckEnabled") ? [TURNSTILE_ORIGIN] : [];
+    return files(request, consoleHeaders({ frames: [...frames, ...scripts], forms: paymentOrigins(services), scripts }));
   };
   app.get("/*", page);
   app.head("/*", page);

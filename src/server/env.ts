@@ -63,6 +63,7 @@ export const variables = {
   CHANNEL_TEST_FREQUENCY: whole("Minutes between two tests of all channels; 0 = only when asked for.", 0, 0, 525_600),
   CHANNEL_UPDATE_FREQUENCY: whole("Minutes between two updates of all balances; 0 = only when asked for.", 0, 0, 525_600),
   WEIR_STRIPE_API: text("Address of the Stripe API; another one for tests against a stand-in.", "https://api.stripe.com"),
+  WEIR_TURNSTILE_URL: text("Where Turnstile tokens are checked; another address for tests against a stand-in.", "https://challenges.cloudflare.com/turnstile/v0/siteverify"),
   WEIR_ALLOW_PRIVATE_FETCH: flag("Let addresses typed by users (webhooks, model lists) lead into private networks.", false),
 } satisfies Record<string, Variable<unknown>>;
 
