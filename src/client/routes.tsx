@@ -203,6 +203,12 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/channel/channel-page")),
   },
   {
+    path: "/user/edit",
+    title: msg`编辑个人资料`,
+    access: "user",
+    page: lazyPage(() => import("./features/personal/profile-page")),
+  },
+  {
     path: "/user",
     also: ["/user/edit/:id"],
     title: msg`用户管理`,
