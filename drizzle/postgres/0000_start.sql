@@ -330,6 +330,7 @@ CREATE TABLE "tokens" (
 	"allow_ips" text DEFAULT '' NOT NULL,
 	"deny_ips" text DEFAULT '' NOT NULL,
 	"group" text DEFAULT '' NOT NULL,
+	"mj_mode" text DEFAULT '' NOT NULL,
 	"rpm" bigint DEFAULT 0 NOT NULL,
 	"tpm" bigint DEFAULT 0 NOT NULL,
 	"concurrency" bigint DEFAULT 0 NOT NULL,

@@ -387,6 +387,7 @@ CREATE TABLE `tokens` (
 	`allow_ips` text DEFAULT '' NOT NULL,
 	`deny_ips` text DEFAULT '' NOT NULL,
 	`group` text DEFAULT '' NOT NULL,
+	`mj_mode` text DEFAULT '' NOT NULL,
 	`rpm` integer DEFAULT 0 NOT NULL,
 	`tpm` integer DEFAULT 0 NOT NULL,
 	`concurrency` integer DEFAULT 0 NOT NULL,

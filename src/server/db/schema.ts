@@ -111,6 +111,8 @@ export const makeTables = (k: Kit) => {
       deny_ips: k.text().notNull().default(""),
       /** '' = the owner's group. */
       group: k.text().notNull().default(""),
+      /** Midjourney mode of calls whose path names none: "" (the vendor's), fast, relax, turbo (C-263). */
+      mj_mode: k.text().notNull().default(""),
       /** Limits a minute and concurrent calls; 0 = none. */
       rpm: k.int().notNull().default(0),
       tpm: k.int().notNull().default(0),
