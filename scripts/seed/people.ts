@@ -20,7 +20,7 @@ export function verbsOf(services: Services, actor: Pick<UserActor, "id" | "usern
     place: { ip: "127.0.0.1", host: "localhost", forwarded: false },
     lang: "zh",
     user_agent: "seed",
-    session_cookie: undefined,
+    session_cookie: undefined, browser_cookie: undefined,
     secure: false,
     setCookie: () => {},
   };

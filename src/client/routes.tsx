@@ -19,7 +19,7 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import {
   ChartColumn, History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Settings, Tags, Ticket, Users,
-  Wallet, Waypoints,
+  UserCog, Wallet, Waypoints,
 } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
@@ -168,6 +168,14 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/wallet/topup-page")),
   },
   {
+    path: "/personal",
+    title: msg`个人设置`,
+    access: "user",
+    nav: { group: "account", icon: UserCog, to: "/setting?tab=personal" },
+    goKey: "i",
+    page: lazyPage(() => import("./features/personal/personal-redirect")),
+  },
+  {
     path: "/channel",
     also: ["/channel/add", "/channel/edit/:id"],
     title: msg`渠道`,
@@ -221,7 +229,7 @@ export const routes: readonly ConsoleRoute[] = [
  * Addresses of the specification that need a login. Those whose page is not built yet still lead a stranger to the
  * login page first (C-044).
  */
-const PROTECTED = /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting|audit)(\/|$)/;
+const PROTECTED = /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting|personal|audit)(\/|$)/;
 
 /** Administrators' pages, built or not: an ordinary user is told that he may not (C-046), not that nothing is there. */
 const ADMINISTRATIVE = /^\/(redemption|user|user\/edit\/[^/]+)\/?$/;
@@ -236,6 +244,11 @@ export function findRoute(path: string): { route: ConsoleRoute; pattern: string 
     if (pattern !== undefined) return { route, pattern };
   }
   return null;
+}
+
+/** The entry of the menu that an address belongs to: its page's, unless another one leads to exactly this address (a tab). */
+export function menuRouteAt(path: string, search: string): ConsoleRoute | undefined {
+  return routes.find((route) => route.nav?.to === `${path}?${search}`) ?? findRoute(path)?.route;
 }
 
 /** What a visitor of `path` must be, also when no page is there. */

@@ -7,6 +7,7 @@ import { callbackDoors } from "./callbacks";
 import type { ClientFiles } from "./client-files";
 import type { Ctx, Services } from "./context";
 import { createDemoUpstream } from "./features/demo/upstream";
+import { telegramBindDoor } from "./features/identity/telegram-door";
 import { logExport } from "./features/log/export";
 import { logOfKey } from "./features/log/own-key";
 import { paymentOrigins } from "./features/order/service";
@@ -69,6 +70,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       lang: languageOf(headers),
       user_agent: headers.get("user-agent") ?? "",
       session_cookie: presented.cookie,
+      browser_cookie: presented.browser_cookie,
       secure: from.secure,
       setCookie,
     };
@@ -156,7 +158,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       }, { parse: "none" });
     }
   }
-  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail];
+  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail, telegramBindDoor];
   for (const door of plain) {
     const path = door.line.slice("GET ".length);
     for (const spelling of [path, `${path}/`]) {

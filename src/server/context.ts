@@ -63,6 +63,8 @@ export interface Ctx extends Services {
   user_agent: string;
   /** The session cookie as sent, for signing out. */
   session_cookie: string | undefined;
+  /** The cookie that ties tickets to this browser, as sent (features/auth/tickets.ts). */
+  browser_cookie: string | undefined;
   /** The request came over https, as far as the server or a trusted proxy tells. */
   secure: boolean;
   /** Adds a Set-Cookie line to the answer. */

@@ -29,6 +29,11 @@ const jobs: readonly Job[] = [
     everySeconds: 600,
     run: leased("sessions", (s) => s.db.q.delete(s.db.t.sessions).where(lt(s.db.t.sessions.expires_at, seconds(s)))),
   },
+  {
+    name: "codes",
+    everySeconds: 600,
+    run: leased("codes", (s) => s.db.q.delete(s.db.t.codes).where(lt(s.db.t.codes.expires_at, seconds(s)))),
+  },
   { name: "stored objects", everySeconds: 60, run: leased("stored objects", sweepStored) },
   { name: "channel test", everySeconds: 30, run: testAllWhenDue },
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
