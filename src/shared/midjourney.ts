@@ -53,3 +53,53 @@ export type MjMode = (typeof MJ_MODES)[number];
 /** A token's mode; "" leaves it to the caller. */
 export const TOKEN_MJ_MODES = ["", ...MJ_MODES] as const;
 export type TokenMjMode = (typeof TOKEN_MJ_MODES)[number];
+
+/** A stored mode; "" for what is none. */
+export const tokenMjMode = (text: string): TokenMjMode => TOKEN_MJ_MODES.find((mode) => mode === text) ?? "";
+
+/** What is kept of a job and may be shown (tasks.data): how the vendor answered its submit, and the last task object. */
+export interface MjData {
+  /** MJ_CODE; 0 = the submit was not answered, or refused in another way. */
+  code: number;
+  /** The vendor's words to the submit. */
+  description: string;
+  properties: Readonly<Record<string, unknown>>;
+  /** Of an upload: the addresses that prompts may name. */
+  result?: readonly unknown[];
+  /** The vendor's task object as it came; absent before the first. Its picture may only be shown through mjImageUrl. */
+  task?: Readonly<Record<string, unknown>>;
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** tasks.data as it is, whatever stands there. */
+export function readMjData(data: unknown): MjData {
+  const { code, description, properties, result, task } = isRecord(data) ? data : {};
+  return {
+    code: typeof code === "number" ? code : 0,
+    description: typeof description === "string" ? description : "",
+    properties: isRecord(properties) ? properties : {},
+    ...(Array.isArray(result) && { result }),
+    ...(isRecord(task) && { task }),
+  };
+}
+
+/** A text of the task object; "" where it is missing or none. */
+export const mjText = ({ task }: Pick<MjData, "task">, name: string): string => {
+  const value = task?.[name];
+  return typeof value === "string" ? value : "";
+};
+
+export const MJ_IMAGE_PATH = "/mj/image/";
+export const MJ_VIDEO_PATH = "/mj/video/";
+
+/**
+ * The address of a job's picture that its owner is told; "" while there is none. `server`: our own address without a trailing
+ * slash; undefined = the vendor's address is told (option MjForwardUrlEnabled off). `fresh`: a number that changes while the
+ * picture does; absent when it is finished.
+ */
+export function mjImageUrl(task_id: string, data: Pick<MjData, "task">, server: string | undefined, fresh?: number): string {
+  const url = mjText(data, "imageUrl");
+  if (url === "" || server === undefined) return url;
+  return `${server}${MJ_IMAGE_PATH}${task_id}${fresh === undefined ? "" : `?rand=${fresh}`}`;
+}

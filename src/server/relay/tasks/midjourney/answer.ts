@@ -3,8 +3,8 @@
  * shapes: github.com/novicezk/midjourney-proxy docs/api.md sections 1 and 2, github.com/litter-coder/midjourney-proxy-plus
  * docs/api.md (buttons, MODAL), read November 2026.
  */
-import { MJ_CODE, type MjAction, WINDOW_ACTIONS } from "../../../../shared/midjourney";
-import { isObject, type JsonObject } from "../../json";
+import { MJ_ACTIONS, MJ_CODE, type MjAction, WINDOW_ACTIONS } from "../../../../shared/midjourney";
+import { isObject, type JsonObject, tryParse } from "../../json";
 
 export interface SubmitAnswer {
   code: number;
@@ -37,6 +37,9 @@ export function readSubmitAnswer(body: unknown): SubmitAnswer | undefined {
 /** Whether the vendor took the job. An upload is taken with its result alone, a list of addresses. */
 export const isAccepted = ({ code, upstream_id, raw }: SubmitAnswer, action: MjAction): boolean =>
   ACCEPTED.has(code) && (action === "UPLOAD" ? Array.isArray(raw.result) || upstream_id !== "" : upstream_id !== "");
+
+/** Whether a job's action is one of this vendor's. */
+export const isAction = (action: string): action is MjAction => MJ_ACTIONS.some((known) => known === action);
 
 /**
  * The code that the caller reads: "exists" and "queued" are as good as accepted to him (C-371), but for a window that waits to
@@ -82,25 +85,21 @@ const address = (value: unknown): string => (typeof value === "string" && ADDRES
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const time = (value: unknown): number => (typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0);
 
-/** The first film of `videoUrls` (addresses, or objects that hold one). */
-function firstFilm(urls: unknown): string {
-  const list: unknown = typeof urls === "string" ? parsed(urls) : urls;
-  const [first]: unknown[] = Array.isArray(list) ? list : [];
-  return address(isObject(first) ? first.url : first);
-}
+/** The picture of a task object; "" = none. */
+export const pictureOf = (task: JsonObject): string => address(task.imageUrl);
 
-function parsed(value: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
+/** The films of a task object: `videoUrl`, or `videoUrls` as addresses, as objects that hold one, or as the text of such a list. */
+export function filmsOf({ videoUrl, videoUrls }: JsonObject): readonly string[] {
+  const list: unknown = typeof videoUrls === "string" ? tryParse(Buffer.from(videoUrls)) : videoUrls;
+  const films = (Array.isArray(list) ? list : []).map((film: unknown) => address(isObject(film) ? film.url : film)).filter((film) => film !== "");
+  const first = address(videoUrl);
+  return first === "" ? films : [first, ...films.filter((film) => film !== first)];
 }
 
 /** undefined: no task object. */
 export function readTask(body: unknown): TaskAnswer | undefined {
   if (!isObject(body)) return undefined;
-  const { id, status, progress, failReason, imageUrl, videoUrl, videoUrls, startTime, finishTime } = body;
+  const { id, status, progress, failReason, startTime, finishTime } = body;
   const upstream_id = typeof id === "number" ? String(id) : text(id);
   if (upstream_id === "") return undefined;
   return {
@@ -108,7 +107,7 @@ export function readTask(body: unknown): TaskAnswer | undefined {
     status: typeof status === "string" && Object.hasOwn(statuses, status) ? statuses[status] : undefined,
     progress: /^\d{1,3}%$/.test(text(progress)) ? text(progress) : "",
     fail_reason: text(failReason),
-    file: address(imageUrl) || address(videoUrl) || firstFilm(videoUrls),
+    file: pictureOf(body) || (filmsOf(body)[0] ?? ""),
     start_time_ms: time(startTime),
     finish_time_ms: time(finishTime),
     raw: body,
