@@ -7,6 +7,7 @@ import type { ChannelSetting } from "../../shared/channel-setting";
 import type { ChannelType } from "../../shared/channel-types";
 import type { HeaderRules } from "../../shared/header-override";
 import type { LimitSet } from "../../shared/limits";
+import type { MjMode } from "../../shared/midjourney";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
 import type { ChannelTrouble } from "../features/channel/auto-status";
@@ -40,6 +41,8 @@ export interface Caller {
   concurrency: number;
   budget_day?: number;
   budget_month?: number;
+  /** How fast the token's drawing jobs are wanted; absent = nobody says. */
+  mj_mode?: MjMode;
   /** The user's own; absent when he has none. */
   user_limits?: LimitSet;
   lang: Lang;
