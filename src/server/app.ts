@@ -188,7 +188,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), { parse: "none" });
 
   for (const method of METHODS) {
-    for (const path of ["/v1/*", "/v1beta/*", "/dashboard/*"]) {
+    for (const path of ["/v1/*", "/v1beta/*", "/dashboard/*", "/suno/*", "/mj/*", "/:mode/mj/*", "/kling/*", "/jimeng", "/jimeng/*"]) {
       app.route(method, path, ({ request, server }) => {
         // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite them.
         const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;

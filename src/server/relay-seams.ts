@@ -9,6 +9,9 @@ import { sensitiveWords } from "./features/option/sensitive-words";
 import { fundsOf } from "./features/token/funds";
 import { createPriceBook } from "./features/pricing/price";
 import { createShelf } from "./features/stored/shelf";
+import { createTaskBook } from "./features/task/book";
+import { egressOpen } from "./lib/egress";
+import { userFetch } from "./features/option/user-fetch";
 import type { RelayOptions, Seams } from "./relay/seams";
 
 export function relaySeams(services: Services): Seams {
@@ -29,6 +32,8 @@ export function relaySeams(services: Services): Seams {
     get sensitiveWords() { return words(); },
     get stickyRouting() { return options.get("StickyRouting"); },
     get attemptBudgetMs() { return options.get("RelayAttemptBudget") * 1000; },
+    get drawing() { return options.get("DrawingEnabled"); },
+    get tasks() { return options.get("TaskEnabled"); },
     get balanceUnit() { return options.get("DisplayInCurrencyEnabled") ? options.get("QuotaPerUnit") : 1; },
     maxBodyBytes: env.WEIR_MAX_BODY_MB * 1024 * 1024,
   };
@@ -40,6 +45,8 @@ export function relaySeams(services: Services): Seams {
     funds: (caller) => fundsOf(services, caller),
     limits: createLimits({ ...services, spend: createSpendBook(services) }),
     shelf: createShelf(services),
+    tasks: createTaskBook(services),
+    openAddress: (address, request) => egressOpen(address, { ...request, ...userFetch(services) }),
     channelFailed: channelWatch(services),
     get keepContent() { return options.get("LogContentEnabled") ? keepContent : undefined; },
     recordFailure: (log) => recordFailure(services, log),

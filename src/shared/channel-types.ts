@@ -390,6 +390,7 @@ export const channelTypes = [
 type Entries = (typeof channelTypes)[number];
 /** The numbers of the known channel types. */
 export type ChannelTypeId = Entries["id"];
+export type ChannelTypeKey = Entries["key"];
 /** The keys of the types that need a provider file: a record over it makes the compiler demand the files. */
 export type CustomProviderKey = Extract<Entries, { custom: true }>["key"];
 

@@ -15,6 +15,7 @@ import type { CallLedger, CallLog } from "../features/wallet/ledger";
 import type { KeepContent } from "./content";
 import type { Limits } from "./limits";
 import type { Shelf } from "./stored/shelf";
+import type { TaskBook } from "./tasks/task";
 
 /** Who calls, after authentication. */
 export interface Caller {
@@ -126,6 +127,13 @@ export interface Seams {
   limits: Limits;
   /** What callers left behind. */
   shelf: Shelf;
+  /** Jobs that take minutes. */
+  tasks: TaskBook;
+  /**
+   * Opens an address that a vendor named, under the egress rule (lib/egress.ts); the body is not read. Throws AppError
+   * address_forbidden, and what fetch and DNS throw.
+   */
+  openAddress(address: string, request: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response>;
   /** Told of every failed attempt: the channel may have to be disabled. Answers at once and never throws. */
   channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
   /** Options the relay reads, by value at the time of the call. */
@@ -154,6 +162,9 @@ export interface RelayOptions {
   /** Conversations return to the channel that served them last. */
   readonly stickyRouting?: boolean;
   readonly maxBodyBytes: number;
+  /** Drawing jobs, and the other ones, are taken. */
+  readonly drawing: boolean;
+  readonly tasks: boolean;
   /** Units of what balances are shown in: QuotaPerUnit for dollars, else 1. */
   readonly balanceUnit: number;
 }
