@@ -9,6 +9,7 @@ import { sensitiveWords } from "./features/option/sensitive-words";
 import { fundsOf } from "./features/token/funds";
 import { createPriceBook } from "./features/pricing/price";
 import { createShelf } from "./features/stored/shelf";
+import { vendorRules } from "./features/option/vendor-rules";
 import type { RelayOptions, Seams } from "./relay/seams";
 
 export function relaySeams(services: Services): Seams {
@@ -27,6 +28,8 @@ export function relaySeams(services: Services): Seams {
     get idleTimeoutMs() { return options.get("RelayIdleTimeout") * 1000; },
     get totalTimeoutMs() { return options.get("RelayTotalTimeout") * 1000; },
     get sensitiveWords() { return words(); },
+    get maskSensitive() { return !options.get("StopOnSensitiveEnabled"); },
+    vendorRules: vendorRules(options),
     get stickyRouting() { return options.get("StickyRouting"); },
     get attemptBudgetMs() { return options.get("RelayAttemptBudget") * 1000; },
     get balanceUnit() { return options.get("DisplayInCurrencyEnabled") ? options.get("QuotaPerUnit") : 1; },
