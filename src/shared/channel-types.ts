@@ -185,7 +185,7 @@ export const channelTypes = [
   }),
   provider({
     id: 24, key: "gemini", name: "Google Gemini", logo: "gemini", dialect: "gemini", custom: true,
-    auth: "x-goog-api-key", base_url: "https://generativelanguage.googleapis.com", models: models.gemini,
+    auth: "x-goog-api-key", base_url: "https://generativelanguage.googleapis.com", models: models.gemini, api_version: "v1beta",
     operations: ["chat", "embeddings", "images"], fetch_models: { path: "/v1beta/models", shape: "gemini" },
   }),
   provider({

@@ -248,8 +248,21 @@ export const toolPrices: Readonly<Record<string, number>> = {
   "web_search_preview:gpt-4o*": 25,
   "web_search_preview:gpt-4.1*": 25,
   file_search: 2.5,
+  code_interpreter: 30,
   google_search: 14,
 };
+
+/**
+ * Chat models that search the web at every call and do not count it, with the tool's price that they cost besides their tokens
+ * (openai.com/api/pricing: search-preview models by the older tool's price; November 2026).
+ */
+const searchingModels: readonly (readonly [models: RegExp, tool: string])[] = [
+  [/^gpt-[\w.-]*-search-preview/, "web_search_preview"],
+  [/^gpt-[\w.-]*-search-api/, "web_search"],
+];
+
+/** The tool that a call of the model runs whatever it says; undefined for most. */
+export const ownToolOf = (model: string): string | undefined => searchingModels.find(([models]) => models.test(model))?.[1];
 
 const tier = (over: number): ContextTiers => [{ over, input: 2, output: 1.5 }];
 
