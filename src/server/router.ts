@@ -7,6 +7,7 @@ import { demoRouter } from "./features/demo/router";
 import { groupRouter } from "./features/group/router";
 import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
+import { midjourneyRouter } from "./features/midjourney/router";
 import { noticeRouter } from "./features/notice/router";
 import { optionRouter } from "./features/option/router";
 import { orderRouter } from "./features/order/router";
@@ -14,6 +15,7 @@ import { pricingRouter } from "./features/pricing/router";
 import { redemptionRouter } from "./features/redemption/router";
 import { setupRouter } from "./features/setup/router";
 import { statusRouter } from "./features/status/router";
+import { taskRouter } from "./features/task/router";
 import { tokenRouter } from "./features/token/router";
 import { userRouter } from "./features/user/router";
 import { createCallerFactory, router } from "./http/trpc";
@@ -27,6 +29,7 @@ export const appRouter = router({
   group: groupRouter,
   invite: inviteRouter,
   log: logRouter,
+  midjourney: midjourneyRouter,
   notice: noticeRouter,
   option: optionRouter,
   order: orderRouter,
@@ -34,6 +37,7 @@ export const appRouter = router({
   redemption: redemptionRouter,
   setup: setupRouter,
   status: statusRouter,
+  task: taskRouter,
   token: tokenRouter,
   user: userRouter,
 });
