@@ -20,6 +20,8 @@ import { msg } from "@lingui/core/macro";
 import {
   ChartColumn, History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Settings, Tags, Ticket, Users,
   UserCog, Wallet, Waypoints,
+  ChartColumn, History, KeyRound, ListTodo, type LucideIcon, MessageCircle, MessagesSquare, Palette, ScrollText, Settings, Tags,
+  Ticket, Users, Wallet, Waypoints,
 } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
@@ -158,6 +160,24 @@ export const routes: readonly ConsoleRoute[] = [
     flag: "enable_data_export",
     goKey: "d",
     page: lazyPage(() => import("./features/dashboard/dashboard-page")),
+  },
+  {
+    path: "/midjourney",
+    title: msg`绘图`,
+    access: "user",
+    nav: { group: "use", icon: Palette },
+    flag: "enable_drawing",
+    goKey: "m",
+    page: lazyPage(() => import("./features/midjourney/midjourney-page")),
+  },
+  {
+    path: "/task",
+    title: msg`异步任务`,
+    access: "user",
+    nav: { group: "use", icon: ListTodo },
+    flag: "enable_task",
+    goKey: "a",
+    page: lazyPage(() => import("./features/task/task-page")),
   },
   {
     path: "/topup",

@@ -22,6 +22,8 @@ export interface PublicStatus {
   enable_drawing: boolean;
   enable_task: boolean;
   enable_data_export: boolean;
+  /** Drawing jobs may call back; without it results arrive later. */
+  mj_notify_enabled: boolean;
   /** New tokens begin with the group "auto". */
   default_use_auto_group: boolean;
   chats: Record<string, string>[];
