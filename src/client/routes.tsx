@@ -18,10 +18,8 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import {
-  ChartColumn, History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Settings, Tags, Ticket, Users,
-  UserCog, Wallet, Waypoints,
-  ChartColumn, History, KeyRound, ListTodo, type LucideIcon, MessageCircle, MessagesSquare, Palette, ScrollText, Settings, Tags,
-  Ticket, Users, Wallet, Waypoints,
+  ChartColumn, History, KeyRound, ListTodo, type LucideIcon, MessageCircle, MessagesSquare, Palette, ScrollText, Settings,
+  Tags, Ticket, UserCog, Users, Wallet, Waypoints,
 } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
