@@ -110,8 +110,12 @@ export interface TaskWatcher {
   poll(tasks: readonly Task[], channel: PoolChannel, tools: TaskTools): Promise<ReadonlyMap<string, TaskReport>>;
   /** Whether a SUCCESS carries what was asked for. One that does not is a failure, and refunded. */
   hasResult(task: Pick<Task, "action" | "data" | "state">): boolean;
-  /** Files of a finished job, in order; absent: it makes none. */
-  files?(task: Task, channel: PoolChannel | undefined, tools: Pick<TaskTools, "token" | "now">): readonly ResultFile[] | Promise<readonly ResultFile[]>;
+  /**
+   * Files of a finished job, in order; absent: it makes none. `channel` and `tools` are undefined when the channel is gone.
+   * `half_done`: asked for those of a job that runs as well.
+   */
+  files?(task: Task, channel: PoolChannel | undefined, tools: TaskTools | undefined): readonly ResultFile[] | Promise<readonly ResultFile[]>;
+  readonly half_done?: boolean;
   /** Who wants to be told that the job has changed, and in which words. */
   hook?(task: Task, seams: Pick<Seams, "option" | "now">): { url: string; body: JsonObject } | undefined;
   /** Stops a job, where the vendor can: what it is then. Throws Failed. */

@@ -115,13 +115,13 @@ async function told({ request }: Pick<OpenVisit, "request">): Promise<JsonObject
   return isObject(body) ? body : fail("bad_json");
 }
 
-const told_id = ({ id }: JsonObject): string => (typeof id === "string" || typeof id === "number" ? String(id) : "");
+const idIn = ({ id }: JsonObject): string => (typeof id === "string" || typeof id === "number" ? String(id) : "");
 const heard = ({ door }: OpenVisit): Response => door.json(JSON.stringify({ code: MJ_CODE.submitted, description: "ok" }));
 
 /** The hook that a submit named: the id in it is known to the job's owner and its vendor alone. */
 const hookDoor = ({ id = "" }: Params): OpenAnswer => async (visit) => {
   const { tasks } = visit.engine.seams;
-  const upstream_id = told_id(await told(visit));
+  const upstream_id = idIn(await told(visit));
   const task = await tasks.anybodys(midjourney.platform, id);
   if (!task || task.upstream_id === "" || task.upstream_id !== upstream_id) fail("task_not_found");
   await tasks.nudge([task.channel_id], task.upstream_id);
@@ -134,7 +134,7 @@ const hasKey = (channel: PoolChannel, key: string): boolean => channel.key === k
 const notifyDoor = (): OpenAnswer => async (visit) => {
   const { pool, tasks } = visit.engine.seams;
   const key = presentedKey(visit.request) ?? "";
-  const upstream_id = told_id(await told(visit));
+  const upstream_id = idIn(await told(visit));
   const channels = key === "" ? [] : pool.all().filter((channel) => midjourney.types.some((type) => type === channel.type.key) && hasKey(channel, key));
   if (channels.length === 0) fail("token_invalid");
   if (upstream_id !== "") await tasks.nudge(channels.map((channel) => channel.id), upstream_id);

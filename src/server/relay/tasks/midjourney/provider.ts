@@ -139,7 +139,7 @@ function files({ data }: Pick<Task, "data">): ResultFile[] {
   ];
 }
 
-export const midjourney: TaskProvider<MjInput> = {
+export const midjourney = {
   platform: "mj",
   types: ["midjourney", "midjourney-plus"],
   poll_ms: 15_000,
@@ -149,9 +149,10 @@ export const midjourney: TaskProvider<MjInput> = {
   poll,
   hasResult: ({ action, data }) => !leavesFile(action) || files({ data }).length > 0,
   files,
+  half_done: true,
   hook(task, { option, now }) {
     const { notify_hook: url, server } = task.state.own;
     if (typeof url !== "string" || typeof server !== "string") return undefined;
     return { url, body: shownTask(task, { server: option.midjourney.forwardUrl ? server : undefined, now: now() }) };
   },
-};
+} as const satisfies TaskProvider<MjInput>;
