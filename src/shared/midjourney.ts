@@ -91,6 +91,7 @@ export const mjText = ({ task }: Pick<MjData, "task">, name: string): string => 
 };
 
 export const MJ_IMAGE_PATH = "/mj/image/";
+export const MJ_NOTIFY_PATH = "/mj/notify/";
 export const MJ_VIDEO_PATH = "/mj/video/";
 
 /**

@@ -248,6 +248,7 @@ export async function createChannelPool(
   return {
     candidates: (group, model) => current.index.get(group)?.get(model) ?? EMPTY,
     byId: (id) => current.entries.get(id),
+    all: () => [...current.entries.values()].map(({ channel }) => channel),
     inGroup: (group) => [...current.entries.values()].flatMap(({ channel, enabled }) => (enabled && channel.groups.has(group) ? [channel] : [])),
     models: (group) => current.models(group),
     enabledModels: () => current.models("*"),

@@ -199,11 +199,12 @@ export function createTaskBook(services: Needs): TaskBook {
       return rows.map(taskOf);
     },
 
-    async nudge(platforms, upstream_id) {
+    async nudge(channel_ids, upstream_id) {
+      if (channel_ids.length === 0) return;
       await db.q
         .update(t)
         .set({ next_poll_at_ms: now() })
-        .where(and(eq(t.upstream_id, upstream_id), inArray(t.platform, [...platforms]), notInArray(t.status, ["NOT_START", ...FINAL_STATUSES])));
+        .where(and(inArray(t.channel_id, [...channel_ids]), eq(t.upstream_id, upstream_id), notInArray(t.status, ["NOT_START", ...FINAL_STATUSES])));
     },
   };
 }

@@ -3,15 +3,15 @@
  * github.com/novicezk/midjourney-proxy docs/api.md, github.com/litter-coder/midjourney-proxy-plus docs/api.md, read November
  * 2026; facts/compatibility.md 7.1.
  */
-import { MJ_CODE, type MjAction, type MjData, readMjData, WINDOW_ACTIONS } from "../../../../shared/midjourney";
+import { MJ_CODE, MJ_NOTIFY_PATH, type MjAction, type MjData, readMjData, WINDOW_ACTIONS } from "../../../../shared/midjourney";
 import { Failed } from "../../failed";
 import { type Failure, type FailureClass, failureOf } from "../../failures";
-import { isObject, type JsonObject } from "../../json";
 import type { PoolChannel } from "../../seams";
 import type { Accepted, Job, ResultFile, TaskProvider, TaskReport, TaskTools } from "../provider";
 import type { Task } from "../task";
 import { filmsOf, isAccepted, leavesFile, pictureOf, readSubmitAnswer, readTask, type SubmitAnswer, type TaskAnswer } from "./answer";
 import type { MjJob } from "./submit";
+import { shownTask } from "./view";
 
 const HOUR_MS = 3_600_000;
 /** Jobs of one question. */
@@ -23,6 +23,8 @@ export interface MjInput extends MjJob {
   path: string;
   /** The segment before /mj, "" = none. */
   segment: string;
+  /** Our own address as the caller knows it, without a trailing slash. */
+  server: string;
 }
 
 /** The headers of every request to such a channel. */
@@ -63,8 +65,8 @@ function refused(answer: SubmitAnswer, follows: boolean): Failed {
   return new Failed(failure);
 }
 
-/** What the vendor says of a job. */
-function reportOf(answer: TaskAnswer, data: MjData): TaskReport | undefined {
+/** What the vendor says of a job. A window and what fills it in are one job to the vendor: what each was answered stays. */
+function reportOf(answer: TaskAnswer): TaskReport | undefined {
   const { status, progress, fail_reason, start_time_ms, finish_time_ms, raw } = answer;
   if (!status) return undefined;
   return {
@@ -73,52 +75,49 @@ function reportOf(answer: TaskAnswer, data: MjData): TaskReport | undefined {
     ...(status === "FAILURE" && { fail_reason: fail_reason === "" ? "FAILURE" : fail_reason }),
     ...(start_time_ms > 0 && { start_time_ms }),
     ...(finish_time_ms > 0 && { finish_time_ms }),
-    data: { ...data, task: raw } satisfies MjData,
+    merge: { task: raw } satisfies Partial<MjData>,
   };
 }
 
 /** Where a job stands by the answer to its submit alone. */
-function firstReport(answer: SubmitAnswer, data: MjData, action: MjAction): TaskReport | undefined {
-  if (action === "UPLOAD") return { status: "SUCCESS", percent: 100, data };
+function firstReport(answer: SubmitAnswer, action: MjAction): TaskReport | undefined {
+  if (action === "UPLOAD") return { status: "SUCCESS" };
   if (answer.code !== MJ_CODE.existed) return undefined;
   // The picture exists already: an upscale that was made before.
   const { status, imageUrl } = answer.properties;
   const known = readTask({ id: answer.upstream_id, status, imageUrl, progress: "100%" });
-  if (known?.status === "SUCCESS" && known.file !== "") return reportOf(known, data);
-  return WINDOW_ACTIONS.has(action) ? { status: "MODAL", data } : undefined;
+  if (known?.status === "SUCCESS" && known.file !== "") return reportOf(known);
+  return WINDOW_ACTIONS.has(action) ? { status: "MODAL" } : undefined;
 }
 
 async function submit({ channel, input, task_id, parent }: Job<MjInput>, tools: TaskTools): Promise<Accepted> {
   const url = mjUrl(channel, input.path, input.segment);
-  const body = input.body(parent?.upstream_id ?? "");
-  const hook = input.callback && input.callback(task_id);
-  const said = await tools.json({
-    method: "POST", url, headers: mjHeaders(channel), body: hook === undefined ? body : { ...body, notifyHook: hook }, readError: () => undefined,
-  });
+  const asked = input.body(parent?.upstream_id ?? "");
+  // The vendor tells us, and we tell the caller: its ids and addresses are not his.
+  const body = input.notify_hook === "" ? asked : { ...asked, notifyHook: `${input.server}${MJ_NOTIFY_PATH}${task_id}` };
+  const said = await tools.json({ method: "POST", url, headers: mjHeaders(channel), body, readError: () => undefined });
   const answer = readSubmitAnswer(said);
   if (!answer) throw new Failed(failureOf("malformed", 200));
   const { action } = input;
   if (!isAccepted(answer, action)) throw refused(answer, input.parent_id !== "");
   const { code, description, properties, raw } = answer;
   const data: MjData = { code, description, properties, ...(Array.isArray(raw.result) && { result: raw.result }) };
-  const report = firstReport(answer, data, action);
+  const report = firstReport(answer, action);
   return {
     // An upload has no job upstream.
     upstream_id: answer.upstream_id === "" ? task_id : answer.upstream_id,
     data,
-    ...(input.notify_hook !== "" && { own: { notify_hook: input.notify_hook } }),
+    ...(input.notify_hook !== "" && { own: { notify_hook: input.notify_hook, server: input.server } }),
     ...(report && { report }),
   };
 }
 
 /** What a list of task objects says of jobs: upstream id -> report. */
-export function reportsOf(answer: unknown, tasks: readonly Task[]): Map<string, TaskReport> {
-  const data = new Map(tasks.map((task) => [task.upstream_id, readMjData(task.data)]));
+export function reportsOf(answer: readonly unknown[]): Map<string, TaskReport> {
   const reports = new Map<string, TaskReport>();
-  for (const item of Array.isArray(answer) ? answer : []) {
+  for (const item of answer) {
     const known = readTask(item);
-    const kept = known && data.get(known.upstream_id);
-    const report = kept && reportOf(known, kept);
+    const report = known && reportOf(known);
     if (report) reports.set(known.upstream_id, report);
   }
   return reports;
@@ -126,7 +125,7 @@ export function reportsOf(answer: unknown, tasks: readonly Task[]): Map<string, 
 
 async function poll(tasks: readonly Task[], channel: PoolChannel, tools: TaskTools): Promise<ReadonlyMap<string, TaskReport>> {
   const body = { ids: tasks.map(({ upstream_id }) => upstream_id) };
-  return reportsOf(await tools.json({ method: "POST", url: mjUrl(channel, "/task/list-by-condition"), headers: mjHeaders(channel), body, list: true }), tasks);
+  return reportsOf(await tools.list({ method: "POST", url: mjUrl(channel, "/task/list-by-condition"), headers: mjHeaders(channel), body }));
 }
 
 /** The picture first, then the films. Their addresses are public. */
@@ -140,7 +139,7 @@ function files({ data }: Pick<Task, "data">): ResultFile[] {
   ];
 }
 
-export const midjourney: TaskProvider<MjInput> = {
+export const midjourney = {
   platform: "mj",
   types: ["midjourney", "midjourney-plus"],
   poll_ms: 15_000,
@@ -150,7 +149,10 @@ export const midjourney: TaskProvider<MjInput> = {
   poll,
   hasResult: ({ action, data }) => !leavesFile(action) || files({ data }).length > 0,
   files,
-};
-
-/** The body of a question's answer {code, description, result}, as it came. */
-export const seedOf = (answer: unknown): JsonObject | undefined => (isObject(answer) && typeof answer.code === "number" ? answer : undefined);
+  half_done: true,
+  hook(task, { option, now }) {
+    const { notify_hook: url, server } = task.state.own;
+    if (typeof url !== "string" || typeof server !== "string") return undefined;
+    return { url, body: shownTask(task, { server: option.midjourney.forwardUrl ? server : undefined, now: now() }) };
+  },
+} as const satisfies TaskProvider<MjInput>;
