@@ -108,6 +108,12 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/auth/login-page")),
   },
   {
+    path: "/oauth/:provider",
+    title: msg`第三方登录`,
+    access: "public",
+    page: lazyPage(() => import("./features/identity/oauth-page")),
+  },
+  {
     path: "/setup",
     title: msg`初始化`,
     access: "public",

@@ -2,12 +2,12 @@
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { Elysia } from "elysia";
 import { AppError } from "../shared/errors";
+import { TELEGRAM_ORIGIN } from "../shared/identity";
 import type { Lang } from "../shared/text";
 import { callbackDoors } from "./callbacks";
 import type { ClientFiles } from "./client-files";
 import type { Ctx, Services } from "./context";
 import { createDemoUpstream } from "./features/demo/upstream";
-import { telegramBindDoor } from "./features/identity/telegram-door";
 import { logExport } from "./features/log/export";
 import { logOfKey } from "./features/log/own-key";
 import { paymentOrigins } from "./features/order/service";
@@ -158,7 +158,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       }, { parse: "none" });
     }
   }
-  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail, telegramBindDoor];
+  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail];
   for (const door of plain) {
     const path = door.line.slice("GET ".length);
     for (const spelling of [path, `${path}/`]) {
@@ -212,7 +212,8 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   app.get("/docs", () => new Response(null, { status: 302, headers: { location: "/docs/index.html" } }));
   const page = ({ request }: { request: Request }): Response => {
     const { options } = services;
-    const frames = frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats"));
+    const telegram = options.get("TelegramOAuthEnabled") ? [TELEGRAM_ORIGIN] : [];
+    const frames = [...frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats")), ...telegram];
     return files(request, consoleHeaders(frames, paymentOrigins(services)));
   };
   app.get("/*", page);

@@ -56,7 +56,7 @@ export const errors = {
   username_taken: fact(400, "caller", "用户名已被使用", "This username is already in use"),
 
   // Sign-in elsewhere
-  identity_provider_unknown: fact(404, "caller", "不支持的登录方式", "There is no such way to sign in", 404),
+  identity_provider_unknown: fact(404, "caller", "不支持的登录方式", "There is no such way to sign in"),
   identity_provider_off: fact(403, "operator", "管理员未开启通过 {provider} 登录", "Sign-in by {provider} has not been enabled by the administrator"),
   identity_state_wrong: fact(403, "caller", "登录请求已失效，或不是从此浏览器发起的，请重试", "This sign-in has expired or was begun in another browser; please try again", 403),
   identity_refused: fact(403, "caller", "{provider} 未授权：{detail}", "{provider} has not authorised this: {detail}"),

@@ -30,6 +30,9 @@ interface ProviderFact {
   readonly prefix: string;
 }
 
+/** Whose frame the Telegram button is. */
+export const TELEGRAM_ORIGIN = "https://oauth.telegram.org";
+
 const name = (text: string): Text => ({ zh: text, en: text });
 
 export const IDENTITY_PROVIDERS = {
@@ -69,7 +72,6 @@ const aff = z.string().max(64).optional();
 export const stateInput = z.object({ aff, provider: redirectProvider.optional() });
 
 export const callbackInput = z.object({
-  provider: redirectProvider,
   code: z.string().max(2048).default(""),
   state: z.string().max(100).default(""),
   /** RFC 9207, where the provider sends it. */
@@ -82,16 +84,19 @@ export const wechatInput = z.object({ code: z.string({ error: "wechat_code_missi
 
 /** The widget's own fields (core.telegram.org/widgets/login); `lang` and others that front-ends add are dropped. */
 export const telegramInput = z.object({
-  id: z.coerce.string().max(32),
+  id: z.coerce.string().max(32).default(""),
   first_name: z.string().max(400).optional(),
   last_name: z.string().max(400).optional(),
   username: z.string().max(100).optional(),
   photo_url: z.string().max(2000).optional(),
-  auth_date: z.coerce.string().max(20),
+  auth_date: z.coerce.string().max(20).default(""),
   hash: z.string().max(128).default(""),
   aff,
 });
 export type TelegramFields = z.output<typeof telegramInput>;
+
+/** Bound by the widget's own navigation, which sends no user-id header: then the state of a signed-in page says whose it is. */
+export const telegramBindInput = telegramInput.extend({ state: z.string().max(100).default("") });
 
 export const unbindInput = z.object({ provider });
 

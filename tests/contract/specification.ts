@@ -68,15 +68,18 @@ export const CALLS: readonly Call[] = [
   call("POST /api/user/manage", "admin", 2),
 
   // Third parties
-  call("GET /api/oauth/state", "public", 5),
-  call("GET /api/oauth/github", "public", 5),
-  call("GET /api/oauth/linuxdo", "public", 5),
-  call("GET /api/oauth/oidc", "public", 5),
-  call("GET /api/oauth/wechat", "public", 5),
-  call("GET /api/oauth/wechat/bind", "user", 5),
+  call("GET /api/oauth/state", "public", 2),
+  call("GET /api/oauth/github", "public", 2),
+  call("GET /api/oauth/linuxdo", "public", 2),
+  call("GET /api/oauth/oidc", "public", 2),
+  call("GET /api/oauth/wechat", "public", 2),
+  call("GET /api/oauth/wechat/bind", "user", 2),
   call("GET /api/oauth/email/bind", "user", 5),
-  call("GET /api/oauth/telegram/login", "public", 5),
-  call("GET /api/oauth/telegram/bind", "user", 5),
+  call("GET /api/oauth/telegram/login", "public", 2),
+  call("GET /api/oauth/telegram/bind", "user", 2),
+  // Beyond the specification (D-70).
+  call("GET /api/user/oauth/bindings", "user", 2),
+  call("DELETE /api/user/oauth/bindings/{provider}", "user", 2),
 
   // Groups, models, options
   call("GET /api/group/", "admin", 2),

@@ -174,7 +174,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     expect((await browser.get(`/api/oauth/github?error=access_denied&state=${String(body.data)}`)).body).toMatchObject({ success: false, message: "GitHub 未授权：access_denied" });
     const { body: next } = await browser.get("/api/oauth/state?provider=github");
     expect((await browser.get(`/api/oauth/github?code=wrong&state=${String(next.data)}`)).body.message).toContain("bad_verification_code");
-    expect((await browser.get("/api/oauth/nobody?code=x&state=y")).body).toMatchObject({ code: "identity_provider_unknown" });
+    expect((await browser.get("/api/oauth/nobody?code=x&state=y")).body).toMatchObject({ code: "not_found" });
   });
 
   test("what begins on a signed-in page binds to that account and to no other; a bound identity is refused elsewhere; unbinding spares the last way in", async () => {

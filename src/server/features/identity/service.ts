@@ -2,16 +2,17 @@
  * Signing in elsewhere. Whoever comes back from a provider must bring the state that this browser was given: so nobody can be
  * signed in, or get an identity bound, by a link that somebody else prepared.
  */
+import { eq } from "drizzle-orm";
 import * as oauth from "oauth4webapi";
 import * as z from "zod";
 import { AppError, fail } from "../../../shared/errors";
-import { callbackPath, type callbackInput, type IdentityProvider, isRedirectProvider, type RedirectProvider, type stateInput, type TelegramFields } from "../../../shared/identity";
+import { callbackPath, type callbackInput, type IdentityProvider, isRedirectProvider, type RedirectProvider, type stateInput, type telegramBindInput, type TelegramFields } from "../../../shared/identity";
 import type { Ctx, UserCtx } from "../../context";
 import { siteOf } from "../../http/site";
 import { signedIn } from "../../http/trpc";
 import { ResponseTooLarge } from "../../lib/egress";
 import { randomText } from "../../lib/secrets";
-import { ROLE } from "../../../shared/roles";
+import { ROLE, USER_STATUS } from "../../../shared/roles";
 import { signIn, type SignInAnswer } from "../auth/sign-in";
 import { issueTicket, takeTicket } from "../auth/tickets";
 import { accountOf, bindIdentity, isOn, providerName } from "./account";
@@ -58,7 +59,7 @@ export async function beginSignIn(ctx: Ctx, { aff, provider }: z.output<typeof s
 }
 
 /** Back from the provider: signs in, or binds (`message: "bind"`) when it began on a signed-in page. */
-export async function finishSignIn(ctx: Ctx, { provider, code, state, iss, error }: z.output<typeof callbackInput>): Promise<{ data: SignInAnswer } | { message: "bind" }> {
+export async function finishSignIn(ctx: Ctx, provider: RedirectProvider, { code, state, iss, error }: z.output<typeof callbackInput>): Promise<{ data: SignInAnswer } | { message: "bind" }> {
   mustBeOn(ctx, provider);
   const begun = await takeTicket(ctx, "oauth", state, remembered);
   if (!begun || (begun.provider !== undefined && begun.provider !== provider)) return fail("identity_state_wrong");
@@ -96,14 +97,23 @@ export async function telegramSignIn(ctx: Ctx, { aff, ...fields }: TelegramField
   return signInAs(ctx, "telegram", await telegramPerson(ctx, fields), aff);
 }
 
-export async function telegramBind(ctx: UserCtx, fields: TelegramFields): Promise<void> {
+/** Called by the console with its headers; or reached by the widget's own navigation, which sends none (checklist D-65, D-66). */
+export async function telegramBind(ctx: Ctx, { state, ...fields }: z.output<typeof telegramBindInput>): Promise<{ location: string }> {
+  const user = await whose(ctx, state);
   mustBeOn(ctx, "telegram");
-  await bindIdentity(ctx, "telegram", await telegramPerson(ctx, fields));
+  await bindIdentity(user, "telegram", await telegramPerson(ctx, fields));
+  return { location: "/setting?tab=personal" };
 }
 
-/** Whose page a state without a provider was given to; for a widget that comes back by navigation, without the user-id header. */
-export async function beganBy(ctx: Ctx, state: string): Promise<number | undefined> {
-  return (await takeTicket(ctx, "oauth", state, remembered))?.user_id;
+/** Who is signed in; without the user-id header the one whose page was given this state, in this browser. */
+async function whose(ctx: Ctx, state: string): Promise<UserCtx> {
+  if (ctx.actor.kind === "user" || state === "") return signedIn(ctx, ROLE.user);
+  const id = (await takeTicket(ctx, "oauth", state, remembered))?.user_id;
+  if (id === undefined) return fail("identity_state_wrong");
+  const { users } = ctx.db.t;
+  const [user] = await ctx.db.q.select().from(users).where(eq(users.id, id));
+  if (!user || user.deleted_at !== null || user.status !== USER_STATUS.active) return fail("not_signed_in");
+  return { ...ctx, actor: { kind: "user", id, username: user.username, role: user.role, group: user.group, via: "session", session_id: 0 } };
 }
 
 function mustBeOn(ctx: Ctx, provider: IdentityProvider): void {
