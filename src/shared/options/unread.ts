@@ -11,8 +11,4 @@ export const unreadOptions: ReadonlySet<string> = new Set([
   "MjForwardUrlEnabled",
   "MjModeClearEnabled",
   "MjActionCheckSuccessEnabled",
-  "EmailDomainRestrictionEnabled",
-  "EmailAliasRestrictionEnabled",
-  "EmailDomainWhitelist",
-  "TurnstileSecretKey",
 ]);
