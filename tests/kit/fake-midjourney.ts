@@ -68,7 +68,7 @@ const WINDOW = /::(?:CustomZoom|Inpaint)::/;
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-export function startFakeMidjourney({ key = "mj-secret", port = 0 }: { key?: string; port?: number } = {}): FakeMidjourney {
+export function startFakeMidjourney({ keys = ["mj-secret", "mj-second"], port = 0 }: { keys?: readonly string[]; port?: number } = {}): FakeMidjourney {
   const jobs = new Map<string, FakeJob>();
   const requests: MjRequest[] = [];
   let made = 0;
@@ -139,7 +139,7 @@ export function startFakeMidjourney({ key = "mj-secret", port = 0 }: { key?: str
       const body = isRecord(given) ? given : {};
       const presented = request.headers.get("mj-api-secret") ?? "";
       requests.push({ method: request.method, path: pathname, key: presented, body });
-      if (presented !== key) return Response.json({ code: 1, description: "unauthorized" }, { status: 401 });
+      if (!keys.includes(presented)) return Response.json({ code: 1, description: "unauthorized" }, { status: 401 });
       const submitted = request.method === "POST" ? SUBMIT.exec(pathname) : null;
       if (submitted) return submit(submitted[1] ?? submitted[2] ?? "", body);
       const asked = QUESTION.exec(pathname);

@@ -17,17 +17,21 @@ describe("answers to a submit", () => {
     expect(readSubmitAnswer({ code: 1, result: 1320098173412546 })?.upstream_id).toBe("1320098173412546");
   });
 
-  test("refusals, and an acceptance without an id, are none", () => {
-    for (const body of [banned, { code: 1 }, { code: 1, result: "" }, { code: 23, result: "1" }, { code: 3 }]) {
+  test("refusals are no acceptance, and one without an id is no answer", () => {
+    for (const body of [banned, { code: 23, result: "1" }, { code: 3 }]) {
       const answer = readSubmitAnswer(body);
       expect(answer && isAccepted(answer, "IMAGINE")).toBe(false);
+    }
+    for (const body of [{ code: 1 }, { code: 1, result: "" }, { code: 22, result: null }]) {
+      const answer = readSubmitAnswer(body);
+      expect(answer && isAccepted(answer, "IMAGINE")).toBeUndefined();
     }
   });
 
   test("an upload is taken with a list of addresses", () => {
     const answer = readSubmitAnswer({ code: 1, description: "Submit success", result: ["https://cdn.example/a.png"] });
     expect(answer && isAccepted(answer, "UPLOAD")).toBe(true);
-    expect(answer && isAccepted(answer, "IMAGINE")).toBe(false);
+    expect(answer && isAccepted(answer, "IMAGINE")).toBeUndefined();
   });
 
   test("what has no code is no answer", () => {

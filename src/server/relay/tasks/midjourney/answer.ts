@@ -34,9 +34,14 @@ export function readSubmitAnswer(body: unknown): SubmitAnswer | undefined {
   };
 }
 
-/** Whether the vendor took the job. An upload is taken with its result alone, a list of addresses. */
-export const isAccepted = ({ code, upstream_id, raw }: SubmitAnswer, action: MjAction): boolean =>
-  ACCEPTED.has(code) && (action === "UPLOAD" ? Array.isArray(raw.result) || upstream_id !== "" : upstream_id !== "");
+/**
+ * Whether the vendor took the job; undefined when it says so and names none, which nobody could ask after. An upload is taken
+ * with its result alone, a list of addresses.
+ */
+export function isAccepted({ code, upstream_id, raw }: SubmitAnswer, action: MjAction): boolean | undefined {
+  if (!ACCEPTED.has(code)) return false;
+  return upstream_id !== "" || (action === "UPLOAD" && Array.isArray(raw.result)) ? true : undefined;
+}
 
 /** Whether a job's action is one of this vendor's. */
 export const isAction = (action: string): action is MjAction => MJ_ACTIONS.some((known) => known === action);

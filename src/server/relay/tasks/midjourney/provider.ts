@@ -97,9 +97,10 @@ async function submit({ channel, input, task_id, parent }: Job<MjInput>, tools: 
   const body = input.notify_hook === "" ? asked : { ...asked, notifyHook: `${input.server}${MJ_NOTIFY_PATH}${task_id}` };
   const said = await tools.json({ method: "POST", url, headers: mjHeaders(channel), body, readError: () => undefined });
   const answer = readSubmitAnswer(said);
-  if (!answer) throw new Failed(failureOf("malformed", 200));
   const { action } = input;
-  if (!isAccepted(answer, action)) throw refused(answer, input.parent_id !== "");
+  const accepted = answer && isAccepted(answer, action);
+  if (!answer || accepted === undefined) throw new Failed(failureOf("malformed", 200));
+  if (!accepted) throw refused(answer, input.parent_id !== "");
   const { code, description, properties, raw } = answer;
   const data: MjData = { code, description, properties, ...(Array.isArray(raw.result) && { result: raw.result }) };
   const report = firstReport(answer, action);
