@@ -32,6 +32,7 @@ export function relaySeams(services: Services): Seams {
     get sensitiveWords() { return words(); },
     get stickyRouting() { return options.get("StickyRouting"); },
     get attemptBudgetMs() { return options.get("RelayAttemptBudget") * 1000; },
+    get serverAddress() { return options.get("ServerAddress"); },
     get drawing() { return options.get("DrawingEnabled"); },
     get tasks() { return options.get("TaskEnabled"); },
     get balanceUnit() { return options.get("DisplayInCurrencyEnabled") ? options.get("QuotaPerUnit") : 1; },

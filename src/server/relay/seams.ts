@@ -162,6 +162,8 @@ export interface RelayOptions {
   /** Conversations return to the channel that served them last. */
   readonly stickyRouting?: boolean;
   readonly maxBodyBytes: number;
+  /** Our own address without a trailing slash, "" = not given. */
+  readonly serverAddress: string;
   /** Drawing jobs, and the other ones, are taken. */
   readonly drawing: boolean;
   readonly tasks: boolean;

@@ -2,13 +2,15 @@
 import type { TaskPlatform } from "../../../shared/task";
 import type { TaskDoor } from "./door";
 import type { TaskWatcher } from "./provider";
+import { videoDoors } from "./video/doors";
+import { videoKind } from "./video/kind";
 
 /** Who polls, cancels and finds the files of a platform's jobs: the providers of every kind. */
-const watchers: readonly TaskWatcher[] = [];
+const watchers: readonly TaskWatcher[] = [...videoKind.providers];
 
 const byPlatform = new Map<TaskPlatform, TaskWatcher>(watchers.map((watcher) => [watcher.platform, watcher]));
 
 /** undefined: nobody knows the platform any more; its jobs end at their deadline. */
 export const watcherOf = (platform: TaskPlatform): TaskWatcher | undefined => byPlatform.get(platform);
 
-export const taskDoors: readonly TaskDoor[] = [];
+export const taskDoors: readonly TaskDoor[] = [...videoDoors];

@@ -35,7 +35,6 @@ const tokenUsage = (tokens: number, audio: boolean): Priced["usage"] => (audio ?
 
 interface Traits {
   readonly platform: TaskPlatform;
-  readonly types: readonly ChannelTypeKey[];
   /** Models that the vendor makes by this way; absent: all that the channel lists. */
   readonly models?: RegExp;
   /** Counted in tokens where the model has no price per call. */
@@ -43,6 +42,9 @@ interface Traits {
   /** Makes sound unless the caller wants none. */
   readonly sound?: RegExp;
 }
+
+/** How a vendor is asked, by the type of channel that he is behind. */
+export type Vendors = readonly [first: readonly [ChannelTypeKey, VideoVendor], ...more: (readonly [ChannelTypeKey, VideoVendor])[]];
 
 /** What the engine keeps of a video beside its row. */
 interface Own {
@@ -105,10 +107,12 @@ function usageOf({ tokens, sound }: Traits, model: string, spec: VideoSpec, coun
   return tokenUsage(counted ?? videoTokens(spec), spec.audio ?? sound?.test(model) ?? false);
 }
 
-/** The provider of a vendor. */
-export function videoProvider(traits: Traits, vendor: VideoVendor): TaskProvider<VideoAsk> {
-  const { cancel } = vendor;
+/** The provider of a vendor: how he is asked by each type of channel. */
+export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<VideoAsk> {
+  const [[, first]] = vendors;
+  const vendorOf = ({ type }: PoolChannel): VideoVendor => vendors.find(([key]) => key === type.key)?.[1] ?? first;
   const ask = async (task: Task, channel: PoolChannel, tools: TaskTools): Promise<{ answer: WireObject; report: VideoReport }> => {
+    const vendor = vendorOf(channel);
     const place: Place = { channel, model: ownOf(task).model };
     const request = await requestOf(vendor, vendor.poll(jobOf(task), place), channel, tools, (answer) => vendor.report(answer) !== undefined);
     try {
@@ -123,8 +127,9 @@ export function videoProvider(traits: Traits, vendor: VideoVendor): TaskProvider
     }
   };
   return {
-    ...traits,
-    serves: (_, model, _input, action) => (traits.models?.test(model) ?? true) && (action !== REMIX || vendor.remix !== undefined),
+    platform: traits.platform,
+    types: vendors.map(([key]) => key),
+    serves: (channel, model, _, action) => (traits.models?.test(model) ?? true) && (action !== REMIX || vendorOf(channel).remix !== undefined),
     terms(input, model, _action, parent): Terms {
       // A remix is as long and as large as what it is made of.
       const spec = parent ? specOf(parent.input) : specOf({ ...input });
@@ -132,6 +137,7 @@ export function videoProvider(traits: Traits, vendor: VideoVendor): TaskProvider
       return { usage: usageOf(traits, model, spec), times: { factors: factorsOf(asked, model, spec) }, exact: true };
     },
     async submit({ channel, model, input, action, parent }, tools) {
+      const vendor = vendorOf(channel);
       const place: Place = { channel, model };
       const call: VendorCall & { readonly kind?: string } =
         action === REMIX && parent && vendor.remix ? vendor.remix(jobOf(parent), input.prompt, place) : vendor.submit(input, place);
@@ -143,16 +149,18 @@ export function videoProvider(traits: Traits, vendor: VideoVendor): TaskProvider
     async poll([task], channel, tools) {
       if (!task) return new Map();
       const { report } = await ask(task, channel, tools);
-      return new Map([[task.upstream_id, reported(vendor, traits, task, report)]]);
+      return new Map([[task.upstream_id, reported(vendorOf(channel), traits, task, report)]]);
     },
     hasResult: (task) => ownOf(task).files.length > 0,
     async files(task, channel, tools): Promise<ResultFile[]> {
-      return filesOf(vendor, task, channel, tools, async () => (channel ? (await ask(task, channel, tools)).answer : {}));
+      return filesOf(channel ? vendorOf(channel) : first, task, channel, tools, async () => (channel ? (await ask(task, channel, tools)).answer : {}));
     },
-    ...(cancel && {
+    ...(first.cancel && {
       async cancel(task, channel, tools) {
-        const place: Place = { channel, model: ownOf(task).model };
-        await settled(tools.json(await requestOf(vendor, cancel(jobOf(task), place), channel, tools, () => false)));
+        const vendor = vendorOf(channel);
+        const call = vendor.cancel?.(jobOf(task), { channel, model: ownOf(task).model });
+        if (!call) throw new Failed(failureOf("malformed"));
+        await settled(tools.json(await requestOf(vendor, call, channel, tools, () => false)));
         return reported(vendor, traits, task, (await ask(task, channel, tools)).report);
       },
     }),
