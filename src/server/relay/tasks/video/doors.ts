@@ -15,6 +15,7 @@ import { boundaryOf } from "../../operations/multipart";
 import { listed, readPage } from "../../stored/page";
 import type { TaskDoor } from "../door";
 import { taskDialect } from "../door";
+import { filesOf, sendFile } from "../file";
 import { submitTask } from "../submit";
 import type { Task } from "../task";
 import { describeAsk, readAsk, type VideoAsk } from "./ask";
@@ -144,6 +145,21 @@ const openai = {
   },
 };
 
+/** What OpenAI can be asked for of a finished video: the file itself, and then its pictures in this order. */
+const pictures: Readonly<Record<string, number>> = { thumbnail: 0, spritesheet: 1 };
+
+/** GET /v1/videos/{id}/content, with OpenAI's `variant`. Most vendors make the video alone. */
+const content = (id: string): Aside => async (visit) => {
+  const { engine, request, door } = visit;
+  const task = await own(visit, id);
+  const variant = new URL(request.url).searchParams.get("variant") || "video";
+  if (variant === "video") return sendFile(engine, task, 0, request, door);
+  const wanted = pictures[variant] ?? fail("invalid_request", { detail: "variant" });
+  const files = await filesOf(engine, task);
+  const beside = files.flatMap(({ media }, index) => (index > 0 && media === "image" ? [index] : []));
+  return sendFile(engine, task, beside[wanted] ?? fail("task_file_missing"), request, door);
+};
+
 const generation = (id: string): Aside => async (visit) =>
   answer(visit, { code: "success", message: "", data: taskObject(await own(visit, id), server(visit)) });
 
@@ -188,6 +204,7 @@ export const videoDoors: readonly TaskDoor[] = [
   video("GET", "/v1/videos", () => openai.list),
   video("GET", "/v1/videos/{id}", ({ id = "" }) => openai.retrieve(id)),
   video("DELETE", "/v1/videos/{id}", ({ id = "" }) => openai.remove(id)),
+  video("GET", "/v1/videos/{id}/content", ({ id = "" }) => content(id)),
   video("POST", "/v1/videos/{id}/remix", ({ id = "" }) => openai.remix(id), true),
   video("POST", "/v1/video/generations", () => openai.create(), true),
   video("GET", "/v1/video/generations/{id}", ({ id = "" }) => generation(id)),

@@ -2,7 +2,7 @@
 import type { ChannelTypeKey } from "../../../../shared/channel-types";
 import type { TaskPlatform } from "../../../../shared/task";
 import { videoFactors, type VideoSpec, videoTariff, videoTokens } from "../../../../shared/video-tariffs";
-import { compact, flag, isObject, list, number, object, text } from "../../dialects/shared/json";
+import { compact, flag, isObject, list, number, text } from "../../dialects/shared/json";
 import type { WireObject } from "../../events";
 import { Failed } from "../../failed";
 import { failureOf } from "../../failures";
@@ -77,6 +77,15 @@ async function requestOf(vendor: VideoVendor, call: VendorCall, channel: PoolCha
 const headersOf = async ({ headers }: VideoVendor, channel: PoolChannel, tools: TaskTools): Promise<Record<string, string>> =>
   headers ? headers(channel, tools) : ordinary.headers(channel);
 
+/** Files are at addresses that everybody may fetch. */
+const isOpen = ({ content, locate, inline }: VideoVendor): boolean => !content && !locate && !inline;
+
+/** An answer about a job, and what it says. */
+interface Asked {
+  answer: WireObject;
+  report: VideoReport;
+}
+
 /** What became of it, in the house's words. */
 function reported(vendor: VideoVendor, traits: Traits, task: Task, report: VideoReport): TaskReport {
   if (report.status === "failed") {
@@ -90,8 +99,7 @@ function reported(vendor: VideoVendor, traits: Traits, task: Task, report: Video
   const { files, use } = report;
   const own = { ...task.state.own, files };
   // An address that needs the channel's key, or none at all, is nothing to show: the content door has the file.
-  const open = !vendor.content && !vendor.locate && !vendor.inline;
-  const data = compact({ ...(open && { url: files[0], files }), seconds: use?.seconds, resolution: use?.resolution });
+  const data = compact({ ...(isOpen(vendor) && { url: files[0], files }), seconds: use?.seconds, resolution: use?.resolution });
   return { status: "SUCCESS", own, data, ...(use && { final: pricedAt(traits, task, use) }) };
 }
 
@@ -111,7 +119,7 @@ function usageOf({ tokens, sound }: Traits, model: string, spec: VideoSpec, coun
 export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<VideoAsk> {
   const [[, first]] = vendors;
   const vendorOf = ({ type }: PoolChannel): VideoVendor => vendors.find(([key]) => key === type.key)?.[1] ?? first;
-  const ask = async (task: Task, channel: PoolChannel, tools: TaskTools): Promise<{ answer: WireObject; report: VideoReport }> => {
+  const ask = async (task: Task, channel: PoolChannel, tools: TaskTools): Promise<Asked> => {
     const vendor = vendorOf(channel);
     const place: Place = { channel, model: ownOf(task).model };
     const request = await requestOf(vendor, vendor.poll(jobOf(task), place), channel, tools, (answer) => vendor.report(answer) !== undefined);
@@ -153,7 +161,9 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
     },
     hasResult: (task) => ownOf(task).files.length > 0,
     async files(task, channel, tools): Promise<ResultFile[]> {
-      return filesOf(channel ? vendorOf(channel) : first, task, channel, tools, async () => (channel ? (await ask(task, channel, tools)).answer : {}));
+      if (channel && tools) return filesAt(vendorOf(channel), task, { channel, model: ownOf(task).model }, tools, () => ask(task, channel, tools));
+      // What is at the channel alone went with it.
+      return isOpen(first) ? ownOf(task).files.map(open) : [];
     },
     ...(first.cancel && {
       async cancel(task, channel, tools) {
@@ -187,34 +197,38 @@ async function settled(errand: Promise<unknown>): Promise<void> {
   }
 }
 
-async function filesOf(
-  vendor: VideoVendor, task: Task, channel: PoolChannel | undefined, tools: TaskTools, answer: () => Promise<WireObject>, variant = "video",
-): Promise<ResultFile[]> {
-  const { files, model } = ownOf(task);
-  const media = (url: string): ResultFile["media"] => (/\.(?:png|jpe?g|webp)(?:\?|$)/i.test(url) ? "image" : "video");
-  if (!vendor.content && !vendor.locate && !vendor.inline) return files.map((url) => ({ url, from: "public", media: media(url) }));
-  // What is at the channel alone went with it.
-  if (!channel) return [];
-  const place: Place = { channel, model };
-  const found: ResultFile[] = [];
-  for (const file of files) {
-    if (vendor.inline) {
-      found.push({
-        from: "answer",
-        media: "video",
-        async read() {
-          const inline = vendor.inline?.(await answer());
-          return inline && { type: inline.type, bytes: Buffer.from(inline.base64, "base64") };
-        },
-      });
-    } else if (vendor.content) {
-      const call = vendor.content(jobOf(task), file, place, variant);
-      found.push({ url: call.url, from: "channel", headers: await headersOf(vendor, channel, tools), media: variant === "video" ? "video" : "image" });
-    } else if (vendor.locate) {
-      const { call, read } = vendor.locate;
-      const url = read(object(await tools.json(await requestOf(vendor, call(file, place), channel, tools, () => false))));
-      if (url !== undefined) found.push({ url, from: "public", media: "video" });
-    }
+/** What a file is, as far as its address tells. */
+const mediaOf = (address: string): ResultFile["media"] => (/\.(?:png|jpe?g|webp)(?:\?|$)/i.test(address) ? "image" : "video");
+const open = (url: string): ResultFile => ({ url, from: "public", media: mediaOf(url) });
+
+/** Files of a finished job where the channel is there to be asked. `again` asks for the job once more. */
+async function filesAt(vendor: VideoVendor, task: Task, place: Place, tools: TaskTools, again: () => Promise<Asked>): Promise<ResultFile[]> {
+  const { files } = ownOf(task);
+  const { content, locate, inline, link_seconds = 0 } = vendor;
+  if (inline) {
+    return files.map(() => ({
+      from: "answer",
+      media: "video",
+      async read() {
+        const found = inline((await again()).answer);
+        return found && { type: found.type, bytes: Buffer.from(found.base64, "base64") };
+      },
+    }));
   }
-  return found;
+  if (content) {
+    const headers = await headersOf(vendor, place.channel, tools);
+    return files.flatMap((file) => content(jobOf(task), file, place).map(({ url, media }): ResultFile => ({ url, from: "channel", headers, media })));
+  }
+  if (locate) {
+    const found = await Promise.all(files.map(async (file) => {
+      const request = await requestOf(vendor, locate.call(file, place), place.channel, tools, () => false);
+      return locate.read(await tools.json(request));
+    }));
+    return found.flatMap((url) => (url === undefined ? [] : [open(url)]));
+  }
+  if (link_seconds > 0 && tools.now() - task.finish_time_ms > link_seconds * 1000) {
+    const { report } = await again();
+    if (report.status === "succeeded" && report.files.length > 0) return report.files.map(open);
+  }
+  return files.map(open);
 }

@@ -1,0 +1,6 @@
+/** Every door to jobs, for the relay's route table. */
+import type { TaskDoor } from "./door";
+import { sunoDoors } from "./suno/doors";
+import { videoDoors } from "./video/doors";
+
+export const taskDoors: readonly TaskDoor[] = [...sunoDoors, ...videoDoors];
