@@ -4,7 +4,7 @@
  * replaces; the multipliers apply to his prices as well. Vendors that count tokens (Ark) stand in model-prices.ts.
  *
  * Sources: developers.openai.com/api/docs/models/sora-2 (before its end in September 2026); ai.google.dev/gemini-api/docs/pricing;
- * kling.ai/document-api (prices of the models, list price of a unit 0.14 USD); alibabacloud.com/help/en/model-studio/model-pricing
+ * kling.ai/document-api (prices of the models, list price of a unit 0.14 USD); volcengine.com/docs/85621 (1, 0.63 and 0.28 CNY); alibabacloud.com/help/en/model-studio/model-pricing
  * (Singapore); platform.minimax.io/docs/pricing; platform.vidu.com/docs/pricing (a credit is 0.005 USD).
  */
 
@@ -44,7 +44,11 @@ export const videoTariffs: readonly VideoTariff[] = [
   perSecond("kling-v2-1 kling-v1-6", 0.056, 5, "720p", { "720p": "1", "1080p": "1.75" }),
   perSecond("kling-v1", 0.028, 5, "720p", { "720p": "1", "1080p": "3.5" }),
 
-  perSecond("wan2.5-* wan2.6-* wan2.7-*", 0.1, 5, "1080p", { "480p": "0.5", "720p": "1", "1080p": "1.5" }),
+  perSecond("jimeng_ti2v_v30_pro", 0.14, 5, "1080p", {}),
+  perSecond("jimeng_t2v_v30_1080p jimeng_i2v_first_v30_1080 jimeng_i2v_first_tail_v30_1080", 0.088, 5, "1080p", {}),
+  perSecond("jimeng_t2v_v30 jimeng_i2v_first_v30 jimeng_i2v_first_tail_v30", 0.039, 5, "720p", {}),
+
+  perSecond("wan2.5-t2v-preview wan2.5-i2v-preview wan2.6-t2v* wan2.6-i2v* wan2.6-r2v* wan2.7-t2v* wan2.7-i2v* wan2.7-r2v* wan2.7-videoedit", 0.1, 5, "1080p", { "480p": "0.5", "720p": "1", "1080p": "1.5" }),
 
   perSecond("viduq3-pro-fast", 0.1, 5, "720p", { "720p": "1", "1080p": "1.25" }),
   perSecond("viduq3-pro", 0.045, 5, "720p", { "540p": "1", "720p": "2.222223", "1080p": "2.666667" }),

@@ -251,7 +251,7 @@ export function readAsk(model: string, body: WireObject): VideoAsk {
 }
 
 /** What of the question is kept and shown: no media, no vendor's words. */
-export const describeAsk = ({ images, last_frame, extra: _, ...rest }: VideoAsk): WireObject => ({
+export const describeAsk = ({ images, last_frame, extra: _extra, ...rest }: VideoAsk): WireObject => ({
   ...rest,
   ...(images.length > 0 && { images: images.length }),
   ...(last_frame !== undefined && { last_frame: true }),

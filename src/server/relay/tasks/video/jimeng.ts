@@ -28,6 +28,9 @@ const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) =
 
 const action = (base: string, name: string): string => `${base}/?Action=${name}&Version=${VERSION}`;
 
+/** Addresses live an hour, the job twelve: then it is asked for once more. */
+const LINK_SECONDS = 3_600;
+
 const states: Readonly<Record<string, "queued" | "running">> = { in_queue: "queued", generating: "running" };
 
 function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefined {
@@ -75,6 +78,7 @@ export const jimeng: VideoVendor = {
     body: { req_key: model, task_id: upstream_id, req_json: JSON.stringify({ return_url: true }) },
   }),
   report,
+  link_seconds: LINK_SECONDS,
   readError(answer) {
     if (!isObject(answer)) return undefined;
     const refused = object(object(answer.ResponseMetadata).Error);

@@ -14,17 +14,15 @@ import { vidu } from "./vidu";
 import { wan } from "./wan";
 
 const providers = [
-  videoProvider({ platform: "sora", types: ["sora", "openai", "custom"] }, sora),
-  videoProvider({ platform: "sora", types: ["azure"] }, azureSora),
-  videoProvider({ platform: "kling", types: ["kling"] }, kling),
-  videoProvider({ platform: "jimeng", types: ["jimeng"] }, jimeng),
-  videoProvider({ platform: "veo", types: ["gemini"], models: /^veo-/ }, veoGemini),
-  videoProvider({ platform: "veo", types: ["vertex"], models: /^veo-/ }, veoVertex),
-  videoProvider({ platform: "wan", types: ["ali"] }, wan),
-  videoProvider({ platform: "doubao", types: ["doubao-video", "volcengine"], tokens: true, sound: /seedance-(?:1-5|[2-9])/ }, ark),
-  videoProvider({ platform: "vidu", types: ["vidu"] }, vidu),
-  videoProvider({ platform: "hailuo", types: ["minimax"] }, hailuo),
-  videoProvider({ platform: "replicate", types: ["replicate"] }, replicate),
+  videoProvider({ platform: "sora" }, [["sora", sora], ["openai", sora], ["azure", azureSora]]),
+  videoProvider({ platform: "kling" }, [["kling", kling]]),
+  videoProvider({ platform: "jimeng" }, [["jimeng", jimeng]]),
+  videoProvider({ platform: "veo", models: /^veo-/ }, [["gemini", veoGemini], ["vertex", veoVertex]]),
+  videoProvider({ platform: "wan" }, [["ali", wan]]),
+  videoProvider({ platform: "doubao", tokens: true, sound: /seedance-(?:1-5|[2-9])/ }, [["doubao-video", ark], ["volcengine", ark]]),
+  videoProvider({ platform: "vidu" }, [["vidu", vidu]]),
+  videoProvider({ platform: "hailuo" }, [["minimax", hailuo]]),
+  videoProvider({ platform: "replicate" }, [["replicate", replicate]]),
 ];
 
 export const videoKind: TaskKind<VideoAsk> = { operation: "video", enabled: ({ tasks }) => tasks, providers };

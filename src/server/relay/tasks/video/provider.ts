@@ -2,7 +2,7 @@
 import type { ChannelTypeKey } from "../../../../shared/channel-types";
 import type { TaskPlatform } from "../../../../shared/task";
 import { videoFactors, type VideoSpec, videoTariff, videoTokens } from "../../../../shared/video-tariffs";
-import { compact, flag, isObject, list, number, object, text } from "../../dialects/shared/json";
+import { compact, flag, isObject, list, number, text } from "../../dialects/shared/json";
 import type { WireObject } from "../../events";
 import { Failed } from "../../failed";
 import { failureOf } from "../../failures";
@@ -35,7 +35,6 @@ const tokenUsage = (tokens: number, audio: boolean): Priced["usage"] => (audio ?
 
 interface Traits {
   readonly platform: TaskPlatform;
-  readonly types: readonly ChannelTypeKey[];
   /** Models that the vendor makes by this way; absent: all that the channel lists. */
   readonly models?: RegExp;
   /** Counted in tokens where the model has no price per call. */
@@ -43,6 +42,9 @@ interface Traits {
   /** Makes sound unless the caller wants none. */
   readonly sound?: RegExp;
 }
+
+/** How a vendor is asked, by the type of channel that he is behind. */
+export type Vendors = readonly [first: readonly [ChannelTypeKey, VideoVendor], ...more: (readonly [ChannelTypeKey, VideoVendor])[]];
 
 /** What the engine keeps of a video beside its row. */
 interface Own {
@@ -75,6 +77,15 @@ async function requestOf(vendor: VideoVendor, call: VendorCall, channel: PoolCha
 const headersOf = async ({ headers }: VideoVendor, channel: PoolChannel, tools: TaskTools): Promise<Record<string, string>> =>
   headers ? headers(channel, tools) : ordinary.headers(channel);
 
+/** Files are at addresses that everybody may fetch. */
+const isOpen = ({ content, locate, inline }: VideoVendor): boolean => !content && !locate && !inline;
+
+/** An answer about a job, and what it says. */
+interface Asked {
+  answer: WireObject;
+  report: VideoReport;
+}
+
 /** What became of it, in the house's words. */
 function reported(vendor: VideoVendor, traits: Traits, task: Task, report: VideoReport): TaskReport {
   if (report.status === "failed") {
@@ -88,8 +99,7 @@ function reported(vendor: VideoVendor, traits: Traits, task: Task, report: Video
   const { files, use } = report;
   const own = { ...task.state.own, files };
   // An address that needs the channel's key, or none at all, is nothing to show: the content door has the file.
-  const open = !vendor.content && !vendor.locate && !vendor.inline;
-  const data = compact({ ...(open && { url: files[0], files }), seconds: use?.seconds, resolution: use?.resolution });
+  const data = compact({ ...(isOpen(vendor) && { url: files[0], files }), seconds: use?.seconds, resolution: use?.resolution });
   return { status: "SUCCESS", own, data, ...(use && { final: pricedAt(traits, task, use) }) };
 }
 
@@ -105,10 +115,12 @@ function usageOf({ tokens, sound }: Traits, model: string, spec: VideoSpec, coun
   return tokenUsage(counted ?? videoTokens(spec), spec.audio ?? sound?.test(model) ?? false);
 }
 
-/** The provider of a vendor. */
-export function videoProvider(traits: Traits, vendor: VideoVendor): TaskProvider<VideoAsk> {
-  const { cancel } = vendor;
-  const ask = async (task: Task, channel: PoolChannel, tools: TaskTools): Promise<{ answer: WireObject; report: VideoReport }> => {
+/** The provider of a vendor: how he is asked by each type of channel. */
+export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<VideoAsk> {
+  const [[, first]] = vendors;
+  const vendorOf = ({ type }: PoolChannel): VideoVendor => vendors.find(([key]) => key === type.key)?.[1] ?? first;
+  const ask = async (task: Task, channel: PoolChannel, tools: TaskTools): Promise<Asked> => {
+    const vendor = vendorOf(channel);
     const place: Place = { channel, model: ownOf(task).model };
     const request = await requestOf(vendor, vendor.poll(jobOf(task), place), channel, tools, (answer) => vendor.report(answer) !== undefined);
     try {
@@ -123,8 +135,9 @@ export function videoProvider(traits: Traits, vendor: VideoVendor): TaskProvider
     }
   };
   return {
-    ...traits,
-    serves: (_, model, _input, action) => (traits.models?.test(model) ?? true) && (action !== REMIX || vendor.remix !== undefined),
+    platform: traits.platform,
+    types: vendors.map(([key]) => key),
+    serves: (channel, model, _, action) => (traits.models?.test(model) ?? true) && (action !== REMIX || vendorOf(channel).remix !== undefined),
     terms(input, model, _action, parent): Terms {
       // A remix is as long and as large as what it is made of.
       const spec = parent ? specOf(parent.input) : specOf({ ...input });
@@ -132,6 +145,7 @@ export function videoProvider(traits: Traits, vendor: VideoVendor): TaskProvider
       return { usage: usageOf(traits, model, spec), times: { factors: factorsOf(asked, model, spec) }, exact: true };
     },
     async submit({ channel, model, input, action, parent }, tools) {
+      const vendor = vendorOf(channel);
       const place: Place = { channel, model };
       const call: VendorCall & { readonly kind?: string } =
         action === REMIX && parent && vendor.remix ? vendor.remix(jobOf(parent), input.prompt, place) : vendor.submit(input, place);
@@ -143,16 +157,20 @@ export function videoProvider(traits: Traits, vendor: VideoVendor): TaskProvider
     async poll([task], channel, tools) {
       if (!task) return new Map();
       const { report } = await ask(task, channel, tools);
-      return new Map([[task.upstream_id, reported(vendor, traits, task, report)]]);
+      return new Map([[task.upstream_id, reported(vendorOf(channel), traits, task, report)]]);
     },
     hasResult: (task) => ownOf(task).files.length > 0,
     async files(task, channel, tools): Promise<ResultFile[]> {
-      return filesOf(vendor, task, channel, tools, async () => (channel ? (await ask(task, channel, tools)).answer : {}));
+      if (channel && tools) return filesAt(vendorOf(channel), task, { channel, model: ownOf(task).model }, tools, () => ask(task, channel, tools));
+      // What is at the channel alone went with it.
+      return isOpen(first) ? ownOf(task).files.map(open) : [];
     },
-    ...(cancel && {
+    ...(first.cancel && {
       async cancel(task, channel, tools) {
-        const place: Place = { channel, model: ownOf(task).model };
-        await settled(tools.json(await requestOf(vendor, cancel(jobOf(task), place), channel, tools, () => false)));
+        const vendor = vendorOf(channel);
+        const call = vendor.cancel?.(jobOf(task), { channel, model: ownOf(task).model });
+        if (!call) throw new Failed(failureOf("malformed"));
+        await settled(tools.json(await requestOf(vendor, call, channel, tools, () => false)));
         return reported(vendor, traits, task, (await ask(task, channel, tools)).report);
       },
     }),
@@ -179,34 +197,38 @@ async function settled(errand: Promise<unknown>): Promise<void> {
   }
 }
 
-async function filesOf(
-  vendor: VideoVendor, task: Task, channel: PoolChannel | undefined, tools: TaskTools, answer: () => Promise<WireObject>, variant = "video",
-): Promise<ResultFile[]> {
-  const { files, model } = ownOf(task);
-  const media = (url: string): ResultFile["media"] => (/\.(?:png|jpe?g|webp)(?:\?|$)/i.test(url) ? "image" : "video");
-  if (!vendor.content && !vendor.locate && !vendor.inline) return files.map((url) => ({ url, from: "public", media: media(url) }));
-  // What is at the channel alone went with it.
-  if (!channel) return [];
-  const place: Place = { channel, model };
-  const found: ResultFile[] = [];
-  for (const file of files) {
-    if (vendor.inline) {
-      found.push({
-        from: "answer",
-        media: "video",
-        async read() {
-          const inline = vendor.inline?.(await answer());
-          return inline && { type: inline.type, bytes: Buffer.from(inline.base64, "base64") };
-        },
-      });
-    } else if (vendor.content) {
-      const call = vendor.content(jobOf(task), file, place, variant);
-      found.push({ url: call.url, from: "channel", headers: await headersOf(vendor, channel, tools), media: variant === "video" ? "video" : "image" });
-    } else if (vendor.locate) {
-      const { call, read } = vendor.locate;
-      const url = read(object(await tools.json(await requestOf(vendor, call(file, place), channel, tools, () => false))));
-      if (url !== undefined) found.push({ url, from: "public", media: "video" });
-    }
+/** What a file is, as far as its address tells. */
+const mediaOf = (address: string): ResultFile["media"] => (/\.(?:png|jpe?g|webp)(?:\?|$)/i.test(address) ? "image" : "video");
+const open = (url: string): ResultFile => ({ url, from: "public", media: mediaOf(url) });
+
+/** Files of a finished job where the channel is there to be asked. `again` asks for the job once more. */
+async function filesAt(vendor: VideoVendor, task: Task, place: Place, tools: TaskTools, again: () => Promise<Asked>): Promise<ResultFile[]> {
+  const { files } = ownOf(task);
+  const { content, locate, inline, link_seconds = 0 } = vendor;
+  if (inline) {
+    return files.map(() => ({
+      from: "answer",
+      media: "video",
+      async read() {
+        const found = inline((await again()).answer);
+        return found && { type: found.type, bytes: Buffer.from(found.base64, "base64") };
+      },
+    }));
   }
-  return found;
+  if (content) {
+    const headers = await headersOf(vendor, place.channel, tools);
+    return files.flatMap((file) => content(jobOf(task), file, place).map(({ url, media }): ResultFile => ({ url, from: "channel", headers, media })));
+  }
+  if (locate) {
+    const found = await Promise.all(files.map(async (file) => {
+      const request = await requestOf(vendor, locate.call(file, place), place.channel, tools, () => false);
+      return locate.read(await tools.json(request));
+    }));
+    return found.flatMap((url) => (url === undefined ? [] : [open(url)]));
+  }
+  if (link_seconds > 0 && tools.now() - task.finish_time_ms > link_seconds * 1000) {
+    const { report } = await again();
+    if (report.status === "succeeded" && report.files.length > 0) return report.files.map(open);
+  }
+  return files.map(open);
 }

@@ -30,6 +30,9 @@ function formOf(members: Readonly<Record<string, unknown>>, image: { type: strin
   return form;
 }
 
+/** What there is of a finished video, in this order. */
+const variants = ["video", "thumbnail", "spritesheet"] as const;
+
 const states: Readonly<Record<string, "queued" | "running">> = {
   queued: "queued", submitted: "queued", in_progress: "running", processing: "running",
 };
@@ -73,11 +76,12 @@ export function openaiVideos(place: (channel: PoolChannel, path: string) => stri
       { method: "POST", url: place(channel, `/${encodeURIComponent(upstream_id)}/remix`), body: { prompt } }
     ),
     remove: ({ upstream_id }, { channel }) => ({ method: "DELETE", url: place(channel, `/${encodeURIComponent(upstream_id)}`) }),
-    content: ({ upstream_id }, _, { channel }, variant) => ({
-      method: "GET",
-      url: place(channel, `/${encodeURIComponent(upstream_id)}/content${variant === "video" ? "" : `?variant=${variant}`}`),
-      authorized: true,
-    }),
+    content: ({ upstream_id }, _, { channel }) => {
+      const at = `/${encodeURIComponent(upstream_id)}/content`;
+      return variants.map((variant) => (
+        variant === "video" ? { url: place(channel, at), media: "video" } : { url: place(channel, `${at}?variant=${variant}`), media: "image" }
+      ));
+    },
     readError,
   };
 }

@@ -67,10 +67,10 @@ export interface VideoVendor {
   /** The headers of a signature over a request as it leaves. */
   sign?(call: VendorCall, channel: PoolChannel, now: number, body: string): Record<string, string>;
   /**
-   * Where a finished job's file is fetched with the channel's key, at the channel's own host. Absent: the report names an address
-   * that is open to everybody who knows it.
+   * Where a finished job's file, and what else there is of it, is fetched with the channel's key at the channel's own host. Absent:
+   * the report names an address that is open to everybody who knows it.
    */
-  content?(job: VendorJob, file: string, place: Place, variant: string): VendorCall;
+  content?(job: VendorJob, file: string, place: Place): readonly { readonly url: string; readonly media: "image" | "video" }[];
   /** The report names a file; this tells its address of the moment. */
   readonly locate?: {
     call(file: string, place: Place): VendorCall;
@@ -78,4 +78,6 @@ export interface VideoVendor {
   };
   /** The answer of `poll` holds the file itself: its bytes as base64. */
   inline?(answer: WireObject): { readonly type: string; readonly base64: string } | undefined;
+  /** Seconds that an address is good for, where a later question names a new one. */
+  readonly link_seconds?: number;
 }

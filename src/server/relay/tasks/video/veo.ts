@@ -91,7 +91,7 @@ export const veoGemini: VideoVendor = {
   // The address is the vendor's, the host and the key are the channel's: a file is at `/v1beta/files/…:download`.
   content: (_, file, { channel }) => {
     const { pathname, search } = new URL(file, channel.base_url);
-    return { method: "GET", url: `${channel.base_url}${pathname}${search}` };
+    return [{ url: `${channel.base_url}${pathname}${search}`, media: "video" }];
   },
   readError,
 };

@@ -23,6 +23,9 @@ function kindFor({ images, last_frame }: VideoAsk): string {
   return images.length === 0 ? "text2video" : images.length === 1 ? "img2video" : "reference2video";
 }
 
+/** Addresses live a day; a later question names new ones. */
+const LINK_SECONDS = 86_400;
+
 const states: Readonly<Record<string, "queued" | "running">> = { created: "queued", queueing: "queued", processing: "running" };
 
 function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefined {
@@ -57,6 +60,7 @@ export const vidu: VideoVendor = {
   accepted: ({ task_id, state }) => (state === "failed" ? undefined : text(task_id) || undefined),
   poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: `${channel.base_url}/ent/v2/tasks/${encodeURIComponent(upstream_id)}/creations` }),
   report,
+  link_seconds: LINK_SECONDS,
   cancel: ({ upstream_id }, { channel }) => (
     { method: "POST", url: `${channel.base_url}/ent/v2/tasks/${encodeURIComponent(upstream_id)}/cancel`, body: { id: upstream_id } }
   ),
