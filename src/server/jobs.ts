@@ -45,7 +45,7 @@ export interface Jobs {
 }
 
 /** `relay`: looks after the jobs of callers. */
-export function startJobs(services: Services, relay: Pick<Relay, "pollTasks">): Jobs {
+export function startJobs(services: Services, relay: Pick<Relay, "tasks">): Jobs {
   const running = new Map<string, Promise<unknown>>();
   const start = (job: Job) => {
     if (running.has(job.name)) return;
@@ -55,7 +55,7 @@ export function startJobs(services: Services, relay: Pick<Relay, "pollTasks">): 
       .finally(() => running.delete(job.name));
     running.set(job.name, done);
   };
-  const all: readonly Job[] = [...jobs, { name: "tasks", everySeconds: 5, run: leased("tasks", () => relay.pollTasks()) }];
+  const all: readonly Job[] = [...jobs, { name: "tasks", everySeconds: 5, run: leased("tasks", () => relay.tasks.poll()) }];
   const timers = all.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
   return {
     stop: async () => {

@@ -104,6 +104,12 @@ export class Door {
     return new Response(this.tap ? this.tap.take(body, contentType) : body, { headers });
   }
 
+  /** A file that is passed through, whole or in part; `contentType` is one that the relay has chosen. */
+  file(body: ReadableStream<Uint8Array> | null, contentType: string, status: number, more: Record<string, string>): Response {
+    const headers = { ...answerHeaders(contentType, this.requestId, this.origin), "x-content-type-options": "nosniff", ...more, ...this.limits };
+    return new Response(body, { status, headers });
+  }
+
   /** A streamed answer. */
   events(body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>): Response {
     const type = this.array ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8";

@@ -20,7 +20,7 @@ import { receive } from "./operations/direct";
 import type { Form } from "./operations/form";
 import { answerLookup } from "./operations/lookups";
 import type { Operation } from "./operations/operation";
-import { patienceOf } from "./patience";
+import { leave } from "./patience";
 import { reachable } from "./probe";
 import { Tokens } from "./providers/tokens";
 import { endSessions } from "./realtime/drain";
@@ -34,7 +34,7 @@ import { refuseSensitive } from "./sensitive";
 import type { Bytes } from "./sse";
 import { stickyKey } from "./sticky";
 import { Thread } from "./stored/thread";
-import { pollTasks } from "./tasks/poll";
+import { taskDesk, type TaskDesk } from "./tasks/desk";
 import { traceOf, unwatched } from "./watch";
 
 export interface Relay {
@@ -45,8 +45,7 @@ export interface Relay {
   handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;
   /** The same for a door of our own that knows its caller without a key. Its answers are for our own pages alone. */
   handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
-  /** One round of looking after the jobs that are open. One instance does it at a time. */
-  pollTasks(): Promise<void>;
+  readonly tasks: TaskDesk;
   /** Ends the realtime sessions: what runs has `graceMs` to end by itself. Resolves when everything is charged. */
   stop(graceMs: number): Promise<void>;
   readonly stats: Readonly<RelayStats>;
@@ -66,7 +65,7 @@ export function createRelay(seams: Seams, { random, ...deps }: { log: Logger; ra
     stats,
     handle: (request, ip, requestId, upgrade) => handle(engine, request, ip, requestId, { upgrade }),
     handleAs: (admit, request, ip, requestId) => handle(engine, request, ip, requestId, { admit }),
-    pollTasks: () => pollTasks(engine),
+    tasks: taskDesk(engine),
     stop: (graceMs) => endSessions(engine, graceMs),
   };
 }
@@ -176,12 +175,4 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
   } finally {
     engine.stats.open_calls--;
   }
-}
-
-/** The caller has gone: the upstream gets a little time to say what it used. */
-function leave(call: Call): void {
-  if (call.left || call.over) return;
-  call.left = true;
-  call.alarm.total(patienceOf(call.engine.seams.option, call.channel).drainMs, true);
-  call.onLeave?.();
 }

@@ -22,7 +22,7 @@ import { cancelBatch, createBatch, listBatches, retrieveBatch } from "./stored/b
 import { createFile, fileContent, listFiles, removeFile, retrieveFile } from "./stored/files";
 import { cancel, listInput, refuseUpgrade, remove, retrieve } from "./stored/responses";
 import { doorFinder, type OpenAnswer } from "./tasks/door";
-import { taskDoors } from "./tasks/registry";
+import { taskDoors } from "./tasks/doors";
 
 export type Route =
   | { dialect: CallerDialect; operation: Operation }

@@ -1,4 +1,4 @@
-/** Doors of jobs: paths with parameters, the caller's error shape, who may come in. The registry lists them. */
+/** Doors of jobs: paths with parameters, the caller's error shape, who may come in. doors.ts lists them. */
 import { PING } from "../sse";
 import type { Aside } from "../aside";
 import type { Engine } from "../call";

@@ -106,8 +106,8 @@ export interface TaskWatcher {
   poll(tasks: readonly Task[], channel: PoolChannel, tools: TaskTools): Promise<ReadonlyMap<string, TaskReport>>;
   /** Whether a SUCCESS carries what was asked for. One that does not is a failure, and refunded. */
   hasResult(task: Pick<Task, "action" | "data" | "state">): boolean;
-  /** Files of a finished job, in order; absent: it makes none. */
-  files?(task: Task, channel: PoolChannel | undefined, tools: Pick<TaskTools, "token" | "now">): readonly ResultFile[] | Promise<readonly ResultFile[]>;
+  /** Files of a finished job, in order; absent: it makes none. `channel` and `tools` are undefined when the channel is gone. */
+  files?(task: Task, channel: PoolChannel | undefined, tools: TaskTools | undefined): readonly ResultFile[] | Promise<readonly ResultFile[]>;
   /** Stops a job, where the vendor can: what it is then. Throws Failed. */
   cancel?(task: Task, channel: PoolChannel, tools: TaskTools): Promise<TaskReport>;
 }
