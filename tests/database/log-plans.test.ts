@@ -2,7 +2,7 @@
  * The log page among 200,000 rows: every list, page and filter that docs/log.md calls indexed finds its rows by an index, on
  * both engines, as the statements that the services really send; and totals stop counting at 10,000.
  */
-import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pageLogs, sliceLogs } from "../../src/server/features/log/service";
 import { logStat } from "../../src/server/features/log/stat";
 import { cleanLogs } from "../../src/server/features/log/clean";
