@@ -21,6 +21,7 @@ export function verbsOf(services: Services, actor: Pick<UserActor, "id" | "usern
     lang: "zh",
     user_agent: "seed",
     session_cookie: undefined,
+    browser_cookie: undefined,
     turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},

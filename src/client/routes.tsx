@@ -18,8 +18,8 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import {
-  ChartColumn, History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Settings, Tags, Ticket, Users,
-  UserCog, Wallet, Waypoints,
+  ChartColumn, History, KeyRound, ListTodo, type LucideIcon, MessageCircle, MessagesSquare, Palette, ScrollText, Settings,
+  Tags, Ticket, UserCog, Users, Wallet, Waypoints,
 } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
@@ -126,6 +126,12 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/auth/reset-confirm-page")),
   },
   {
+    path: "/oauth/:provider",
+    title: msg`第三方登录`,
+    access: "public",
+    page: lazyPage(() => import("./features/identity/oauth-page")),
+  },
+  {
     path: "/setup",
     title: msg`初始化`,
     access: "public",
@@ -176,6 +182,24 @@ export const routes: readonly ConsoleRoute[] = [
     flag: "enable_data_export",
     goKey: "d",
     page: lazyPage(() => import("./features/dashboard/dashboard-page")),
+  },
+  {
+    path: "/midjourney",
+    title: msg`绘图`,
+    access: "user",
+    nav: { group: "use", icon: Palette },
+    flag: "enable_drawing",
+    goKey: "m",
+    page: lazyPage(() => import("./features/midjourney/midjourney-page")),
+  },
+  {
+    path: "/task",
+    title: msg`异步任务`,
+    access: "user",
+    nav: { group: "use", icon: ListTodo },
+    flag: "enable_task",
+    goKey: "a",
+    page: lazyPage(() => import("./features/task/task-page")),
   },
   {
     path: "/topup",

@@ -2,6 +2,7 @@
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { Elysia } from "elysia";
 import { AppError } from "../shared/errors";
+import { TELEGRAM_ORIGIN } from "../shared/identity";
 import type { Lang } from "../shared/text";
 import { callbackDoors } from "./callbacks";
 import type { ClientFiles } from "./client-files";
@@ -70,6 +71,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       lang: languageOf(headers),
       user_agent: headers.get("user-agent") ?? "",
       session_cookie: presented.cookie,
+      browser_cookie: presented.browser_cookie,
       turnstile_cookie: readCookie(headers.get("cookie"), TURNSTILE_COOKIE),
       secure: from.secure,
       setCookie,
@@ -190,7 +192,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), { parse: "none" });
 
   for (const method of METHODS) {
-    for (const path of ["/v1/*", "/v1beta/*", "/dashboard/*"]) {
+    for (const path of ["/v1/*", "/v1beta/*", "/dashboard/*", "/suno/*", "/mj/*", "/:mode/mj/*", "/kling/*", "/jimeng", "/jimeng/*"]) {
       app.route(method, path, ({ request, server }) => {
         // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite them.
         const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
@@ -212,9 +214,10 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   app.get("/docs", () => new Response(null, { status: 302, headers: { location: "/docs/index.html" } }));
   const page = ({ request }: { request: Request }): Response => {
     const { options } = services;
-    const frames = frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats"));
+    const telegram = options.get("TelegramOAuthEnabled") ? [TELEGRAM_ORIGIN] : [];
     const scripts = options.get("TurnstileCheckEnabled") ? [TURNSTILE_ORIGIN] : [];
-    return files(request, consoleHeaders({ frames: [...frames, ...scripts], forms: paymentOrigins(services), scripts }));
+    const frames = [...frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats")), ...telegram, ...scripts];
+    return files(request, consoleHeaders({ frames, forms: paymentOrigins(services), scripts }));
   };
   app.get("/*", page);
   app.head("/*", page);

@@ -65,6 +65,8 @@ export interface Ctx extends Services {
   user_agent: string;
   /** The session cookie as sent, for signing out. */
   session_cookie: string | undefined;
+  /** The cookie that ties tickets to this browser, as sent (features/auth/tickets.ts). */
+  browser_cookie: string | undefined;
   /** That the bot check was passed before signing in (features/auth/turnstile.ts), as sent. */
   turnstile_cookie: string | undefined;
   /** The request came over https, as far as the server or a trusted proxy tells. */

@@ -71,6 +71,22 @@ export const errors = {
   session_not_found: fact(404, "caller", "该登录已失效", "This session has ended already"),
   username_taken: fact(400, "caller", "用户名已被使用", "This username is already in use"),
 
+  // Sign-in elsewhere
+  identity_provider_unknown: fact(404, "caller", "不支持的登录方式", "There is no such way to sign in"),
+  identity_provider_off: fact(403, "operator", "管理员未开启通过 {provider} 登录", "Sign-in by {provider} has not been enabled by the administrator"),
+  identity_state_wrong: fact(403, "caller", "登录请求已失效，或不是从此浏览器发起的，请重试", "This sign-in has expired or was begun in another browser; please try again", 403),
+  identity_refused: fact(403, "caller", "{provider} 未授权：{detail}", "{provider} has not authorised this: {detail}"),
+  identity_provider_failed: fact(502, "operator", "无法通过 {provider} 确认身份：{detail}", "{provider} did not confirm who you are: {detail}"),
+  identity_trust_too_low: fact(403, "operator", "您的 LinuxDO 信任等级为 {level}，至少需要 {least}", "Your LinuxDO trust level is {level}; at least {least} is needed"),
+  identity_already_bound: fact(400, "caller", "该 {provider} 账户已被绑定", "This {provider} account is already bound"),
+  identity_other_bound: fact(400, "caller", "您已绑定另一个 {provider} 账户，请先解绑", "Another {provider} account is bound to yours; unbind it first"),
+  identity_not_bound: fact(404, "caller", "尚未绑定 {provider}", "{provider} is not bound"),
+  identity_last: fact(400, "caller", "这是您唯一的登录方式，不能解绑；请先设置密码或绑定其他账户", "This is your only way to sign in; set a password or bind another account first"),
+  identity_register_off: fact(403, "operator", "管理员关闭了新用户注册", "Registration has been disabled by the administrator"),
+  wechat_code_missing: fact(400, "caller", "请输入验证码！", "Please enter the code!"),
+  wechat_code_wrong: fact(400, "caller", "验证码错误或已过期", "The code is wrong or has expired"),
+  telegram_invalid: fact(403, "caller", "无效的 Telegram 登录信息，请重新登录", "These Telegram facts are not valid; please sign in again"),
+
   // Hierarchy
   root_protected: fact(403, "caller", "超级管理员不能被禁用、删除或降级", "A super administrator cannot be disabled, deleted or demoted"),
   role_too_high: fact(403, "caller", "无法创建权限大于等于自己的用户", "You cannot create a user with permission at or above your own"),
@@ -256,6 +272,13 @@ export const errors = {
   files_full: fact(403, "caller", "您的文件总大小不能超过 {limit} MB", "Your files may have {limit} MB together"),
   batches_unavailable: fact(403, "operator", "该文件所在的渠道不允许批处理", "The channel of this file does not take batches"),
   batches_token_limited: fact(403, "caller", "限制了模型的令牌不能创建批处理", "An API key with a list of models cannot create batches"),
+  tasks_disabled: fact(403, "operator", "管理员关闭了此类任务", "The administrator has switched such jobs off"),
+  task_not_found: fact(404, "caller", "任务不存在", "No such task"),
+  task_in_flight: fact(409, "caller", "相同 Idempotency-Key 的请求正在处理，请稍后再试", "A request with this Idempotency-Key is still being handled; try again later"),
+  idempotency_key_reused: fact(422, "caller", "该 Idempotency-Key 已用于内容不同的请求", "This Idempotency-Key was used for a different request"),
+  task_not_cancellable: fact(400, "caller", "该任务不能取消", "This task cannot be cancelled"),
+  task_not_finished: fact(400, "caller", "任务尚未完成", "The task is not finished"),
+  task_file_missing: fact(404, "caller", "任务没有这个文件，或文件已过期", "The task has no such file, or it has expired"),
   batch_not_found: fact(404, "caller", "批处理 {id} 不存在", "No batch found with id '{id}'."),
 
   // Relay: the upstream's side

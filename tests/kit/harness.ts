@@ -122,6 +122,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
     lang,
     user_agent: "",
     session_cookie: undefined,
+    browser_cookie: undefined,
     turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},

@@ -24,7 +24,7 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     await db.q.insert(db.t.channels).values({ id: 1, type: 1, name: "one", created_time: NOON }).returning();
   }, HOOK_MS);
   afterAll(async () => {
-    await fold({ db, cluster });
+    await fold({ db, cluster, now: clock });
     expect(await Array.fromAsync(audit(db))).toEqual([]);
     await fresh.close();
   });
@@ -90,12 +90,12 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
   });
 
   test("channel totals and hourly sums are net of refunds after the fold", async () => {
-    await fold({ db, cluster });
+    await fold({ db, cluster, now: clock });
     const totalOf = async () => (await db.q.select().from(db.t.channels))[0]?.used_quota ?? 0;
     const before = await totalOf();
     const { user } = await charged("folded", 90);
     await ledger.refund({ charge_id: "folded", quota: 60 });
-    await fold({ db, cluster });
+    await fold({ db, cluster, now: clock });
     expect((await totalOf()) - before).toBe(30);
     const hours = await db.q.select().from(db.t.usage_hourly).where(eq(db.t.usage_hourly.user_id, user));
     expect(hours).toMatchObject([{ hour: NOON, channel: 1, count: 1, error_count: 0, quota: 30 }]);

@@ -15,6 +15,7 @@ const SEEN_EVERY = 60;
 
 export interface Presented {
   cookie: string | undefined;
+  browser_cookie: string | undefined;
   authorization: string | undefined;
   /** New-Api-User, any case. */
   user_header: string | undefined;
@@ -30,12 +31,14 @@ export function readCookie(header: string | null, name: string): string | undefi
 
 export const presentedBy = (headers: Headers): Presented => ({
   cookie: readCookie(headers.get("cookie"), SESSION_COOKIE),
+  browser_cookie: readCookie(headers.get("cookie"), BROWSER_COOKIE),
   authorization: headers.get("authorization") ?? undefined,
   user_header: headers.get("new-api-user") ?? undefined,
 });
 
 /** A random session token has 43 characters; anything else is not looked up. */
 const SESSION_TOKEN = /^[A-Za-z0-9]{43}$/;
+export const isSessionToken = (text: string): boolean => SESSION_TOKEN.test(text);
 
 export async function resolveActor(services: Services, presented: Presented): Promise<Actor> {
   if (presented.cookie !== undefined && SESSION_TOKEN.test(presented.cookie)) {
@@ -87,9 +90,14 @@ async function byAccessToken(services: Services, token: string): Promise<Actor |
   return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "access_token", session_id: 0, verified_at: 0 };
 }
 
-/** SameSite=Lax because the Telegram widget navigates from another site; the user-id header guards the rest (D-38). */
-const cookieLine = (value: string, maxAge: number, secure: boolean): string =>
-  `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+/** SameSite=Lax because people come back from a provider's page by navigation; the user-id header guards the rest (D-38). */
+const line = (name: string, value: string, maxAge: number, secure: boolean): string =>
+  `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+const cookieLine = (value: string, maxAge: number, secure: boolean): string => line(SESSION_COOKIE, value, maxAge, secure);
+
+/** What tells one browser from another while somebody signs in (features/auth/tickets.ts); it opens nothing by itself. */
+export const BROWSER_COOKIE = "sign_in_browser";
+export const browserCookieLine = (value: string, maxAge: number, secure: boolean): string => line(BROWSER_COOKIE, value, maxAge, secure);
 
 interface SessionCtx extends Services {
   ip: string;

@@ -14,6 +14,7 @@ import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Input } from "../../ui/input";
+import { SignInElsewhere } from "../identity/sign-in-elsewhere";
 import { AuthCard } from "./auth-card";
 import { PasswordInput } from "./password-input";
 import { Problem } from "./problem";
@@ -48,6 +49,7 @@ export default function LoginPage() {
       ) : (
         <PasswordForm />
       )}
+      <SignInElsewhere />
       <p className="flex flex-wrap justify-between gap-2">
         {status.register_enabled === false ? null : <Link href="/register" className="text-accent-text hover:underline">{t`注册账户`}</Link>}
         {status.password_login === false ? null : <Link href="/reset" className="text-accent-text hover:underline">{t`忘记密码？`}</Link>}

@@ -14,6 +14,7 @@ import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Input } from "../../ui/input";
+import { SignInElsewhere } from "../identity/sign-in-elsewhere";
 import { AuthCard } from "./auth-card";
 import { PasswordInput } from "./password-input";
 import { Problem } from "./problem";
@@ -38,6 +39,7 @@ export default function RegisterPage() {
       {closed ? <p className="text-muted">{t`管理员关闭了新用户注册`}</p>
         : status.password_register === false ? <p className="text-muted">{t`管理员关闭了密码注册，请使用其他方式`}</p>
         : <RegisterForm verification={status.email_verification === true} />}
+      {closed ? null : <SignInElsewhere />}
       <p className="text-muted">
         {t`已有账户？`}
         <Link href="/login" className="text-accent-text hover:underline">{t`登录`}</Link>

@@ -11,4 +11,5 @@ export interface Binding {
 
 export const bindings: readonly Binding[] = [
   { id: "email", component: lazy(() => import("./email-binding")) },
+  { id: "identities", component: lazy(() => import("../identity/identity-bindings")) },
 ];

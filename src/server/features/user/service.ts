@@ -20,7 +20,8 @@ export async function self(ctx: UserCtx) {
   const { q, t } = ctx.db;
   const [row] = await q.select().from(t.users).where(eq(t.users.id, ctx.actor.id));
   if (!row) fail("user_not_found");
-  return presentUser(row);
+  const identities = await q.select().from(t.identities).where(eq(t.identities.user_id, row.id));
+  return presentUser(row, identities);
 }
 
 /** A new system access token; the old one dies. Kept as a hash only, so it is shown once. Throws step_up_required. */
