@@ -9,8 +9,8 @@ let browser: TestBrowser;
 let weir: Weir;
 
 /** Paths that a stranger sees, and those of a signed-in root account. */
-const PUBLIC = ["/", "/login", "/no-such-page"];
-const CLOSED = ["/", "/channel", "/channel/add", "/channel/edit/1", "/token", "/log", "/log?open=1", "/detail", "/no-such-page"];
+const PUBLIC = ["/", "/login", "/register", "/reset", "/user/reset?email=a@b.example&token=x", "/no-such-page"];
+const CLOSED = ["/", "/channel", "/channel/add", "/channel/edit/1", "/token", "/log", "/log?open=1", "/detail", "/setting?tab=personal", "/no-such-page"];
 const LOOKS: [Language, Theme, "desktop" | "phone"][] = [
   ["zh", "light", "desktop"], ["zh", "dark", "phone"], ["en", "dark", "desktop"], ["en", "light", "phone"],
 ];
