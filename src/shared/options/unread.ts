@@ -8,10 +8,6 @@ export const UNREAD_NOTE: Text = { zh: "尚未生效：此版本还不读取这�
 
 export const unreadOptions: ReadonlySet<string> = new Set([
   "tool_price_setting.prices",
-  "MjAccountFilterEnabled",
-  "MjForwardUrlEnabled",
-  "MjModeClearEnabled",
-  "MjActionCheckSuccessEnabled",
   "StopOnSensitiveEnabled",
   "global.pass_through_request_enabled",
   "claude.model_headers_settings",
