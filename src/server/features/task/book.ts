@@ -177,11 +177,11 @@ export function createTaskBook(services: Needs): TaskBook {
       });
     },
 
-    find: (platforms, task_id, user_id) => one(and(owned(platforms, user_id), eq(t.task_id, task_id))),
+    find: (platforms, task_id, user_id) => one(and(owned(platforms, user_id), eq(t.task_id, withoutNul(task_id)))),
 
     async findMany(platforms, task_ids, user_id) {
       if (task_ids.length === 0) return [];
-      const rows = await db.q.select().from(t).where(and(owned(platforms, user_id), inArray(t.task_id, [...task_ids])));
+      const rows = await db.q.select().from(t).where(and(owned(platforms, user_id), inArray(t.task_id, task_ids.map(withoutNul))));
       return rows.map(taskOf);
     },
 
@@ -195,7 +195,7 @@ export function createTaskBook(services: Needs): TaskBook {
       return rows.map(taskOf);
     },
 
-    anybodys: (platform, task_id) => one(and(eq(t.platform, platform), eq(t.task_id, task_id))),
+    anybodys: (platform, task_id) => one(and(eq(t.platform, platform), eq(t.task_id, withoutNul(task_id)))),
 
     async remove(platforms, task_id, user_id) {
       const gone = await db.q
@@ -215,7 +215,7 @@ export function createTaskBook(services: Needs): TaskBook {
       await db.q
         .update(t)
         .set({ next_poll_at_ms: now() })
-        .where(and(inArray(t.channel_id, [...channel_ids]), eq(t.upstream_id, upstream_id), notInArray(t.status, ["NOT_START", ...FINAL_STATUSES])));
+        .where(and(inArray(t.channel_id, [...channel_ids]), eq(t.upstream_id, withoutNul(upstream_id)), notInArray(t.status, ["NOT_START", ...FINAL_STATUSES])));
     },
   };
 }
