@@ -59,7 +59,7 @@ type Wanted = keyof typeof names;
  */
 const ownWords = new Set<string>([
   ...Object.values(names).flat(),
-  "model", "model_name", "req_key", "mode", "frames", "fps", "framespersecond", "width", "height", "metadata", "stream", "user",
+  "model", "model_name", "req_key", "mode", "frames", "fps", "framespersecond", "width", "height", "metadata", "stream", "user", "response_format",
   "callback_url", "callBackUrl", "webhook", "webhook_events_filter", "webhookConfig", "external_task_id", "notify_hook",
   "storageUri", "storage_uri", "outputGcsUri", "output_gcs_uri", "pubsubTopic", "version",
 ]);
