@@ -6,6 +6,7 @@ import { createHash, createHmac } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 import { channelType } from "../../../../shared/channel-types";
 import { RequestFault } from "../../dialects/shared/fault";
+import { objects } from "../../dialects/shared/json";
 import { volcHeaders } from "../../providers/volc-signature";
 import type { PoolChannel } from "../../seams";
 import type { Tools } from "../../providers/tools";
@@ -333,7 +334,7 @@ describe("Seedance at Ark", () => {
         resolution: "720p", duration: 5, generate_audio: true,
       },
     });
-    const roles = (body: Record<string, unknown>) => (submit(ark, place, { prompt: "x", ...body }).body?.content as { role?: string }[]).slice(1).map(({ role }) => role);
+    const roles = (body: Record<string, unknown>) => objects(submit(ark, place, { prompt: "x", ...body }).body?.content).slice(1).map(({ role }) => role);
     expect(roles({ image: "https://a/1" })).toEqual(["first_frame"]);
     expect(roles({ images: ["https://a/1", "https://a/2"] })).toEqual(["first_frame", "last_frame"]);
     expect(roles({ image: "https://a/1", last_frame: "https://a/2" })).toEqual(["first_frame", "last_frame"]);
