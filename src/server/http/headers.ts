@@ -21,6 +21,7 @@ export function consoleHeaders(frames: readonly string[] = [], forms: readonly s
       // Radix and sonner position with inline styles; no style can run a script.
       "style-src 'self' 'unsafe-inline'",
       "img-src 'self' data: https:",
+      "media-src 'self'",
       "font-src 'self'",
       "connect-src 'self'",
       ...(frames.length ? [`frame-src ${frames.join(" ")}`] : []),
