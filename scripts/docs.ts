@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { channelTypes } from "../src/shared/channel-types";
 import { errors } from "../src/shared/errors";
 import { cards, option, optionKeys } from "../src/shared/options";
+import { priceTableKeys } from "../src/shared/pricing";
 import { unreadOptions } from "../src/shared/options/unread";
 import { callbackDoors } from "../src/server/callbacks";
 import { variables } from "../src/server/env";
@@ -40,6 +41,8 @@ const sources = serverFiles(join(root, "src/server")).map((path) => ({ path: pat
 function readersOf(key: string): string[] {
   const read = new RegExp(`(?:get|text)\\("${key.replaceAll(".", "\\.")}"\\)`);
   const readers = sources.filter(({ text }) => read.test(text)).map(({ path }) => path);
+  // The price book reads the tables of prices by their list.
+  if (readers.length === 0 && priceTableKeys.some((name) => name === key)) readers.push("src/server/features/pricing/price.ts");
   const isPublic = option(key as (typeof optionKeys)[number]).public !== undefined;
   return isPublic ? [...readers, "GET /api/status"] : readers;
 }

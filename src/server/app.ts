@@ -2,10 +2,12 @@
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { Elysia } from "elysia";
 import { AppError } from "../shared/errors";
+import { TELEGRAM_ORIGIN } from "../shared/identity";
 import type { Lang } from "../shared/text";
 import { callbackDoors } from "./callbacks";
 import type { ClientFiles } from "./client-files";
 import type { Ctx, Services } from "./context";
+import { TURNSTILE_COOKIE, TURNSTILE_ORIGIN } from "./features/auth/turnstile";
 import { createDemoUpstream } from "./features/demo/upstream";
 import { logExport } from "./features/log/export";
 import { logOfKey } from "./features/log/own-key";
@@ -21,7 +23,7 @@ import { openApi } from "./http/openapi";
 import { answerPlain, type PlainDoor, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, restRoutes } from "./http/rest";
-import { presentedBy, resolveActor } from "./http/session";
+import { presentedBy, readCookie, resolveActor } from "./http/session";
 import type { Admit, Relay } from "./relay/handle";
 import type { Upgrade } from "./relay/realtime/open";
 import { pathOf, submitsJob } from "./relay/routes";
@@ -72,6 +74,8 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       lang: languageOf(headers),
       user_agent: headers.get("user-agent") ?? "",
       session_cookie: presented.cookie,
+      browser_cookie: presented.browser_cookie,
+      turnstile_cookie: readCookie(headers.get("cookie"), TURNSTILE_COOKIE),
       secure: from.secure,
       setCookie,
     };
@@ -220,8 +224,10 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   app.get("/docs", () => new Response(null, { status: 302, headers: { location: "/docs/index.html" } }));
   const page = ({ request }: { request: Request }): Response => {
     const { options } = services;
-    const frames = frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats"));
-    return files(request, consoleHeaders(frames, paymentOrigins(services)));
+    const telegram = options.get("TelegramOAuthEnabled") ? [TELEGRAM_ORIGIN] : [];
+    const scripts = options.get("TurnstileCheckEnabled") ? [TURNSTILE_ORIGIN] : [];
+    const frames = [...frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats")), ...telegram, ...scripts];
+    return files(request, consoleHeaders({ frames, forms: paymentOrigins(services), scripts }));
   };
   app.get("/*", page);
   app.head("/*", page);

@@ -5,6 +5,7 @@ import { channelRouter } from "./features/channel/router";
 import { dashboardRouter } from "./features/dashboard/router";
 import { demoRouter } from "./features/demo/router";
 import { groupRouter } from "./features/group/router";
+import { identityRouter } from "./features/identity/router";
 import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
 import { midjourneyRouter } from "./features/midjourney/router";
@@ -27,6 +28,7 @@ export const appRouter = router({
   dashboard: dashboardRouter,
   demo: demoRouter,
   group: groupRouter,
+  identity: identityRouter,
   invite: inviteRouter,
   log: logRouter,
   midjourney: midjourneyRouter,

@@ -24,14 +24,16 @@ import {
   string,
 } from "./options/kinds";
 import {
+  apiVersions,
   chatLinks,
   contextTiers,
-  jsonObject,
   listOfNames,
   mapOfMaps,
+  modelHeaders,
   numberMap,
   payMethods,
   rateLimitGroups,
+  safetySettings,
   textMap,
 } from "./options/shapes";
 import type { Text } from "./text";
@@ -185,7 +187,9 @@ export const options = {
   // Sensitive words
   CheckSensitiveEnabled: flag(true, "sensitive", "启用屏蔽词过滤", "Filter sensitive words", { issue: 3 }),
   CheckSensitiveOnPromptEnabled: flag(true, "sensitive", "检查提示词", "Check prompts", { issue: 3 }),
-  StopOnSensitiveEnabled: flag(true, "sensitive", "命中后停止", "Stop on a match", { issue: 3 }),
+  StopOnSensitiveEnabled: flag(true, "sensitive", "命中后停止", "Stop on a match",
+    { issue: 3, hint: { zh: "关闭时把屏蔽词替换为 **###** 后继续；表单请求始终拒绝",
+      en: "Off: the words become **###** and the call goes on; forms are always refused" } }),
   SensitiveWords: lines("test_sensitive", "sensitive", "屏蔽词列表", "Sensitive words", { issue: 3 }),
 
   // Logs and dashboard
@@ -239,21 +243,23 @@ export const options = {
 
   // Protocols
   "global.pass_through_request_enabled": flag(false, "models", "请求体原样透传", "Pass bodies through unchanged",
-    { issue: 3 }),
-  "claude.model_headers_settings": jsonOption<Record<string, unknown>>({}, jsonObject(),
+    { issue: 3, hint: { zh: "只替换映射后的模型名；格式不同的请求仍会转换。上游不返回用量时按估算计费",
+      en: "Only a mapped model's name is replaced; calls of another format are still translated. Without usage from the upstream tokens are estimated" } }),
+  "claude.model_headers_settings": jsonOption<Record<string, Record<string, string | string[]>>>({}, modelHeaders(),
     "models", "Claude 请求头覆盖", "Claude request headers",
-    { issue: 3 }),
-  "claude.default_max_tokens": jsonOption({ default: 8192 }, numberMap(),
+    { issue: 3, hint: { zh: "模型 → 请求头 → 值或值的列表；anthropic-beta 与调用方的合并", en: "Model → header → value or list of values; anthropic-beta is joined with the caller's" } }),
+  "claude.default_max_tokens": jsonOption({ default: 8192 }, numberMap({ whole: true }),
     "models", "Claude 缺省 max_tokens", "Claude default max_tokens",
     { issue: 3 }),
   "claude.thinking_adapter_enabled": flag(true, "models", "Claude -thinking 后缀适配", "Claude -thinking suffix",
-    { issue: 3 }),
+    { issue: 3, hint: { zh: "以 -thinking 结尾的 Claude 模型名会开启思考，没有单独定价时按原模型计费",
+      en: "A Claude model's name that ends in -thinking turns thinking on; without a price of its own it costs what the model does" } }),
   "claude.thinking_adapter_budget_tokens_percentage": decimal("0.8", "models", "思考预算占比", "Share of the thinking budget",
     { min: 0.1, max: 1, issue: 3 }),
-  "gemini.safety_settings": jsonOption({ default: "OFF", HARM_CATEGORY_CIVIC_INTEGRITY: "BLOCK_NONE" }, textMap(),
+  "gemini.safety_settings": jsonOption({ default: "OFF", HARM_CATEGORY_CIVIC_INTEGRITY: "BLOCK_NONE" }, safetySettings(),
     "models", "Gemini 安全设置", "Gemini safety settings",
     { issue: 3 }),
-  "gemini.version_settings": jsonOption({ default: "v1beta", "gemini-1.0-pro": "v1" }, textMap(),
+  "gemini.version_settings": jsonOption({ default: "v1beta", "gemini-1.0-pro": "v1" }, apiVersions(),
     "models", "Gemini 版本设置", "Gemini API versions",
     { issue: 3 }),
 

@@ -16,6 +16,15 @@ export interface PublicStatus {
   server_address: string;
   /** False when the operator allows third-party sign-in only. */
   password_login: boolean;
+  /** Ways to sign in elsewhere (shared/identity.ts). */
+  github_oauth: boolean;
+  linuxdo_oauth: boolean;
+  oidc_enabled: boolean;
+  wechat_login: boolean;
+  telegram_oauth: boolean;
+  /** The picture of the WeChat account's QR code. */
+  wechat_qrcode: string;
+  telegram_bot_name: string;
   quota_per_unit: number;
   display_in_currency: boolean;
   default_collapse_sidebar: boolean;

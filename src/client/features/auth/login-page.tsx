@@ -11,6 +11,7 @@ import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Input } from "../../ui/input";
+import { SignInElsewhere } from "../identity/sign-in-elsewhere";
 import { AuthCard } from "./auth-card";
 import { PasswordInput } from "./password-input";
 
@@ -36,6 +37,7 @@ export default function LoginPage() {
       ) : (
         <PasswordForm />
       )}
+      <SignInElsewhere />
     </AuthCard>
   );
 }

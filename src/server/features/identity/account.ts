@@ -1,0 +1,115 @@
+/** Identities in the database: whose they are, new accounts for new ones, binding and unbinding. */
+import { and, eq, sql } from "drizzle-orm";
+import { type ErrorCode, fail } from "../../../shared/errors";
+import { type BoundIdentity, IDENTITY_PROVIDERS, identityProviders, isIdentityProvider, type IdentityProvider } from "../../../shared/identity";
+import { type Ctx, seconds, type UserCtx } from "../../context";
+import { type Q, run, type Steps } from "../../db/client";
+import type { UserRow } from "../../db/schema";
+import { isUniqueViolation, withoutNul } from "../../db/sql";
+import { hasPassword, NO_PASSWORD } from "../auth/password";
+import { findInviter } from "../invite/code";
+import { rewardRegistration } from "../invite/reward";
+import type { ProvenPerson } from "./oauth";
+
+/** How a provider is called in the caller's language, for messages. */
+export const providerName = (ctx: Pick<Ctx, "lang">, provider: IdentityProvider): string => IDENTITY_PROVIDERS[provider].title[ctx.lang];
+
+const shown = (name: string): string => withoutNul(name).trim().slice(0, 50);
+
+function* ownerSteps(ctx: Ctx, q: Q, provider: IdentityProvider, subject: string): Steps<UserRow | undefined> {
+  const { users, identities } = ctx.db.t;
+  const [row] = yield* run(
+    q
+      .select({ user: users })
+      .from(identities)
+      .innerJoin(users, eq(users.id, identities.user_id))
+      .where(and(eq(identities.provider, provider), eq(identities.subject, subject))),
+  );
+  return row?.user;
+}
+
+/**
+ * The account of a person that a provider vouches for; a new one when nobody has this identity yet and registration is open.
+ * Never found by a name or a mail address: what a provider says of those proves nothing here.
+ */
+export async function accountOf(ctx: Ctx, provider: IdentityProvider, person: ProvenPerson, aff: string | undefined): Promise<UserRow> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await ctx.db.tx((q) => accountSteps(ctx, q, provider, person, aff), { durable: true });
+    } catch (error) {
+      // Two first sign-ins of one person at once: the other one has made the account.
+      if (attempt > 0 || !isUniqueViolation(error)) throw error;
+    }
+  }
+}
+
+function* accountSteps(ctx: Ctx, q: Q, provider: IdentityProvider, person: ProvenPerson, aff: string | undefined): Steps<UserRow> {
+  const { users, identities } = ctx.db.t;
+  const known = yield* ownerSteps(ctx, q, provider, person.subject);
+  if (known) return known.deleted_at === null ? known : fail("user_deleted");
+  if (!ctx.options.get("RegisterEnabled")) fail("identity_register_off");
+  const created_at = seconds(ctx);
+  const user = yield* insertSteps(ctx, q, provider, shown(person.name), created_at);
+  yield* run(q.insert(identities).values({ user_id: user.id, provider, subject: person.subject, name: shown(person.name), created_at }).returning({ id: identities.id }));
+  const inviter = yield* findInviter(ctx.db, q, aff);
+  yield* rewardRegistration(ctx, q, user, inviter, created_at);
+  const [fresh] = yield* run(q.select().from(users).where(eq(users.id, user.id)));
+  return fresh ?? fail("user_not_found");
+}
+
+/** `github_7`: the number is counted on until the name is free (checklist D-69). */
+function* insertSteps(ctx: Ctx, q: Q, provider: IdentityProvider, display_name: string, created_at: number): Steps<UserRow> {
+  const { users } = ctx.db.t;
+  const [last] = yield* run(q.select({ id: sql<number>`coalesce(max(${users.id}), 0)`.mapWith(Number) }).from(users));
+  for (let n = (last?.id ?? 0) + 1; ; n++) {
+    const username = `${IDENTITY_PROVIDERS[provider].prefix}_${n}`;
+    const [taken] = yield* run(q.select({ id: users.id }).from(users).where(eq(sql`lower(${users.username})`, username)));
+    if (taken) continue;
+    const [row] = yield* run(
+      q.insert(users).values({ username, display_name: display_name || username, password_hash: NO_PASSWORD, created_at }).onConflictDoNothing().returning(),
+    );
+    if (row) return row;
+  }
+}
+
+const refuse = (ctx: Ctx, code: ErrorCode & `identity_${string}`, provider: IdentityProvider): never => fail(code, { provider: providerName(ctx, provider) });
+
+/** Binds an identity to the account that is signed in; binding it twice changes nothing. */
+export async function bindIdentity(ctx: UserCtx, provider: IdentityProvider, person: ProvenPerson): Promise<void> {
+  const { identities } = ctx.db.t;
+  const row = { user_id: ctx.actor.id, provider, subject: person.subject, name: shown(person.name), created_at: seconds(ctx) };
+  const [bound] = await ctx.db.q.insert(identities).values(row).onConflictDoNothing().returning({ id: identities.id });
+  if (bound) return;
+  const [owner] = await ctx.db.q.select().from(identities).where(and(eq(identities.provider, provider), eq(identities.subject, person.subject)));
+  if (owner && owner.user_id !== ctx.actor.id) refuse(ctx, "identity_already_bound", provider);
+  if (!owner) refuse(ctx, "identity_other_bound", provider);
+}
+
+/** Removes a binding, unless nothing else is left to sign in with (checklist D-70). */
+export async function unbindIdentity(ctx: UserCtx, provider: IdentityProvider): Promise<void> {
+  const { users, identities, passkeys } = ctx.db.t;
+  const id = ctx.actor.id;
+  await ctx.db.tx(function* (q) {
+    const removed = yield* run(q.delete(identities).where(and(eq(identities.user_id, id), eq(identities.provider, provider))).returning({ id: identities.id }));
+    if (removed.length === 0) refuse(ctx, "identity_not_bound", provider);
+    const [user] = yield* run(q.select().from(users).where(eq(users.id, id)));
+    if (user && hasPassword(user) && ctx.options.get("PasswordLoginEnabled")) return;
+    const [passkey] = yield* run(q.select({ id: passkeys.id }).from(passkeys).where(eq(passkeys.user_id, id)).limit(1));
+    if (passkey) return;
+    const left = yield* run(q.select().from(identities).where(eq(identities.user_id, id)));
+    if (!left.some((row) => isIdentityProvider(row.provider) && isOn(ctx, row.provider))) fail("identity_last");
+  });
+}
+
+/** What is bound to the account that is signed in, in the registry's order. */
+export async function boundIdentities(ctx: UserCtx): Promise<BoundIdentity[]> {
+  const { identities } = ctx.db.t;
+  const rows = await ctx.db.q.select().from(identities).where(eq(identities.user_id, ctx.actor.id));
+  return identityProviders.flatMap((provider) => {
+    const row = rows.find((candidate) => candidate.provider === provider);
+    return row ? [{ provider, name: row.name, created_at: row.created_at }] : [];
+  });
+}
+
+/** Whether the operator lets people sign in by this provider. */
+export const isOn = (ctx: Pick<Ctx, "options">, provider: IdentityProvider): boolean => ctx.options.get(IDENTITY_PROVIDERS[provider].enabled);
