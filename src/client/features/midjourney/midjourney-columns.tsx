@@ -1,5 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
+import { MJ_IMAGE_PATH } from "../../../shared/midjourney";
 import type { DrawingView } from "../../../shared/task-list";
 import type { GridColumn } from "../../components/data-grid/types";
 import { Quota } from "../../components/quota";
@@ -7,10 +8,11 @@ import { LookBadge } from "../../components/status-badge";
 import { TimeAgo } from "../../components/time-ago";
 import { LogUser } from "../log/log-user";
 import { ActionBadge, JobProgress, LongText, ResultButton, Took } from "../task/job-cells";
-import { codeLook, statusLook } from "../task/job-looks";
+import { codeLook, isOver, percentOf, statusLook } from "../task/job-looks";
 
-/** Where this server shows a job's picture, without an origin: the page's own policy lets no other be fetched. */
-export const pictureOf = (row: Pick<DrawingView, "mj_id">): string => `/mj/image/${encodeURIComponent(row.mj_id)}`;
+/** Where this server shows a job's picture, without an origin; another address with each step while it is being drawn. */
+export const pictureOf = ({ mj_id, status, progress }: Pick<DrawingView, "mj_id" | "status" | "progress">): string =>
+  `${MJ_IMAGE_PATH}${encodeURIComponent(mj_id)}${isOver(status) ? "" : `?rand=${percentOf(progress) ?? 0}`}`;
 
 /** The columns of the drawing jobs (C-153); channel and user are the administrators'. */
 export function useDrawingColumns(admin: boolean, onOpen: (row: DrawingView) => void): readonly GridColumn<DrawingView>[] {
