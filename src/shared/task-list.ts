@@ -54,7 +54,7 @@ export interface TaskView extends JobView {
 }
 
 /** With what the vendor said last, as its owner may see it. */
-export type TaskDetail = TaskView & { data: unknown };
+export type TaskDetail = TaskView & { data?: unknown };
 
 /** A file that a job made, in the order of the job's files. */
 export interface JobFile {
