@@ -59,7 +59,7 @@ test("a list that nobody filtered is of today, in the address, and a filter or a
   midnight.setHours(0, 0, 0, 0);
   const asked = calls.filter((call) => call.path === "log.page");
   expect(asked).toHaveLength(1);
-  const { start_timestamp, end_timestamp } = asked[0]?.input as { start_timestamp: number; end_timestamp: number };
+  const { start_timestamp = 0, end_timestamp = 0 } = (asked[0]?.input ?? {}) as { start_timestamp?: number; end_timestamp?: number };
   expect(start_timestamp).toBe(midnight.getTime() / 1000);
   expect(Math.abs(end_timestamp - Date.now() / 1000 - 3600)).toBeLessThan(120);
   expect(location.search).toContain(`start_timestamp=${start_timestamp}`);
