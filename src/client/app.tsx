@@ -5,6 +5,7 @@ import { useState } from "react";
 import { ClipboardFallback } from "./components/clipboard-fallback";
 import { ConfirmHost } from "./components/confirm";
 import { Toasts } from "./components/toasts";
+import { StepUpHost } from "./features/auth/step-up-host";
 import { createQueryClient } from "./lib/query-client";
 import { createTrpcClient, trpc } from "./lib/trpc";
 import { Shell } from "./shell/shell";
@@ -24,6 +25,7 @@ export function App() {
             <Shell />
             <LayersLabel />
             <ConfirmHost />
+            <StepUpHost />
             <ClipboardFallback />
             <Toasts />
           </TooltipProvider>

@@ -108,6 +108,24 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/auth/login-page")),
   },
   {
+    path: "/register",
+    title: msg`注册`,
+    access: "public",
+    page: lazyPage(() => import("./features/auth/register-page")),
+  },
+  {
+    path: "/reset",
+    title: msg`重置密码`,
+    access: "public",
+    page: lazyPage(() => import("./features/auth/reset-page")),
+  },
+  {
+    path: "/user/reset",
+    title: msg`密码重置确认`,
+    access: "public",
+    page: lazyPage(() => import("./features/auth/reset-confirm-page")),
+  },
+  {
     path: "/oauth/:provider",
     title: msg`第三方登录`,
     access: "public",
@@ -207,6 +225,12 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "admin", icon: Waypoints, badge: AutoDisabledBadge },
     goKey: "c",
     page: lazyPage(() => import("./features/channel/channel-page")),
+  },
+  {
+    path: "/user/edit",
+    title: msg`编辑个人资料`,
+    access: "user",
+    page: lazyPage(() => import("./features/personal/profile-page")),
   },
   {
     path: "/user",

@@ -16,6 +16,13 @@ export interface PublicStatus {
   server_address: string;
   /** False when the operator allows third-party sign-in only. */
   password_login: boolean;
+  /** False when nobody can make an account by name and password. */
+  password_register: boolean;
+  register_enabled: boolean;
+  /** Registration asks for an address and a mailed code. */
+  email_verification: boolean;
+  turnstile_check: boolean;
+  turnstile_site_key: string;
   /** Ways to sign in elsewhere (shared/identity.ts). */
   github_oauth: boolean;
   linuxdo_oauth: boolean;
