@@ -14,13 +14,15 @@ type Verbs = ReturnType<typeof createCaller>;
 export function verbsOf(services: Services, actor: Pick<UserActor, "id" | "username" | "role" | "group">): Verbs {
   const ctx: Ctx = {
     ...services,
-    actor: { kind: "user", via: "access_token", session_id: 0, ...actor },
+    actor: { kind: "user", via: "access_token", session_id: 0, verified_at: 0, ...actor },
     request_id: "seed",
     ip: "127.0.0.1",
     place: { ip: "127.0.0.1", host: "localhost", forwarded: false },
     lang: "zh",
     user_agent: "seed",
-    session_cookie: undefined, browser_cookie: undefined,
+    session_cookie: undefined,
+    browser_cookie: undefined,
+    turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},
   };

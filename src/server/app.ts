@@ -7,6 +7,7 @@ import type { Lang } from "../shared/text";
 import { callbackDoors } from "./callbacks";
 import type { ClientFiles } from "./client-files";
 import type { Ctx, Services } from "./context";
+import { TURNSTILE_COOKIE, TURNSTILE_ORIGIN } from "./features/auth/turnstile";
 import { createDemoUpstream } from "./features/demo/upstream";
 import { logExport } from "./features/log/export";
 import { logOfKey } from "./features/log/own-key";
@@ -21,7 +22,7 @@ import { openApi } from "./http/openapi";
 import { answerPlain, type PlainDoor, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, restRoutes } from "./http/rest";
-import { presentedBy, resolveActor } from "./http/session";
+import { presentedBy, readCookie, resolveActor } from "./http/session";
 import type { Admit, Relay } from "./relay/handle";
 import type { Upgrade } from "./relay/realtime/open";
 import { socketLimits } from "./relay/realtime/session";
@@ -71,6 +72,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       user_agent: headers.get("user-agent") ?? "",
       session_cookie: presented.cookie,
       browser_cookie: presented.browser_cookie,
+      turnstile_cookie: readCookie(headers.get("cookie"), TURNSTILE_COOKIE),
       secure: from.secure,
       setCookie,
     };
@@ -214,7 +216,8 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     const { options } = services;
     const telegram = options.get("TelegramOAuthEnabled") ? [TELEGRAM_ORIGIN] : [];
     const frames = [...frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats")), ...telegram];
-    return files(request, consoleHeaders(frames, paymentOrigins(services)));
+    const scripts = options.get("TurnstileCheckEnabled") ? [TURNSTILE_ORIGIN] : [];
+    return files(request, consoleHeaders({ frames: [...frames, ...scripts], forms: paymentOrigins(services), scripts }));
   };
   app.get("/*", page);
   app.head("/*", page);

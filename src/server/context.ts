@@ -46,6 +46,8 @@ export type Actor =
       /** How he proved it. */
       via: "session" | "access_token";
       session_id: number;
+      /** Epoch seconds of his session's last proof: signing in, step-up. 0 with an access token. */
+      verified_at: number;
     }
   /** Timers and the command line. */
   | { kind: "system" };
@@ -65,6 +67,8 @@ export interface Ctx extends Services {
   session_cookie: string | undefined;
   /** The cookie that ties tickets to this browser, as sent (features/auth/tickets.ts). */
   browser_cookie: string | undefined;
+  /** That the bot check was passed before signing in (features/auth/turnstile.ts), as sent. */
+  turnstile_cookie: string | undefined;
   /** The request came over https, as far as the server or a trusted proxy tells. */
   secure: boolean;
   /** Adds a Set-Cookie line to the answer. */

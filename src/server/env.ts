@@ -68,6 +68,7 @@ export const variables = {
   WEIR_STRIPE_API: text("Address of the Stripe API; another one for tests against a stand-in.", "https://api.stripe.com"),
   WEIR_GITHUB_URL: url("Where people sign in by GitHub; a GitHub Enterprise Server has an address of its own.", "https://github.com"),
   WEIR_LINUXDO_URL: url("Where people sign in by LinuxDO.", "https://connect.linux.do"),
+  WEIR_TURNSTILE_URL: text("Where Turnstile tokens are checked; another address for tests against a stand-in.", "https://challenges.cloudflare.com/turnstile/v0/siteverify"),
   WEIR_ALLOW_PRIVATE_FETCH: flag("Let addresses typed by users (webhooks, model lists) lead into private networks.", false),
 } satisfies Record<string, Variable<unknown>>;
 

@@ -53,6 +53,22 @@ export const errors = {
   credentials_wrong: fact(400, "caller", "用户名或密码错误，或用户已被封禁", "Wrong username or password, or the account is banned"),
   user_banned: fact(403, "caller", "该用户已被封禁", "This account is banned"),
   password_login_disabled: fact(403, "operator", "管理员关闭了密码登录", "Password sign-in has been disabled by the administrator"),
+  username_characters: fact(400, "caller", "用户名不能包含 @ 或控制字符", "A username has no @ and no control characters"),
+  registration_disabled: fact(403, "operator", "管理员关闭了新用户注册", "The administrator has switched registration off"),
+  password_register_disabled: fact(403, "operator", "管理员关闭了密码注册，请使用其他方式注册", "The administrator has switched registration by password off; please use another way"),
+  verification_missing: fact(400, "caller", "请输入邮箱地址和验证码！", "Please enter the e-mail address and the verification code!"),
+  verification_code_wrong: fact(400, "caller", "验证码错误或已过期", "The verification code is wrong or has expired"),
+  email_taken: fact(400, "caller", "该邮箱已被使用", "This e-mail address is already in use"),
+  email_domain_denied: fact(400, "operator", "管理员不允许使用该域名的邮箱", "The administrator does not accept e-mail addresses of this domain"),
+  email_alias_denied: fact(400, "operator", "管理员不允许使用邮箱别名，地址 @ 之前不能包含 + 或 .", "The administrator does not accept e-mail aliases: no + and no . before the @"),
+  mail_too_soon: fact(400, "caller", "发送过于频繁，请 {retry_after} 秒后再试", "Too many mails; try again in {retry_after} s"),
+  reset_link_invalid: fact(400, "caller", "重置链接无效或已过期，请重新申请", "The reset link is invalid or has expired; please ask for another one"),
+  server_address_missing: fact(400, "operator", "管理员尚未设置服务器地址，无法发送重置邮件", "The administrator has not set the server's address, so no reset mail can be sent"),
+  turnstile_missing: fact(400, "caller", "请稍等几秒，正在检查环境", "Please wait a few seconds while your browser is checked"),
+  turnstile_failed: fact(400, "caller", "Turnstile 校验失败，请刷新页面后重试！", "The Turnstile check failed; reload the page and try again!"),
+  step_up_required: fact(403, "caller", "请先验证身份", "Please prove that it is you first"),
+  password_wrong: fact(400, "caller", "密码错误", "Wrong password"),
+  session_not_found: fact(404, "caller", "该登录已失效", "This session has ended already"),
   username_taken: fact(400, "caller", "用户名已被使用", "This username is already in use"),
 
   // Sign-in elsewhere
@@ -66,7 +82,6 @@ export const errors = {
   identity_other_bound: fact(400, "caller", "您已绑定另一个 {provider} 账户，请先解绑", "Another {provider} account is bound to yours; unbind it first"),
   identity_not_bound: fact(404, "caller", "尚未绑定 {provider}", "{provider} is not bound"),
   identity_last: fact(400, "caller", "这是您唯一的登录方式，不能解绑；请先设置密码或绑定其他账户", "This is your only way to sign in; set a password or bind another account first"),
-  identity_register_off: fact(403, "operator", "管理员关闭了新用户注册", "Registration has been disabled by the administrator"),
   wechat_code_missing: fact(400, "caller", "请输入验证码！", "Please enter the code!"),
   wechat_code_wrong: fact(400, "caller", "验证码错误或已过期", "The code is wrong or has expired"),
   telegram_invalid: fact(403, "caller", "无效的 Telegram 登录信息，请重新登录", "These Telegram facts are not valid; please sign in again"),
@@ -103,6 +118,7 @@ export const errors = {
   notice_address_invalid: fact(400, "caller", "通知地址必须以 http:// 或 https:// 开头", "The address for notices must start with http:// or https://"),
   notice_unreachable: fact(400, "caller", "尚未填写可用的通知地址，或管理员尚未配置发信服务器", "There is no address to send notices to yet, or the administrator has not set up a mail server"),
   notice_failed: fact(502, "caller", "通知发送失败：{detail}", "The notice could not be sent: {detail}"),
+  mail_test_failed: fact(502, "operator", "测试邮件发送失败：{detail}", "The test mail could not be sent: {detail}"),
   mail_failed: fact(502, "operator", "邮件发送失败，请稍后再试或联系管理员", "The mail could not be sent; try again later or ask the administrator"),
 
   // Channels

@@ -123,6 +123,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
     user_agent: "",
     session_cookie: undefined,
     browser_cookie: undefined,
+    turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},
   });
@@ -142,7 +143,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
         .returning();
       if (!row) throw new Error("The user was not created");
       const ctx = context(
-        { kind: "user", id: row.id, username, role, group, via: "session", session_id: 0 },
+        { kind: "user", id: row.id, username, role, group, via: "session", session_id: 0, verified_at: Number.MAX_SAFE_INTEGER },
         lang,
       ) as UserCtx;
       return { ctx, call: createCaller(ctx), rest: (method, path, body) => rest(ctx, method, path, body) };

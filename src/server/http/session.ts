@@ -65,6 +65,7 @@ async function bySession(services: Services, token: string): Promise<Extract<Act
   const [row] = await q
     .select({
       session_id: t.sessions.id, last_seen_at: t.sessions.last_seen_at, expires_at: t.sessions.expires_at,
+      verified_at: t.sessions.verified_at,
       id: t.users.id, username: t.users.username, role: t.users.role, group: t.users.group, status: t.users.status,
     })
     .from(t.sessions)
@@ -75,7 +76,7 @@ async function bySession(services: Services, token: string): Promise<Extract<Act
   if (time - row.last_seen_at > SEEN_EVERY) {
     await q.update(t.sessions).set({ last_seen_at: time }).where(eq(t.sessions.id, row.session_id));
   }
-  return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "session", session_id: row.session_id };
+  return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "session", session_id: row.session_id, verified_at: row.verified_at };
 }
 
 async function byAccessToken(services: Services, token: string): Promise<Actor | undefined> {
@@ -86,7 +87,7 @@ async function byAccessToken(services: Services, token: string): Promise<Actor |
     .where(and(eq(t.users.access_token_hash, services.secrets.hash("access-token", token)), isNull(t.users.deleted_at)));
   if (!row) return undefined;
   if (row.status !== USER_STATUS.active) return { kind: "guest", problem: "user_banned" };
-  return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "access_token", session_id: 0 };
+  return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "access_token", session_id: 0, verified_at: 0 };
 }
 
 /** SameSite=Lax because people come back from a provider's page by navigation; the user-id header guards the rest (D-38). */
@@ -105,8 +106,11 @@ interface SessionCtx extends Services {
   setCookie(line: string): void;
 }
 
-/** Opens a session for a user and sets the cookie. The row holds only a hash of what the cookie carries. */
-export async function openSession(ctx: SessionCtx, userId: number): Promise<void> {
+/**
+ * Opens a session for a user who has just proved himself and sets the cookie. The row holds only a hash of what the cookie
+ * carries. `human`: he has passed the bot check.
+ */
+export async function openSession(ctx: SessionCtx, userId: number, { human = false }: { human?: boolean } = {}): Promise<void> {
   const token = randomText(43);
   const time = seconds(ctx);
   await ctx.db.q.insert(ctx.db.t.sessions).values({
@@ -115,6 +119,8 @@ export async function openSession(ctx: SessionCtx, userId: number): Promise<void
     created_at: time,
     last_seen_at: time,
     expires_at: time + SESSION_SECONDS,
+    verified_at: time,
+    turnstile_at: human ? time : 0,
     ip: ctx.ip,
     user_agent: ctx.user_agent.slice(0, 300),
   });

@@ -20,8 +20,4 @@ export const unreadOptions: ReadonlySet<string> = new Set([
   "claude.thinking_adapter_budget_tokens_percentage",
   "gemini.safety_settings",
   "gemini.version_settings",
-  "EmailDomainRestrictionEnabled",
-  "EmailAliasRestrictionEnabled",
-  "EmailDomainWhitelist",
-  "TurnstileSecretKey",
 ]);

@@ -6,23 +6,27 @@ import type { loginInput } from "../../../shared/user";
 import type { Ctx } from "../../context";
 import { closeSession } from "../../http/session";
 import { hasPassword, verifyNobody, verifyPassword } from "./password";
-import { signIn } from "./sign-in";
+import { signIn, type SignInAnswer } from "./sign-in";
+import { throttled } from "./throttle";
+import { requireHuman } from "./turnstile";
 
 /**
  * One text for unknown user, wrong password and deleted user; a banned user is told only after a right password
  * (checklist D-77). Never 401, so that no front-end runs in a redirect loop.
  */
-export async function login(ctx: Ctx, { username, password }: z.output<typeof loginInput>) {
+export async function login(ctx: Ctx, { username, password, turnstile }: z.output<typeof loginInput>): Promise<SignInAnswer> {
   if (!ctx.options.get("PasswordLoginEnabled")) fail("password_login_disabled");
+  await requireHuman(ctx, turnstile);
   const { q, t } = ctx.db;
   const [user] = await q
     .select()
     .from(t.users)
     .where(and(isNull(t.users.deleted_at), or(eq(t.users.username, username), eq(t.users.email, username.toLowerCase()))))
     .limit(1);
-  const right = user && hasPassword(user) ? await verifyPassword(password, user.password_hash) : await verifyNobody(password);
+  const right = await throttled(ctx, user?.id ?? username.toLowerCase(), async () =>
+    (await (user && hasPassword(user) ? verifyPassword(password, user.password_hash) : verifyNobody(password))) ? user : undefined);
   if (!user || !right) fail("credentials_wrong");
-  return signIn(ctx, user);
+  return signIn(ctx, user, { human: ctx.options.get("TurnstileCheckEnabled") });
 }
 
 /** Needs no login: whoever holds the cookie may end its session. */

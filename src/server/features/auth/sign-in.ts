@@ -10,12 +10,12 @@ import { presentSignedIn } from "../user/present";
 
 export type SignInAnswer = SignedInUser;
 
-/** Opens a session in place of the one the browser had. Throws user_banned. */
-export async function signIn(ctx: Ctx, user: UserRow): Promise<SignInAnswer> {
+/** Opens a session in place of the one the browser had. `human`: the bot check was passed. Throws user_banned. */
+export async function signIn(ctx: Ctx, user: UserRow, { human = false }: { human?: boolean } = {}): Promise<SignInAnswer> {
   if (user.status !== USER_STATUS.active) fail("user_banned");
   const { users } = ctx.db.t;
   await dropSession(ctx, ctx.session_cookie);
-  await openSession(ctx, user.id);
+  await openSession(ctx, user.id, { human });
   await ctx.db.q.update(users).set({ last_login_at: seconds(ctx) }).where(eq(users.id, user.id)).returning({ id: users.id });
   return presentSignedIn(user);
 }

@@ -113,7 +113,7 @@ async function whose(ctx: Ctx, state: string): Promise<UserCtx> {
   const { users } = ctx.db.t;
   const [user] = await ctx.db.q.select().from(users).where(eq(users.id, id));
   if (!user || user.deleted_at !== null || user.status !== USER_STATUS.active) return fail("not_signed_in");
-  return { ...ctx, actor: { kind: "user", id, username: user.username, role: user.role, group: user.group, via: "session", session_id: 0 } };
+  return { ...ctx, actor: { kind: "user", id, username: user.username, role: user.role, group: user.group, via: "session", session_id: 0, verified_at: 0 } };
 }
 
 function mustBeOn(ctx: Ctx, provider: IdentityProvider): void {
