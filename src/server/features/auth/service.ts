@@ -2,11 +2,12 @@
 import { and, eq, isNull, or } from "drizzle-orm";
 import type * as z from "zod";
 import { fail } from "../../../shared/errors";
+import type { SignInAnswer } from "../../../shared/factor";
 import type { loginInput } from "../../../shared/user";
 import type { Ctx } from "../../context";
 import { closeSession } from "../../http/session";
 import { hasPassword, verifyNobody, verifyPassword } from "./password";
-import { signIn, type SignInAnswer } from "./sign-in";
+import { signIn } from "./sign-in";
 import { throttled } from "./throttle";
 import { requireHuman } from "./turnstile";
 

@@ -1,13 +1,14 @@
 /** Identities in the database: whose they are, new accounts for new ones, binding and unbinding. */
 import { and, eq, sql } from "drizzle-orm";
 import { AppError, type ErrorCode, fail } from "../../../shared/errors";
-import { type BoundIdentity, IDENTITY_PROVIDERS, identityProviders, isIdentityProvider, type IdentityProvider } from "../../../shared/identity";
+import { type BoundIdentity, IDENTITY_PROVIDERS, identityProviders, type IdentityProvider } from "../../../shared/identity";
 import { type Ctx, seconds, type UserCtx } from "../../context";
 import { type Q, run, type Steps } from "../../db/client";
 import type { UserRow } from "../../db/schema";
 import { isUniqueViolation, withoutNul } from "../../db/sql";
-import { hasPassword, NO_PASSWORD } from "../auth/password";
+import { NO_PASSWORD } from "../auth/password";
 import { registerSteps } from "../auth/register";
+import { keepAWayIn } from "../auth/ways";
 import type { ProvenPerson } from "./oauth";
 
 /** How a provider is called in the caller's language, for messages. */
@@ -84,17 +85,12 @@ export async function bindIdentity(ctx: UserCtx, provider: IdentityProvider, per
 
 /** Removes a binding, unless nothing else is left to sign in with (checklist D-70). */
 export async function unbindIdentity(ctx: UserCtx, provider: IdentityProvider): Promise<void> {
-  const { users, identities, passkeys } = ctx.db.t;
+  const { identities } = ctx.db.t;
   const id = ctx.actor.id;
   await ctx.db.tx(function* (q) {
     const removed = yield* run(q.delete(identities).where(and(eq(identities.user_id, id), eq(identities.provider, provider))).returning({ id: identities.id }));
     if (removed.length === 0) refuse(ctx, "identity_not_bound", provider);
-    const [user] = yield* run(q.select().from(users).where(eq(users.id, id)));
-    if (user && hasPassword(user) && ctx.options.get("PasswordLoginEnabled")) return;
-    const [passkey] = yield* run(q.select({ id: passkeys.id }).from(passkeys).where(eq(passkeys.user_id, id)).limit(1));
-    if (passkey) return;
-    const left = yield* run(q.select().from(identities).where(eq(identities.user_id, id)));
-    if (!left.some((row) => isIdentityProvider(row.provider) && isOn(ctx, row.provider))) fail("identity_last");
+    yield* keepAWayIn(ctx, q, id);
   });
 }
 
