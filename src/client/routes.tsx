@@ -114,6 +114,24 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/identity/oauth-page")),
   },
   {
+    path: "/register",
+    title: msg`注册`,
+    access: "public",
+    page: lazyPage(() => import("./features/auth/register-page")),
+  },
+  {
+    path: "/reset",
+    title: msg`重置密码`,
+    access: "public",
+    page: lazyPage(() => import("./features/auth/reset-page")),
+  },
+  {
+    path: "/user/reset",
+    title: msg`密码重置确认`,
+    access: "public",
+    page: lazyPage(() => import("./features/auth/reset-confirm-page")),
+  },
+  {
     path: "/setup",
     title: msg`初始化`,
     access: "public",

@@ -25,6 +25,13 @@ export interface PublicStatus {
   /** The picture of the WeChat account's QR code. */
   wechat_qrcode: string;
   telegram_bot_name: string;
+  /** False when nobody can make an account by name and password. */
+  password_register: boolean;
+  register_enabled: boolean;
+  /** Registration asks for an address and a mailed code. */
+  email_verification: boolean;
+  turnstile_check: boolean;
+  turnstile_site_key: string;
   quota_per_unit: number;
   display_in_currency: boolean;
   default_collapse_sidebar: boolean;

@@ -14,5 +14,6 @@ export const personalSections: readonly PersonalSection[] = [
   { id: "models", component: lazy(() => import("./models-card")) },
   { id: "invite", component: lazy(() => import("./invite-card")) },
   { id: "bindings", component: lazy(() => import("./bindings-card")) },
+  { id: "factor", component: lazy(() => import("../factor/factor-card")) },
   { id: "notice", component: lazy(() => import("../notice/notice-section")) },
 ];

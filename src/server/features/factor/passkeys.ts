@@ -21,6 +21,9 @@ import { requireStepUp } from "../auth/step-up";
 import { issueTicket, takeTicket } from "../auth/tickets";
 import { keepAWayIn } from "../auth/ways";
 
+/** Extensions travel, but have buffers in their type that JSON has not. */
+export type AskedPasskey = Omit<PublicKeyCredentialRequestOptionsJSON, "extensions">;
+
 const CHALLENGE_SECONDS = 300;
 const challengeShape = z.object({ use: z.enum([...PASSKEY_USES, "register"]), user_id: z.number().optional() });
 
@@ -38,7 +41,7 @@ export async function ownPasskeys(ctx: UserCtx): Promise<PasskeyView[]> {
 }
 
 /** What the browser needs to make a passkey. */
-export async function beginRegistration(ctx: UserCtx): Promise<PublicKeyCredentialCreationOptionsJSON> {
+export async function beginRegistration(ctx: UserCtx): Promise<Omit<PublicKeyCredentialCreationOptionsJSON, "extensions">> {
   requireStepUp(ctx);
   const { id, username } = ctx.actor;
   const rows = await rowsOf(ctx, id);
@@ -94,7 +97,7 @@ export async function removePasskey(ctx: UserCtx, id: number): Promise<void> {
 }
 
 /** What the browser needs to use a passkey: any of this site, or one of `user_id`'s. */
-export async function askPasskey(ctx: Ctx, use: PasskeyUse, user_id?: number): Promise<PublicKeyCredentialRequestOptionsJSON> {
+export async function askPasskey(ctx: Ctx, use: PasskeyUse, user_id?: number): Promise<AskedPasskey> {
   const options = await generateAuthenticationOptions({
     rpID: siteOf(ctx).hostname, userVerification: "required",
     ...(user_id === undefined ? {} : { allowCredentials: (await rowsOf(ctx, user_id)).map(listed) }),

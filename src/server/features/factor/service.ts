@@ -1,5 +1,4 @@
 /** Second factors at work: the second step of a sign-in, signing in by passkey, step-up. */
-import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
 import type * as z from "zod";
 import { fail } from "../../../shared/errors";
 import type { FactorStatus, passkeyAnswerInput, PasskeyUse } from "../../../shared/factor";
@@ -9,7 +8,7 @@ import type { Ctx, UserCtx } from "../../context";
 import { signedIn } from "../../http/trpc";
 import { enterAs, finishSecondStep, secondStepOf } from "../auth/sign-in";
 import { markVerified } from "../auth/step-up";
-import { askPasskey, ownPasskeys, passkeyOwner } from "./passkeys";
+import { type AskedPasskey, askPasskey, ownPasskeys, passkeyOwner } from "./passkeys";
 import { recoveryCodesLeft, verifyCode } from "./totp";
 
 export async function factorStatus(ctx: UserCtx): Promise<FactorStatus> {
@@ -30,7 +29,7 @@ export async function codeStepUp(ctx: UserCtx, code: string): Promise<void> {
   await markVerified(ctx);
 }
 
-export async function beginPasskey(ctx: Ctx, use: PasskeyUse): Promise<PublicKeyCredentialRequestOptionsJSON> {
+export async function beginPasskey(ctx: Ctx, use: PasskeyUse): Promise<AskedPasskey> {
   if (use === "sign-in") return askPasskey(ctx, use);
   return askPasskey(ctx, use, use === "step-up" ? signedIn(ctx, ROLE.user).actor.id : (await secondStepOf(ctx)).user_id);
 }
