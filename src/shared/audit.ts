@@ -15,6 +15,8 @@ export const AUDIT_ACTIONS = {
   "user.delete": { zh: "删除用户", en: "Delete user" },
   "user.export": { zh: "导出用户数据", en: "Export user data" },
   "user.erase": { zh: "清除个人数据", en: "Erase personal data" },
+  "user.factor": { zh: "修改两步验证", en: "Change second factors" },
+  "user.rescue": { zh: "命令行救援", en: "Rescue by command" },
   "channel.create": { zh: "创建渠道", en: "Create channel" },
   "channel.update": { zh: "修改渠道", en: "Change channel" },
   "channel.delete": { zh: "删除渠道", en: "Delete channel" },

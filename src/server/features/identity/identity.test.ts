@@ -224,8 +224,8 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     for (const provider of ["github", "linuxdo", "oidc"] as const) {
       expect((await browser.get(await goThere(browser, provider))).body).toMatchObject({ success: false, message: "管理员关闭了新用户注册" });
     }
-    expect((await browser.get("/api/oauth/wechat?code=998877")).body.code).toBe("identity_register_off");
-    expect((await browser.get(`/api/oauth/telegram/login?${telegram({ id: subjects })}`)).body.code).toBe("identity_register_off");
+    expect((await browser.get("/api/oauth/wechat?code=998877")).body.code).toBe("registration_disabled");
+    expect((await browser.get(`/api/oauth/telegram/login?${telegram({ id: subjects })}`)).body.code).toBe("registration_disabled");
     await weir.setOption("RegisterEnabled", "true");
     for (const provider of identityProviders) await weir.setOption(IDENTITY_PROVIDERS[provider].enabled, "false");
     expect((await browser.get("/api/oauth/state?provider=github")).body).toMatchObject({ code: "identity_provider_off", message: "管理员未开启通过 GitHub 登录" });
