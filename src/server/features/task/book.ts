@@ -10,6 +10,7 @@ import { type Services, seconds } from "../../context";
 import { type Q, run, type Steps } from "../../db/client";
 import { withoutNul } from "../../db/sql";
 import type { NewTask, Task, TaskBook, TaskChange } from "../../relay/tasks/task";
+import type { RefundedCharge } from "../wallet/ledger";
 import { refundSteps } from "../wallet/refund";
 import { jsonText, taskOf } from "./row";
 
@@ -36,6 +37,10 @@ const clean = (change: TaskChange) => {
   };
 };
 
+const chargeOf = ({ user_id, username, token_id, group, channel_id, model, quota }: Task): RefundedCharge => ({
+  user_id, username, token_id, token_name: "", channel: channel_id, channel_name: "", group, model_name: model, quota, visible: true,
+});
+
 export function createTaskBook(services: Needs): TaskBook {
   const { db, ledger, now } = services;
   const { tasks: t, logs, budget_spend } = db.t;
@@ -55,12 +60,18 @@ export function createTaskBook(services: Needs): TaskBook {
   }
 
   /** Gives back a charge, or `units` of it. Nothing where there is none. */
-  function* giveBack(q: Q, { id, task_id, charge_id, state }: Task, text: (id: string) => Text, units?: number): Steps<void> {
-    const refund = { charge_id, content: text(task_id)[state.lang], other: { task_id }, ...(units !== undefined && { quota: units }) };
+  function* giveBack(q: Q, task: Task, text: (id: string) => Text, units?: number): Steps<void> {
+    const { id, task_id, charge_id, state } = task;
+    const refund = {
+      charge_id, content: text(task_id)[state.lang], other: { task_id }, ...(units !== undefined && { quota: units }),
+      // Only what was accepted is known to have been charged.
+      ...(task.status !== "NOT_START" && { cleaned: chargeOf(task) }),
+    };
     const result = yield* refundSteps(db, q, refund, seconds(services));
     if (!result.refunded) return;
     const { quota } = result;
-    yield* run(q.update(t).set({ quota: sql`${t.quota} - ${quota}`, refunded: sql`${t.refunded} + ${quota}` }).where(eq(t.id, id)).returning({ id: t.id }));
+    // A charge that a sweep made was never noted here.
+    yield* run(q.update(t).set({ quota: Math.max(0, task.quota - quota), refunded: quota }).where(eq(t.id, id)).returning({ id: t.id }));
     yield* toBudgets(q, state.budgets, quota);
   }
 

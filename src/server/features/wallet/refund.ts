@@ -9,7 +9,7 @@ import { LOG_TYPE } from "../../../shared/log";
 import { type Db, type Q, run, type Steps } from "../../db/client";
 import { forUpdate, withoutNul } from "../../db/sql";
 import { checkUnits } from "./call-log";
-import type { Refund, RefundResult } from "./ledger";
+import type { Refund, RefundedCharge, RefundResult } from "./ledger";
 
 /** Request id of the row that gives a charge back. */
 export const refundRequestId = (charge_id: string): string => `${charge_id}/refund`;
@@ -17,9 +17,9 @@ export const refundRequestId = (charge_id: string): string => `${charge_id}/refu
 /** Runs inside `db.tx(…, { durable: true })`: like credits, refunds wait for the disk. `now`: epoch seconds. */
 export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<RefundResult> {
   const { users, tokens, logs } = db.t;
-  const { charge_id, quota, content = "", other = {} } = refund;
+  const { charge_id, quota, content = "", other = {}, cleaned } = refund;
   if (quota !== undefined) checkUnits(quota);
-  const [charge] = yield* run(
+  const [kept] = yield* run(
     q
       .select({
         user_id: logs.user_id, username: logs.username, token_id: logs.token_id, token_name: logs.token_name,
@@ -29,6 +29,7 @@ export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<R
       .from(logs)
       .where(and(eq(logs.request_id, charge_id), eq(logs.type, LOG_TYPE.consume))),
   );
+  const charge: RefundedCharge | undefined = kept ?? cleaned;
   if (!charge) return { refunded: false, reason: "charge_missing" };
   const { user_id, token_id } = charge;
   const units = quota ?? charge.quota;

@@ -68,11 +68,13 @@ async function settledOrVisit(engine: Engine, task: Task): Promise<Omit<Visit, "
   if (task.status === "NOT_START") return void (await halfDone(engine, task));
   const watcher = watcherOf(task.platform);
   if (now() >= task.deadline_ms) return void (await failTask(engine.seams, watcher, task, REASONS.late));
-  const holder = pool.byId(task.channel_id);
-  const channel = holder && holding(holder.channel, task.channel_key_id);
-  // Disabled is not gone: what was accepted there is still fetched.
-  if (!channel) return void (await failTask(engine.seams, watcher, task, REASONS.channel_gone));
   if (!watcher) return void (await book.note(task, task.status, { next_poll_at_ms: task.deadline_ms }));
+  // Disabled is not gone: what was accepted there is still fetched.
+  const holder = pool.byId(task.channel_id);
+  if (!holder) return void (await failTask(engine.seams, watcher, task, REASONS.channel_gone));
+  const channel = holding(holder.channel, task.channel_key_id);
+  // One of several keys that is disabled may come back.
+  if (!channel) return void (await later(engine, watcher, task, task.state.fails + 1));
   return { watcher, channel };
 }
 
