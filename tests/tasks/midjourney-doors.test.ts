@@ -111,8 +111,7 @@ for (const engine of ENGINES) {
         expect((await ann.call("POST", "/mj/submit/change", reroll)).body.code).toBe(1);
         b.fake.next = [{ body: { code: 24, description: "可能包含敏感词" } }];
         await ann.call("POST", "/mj/submit/imagine", { prompt: "refused" });
-        const { tasks } = b.h.services.db.t;
-        const refused = (await b.h.services.db.q.select().from(tasks)).find(({ user_id, prompt }) => user_id === ann.id && prompt === "refused");
+        const refused = (await b.rowsOf(ann)).find(({ prompt }) => prompt === "refused");
         expect((await ann.call("POST", "/mj/submit/change", { taskId: refused?.task_id, action: "REROLL" })).status).toBe(400);
         await b.set("MjActionCheckSuccessEnabled", true);
       });
@@ -300,6 +299,18 @@ for (const engine of ENGINES) {
         for (const odd of ["2", "-1", "x", "1e1"]) expect((await b.open("GET", `/mj/video/${id}/${odd}`)).status).toBe(404);
       });
 
+      test("that do not end are cut at the largest size that a picture may have", async () => {
+        const id = await done({ imageUrl: `${b.fake.url}/picture/endless.png` });
+        const answer = await b.open("GET", `/mj/image/${id}`);
+        let size = 0;
+        const reader = answer.body?.getReader();
+        const read = async (): Promise<void> => {
+          for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) size += part.value.length;
+        };
+        await expect(read()).rejects.toThrow();
+        expect(size).toBeLessThanOrEqual(64 << 20);
+      });
+
       test("of a job that failed are shown no more", async () => {
         const id = await ann.imagine();
         b.fake.move(await upstream(id), { status: "FAILURE", imageUrl: `${b.fake.url}/picture/half.png` });
@@ -317,10 +328,11 @@ test("addresses inside the house are neither fetched for a picture nor told of a
   const receiver = startReceiver();
   await b.newChannel();
   await b.set("MjNotifyEnabled", true);
-  const id = await b.ann.imagine({ notifyHook: receiver.url });
+  const ann = await b.newCaller();
+  const id = await ann.imagine({ notifyHook: receiver.url });
   b.fake.finish((await b.row(id)).upstream_id);
   await b.poll();
-  expect(await b.ann.fetch(id)).toMatchObject({ status: "SUCCESS" });
+  expect(await ann.fetch(id)).toMatchObject({ status: "SUCCESS" });
   const answer = await b.open("GET", `/mj/image/${id}`);
   expect(answer.status).toBe(400);
   await b.h.services.background.stop();
