@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ENGINES } from "../kit/databases";
 import { PICTURE, startFakeMidjourney } from "../kit/fake-midjourney";
 import { HOOK_MS } from "../kit/harness";
+import { startWeir } from "../kit/weir";
 import { charged, type Caller, type MjBench, openMjBench, untouched } from "./midjourney-bench";
 
 const IMAGINE = 50_000;
@@ -339,4 +340,21 @@ test("addresses inside the house are neither fetched for a picture nor told of a
   expect([b.fake.pictures, receiver.heard]).toEqual([0, []]);
   await receiver.stop();
   await b.close();
+}, HOOK_MS);
+
+test("over the network: the paths with and without a mode lead to the relay, those of /api and the console do not", async () => {
+  await using weir = await startWeir({ env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
+  await using fake = startFakeMidjourney();
+  await weir.newChannel({ type: 5, base_url: fake.url, key: "mj-secret", models: ["mj_imagine"] });
+  const { key } = await weir.newToken({ mj_mode: "turbo" });
+  const send = (path: string, init?: RequestInit) => fetch(weir.url + path, init);
+  const imagine = { method: "POST", headers: { "mj-api-secret": key }, body: '{"prompt":"Cat"}' };
+  const made = await Promise.all(["/mj/submit/imagine", "/mj-relax/mj/submit/imagine", "/mj/submit/imagine/"].map(async (path) => (await send(path, imagine)).json()));
+  expect(made.map(({ code }) => code)).toEqual([1, 1, 1]);
+  expect(fake.submits().map(({ path }) => path).toSorted()).toEqual(["/mj-relax/mj/submit/imagine", "/mj-turbo/mj/submit/imagine", "/mj-turbo/mj/submit/imagine"]);
+  expect((await (await send("/api/mj/submit/imagine", imagine)).json()).success).toBe(false);
+  expect((await send(`/mj/image/${made[0].result}`)).status).toBe(404);
+  const preflight = await send("/mj/submit/imagine", { method: "OPTIONS", headers: { origin: "https://chat.example", "access-control-request-headers": "mj-api-secret" } });
+  expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "mj-api-secret"]);
+  expect(await weir.audit()).toEqual([]);
 }, HOOK_MS);

@@ -214,6 +214,7 @@ for (const engine of ENGINES) {
           expect(b.fake.submits().at(-1)).toMatchObject({ path: `/mj${path}`, body: expected });
           units += price;
           expect([action, await b.money(ann)]).toEqual([action, charged(units)]);
+          if (JSON.stringify(body).includes("Id") || path.endsWith("simple-change")) expect((await b.row(answer.body.result)).prompt).toBe("Cat");
           expect(await b.row(answer.body.result)).toMatchObject({ action, quota: price, status: window ? "MODAL" : "SUBMITTED" });
         }
         await b.balanced();
