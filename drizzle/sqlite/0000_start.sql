@@ -467,6 +467,7 @@ CREATE TABLE `users` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `users_username_uq` ON `users` (`username`);--> statement-breakpoint
+CREATE UNIQUE INDEX `users_username_lower_uq` ON `users` (lower(username));--> statement-breakpoint
 CREATE UNIQUE INDEX `users_email_uq` ON `users` (`email`) WHERE email <> '';--> statement-breakpoint
 CREATE UNIQUE INDEX `users_access_token_uq` ON `users` (`access_token_hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `users_aff_code_uq` ON `users` (`aff_code`);--> statement-breakpoint

@@ -13,6 +13,7 @@ import { createTaskBook } from "./features/task/book";
 import { tellHook } from "./features/task/hook";
 import { egressOpen } from "./lib/egress";
 import { userFetch } from "./features/option/user-fetch";
+import { vendorRules } from "./features/option/vendor-rules";
 import type { RelayOptions, Seams } from "./relay/seams";
 
 export function relaySeams(services: Services): Seams {
@@ -31,6 +32,8 @@ export function relaySeams(services: Services): Seams {
     get idleTimeoutMs() { return options.get("RelayIdleTimeout") * 1000; },
     get totalTimeoutMs() { return options.get("RelayTotalTimeout") * 1000; },
     get sensitiveWords() { return words(); },
+    get maskSensitive() { return !options.get("StopOnSensitiveEnabled"); },
+    vendorRules: vendorRules(options),
     get stickyRouting() { return options.get("StickyRouting"); },
     get attemptBudgetMs() { return options.get("RelayAttemptBudget") * 1000; },
     get midjourney() {

@@ -46,6 +46,8 @@ export const makeTables = (k: Kit) => {
     (t) => [
       // sign-in by name
       k.uniqueIndex("users_username_uq").on(t.username),
+      // a name is taken in whatever case (D-84)
+      k.uniqueIndex("users_username_lower_uq").on(sql`lower(username)`),
       // sign-in and reset by e-mail ('' is not unique)
       k.uniqueIndex("users_email_uq").on(t.email).where(sql`email <> ''`),
       // scripts: Authorization: <system access token>

@@ -18,6 +18,7 @@ import type { JsonObject } from "./json";
 import type { Limits } from "./limits";
 import type { Shelf } from "./stored/shelf";
 import type { TaskBook } from "./tasks/task";
+import type { VendorRules } from "./providers/vendor-rules";
 
 /** Who calls, after authentication. */
 export interface Caller {
@@ -181,6 +182,10 @@ export interface RelayOptions {
   readonly attemptBudgetMs: number;
   /** Words that no request may contain; undefined when none are checked. */
   readonly sensitiveWords?: WordList | undefined;
+  /** A request that contains one goes on with a mask in its place; absent: it is refused. */
+  readonly maskSensitive?: boolean;
+  /** What the operator says of calls to single makers' models; absent: nothing. */
+  readonly vendorRules?: VendorRules;
   /** Conversations return to the channel that served them last. */
   readonly stickyRouting?: boolean;
   readonly maxBodyBytes: number;

@@ -2,5 +2,6 @@
 import type { TaskDoor } from "./door";
 import { midjourneyDoors } from "./midjourney/doors";
 import { sunoDoors } from "./suno/doors";
+import { videoDoors } from "./video/doors";
 
-export const taskDoors: readonly TaskDoor[] = [...midjourneyDoors, ...sunoDoors];
+export const taskDoors: readonly TaskDoor[] = [...midjourneyDoors, ...sunoDoors, ...videoDoors];

@@ -13,6 +13,7 @@ import { holding } from "../keys";
 import { initFor } from "../providers/tools";
 import type { PoolChannel } from "../seams";
 import { ERRAND_MS } from "./clock";
+import { fromMemory } from "./file-range";
 import type { ResultFile } from "./provider";
 import { watcherOf } from "./registry";
 import type { Task } from "./task";
@@ -61,7 +62,7 @@ export async function sendFile(engine: Engine, task: Task, index: number, reques
   const late = new AbortController();
   const signal = AbortSignal.any([request.signal, late.signal]);
   const range = request.headers.get("range") ?? "";
-  const headers = { ...(file.from === "channel" && file.headers), "accept-encoding": "identity", ...(RANGE.test(range) && { range }) };
+  const headers = { ...(file.from === "channel" ? file.headers : {}), "accept-encoding": "identity", ...(RANGE.test(range) && { range }) };
   const cancel = timers.after(seams.option.firstByteTimeoutMs, () => late.abort());
   let response: Response;
   try {
@@ -96,6 +97,7 @@ export async function sendFile(engine: Engine, task: Task, index: number, reques
 /** What a vendor's own address sends elsewhere is fetched there without the channel's key. */
 async function opened(engine: Engine, task: Task, file: ResultFile, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
   const { seams } = engine;
+  if (file.from === "answer") return fromMemory((await file.read()) ?? fail("task_file_missing"), headers.range);
   if (file.from === "public") return seams.openAddress(file.url, { headers, signal });
   const channel = channelOf(engine, task) ?? fail("task_file_missing");
   const response = await engine.fetch(file.url, { headers, ...initFor(channel, signal) });

@@ -84,15 +84,13 @@ export interface Accepted {
   report?: TaskReport;
 }
 
-/** Where a finished job's file is. */
-export interface ResultFile {
-  url: string;
+/** Where a finished job's file is. `media` is the kind that the job makes; a browser is told no other. */
+export type ResultFile = { media: "image" | "video" | "audio" } & (
   /** `public`: anybody may fetch it, under the egress rule. `channel`: the channel's own address, with these headers and its proxy. */
-  from: "public" | "channel";
-  headers?: Record<string, string>;
-  /** The kind that the job makes; a browser is told no other. */
-  media: "image" | "video" | "audio";
-}
+  | { from: "public" | "channel"; url: string; headers?: Record<string, string> }
+  /** The vendor hands it over inside an answer: the bytes, asked for anew. undefined: it is not there any more. */
+  | { from: "answer"; read(): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | undefined> }
+);
 
 /** What the engine needs of a provider after the submit: nothing here knows the kind's input. */
 export interface TaskWatcher {
