@@ -18,8 +18,8 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import {
-  ChartColumn, History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Settings, Tags, Ticket, Users,
-  UserCog, Wallet, Waypoints,
+  ChartColumn, History, KeyRound, ListTodo, type LucideIcon, MessageCircle, MessagesSquare, Palette, ScrollText, Settings,
+  Tags, Ticket, UserCog, Users, Wallet, Waypoints,
 } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
@@ -108,12 +108,6 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/auth/login-page")),
   },
   {
-    path: "/oauth/:provider",
-    title: msg`第三方登录`,
-    access: "public",
-    page: lazyPage(() => import("./features/identity/oauth-page")),
-  },
-  {
     path: "/register",
     title: msg`注册`,
     access: "public",
@@ -130,6 +124,12 @@ export const routes: readonly ConsoleRoute[] = [
     title: msg`密码重置确认`,
     access: "public",
     page: lazyPage(() => import("./features/auth/reset-confirm-page")),
+  },
+  {
+    path: "/oauth/:provider",
+    title: msg`第三方登录`,
+    access: "public",
+    page: lazyPage(() => import("./features/identity/oauth-page")),
   },
   {
     path: "/setup",
@@ -184,6 +184,24 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/dashboard/dashboard-page")),
   },
   {
+    path: "/midjourney",
+    title: msg`绘图`,
+    access: "user",
+    nav: { group: "use", icon: Palette },
+    flag: "enable_drawing",
+    goKey: "m",
+    page: lazyPage(() => import("./features/midjourney/midjourney-page")),
+  },
+  {
+    path: "/task",
+    title: msg`异步任务`,
+    access: "user",
+    nav: { group: "use", icon: ListTodo },
+    flag: "enable_task",
+    goKey: "a",
+    page: lazyPage(() => import("./features/task/task-page")),
+  },
+  {
     path: "/topup",
     title: msg`钱包`,
     access: "user",
@@ -207,6 +225,12 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "admin", icon: Waypoints, badge: AutoDisabledBadge },
     goKey: "c",
     page: lazyPage(() => import("./features/channel/channel-page")),
+  },
+  {
+    path: "/user/edit",
+    title: msg`编辑个人资料`,
+    access: "user",
+    page: lazyPage(() => import("./features/personal/profile-page")),
   },
   {
     path: "/user",

@@ -12,6 +12,7 @@ import { createDemoUpstream } from "./features/demo/upstream";
 import { logExport } from "./features/log/export";
 import { logOfKey } from "./features/log/own-key";
 import { paymentOrigins } from "./features/order/service";
+import { taskFile } from "./features/task/file";
 import type { Scraper } from "./features/metrics/page";
 import { admitToPlayground } from "./features/playground/admit";
 import { tokenUsage } from "./features/token/own-key";
@@ -25,6 +26,7 @@ import { answerRest, restRoutes } from "./http/rest";
 import { presentedBy, readCookie, resolveActor } from "./http/session";
 import type { Admit, Relay } from "./relay/handle";
 import type { Upgrade } from "./relay/realtime/open";
+import { pathOf, submitsJob } from "./relay/routes";
 import { socketLimits } from "./relay/realtime/session";
 import { appRouter, createCaller } from "./router";
 
@@ -55,12 +57,13 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   const peerOf = (request: Request, server: Peer | null): string => server?.requestIP(request)?.address ?? "127.0.0.1";
   const whereFrom = (request: Request, server: Peer | null): ClientAddress => addressOf(request.headers, peerOf(request, server));
 
-  const contextOf = async (request: Request, from: ClientAddress, setCookie: (line: string) => void): Promise<Ctx> => {
+  const contextOf = async (request: Request, from: ClientAddress, setCookie: (line: string) => void, shown = false): Promise<Ctx> => {
     const { headers } = request;
     const presented = presentedBy(headers);
     return {
       ...services,
-      actor: await resolveActor(services, presented),
+      actor: await resolveActor(services, presented, shown),
+      desk: relay.tasks,
       request_id: newRequestId(),
       ip: from.ip,
       place: {
@@ -160,7 +163,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       }, { parse: "none" });
     }
   }
-  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail];
+  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail, taskFile];
   for (const door of plain) {
     const path = door.line.slice("GET ".length);
     for (const spelling of [path, `${path}/`]) {
@@ -168,7 +171,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
         const from = whereFrom(request, server);
         const refused = await overLimit(from, request.headers);
         if (refused) return refused;
-        const ctx = await contextOf(request, from, () => {});
+        const ctx = await contextOf(request, from, () => {}, door.shown);
         const response = await answerPlain(door, ctx, request);
         response.headers.set("x-request-id", ctx.request_id);
         return response;
@@ -192,7 +195,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), { parse: "none" });
 
   for (const method of METHODS) {
-    for (const path of ["/v1/*", "/v1beta/*", "/dashboard/*"]) {
+    for (const path of ["/v1/*", "/v1beta/*", "/dashboard/*", "/suno/*", "/mj/*", "/:mode/mj/*", "/kling/*", "/jimeng", "/jimeng/*"]) {
       app.route(method, path, ({ request, server }) => {
         // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite them.
         const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
@@ -201,10 +204,17 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     }
   }
 
-  app.post("/pg/chat/completions", async ({ request, server }) => {
+  const playground = async (request: Request, server: Peer | null): Promise<Response> => {
     const actor = await resolveActor(services, presentedBy(request.headers));
     const admit: Admit = (body, lang) => admitToPlayground(services, actor, body, lang);
     return relay.handleAs(admit, request, whereFrom(request, server).ip, newRequestId());
+  };
+  app.post("/pg/chat/completions", ({ request, server }) => playground(request, server), { parse: "none" });
+  // Jobs: the public address behind /pg, by session instead of key. Other calls beside chat have no door here.
+  app.post("/pg/*", ({ request, server }) => {
+    const address = new URL(request.url);
+    address.pathname = address.pathname.slice("/pg".length);
+    return submitsJob(pathOf(address.href)) ? playground(new Request(address, request), server) : notFound(request);
   }, { parse: "none" });
 
   const demo = createDemoUpstream({ secrets: services.secrets, host: services.env.WEIR_HOST });
@@ -215,9 +225,9 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   const page = ({ request }: { request: Request }): Response => {
     const { options } = services;
     const telegram = options.get("TelegramOAuthEnabled") ? [TELEGRAM_ORIGIN] : [];
-    const frames = [...frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats")), ...telegram];
     const scripts = options.get("TurnstileCheckEnabled") ? [TURNSTILE_ORIGIN] : [];
-    return files(request, consoleHeaders({ frames: [...frames, ...scripts], forms: paymentOrigins(services), scripts }));
+    const frames = [...frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats")), ...telegram, ...scripts];
+    return files(request, consoleHeaders({ frames, forms: paymentOrigins(services), scripts }));
   };
   app.get("/*", page);
   app.head("/*", page);

@@ -11,6 +11,7 @@ import { sweepStored } from "./features/stored/sweep";
 import { askAboutOrders, forgetCallbacks } from "./features/order/ask";
 import { forgetInstances } from "./features/wallet/instances";
 import { sweep } from "./features/wallet/sweep";
+import type { Relay } from "./relay/handle";
 
 interface Job {
   name: string;
@@ -45,7 +46,8 @@ export interface Jobs {
   stop(): Promise<void>;
 }
 
-export function startJobs(services: Services): Jobs {
+/** `relay`: looks after the jobs of callers. */
+export function startJobs(services: Services, relay: Pick<Relay, "tasks">): Jobs {
   const running = new Map<string, Promise<unknown>>();
   const start = (job: Job) => {
     if (running.has(job.name)) return;
@@ -55,7 +57,8 @@ export function startJobs(services: Services): Jobs {
       .finally(() => running.delete(job.name));
     running.set(job.name, done);
   };
-  const timers = jobs.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
+  const all: readonly Job[] = [...jobs, { name: "tasks", everySeconds: 5, run: leased("tasks", () => relay.tasks.poll()) }];
+  const timers = all.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
   return {
     stop: async () => {
       for (const timer of timers) clearInterval(timer);

@@ -9,6 +9,7 @@ import { groupRouter } from "./features/group/router";
 import { identityRouter } from "./features/identity/router";
 import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
+import { midjourneyRouter } from "./features/midjourney/router";
 import { noticeRouter } from "./features/notice/router";
 import { optionRouter } from "./features/option/router";
 import { orderRouter } from "./features/order/router";
@@ -16,6 +17,7 @@ import { pricingRouter } from "./features/pricing/router";
 import { redemptionRouter } from "./features/redemption/router";
 import { setupRouter } from "./features/setup/router";
 import { statusRouter } from "./features/status/router";
+import { taskRouter } from "./features/task/router";
 import { tokenRouter } from "./features/token/router";
 import { userRouter } from "./features/user/router";
 import { createCallerFactory, router } from "./http/trpc";
@@ -31,6 +33,7 @@ export const appRouter = router({
   identity: identityRouter,
   invite: inviteRouter,
   log: logRouter,
+  midjourney: midjourneyRouter,
   notice: noticeRouter,
   option: optionRouter,
   order: orderRouter,
@@ -38,6 +41,7 @@ export const appRouter = router({
   redemption: redemptionRouter,
   setup: setupRouter,
   status: statusRouter,
+  task: taskRouter,
   token: tokenRouter,
   user: userRouter,
 });

@@ -27,6 +27,7 @@ export const AUDIT_ACTIONS = {
   "redemption.delete": { zh: "删除兑换码", en: "Delete redemption codes" },
   "order.complete": { zh: "补单", en: "Complete order" },
   "withdrawal.settle": { zh: "处理提现", en: "Settle withdrawal" },
+  "task.cancel": { zh: "取消任务", en: "Cancel task" },
   "option.update": { zh: "修改设置", en: "Change setting" },
 } as const satisfies Record<string, Text>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
@@ -38,6 +39,7 @@ export const AUDIT_TARGETS = {
   redemption: { zh: "兑换码", en: "Redemption code" },
   order: { zh: "订单", en: "Order" },
   withdrawal: { zh: "提现", en: "Withdrawal" },
+  task: { zh: "任务", en: "Task" },
   option: { zh: "设置", en: "Setting" },
 } as const satisfies Record<string, Text>;
 

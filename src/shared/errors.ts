@@ -283,6 +283,13 @@ export const errors = {
   files_full: fact(403, "caller", "您的文件总大小不能超过 {limit} MB", "Your files may have {limit} MB together"),
   batches_unavailable: fact(403, "operator", "该文件所在的渠道不允许批处理", "The channel of this file does not take batches"),
   batches_token_limited: fact(403, "caller", "限制了模型的令牌不能创建批处理", "An API key with a list of models cannot create batches"),
+  tasks_disabled: fact(403, "operator", "管理员关闭了此类任务", "The administrator has switched such jobs off"),
+  task_not_found: fact(404, "caller", "任务不存在", "No such task"),
+  task_in_flight: fact(409, "caller", "相同 Idempotency-Key 的请求正在处理，请稍后再试", "A request with this Idempotency-Key is still being handled; try again later"),
+  idempotency_key_reused: fact(422, "caller", "该 Idempotency-Key 已用于内容不同的请求", "This Idempotency-Key was used for a different request"),
+  task_not_cancellable: fact(400, "caller", "该任务不能取消", "This task cannot be cancelled"),
+  task_not_finished: fact(400, "caller", "任务尚未完成", "The task is not finished"),
+  task_file_missing: fact(404, "caller", "任务没有这个文件，或文件已过期", "The task has no such file, or it has expired"),
   batch_not_found: fact(404, "caller", "批处理 {id} 不存在", "No batch found with id '{id}'."),
 
   // Relay: the upstream's side
