@@ -330,6 +330,7 @@ CREATE TABLE "tokens" (
 	"allow_ips" text DEFAULT '' NOT NULL,
 	"deny_ips" text DEFAULT '' NOT NULL,
 	"group" text DEFAULT '' NOT NULL,
+	"mj_mode" text DEFAULT '' NOT NULL,
 	"rpm" bigint DEFAULT 0 NOT NULL,
 	"tpm" bigint DEFAULT 0 NOT NULL,
 	"concurrency" bigint DEFAULT 0 NOT NULL,
@@ -483,6 +484,7 @@ CREATE INDEX "tokens_user_ix" ON "tokens" USING btree ("user_id","id");--> state
 CREATE INDEX "usage_hourly_user_ix" ON "usage_hourly" USING btree ("user_id","hour");--> statement-breakpoint
 CREATE INDEX "usage_hourly_channel_ix" ON "usage_hourly" USING btree ("channel","hour");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_username_uq" ON "users" USING btree ("username");--> statement-breakpoint
+CREATE UNIQUE INDEX "users_username_lower_uq" ON "users" USING btree (lower(username));--> statement-breakpoint
 CREATE UNIQUE INDEX "users_email_uq" ON "users" USING btree ("email") WHERE email <> '';--> statement-breakpoint
 CREATE UNIQUE INDEX "users_access_token_uq" ON "users" USING btree ("access_token_hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_aff_code_uq" ON "users" USING btree ("aff_code");--> statement-breakpoint

@@ -387,6 +387,7 @@ CREATE TABLE `tokens` (
 	`allow_ips` text DEFAULT '' NOT NULL,
 	`deny_ips` text DEFAULT '' NOT NULL,
 	`group` text DEFAULT '' NOT NULL,
+	`mj_mode` text DEFAULT '' NOT NULL,
 	`rpm` integer DEFAULT 0 NOT NULL,
 	`tpm` integer DEFAULT 0 NOT NULL,
 	`concurrency` integer DEFAULT 0 NOT NULL,
@@ -466,6 +467,7 @@ CREATE TABLE `users` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `users_username_uq` ON `users` (`username`);--> statement-breakpoint
+CREATE UNIQUE INDEX `users_username_lower_uq` ON `users` (lower(username));--> statement-breakpoint
 CREATE UNIQUE INDEX `users_email_uq` ON `users` (`email`) WHERE email <> '';--> statement-breakpoint
 CREATE UNIQUE INDEX `users_access_token_uq` ON `users` (`access_token_hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `users_aff_code_uq` ON `users` (`aff_code`);--> statement-breakpoint

@@ -70,6 +70,8 @@ export interface ConsumeOther {
   /** The name that was priced, where that is not the model that was asked for. */
   billed_model?: string;
   request_path: string;
+  /** The job that the call submitted, as its owner knows it. */
+  task_id?: string;
   /** The program that called (shared/client-type.ts). */
   client_type?: string;
   /** True when no usage came and tokens were estimated. */

@@ -5,6 +5,7 @@
  * it are refused until the operator sets one.
  */
 import type { ContextTiers } from "./long-context";
+import { videoPrices } from "./video-tariffs";
 
 /** Prices in USD per 1M tokens; undefined: the vendor names none. */
 export interface ModelPriceRow {
@@ -226,6 +227,15 @@ const lines: Readonly<Record<string, readonly Line[]>> = {
     ["nova-micro-v1:0", 0.035, 0.14, cached(0.00875)],
   ],
   lingyiwanwu: [["yi-large", 3, 3]],
+  // Videos by the tokens of their frames; with sound they are audio_out (docs.byteplus.com/en/docs/ModelArk, model pricing).
+  bytedance: [
+    ["doubao-seedance-2-0-260128", 7, 7, { audio_out: 7 }],
+    ["doubao-seedance-2-0-fast-260128", 5.6, 5.6, { audio_out: 5.6 }],
+    ["doubao-seedance-1-5-pro-251215", 1.2, 1.2, { audio_out: 2.4 }],
+    ["doubao-seedance-1-0-pro-250528", 2.5, 2.5],
+    ["doubao-seedance-1-0-pro-fast-251015", 1, 1],
+    ["doubao-seedance-1-0-lite-t2v-250428 doubao-seedance-1-0-lite-i2v-250428", 1.8, 1.8],
+  ],
   // The demo channel: a millionth of a dollar a token, so that its bill can be checked by eye.
   weir: [["demo-echo", 1, 1]],
 };
@@ -241,9 +251,12 @@ export const modelPrices: readonly ModelPriceRow[] = Object.entries(lines).flatM
 export const callPrices: Readonly<Record<string, number>> = {
   mj_imagine: 0.1, mj_variation: 0.1, mj_reroll: 0.1, mj_blend: 0.1, mj_modal: 0.1, mj_zoom: 0.1, mj_shorten: 0.1,
   mj_high_variation: 0.1, mj_low_variation: 0.1, mj_pan: 0.1, mj_describe: 0.05, mj_upscale: 0.05, mj_upload: 0.05,
-  swap_face: 0.05, mj_inpaint: 0, mj_custom_zoom: 0, suno_music: 0.1, suno_lyrics: 0.01, "gpt-4-gizmo-*": 0.1,
+  // A film costs about eight times a picture (midjourney.com, "Introducing our V1 video model", June 2025).
+  swap_face: 0.05, mj_edits: 0.1, mj_video: 0.8, mj_inpaint: 0, mj_custom_zoom: 0, suno_music: 0.1, suno_lyrics: 0.01, "gpt-4-gizmo-*": 0.1,
   "dall-e-3": 0.04, "dall-e-2": 0.02, "imagen-3.0-generate-002": 0.03, "grok-2-image-1212": 0.07, "rerank-v3.5": 0.002,
   "rerank-english-v3.0": 0.002, "rerank-multilingual-v3.0": 0.002,
+  // For one second, or one clip: video-tariffs.ts.
+  ...videoPrices,
 };
 
 /** Prices of server-side tools in USD per 1000 calls; `tool:model*` wins over `tool`. */
@@ -253,8 +266,21 @@ export const toolPrices: Readonly<Record<string, number>> = {
   "web_search_preview:gpt-4o*": 25,
   "web_search_preview:gpt-4.1*": 25,
   file_search: 2.5,
+  code_interpreter: 30,
   google_search: 14,
 };
+
+/**
+ * Chat models that search the web at every call and do not count it, with the tool's price that they cost besides their tokens
+ * (openai.com/api/pricing: search-preview models by the older tool's price; November 2026).
+ */
+const searchingModels: readonly (readonly [models: RegExp, tool: string])[] = [
+  [/^gpt-[\w.-]*-search-preview/, "web_search_preview"],
+  [/^gpt-[\w.-]*-search-api/, "web_search"],
+];
+
+/** The tool that a call of the model runs whatever it says; undefined for most. */
+export const ownToolOf = (model: string): string | undefined => searchingModels.find(([models]) => models.test(model))?.[1];
 
 const tier = (over: number, input = 2, output = 1.5): ContextTiers => [{ over, input, output }];
 

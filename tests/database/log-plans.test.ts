@@ -2,7 +2,7 @@
  * The log page among 200,000 rows: every list, page and filter that docs/log.md calls indexed finds its rows by an index, on
  * both engines, as the statements that the services really send; and totals stop counting at 10,000.
  */
-import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pageLogs, sliceLogs } from "../../src/server/features/log/service";
 import { logStat } from "../../src/server/features/log/stat";
 import { cleanLogs } from "../../src/server/features/log/clean";
@@ -10,42 +10,11 @@ import type { LogFilter } from "../../src/shared/log-list";
 import { ROLE } from "../../src/shared/roles";
 import { ENGINES } from "../kit/databases";
 import { type Harness, openHarness, type Person } from "../kit/harness";
+import { statementsOf } from "../kit/statements";
 
 const ROWS = 200_000;
 const END = 1_790_000_000;
 const PAGE = { p: 1, page_size: 10 };
-
-/** Statements of the read door while `work` runs. */
-async function statementsOf(h: Harness, work: () => Promise<unknown>): Promise<{ sql: string; params: unknown[] }[]> {
-  const found: { sql: string; params: unknown[] }[] = [];
-  const { read } = h.services.db;
-  const original = read.select.bind(read);
-  const spy = spyOn(read, "select").mockImplementation(((...fields: Parameters<typeof read.select>) => {
-    const builder = original(...fields) as unknown as object;
-    return watched(builder, found);
-  }) as unknown as typeof read.select);
-  try {
-    await work();
-  } finally {
-    spy.mockRestore();
-  }
-  return found;
-}
-
-/** The builder, which tells its statement when it is awaited. */
-function watched<B extends object>(builder: B, found: { sql: string; params: unknown[] }[]): B {
-  return new Proxy(builder, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (name === "then" && "toSQL" in target) found.push((target.toSQL as () => { sql: string; params: unknown[] }).call(target));
-      if (typeof value !== "function") return value;
-      return (...args: unknown[]) => {
-        const result: unknown = value.apply(target, args);
-        return name !== "then" && name !== "as" && typeof result === "object" && result !== null && "where" in result ? watched(result, found) : result;
-      };
-    },
-  });
-}
 
 for (const engine of ENGINES) {
   describe(`the log of ${ROWS} rows on ${engine}`, () => {

@@ -46,6 +46,8 @@ export const makeTables = (k: Kit) => {
     (t) => [
       // sign-in by name
       k.uniqueIndex("users_username_uq").on(t.username),
+      // a name is taken in whatever case (D-84)
+      k.uniqueIndex("users_username_lower_uq").on(sql`lower(username)`),
       // sign-in and reset by e-mail ('' is not unique)
       k.uniqueIndex("users_email_uq").on(t.email).where(sql`email <> ''`),
       // scripts: Authorization: <system access token>
@@ -111,6 +113,8 @@ export const makeTables = (k: Kit) => {
       deny_ips: k.text().notNull().default(""),
       /** '' = the owner's group. */
       group: k.text().notNull().default(""),
+      /** Midjourney mode of calls whose path names none: "" (the vendor's), fast, relax, turbo (C-263). */
+      mj_mode: k.text().notNull().default(""),
       /** Limits a minute and concurrent calls; 0 = none. */
       rpm: k.int().notNull().default(0),
       tpm: k.int().notNull().default(0),

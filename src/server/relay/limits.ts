@@ -38,7 +38,7 @@ export interface Admission {
   /** The tightest limit on requests, and the one on tokens; absent where there is none. */
   requests?: LimitState;
   tokens?: LimitState;
-  /** Names of the budgets that count the call. */
+  /** Names of the budgets that its units were taken from; absent without budgets. What is refunded later goes back to them. */
   budgets?: readonly string[];
   /** The call will cost so many units more; false when a budget does not cover them. Absent without budgets. */
   more?(units: number): Promise<boolean>;

@@ -110,6 +110,7 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
     other.upstream_model_name = call.upstream_model;
   }
   if (channel?.setting.bill_by === "upstream" && call.price.model !== request.model) other.billed_model = call.price.model;
+  if (call.task_id !== undefined) other.task_id = call.task_id;
   if (outcome.estimated) other.estimated = true;
   if (outcome.waived) other.waived = true;
   if (call.warnings.length > 0) {

@@ -59,7 +59,14 @@ export interface Refund {
   content?: string;
   /** More members of the row's `other`, beside `refund_of`. */
   other?: Record<string, unknown>;
+  /** The charge and its budgets as their owner keeps them, where the row has been cleaned out of the log meanwhile. */
+  cleaned?: { charge: RefundedCharge; budgets: readonly string[] };
 }
+
+/** What a refund's row repeats of its charge. */
+export type RefundedCharge = Required<
+  Pick<CallLog, "user_id" | "username" | "token_id" | "token_name" | "channel" | "channel_name" | "group" | "model_name" | "quota" | "visible">
+>;
 
 export type RefundResult =
   /** `quota`: units given back to user and token. */

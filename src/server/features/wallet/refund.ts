@@ -10,7 +10,7 @@ import { LOG_TYPE } from "../../../shared/log";
 import { type Db, type Q, run, type Steps } from "../../db/client";
 import { forUpdate, withoutNul } from "../../db/sql";
 import { checkUnits } from "./call-log";
-import type { Refund, RefundResult } from "./ledger";
+import type { Refund, RefundedCharge, RefundResult } from "./ledger";
 
 const kept = z.object({ admin_info: z.object({ budgets: z.array(z.string()) }) });
 
@@ -24,10 +24,18 @@ function budgetsIn(other: string): readonly string[] {
 /** Request id of the row that gives a charge back. */
 export const refundRequestId = (charge_id: string): string => `${charge_id}/refund`;
 
+/** `units` back to the budgets that counted a charge (negative: taken), in the order in which all take them; those of periods that are long over are gone. */
+export function* toBudgets(db: Db, q: Q, names: readonly string[], units: number): Steps<void> {
+  const { budget_spend } = db.t;
+  for (const name of names.toSorted()) {
+    yield* run(q.update(budget_spend).set({ amount: sql`${budget_spend.amount} - ${units}` }).where(eq(budget_spend.name, name)).returning({ name: budget_spend.name }));
+  }
+}
+
 /** Runs inside `db.tx(…, { durable: true })`: like credits, refunds wait for the disk. `now`: epoch seconds. */
 export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<RefundResult> {
-  const { users, tokens, logs, budget_spend } = db.t;
-  const { charge_id, quota, content = "", other = {} } = refund;
+  const { users, tokens, logs } = db.t;
+  const { charge_id, quota, content = "", other = {}, cleaned } = refund;
   if (quota !== undefined) checkUnits(quota);
   const [found] = yield* run(
     q
@@ -39,8 +47,9 @@ export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<R
       .from(logs)
       .where(and(eq(logs.request_id, charge_id), eq(logs.type, LOG_TYPE.consume))),
   );
-  if (!found) return { refunded: false, reason: "charge_missing" };
-  const { other: facts, ...charge } = found;
+  const { other: facts, ...kept } = found ?? { other: "" };
+  const charge: RefundedCharge | undefined = "quota" in kept ? kept : cleaned?.charge;
+  if (!charge) return { refunded: false, reason: "charge_missing" };
   const { user_id, token_id } = charge;
   const units = quota ?? charge.quota;
   if (units > charge.quota) return { refunded: false, reason: "exceeds_charge" };
@@ -76,11 +85,6 @@ export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<R
         .where(eq(tokens.id, token_id)),
     );
   }
-  // What its period's budgets counted is theirs again; rows of periods that are long over are gone.
-  for (const name of budgetsIn(facts).toSorted()) {
-    yield* run(
-      q.update(budget_spend).set({ amount: sql`${budget_spend.amount} - ${units}` }).where(eq(budget_spend.name, name)).returning({ name: budget_spend.name }),
-    );
-  }
+  yield* toBudgets(db, q, found ? budgetsIn(facts) : (cleaned?.budgets ?? []), units);
   return { refunded: true, quota: units };
 }
