@@ -4,6 +4,8 @@ import type { Ctx, Services, UserActor } from "../../src/server/context";
 import { hashPassword } from "../../src/server/features/auth/password";
 import { isSetUp, setUpUnattended } from "../../src/server/features/setup/service";
 import { randomText } from "../../src/server/lib/secrets";
+import { relaySeams } from "../../src/server/relay-seams";
+import { createRelay } from "../../src/server/relay/handle";
 import { createCaller } from "../../src/server/router";
 import { ROLE } from "../../src/shared/roles";
 import type { Say } from "./scenarios";
@@ -25,6 +27,7 @@ export function verbsOf(services: Services, actor: Pick<UserActor, "id" | "usern
     turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},
+    desk: createRelay(relaySeams(services), { log: services.log, routing: services.routing }).tasks,
   };
   return createCaller(ctx);
 }

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { ClipboardFallback } from "./components/clipboard-fallback";
 import { ConfirmHost } from "./components/confirm";
 import { Toasts } from "./components/toasts";
+import { SecondStepHost } from "./features/factor/second-step-host";
 import { StepUpHost } from "./features/auth/step-up-host";
 import { createQueryClient } from "./lib/query-client";
 import { createTrpcClient, trpc } from "./lib/trpc";
@@ -26,6 +27,7 @@ export function App() {
             <LayersLabel />
             <ConfirmHost />
             <StepUpHost />
+            <SecondStepHost />
             <ClipboardFallback />
             <Toasts />
           </TooltipProvider>

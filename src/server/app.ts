@@ -12,6 +12,7 @@ import { createDemoUpstream } from "./features/demo/upstream";
 import { logExport } from "./features/log/export";
 import { logOfKey } from "./features/log/own-key";
 import { paymentOrigins } from "./features/order/service";
+import { taskFile } from "./features/task/file";
 import type { Scraper } from "./features/metrics/page";
 import { admitToPlayground } from "./features/playground/admit";
 import { tokenUsage } from "./features/token/own-key";
@@ -25,6 +26,7 @@ import { answerRest, restRoutes } from "./http/rest";
 import { presentedBy, readCookie, resolveActor } from "./http/session";
 import type { Admit, Relay } from "./relay/handle";
 import type { Upgrade } from "./relay/realtime/open";
+import { pathOf, submitsJob } from "./relay/routes";
 import { socketLimits } from "./relay/realtime/session";
 import { appRouter, createCaller } from "./router";
 
@@ -55,12 +57,13 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   const peerOf = (request: Request, server: Peer | null): string => server?.requestIP(request)?.address ?? "127.0.0.1";
   const whereFrom = (request: Request, server: Peer | null): ClientAddress => addressOf(request.headers, peerOf(request, server));
 
-  const contextOf = async (request: Request, from: ClientAddress, setCookie: (line: string) => void): Promise<Ctx> => {
+  const contextOf = async (request: Request, from: ClientAddress, setCookie: (line: string) => void, shown = false): Promise<Ctx> => {
     const { headers } = request;
     const presented = presentedBy(headers);
     return {
       ...services,
-      actor: await resolveActor(services, presented),
+      actor: await resolveActor(services, presented, shown),
+      desk: relay.tasks,
       request_id: newRequestId(),
       ip: from.ip,
       place: {
@@ -160,7 +163,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       }, { parse: "none" });
     }
   }
-  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail];
+  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail, taskFile];
   for (const door of plain) {
     const path = door.line.slice("GET ".length);
     for (const spelling of [path, `${path}/`]) {
@@ -168,7 +171,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
         const from = whereFrom(request, server);
         const refused = await overLimit(from, request.headers);
         if (refused) return refused;
-        const ctx = await contextOf(request, from, () => {});
+        const ctx = await contextOf(request, from, () => {}, door.shown);
         const response = await answerPlain(door, ctx, request);
         response.headers.set("x-request-id", ctx.request_id);
         return response;
@@ -201,10 +204,17 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     }
   }
 
-  app.post("/pg/chat/completions", async ({ request, server }) => {
+  const playground = async (request: Request, server: Peer | null): Promise<Response> => {
     const actor = await resolveActor(services, presentedBy(request.headers));
     const admit: Admit = (body, lang) => admitToPlayground(services, actor, body, lang);
     return relay.handleAs(admit, request, whereFrom(request, server).ip, newRequestId());
+  };
+  app.post("/pg/chat/completions", ({ request, server }) => playground(request, server), { parse: "none" });
+  // Jobs: the public address behind /pg, by session instead of key. Other calls beside chat have no door here.
+  app.post("/pg/*", ({ request, server }) => {
+    const address = new URL(request.url);
+    address.pathname = address.pathname.slice("/pg".length);
+    return submitsJob(pathOf(address.href)) ? playground(new Request(address, request), server) : notFound(request);
   }, { parse: "none" });
 
   const demo = createDemoUpstream({ secrets: services.secrets, host: services.env.WEIR_HOST });

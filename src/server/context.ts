@@ -14,6 +14,7 @@ import type { Logger } from "./lib/log";
 import type { SendMail } from "./lib/mail";
 import type { Secrets } from "./lib/secrets";
 import type { Routing } from "./relay/routing";
+import type { TaskDesk } from "./relay/tasks/desk";
 
 export interface Services {
   env: Env;
@@ -71,6 +72,8 @@ export interface Ctx extends Services {
   turnstile_cookie: string | undefined;
   /** The request came over https, as far as the server or a trusted proxy tells. */
   secure: boolean;
+  /** What may be asked of jobs. */
+  desk: TaskDesk;
   /** Adds a Set-Cookie line to the answer. */
   setCookie(line: string): void;
 }

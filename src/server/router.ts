@@ -4,6 +4,7 @@ import { authRouter } from "./features/auth/router";
 import { channelRouter } from "./features/channel/router";
 import { dashboardRouter } from "./features/dashboard/router";
 import { demoRouter } from "./features/demo/router";
+import { factorRouter } from "./features/factor/router";
 import { groupRouter } from "./features/group/router";
 import { identityRouter } from "./features/identity/router";
 import { inviteRouter } from "./features/invite/router";
@@ -28,6 +29,7 @@ export const appRouter = router({
   channel: channelRouter,
   dashboard: dashboardRouter,
   demo: demoRouter,
+  factor: factorRouter,
   group: groupRouter,
   identity: identityRouter,
   invite: inviteRouter,

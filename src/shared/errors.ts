@@ -84,10 +84,21 @@ export const errors = {
   identity_other_bound: fact(400, "caller", "您已绑定另一个 {provider} 账户，请先解绑", "Another {provider} account is bound to yours; unbind it first"),
   identity_not_bound: fact(404, "caller", "尚未绑定 {provider}", "{provider} is not bound"),
   identity_last: fact(400, "caller", "这是您唯一的登录方式，不能解绑；请先设置密码或绑定其他账户", "This is your only way to sign in; set a password or bind another account first"),
-  identity_register_off: fact(403, "operator", "管理员关闭了新用户注册", "Registration has been disabled by the administrator"),
   wechat_code_missing: fact(400, "caller", "请输入验证码！", "Please enter the code!"),
   wechat_code_wrong: fact(400, "caller", "验证码错误或已过期", "The code is wrong or has expired"),
   telegram_invalid: fact(403, "caller", "无效的 Telegram 登录信息，请重新登录", "These Telegram facts are not valid; please sign in again"),
+
+  // Second factors
+  factor_code_missing: fact(400, "caller", "请输入验证码！", "Please enter the code!"),
+  factor_code_wrong: fact(400, "caller", "验证码错误或已被使用", "The code is wrong or has been used"),
+  second_step_expired: fact(403, "caller", "登录已超时或尝试次数过多，请重新登录", "This sign-in took too long or too many tries; please sign in again"),
+  totp_already_on: fact(400, "caller", "两步验证已启用", "One-time codes are already switched on"),
+  totp_not_begun: fact(400, "caller", "请先扫描二维码", "Scan the QR code first"),
+  passkey_expired: fact(400, "caller", "操作已超时，请重试", "This took too long; please try again"),
+  passkey_refused: fact(400, "caller", "无法验证此通行密钥", "This passkey could not be verified"),
+  passkey_known: fact(400, "caller", "此通行密钥已添加", "This passkey has been added already"),
+  passkey_not_found: fact(404, "caller", "通行密钥不存在", "No such passkey"),
+  passkeys_full: fact(400, "caller", "最多添加 {max} 个通行密钥", "At most {max} passkeys can be added"),
 
   // Hierarchy
   root_protected: fact(403, "caller", "超级管理员不能被禁用、删除或降级", "A super administrator cannot be disabled, deleted or demoted"),

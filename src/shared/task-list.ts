@@ -54,7 +54,7 @@ export interface TaskView extends JobView {
 }
 
 /** With what the vendor said last, as its owner may see it. */
-export type TaskDetail = TaskView & { data: unknown };
+export type TaskDetail = TaskView & { data?: unknown };
 
 /** A file that a job made, in the order of the job's files. */
 export interface JobFile {
@@ -126,3 +126,6 @@ export const drawingListInput = z.object({ ...paged, mj_id: id, start_timestamp:
 export const taskListInput = z.object({ ...paged, task_id: id, platform: id, start_timestamp: seconds, end_timestamp: seconds });
 
 export const jobInput = z.object({ id: z.int().positive() });
+
+/** A file of a job by the job's row, the `n`th from 0: `GET /api/task/file?id=7&n=0`. */
+export const jobFileRest = z.object({ id: z.int().positive(), n: z.int().min(0).max(10_000).default(0) });

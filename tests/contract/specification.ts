@@ -80,6 +80,12 @@ export const CALLS: readonly Call[] = [
   // Beyond the specification (D-70).
   call("GET /api/user/oauth/bindings", "user", 2),
   call("DELETE /api/user/oauth/bindings/{provider}", "user", 2),
+  call("GET /api/user/2fa/status", "user", 2),
+  call("POST /api/user/2fa/setup", "user", 2),
+  call("POST /api/user/2fa/enable", "user", 2),
+  call("POST /api/user/2fa/disable", "user", 2),
+  call("POST /api/user/2fa/backup_codes", "user", 2),
+  call("POST /api/user/login/2fa", "public", 2),
 
   // Groups, models, options
   call("GET /api/group/", "admin", 2),

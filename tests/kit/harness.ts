@@ -9,6 +9,8 @@ import { readEnv } from "../../src/server/env";
 import { createChannelPool } from "../../src/server/features/channel/pool";
 import { createNotices } from "../../src/server/features/notice/notices";
 import { openOptionStore } from "../../src/server/features/option/store";
+import { relaySeams } from "../../src/server/relay-seams";
+import { createRelay } from "../../src/server/relay/handle";
 import { createRouting } from "../../src/server/relay/routing";
 import { createTokenCache } from "../../src/server/features/token/authenticate";
 import { createLedger, tellCharges } from "../../src/server/features/wallet/open-ledger";
@@ -110,6 +112,8 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   const tokens = createTokenCache(base);
   const services: Services = { ...base, pool, routing: createRouting(pool, now), tokens };
 
+  const desk = createRelay(relaySeams(services), { log, routing: services.routing }).tasks;
+
   const context = (actor: Ctx["actor"], lang: Lang): Ctx => ({
     ...services,
     actor,
@@ -126,6 +130,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
     turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},
+    desk,
   });
 
   return {

@@ -24,6 +24,7 @@ export function consoleHeaders(
       // Radix and sonner position with inline styles; no style can run a script.
       "style-src 'self' 'unsafe-inline'",
       "img-src 'self' data: https:",
+      "media-src 'self'",
       "font-src 'self'",
       "connect-src 'self'",
       ...(frames.length ? [`frame-src ${frames.join(" ")}`] : []),

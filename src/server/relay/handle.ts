@@ -88,7 +88,7 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
     if (!route) fail("not_found", { method: request.method, path });
     if (route.operation === "open") return await route.answer({ engine, request, door });
     const { caller, body } = await callerOf(engine, request, ip, lang, admit);
-    if (route.operation === "aside") return await answerAside(route, { engine, caller, request, door, dialect, lang, ip, path, request_id: requestId });
+    if (route.operation === "aside") return await answerAside(route, { engine, caller, request: body ? new Request(request, { body }) : request, door, dialect, lang, ip, path, request_id: requestId });
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
     const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, api_version: askedVersion(request), ...traceOf(engine, request) };
     if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);

@@ -1,5 +1,6 @@
 /** One request to one channel: what is sent, and the answer's body under the deadlines of the call. */
 import { ANTHROPIC_VERSION } from "../../shared/channel-types";
+import { bodyObject } from "./body";
 import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning, WireObject } from "./events";
@@ -114,8 +115,7 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names
   const { include_usage, max_top_p } = channel.type;
   const from = dialect.key;
   if (call.operation.key === "chat" && (from !== to || channel.setting.system_prompt !== undefined || names.thinks || carriesSeals(body))) {
-    const parsed = tryParse(body);
-    const own = isObject(parsed) ? parsed : {};
+    const own = bodyObject(body) ?? {};
     const address = { model: request.model, stream: request.stream };
     const translated = translateRequest(from, to, own, model, address, (prompt) => (
       ruled(withSystemPrompt(prompt, channel), to, names, from === to && !names.thinks ? undefined : rules)));
@@ -127,16 +127,15 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names
     return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
   }
   const { wording } = call.operation;
-  const hinted = wording && !providerOf(channel)?.direct?.[call.operation.key] ? tryParse(body) : undefined;
-  if (wording && isObject(hinted)) return { body: Buffer.from(JSON.stringify({ ...wording.withoutHints(hinted), model })), warnings: [] };
+  const hinted = wording && !providerOf(channel)?.direct?.[call.operation.key] ? bodyObject(body) : undefined;
+  if (wording && hinted) return { body: Buffer.from(JSON.stringify({ ...wording.withoutHints(hinted), model })), warnings: [] };
   const changes: Record<string, unknown> = {};
   if (to === "anthropic" && call.operation.key === "chat" && rules && request.max_output === undefined) changes.max_tokens = claudeMaxTokens(names, rules);
   if (to === "openai-chat" && request.stream && !request.include_usage && include_usage) {
     changes.stream_options = { include_usage: true };
   }
   if (to === "openai-chat" && max_top_p !== undefined) {
-    const parsed = tryParse(body);
-    if (isObject(parsed) && tooGreat(parsed.top_p, max_top_p)) changes.top_p = max_top_p;
+    if (tooGreat(bodyObject(body)?.top_p, max_top_p)) changes.top_p = max_top_p;
   }
   const sent = named(call, to, model);
   return { body: Object.keys(changes).length > 0 ? withMembers(sent, changes) : sent, warnings: [] };

@@ -8,17 +8,18 @@ import { confirm } from "../../components/confirm";
 import { FieldFrame } from "../../components/form-field";
 import { faultOf } from "../../lib/errors";
 import { pathAfterLogin } from "../../lib/login-path";
-import { clearUser, storeUser, useUser } from "../../lib/session";
+import { clearUser, useUser } from "../../lib/session";
 import { useStatus } from "../../lib/status";
-import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Input } from "../../ui/input";
+import { PasskeySignIn } from "../factor/passkey-sign-in";
 import { SignInElsewhere } from "../identity/sign-in-elsewhere";
 import { AuthCard } from "./auth-card";
 import { PasswordInput } from "./password-input";
 import { Problem } from "./problem";
 import { useBotCheck } from "./use-bot-check";
+import { useSignedIn } from "./use-signed-in";
 
 /** `/login`: username or e-mail and password; leads to the page that was asked for, else to the tokens. */
 export default function LoginPage() {
@@ -49,11 +50,12 @@ export default function LoginPage() {
       ) : (
         <PasswordForm />
       )}
-      <SignInElsewhere />
       <p className="flex flex-wrap justify-between gap-2">
         {status.register_enabled === false ? null : <Link href="/register" className="text-accent-text hover:underline">{t`注册账户`}</Link>}
         {status.password_login === false ? null : <Link href="/reset" className="text-accent-text hover:underline">{t`忘记密码？`}</Link>}
       </p>
+      <PasskeySignIn />
+      <SignInElsewhere />
     </AuthCard>
   );
 }
@@ -72,11 +74,11 @@ function PasswordForm() {
   const password = useRef<HTMLInputElement>(null);
   const [problem, setProblem] = useState<string>();
   const { widget, pass, renew } = useBotCheck();
+  const signedIn = useSignedIn();
   const login = trpc.auth.login.useMutation({
     meta: { quiet: true },
-    onSuccess: (user, typed) => {
-      toastSuccess(t`登录成功！`);
-      storeUser(user);
+    onSuccess: (answer, typed) => {
+      signedIn(answer);
       if (typed.username === DEFAULT_ACCOUNT.username && typed.password === DEFAULT_ACCOUNT.password) void warnOfDefaultPassword();
     },
     onSettled: renew,

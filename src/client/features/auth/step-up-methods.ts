@@ -15,4 +15,6 @@ export interface StepUpMethod {
 
 export const stepUpMethods: readonly StepUpMethod[] = [
   { id: "password", component: lazy(() => import("./step-up-password")) },
+  { id: "totp", component: lazy(() => import("../factor/step-up-code")) },
+  { id: "passkey", component: lazy(() => import("../factor/step-up-passkey")) },
 ];

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { CircleAlert } from "lucide-react";
 import { useEffect, useEffectEvent, useRef } from "react";
-import { Link, useLocation, useParams, useSearch } from "wouter";
+import { Link, Redirect, useLocation, useParams, useSearch } from "wouter";
 import { isRedirectProvider, type RedirectProvider } from "../../../shared/identity";
 import { faultOf } from "../../lib/errors";
 import { useUser } from "../../lib/session";
@@ -37,7 +37,6 @@ function Return({ provider }: { provider: RedirectProvider }) {
         return;
       }
       signedIn(answer.data);
-      navigate("/token", { replace: true });
     },
   });
 
@@ -53,6 +52,8 @@ function Return({ provider }: { provider: RedirectProvider }) {
     begin();
   }, []);
 
+  // At once, or after the second step.
+  if (finish.data && "data" in finish.data && user) return <Redirect to="/token" replace />;
   return (
     <AuthCard title={t`使用 ${name} 登录`}>
       {finish.error ? (

@@ -11,10 +11,11 @@ import { LookBadge } from "../../components/status-badge";
 import { useUser } from "../../lib/session";
 import { useStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
+import { CancelButton } from "../task/cancel-button";
 import { Fact, JobDrawer, type OpenJob } from "../task/job-drawer";
 import { codeLook, DRAWING_ACTIONS, STATUS_CHOICES } from "../task/job-looks";
 import { idOf, jobOptions, listOptions, numberOf, step, textOf } from "../task/use-jobs";
-import { useDrawingColumns } from "./midjourney-columns";
+import { pictureOf, useDrawingColumns } from "./midjourney-columns";
 
 const FILTERS = ["mj_id", "action", "status", "start_timestamp", "end_timestamp", "channel_id", "username"] as const;
 const MONTH = 30 * 86_400;
@@ -114,7 +115,8 @@ function DrawingDrawer({ id, admin, onClose, onStep }: { id: number; admin: bool
     address: `/midjourney?open=${row.id}`,
     row,
     times: { submitted: row.submit_time / 1000, started: row.start_time / 1000, finished: row.finish_time / 1000 },
-    files: [],
+    // A picture that is still being drawn is no file yet.
+    files: row.files.length > 0 ? row.files : row.image_url ? [{ media: "image", url: pictureOf(row) }] : [],
     more: (
       <>
         {row.prompt_en ? <Fact name={t`英文提示词`}>{row.prompt_en}</Fact> : null}
@@ -123,5 +125,6 @@ function DrawingDrawer({ id, admin, onClose, onStep }: { id: number; admin: bool
       </>
     ),
   };
-  return <JobDrawer job={job} error={query.error} admin={admin} onClose={onClose} onStep={onStep} onRetry={() => void query.refetch()} />;
+  const actions = row?.cancellable ? <CancelButton id={row.id} /> : null;
+  return <JobDrawer job={job} error={query.error} admin={admin} actions={actions} onClose={onClose} onStep={onStep} onRetry={() => void query.refetch()} />;
 }

@@ -16,6 +16,7 @@ export const personalSections: readonly PersonalSection[] = [
   { id: "invite", component: lazy(() => import("./invite-card")) },
   { id: "bindings", component: lazy(() => import("./bindings-card")) },
   { id: "security", component: lazy(() => import("./security-card")) },
+  { id: "factor", component: lazy(() => import("../factor/factor-card")) },
   { id: "sessions", component: lazy(() => import("./sessions-card")) },
   { id: "preferences", component: lazy(() => import("./preferences-card")) },
   { id: "notice", component: lazy(() => import("../notice/notice-section")) },

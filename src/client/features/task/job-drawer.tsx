@@ -99,7 +99,7 @@ function Facts({ job, admin }: { job: OpenJob; admin: boolean }) {
         {row.prompt ? <Fact name={t`提示词`}>{row.prompt}</Fact> : null}
         {job.more}
         <Fact name={t`提交时间`}>{moment(times.submitted)}</Fact>
-        <Fact name={t`开始时间`}>{moment(times.started)}</Fact>
+        <Fact name={t`开始执行`}>{moment(times.started)}</Fact>
         <Fact name={t`完成时间`}>{moment(times.finished)}</Fact>
         <Fact name={t`用时`}><Took submitted={times.submitted} finished={times.finished} /></Fact>
         <Fact name={t`花费`}>

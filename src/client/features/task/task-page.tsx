@@ -9,6 +9,7 @@ import type { GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { useUser } from "../../lib/session";
 import { trpc } from "../../lib/trpc";
+import { CancelButton } from "./cancel-button";
 import { Fact, JobDrawer, type OpenJob } from "./job-drawer";
 import { STATUS_CHOICES } from "./job-looks";
 import { platformName, useTaskColumns } from "./task-columns";
@@ -94,8 +95,9 @@ function TaskDrawer({ id, admin, onClose, onStep }: { id: number; admin: boolean
     address: `/task?open=${row.id}`,
     row,
     times: { submitted: row.submit_time, started: row.start_time, finished: row.finish_time },
-    files: [],
+    files: row.files,
     more: <Fact name={t`平台`}>{platformName(row.platform)}</Fact>,
   };
-  return <JobDrawer job={job} error={query.error} admin={admin} onClose={onClose} onStep={onStep} onRetry={() => void query.refetch()} />;
+  const actions = row?.cancellable ? <CancelButton id={row.id} /> : null;
+  return <JobDrawer job={job} error={query.error} admin={admin} actions={actions} onClose={onClose} onStep={onStep} onRetry={() => void query.refetch()} />;
 }

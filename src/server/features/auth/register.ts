@@ -18,8 +18,6 @@ import { checkEmail, emailTaken, takeReset, takeVerification } from "./email";
 import { hashPassword } from "./password";
 import { requireHuman } from "./turnstile";
 
-/** What stands where a password's hash would: the account has none, and no password fits. */
-export const NO_PASSWORD = "-";
 /** Of a password that a reset makes. */
 const NEW_PASSWORD_LENGTH = 16;
 

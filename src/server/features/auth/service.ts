@@ -2,6 +2,7 @@
 import { and, eq, isNull, or } from "drizzle-orm";
 import type * as z from "zod";
 import { fail } from "../../../shared/errors";
+import type { SignInAnswer } from "../../../shared/factor";
 import type { loginInput } from "../../../shared/user";
 import type { Ctx } from "../../context";
 import { closeSession } from "../../http/session";
@@ -14,7 +15,7 @@ import { requireHuman } from "./turnstile";
  * One text for unknown user, wrong password and deleted user; a banned user is told only after a right password
  * (checklist D-77). Never 401, so that no front-end runs in a redirect loop.
  */
-export async function login(ctx: Ctx, { username, password, turnstile }: z.output<typeof loginInput>) {
+export async function login(ctx: Ctx, { username, password, turnstile }: z.output<typeof loginInput>): Promise<SignInAnswer> {
   if (!ctx.options.get("PasswordLoginEnabled")) fail("password_login_disabled");
   await requireHuman(ctx, turnstile);
   const { q, t } = ctx.db;

@@ -8,8 +8,8 @@ import { fail } from "../../../shared/errors";
 import { STEP_UP_SECONDS } from "../../../shared/user";
 import { type Ctx, seconds, type UserCtx } from "../../context";
 import type { UserRow } from "../../db/schema";
-import { verifyPassword } from "./password";
-import { NO_PASSWORD } from "./register";
+import { hasPasskey, hasTotp } from "../factor/own";
+import { hasPassword, verifyPassword } from "./password";
 import { throttled } from "./throttle";
 
 export const isVerified = (ctx: UserCtx): boolean =>
@@ -26,7 +26,11 @@ interface Method {
   offered(ctx: UserCtx, user: UserRow): boolean | Promise<boolean>;
 }
 
-const methods: readonly Method[] = [{ id: "password", offered: (_, user) => user.password_hash !== NO_PASSWORD }];
+const methods: readonly Method[] = [
+  { id: "password", offered: (_, user) => hasPassword(user) },
+  { id: "totp", offered: (ctx, user) => hasTotp(ctx, user.id) },
+  { id: "passkey", offered: (ctx, user) => hasPasskey(ctx, user.id) },
+];
 
 /** The ways that the caller's account has, for the dialog. */
 export async function stepUpMethods(ctx: UserCtx): Promise<string[]> {

@@ -16,6 +16,8 @@ export function browserOf(ctx: Ctx, lifetime: number): string {
   const known = ctx.browser_cookie;
   const browser = known !== undefined && isSessionToken(known) ? known : randomText(43);
   ctx.setCookie(browserCookieLine(browser, lifetime, ctx.secure));
+  // The rest of this call is of the same browser.
+  ctx.browser_cookie = browser;
   return browser;
 }
 

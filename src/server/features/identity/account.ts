@@ -1,20 +1,24 @@
 /** Identities in the database: whose they are, new accounts for new ones, binding and unbinding. */
 import { and, eq, sql } from "drizzle-orm";
-import { type ErrorCode, fail } from "../../../shared/errors";
-import { type BoundIdentity, IDENTITY_PROVIDERS, identityProviders, isIdentityProvider, type IdentityProvider } from "../../../shared/identity";
+import { AppError, type ErrorCode, fail } from "../../../shared/errors";
+import { type BoundIdentity, IDENTITY_PROVIDERS, identityProviders, type IdentityProvider } from "../../../shared/identity";
 import { type Ctx, seconds, type UserCtx } from "../../context";
 import { type Q, run, type Steps } from "../../db/client";
 import type { UserRow } from "../../db/schema";
 import { isUniqueViolation, withoutNul } from "../../db/sql";
-import { hasPassword, NO_PASSWORD } from "../auth/password";
-import { findInviter } from "../invite/code";
-import { rewardRegistration } from "../invite/reward";
+import { NO_PASSWORD } from "../auth/password";
+import { registerSteps } from "../auth/register";
+import { requireStepUp } from "../auth/step-up";
+import { keepAWayIn } from "../auth/ways";
 import type { ProvenPerson } from "./oauth";
 
 /** How a provider is called in the caller's language, for messages. */
 export const providerName = (ctx: Pick<Ctx, "lang">, provider: IdentityProvider): string => IDENTITY_PROVIDERS[provider].title[ctx.lang];
 
 const shown = (name: string): string => withoutNul(name).trim().slice(0, 50);
+
+/** Lost races before a sign-in is given up: each is another person who came at the same moment. */
+const MOST_RACES = 20;
 
 function* ownerSteps(ctx: Ctx, q: Q, provider: IdentityProvider, subject: string): Steps<UserRow | undefined> {
   const { users, identities } = ctx.db.t;
@@ -37,8 +41,8 @@ export async function accountOf(ctx: Ctx, provider: IdentityProvider, person: Pr
     try {
       return await ctx.db.tx((q) => accountSteps(ctx, q, provider, person, aff), { durable: true });
     } catch (error) {
-      // Two first sign-ins of one person at once: the other one has made the account.
-      if (attempt > 0 || !isUniqueViolation(error)) throw error;
+      // Two first sign-ins at once: the other one has made this person's account, or has taken the free name.
+      if (attempt >= MOST_RACES || !(isUniqueViolation(error) || (error instanceof AppError && error.code === "username_taken"))) throw error;
     }
   }
 }
@@ -47,28 +51,23 @@ function* accountSteps(ctx: Ctx, q: Q, provider: IdentityProvider, person: Prove
   const { users, identities } = ctx.db.t;
   const known = yield* ownerSteps(ctx, q, provider, person.subject);
   if (known) return known.deleted_at === null ? known : fail("user_deleted");
-  if (!ctx.options.get("RegisterEnabled")) fail("identity_register_off");
-  const created_at = seconds(ctx);
-  const user = yield* insertSteps(ctx, q, provider, shown(person.name), created_at);
-  yield* run(q.insert(identities).values({ user_id: user.id, provider, subject: person.subject, name: shown(person.name), created_at }).returning({ id: identities.id }));
-  const inviter = yield* findInviter(ctx.db, q, aff);
-  yield* rewardRegistration(ctx, q, user, inviter, created_at);
+  if (!ctx.options.get("RegisterEnabled")) fail("registration_disabled");
+  const username = yield* freeNameSteps(ctx, q, provider);
+  const name = shown(person.name);
+  const user = yield* registerSteps(ctx, q, { username, display_name: name || username, password_hash: NO_PASSWORD, email: "", aff_code: aff });
+  yield* run(q.insert(identities).values({ user_id: user.id, provider, subject: person.subject, name, created_at: user.created_at }).returning({ id: identities.id }));
   const [fresh] = yield* run(q.select().from(users).where(eq(users.id, user.id)));
   return fresh ?? fail("user_not_found");
 }
 
 /** `github_7`: the number is counted on until the name is free (checklist D-69). */
-function* insertSteps(ctx: Ctx, q: Q, provider: IdentityProvider, display_name: string, created_at: number): Steps<UserRow> {
+function* freeNameSteps(ctx: Ctx, q: Q, provider: IdentityProvider): Steps<string> {
   const { users } = ctx.db.t;
   const [last] = yield* run(q.select({ id: sql<number>`coalesce(max(${users.id}), 0)`.mapWith(Number) }).from(users));
   for (let n = (last?.id ?? 0) + 1; ; n++) {
     const username = `${IDENTITY_PROVIDERS[provider].prefix}_${n}`;
     const [taken] = yield* run(q.select({ id: users.id }).from(users).where(eq(sql`lower(${users.username})`, username)));
-    if (taken) continue;
-    const [row] = yield* run(
-      q.insert(users).values({ username, display_name: display_name || username, password_hash: NO_PASSWORD, created_at }).onConflictDoNothing().returning(),
-    );
-    if (row) return row;
+    if (!taken) return username;
   }
 }
 
@@ -87,17 +86,13 @@ export async function bindIdentity(ctx: UserCtx, provider: IdentityProvider, per
 
 /** Removes a binding, unless nothing else is left to sign in with (checklist D-70). */
 export async function unbindIdentity(ctx: UserCtx, provider: IdentityProvider): Promise<void> {
-  const { users, identities, passkeys } = ctx.db.t;
+  const { identities } = ctx.db.t;
   const id = ctx.actor.id;
+  requireStepUp(ctx);
   await ctx.db.tx(function* (q) {
     const removed = yield* run(q.delete(identities).where(and(eq(identities.user_id, id), eq(identities.provider, provider))).returning({ id: identities.id }));
     if (removed.length === 0) refuse(ctx, "identity_not_bound", provider);
-    const [user] = yield* run(q.select().from(users).where(eq(users.id, id)));
-    if (user && hasPassword(user) && ctx.options.get("PasswordLoginEnabled")) return;
-    const [passkey] = yield* run(q.select({ id: passkeys.id }).from(passkeys).where(eq(passkeys.user_id, id)).limit(1));
-    if (passkey) return;
-    const left = yield* run(q.select().from(identities).where(eq(identities.user_id, id)));
-    if (!left.some((row) => isIdentityProvider(row.provider) && isOn(ctx, row.provider))) fail("identity_last");
+    yield* keepAWayIn(ctx, q, id);
   });
 }
 

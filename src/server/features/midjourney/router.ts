@@ -2,7 +2,7 @@
 import { drawingListInput, drawingListRest, drawingSelfRest, jobInput } from "../../../shared/task-list";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { scopeOf } from "../log/service";
-import { findJob, pageJobs, sliceJobs, type TimedFilter } from "../task/service";
+import { findJob, openJob, pageJobs, sliceJobs, type TimedFilter } from "../task/service";
 import { presentDrawing } from "./present";
 
 const filterOf = <F extends TimedFilter & { mj_id?: string | undefined }>({ mj_id, start_timestamp, end_timestamp, ...filter }: F) => ({
@@ -22,7 +22,8 @@ export const midjourneyRouter = router({
 
   get: userProcedure.input(jobInput).query(async ({ ctx, input }) => {
     const scope = scopeOf(ctx);
-    return presentDrawing(ctx, scope, await findJob(ctx, scope, "drawing", input.id));
+    const row = await findJob(ctx, scope, "drawing", input.id);
+    return openJob(ctx, row, presentDrawing(ctx, scope, row));
   }),
 
   // Existing front-ends: bare arrays, p from 0.

@@ -3,7 +3,7 @@ import { jobInput, taskListInput, taskListRest, taskSelfRest } from "../../../sh
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { scopeOf } from "../log/service";
 import { presentTask, presentTaskDetail } from "./present";
-import { findJob, pageJobs, sliceJobs, type TimedFilter } from "./service";
+import { cancelJob, findJob, openJob, pageJobs, sliceJobs, type TimedFilter } from "./service";
 
 /** The wire says seconds; a whole second belongs to the range that ends with it. */
 const filterOf = <F extends TimedFilter>({ start_timestamp, end_timestamp, ...filter }: F) => ({
@@ -36,6 +36,13 @@ export const taskRouter = router({
 
   get: userProcedure.input(jobInput).query(async ({ ctx, input }) => {
     const scope = scopeOf(ctx);
-    return presentTaskDetail(scope, await findJob(ctx, scope, "task", input.id));
+    const row = await findJob(ctx, scope, "task", input.id);
+    return openJob(ctx, row, presentTaskDetail(scope, row));
+  }),
+
+  /** Stops a job of either list; its price is given back when the vendor has stopped. Answers its status then. */
+  cancel: userProcedure.input(jobInput).mutation(async ({ ctx, input }) => {
+    const { id, status } = await cancelJob(ctx, scopeOf(ctx), input.id);
+    return { id, status };
   }),
 });

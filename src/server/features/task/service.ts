@@ -5,11 +5,13 @@
 import { and, desc, eq, gte, inArray, lte, ne, type SQL, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { TASK_PLATFORMS, type TaskPlatform } from "../../../shared/task";
-import { type JobPage, MAX_TASK_TOTAL } from "../../../shared/task-list";
+import { type JobFile, type JobPage, MAX_TASK_TOTAL, type Opened } from "../../../shared/task-list";
 import type { UserCtx } from "../../context";
 import type { TaskRow } from "../../db/schema";
 import { count, withoutNul } from "../../db/sql";
+import { recordAct } from "../audit/record";
 import type { LogScope } from "../log/filter";
+import { nameOf } from "./row";
 
 /** The platform of drawing jobs, and all the others. */
 const DRAWING: TaskPlatform = "mj";
@@ -97,13 +99,29 @@ export async function pageJobs(
   return { items, page, page_size, total: Math.min(n, MAX_TASK_TOTAL), total_exact: n <= MAX_TASK_TOTAL };
 }
 
-/** One job of that kind; somebody else's is not found, unless an administrator asks. */
-export async function findJob(ctx: UserCtx, scope: LogScope, kind: JobKind, id: number): Promise<TaskRow> {
+/** One job, of one kind or of any; somebody else's is not found, unless an administrator asks. */
+export async function findJob(ctx: UserCtx, scope: LogScope, kind: JobKind | "any", id: number): Promise<TaskRow> {
   const { tasks } = ctx.db.t;
   const own = scope === "all" ? undefined : eq(tasks.user_id, ctx.actor.id);
   const [row] = await ctx.db.q
     .select()
     .from(tasks)
     .where(and(eq(tasks.id, id), own));
-  return row && (row.platform === DRAWING) === (kind === "drawing") ? row : fail("task_not_found");
+  return row && (kind === "any" || (row.platform === DRAWING) === (kind === "drawing")) ? row : fail("task_not_found");
+}
+
+/** What the console shows with an opened job. */
+export async function openJob<View extends object>(ctx: UserCtx, row: TaskRow, view: View): Promise<Opened<View>> {
+  // A vendor that does not say where its files are now is no reason not to show the rest.
+  const media = await ctx.desk.files(nameOf(row)).catch((): JobFile["media"][] => []);
+  const files = media.map((kind, n) => ({ media: kind, url: `/api/task/file?id=${row.id}&n=${n}` }));
+  return { ...view, files, cancellable: ctx.desk.canCancel(nameOf(row)) };
+}
+
+/** Stops a job where its vendor can. An administrator's hand in somebody else's job is an act that is recorded. */
+export async function cancelJob(ctx: UserCtx, scope: LogScope, id: number): Promise<TaskRow> {
+  const row = await findJob(ctx, scope, "any", id);
+  await ctx.desk.cancel(nameOf(row));
+  if (row.user_id !== ctx.actor.id) await recordAct(ctx, { action: "task.cancel", target: row.task_id, before: { user_id: row.user_id, status: row.status } });
+  return findJob(ctx, scope, "any", id);
 }

@@ -36,8 +36,10 @@ for (const engine of ENGINES) {
       await job({
         task_id: "draw", platform: "mj", action: "IMAGINE", prompt: "猫", submit_time_ms: NOON + 4567, finish_time_ms: NOON + 9999, progress: "100%",
         data: JSON.stringify({
-          code: 22, promptEn: "a cat", description: "In queue", imageUrl: "https://cdn.example/a.png", buttons: [{ customId: "JOB::upsample::1" }],
-          properties: { finalPrompt: "a cat" },
+          code: 22, description: "In queue", properties: { numberOfQueues: 1 },
+          task: {
+            promptEn: "a cat", imageUrl: "https://cdn.example/a.png", buttons: [{ customId: "JOB::upsample::1" }], properties: { finalPrompt: "a cat" },
+          },
         }),
       });
       await job({ task_id: "odd", platform: "mj", action: "", status: "", submit_time_ms: NOON + 4568, data: "[1]" });
@@ -81,7 +83,7 @@ for (const engine of ENGINES) {
         action: "IMAGINE", status: "SUCCESS", progress: "100%", buttons: '[{"customId":"JOB::upsample::1"}]', properties: '{"finalPrompt":"a cat"}',
         channel_id: 0, fail_reason: "",
       });
-      expect(odd).toMatchObject({ mj_id: "odd", code: 0, prompt_en: "", image_url: "", description: "", buttons: "", status: "", action: "" });
+      expect(odd).toMatchObject({ mj_id: "odd", code: 0, properties: "{}", prompt_en: "", image_url: "", description: "", buttons: "", status: "", action: "" });
     });
 
     test("a picture's address is this server's, unless the operator lets the vendor's through", async () => {

@@ -4,6 +4,7 @@
  */
 import { RequestFault } from "../../dialects/shared/fault";
 import { compact, isObject, list, object } from "../../dialects/shared/json";
+import { dataUrlOf } from "../../dialects/shared/media";
 import type { WireObject } from "../../events";
 
 export interface VideoAsk {
@@ -59,7 +60,7 @@ type Wanted = keyof typeof names;
  */
 const ownWords = new Set<string>([
   ...Object.values(names).flat(),
-  "model", "model_name", "req_key", "mode", "frames", "fps", "framespersecond", "width", "height", "metadata", "stream", "user",
+  "model", "model_name", "req_key", "mode", "frames", "fps", "framespersecond", "width", "height", "metadata", "stream", "user", "response_format",
   "callback_url", "callBackUrl", "webhook", "webhook_events_filter", "webhookConfig", "external_task_id", "notify_hook",
   "storageUri", "storage_uri", "outputGcsUri", "output_gcs_uri", "pubsubTopic", "version",
 ]);
@@ -147,7 +148,7 @@ function readImage(value: unknown, param: string): string {
   const address = isObject(said) ? said.url : said;
   if (typeof address !== "string" || address === "") throw new RequestFault(param);
   if (/^(?:https?:\/\/|data:image\/|gs:\/\/|oss:\/\/)/i.test(address)) return address;
-  if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(address.slice(0, 4096))) return `data:${kindOf(address)};base64,${address}`;
+  if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(address.slice(0, 4096))) return dataUrlOf(kindOf(address), address);
   throw new RequestFault(param);
 }
 

@@ -8,6 +8,7 @@ import { parseBody, readBody } from "../../body";
 import { openaiChat } from "../../dialects/openai-chat/dialect";
 import { RequestFault } from "../../dialects/shared/fault";
 import { object, text } from "../../dialects/shared/json";
+import { dataUrlOf } from "../../dialects/shared/media";
 import type { WireObject } from "../../events";
 import type { JsonObject } from "../../json";
 import { Form } from "../../operations/form";
@@ -43,7 +44,7 @@ async function readInput({ request, engine }: Visit): Promise<WireObject> {
         if (value !== undefined) body[member] = jsonFields.has(member) && /^[[{]/.test(value) ? jsonValue(value, member) : value;
         continue;
       }
-      const files = await Promise.all(parts.map(async (file) => `data:${imageType(file.content_type)};base64,${(await form.read(file)).toString("base64")}`));
+      const files = await Promise.all(parts.map(async (file) => dataUrlOf(imageType(file.content_type), (await form.read(file)).toString("base64"))));
       body[member] = files.length === 1 ? files[0] : files;
     }
     return body;

@@ -45,7 +45,7 @@ function report(video: Readonly<Record<string, unknown>>): VideoReport | undefin
     const read = dimensions(text(size));
     const length = Number(seconds);
     const use = compact({ seconds: length > 0 ? length : undefined, resolution: read ? stepBySize(read) : undefined });
-    return { status: "succeeded", files: [text(id)], use };
+    return { status: "succeeded", files: text(id) === "" ? [] : [text(id)], use };
   }
   if (status !== "failed" && status !== "cancelled") return undefined;
   const { code, message } = object(error);
