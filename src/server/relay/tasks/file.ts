@@ -3,7 +3,7 @@
  * be asked for (RFC 9110, 14: one range of bytes). What a browser is told of a file is its kind, never a page or a drawing
  * with scripts, whatever the vendor says.
  */
-import { fail } from "../../../shared/errors";
+import { AppError, fail } from "../../../shared/errors";
 import type { Engine } from "../call";
 import type { Door } from "../door";
 import { Failed } from "../failed";
@@ -66,8 +66,8 @@ export async function sendFile(engine: Engine, task: Task, index: number, reques
   try {
     response = await opened(engine, task, file, headers, signal);
   } catch (error) {
-    if (late.signal.aborted) throw new Failed(failureOf("timeout", 0, "first byte"));
-    throw error instanceof TypeError || (error instanceof Error && "code" in error && !("values" in error)) ? new Failed(failureOf("unreachable")) : error;
+    if (error instanceof AppError || error instanceof Failed) throw error;
+    throw new Failed(late.signal.aborted ? failureOf("timeout", 0, "first byte") : failureOf("unreachable"));
   } finally {
     cancel();
   }
