@@ -106,6 +106,8 @@ export interface TaskWatcher {
   hasResult(task: Pick<Task, "action" | "data" | "state">): boolean;
   /** Files of a finished job, in order; absent: it makes none. `channel` and `tools` are undefined when the channel is gone. */
   files?(task: Task, channel: PoolChannel | undefined, tools: TaskTools | undefined): readonly ResultFile[] | Promise<readonly ResultFile[]>;
+  /** The owner has deleted a finished job: what its vendor keeps of it goes as well. Throws Failed; nothing depends on it. */
+  forget?(task: Task, channel: PoolChannel, tools: TaskTools): Promise<void>;
   /** Stops a job, where the vendor can: what it is then. Throws Failed. */
   cancel?(task: Task, channel: PoolChannel, tools: TaskTools): Promise<TaskReport>;
 }
