@@ -28,8 +28,11 @@ export interface Asked {
   params: Record<string, string>;
 }
 
-/** An object is answered as JSON with status 200. "hang" never answers; "cut" breaks the connection. */
-export type VendorAnswer = Response | object | "hang" | "cut";
+/**
+ * An object is answered as JSON with status 200. "hang" answers when it is cut off; "dead" not even then, as if the process
+ * that asks were gone; "cut" breaks the connection.
+ */
+export type VendorAnswer = Response | object | "hang" | "dead" | "cut";
 type Answerer = (asked: Asked) => VendorAnswer | Promise<VendorAnswer>;
 
 /**
@@ -69,6 +72,7 @@ export class FakeVendor {
       this.asked.push(asked);
       const said = await answer(asked);
       if (said === "cut") throw Object.assign(new Error("cut"), { code: "ECONNRESET" });
+      if (said === "dead") return new Promise(() => undefined);
       if (said === "hang") {
         return new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))));
       }
