@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { channelTypes } from "../src/shared/channel-types";
 import { errors } from "../src/shared/errors";
 import { cards, option, optionKeys } from "../src/shared/options";
-import { unreadOptions } from "../src/shared/options/unread";
+import { priceTableKeys } from "../src/shared/pricing";
 import { callbackDoors } from "../src/server/callbacks";
 import { variables } from "../src/server/env";
 import { restRoutes } from "../src/server/http/rest";
@@ -40,25 +40,24 @@ const sources = serverFiles(join(root, "src/server")).map((path) => ({ path: pat
 function readersOf(key: string): string[] {
   const read = new RegExp(`(?:get|text)\\("${key.replaceAll(".", "\\.")}"\\)`);
   const readers = sources.filter(({ text }) => read.test(text)).map(({ path }) => path);
+  // The price book reads the tables of prices by their list.
+  if (readers.length === 0 && priceTableKeys.some((name) => name === key)) readers.push("src/server/features/pricing/price.ts");
   const isPublic = option(key as (typeof optionKeys)[number]).public !== undefined;
   return isPublic ? [...readers, "GET /api/status"] : readers;
 }
 
 function optionsPage(): string {
   const rows: string[][] = [];
-  const owed: string[][] = [];
   for (const key of optionKeys) {
     const fact = option(key);
     const readers = readersOf(key);
     const shown = fact.default.length > 60 ? `${fact.default.slice(0, 57)}…` : fact.default;
     rows.push([code(key), cards[fact.card].title.en, fact.label.en, fact.kind, code(shown), readers.map(code).join(", ")]);
-    if ((readers.length === 0) !== unreadOptions.has(key)) throw new Error(`${key}: shared/options/unread.ts and the server's source differ`);
-    if (readers.length === 0) owed.push([code(key), fact.label.en, fact.issue === undefined ? "?" : `issue ${fact.issue}`]);
+    if (readers.length === 0) throw new Error(`nothing reads the option ${key}`);
   }
   return (
     `# Options\n\n${NOTE}Set in the console or by \`PUT /api/option/\`; every value is text on the wire. The last column names who reads it.\n\n` +
-    table(["Key", "Card", "Label", "Kind", "Default", "Read by"], rows) +
-    `\n## Without a reader yet\n\n${owed.length === 0 ? "None.\n" : table(["Key", "Label", "Owed by"], owed)}`
+    table(["Key", "Card", "Label", "Kind", "Default", "Read by"], rows)
   );
 }
 

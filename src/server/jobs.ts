@@ -1,6 +1,7 @@
 /** Timers. Each job runs on one instance at a time (a lease), never overlaps itself, and reports what it could not do. */
 import { lt } from "drizzle-orm";
 import { type Services, seconds } from "./context";
+import { forgetCodes } from "./features/auth/codes";
 import { updateBalancesWhenDue } from "./features/channel/balance";
 import { testAllWhenDue } from "./features/channel/test-all";
 import { forgetSpend } from "./features/limit/spend";
@@ -29,6 +30,7 @@ const jobs: readonly Job[] = [
     everySeconds: 600,
     run: leased("sessions", (s) => s.db.q.delete(s.db.t.sessions).where(lt(s.db.t.sessions.expires_at, seconds(s)))),
   },
+  { name: "codes", everySeconds: 600, run: leased("codes", forgetCodes) },
   { name: "stored objects", everySeconds: 60, run: leased("stored objects", sweepStored) },
   { name: "channel test", everySeconds: 30, run: testAllWhenDue },
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },

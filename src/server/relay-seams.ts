@@ -10,8 +10,10 @@ import { fundsOf } from "./features/token/funds";
 import { createPriceBook } from "./features/pricing/price";
 import { createShelf } from "./features/stored/shelf";
 import { createTaskBook } from "./features/task/book";
+import { tellHook } from "./features/task/hook";
 import { egressOpen } from "./lib/egress";
 import { userFetch } from "./features/option/user-fetch";
+import { vendorRules } from "./features/option/vendor-rules";
 import type { RelayOptions, Seams } from "./relay/seams";
 
 export function relaySeams(services: Services): Seams {
@@ -30,8 +32,16 @@ export function relaySeams(services: Services): Seams {
     get idleTimeoutMs() { return options.get("RelayIdleTimeout") * 1000; },
     get totalTimeoutMs() { return options.get("RelayTotalTimeout") * 1000; },
     get sensitiveWords() { return words(); },
+    get maskSensitive() { return !options.get("StopOnSensitiveEnabled"); },
+    vendorRules: vendorRules(options),
     get stickyRouting() { return options.get("StickyRouting"); },
     get attemptBudgetMs() { return options.get("RelayAttemptBudget") * 1000; },
+    get midjourney() {
+      return {
+        notify: options.get("MjNotifyEnabled"), accountFilter: options.get("MjAccountFilterEnabled"), modeClear: options.get("MjModeClearEnabled"),
+        checkSuccess: options.get("MjActionCheckSuccessEnabled"), forwardUrl: options.get("MjForwardUrlEnabled"),
+      };
+    },
     get serverAddress() { return options.get("ServerAddress"); },
     get drawing() { return options.get("DrawingEnabled"); },
     get tasks() { return options.get("TaskEnabled"); },
@@ -48,6 +58,7 @@ export function relaySeams(services: Services): Seams {
     shelf: createShelf(services),
     tasks: createTaskBook(services),
     openAddress: (address, request) => egressOpen(address, { ...request, ...userFetch(services) }),
+    tell: (address, body) => tellHook(services, address, body),
     channelFailed: channelWatch(services),
     get keepContent() { return options.get("LogContentEnabled") ? keepContent : undefined; },
     recordFailure: (log) => recordFailure(services, log),

@@ -7,6 +7,7 @@ import type { Env } from "./env";
 import { createChannelPool } from "./features/channel/pool";
 import { createNotices } from "./features/notice/notices";
 import { openOptionStore, type OptionStore } from "./features/option/store";
+import { vendorRules } from "./features/option/vendor-rules";
 import { createTokenCache } from "./features/token/authenticate";
 import { createLedger, tellCharges } from "./features/wallet/open-ledger";
 import { createBackground } from "./lib/background";
@@ -61,7 +62,7 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   return {
-    services: { ...base, pool, routing: createRouting(pool, now), tokens },
+    services: { ...base, pool, routing: createRouting(pool, now, Math.random, vendorRules(base.options)), tokens },
     close: async () => {
       await background.stop();
       await ledger.flush();

@@ -69,6 +69,11 @@ export const settingMembers = {
     label: { zh: "强制标准格式", en: "Force the standard format" },
     hint: { zh: "按标准结构重写上游的回答，去掉多余字段", en: "The upstream's answer is written anew in the standard shape, without extra fields" },
   },
+  pass_through_body_enabled: {
+    kind: "switch", section: "answer",
+    label: { zh: "请求体原样透传", en: "Pass bodies through unchanged" },
+    hint: { zh: "只替换映射后的模型名；格式不同的请求仍会转换。上游不返回用量时按估算计费", en: "Only a mapped model's name is replaced; calls of another format are still translated. Without usage from the upstream tokens are estimated" },
+  },
   thinking_to_content: {
     kind: "switch", section: "answer",
     label: { zh: "思考内容并入正文", en: "Thoughts into the content" },

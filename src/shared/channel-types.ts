@@ -64,6 +64,9 @@ export const channelTemplates = {
 /** Other names that callers and older front-ends use for a model: asked for, priced and routed as the second name. */
 export const modelAliases: Readonly<Record<string, string>> = { mj_uploads: "mj_upload" };
 
+/** The name that a model is priced and routed by. */
+export const canonicalModel = (name: string): string => (Object.hasOwn(modelAliases, name) ? (modelAliases[name] ?? name) : name);
+
 export const channelTypes = [
   provider({
     id: 1, key: "openai", name: "OpenAI", logo: "openai", base_url: "https://api.openai.com", models: models.openai,
@@ -182,7 +185,7 @@ export const channelTypes = [
   }),
   provider({
     id: 24, key: "gemini", name: "Google Gemini", logo: "gemini", dialect: "gemini", custom: true,
-    auth: "x-goog-api-key", base_url: "https://generativelanguage.googleapis.com", models: models.gemini,
+    auth: "x-goog-api-key", base_url: "https://generativelanguage.googleapis.com", models: models.gemini, api_version: "v1beta",
     operations: ["chat", "embeddings", "images", "video"], fetch_models: { path: "/v1beta/models", shape: "gemini" },
   }),
   provider({

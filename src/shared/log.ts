@@ -87,5 +87,7 @@ export interface ConsumeOther {
     attempts: AttemptRecord[];
     /** Why this channel: candidates and filters. */
     selection?: unknown;
+    /** Budgets that count this charge, as budget_spend names them; a refund gives it back to them. */
+    budgets?: readonly string[];
   };
 }

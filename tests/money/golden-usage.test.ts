@@ -20,8 +20,8 @@ const price: CompiledPrice = compilePrice("m", "default", Object.fromEntries(Obj
   image_ratio: 0.5, image_completion_ratio: 12, group_ratio: 1,
 }).map(([name, value]) => [name, { value, source: "test" }])), {
   QuotaPerUnit: 500_000,
-  // A search costs 5000 units, one of Google's 7000.
-  "tool_price_setting.prices": { web_search: 10, google_search: 14 },
+  // A search costs 5000 units, one of Google's 7000, by the older tool 12,500; in files 1250; a container of code 15,000.
+  "tool_price_setting.prices": { web_search: 10, google_search: 14, web_search_preview: 25, file_search: 2.5, code_interpreter: 30 },
 });
 
 type Json = Record<string, unknown>;
@@ -78,6 +78,22 @@ const cases: readonly Case[] = [
     },
     more: { tool_usage: { web_search: { num_requests: 2 } } },
     buckets: { input: 200, cache_read: 100, cache_write_5m: 28, output: 12, reasoning: 40, server_tools: { web_search: 2 } }, quota: 10_453,
+  },
+  {
+    what: "OpenAI Responses, tools that only the output tells: searches by the older tool, files, two runs in one container", source: OPENAI, dialect: "openai-responses",
+    usage: { input_tokens: 100, input_tokens_details: { cached_tokens: 0 }, output_tokens: 10, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 110 },
+    more: {
+      tools: [{ type: "web_search_preview" }, { type: "file_search", vector_store_ids: ["vs_1"] }, { type: "code_interpreter", container: { type: "auto" } }],
+      output: [
+        { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "weather" } },
+        { type: "web_search_call", id: "ws_2", status: "completed", action: { type: "open_page", url: "https://example.com" } },
+        { type: "web_search_call", id: "ws_3", status: "completed", action: { type: "search", query: "weather paris" } },
+        { type: "file_search_call", id: "fs_1", status: "completed", queries: ["x"], results: null },
+        { type: "code_interpreter_call", id: "ci_1", status: "completed", code: "1", container_id: "cntr_1", outputs: null },
+        { type: "code_interpreter_call", id: "ci_2", status: "completed", code: "2", container_id: "cntr_1", outputs: null },
+      ],
+    },
+    buckets: { input: 100, output: 10, server_tools: { web_search_preview: 2, file_search: 1, code_interpreter: 1 } }, quota: 41_390,
   },
   {
     what: "Anthropic, plain", source: ANTHROPIC, dialect: "anthropic", usage: { input_tokens: 2095, output_tokens: 503 },
@@ -180,6 +196,8 @@ const cases: readonly Case[] = [
   },
 ];
 
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
 /** The whole answers and the streams that carry a usage block. */
 const bodies: Partial<Record<UpstreamDialectKey, { whole(c: Case): Json; frames(c: Case): readonly [event: string | undefined, data: unknown][] }>> = {
   "openai-chat": {
@@ -197,7 +215,7 @@ const bodies: Partial<Record<UpstreamDialectKey, { whole(c: Case): Json; frames(
   "openai-responses": {
     whole: ({ usage, more }) => ({
       id: "resp_1", object: "response", created_at: 1, status: "completed", model: "m", ...more, usage,
-      output: [{ type: "message", id: "msg_1", role: "assistant", status: "completed", content: [{ type: "output_text", text: "ok", annotations: [] }] }],
+      output: [...list(more?.output), { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [{ type: "output_text", text: "ok", annotations: [] }] }],
     }),
     frames: ({ usage, more }) => {
       const response = { id: "resp_1", object: "response", created_at: 1, model: "m", output: [], error: null, incomplete_details: null };

@@ -1,6 +1,7 @@
 /** What calls are charged by how they ended, by default and where the channel says otherwise. */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { ChannelSetting } from "../../src/shared/channel-setting";
+import { compilePrice } from "../../src/shared/pricing";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { type Bench, chatBody, makeBench, makeChannel } from "./kit";
 
@@ -54,6 +55,18 @@ describe("an upstream that fails amid an answer", () => {
       expect([ledger.charged, ledger.holds.size]).toEqual([0, 0]);
     }
   });
+});
+
+test.each([false, true])("a model that searches at every call costs the search besides its tokens, once (stream: %p)", async (stream) => {
+  const one = bench();
+  const why = { model_ratio: { value: 1, source: "test" }, completion_ratio: { value: 2, source: "test" } };
+  one.seams.price = (model) => compilePrice(model, "default", why, { QuotaPerUnit: 500_000, "tool_price_setting.prices": { web_search_preview: 10, "web_search_preview:gpt-4o*": 25 } });
+  const charged = async (model: string): Promise<number | undefined> => {
+    await (await one.send(path, chatBody(model, { stream }))).text();
+    return one.ledger.settlements.at(-1)?.quota;
+  };
+  expect(await charged("gpt-4o-search-preview+usage:12:34")).toBe(12 + 68 + 12_500);
+  expect(await charged("gpt-4o+usage:12:34")).toBe(12 + 68);
 });
 
 test("an image in the request is estimated by its allowance, not by its bytes", async () => {

@@ -99,6 +99,55 @@ describe("a word is found in", () => {
   });
 });
 
+describe("where the operator does not want calls to stop", () => {
+  beforeEach(() => weir.setOption("StopOnSensitiveEnabled", "false"));
+  afterAll(() => weir.setOption("StopOnSensitiveEnabled", "true"));
+  const heard = (): string => JSON.stringify(upstream.journal.entries.map(({ body }) => body)).toLowerCase();
+
+  for (const [path, body] of [
+    ["/v1/chat/completions", user_says([{ type: "image_url", image_url: { url: png } }, { type: "text", text: `say ${BAD}, 敏感词!` }])],
+    ["/v1/messages", { model: "gpt-4o", max_tokens: 9, system: [{ type: "text", text: BAD }], messages: [{ role: "user", content: `the ${BAD}` }] }],
+    [gemini, { contents: [{ role: "user", parts: [{ text: BAD }] }] }],
+    ["/v1/responses", { model: "gpt-4o", input: [{ role: "user", content: [{ type: "input_text", text: BAD }] }] }],
+    ["/v1/embeddings", { model: "embed-x", input: ["fine", BAD] }],
+  ] as const) {
+    test(`${path}: the upstream hears a mask in the place of the words, and the call is answered`, async () => {
+      const response = await weir.call(key, body, { path });
+      expect(response.status).toBe(200);
+      await response.text();
+      expect(upstream.journal.entries).toHaveLength(1);
+      expect(heard()).toContain("**###**");
+      expect(heard()).not.toContain("forbidden phrase");
+      expect(heard()).not.toContain("敏感词");
+    });
+  }
+
+  test("what is no text of the request stays as it is", async () => {
+    await weir.call(key, user_says([{ type: "image_url", image_url: { url: png } }, { type: "text", text: BAD }]));
+    expect(heard()).toContain(png.toLowerCase());
+  });
+
+  test("a form is refused all the same: it flows to the vendor as it is", async () => {
+    const form = new FormData();
+    form.set("model", "gpt-image-1");
+    form.set("prompt", BAD);
+    form.set("image", new File([new Uint8Array(64)], "a.png", { type: "image/png" }));
+    const response = await fetch(`${weir.url}/v1/images/edits`, { method: "POST", body: form, headers: { authorization: `Bearer ${key}` } });
+    expect([response.status, upstream.journal.entries.length]).toEqual([400, 0]);
+  });
+
+  test("an event of a realtime session goes on masked", async () => {
+    const client = connectClient(weir.url, "gpt-realtime", { headers: { authorization: `Bearer ${key}` } });
+    await client.open();
+    client.say({ type: "conversation.item.create", item: { type: "message", role: "user", content: [{ type: "input_text", text: BAD }] } });
+    client.say({ type: "response.create" });
+    await client.heard("response.done");
+    const received = realtime.last().received.map(String).join();
+    expect([received.toLowerCase().includes("forbidden"), received.includes("**###**")]).toEqual([false, true]);
+    client.socket.close();
+  });
+});
+
 describe("a call passes", () => {
   const ok = async (body: unknown): Promise<number> => (await weir.call(key, body)).status;
 

@@ -158,15 +158,15 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
 
   test("a vendor's call back makes the job due at once, and is believed in nothing", async () => {
     const id = await running();
-    const { upstream_id } = await bench.task(id);
+    const { upstream_id, channel_id } = await bench.task(id);
     suno.set(upstream_id, { status: "SUCCESS", data: [clip] });
     await bench.round(1);
     expect(await bench.task(id)).toMatchObject({ status: "SUBMITTED" });
-    await bench.seams.tasks.nudge(["suno"], upstream_id);
-    await bench.seams.tasks.nudge(["mj"], upstream_id);
+    await bench.seams.tasks.nudge([channel_id], upstream_id);
+    await bench.seams.tasks.nudge([channel_id + 1], upstream_id);
     await bench.round(0);
     expect(await bench.task(id)).toMatchObject({ status: "SUCCESS" });
-    await bench.seams.tasks.nudge(["suno"], upstream_id);
+    await bench.seams.tasks.nudge([channel_id], upstream_id);
     expect(await bench.task(id)).toMatchObject({ next_poll_at_ms: 0 });
   });
 

@@ -2,7 +2,7 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { AppError, fail } from "../../shared/errors";
-import { isObject, type JsonObject, topLevelMembers } from "./json";
+import { isObject, type JsonObject, topLevelMembers, tryParse } from "./json";
 import type { Bytes } from "./sse";
 
 const inflaters = {
@@ -51,6 +51,17 @@ async function readBytes(request: Request, limit: number): Promise<Bytes> {
   return Buffer.concat(parts);
 }
 
+/** Bodies that were parsed, as long as their bytes are kept: a translation reads what the relay has read already. */
+const parsed = new WeakMap<Bytes, JsonObject>();
+
+/** A body as an object that nobody may change; undefined for what is none. */
+export function bodyObject(bytes: Bytes): JsonObject | undefined {
+  const known = parsed.get(bytes);
+  if (known) return known;
+  const value = tryParse(bytes);
+  return isObject(value) ? value : undefined;
+}
+
 /** Throws bad_json for what is no JSON, and for what is no object. */
 export function parseBody(bytes: Bytes): JsonObject {
   let value: unknown;
@@ -61,6 +72,7 @@ export function parseBody(bytes: Bytes): JsonObject {
   }
   if (!isObject(value)) fail("bad_json");
   if (ambiguous(bytes)) refuseDuplicates(bytes);
+  parsed.set(bytes, value);
   return value;
 }
 

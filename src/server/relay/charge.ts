@@ -3,6 +3,7 @@
  * the channel decides (setting.bill_broken, setting.bill_left); by default what was produced is paid.
  */
 import type { EndReason } from "../../shared/log";
+import { ownToolOf } from "../../shared/model-prices";
 import { type Charge, chargeOf } from "../../shared/pricing";
 import type { Call } from "./call";
 import { tokensOfContent, tokensOfText } from "./estimate";
@@ -36,10 +37,16 @@ export interface FinalCharge {
 
 export function chargeAtEnd(call: Call, { end_reason, usage: reported, content_bytes }: Ending): FinalCharge {
   const { terms } = call.request;
-  const usage = reported ?? terms?.usage ?? estimateUsage(call, content_bytes);
+  const usage = withOwnTool(call, reported ?? terms?.usage ?? estimateUsage(call, content_bytes));
   const waived = isWaived(call, end_reason);
   const charge = waived ? nothing : chargeOf(call.price, usage, terms?.times);
   return { charge, usage, estimated: reported === undefined && !terms?.exact, waived };
+}
+
+/** A model that always searches does not say so in its usage. */
+function withOwnTool({ operation, request }: Call, usage: Usage): Usage {
+  const tool = operation.key === "chat" && !usage.server_tools ? ownToolOf(request.model) : undefined;
+  return tool === undefined ? usage : { ...usage, server_tools: { [tool]: 1 } };
 }
 
 /**

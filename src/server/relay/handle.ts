@@ -30,7 +30,7 @@ import { refusedRow } from "./row";
 import { createRouting } from "./routing";
 import type { Caller, Seams } from "./seams";
 import type { Selection } from "./select";
-import { refuseSensitive } from "./sensitive";
+import { screened } from "./sensitive";
 import type { Bytes } from "./sse";
 import { stickyKey } from "./sticky";
 import { Thread } from "./stored/thread";
@@ -88,7 +88,7 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
     if (!route) fail("not_found", { method: request.method, path });
     if (route.operation === "open") return await route.answer({ engine, request, door });
     const { caller, body } = await callerOf(engine, request, ip, lang, admit);
-    if (route.operation === "aside") return await answerAside(route, { engine, caller, request, door, dialect, lang, ip, path, request_id: requestId });
+    if (route.operation === "aside") return await answerAside(route, { engine, caller, request: body ? new Request(request, { body }) : request, door, dialect, lang, ip, path, request_id: requestId });
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
     const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, api_version: askedVersion(request), ...traceOf(engine, request) };
     if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
@@ -126,9 +126,8 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     model = received.asked.model;
     const opening = Thread.open(engine, caller, operation, received);
     const thread = opening && (await opening);
-    const { asked, body, input_bound } = received;
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
-    refuseSensitive(seams, received);
+    const { asked, body, input_bound } = screened(seams, operation, received);
     // Who serves it first: a model that nobody serves is unknown, whatever its price.
     const selection = engine.routing.select({ caller, operation, model, input: Math.ceil(input_bound / BYTES_PER_TOKEN) });
     thread?.narrow(selection);

@@ -74,6 +74,9 @@ export function leavePlaces({ admission, room }: Places, used: Used): Promise<un
   return ends.length > 0 ? Promise.all(ends) : undefined;
 }
 
+/** The budgets that count a call. */
+export const budgetsOf = ({ admission, room }: Places): string[] => [...(admission?.budgets ?? []), ...(room?.budgets ?? [])];
+
 /** A running call costs more; false when a budget does not cover it. */
 export async function askBudgets({ admission, room }: Places, units: number): Promise<boolean> {
   return (!admission?.more || (await admission.more(units))) && (!room?.more || (await room.more(units)));

@@ -144,6 +144,9 @@ export function findRoute(method: string, path: string): Route | undefined {
   return isUnserved(method, path) ? { dialect: openaiChat, operation: "unserved" } : undefined;
 }
 
+/** Whether a POST to the path makes a job. */
+export const submitsJob = (path: string): boolean => findDoor("POST", path)?.door.submits === true;
+
 /** The dialect that an unknown path is answered in. */
 export const fallbackDialect: CallerDialect = openaiChat;
 

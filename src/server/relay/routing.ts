@@ -12,6 +12,7 @@ import type { Caller, Pool, PoolChannel } from "./seams";
 import { type PlannedChannel, Selection, type Stage } from "./select";
 import { Sticky, stickyKey } from "./sticky";
 import { urlOf } from "./upstream";
+import { atVersion, namesOf, type VendorRules } from "./providers/vendor-rules";
 
 /** What decides who may be asked. */
 export interface Destination {
@@ -65,16 +66,19 @@ function callOf(endpoint: string): { operation: Operation; dialect: string } {
   return typeof operation === "string" ? fail("api_not_implemented", { method: "POST", path: endpoint }) : { operation, dialect: dialect.key };
 }
 
-function planOf(routing: Pick<Routing, "select" | "sticky">, { caller, endpoint, model, stream, cache_key }: PlannedCall): Plan {
+function planOf(routing: Pick<Routing, "select" | "sticky">, { caller, endpoint, model, stream, cache_key }: PlannedCall, rules: VendorRules | undefined): Plan {
   const { operation, dialect } = callOf(endpoint);
   const selection = routing.select({ caller, operation, model });
   const key = cache_key === "" || !operation.streams ? undefined : stickyKey({ user: cache_key }, caller.user_id, caller.group, model);
   if (key !== undefined) selection.prefer(routing.sticky, key);
   const channels = selection.plan().map((planned) => {
     const { channel } = planned;
-    const upstream_model = channel.model_mapping.get(model) ?? model;
-    const url = planned.turn === 0 ? undefined : urlOf(channel, operation, upstream_model, stream);
-    const translated = operation.key === "chat" && planned.turn > 0 && dialectOf(channel, operation, upstream_model) !== dialect;
+    const spoken = dialectOf(channel, operation, channel.model_mapping.get(model) ?? model);
+    const names = namesOf(model, channel, spoken, rules);
+    const upstream_model = names.model;
+    const address = planned.turn === 0 ? undefined : urlOf(channel, operation, upstream_model, stream);
+    const url = address === undefined ? undefined : atVersion(address, channel, names, rules);
+    const translated = operation.key === "chat" && planned.turn > 0 && spoken !== dialect;
     return { ...planned, upstream_model, url: url === undefined ? "" : withoutQuery(url), translated };
   });
   return { operation: operation.key, dialect, channels, sticky: selection.preferred };
@@ -83,8 +87,8 @@ function planOf(routing: Pick<Routing, "select" | "sticky">, { caller, endpoint,
 /** A query may carry a key. */
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, "");
 
-/** `now`: epoch milliseconds; `random`: a number in [0, 1). */
-export function createRouting(pool: Pool, now: () => number, random: () => number = Math.random): Routing {
+/** `now`: epoch milliseconds; `random`: a number in [0, 1); `rules`: what plans are told by. */
+export function createRouting(pool: Pool, now: () => number, random: () => number = Math.random, rules?: VendorRules): Routing {
   const cooling = new Cooling(now);
   const routing: Routing = {
     pool,
@@ -97,7 +101,7 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
       if (selection.left === 0) fail(selection.tooLong ? "input_too_long" : "operation_unsupported", { group: caller.group, model });
       return selection;
     },
-    plan: (call) => planOf(routing, call),
+    plan: (call) => planOf(routing, call, rules),
   };
   return routing;
 }

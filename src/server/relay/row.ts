@@ -4,6 +4,7 @@ import { type BillLine, type CompiledPrice, priceFacts } from "../../shared/pric
 import type { Text } from "../../shared/text";
 import type { CallLog } from "../features/wallet/ledger";
 import type { Call } from "./call";
+import { budgetsOf } from "./limits";
 import type { Usage } from "./events";
 import { cleanText } from "./failures";
 import type { Caller } from "./seams";
@@ -115,10 +116,12 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
   if (call.warnings.length > 0) {
     other.warnings = call.warnings.slice(0, MOST_WARNINGS).map(({ code, detail }) => `${code}: ${cleanText(detail)}`);
   }
+  const budgets = budgetsOf(call);
   other.admin_info = {
     use_channel: call.attempts.map((attempt) => String(attempt.channel)),
     attempts: call.attempts,
     selection: call.explain(),
+    ...(budgets.length > 0 && { budgets }),
   };
   return {
     request_id: call.request_id,

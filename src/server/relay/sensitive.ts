@@ -1,8 +1,14 @@
-/** Sensitive words: a call whose texts contain one is refused before a channel or the ledger hears of it (checklist D-21). */
+/**
+ * Sensitive words: a call whose texts contain one is refused before a channel or the ledger hears of it (checklist D-21), or
+ * goes on with a mask in their place where the operator wants that (option StopOnSensitiveEnabled).
+ */
 import { fail } from "../../shared/errors";
-import { isObject, type JsonObject, tryParse } from "./json";
-import type { Form } from "./operations/form";
+import { inputTokenBound, parseBody } from "./body";
+import { isObject, tryParse } from "./json";
+import type { Received } from "./operations/direct";
+import type { Operation } from "./operations/operation";
 import type { Seams } from "./seams";
+import type { Bytes } from "./sse";
 
 /** Members that hold no text to read: files, addresses, and what vendors signed or encrypted. */
 const OPAQUE = new Set([
@@ -31,19 +37,42 @@ export function* textsOf(body: unknown): Generator<string> {
   }
 }
 
-/** Throws sensitive_words_detected. */
-export function refuseSensitive({ option }: Pick<Seams, "option">, { json, form }: { json?: JsonObject; form?: Form | undefined }): void {
+type Options = Pick<Seams, "option">;
+
+/** JSON text of a body with a mask in the place of each word; the same texts as `textsOf` reads. */
+const masked = (body: unknown, mask: (text: string) => string): string =>
+  JSON.stringify(body, (name, value: unknown) => (typeof value === "string" && !OPAQUE.has(name) && !EMBEDDED.test(value) ? mask(value) : value));
+
+/** What of a call goes on: the same, or its body without the words. Throws sensitive_words_detected; always for a form, which flows as it is. */
+export function screened({ option }: Options, operation: Operation, received: Received): Received {
+  const { json, form, body } = received;
   const words = option.sensitiveWords;
-  if (!words) return;
-  for (const text of form ? form.texts() : textsOf(json)) if (words.occursIn(text)) fail("sensitive_words_detected");
+  const found = words && (form ? form.texts() : textsOf(json)).some((text) => words.occursIn(text));
+  if (!found) return received;
+  if (form || option.maskSensitive !== true) fail("sensitive_words_detected");
+  // The body may hold more than what the caller sent: the turns that his call continues.
+  const mask = (value: unknown): Bytes => Buffer.from(masked(value, (text) => words.mask(text)));
+  const written = mask(parseBody(body));
+  const said = parseBody(mask(json));
+  const longer = Math.max(0, inputTokenBound(written) - inputTokenBound(body));
+  return { body: written, json: said, form, asked: operation.read(said), input_bound: received.input_bound + longer };
+}
+
+/** Throws sensitive_words_detected for what cannot go on with a mask: a job, whose input has been read and priced by now. */
+export function refuseSensitive({ option }: Options, asked: unknown): void {
+  const words = option.sensitiveWords;
+  if (words && textsOf(asked).some((text) => words.occursIn(text))) fail("sensitive_words_detected");
 }
 
 /** A realtime frame of sound: nothing to read. */
 const SOUND = /^\s*\{[^{]{0,100}"type"\s*:\s*"input_audio_buffer\.append"/;
 
-/** Throws sensitive_words_detected for an event of a realtime session that contains one. */
-export function refuseSensitiveFrame({ option }: Pick<Seams, "option">, frame: string): void {
-  if (!option.sensitiveWords || SOUND.test(frame)) return;
+/** The same for an event of a realtime session. */
+export function screenedFrame({ option }: Options, frame: string): string {
+  const words = option.sensitiveWords;
+  if (!words || SOUND.test(frame)) return frame;
   const event = tryParse(Buffer.from(frame));
-  if (isObject(event)) refuseSensitive({ option }, { json: event });
+  if (!isObject(event) || !textsOf(event).some((text) => words.occursIn(text))) return frame;
+  if (option.maskSensitive !== true) fail("sensitive_words_detected");
+  return masked(event, (text) => words.mask(text));
 }

@@ -129,8 +129,9 @@ export interface Frame {
 const linesOf = (text: string): string[] => (text.includes("\r") ? text.split(/\r\n|\n|\r/) : text.split("\n"));
 
 /** Reads one whole frame. */
-export function readFrame(frame: Bytes): Frame {
-  const text = frame.toString("utf8", 0, frame.length);
+export const readFrame = (frame: Bytes): Frame => readLines(frame.toString("utf8", 0, frame.length));
+
+function readLines(text: string): Frame {
   let event = "";
   let data: string | undefined;
   for (const line of linesOf(text)) {
@@ -144,6 +145,20 @@ export function readFrame(frame: Bytes): Frame {
     }
   }
   return { event, data: data === "" ? undefined : data };
+}
+
+const DATA = "data:";
+
+/**
+ * The data of the frame that stands in `text` from `from` to `end`. What most frames are, an event's name and one line of
+ * data, is read without taking the lines apart.
+ */
+export function frameData(text: string, from: number, end: number): string | undefined {
+  const at = text.startsWith("event:", from) ? text.indexOf("\n", from) + 1 : from;
+  const lineEnd = text.indexOf("\n", at);
+  if (!text.startsWith(DATA, at) || lineEnd !== end - 2) return readLines(text.slice(from, end)).data;
+  const begin = at + DATA.length + (text.charCodeAt(at + DATA.length) === 32 ? 1 : 0);
+  return begin === lineEnd ? undefined : text.slice(begin, lineEnd);
 }
 
 /** Every field of a frame by name, for vendors that have more of them than events have. Lines of one field are joined by LF. */

@@ -25,7 +25,7 @@ import type {
   WireError,
   WireObject,
 } from "./events";
-import { type Bytes, firstFrameEnd, readFrame, writeFrame } from "./sse";
+import { type Bytes, firstFrameEnd, frameData, readFrame, writeFrame } from "./sse";
 
 export interface TranslatedRequest {
   /** The neutral prompt, with the upstream's model name. */
@@ -100,7 +100,7 @@ export function translateAnswer(
 }
 
 const CR = 13;
-const BLANK_LINE = Buffer.from("\n\n");
+const BLANK_LINE = "\n\n";
 
 /** What sse.ts writes around data and an event's name, learnt once: frames are then joined as text and encoded together. */
 const [beforeData = "", afterData = ""] = writeFrame("\u0000").toString("utf8").split("\u0000");
@@ -160,17 +160,30 @@ export class StreamTranslator {
 
   /** Takes whole frames; answers the caller's frames, possibly none. */
   feed(region: Bytes): Bytes {
-    // Most streams have no CR: then a blank line is two LF, and looking for them is quick.
-    const plain = !region.includes(CR);
+    if (region.includes(CR)) this.#feedLines(region);
+    else this.#feedText(region.toString("utf8", 0, region.length));
+    return this.#flush();
+  }
+
+  /** Most streams have no CR: then a blank line is two LF, and the whole region is made into text at once. */
+  #feedText(text: string): void {
+    for (let from = 0; from < text.length && !this.over;) {
+      const blank = text.indexOf(BLANK_LINE, from);
+      const end = blank < 0 ? text.length : blank + BLANK_LINE.length;
+      const data = frameData(text, from, end);
+      if (data !== undefined) this.feedData(data);
+      from = end;
+    }
+  }
+
+  #feedLines(region: Bytes): void {
     for (let from = 0; from < region.length && !this.over;) {
-      const blank = plain ? region.indexOf(BLANK_LINE, from) : -1;
-      const next = blank >= 0 ? blank + BLANK_LINE.length : firstFrameEnd(region, from, region.length);
+      const next = firstFrameEnd(region, from, region.length);
       const end = next < 0 ? region.length : next;
       const { data } = readFrame(region.subarray(from, end));
       if (data !== undefined) this.feedData(data);
       from = end;
     }
-    return this.#flush();
   }
 
   /** One frame's data; its frames for the caller wait for the next `feed`. */

@@ -1,5 +1,6 @@
 /** One request to one channel: what is sent, and the answer's body under the deadlines of the call. */
 import { ANTHROPIC_VERSION } from "../../shared/channel-types";
+import { bodyObject } from "./body";
 import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning, WireObject } from "./events";
@@ -15,6 +16,7 @@ import type { PoolChannel } from "./seams";
 import { takesAsIs } from "./spoken";
 import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
 import { carriesSeals, translateRequest } from "./translate";
+import { addClaudeHeaders, atVersion, claudeMaxTokens, type ModelNames, namesOf, passesAsIs, ruled } from "./providers/vendor-rules";
 import { type Bytes, type FrameSplitter, readFrame } from "./sse";
 
 /** A list of names of beta features. */
@@ -47,11 +49,15 @@ export function withVersion(url: string | undefined, { api_version }: Pick<Call,
  */
 export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest | undefined {
   const { request, operation } = call;
-  const model = channel.model_mapping.get(request.model) ?? request.model;
+  const rules = call.engine.seams.option.vendorRules;
   const provider = providerOf(channel);
-  const dialect = dialectOf(channel, operation, model);
-  const url = withVersion(urlOf(channel, operation, model, request.stream), call);
-  if (!provider || dialect === undefined || url === undefined) return undefined;
+  const dialect = dialectOf(channel, operation, channel.model_mapping.get(request.model) ?? request.model);
+  const as_is = passesAsIs(channel, rules) && dialect !== undefined && (operation.key === "chat" ? call.dialect.key === dialect : !operation.wording);
+  const names = namesOf(request.model, channel, dialect, as_is ? undefined : rules);
+  const { model } = names;
+  const ownUrl = withVersion(urlOf(channel, operation, model, request.stream), call);
+  if (!provider || dialect === undefined || ownUrl === undefined) return undefined;
+  const url = atVersion(ownUrl, channel, names, rules);
 
   const headers = provider.headers(channel);
   headers["content-type"] = "application/json";
@@ -59,6 +65,7 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   if (call.dialect.key === "anthropic" && dialect === "anthropic" && BETAS.test(call.betas)) {
     headers["anthropic-beta"] = call.betas;
   }
+  if (dialect === "anthropic") addClaudeHeaders(headers, names, rules);
   // The relay reads along; it does not want to unpack.
   headers["accept-encoding"] = "identity";
   const asked = operationFor(channel, operation, model);
@@ -70,7 +77,8 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
     headers["content-length"] = String(form.length);
     return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: form.body }, dialect, warnings: [] };
   }
-  const said = bodyFor(call, channel, dialect, model);
+  if (as_is) return { outgoing: { ...outgoing, as_is, body: named(call, dialect, model) }, dialect, warnings: [] };
+  const said = bodyFor(call, channel, dialect, names);
   const fit = asked === "chat" && dialect === "openai-chat" ? fitted(channel.type, model, said.body) : undefined;
   const warnings = fit ? [...said.warnings, ...fit.warnings] : said.warnings;
   return { outgoing: { ...outgoing, body: fit?.body ?? said.body }, dialect, warnings };
@@ -94,16 +102,23 @@ function withMemory(written: WireObject, asked: WireObject): WireObject {
   return body;
 }
 
+/** The caller's body with the vendor's name of the model. Gemini names its model in the address alone. */
+function named({ request, body }: Call, to: UpstreamDialectKey, model: string): Bytes {
+  return to !== "gemini" && (model !== request.model || request.model_added) ? withMembers(body, { model }) : body;
+}
+
 /** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */
-function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, model: string): { body: Bytes; warnings: readonly Warning[] } {
-  const { request, dialect, body } = call;
+function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames): { body: Bytes; warnings: readonly Warning[] } {
+  const { request, dialect, body, engine } = call;
+  const { model } = names;
+  const rules = engine.seams.option.vendorRules;
   const { include_usage, max_top_p } = channel.type;
   const from = dialect.key;
-  if (call.operation.key === "chat" && (from !== to || channel.setting.system_prompt !== undefined || carriesSeals(body))) {
-    const parsed = tryParse(body);
-    const own = isObject(parsed) ? parsed : {};
+  if (call.operation.key === "chat" && (from !== to || channel.setting.system_prompt !== undefined || names.thinks || carriesSeals(body))) {
+    const own = bodyObject(body) ?? {};
     const address = { model: request.model, stream: request.stream };
-    const translated = translateRequest(from, to, own, model, address, (prompt) => withSystemPrompt(prompt, channel));
+    const translated = translateRequest(from, to, own, model, address, (prompt) => (
+      ruled(withSystemPrompt(prompt, channel), to, names, from === to && !names.thinks ? undefined : rules)));
     const { stream_options: _, ...without } = translated.body;
     const { top_p } = translated.body;
     const kept = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;
@@ -112,19 +127,18 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, model
     return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
   }
   const { wording } = call.operation;
-  const hinted = wording && !providerOf(channel)?.direct?.[call.operation.key] ? tryParse(body) : undefined;
-  if (wording && isObject(hinted)) return { body: Buffer.from(JSON.stringify({ ...wording.withoutHints(hinted), model })), warnings: [] };
+  const hinted = wording && !providerOf(channel)?.direct?.[call.operation.key] ? bodyObject(body) : undefined;
+  if (wording && hinted) return { body: Buffer.from(JSON.stringify({ ...wording.withoutHints(hinted), model })), warnings: [] };
   const changes: Record<string, unknown> = {};
-  // Gemini names its model in the address alone.
-  if (to !== "gemini" && (model !== request.model || request.model_added)) changes.model = model;
+  if (to === "anthropic" && call.operation.key === "chat" && rules && request.max_output === undefined) changes.max_tokens = claudeMaxTokens(names, rules);
   if (to === "openai-chat" && request.stream && !request.include_usage && include_usage) {
     changes.stream_options = { include_usage: true };
   }
   if (to === "openai-chat" && max_top_p !== undefined) {
-    const parsed = tryParse(body);
-    if (isObject(parsed) && tooGreat(parsed.top_p, max_top_p)) changes.top_p = max_top_p;
+    if (tooGreat(bodyObject(body)?.top_p, max_top_p)) changes.top_p = max_top_p;
   }
-  return { body: Object.keys(changes).length > 0 ? withMembers(body, changes) : body, warnings: [] };
+  const sent = named(call, to, model);
+  return { body: Object.keys(changes).length > 0 ? withMembers(sent, changes) : sent, warnings: [] };
 }
 
 const tooGreat = (top_p: unknown, most: number | undefined): boolean => most !== undefined && typeof top_p === "number" && top_p > most;

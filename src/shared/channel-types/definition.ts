@@ -127,6 +127,8 @@ export interface ChannelType<
   readonly stateless?: true;
   /** Paths of models whose name begins with `prefix`, before `paths`. */
   readonly model_paths: readonly { readonly prefix: string; readonly operation: Operation; readonly path: string }[];
+  /** The version of the API in its addresses, where the operator may choose another for a model (gemini.version_settings). */
+  readonly api_version?: string;
   /** Asks for stream_options.include_usage (only where the dialect has it and the vendor accepts it). */
   readonly include_usage: boolean;
   /** Greatest top_p that the vendor accepts. */

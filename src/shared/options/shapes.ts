@@ -1,4 +1,5 @@
 /** The shapes of the JSON options. */
+import { headerProblem } from "../header-override";
 import type { ContextTier, ContextTiers } from "../long-context";
 import { isHarmlessUrl, type Shape, type ShapeProblem } from "./kinds";
 
@@ -33,14 +34,16 @@ function objectOf<Value>(
 
 const isRatio = (value: unknown): value is number =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= 1e9;
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;
 const isText = (value: unknown): value is string => typeof value === "string";
 
 const wrongRatio = (name: string) => problem("必须是不小于 0 的数字", "Must be a number of at least 0", name);
+const wrongCount = (name: string) => problem("必须是大于 0 的整数", "Must be a whole number above 0", name);
 const wrongText = (name: string) => problem("必须是文本", "Must be a text", name);
 
 /** name -> number of at least 0. */
-export function numberMap({ notEmpty = false } = {}): Shape<Record<string, number>> {
-  const shape = objectOf(isRatio, wrongRatio);
+export function numberMap({ notEmpty = false, whole = false } = {}): Shape<Record<string, number>> {
+  const shape = whole ? objectOf(isCount, wrongCount) : objectOf(isRatio, wrongRatio);
   return (value) => {
     if (notEmpty && isObject(value) && Object.keys(value).length === 0) {
       return problem("至少需要一项", "At least one entry is needed");
@@ -52,6 +55,37 @@ export function numberMap({ notEmpty = false } = {}): Shape<Record<string, numbe
 /** name -> text. */
 export function textMap(): Shape<Record<string, string>> {
   return objectOf(isText, wrongText);
+}
+
+/** model -> version of an API, a segment of its address. */
+export function apiVersions(): Shape<Record<string, string>> {
+  const isVersion = (value: unknown): value is string => isText(value) && /^v\d[\w.]{0,30}$/.test(value);
+  return objectOf(isVersion, (name) => problem("必须形如 v1 或 v1beta", "Must look like v1 or v1beta", name));
+}
+
+const THRESHOLDS = ["OFF", "BLOCK_NONE", "BLOCK_ONLY_HIGH", "BLOCK_MEDIUM_AND_ABOVE", "BLOCK_LOW_AND_ABOVE"];
+
+/** "default" or a category of harm -> threshold (ai.google.dev/api/generate-content, SafetySetting; November 2026). */
+export function safetySettings(): Shape<Record<string, string>> {
+  const fits = (value: unknown, name: string): value is string =>
+    (name === "default" || name.startsWith("HARM_CATEGORY_")) && THRESHOLDS.some((one) => one === value);
+  return objectOf(fits, (name) => problem(`名称须为 default 或 HARM_CATEGORY_…，值须为 ${THRESHOLDS.join("、")} 之一`,
+    `The name must be default or HARM_CATEGORY_…, the value one of ${THRESHOLDS.join(", ")}`, name));
+}
+
+const single = (value: unknown): string | undefined => {
+  const values = Array.isArray(value) ? value : [value];
+  return values.length > 0 && values.every((one) => isText(one) && one !== "") ? values.join(",") : undefined;
+};
+
+/** model -> header -> a text or a list of texts. */
+export function modelHeaders(): Shape<Record<string, Record<string, string | string[]>>> {
+  const fits = (value: unknown): value is Record<string, string | string[]> => {
+    if (!isObject(value)) return false;
+    const texts = Object.entries(value).map(([name, member]) => [name, single(member)] as const);
+    return texts.every(([, text]) => text !== undefined) && headerProblem(Object.fromEntries(texts)) === undefined;
+  };
+  return objectOf(fits, (name) => problem("必须是 {请求头: 值或值的列表}，请求头须可改写", "Must be {header: value or list of values} of headers that may be set", name));
 }
 
 /** user group -> { used group: ratio }. */
@@ -91,11 +125,6 @@ export function contextTiers(): Shape<Readonly<Record<string, ContextTiers>>> {
     for (const tiers of Object.values(checked.value)) tiers.sort((a, b) => a.over - b.over);
     return checked;
   };
-}
-
-/** Any object. */
-export function jsonObject(): Shape<Record<string, unknown>> {
-  return (value) => (isObject(value) ? { value } : notAnObject);
 }
 
 /** A list of different names. */

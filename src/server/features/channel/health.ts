@@ -10,6 +10,7 @@ import { withoutNul } from "../../db/sql";
 import { newRequestId } from "../../http/request-id";
 import { loadChannel } from "./keys";
 import { probe, type ProbeResult } from "./probe";
+import { vendorRules } from "../option/vendor-rules";
 import { findChannel } from "./service";
 import type { PoolChannel } from "../../relay/seams";
 
@@ -56,7 +57,7 @@ export async function runTest(services: Services, row: ChannelRow, options: Test
   if (!channelType(row.type)?.test) fail("channel_test_unsupported");
   const channel = options.keyed ?? (await loadChannel(services, row)) ?? fail("channel_key_unreadable");
   const started = performance.now();
-  const result = await probe(channel, model, timeoutMs, signal);
+  const result = await probe(channel, model, timeoutMs, signal, vendorRules(services.options));
   const milliseconds = Math.max(1, Math.round(performance.now() - started));
   const outcome = { ...result, model, milliseconds, request_id: newRequestId() };
   await record(services, row, outcome, tester);

@@ -12,6 +12,7 @@ import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/pr
 import { ownTools } from "../../relay/providers/tools";
 import type { PoolChannel } from "../../relay/seams";
 import { firstFrameEnd, readFrame } from "../../relay/sse";
+import { atVersion, namesOf, type VendorRules } from "../../relay/providers/vendor-rules";
 import type { ChannelTrouble } from "./auto-status";
 import { deadlineOf, upstreamHeaders, upstreamMessage } from "./upstream";
 
@@ -50,18 +51,20 @@ const whole = (value: unknown): number =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
 
 /**
- * Calls the channel with `model` (mapping applied here), under one deadline. A channel that only streams is asked again
+ * Calls the channel with `model` (mapping and the operator's rules applied here), under one deadline. A channel that only streams is asked again
  * for a stream. Never throws for what the upstream does; throws channel_test_unsupported for a type that cannot be
  * called so, and passes on the abort of `signal`.
  */
-export async function probe(channel: PoolChannel, asked: string, timeoutMs: number, signal?: AbortSignal): Promise<ProbeResult> {
-  const model = channel.model_mapping.get(asked) ?? asked;
-  const operation = isEmbedding(model) ? "embeddings" : "chat";
-  const dialect = dialectOf(channel, { key: operation }, model) ?? fail("channel_test_unsupported");
+export async function probe(channel: PoolChannel, asked: string, timeoutMs: number, signal?: AbortSignal, rules?: VendorRules): Promise<ProbeResult> {
+  const mapped = channel.model_mapping.get(asked) ?? asked;
+  const operation = isEmbedding(mapped) ? "embeddings" : "chat";
+  const dialect = dialectOf(channel, { key: operation }, mapped) ?? fail("channel_test_unsupported");
+  const names = namesOf(asked, channel, dialect, rules);
+  const { model } = names;
   const deadline = deadlineOf(timeoutMs, signal);
   const headers = { ...upstreamHeaders(channel), "content-type": "application/json", accept: "application/json" };
   const call = async (body: object, stream = false): Promise<ProbeResult & { status: number }> => {
-    const url = addressOf(channel, { key: operation }, model, stream) ?? fail("channel_test_unsupported");
+    const url = atVersion(addressOf(channel, { key: operation }, model, stream) ?? fail("channel_test_unsupported"), channel, names, rules);
     const outgoing = { channel, operation, model, stream, url, headers, body: Buffer.from(JSON.stringify(body)) } as const;
     const response = await exchange(outgoing, ownTools(channel, deadline));
     const text = await readLimited(response, TEST_MAX_BYTES);

@@ -7,7 +7,7 @@ import type { Notice, NotifyType } from "../../../shared/notice";
 import { noticeText } from "../../../shared/notice";
 import { type Services, seconds } from "../../context";
 import { egressFetch } from "../../lib/egress";
-import { isMailbox } from "../../lib/mail";
+import { isMailbox } from "../../../shared/mailbox";
 import { userFetch } from "../option/user-fetch";
 import { type NoticeSetting, noticeSetting } from "./setting";
 

@@ -9,9 +9,14 @@
 const FEW = 8;
 const special = /[.*+?^${}()|[\]\\/]/g;
 
+/** What stands in the place of a word. */
+const MASK = "**###**";
+
 export interface WordList {
   /** Whether one of the words occurs in the text. */
   occursIn(text: string): boolean;
+  /** The text with a mask in the place of each word; where two overlap, of the first. */
+  mask(text: string): string;
 }
 
 /** The first two UTF-16 units of a text from `at` on, as one number. */
@@ -30,8 +35,10 @@ export function wordList(lines: readonly string[]): WordList | undefined {
   // In order, a word's prefixes come before it and next to each other.
   for (const word of words) if (kept.length === 0 || !word.startsWith(kept.at(-1) ?? "")) kept.push(word);
   if (kept.length <= FEW) {
-    const patterns = kept.map((word) => new RegExp(word.replace(special, "\\$&"), "i"));
-    return { occursIn: (text) => patterns.some((pattern) => pattern.test(text)) };
+    const sources = kept.map((word) => word.replace(special, "\\$&"));
+    const patterns = sources.map((source) => new RegExp(source, "i"));
+    const any = new RegExp(sources.join("|"), "gi");
+    return { occursIn: (text) => patterns.some((pattern) => pattern.test(text)), mask: (text) => text.replace(any, () => MASK) };
   }
 
   const single = new Set(kept.filter((word) => word.length === 1).map((word) => word.charCodeAt(0)));
@@ -48,28 +55,48 @@ export function wordList(lines: readonly string[]): WordList | undefined {
     else ranges.set(head(word, 0), [i, i]);
   });
 
-  /** Whether the greatest word of the range that is not after the text from `at` on begins it. */
-  const begins = (text: string, at: number, [low, high]: [number, number]): boolean => {
+  /** Length of the greatest word of the range that is not after the text from `at` on, where it begins it; else 0. */
+  const begins = (text: string, at: number, [low, high]: [number, number]): number => {
     while (low < high) {
       const middle = (low + high + 1) >> 1;
       const word = kept[middle] ?? "";
       if (word <= text.slice(at, at + word.length)) low = middle;
       else high = middle - 1;
     }
-    return text.startsWith(kept[low] ?? "", at);
+    const word = kept[low] ?? "";
+    return text.startsWith(word, at) ? word.length : 0;
+  };
+
+  /** Length of the word that begins there, 0 = none. */
+  const wordAt = (lower: string, at: number): number => {
+    if (single.size > 0 && single.has(lower.charCodeAt(at))) return 1;
+    const [a, b, c, d] = [lower.charCodeAt(at), lower.charCodeAt(at + 1), lower.charCodeAt(at + 2), lower.charCodeAt(at + 3)];
+    if (!beginnings[digest(a, b, 0, 0)] && !beginnings[digest(a, b, c, 0)] && !beginnings[digest(a, b, c, d)]) return 0;
+    const range = ranges.get(head(lower, at));
+    return range ? begins(lower, at, range) : 0;
   };
 
   return {
     occursIn(text) {
       const lower = text.toLowerCase();
-      for (let at = 0; at < lower.length; at++) {
-        if (single.size > 0 && single.has(lower.charCodeAt(at))) return true;
-        const [a, b, c, d] = [lower.charCodeAt(at), lower.charCodeAt(at + 1), lower.charCodeAt(at + 2), lower.charCodeAt(at + 3)];
-        if (!beginnings[digest(a, b, 0, 0)] && !beginnings[digest(a, b, c, 0)] && !beginnings[digest(a, b, c, d)]) continue;
-        const range = ranges.get(head(lower, at));
-        if (range && begins(lower, at, range)) return true;
-      }
+      for (let at = 0; at < lower.length; at++) if (wordAt(lower, at) > 0) return true;
       return false;
+    },
+    mask(text) {
+      const lower = text.toLowerCase();
+      // A few letters change their length with their case: then places in the one are none in the other.
+      const written = lower.length === text.length ? text : lower;
+      let masked = "";
+      let from = 0;
+      for (let at = 0; at < lower.length; ) {
+        const length = wordAt(lower, at);
+        if (length > 0) {
+          masked += written.slice(from, at) + MASK;
+          from = at + length;
+        }
+        at += length || 1;
+      }
+      return masked + written.slice(from);
     },
   };
 }

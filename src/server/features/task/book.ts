@@ -2,7 +2,7 @@
  * Jobs in the table `tasks`: relay/tasks/task.ts says what is asked of it. Whoever moves a status does so from the one that he
  * has seen, and only who succeeds moves money, in the same transaction.
  */
-import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notInArray, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notInArray, or } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import { FINAL_STATUSES, type TaskPlatform } from "../../../shared/task";
 import type { Text } from "../../../shared/text";
@@ -11,7 +11,7 @@ import { type Q, run, type Steps } from "../../db/client";
 import { withoutNul } from "../../db/sql";
 import type { NewTask, Task, TaskBook, TaskChange } from "../../relay/tasks/task";
 import type { RefundedCharge } from "../wallet/ledger";
-import { refundSteps } from "../wallet/refund";
+import { refundSteps, toBudgets } from "../wallet/refund";
 import { jsonText, taskOf } from "./row";
 
 type Needs = Pick<Services, "db" | "ledger" | "now">;
@@ -43,7 +43,7 @@ const chargeOf = ({ user_id, username, token_id, group, channel_id, model, quota
 
 export function createTaskBook(services: Needs): TaskBook {
   const { db, ledger, now } = services;
-  const { tasks: t, logs, budget_spend } = db.t;
+  const { tasks: t, logs } = db.t;
   const chargeRow = (charge_id: string) => and(eq(logs.request_id, charge_id), eq(logs.type, LOG_TYPE.consume));
   const owned = (platforms: readonly TaskPlatform[], user_id: number) => and(inArray(t.platform, [...platforms]), eq(t.user_id, user_id));
 
@@ -52,27 +52,19 @@ export function createTaskBook(services: Needs): TaskBook {
     return row && taskOf(row);
   }
 
-  /** `units` back to the budgets that the charge was taken from; rows in the order in which all take them. */
-  function* toBudgets(q: Q, names: readonly string[], units: number): Steps<void> {
-    for (const name of names.toSorted()) {
-      yield* run(q.update(budget_spend).set({ amount: sql`${budget_spend.amount} - ${units}` }).where(eq(budget_spend.name, name)).returning({ name: budget_spend.name }));
-    }
-  }
-
   /** Gives back a charge, or `units` of it. Nothing where there is none. */
   function* giveBack(q: Q, task: Task, text: (id: string) => Text, units?: number): Steps<void> {
     const { id, task_id, charge_id, state } = task;
     const refund = {
       charge_id, content: text(task_id)[state.lang], other: { task_id }, ...(units !== undefined && { quota: units }),
       // Only what was accepted is known to have been charged.
-      ...(task.status !== "NOT_START" && { cleaned: chargeOf(task) }),
+      ...(task.status !== "NOT_START" && { cleaned: { charge: chargeOf(task), budgets: state.budgets } }),
     };
     const result = yield* refundSteps(db, q, refund, seconds(services));
     if (!result.refunded) return;
     const { quota } = result;
     // A charge that a sweep made was never noted here.
     yield* run(q.update(t).set({ quota: Math.max(0, task.quota - quota), refunded: quota }).where(eq(t.id, id)).returning({ id: t.id }));
-    yield* toBudgets(q, state.budgets, quota);
   }
 
   return {
@@ -173,15 +165,15 @@ export function createTaskBook(services: Needs): TaskBook {
         const won = yield* run(
           q.update(t).set({ state: jsonText(state), quota: task.quota + owed, next_poll_at_ms: 0 }).where(and(eq(t.id, id), eq(t.status, "SUCCESS"), ne(t.next_poll_at_ms, 0))).returning({ id: t.id }),
         );
-        if (won.length > 0) yield* toBudgets(q, state.budgets, -owed);
+        if (won.length > 0) yield* toBudgets(db, q, state.budgets, -owed);
       });
     },
 
-    find: (platforms, task_id, user_id) => one(and(owned(platforms, user_id), eq(t.task_id, task_id))),
+    find: (platforms, task_id, user_id) => one(and(owned(platforms, user_id), eq(t.task_id, withoutNul(task_id)))),
 
     async findMany(platforms, task_ids, user_id) {
       if (task_ids.length === 0) return [];
-      const rows = await db.q.select().from(t).where(and(owned(platforms, user_id), inArray(t.task_id, [...task_ids])));
+      const rows = await db.q.select().from(t).where(and(owned(platforms, user_id), inArray(t.task_id, task_ids.map(withoutNul))));
       return rows.map(taskOf);
     },
 
@@ -195,7 +187,7 @@ export function createTaskBook(services: Needs): TaskBook {
       return rows.map(taskOf);
     },
 
-    anybodys: (platform, task_id) => one(and(eq(t.platform, platform), eq(t.task_id, task_id))),
+    anybodys: (platform, task_id) => one(and(eq(t.platform, platform), eq(t.task_id, withoutNul(task_id)))),
 
     async remove(platforms, task_id, user_id) {
       const gone = await db.q
@@ -210,11 +202,12 @@ export function createTaskBook(services: Needs): TaskBook {
       return rows.map(taskOf);
     },
 
-    async nudge(platforms, upstream_id) {
+    async nudge(channel_ids, upstream_id) {
+      if (channel_ids.length === 0) return;
       await db.q
         .update(t)
         .set({ next_poll_at_ms: now() })
-        .where(and(eq(t.upstream_id, upstream_id), inArray(t.platform, [...platforms]), notInArray(t.status, ["NOT_START", ...FINAL_STATUSES])));
+        .where(and(inArray(t.channel_id, [...channel_ids]), eq(t.upstream_id, withoutNul(upstream_id)), notInArray(t.status, ["NOT_START", ...FINAL_STATUSES])));
     },
   };
 }

@@ -6,11 +6,14 @@ import type { Task, TaskState } from "../../relay/tasks/task";
 /** JSON that this house wrote; undefined for ''. */
 const parsed = (text: string): unknown => (text === "" ? undefined : JSON.parse(text));
 
+/** What names a job, its status, and whose it is. Written by the engine alone, from these very types. */
+export const nameOf = ({ platform, status, task_id, user_id }: TaskRow) => ({
+  platform: platform as TaskPlatform, status: status as TaskStatus, task_id, user_id,
+});
+
 export const taskOf = (row: TaskRow): Task => ({
   ...row,
-  // Written by the engine alone, from these very types.
-  platform: row.platform as TaskPlatform,
-  status: row.status as TaskStatus,
+  ...nameOf(row),
   input: (parsed(row.input) ?? {}) as Task["input"],
   data: parsed(row.data),
   state: parsed(row.state) as TaskState,

@@ -15,6 +15,7 @@ import type { Caller, PoolChannel } from "../seams";
 import type { Bytes } from "../sse";
 import { operationFor } from "../providers/speak";
 import { takesAsIs } from "../spoken";
+import { atVersion, namesOf } from "../providers/vendor-rules";
 import { Thread } from "../stored/thread";
 import { below } from "../vendor";
 import type { Received } from "./direct";
@@ -95,10 +96,13 @@ async function countTokens(
 
 /** What the channel counts; undefined when it does not answer as it should. */
 async function ask(engine: Engine, channel: PoolChannel, counter: TokenCounter, model: string, body: Bytes): Promise<number | undefined> {
-  const mapped = channel.model_mapping.get(model) ?? model;
+  const rules = engine.seams.option.vendorRules;
+  const names = namesOf(model, channel, counter.dialect, rules);
+  const { model: mapped } = names;
   const provider = providerOf(channel);
-  const url = provider?.url(channel, counter.operation ? operationFor(channel, counter.operation, mapped) : "chat", mapped);
-  if (!provider || url === undefined) return undefined;
+  const ownUrl = provider?.url(channel, counter.operation ? operationFor(channel, counter.operation, mapped) : "chat", mapped);
+  if (!provider || ownUrl === undefined) return undefined;
+  const url = atVersion(ownUrl, channel, names, rules);
   const { proxy } = channel.setting;
   try {
     const response = await engine.fetch(counter.address(url), {

@@ -22,6 +22,8 @@ export interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text in the language of the channel; empty where there is a form. */
   readonly body: Bytes;
+  /** The body stays as the caller wrote it: no override changes it. */
+  readonly as_is?: boolean;
   /** Sent instead of `body`: a multipart form, which flows. */
   readonly form?: BodyInit;
 }

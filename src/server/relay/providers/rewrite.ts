@@ -26,8 +26,9 @@ export function withSystemPrompt(prompt: ChatPrompt, { setting }: Pick<PoolChann
 
 /** A request as the channel's param_override and header_override leave it; forms keep their body. Signing comes after. */
 export function overridden(outgoing: Outgoing): Outgoing {
-  const { channel, body, form, headers } = outgoing;
-  const { override, headers: rules } = channel;
+  const { channel, body, form, headers, as_is } = outgoing;
+  const { headers: rules } = channel;
+  const override = as_is ? undefined : channel.override;
   if (!override && !rules) return outgoing;
   const parsed = override && !form ? tryParse(body) : undefined;
   const changed = override && isObject(parsed) ? Buffer.from(JSON.stringify(override(parsed))) : body;

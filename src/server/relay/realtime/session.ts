@@ -8,7 +8,7 @@ import type { Call, OpenSession } from "../call";
 import { ownError, type RelayError, thrownError } from "../error";
 import { classifyErrorIn200 } from "../failures";
 import { refusedRow } from "../row";
-import { refuseSensitiveFrame } from "../sensitive";
+import { screenedFrame } from "../sensitive";
 import { type Patience, patienceOf } from "../patience";
 import type { Frame, Upstream, UpstreamSocket } from "./connect";
 import { errorEvent, generatedBy, readEvent, type RealtimeEvent } from "./events";
@@ -104,8 +104,9 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   message(caller: CallerSocket, frame: Frame): void {
     if (this.#over || this.#call.left || this.#upstream.readyState !== WebSocket.OPEN) return;
     this.#stir();
-    if (typeof frame === "string" && !this.#isAllowed(frame)) return;
-    this.#upstream.send(frame);
+    const allowed = typeof frame === "string" ? this.#screened(frame) : frame;
+    if (allowed === undefined) return;
+    this.#upstream.send(allowed);
     if (this.#upstream.bufferedAmount <= UPSTREAM_BUFFER) return;
     caller.pause();
     this.#waitForUpstream(caller);
@@ -144,19 +145,18 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     return this.#end("caller_left", CLOSE.normal);
   }
 
-  /** An event with a sensitive word goes no further: its caller is told, and the session goes on. */
-  #isAllowed(frame: string): boolean {
+  /** An event with a sensitive word goes no further, or without it: undefined where its caller is told, and the session goes on. */
+  #screened(frame: string): string | undefined {
     const { engine, lang, caller, ip, path, request, request_id } = this.#rounds.call;
     try {
-      refuseSensitiveFrame(engine.seams, frame);
-      return true;
+      return screenedFrame(engine.seams, frame);
     } catch (thrown) {
       const error = thrownError(thrown, lang, this.#call.request_id);
       this.#caller?.send(errorEvent(error, request_id));
       if (thrown instanceof AppError) engine.watch.refused(thrown.code);
       const arrived = engine.seams.now();
       void engine.seams.recordFailure(refusedRow(caller, { request_id: `${request_id}/${++this.#refusals}`, ip, arrived, path, model: request.model, content: error.message }));
-      return false;
+      return undefined;
     }
   }
 

@@ -4,6 +4,7 @@
  * with scripts, whatever the vendor says.
  */
 import { AppError, fail } from "../../../shared/errors";
+import { isFinal } from "../../../shared/task";
 import type { Engine } from "../call";
 import type { Door } from "../door";
 import { Failed } from "../failed";
@@ -34,10 +35,13 @@ function typeOf({ media }: ResultFile, headers: Headers): string {
   return types[media].may.test(said) ? said : types[media].otherwise;
 }
 
-/** Files of a job, in order; none while it is not finished. The channel may be gone: public ones do not need it. */
+/** Whether a job has files to show. */
+const hasFiles = ({ status, platform }: Task): boolean => status === "SUCCESS" || (!isFinal(status) && watcherOf(platform)?.half_done === true);
+
+/** Files of a job, in order; none while it is not finished, unless its vendor shows what is half done. The channel may be gone: public ones do not need it. */
 export async function filesOf(engine: Engine, task: Task): Promise<readonly ResultFile[]> {
   const watcher = watcherOf(task.platform);
-  if (task.status !== "SUCCESS" || !watcher?.files) return [];
+  if (!hasFiles(task) || !watcher?.files) return [];
   const channel = channelOf(engine, task);
   const tools = channel ? taskTools(engine, channel, ERRAND_MS) : undefined;
   return watcher.files(task, channel, tools);
@@ -54,7 +58,7 @@ export function channelOf({ seams }: Engine, { channel_id, channel_key_id }: Tas
  * has let expire), address_forbidden, and Failed.
  */
 export async function sendFile(engine: Engine, task: Task, index: number, request: Request, door: Door): Promise<Response> {
-  if (task.status !== "SUCCESS") fail("task_not_finished");
+  if (!hasFiles(task)) fail("task_not_finished");
   const file = (await filesOf(engine, task))[index] ?? fail("task_file_missing");
   const { timers, seams } = engine;
   const late = new AbortController();

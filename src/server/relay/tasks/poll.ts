@@ -7,7 +7,7 @@ import type { Engine } from "../call";
 import { placeOf } from "../providers/key-place";
 import { holding } from "../keys";
 import type { PoolChannel } from "../seams";
-import { applyReport } from "./apply";
+import { applyReport, failTask } from "./apply";
 import { failureFrom } from "./attempt";
 import { ERRAND_MS, pauseOf, SUBMIT_LOOK_MS, watcherTimes } from "./clock";
 import type { TaskWatcher } from "./provider";
@@ -67,11 +67,11 @@ async function settledOrVisit(engine: Engine, task: Task): Promise<Omit<Visit, "
   if (isFinal(task.status)) return void (await book.collect(task.id));
   if (task.status === "NOT_START") return void (await halfDone(engine, task));
   const watcher = watcherOf(task.platform);
-  if (now() >= task.deadline_ms) return void (await book.fail(task, task.status, REASONS.late, {}));
+  if (now() >= task.deadline_ms) return void (await failTask(engine.seams, watcher, task, REASONS.late));
   if (!watcher) return void (await book.note(task, task.status, { next_poll_at_ms: task.deadline_ms }));
   // Disabled is not gone: what was accepted there is still fetched.
   const holder = pool.byId(task.channel_id);
-  if (!holder) return void (await book.fail(task, task.status, REASONS.channel_gone, {}));
+  if (!holder) return void (await failTask(engine.seams, watcher, task, REASONS.channel_gone));
   const channel = holding(holder.channel, task.channel_key_id);
   // One of several keys that is disabled may come back.
   if (!channel) return void (await later(engine, watcher, task, task.state.fails + 1));

@@ -40,7 +40,7 @@ export async function prepare<Input>(visit: Visit, order: TaskOrder<Input>, arri
   const { kind, model, parent } = order;
   if (!kind.enabled(seams.option)) fail("tasks_disabled");
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
-  refuseSensitive(seams, { json: { ...order.kept, prompt: order.prompt } });
+  refuseSensitive(seams, { ...order.kept, prompt: order.prompt });
   const operation: Operation = { key: kind.operation, streams: false, read: () => fail("invalid_request", { detail: path }) };
   const supports = (channel: PoolChannel): boolean => providerFor(order, channel) !== undefined;
   // What follows a job goes to its channel, and to the account that holds it.

@@ -8,7 +8,7 @@ import type { WireError } from "../events";
 import type { JsonObject } from "../json";
 import type { Terms } from "../operations/direct";
 import type { Tools } from "../providers/tools";
-import type { PoolChannel, RelayOptions } from "../seams";
+import type { PoolChannel, RelayOptions, Seams } from "../seams";
 import type { Priced, Task } from "./task";
 
 /** One request to a channel. */
@@ -35,6 +35,8 @@ export interface TaskTools extends Tools {
    * error in a 200 that `readError` finds, and what is no JSON object.
    */
   json(request: TaskRequest): Promise<JsonObject>;
+  /** The same for an answer that is a JSON list. */
+  list(request: TaskRequest): Promise<readonly unknown[]>;
 }
 
 /** A job on its way to a channel. */
@@ -62,6 +64,8 @@ export interface TaskReport {
   finish_time_ms?: number;
   /** What the owner and the lists are shown: JSON. Replaces what was there. */
   data?: unknown;
+  /** Members that are set in `data` as it is kept: for a report that is that of several jobs. */
+  merge?: JsonObject;
   /** Replaces `task.state.own`. */
   own?: JsonObject;
   prompt?: string;
@@ -104,8 +108,14 @@ export interface TaskWatcher {
   poll(tasks: readonly Task[], channel: PoolChannel, tools: TaskTools): Promise<ReadonlyMap<string, TaskReport>>;
   /** Whether a SUCCESS carries what was asked for. One that does not is a failure, and refunded. */
   hasResult(task: Pick<Task, "action" | "data" | "state">): boolean;
-  /** Files of a finished job, in order; absent: it makes none. `channel` and `tools` are undefined when the channel is gone. */
+  /**
+   * Files of a finished job, in order; absent: it makes none. `channel` and `tools` are undefined when the channel is gone.
+   * `half_done`: asked for those of a job that runs as well.
+   */
   files?(task: Task, channel: PoolChannel | undefined, tools: TaskTools | undefined): readonly ResultFile[] | Promise<readonly ResultFile[]>;
+  readonly half_done?: boolean;
+  /** Who wants to be told that the job has changed, and in which words. */
+  hook?(task: Task, seams: Pick<Seams, "option" | "now">): { url: string; body: JsonObject } | undefined;
   /** The owner has deleted a finished job: what its vendor keeps of it goes as well. Throws Failed; nothing depends on it. */
   forget?(task: Task, channel: PoolChannel, tools: TaskTools): Promise<void>;
   /** Stops a job, where the vendor can: what it is then. Throws Failed. */

@@ -14,6 +14,7 @@ import { failureOf } from "../failures";
 import { listedAt } from "../groups";
 import type { CallMoney } from "../money";
 import { refusedRow } from "../row";
+import { budgetsOf } from "../limits";
 import type { PoolChannel } from "../seams";
 import { tryChannels } from "../tries";
 import { applyReport } from "./apply";
@@ -136,8 +137,7 @@ function priceAt<Input>(call: Call, channel: PoolChannel, provider: TaskProvider
   call.price = terms.priced?.(listed) ?? listed;
   const { usage, times } = terms;
   const priced = { usage, ...(times && { times }) };
-  const budgets = [...(call.admission?.budgets ?? []), ...(call.room?.budgets ?? [])];
-  return { units: unitsOf(call.price, priced), price: packPrice(call.price), priced, budgets, lang: call.lang, input_hash, fails: 0, own: {} };
+  return { units: unitsOf(call.price, priced), price: packPrice(call.price), priced, budgets: budgetsOf(call), lang: call.lang, input_hash, fails: 0, own: {} };
 }
 
 /** The vendor has accepted: its id first, then the charge, then the job is alive. */

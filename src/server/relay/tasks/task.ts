@@ -149,6 +149,6 @@ export interface TaskBook {
   remove(platforms: readonly TaskPlatform[], task_id: string, user_id: number): Promise<boolean>;
   /** Jobs whose time has come, those that wait longest first. */
   due(limit: number): Promise<Task[]>;
-  /** A vendor's call back: the job is polled at the next round. What the call says is not believed. */
-  nudge(platforms: readonly TaskPlatform[], upstream_id: string): Promise<void>;
+  /** A call back of a vendor that these channels belong to: its job is polled at the next round. What the call says is not believed. */
+  nudge(channel_ids: readonly number[], upstream_id: string): Promise<void>;
 }

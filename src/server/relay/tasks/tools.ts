@@ -25,7 +25,7 @@ export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { su
   const { seams, timers } = engine;
   const controller = new AbortController();
   const tools = toolsFor(engine, channel, controller.signal, () => seams.now());
-  const json = async ({ method, url, headers, body, readError, sign }: TaskRequest): Promise<JsonObject> => {
+  const ask = async <T>({ method, url, headers, body, readError, sign }: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
     const changed = submits && channel.override && isObject(body) ? channel.override(body) : body;
     const text = isObject(changed) && !(changed instanceof Blob) && !(changed instanceof FormData) ? JSON.stringify(changed) : changed;
     const typed = typeof text === "string" ? { "content-type": "application/json", ...headers } : headers;
@@ -55,10 +55,10 @@ export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { su
       throw new Failed(classifyStatus(response.status, error, channel.status_mapping, retryAfterSeconds(response.headers.get("retry-after"), seams.now())));
     }
     if (error) throw new Failed(classifyErrorIn200(error));
-    if (!isObject(answer)) throw new Failed(failureOf("malformed", response.status));
+    if (!fits(answer)) throw new Failed(failureOf("malformed", response.status));
     return answer;
   };
-  return { ...tools, json };
+  return { ...tools, json: (request) => ask<JsonObject>(request, isObject), list: (request) => ask<readonly unknown[]>(request, Array.isArray) };
 }
 
 async function readWhole(response: Response): Promise<Uint8Array> {

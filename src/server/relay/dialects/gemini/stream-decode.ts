@@ -11,6 +11,15 @@ import { decodeFinish } from "./finish-reason";
 import { CallIds, decodeParts } from "./parts-decode";
 import { readUsage, searchesOf, withSearches } from "./usage";
 
+/** What most frames carry: one part of nothing but text or thought. */
+function plainPart(parts: unknown): { text: string; thought?: unknown } | undefined {
+  const part: unknown = Array.isArray(parts) && parts.length === 1 ? parts[0] : undefined;
+  if (!isObject(part)) return undefined;
+  for (const name in part) if (name !== "text" && name !== "thought") return undefined;
+  const { text: words, thought } = part;
+  return typeof words === "string" && words !== "" ? { text: words, thought } : undefined;
+}
+
 class CandidateReader {
   #next = 0;
   #open: { kind: "text" | "reasoning"; block: number } | undefined;
@@ -27,7 +36,9 @@ class CandidateReader {
 
   read(candidate: WireObject, out: AnswerEvent[]): void {
     const { parts } = object(candidate.content);
-    if (parts !== undefined) for (const block of decodeParts(parts, this.#ids, false)) this.#take(block, out);
+    const said = plainPart(parts);
+    if (said) this.#say(said.thought === true ? "reasoning" : "text", said.text, out);
+    else if (parts !== undefined) for (const block of decodeParts(parts, this.#ids, false)) this.#take(block, out);
     for (const citation of decodeGrounding(candidate.groundingMetadata)) {
       out.push({ type: "block_citation", choice: this.index, block: this.#speak("text", out), citation });
     }
@@ -56,16 +67,17 @@ class CandidateReader {
     return this.#open.block;
   }
 
+  #say(kind: "text" | "reasoning", words: string, out: AnswerEvent[]): void {
+    out.push({ type: "block_delta", choice: this.index, block: this.#speak(kind, out), text: words });
+  }
+
   #take(block: Block, out: AnswerEvent[]): void {
     const choice = this.index;
     switch (block.type) {
       case "text":
-        out.push({ type: "block_delta", choice, block: this.#speak("text", out), text: block.text });
-        return;
+        return this.#say("text", block.text, out);
       case "reasoning":
-        if (block.text !== "") {
-          out.push({ type: "block_delta", choice, block: this.#speak("reasoning", out), text: block.text });
-        }
+        if (block.text !== "") this.#say("reasoning", block.text, out);
         if (block.seal) {
           // A seal ends the thought it belongs to; that of a text or a call is a thought of its own.
           const at = block.text !== "" ? this.#speak("reasoning", out) : this.#begin({ kind: "reasoning" }, out);

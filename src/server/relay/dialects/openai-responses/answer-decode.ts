@@ -1,7 +1,7 @@
 /** A response object as the neutral answer (types of the `openai` SDK 7.55, Response; read November 2026). */
 import type { Block, ChatAnswer, FinishReason, Usage, WireObject } from "../../events";
 import { readUsage } from "../openai-chat/usage";
-import { compact, count, number, object, objects, text } from "../shared/json";
+import { compact, count, isObject, number, object, objects, text } from "../shared/json";
 import { KEY, thoughtsOfItem } from "./items";
 import { decodeContent } from "./request-decode";
 
@@ -31,11 +31,28 @@ export function blocksOfItem(item: WireObject): Block[] {
   }
 }
 
-/** Usage of a response: tokens, and searches where the vendor counts them. */
+/**
+ * Calls of the vendor's tools by the names that prices have: searches of the web and of files, and containers of code
+ * (openai.com/api/pricing, "Built-in tools"; only the action `search` of a web search is charged; November 2026).
+ */
+function toolsUsed(response: WireObject): Record<string, number> {
+  const items = objects(response.output);
+  const calls = (type: string): WireObject[] => items.filter((item) => item.type === type);
+  const searched = calls("web_search_call").filter(({ action }) => !isObject(action) || action.type === undefined || action.type === "search");
+  const search = objects(response.tools).some(({ type }) => text(type).startsWith("web_search_preview")) ? "web_search_preview" : "web_search";
+  const used = {
+    [search]: count(object(object(response.tool_usage).web_search).num_requests) ?? searched.length,
+    file_search: calls("file_search_call").length,
+    code_interpreter: new Set(calls("code_interpreter_call").map((item) => text(item.container_id))).size,
+  };
+  return Object.fromEntries(Object.entries(used).filter(([, times]) => times > 0));
+}
+
+/** Usage of a response: tokens, and calls of the vendor's tools. */
 export function usageOf(response: WireObject): Usage | undefined {
   const usage = readUsage(response.usage);
-  const searches = count(object(object(response.tool_usage).web_search).num_requests);
-  return usage && searches ? { ...usage, server_tools: { web_search: searches } } : usage;
+  const server_tools = toolsUsed(response);
+  return usage && Object.keys(server_tools).length > 0 ? { ...usage, server_tools } : usage;
 }
 
 export function finishOf(response: WireObject, called: boolean): FinishReason {

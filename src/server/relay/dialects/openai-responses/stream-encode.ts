@@ -21,6 +21,8 @@ interface OpenItem {
   index: number;
   id: string;
   kept: string;
+  /** A piece between its number and its text; "" until one was sent. */
+  place: string;
   annotations: WireObject[];
 }
 
@@ -32,6 +34,19 @@ const deltas: Readonly<Record<Exclude<Kind, "foreign_free_call">, string>> = {
   call: "response.function_call_arguments.delta",
   free_call: "response.custom_tool_call_input.delta",
 };
+
+const places: Readonly<Record<keyof typeof deltas, string>> = {
+  text: '"content_index":0,"logprobs":[],',
+  refusal: '"content_index":0,',
+  reasoning: '"summary_index":0,',
+  call: "",
+  free_call: "",
+};
+
+const piece = (kind: keyof typeof deltas) => ({ type: deltas[kind], head: `{"type":"${deltas[kind]}","sequence_number":`, place: places[kind] });
+
+/** What stands in every piece of a kind. */
+const pieces = { text: piece("text"), refusal: piece("refusal"), reasoning: piece("reasoning"), call: piece("call"), free_call: piece("free_call") };
 
 const prefixes: Readonly<Record<Kind, string>> = {
   text: "msg",
@@ -158,7 +173,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
               ? "foreign_free_call"
               : "call";
     const call = start.kind === "tool_call" ? { id: start.id, name: start.name } : { id: "", name: "" };
-    const item: OpenItem = { kind, call, index: -1, id: "", kept: "", annotations: [] };
+    const item: OpenItem = { kind, call, index: -1, id: "", kept: "", place: "", annotations: [] };
     this.#open.set(block, item);
     if (start.kind === "tool_call") this.#add(item, out);
   }
@@ -237,17 +252,9 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   #piece(item: OpenItem, kind: Exclude<Kind, "foreign_free_call">, words: string, out: OutFrame[]): void {
-    const type = deltas[kind];
-    const place =
-      kind === "text"
-        ? '"content_index":0,"logprobs":[],'
-        : kind === "refusal"
-          ? '"content_index":0,'
-          : kind === "reasoning"
-            ? '"summary_index":0,'
-            : "";
-    const head = `{"type":"${type}","sequence_number":${this.#sequence++},"item_id":${JSON.stringify(item.id)},"output_index":${item.index},`;
-    out.push({ event: type, data: `${head}${place}"delta":${JSON.stringify(words)}}` });
+    const { type, head, place } = pieces[kind];
+    item.place ||= `,"item_id":${JSON.stringify(item.id)},"output_index":${item.index},${place}"delta":`;
+    out.push({ event: type, data: `${head}${this.#sequence++}${item.place}${JSON.stringify(words)}}` });
   }
 
   #end(block: number, seal: Seal | undefined, out: OutFrame[]): void {

@@ -31,8 +31,15 @@ export const flag = (value: unknown): boolean | undefined => (typeof value === "
 
 /** The object without members that are undefined. */
 export function compact<T extends object>(value: T): T {
-  for (const key in value) if (value[key] === undefined) delete value[key];
+  for (const key in value) if (value[key] === undefined) return withoutUndefined(value);
   return value;
+}
+
+/** A copy: an object from which members were deleted is slow to read ever after. */
+function withoutUndefined<T extends object>(value: T): T {
+  const rest: Partial<T> = {};
+  for (const key in value) if (value[key] !== undefined) rest[key] = value[key];
+  return rest as T; // what is left out is undefined, and undefined members are as good as none
 }
 
 /** The members that are not among the known ones and not null; undefined when there is none. */

@@ -1,0 +1,103 @@
+/**
+ * What the operator says of the calls to one maker's models (options on the card "models"): headers, limits and thoughts of
+ * Claude, safety and version of Gemini, bodies that stay as they are. Here and nowhere else they meet a call.
+ */
+import { splitThinking } from "../../../shared/thinking-suffix";
+import { modelFacts } from "../dialects/anthropic/models";
+import { budgetOf, wantedEffort } from "../dialects/shared/effort";
+import type { UpstreamDialectKey } from "../dialects/vendor-dialects";
+import type { ChatPrompt } from "../events";
+import type { PoolChannel } from "../seams";
+
+export interface VendorRules {
+  /** Option global.pass_through_request_enabled. */
+  readonly pass_through: boolean;
+  /** Model -> header -> values (claude.model_headers_settings). */
+  readonly claude_headers: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
+  /** Model, or "default" -> tokens (claude.default_max_tokens). */
+  readonly claude_max_tokens: Readonly<Record<string, number>>;
+  /** The share of max_tokens that a name ending in -thinking gives to thoughts; undefined: such names mean nothing. */
+  readonly claude_thinking_share: number | undefined;
+  /** Category of harm, or "default" -> threshold (gemini.safety_settings). */
+  readonly gemini_safety: Readonly<Record<string, string>>;
+  /** Model, or "default" -> version of the API (gemini.version_settings). */
+  readonly gemini_versions: Readonly<Record<string, string>>;
+}
+
+/** A model as a channel is asked for it: `asked` is the caller's name, `model` the vendor's. */
+export interface ModelNames {
+  readonly asked: string;
+  readonly model: string;
+  /** The name asks for thoughts. */
+  readonly thinks: boolean;
+}
+
+const entryOf = <Value>(table: Readonly<Record<string, Value>>, { asked, model }: Pick<ModelNames, "asked" | "model">): Value | undefined =>
+  [asked, model].filter((name) => Object.hasOwn(table, name)).map((name) => table[name])[0];
+
+/** The names of a model at a channel that speaks `dialect`: the vendor's own has no suffix of ours. */
+export function namesOf(asked: string, { model_mapping }: Pick<PoolChannel, "model_mapping">, dialect: UpstreamDialectKey | undefined, rules: VendorRules | undefined): ModelNames {
+  const model = model_mapping.get(asked) ?? asked;
+  const split = dialect === "anthropic" && rules?.claude_thinking_share !== undefined ? splitThinking(model) : undefined;
+  return split ? { asked, model: split, thinks: true } : { asked, model, thinks: false };
+}
+
+/** Whether a body goes to the channel as its caller wrote it. */
+export const passesAsIs = ({ setting }: Pick<PoolChannel, "setting">, rules: VendorRules | undefined): boolean =>
+  setting.pass_through_body_enabled === true || rules?.pass_through === true;
+
+/** max_tokens of a call that names none. The general entry never exceeds what a model is known to allow. */
+export function claudeMaxTokens(names: ModelNames, rules: VendorRules | undefined): number {
+  const { maxTokens } = modelFacts(names.model);
+  const table = rules?.claude_max_tokens ?? {};
+  return entryOf(table, names) ?? Math.min(maxTokens, table.default ?? maxTokens);
+}
+
+/** Most that is added for thoughts to a limit that the caller did not name: within every adaptive model's own. */
+const MOST_ROOM = 64_000;
+
+function forClaude(prompt: ChatPrompt, names: ModelNames, rules: VendorRules): ChatPrompt {
+  const limit = prompt.max_output ?? claudeMaxTokens(names, rules);
+  const adaptive = modelFacts(names.model).thinking === "adaptive";
+  const share = names.thinks ? (rules.claude_thinking_share ?? 0) : 0;
+  const wished = share > 0 ? (adaptive ? {} : { budget: Math.floor(limit * share) }) : undefined;
+  const reasoning = prompt.reasoning ?? wished;
+  // Adaptive thoughts are part of the limit: an answer keeps the room that it would have without them.
+  const room = prompt.max_output === undefined && adaptive && reasoning ? budgetOf(wantedEffort(reasoning) ?? "high") : 0;
+  return { ...prompt, max_output: room > 0 ? Math.max(limit, Math.min(MOST_ROOM, limit + room)) : limit, ...(reasoning && { reasoning }) };
+}
+
+/** The categories that every Gemini model knows (ai.google.dev/gemini-api/docs/safety-settings, November 2026). */
+const CATEGORIES = ["HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT"].map((name) => `HARM_CATEGORY_${name}`);
+
+function forGemini(prompt: ChatPrompt, { gemini_safety }: VendorRules): ChatPrompt {
+  const { default: general, ...named } = gemini_safety;
+  const thresholds = { ...(general !== undefined && Object.fromEntries(CATEGORIES.map((category) => [category, general]))), ...named };
+  const safetySettings = Object.entries(thresholds).map(([category, threshold]) => ({ category, threshold }));
+  if (safetySettings.length === 0) return prompt;
+  return { ...prompt, extra: { ...prompt.extra, gemini: { safetySettings, ...prompt.extra?.gemini } } };
+}
+
+/** The conversation as the operator wants it said to the makers of Claude and Gemini. What the caller says himself wins. */
+export function ruled(prompt: ChatPrompt, to: UpstreamDialectKey, names: ModelNames, rules: VendorRules | undefined): ChatPrompt {
+  if (rules && to === "anthropic") return forClaude(prompt, names, rules);
+  return rules && to === "gemini" ? forGemini(prompt, rules) : prompt;
+}
+
+/** Puts the operator's headers for a Claude model beside the call's; lists of beta features are joined. */
+export function addClaudeHeaders(headers: Record<string, string>, names: ModelNames, rules: VendorRules | undefined): void {
+  for (const [name, value] of Object.entries(entryOf(rules?.claude_headers ?? {}, names) ?? {})) {
+    const key = name.toLowerCase();
+    const values = [value].flat();
+    const before = key === "anthropic-beta" ? (headers[key] ?? "").split(",").map((one) => one.trim()).filter((one) => one !== "") : [];
+    headers[key] = [...new Set([...before, ...values])].join(",");
+  }
+}
+
+/** An address of the Gemini API with the version that the operator wants for the model. */
+export function atVersion(url: string, { type }: Pick<PoolChannel, "type">, names: Pick<ModelNames, "asked" | "model">, rules: VendorRules | undefined): string {
+  const { api_version } = type;
+  if (api_version === undefined || !rules) return url;
+  const wanted = entryOf(rules.gemini_versions, names) ?? rules.gemini_versions.default ?? api_version;
+  return url.replace(`/${api_version}/models/`, `/${wanted}/models/`);
+}

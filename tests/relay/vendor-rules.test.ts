@@ -1,0 +1,236 @@
+/** What the operator says of the calls to single makers' models (options on the card "models"), seen on the wire. */
+import { describe, expect, test } from "bun:test";
+import { vendorRules } from "../../src/server/features/option/vendor-rules";
+import { channelType } from "../../src/shared/channel-types";
+import { defaultText, type OptionKey, type OptionValue, parseOption } from "../../src/shared/options";
+import { compileOverride } from "../../src/shared/param-override";
+import { resolvePrice } from "../../src/shared/pricing";
+import { type Bench, makeBench, makeChannel } from "./kit";
+
+const CHAT = "/v1/chat/completions";
+const MESSAGES = "/v1/messages";
+const hello = [{ role: "user", content: "hello" }];
+
+interface Heard {
+  url: string;
+  headers: Record<string, string>;
+  text: string;
+  body: Record<string, unknown>;
+}
+
+const answers: Readonly<Record<number, unknown>> = {
+  1: { id: "x", object: "chat.completion", model: "m", choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } },
+  14: { id: "msg_1", type: "message", role: "assistant", model: "m", content: [{ type: "text", text: "hi" }], stop_reason: "end_turn", usage: { input_tokens: 1, output_tokens: 1 } },
+  24: { candidates: [{ content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }], usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } },
+};
+
+/** A relay whose options are the registry's defaults with `set` over them, and what its upstream of a type heard. */
+function listening(type: number, set: Partial<Record<OptionKey, string>> = {}, more: Parameters<typeof makeChannel>[2] = {}): { bench: Bench; heard: Heard[] } {
+  const heard: Heard[] = [];
+  const bench = makeBench([makeChannel(1, "http://up.test", { type: channelType(type) ?? expect.unreachable(), ...more })], {
+    fetch: async (url, init) => {
+      const text = String(init.body);
+      heard.push({ url, headers: Object.fromEntries(new Headers(init.headers)), text, body: JSON.parse(text) });
+      return Response.json(answers[type] ?? answers[1]);
+    },
+  });
+  // The parser of a key makes the value of its type.
+  const get = <K extends OptionKey>(key: K): OptionValue<K> => {
+    const parsed = parseOption(key, set[key] ?? defaultText(key));
+    return parsed.ok ? (parsed.value as OptionValue<K>) : expect.unreachable(`${key}: ${parsed.problem.en}`);
+  };
+  Object.assign(bench.options, { vendorRules: vendorRules({ get }) });
+  return { bench, heard };
+}
+
+async function sent(type: number, path: string, body: object | string, set: Partial<Record<OptionKey, string>> = {}, more: Parameters<typeof makeChannel>[2] = {}, init: RequestInit = {}): Promise<Heard> {
+  const { bench, heard } = listening(type, set, more);
+  const response = await bench.send(path, body, init);
+  expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+  return heard[0] ?? expect.unreachable("nothing was sent");
+}
+
+describe("claude.default_max_tokens", () => {
+  const option = { "claude.default_max_tokens": '{"default":20000,"claude-sonnet-4-5":1234,"seen-by-callers":77}' };
+  const limit = async (model: string, more: object = {}, type = 14): Promise<unknown> => (await sent(type, CHAT, { model, messages: hello, ...more }, option)).body.max_tokens;
+
+  test("a call that names no limit gets the model's, else the general one, never more than the model allows", async () => {
+    expect(await limit("claude-sonnet-4-5")).toBe(1234);
+    expect(await limit("claude-opus-4-5")).toBe(20_000);
+    expect(await limit("claude-3-opus-20240229")).toBe(4096);
+  });
+
+  test("a call's own limit stays; other makers' models get none", async () => {
+    expect(await limit("claude-sonnet-4-5", { max_tokens: 5 })).toBe(5);
+    expect(await limit("claude-sonnet-4-5", {}, 1)).toBeUndefined();
+  });
+
+  test("the caller's name of a mapped model counts before the vendor's", async () => {
+    const mapped = { model_mapping: new Map([["seen-by-callers", "claude-sonnet-4-5"]]) };
+    expect((await sent(14, CHAT, { model: "seen-by-callers", messages: hello }, option, mapped)).body).toMatchObject({ model: "claude-sonnet-4-5", max_tokens: 77 });
+  });
+
+  test("a Messages call without the member that Anthropic demands gets it, and nothing else of it changes", async () => {
+    const body = { model: "claude-sonnet-4-5", messages: hello, vendor_field: 1 };
+    expect((await sent(14, MESSAGES, body, option)).body).toEqual({ ...body, max_tokens: 1234 });
+  });
+
+  test("where thoughts are part of the limit the answer keeps its room", async () => {
+    expect(await limit("claude-opus-4-6", { reasoning_effort: "high" })).toBe(20_000 + 24_576);
+    expect(await limit("claude-opus-4-6")).toBe(20_000);
+  });
+
+  test.each(['{"default":0}', '{"default":1.5}', '{"default":"8192"}', "[]", "8192"])("%s is refused when it is saved", (text) => {
+    expect(parseOption("claude.default_max_tokens", text).ok).toBe(false);
+  });
+});
+
+describe("claude.thinking_adapter", () => {
+  test("a name that ends in -thinking asks the model itself, with the option's share of the limit for thoughts", async () => {
+    const { body } = await sent(14, CHAT, { model: "claude-sonnet-4-5-thinking", messages: hello, max_tokens: 10_000, temperature: 0.3, top_p: 0.5 });
+    expect(body).toMatchObject({ model: "claude-sonnet-4-5", max_tokens: 10_000, thinking: { type: "enabled", budget_tokens: 8000 } });
+    expect(body).not.toHaveProperty("temperature");
+    expect(body).not.toHaveProperty("top_p");
+    const half = { "claude.thinking_adapter_budget_tokens_percentage": "0.5" };
+    expect((await sent(14, CHAT, { model: "claude-sonnet-4-5-thinking", messages: hello, max_tokens: 10_000 }, half)).body).toMatchObject({ thinking: { budget_tokens: 5000 } });
+  });
+
+  test("the default limit is what is shared where the call names none; the least budget is kept to", async () => {
+    const model = "claude-sonnet-4-5-thinking";
+    expect((await sent(14, CHAT, { model, messages: hello })).body).toMatchObject({ max_tokens: 8192, thinking: { budget_tokens: 6553 } });
+    expect((await sent(14, CHAT, { model, messages: hello, max_tokens: 100 })).body).toMatchObject({ max_tokens: 1124, thinking: { budget_tokens: 1024 } });
+  });
+
+  test("models that take no budget think as they do by themselves", async () => {
+    const { body } = await sent(14, CHAT, { model: "claude-opus-4-6-thinking", messages: hello });
+    expect(body).toMatchObject({ model: "claude-opus-4-6", thinking: { type: "adaptive" } });
+    expect(body).not.toHaveProperty("thinking.budget_tokens");
+  });
+
+  test("what the caller says of thinking himself wins", async () => {
+    const { body } = await sent(14, CHAT, { model: "claude-sonnet-4-5-thinking", messages: hello, max_tokens: 9000, reasoning_effort: "low" });
+    expect(body).toMatchObject({ model: "claude-sonnet-4-5", thinking: { budget_tokens: 1024 } });
+  });
+
+  test("Messages calls think as well, and keep what only Anthropic knows", async () => {
+    const { body } = await sent(14, MESSAGES, { model: "claude-sonnet-4-5-thinking", max_tokens: 5000, messages: hello, context_management: { edits: [] } });
+    expect(body).toMatchObject({ model: "claude-sonnet-4-5", max_tokens: 5000, thinking: { type: "enabled", budget_tokens: 4000 }, context_management: { edits: [] } });
+  });
+
+  test("when it is off, and for channels that do not speak Anthropic's language, the name is the vendor's", async () => {
+    const off = { "claude.thinking_adapter_enabled": "false" };
+    const { body } = await sent(14, CHAT, { model: "claude-sonnet-4-5-thinking", messages: hello }, off);
+    expect(body).toMatchObject({ model: "claude-sonnet-4-5-thinking" });
+    expect(body).not.toHaveProperty("thinking");
+    expect((await sent(1, CHAT, { model: "claude-sonnet-4-5-thinking", messages: hello })).body).toEqual({ model: "claude-sonnet-4-5-thinking", messages: hello });
+  });
+
+  test("such a name costs what the model does, unless it has a price of its own", () => {
+    const tables = {
+      ModelPrice: {}, ModelRatio: { "claude-x": 1.5, "claude-y": 1, "claude-y-thinking": 9 }, CompletionRatio: { "claude-x": 5 }, CacheRatio: {}, CreateCacheRatio: {}, CreateCache1hRatio: {},
+      ImageRatio: {}, ImageCompletionRatio: {}, AudioRatio: {}, AudioCompletionRatio: {}, LongContextRatio: {}, GroupRatio: {}, GroupGroupRatio: {}, "tool_price_setting.prices": {}, QuotaPerUnit: 500_000, SelfUseModeEnabled: false,
+    };
+    const price = (model: string) => resolvePrice(model, "default", "default", tables);
+    expect(price("claude-x-thinking")).toMatchObject({ model: "claude-x-thinking", why: { model_ratio: { value: 1.5 }, completion_ratio: { value: 5 } } });
+    expect(price("claude-y-thinking")).toMatchObject({ why: { model_ratio: { value: 9 } } });
+    for (const name of ["claude-z-thinking", "gpt-thinking", "-thinking"]) expect(price(name)).toMatchObject({ unpriced: true });
+  });
+});
+
+describe("claude.model_headers_settings", () => {
+  const option = { "claude.model_headers_settings": '{"claude-sonnet-4-5":{"anthropic-beta":["context-1m-2025-08-07","b"],"X-Plan":"gold"}}' };
+  const headers = async (path: string, init: RequestInit = {}, model = "claude-sonnet-4-5", type = 14) =>
+    (await sent(type, path, { model, max_tokens: 9, messages: hello }, option, {}, init)).headers;
+
+  test("a model's calls carry its headers, whoever calls; its beta features are joined with the caller's", async () => {
+    expect(await headers(CHAT)).toMatchObject({ "anthropic-beta": "context-1m-2025-08-07,b", "x-plan": "gold" });
+    expect(await headers(MESSAGES, { headers: { "anthropic-beta": "a, b" } })).toMatchObject({ "anthropic-beta": "a,b,context-1m-2025-08-07" });
+  });
+
+  test("other models and other vendors' channels carry none", async () => {
+    expect(await headers(CHAT, {}, "claude-opus-4-5")).not.toHaveProperty("x-plan");
+    expect(await headers(CHAT, {}, "claude-sonnet-4-5", 1)).not.toHaveProperty("x-plan");
+  });
+
+  test.each([["a header of the connection", '{"m":{"Host":"x"}}'], ["a line break", '{"m":{"x-a":"a\\r\\nb: c"}}'], ["a number", '{"m":{"x-a":1}}'], ["no object", '{"m":["x-a"]}'], ["an empty list", '{"m":{"x-a":[]}}'], ["null", '{"m":null}']])("%s is refused when it is saved", (_, text) => {
+    expect(parseOption("claude.model_headers_settings", text).ok).toBe(false);
+  });
+});
+
+describe("gemini.safety_settings", () => {
+  const settings = async (option: string | undefined, path = CHAT, more: object = {}): Promise<unknown> =>
+    (await sent(24, path, { ...(path === CHAT ? { model: "gemini-2.5-pro", messages: hello } : { contents: [{ role: "user", parts: [{ text: "hello" }] }] }), ...more }, option === undefined ? {} : { "gemini.safety_settings": option })).body.safetySettings;
+  const native = "/v1beta/models/gemini-2.5-pro:generateContent";
+
+  test("translated calls carry a threshold for each category: its own, else the default", async () => {
+    const four = ["HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT"].map((name) => ({ category: `HARM_CATEGORY_${name}`, threshold: "OFF" }));
+    expect(await settings(undefined)).toEqual([...four, { category: "HARM_CATEGORY_CIVIC_INTEGRITY", threshold: "BLOCK_NONE" }]);
+    const own = await settings('{"default":"OFF","HARM_CATEGORY_HATE_SPEECH":"BLOCK_ONLY_HIGH"}');
+    expect(own).toEqual(four.map((one) => (one.category.endsWith("HATE_SPEECH") ? { ...one, threshold: "BLOCK_ONLY_HIGH" } : one)));
+    expect(await settings('{"HARM_CATEGORY_HARASSMENT":"BLOCK_NONE"}')).toEqual([{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }]);
+    expect(await settings("{}")).toBeUndefined();
+  });
+
+  test("a caller who speaks Google's language says it himself", async () => {
+    expect(await settings(undefined, native)).toBeUndefined();
+    const own = [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }];
+    expect(await settings(undefined, native, { safetySettings: own })).toEqual(own);
+  });
+
+  test.each(['{"default":"MAYBE"}', '{"harassment":"OFF"}', '{"default":null}', "[]"])("%s is refused when it is saved", (text) => {
+    expect(parseOption("gemini.safety_settings", text).ok).toBe(false);
+  });
+});
+
+describe("gemini.version_settings", () => {
+  const option = { "gemini.version_settings": '{"default":"v1alpha","gemini-1.0-pro":"v1"}' };
+  const at = async (model: string, set: Partial<Record<OptionKey, string>> = option, more: object = {}): Promise<string> =>
+    new URL((await sent(24, CHAT, { model, messages: hello, ...more }, set)).url).pathname;
+
+  test("the address names the model's version, else the default; without either v1beta", async () => {
+    expect(await at("gemini-1.0-pro")).toBe("/v1/models/gemini-1.0-pro:generateContent");
+    expect(await at("gemini-2.5-pro")).toBe("/v1alpha/models/gemini-2.5-pro:generateContent");
+    expect(await at("gemini-2.5-pro", {})).toBe("/v1beta/models/gemini-2.5-pro:generateContent");
+    expect(await at("gemini-2.5-pro", { "gemini.version_settings": "{}" })).toBe("/v1beta/models/gemini-2.5-pro:generateContent");
+  });
+
+  test("what is counted before a call is counted at the same version", async () => {
+    const { bench, heard } = listening(24, option);
+    await bench.send("/v1beta/models/gemini-1.0-pro:countTokens", { contents: [{ parts: [{ text: "hello" }] }] });
+    expect(heard.map(({ url }) => new URL(url).pathname)).toEqual(["/v1/models/gemini-1.0-pro:countTokens"]);
+  });
+
+  test.each(['{"default":"v1/../v2"}', '{"default":""}', '{"default":1}'])("%s is refused when it is saved", (text) => {
+    expect(parseOption("gemini.version_settings", text).ok).toBe(false);
+  });
+});
+
+describe("a body that passes through unchanged", () => {
+  const on = { "global.pass_through_request_enabled": "true" };
+  const odd = `{ "model":"m",  "stream_options": null, "top_p":1.0,"unknown":[1, 2],"messages":[{"role":"user","content":"h\\u0069"}] }`;
+
+  test("the vendor gets the caller's bytes: no override, no system prompt, no range of its own", async () => {
+    const more = { setting: { system_prompt: "Be brief." }, override: compileOverride({ temperature: 0 }) };
+    expect((await sent(1, CHAT, odd, on, more)).text).toBe(odd);
+    expect((await sent(1, CHAT, odd, {}, { ...more, setting: { pass_through_body_enabled: true } })).text).toBe(odd);
+    expect((await sent(26, CHAT, odd, on)).text).toBe(odd);
+    expect((await sent(26, CHAT, odd)).text).not.toBe(odd);
+  });
+
+  test("a mapped model's name alone is replaced", async () => {
+    expect((await sent(1, CHAT, odd, on, { model_mapping: new Map([["m", "real"]]) })).text).toBe(odd.replace('"m"', '"real"'));
+  });
+
+  test("other dialects go through as they are to a channel that speaks theirs, and are translated elsewhere", async () => {
+    const messages = `{"model":"claude-sonnet-4-5-thinking", "messages":[{"role":"user","content":"hi"}]}`;
+    expect((await sent(14, MESSAGES, messages, on)).text).toBe(messages);
+    expect((await sent(24, MESSAGES, messages, on)).body).toMatchObject({ contents: [{ role: "user", parts: [{ text: "hi" }] }] });
+  });
+
+  test("what is no conversation as well", async () => {
+    const { bench, heard } = listening(1, on, { override: compileOverride({ dimensions: 3 }) });
+    const body = `{"model":"embed", "input":"x"}`;
+    await bench.send("/v1/embeddings", body);
+    expect(heard[0]?.text).toBe(body);
+  });
+});
