@@ -129,11 +129,18 @@ export function startFakeMidjourney({ keys = ["mj-secret", "mj-second"], port = 
     return new Response(PICTURE.subarray(from, to + 1), { status: 206, headers: { ...headers, "content-range": `bytes ${from}-${to}/${PICTURE.length}` } });
   }
 
+  /** A picture that does not end by itself. */
+  function endless(): Response {
+    const part = new Uint8Array(1 << 20);
+    return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(part) }), { headers: { "content-type": "image/png" } });
+  }
+
   const server = Bun.serve({
     port,
     hostname: "127.0.0.1",
     async fetch(request) {
       const { pathname } = new URL(request.url);
+      if (pathname === "/picture/endless.png") return endless();
       if (pathname.startsWith("/picture/")) return picture(request);
       const given: unknown = request.method === "POST" ? await request.json().catch(() => undefined) : {};
       const body = isRecord(given) ? given : {};

@@ -42,7 +42,7 @@ export default function RegisterPage() {
       {closed ? null : <SignInElsewhere />}
       <p className="text-muted">
         {t`已有账户？`}
-        <Link href="/login" className="text-accent-text hover:underline">{t`登录`}</Link>
+        <Link href="/login" className="text-accent-text underline">{t`登录`}</Link>
       </p>
     </AuthCard>
   );

@@ -23,7 +23,7 @@ export function useTaskColumns(admin: boolean, onOpen: (row: TaskView) => void):
     const columns: (GridColumn<TaskView> | false)[] = [
       { id: "submit_time", header: t`提交时间`, width: 96, fixed: true, card: "fact", cell: (row) => <TimeAgo value={row.submit_time} /> },
       {
-        id: "finish_time", header: t`完成时间`, width: 162,
+        id: "finish_time", header: t`完成时间`, width: 176,
         cell: (row) => (row.finish_time > 0 ? <span className="tabular-nums">{formatTime(row.finish_time)}</span> : <span className="text-muted">—</span>),
       },
       { id: "took", header: t`用时`, width: 84, card: "fact", cell: (row) => <Took submitted={row.submit_time} finished={row.finish_time} /> },

@@ -20,7 +20,7 @@ import { submitTask } from "../submit";
 import type { Task } from "../task";
 import { taskTools } from "../tools";
 import { midjourney, type MjInput, mjHeaders, mjUrl, refusalOf } from "./provider";
-import { MJ_SUBMITS, type MjSubmit, readSubmit, submitPath, withoutMedia } from "./submit";
+import { keptOf, MJ_SUBMITS, type MjSubmit, readSubmit, submitPath } from "./submit";
 import { type MjShown, shownAnswer, shownTask } from "./view";
 
 export const midjourneyKind: TaskKind<MjInput> = { operation: "midjourney", enabled: (option) => option.drawing, providers: [midjourney] };
@@ -75,7 +75,7 @@ const submitDoor = (name: MjSubmit) => ({ mode }: Params): Aside => async (visit
   const input: MjInput = { ...job, path: submitPath(name), segment: segmentOf(mode, caller.mj_mode), server: serverOf(visit) };
   try {
     const { action, model, prompt } = job;
-    const kept = withoutMedia(isObject(body) ? body : {});
+    const kept = keptOf(isObject(body) ? body : {});
     const task = await submitTask(visit, { kind: midjourneyKind, action, model, input, kept, prompt, body: bytes, task_id: newId(), ...(parent && { parent }) });
     return door.json(JSON.stringify(shownAnswer(task, shownBy(visit))));
   } catch (error) {

@@ -108,6 +108,8 @@ async function submit({ channel, input, task_id, parent }: Job<MjInput>, tools: 
     // An upload has no job upstream.
     upstream_id: answer.upstream_id === "" ? task_id : answer.upstream_id,
     data,
+    // What follows a picture is of its prompt.
+    ...(input.prompt === "" && parent && { prompt: parent.prompt }),
     ...(input.notify_hook !== "" && { own: { notify_hook: input.notify_hook, server: input.server } }),
     ...(report && { report }),
   };
