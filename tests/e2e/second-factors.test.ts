@@ -64,6 +64,7 @@ describe.skipIf(noChromium)("signing in by more than a password", () => {
     const codeAt = (timestamp: number) => new TOTP({ secret: Secret.fromBase32(secret), period: 30, digits: 6 }).generate({ timestamp });
     await dialog.getByLabel("验证码").fill(codeAt(Date.now()));
     await dialog.getByRole("button", { name: "启用" }).click();
+    await page.getByRole("button", { name: "我已保存" }).waitFor();
     const recovery = await page.getByRole("dialog", { name: "恢复代码" }).getByRole("listitem").allTextContents();
     expect(recovery).toHaveLength(10);
     await page.getByRole("button", { name: "我已保存" }).click();
