@@ -11,7 +11,8 @@ import { Meter } from "../../src/server/relay/meter";
 import { Passage } from "../../src/server/relay/passage";
 import { writeFrame } from "../../src/server/relay/sse";
 import { translateAnswer } from "../../src/server/relay/translate";
-import { chargeOf, compilePrice, type CompiledPrice, type Usage } from "../../src/shared/pricing";
+import { chargeOf } from "../../src/shared/charge";
+import { compilePrice, type CompiledPrice, type Usage } from "../../src/shared/pricing";
 import { context, translatePieces } from "../translation/streams";
 
 /** Units per token: 1 in, 4 out, 0.1 read, 1.25 written (2 for an hour), audio 8 in and 16 out, images 0.5 in and 12 out. */
