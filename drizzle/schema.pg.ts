@@ -3,7 +3,7 @@ import { pgKit } from "../src/server/db/columns";
 import { makeTables } from "../src/server/db/schema";
 
 export const {
-  users, sessions, tokens, channels, channel_keys, options, logs, log_bodies, holds, instances, credits, usage_hourly, versions,
-  leases, meta, stored_objects, budget_spend, redemptions, orders, payment_callbacks, dividends, withdrawals, notices, identities,
+  users, sessions, tokens, channels, channel_keys, options, logs, log_bodies, holds, instances, credits, usage_hourly, usage_sums,
+  versions, leases, meta, stored_objects, budget_spend, redemptions, orders, payment_callbacks, dividends, withdrawals, notices, identities,
   codes, totps, passkeys, audit_log, push_subscriptions, tasks,
 } = makeTables(pgKit);

@@ -8,7 +8,6 @@ import { channelTypes } from "../src/shared/channel-types";
 import { errors } from "../src/shared/errors";
 import { cards, option, optionKeys } from "../src/shared/options";
 import { priceTableKeys } from "../src/shared/pricing";
-import { unreadOptions } from "../src/shared/options/unread";
 import { callbackDoors } from "../src/server/callbacks";
 import { variables } from "../src/server/env";
 import { restRoutes } from "../src/server/http/rest";
@@ -49,19 +48,16 @@ function readersOf(key: string): string[] {
 
 function optionsPage(): string {
   const rows: string[][] = [];
-  const owed: string[][] = [];
   for (const key of optionKeys) {
     const fact = option(key);
     const readers = readersOf(key);
     const shown = fact.default.length > 60 ? `${fact.default.slice(0, 57)}…` : fact.default;
     rows.push([code(key), cards[fact.card].title.en, fact.label.en, fact.kind, code(shown), readers.map(code).join(", ")]);
-    if ((readers.length === 0) !== unreadOptions.has(key)) throw new Error(`${key}: shared/options/unread.ts and the server's source differ`);
-    if (readers.length === 0) owed.push([code(key), fact.label.en, fact.issue === undefined ? "?" : `issue ${fact.issue}`]);
+    if (readers.length === 0) throw new Error(`nothing reads the option ${key}`);
   }
   return (
     `# Options\n\n${NOTE}Set in the console or by \`PUT /api/option/\`; every value is text on the wire. The last column names who reads it.\n\n` +
-    table(["Key", "Card", "Label", "Kind", "Default", "Read by"], rows) +
-    `\n## Without a reader yet\n\n${owed.length === 0 ? "None.\n" : table(["Key", "Label", "Owed by"], owed)}`
+    table(["Key", "Card", "Label", "Kind", "Default", "Read by"], rows)
   );
 }
 

@@ -30,7 +30,7 @@ const within = (file: string, ...folders: string[]): boolean => folders.some((fo
 
 /** In order; the first that takes a file has it. */
 const TIERS: Tier[] = [
-  { name: "e2e", takes: (file) => within(file, "tests/e2e"), parallel: 2, testSeconds: 60, tierMinutes: 25, secondChance: true },
+  { name: "e2e", takes: (file) => within(file, "tests/e2e", "tests/security/browser"), parallel: 2, testSeconds: 60, tierMinutes: 25, secondChance: true },
   { name: "money", takes: (file) => within(file, "tests/database", "tests/money"), testSeconds: 120, tierMinutes: 20, secondChance: true },
   { name: "component", takes: (file) => file.endsWith(".test.tsx"), parallel: 2, testSeconds: 20, tierMinutes: 6, secondChance: true },
   { name: "unit", takes: (file) => within(file, "src"), parallel: 2, testSeconds: 20, tierMinutes: 6, secondChance: true },

@@ -166,7 +166,8 @@ describe("one definition of each fact", () => {
       server.filter((file) => file.path !== "src/server/relay/sse.ts" && !(file.path in EVENT_WRITERS)),
       /["'`]data: ?(["'`{[$]|\\n|\\r)|text\/event-stream.*split\(|startsWith\(["'`]data:/,
     );
-    expect(parsers).toEqual([]);
+    // A file inside an address is no event.
+    expect(parsers.filter((line) => !line.includes(";base64,"))).toEqual([]);
   });
 });
 

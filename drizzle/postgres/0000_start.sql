@@ -330,6 +330,7 @@ CREATE TABLE "tokens" (
 	"allow_ips" text DEFAULT '' NOT NULL,
 	"deny_ips" text DEFAULT '' NOT NULL,
 	"group" text DEFAULT '' NOT NULL,
+	"mj_mode" text DEFAULT '' NOT NULL,
 	"rpm" bigint DEFAULT 0 NOT NULL,
 	"tpm" bigint DEFAULT 0 NOT NULL,
 	"concurrency" bigint DEFAULT 0 NOT NULL,
@@ -361,6 +362,17 @@ CREATE TABLE "usage_hourly" (
 	"completion_tokens" bigint DEFAULT 0 NOT NULL,
 	"use_time" bigint DEFAULT 0 NOT NULL,
 	CONSTRAINT "usage_hourly_hour_user_id_token_id_channel_model_name_group_pk" PRIMARY KEY("hour","user_id","token_id","channel","model_name","group")
+);
+--> statement-breakpoint
+CREATE TABLE "usage_sums" (
+	"dimension" text NOT NULL,
+	"hour" bigint NOT NULL,
+	"item" text NOT NULL,
+	"count" bigint NOT NULL,
+	"error_count" bigint NOT NULL,
+	"quota" bigint NOT NULL,
+	"tokens" bigint NOT NULL,
+	CONSTRAINT "usage_sums_dimension_hour_item_pk" PRIMARY KEY("dimension","hour","item")
 );
 --> statement-breakpoint
 CREATE TABLE "users" (
@@ -442,6 +454,9 @@ CREATE INDEX "logs_channel_ix" ON "logs" USING btree ("channel","created_at");--
 CREATE INDEX "logs_model_ix" ON "logs" USING btree ("model_name","created_at");--> statement-breakpoint
 CREATE INDEX "logs_token_ix" ON "logs" USING btree ("token_id","created_at");--> statement-breakpoint
 CREATE INDEX "logs_upstream_ix" ON "logs" USING btree ("upstream_request_id") WHERE upstream_request_id <> '';--> statement-breakpoint
+CREATE INDEX "logs_type_ix" ON "logs" USING btree ("type","created_at","id") WHERE type <> 2;--> statement-breakpoint
+CREATE INDEX "logs_group_ix" ON "logs" USING btree ("group","created_at");--> statement-breakpoint
+CREATE INDEX "logs_apart_ix" ON "logs" USING btree ("created_at") WHERE folded = 2 or not visible;--> statement-breakpoint
 CREATE INDEX "logs_unfolded_ix" ON "logs" USING btree ("id") WHERE folded = 0;--> statement-breakpoint
 CREATE UNIQUE INDEX "orders_trade_uq" ON "orders" USING btree ("trade_no");--> statement-breakpoint
 CREATE INDEX "orders_user_ix" ON "orders" USING btree ("user_id","id");--> statement-breakpoint
@@ -469,6 +484,7 @@ CREATE INDEX "tokens_user_ix" ON "tokens" USING btree ("user_id","id");--> state
 CREATE INDEX "usage_hourly_user_ix" ON "usage_hourly" USING btree ("user_id","hour");--> statement-breakpoint
 CREATE INDEX "usage_hourly_channel_ix" ON "usage_hourly" USING btree ("channel","hour");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_username_uq" ON "users" USING btree ("username");--> statement-breakpoint
+CREATE UNIQUE INDEX "users_username_lower_uq" ON "users" USING btree (lower(username));--> statement-breakpoint
 CREATE UNIQUE INDEX "users_email_uq" ON "users" USING btree ("email") WHERE email <> '';--> statement-breakpoint
 CREATE UNIQUE INDEX "users_access_token_uq" ON "users" USING btree ("access_token_hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_aff_code_uq" ON "users" USING btree ("aff_code");--> statement-breakpoint

@@ -193,6 +193,9 @@ CREATE INDEX `logs_channel_ix` ON `logs` (`channel`,`created_at`);--> statement-
 CREATE INDEX `logs_model_ix` ON `logs` (`model_name`,`created_at`);--> statement-breakpoint
 CREATE INDEX `logs_token_ix` ON `logs` (`token_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `logs_upstream_ix` ON `logs` (`upstream_request_id`) WHERE upstream_request_id <> '';--> statement-breakpoint
+CREATE INDEX `logs_type_ix` ON `logs` (`type`,`created_at`,`id`) WHERE type <> 2;--> statement-breakpoint
+CREATE INDEX `logs_group_ix` ON `logs` (`group`,`created_at`);--> statement-breakpoint
+CREATE INDEX `logs_apart_ix` ON `logs` (`created_at`) WHERE folded = 2 or not visible;--> statement-breakpoint
 CREATE INDEX `logs_unfolded_ix` ON `logs` (`id`) WHERE folded = 0;--> statement-breakpoint
 CREATE TABLE `meta` (
 	`name` text PRIMARY KEY NOT NULL,
@@ -384,6 +387,7 @@ CREATE TABLE `tokens` (
 	`allow_ips` text DEFAULT '' NOT NULL,
 	`deny_ips` text DEFAULT '' NOT NULL,
 	`group` text DEFAULT '' NOT NULL,
+	`mj_mode` text DEFAULT '' NOT NULL,
 	`rpm` integer DEFAULT 0 NOT NULL,
 	`tpm` integer DEFAULT 0 NOT NULL,
 	`concurrency` integer DEFAULT 0 NOT NULL,
@@ -422,6 +426,17 @@ CREATE TABLE `usage_hourly` (
 --> statement-breakpoint
 CREATE INDEX `usage_hourly_user_ix` ON `usage_hourly` (`user_id`,`hour`);--> statement-breakpoint
 CREATE INDEX `usage_hourly_channel_ix` ON `usage_hourly` (`channel`,`hour`);--> statement-breakpoint
+CREATE TABLE `usage_sums` (
+	`dimension` text NOT NULL,
+	`hour` integer NOT NULL,
+	`item` text NOT NULL,
+	`count` integer NOT NULL,
+	`error_count` integer NOT NULL,
+	`quota` integer NOT NULL,
+	`tokens` integer NOT NULL,
+	PRIMARY KEY(`dimension`, `hour`, `item`)
+);
+--> statement-breakpoint
 CREATE TABLE `users` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`username` text NOT NULL,
@@ -452,6 +467,7 @@ CREATE TABLE `users` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `users_username_uq` ON `users` (`username`);--> statement-breakpoint
+CREATE UNIQUE INDEX `users_username_lower_uq` ON `users` (lower(username));--> statement-breakpoint
 CREATE UNIQUE INDEX `users_email_uq` ON `users` (`email`) WHERE email <> '';--> statement-breakpoint
 CREATE UNIQUE INDEX `users_access_token_uq` ON `users` (`access_token_hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `users_aff_code_uq` ON `users` (`aff_code`);--> statement-breakpoint

@@ -1,5 +1,7 @@
 /** Log and dashboard over millions of rows: how long the console's questions take, and whether streams feel them. */
 import { join } from "node:path";
+import { DIMENSIONS } from "../../src/shared/dashboard";
+import { LOG_TYPE } from "../../src/shared/log";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import type { Engine } from "../../tests/kit/databases";
 import type { Session, Weir } from "../../tests/kit/weir";
@@ -100,6 +102,7 @@ async function questionsOf({ trpc }: Session, end: number): Promise<Question[]> 
   const day = { start_timestamp: end - DAY, end_timestamp: end };
   const week = { start_timestamp: end - 7 * DAY, end_timestamp: end };
   const month = { start_timestamp: end - 30 * DAY, end_timestamp: end };
+  const all = { start_timestamp: end - DAYS * DAY, end_timestamp: end };
   const zone = { time_zone: "Asia/Shanghai" };
   const limit = 100;
   const [row] = (await trpc.log.list.query({ limit: 1, ...week })).items;
@@ -115,10 +118,22 @@ async function questionsOf({ trpc }: Session, end: number): Promise<Question[]> 
     list("log of a user, a week", { username: row.username, ...week }),
     list("log of a model by text, a week", { model_name: "long", ...week }),
     list("log by text that nothing has, a day", { model_name: "nothing-like-it", ...day }),
+    list("log of a type", { type: LOG_TYPE.error }),
+    list("log of a group", { group: "default" }),
+    list("log of a group that has none", { group: "nobody's" }),
+    list("log of a token's name", { token_name: "production" }),
+    { question: "log, page with total", ask: () => trpc.log.page.query({ page_size: limit }) },
+    { question: "log, keyword that nothing has, 90 days", ask: () => trpc.log.page.query({ page_size: limit, keyword: "nothing-like-it", ...all }) },
     { question: "log, totals of a day", ask: () => trpc.log.stat.query(day) },
+    { question: "log, totals of everything", ask: () => trpc.log.stat.query({}) },
+    { question: "log, totals of a user", ask: () => trpc.log.stat.query({ username: row.username }) },
+    { question: "log, totals of a model", ask: () => trpc.log.stat.query({ model_name: "long" }) },
     { question: "dashboard, a day by model", ask: () => trpc.dashboard.view.query({ ...day, ...zone, group_by: "model", granularity: "hour" }) },
     { question: "dashboard, a week by user", ask: () => trpc.dashboard.view.query({ ...week, ...zone, group_by: "user", granularity: "hour" }) },
     { question: "dashboard, 30 days by model", ask: () => trpc.dashboard.view.query({ ...month, ...zone, group_by: "model", granularity: "day" }) },
+    ...DIMENSIONS.map((group_by): Question => ({
+      question: `dashboard, 90 days by ${group_by}`, ask: () => trpc.dashboard.view.query({ ...all, ...zone, group_by, granularity: "day" }),
+    })),
     { question: "dashboard, one user's 30 days", ask: () => trpc.dashboard.view.query({ ...month, ...zone, group_by: "model", granularity: "day", username: row.username }) },
     { question: "dashboard, ranking of 30 days", ask: () => trpc.dashboard.ranking.query({ ...month, group_by: "user" }) },
   ];

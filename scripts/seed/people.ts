@@ -4,6 +4,8 @@ import type { Ctx, Services, UserActor } from "../../src/server/context";
 import { hashPassword } from "../../src/server/features/auth/password";
 import { isSetUp, setUpUnattended } from "../../src/server/features/setup/service";
 import { randomText } from "../../src/server/lib/secrets";
+import { relaySeams } from "../../src/server/relay-seams";
+import { createRelay } from "../../src/server/relay/handle";
 import { createCaller } from "../../src/server/router";
 import { ROLE } from "../../src/shared/roles";
 import type { Say } from "./scenarios";
@@ -14,15 +16,18 @@ type Verbs = ReturnType<typeof createCaller>;
 export function verbsOf(services: Services, actor: Pick<UserActor, "id" | "username" | "role" | "group">): Verbs {
   const ctx: Ctx = {
     ...services,
-    actor: { kind: "user", via: "access_token", session_id: 0, ...actor },
+    actor: { kind: "user", via: "access_token", session_id: 0, verified_at: 0, ...actor },
     request_id: "seed",
     ip: "127.0.0.1",
     place: { ip: "127.0.0.1", host: "localhost", forwarded: false },
     lang: "zh",
     user_agent: "seed",
     session_cookie: undefined,
+    browser_cookie: undefined,
+    turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},
+    desk: createRelay(relaySeams(services), { log: services.log, routing: services.routing }).tasks,
   };
   return createCaller(ctx);
 }

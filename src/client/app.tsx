@@ -5,6 +5,8 @@ import { useState } from "react";
 import { ClipboardFallback } from "./components/clipboard-fallback";
 import { ConfirmHost } from "./components/confirm";
 import { Toasts } from "./components/toasts";
+import { SecondStepHost } from "./features/factor/second-step-host";
+import { StepUpHost } from "./features/auth/step-up-host";
 import { createQueryClient } from "./lib/query-client";
 import { createTrpcClient, trpc } from "./lib/trpc";
 import { Shell } from "./shell/shell";
@@ -24,6 +26,8 @@ export function App() {
             <Shell />
             <LayersLabel />
             <ConfirmHost />
+            <StepUpHost />
+            <SecondStepHost />
             <ClipboardFallback />
             <Toasts />
           </TooltipProvider>

@@ -18,8 +18,8 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import {
-  ChartColumn, History, KeyRound, type LucideIcon, MessageCircle, MessagesSquare, ScrollText, Settings, Tags, Ticket, Users,
-  Wallet, Waypoints,
+  ChartColumn, History, KeyRound, ListTodo, type LucideIcon, MessageCircle, MessagesSquare, Palette, ScrollText, Settings,
+  Tags, Ticket, UserCog, Users, Wallet, Waypoints,
 } from "lucide-react";
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
@@ -108,6 +108,36 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/auth/login-page")),
   },
   {
+    path: "/register",
+    title: msg`注册`,
+    access: "public",
+    page: lazyPage(() => import("./features/auth/register-page")),
+  },
+  {
+    path: "/reset",
+    title: msg`重置密码`,
+    access: "public",
+    page: lazyPage(() => import("./features/auth/reset-page")),
+  },
+  {
+    path: "/user/reset",
+    title: msg`密码重置确认`,
+    access: "public",
+    page: lazyPage(() => import("./features/auth/reset-confirm-page")),
+  },
+  {
+    path: "/oauth/:provider",
+    title: msg`第三方登录`,
+    access: "public",
+    page: lazyPage(() => import("./features/identity/oauth-page")),
+  },
+  {
+    path: "/push",
+    title: msg`手机推送`,
+    access: "public",
+    page: lazyPage(() => import("./features/push/push-page")),
+  },
+  {
     path: "/setup",
     title: msg`初始化`,
     access: "public",
@@ -160,12 +190,38 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/dashboard/dashboard-page")),
   },
   {
+    path: "/midjourney",
+    title: msg`绘图`,
+    access: "user",
+    nav: { group: "use", icon: Palette },
+    flag: "enable_drawing",
+    goKey: "m",
+    page: lazyPage(() => import("./features/midjourney/midjourney-page")),
+  },
+  {
+    path: "/task",
+    title: msg`异步任务`,
+    access: "user",
+    nav: { group: "use", icon: ListTodo },
+    flag: "enable_task",
+    goKey: "a",
+    page: lazyPage(() => import("./features/task/task-page")),
+  },
+  {
     path: "/topup",
     title: msg`钱包`,
     access: "user",
     nav: { group: "account", icon: Wallet },
     goKey: "w",
     page: lazyPage(() => import("./features/wallet/topup-page")),
+  },
+  {
+    path: "/personal",
+    title: msg`个人设置`,
+    access: "user",
+    nav: { group: "account", icon: UserCog, to: "/setting?tab=personal" },
+    goKey: "i",
+    page: lazyPage(() => import("./features/personal/personal-redirect")),
   },
   {
     path: "/channel",
@@ -175,6 +231,12 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "admin", icon: Waypoints, badge: AutoDisabledBadge },
     goKey: "c",
     page: lazyPage(() => import("./features/channel/channel-page")),
+  },
+  {
+    path: "/user/edit",
+    title: msg`编辑个人资料`,
+    access: "user",
+    page: lazyPage(() => import("./features/personal/profile-page")),
   },
   {
     path: "/user",
@@ -221,7 +283,7 @@ export const routes: readonly ConsoleRoute[] = [
  * Addresses of the specification that need a login. Those whose page is not built yet still lead a stranger to the
  * login page first (C-044).
  */
-const PROTECTED = /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting|audit)(\/|$)/;
+const PROTECTED = /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting|personal|audit)(\/|$)/;
 
 /** Administrators' pages, built or not: an ordinary user is told that he may not (C-046), not that nothing is there. */
 const ADMINISTRATIVE = /^\/(redemption|user|user\/edit\/[^/]+)\/?$/;
@@ -236,6 +298,11 @@ export function findRoute(path: string): { route: ConsoleRoute; pattern: string 
     if (pattern !== undefined) return { route, pattern };
   }
   return null;
+}
+
+/** The entry of the menu that an address belongs to: its page's, unless another one leads to exactly this address (a tab). */
+export function menuRouteAt(path: string, search: string): ConsoleRoute | undefined {
+  return routes.find((route) => route.nav?.to === `${path}?${search}`) ?? findRoute(path)?.route;
 }
 
 /** What a visitor of `path` must be, also when no page is there. */

@@ -2,14 +2,17 @@
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { Elysia } from "elysia";
 import { AppError } from "../shared/errors";
+import { TELEGRAM_ORIGIN } from "../shared/identity";
 import type { Lang } from "../shared/text";
 import { callbackDoors } from "./callbacks";
 import type { ClientFiles } from "./client-files";
 import type { Ctx, Services } from "./context";
+import { TURNSTILE_COOKIE, TURNSTILE_ORIGIN } from "./features/auth/turnstile";
 import { createDemoUpstream } from "./features/demo/upstream";
 import { logExport } from "./features/log/export";
 import { logOfKey } from "./features/log/own-key";
 import { paymentOrigins } from "./features/order/service";
+import { taskFile } from "./features/task/file";
 import type { Scraper } from "./features/metrics/page";
 import { admitToPlayground } from "./features/playground/admit";
 import { tokenUsage } from "./features/token/own-key";
@@ -20,9 +23,10 @@ import { openApi } from "./http/openapi";
 import { answerPlain, type PlainDoor, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, restRoutes } from "./http/rest";
-import { presentedBy, resolveActor } from "./http/session";
+import { presentedBy, readCookie, resolveActor } from "./http/session";
 import type { Admit, Relay } from "./relay/handle";
 import type { Upgrade } from "./relay/realtime/open";
+import { pathOf, submitsJob } from "./relay/routes";
 import { socketLimits } from "./relay/realtime/session";
 import { appRouter, createCaller } from "./router";
 
@@ -53,12 +57,13 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   const peerOf = (request: Request, server: Peer | null): string => server?.requestIP(request)?.address ?? "127.0.0.1";
   const whereFrom = (request: Request, server: Peer | null): ClientAddress => addressOf(request.headers, peerOf(request, server));
 
-  const contextOf = async (request: Request, from: ClientAddress, setCookie: (line: string) => void): Promise<Ctx> => {
+  const contextOf = async (request: Request, from: ClientAddress, setCookie: (line: string) => void, shown = false): Promise<Ctx> => {
     const { headers } = request;
     const presented = presentedBy(headers);
     return {
       ...services,
-      actor: await resolveActor(services, presented),
+      actor: await resolveActor(services, presented, shown),
+      desk: relay.tasks,
       request_id: newRequestId(),
       ip: from.ip,
       place: {
@@ -69,6 +74,8 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       lang: languageOf(headers),
       user_agent: headers.get("user-agent") ?? "",
       session_cookie: presented.cookie,
+      browser_cookie: presented.browser_cookie,
+      turnstile_cookie: readCookie(headers.get("cookie"), TURNSTILE_COOKIE),
       secure: from.secure,
       setCookie,
     };
@@ -156,7 +163,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       }, { parse: "none" });
     }
   }
-  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail];
+  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail, taskFile];
   for (const door of plain) {
     const path = door.line.slice("GET ".length);
     for (const spelling of [path, `${path}/`]) {
@@ -164,7 +171,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
         const from = whereFrom(request, server);
         const refused = await overLimit(from, request.headers);
         if (refused) return refused;
-        const ctx = await contextOf(request, from, () => {});
+        const ctx = await contextOf(request, from, () => {}, door.shown);
         const response = await answerPlain(door, ctx, request);
         response.headers.set("x-request-id", ctx.request_id);
         return response;
@@ -188,7 +195,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), { parse: "none" });
 
   for (const method of METHODS) {
-    for (const path of ["/v1/*", "/v1beta/*", "/dashboard/*"]) {
+    for (const path of ["/v1/*", "/v1beta/*", "/dashboard/*", "/suno/*", "/mj/*", "/:mode/mj/*", "/kling/*", "/jimeng", "/jimeng/*"]) {
       app.route(method, path, ({ request, server }) => {
         // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite them.
         const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
@@ -197,10 +204,17 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     }
   }
 
-  app.post("/pg/chat/completions", async ({ request, server }) => {
+  const playground = async (request: Request, server: Peer | null): Promise<Response> => {
     const actor = await resolveActor(services, presentedBy(request.headers));
     const admit: Admit = (body, lang) => admitToPlayground(services, actor, body, lang);
     return relay.handleAs(admit, request, whereFrom(request, server).ip, newRequestId());
+  };
+  app.post("/pg/chat/completions", ({ request, server }) => playground(request, server), { parse: "none" });
+  // Jobs: the public address behind /pg, by session instead of key. Other calls beside chat have no door here.
+  app.post("/pg/*", ({ request, server }) => {
+    const address = new URL(request.url);
+    address.pathname = address.pathname.slice("/pg".length);
+    return submitsJob(pathOf(address.href)) ? playground(new Request(address, request), server) : notFound(request);
   }, { parse: "none" });
 
   const demo = createDemoUpstream({ secrets: services.secrets, host: services.env.WEIR_HOST });
@@ -210,8 +224,10 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   app.get("/docs", () => new Response(null, { status: 302, headers: { location: "/docs/index.html" } }));
   const page = ({ request }: { request: Request }): Response => {
     const { options } = services;
-    const frames = frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats"));
-    return files(request, consoleHeaders(frames, paymentOrigins(services)));
+    const telegram = options.get("TelegramOAuthEnabled") ? [TELEGRAM_ORIGIN] : [];
+    const scripts = options.get("TurnstileCheckEnabled") ? [TURNSTILE_ORIGIN] : [];
+    const frames = [...frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats")), ...telegram, ...scripts];
+    return files(request, consoleHeaders({ frames, forms: paymentOrigins(services), scripts }));
   };
   app.get("/*", page);
   app.head("/*", page);

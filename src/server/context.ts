@@ -14,6 +14,7 @@ import type { Logger } from "./lib/log";
 import type { SendMail } from "./lib/mail";
 import type { Secrets } from "./lib/secrets";
 import type { Routing } from "./relay/routing";
+import type { TaskDesk } from "./relay/tasks/desk";
 
 export interface Services {
   env: Env;
@@ -46,6 +47,8 @@ export type Actor =
       /** How he proved it. */
       via: "session" | "access_token";
       session_id: number;
+      /** Epoch seconds of his session's last proof: signing in, step-up. 0 with an access token. */
+      verified_at: number;
     }
   /** Timers and the command line. */
   | { kind: "system" };
@@ -63,8 +66,14 @@ export interface Ctx extends Services {
   user_agent: string;
   /** The session cookie as sent, for signing out. */
   session_cookie: string | undefined;
+  /** The cookie that ties tickets to this browser, as sent (features/auth/tickets.ts). */
+  browser_cookie: string | undefined;
+  /** That the bot check was passed before signing in (features/auth/turnstile.ts), as sent. */
+  turnstile_cookie: string | undefined;
   /** The request came over https, as far as the server or a trusted proxy tells. */
   secure: boolean;
+  /** What may be asked of jobs. */
+  desk: TaskDesk;
   /** Adds a Set-Cookie line to the answer. */
   setCookie(line: string): void;
 }

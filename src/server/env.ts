@@ -18,6 +18,9 @@ interface Variable<T> {
 const text = (help: string, fallback = "", secret?: true): Variable<string> => ({
   parse: (v) => v, fallback, form: "text", help, ...(secret ? { secret } : {}),
 });
+const url = (help: string, fallback: string): Variable<string> => ({
+  parse: (v) => (/^https?:\/\//.test(v) && URL.canParse(v) ? v.replace(/\/+$/, "") : undefined), fallback, form: "an http:// or https:// address", help,
+});
 const whole = (help: string, fallback: number, min: number, max: number): Variable<number> => ({
   parse: (v) => (/^-?\d+$/.test(v) && Number(v) >= min && Number(v) <= max ? Number(v) : undefined),
   fallback, form: `a whole number from ${min} to ${max}`, help,
@@ -63,6 +66,9 @@ export const variables = {
   CHANNEL_TEST_FREQUENCY: whole("Minutes between two tests of all channels; 0 = only when asked for.", 0, 0, 525_600),
   CHANNEL_UPDATE_FREQUENCY: whole("Minutes between two updates of all balances; 0 = only when asked for.", 0, 0, 525_600),
   WEIR_STRIPE_API: text("Address of the Stripe API; another one for tests against a stand-in.", "https://api.stripe.com"),
+  WEIR_GITHUB_URL: url("Where people sign in by GitHub; a GitHub Enterprise Server has an address of its own.", "https://github.com"),
+  WEIR_LINUXDO_URL: url("Where people sign in by LinuxDO.", "https://connect.linux.do"),
+  WEIR_TURNSTILE_URL: text("Where Turnstile tokens are checked; another address for tests against a stand-in.", "https://challenges.cloudflare.com/turnstile/v0/siteverify"),
   WEIR_ALLOW_PRIVATE_FETCH: flag("Let addresses typed by users (webhooks, model lists) lead into private networks.", false),
 } satisfies Record<string, Variable<unknown>>;
 

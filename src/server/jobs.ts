@@ -1,6 +1,7 @@
 /** Timers. Each job runs on one instance at a time (a lease), never overlaps itself, and reports what it could not do. */
 import { lt } from "drizzle-orm";
 import { type Services, seconds } from "./context";
+import { forgetCodes } from "./features/auth/codes";
 import { updateBalancesWhenDue } from "./features/channel/balance";
 import { testAllWhenDue } from "./features/channel/test-all";
 import { forgetSpend } from "./features/limit/spend";
@@ -10,6 +11,7 @@ import { sweepStored } from "./features/stored/sweep";
 import { askAboutOrders, forgetCallbacks } from "./features/order/ask";
 import { forgetInstances } from "./features/wallet/instances";
 import { sweep } from "./features/wallet/sweep";
+import type { Relay } from "./relay/handle";
 
 interface Job {
   name: string;
@@ -28,6 +30,7 @@ const jobs: readonly Job[] = [
     everySeconds: 600,
     run: leased("sessions", (s) => s.db.q.delete(s.db.t.sessions).where(lt(s.db.t.sessions.expires_at, seconds(s)))),
   },
+  { name: "codes", everySeconds: 600, run: leased("codes", forgetCodes) },
   { name: "stored objects", everySeconds: 60, run: leased("stored objects", sweepStored) },
   { name: "channel test", everySeconds: 30, run: testAllWhenDue },
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
@@ -43,7 +46,8 @@ export interface Jobs {
   stop(): Promise<void>;
 }
 
-export function startJobs(services: Services): Jobs {
+/** `relay`: looks after the jobs of callers. */
+export function startJobs(services: Services, relay: Pick<Relay, "tasks">): Jobs {
   const running = new Map<string, Promise<unknown>>();
   const start = (job: Job) => {
     if (running.has(job.name)) return;
@@ -53,7 +57,8 @@ export function startJobs(services: Services): Jobs {
       .finally(() => running.delete(job.name));
     running.set(job.name, done);
   };
-  const timers = jobs.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
+  const all: readonly Job[] = [...jobs, { name: "tasks", everySeconds: 5, run: leased("tasks", () => relay.tasks.poll()) }];
+  const timers = all.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
   return {
     stop: async () => {
       for (const timer of timers) clearInterval(timer);

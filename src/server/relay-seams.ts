@@ -9,6 +9,10 @@ import { sensitiveWords } from "./features/option/sensitive-words";
 import { fundsOf } from "./features/token/funds";
 import { createPriceBook } from "./features/pricing/price";
 import { createShelf } from "./features/stored/shelf";
+import { createTaskBook } from "./features/task/book";
+import { tellHook } from "./features/task/hook";
+import { egressOpen } from "./lib/egress";
+import { userFetch } from "./features/option/user-fetch";
 import { vendorRules } from "./features/option/vendor-rules";
 import type { RelayOptions, Seams } from "./relay/seams";
 
@@ -32,6 +36,15 @@ export function relaySeams(services: Services): Seams {
     vendorRules: vendorRules(options),
     get stickyRouting() { return options.get("StickyRouting"); },
     get attemptBudgetMs() { return options.get("RelayAttemptBudget") * 1000; },
+    get midjourney() {
+      return {
+        notify: options.get("MjNotifyEnabled"), accountFilter: options.get("MjAccountFilterEnabled"), modeClear: options.get("MjModeClearEnabled"),
+        checkSuccess: options.get("MjActionCheckSuccessEnabled"), forwardUrl: options.get("MjForwardUrlEnabled"),
+      };
+    },
+    get serverAddress() { return options.get("ServerAddress"); },
+    get drawing() { return options.get("DrawingEnabled"); },
+    get tasks() { return options.get("TaskEnabled"); },
     get balanceUnit() { return options.get("DisplayInCurrencyEnabled") ? options.get("QuotaPerUnit") : 1; },
     maxBodyBytes: env.WEIR_MAX_BODY_MB * 1024 * 1024,
   };
@@ -43,6 +56,9 @@ export function relaySeams(services: Services): Seams {
     funds: (caller) => fundsOf(services, caller),
     limits: createLimits({ ...services, spend: createSpendBook(services) }),
     shelf: createShelf(services),
+    tasks: createTaskBook(services),
+    openAddress: (address, request) => egressOpen(address, { ...request, ...userFetch(services) }),
+    tell: (address, body) => tellHook(services, address, body),
     channelFailed: channelWatch(services),
     get keepContent() { return options.get("LogContentEnabled") ? keepContent : undefined; },
     recordFailure: (log) => recordFailure(services, log),

@@ -4,16 +4,21 @@ import { authRouter } from "./features/auth/router";
 import { channelRouter } from "./features/channel/router";
 import { dashboardRouter } from "./features/dashboard/router";
 import { demoRouter } from "./features/demo/router";
+import { factorRouter } from "./features/factor/router";
 import { groupRouter } from "./features/group/router";
+import { identityRouter } from "./features/identity/router";
 import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
+import { midjourneyRouter } from "./features/midjourney/router";
 import { noticeRouter } from "./features/notice/router";
 import { optionRouter } from "./features/option/router";
 import { orderRouter } from "./features/order/router";
 import { pricingRouter } from "./features/pricing/router";
+import { pushRouter } from "./features/push/router";
 import { redemptionRouter } from "./features/redemption/router";
 import { setupRouter } from "./features/setup/router";
 import { statusRouter } from "./features/status/router";
+import { taskRouter } from "./features/task/router";
 import { tokenRouter } from "./features/token/router";
 import { userRouter } from "./features/user/router";
 import { createCallerFactory, router } from "./http/trpc";
@@ -24,16 +29,21 @@ export const appRouter = router({
   channel: channelRouter,
   dashboard: dashboardRouter,
   demo: demoRouter,
+  factor: factorRouter,
   group: groupRouter,
+  identity: identityRouter,
   invite: inviteRouter,
   log: logRouter,
+  midjourney: midjourneyRouter,
   notice: noticeRouter,
   option: optionRouter,
   order: orderRouter,
   pricing: pricingRouter,
+  push: pushRouter,
   redemption: redemptionRouter,
   setup: setupRouter,
   status: statusRouter,
+  task: taskRouter,
   token: tokenRouter,
   user: userRouter,
 });

@@ -52,11 +52,11 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   if (await setUpUnattended(services)) log.info({ username: env.WEIR_ROOT_USERNAME }, "set up unattended");
   const instance = await startInstance(services.db, services.cluster.instanceId, VERSION, (err) => log.error({ err }, "no heartbeat"));
   const readiness = createReadiness(services);
-  const jobs = startJobs(services);
   const counts = new CallCounts();
   // Loaded when wanted: it costs memory.
   const tracing = env.WEIR_OTLP_ENDPOINT ? (await import("./features/tracing/tracing")).startTracing(env, services.cluster.instanceId) : undefined;
   const relay = createRelay(relaySeams(services), { watch: tracing ? both(counts, tracing.watch) : counts, log, routing: services.routing });
+  const jobs = startJobs(services, relay);
   const lag = watchLoop();
   const metrics = createMetrics({ services, counts, stats: relay.stats, lag });
   const tail = createLogTail(services);

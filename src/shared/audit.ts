@@ -15,6 +15,8 @@ export const AUDIT_ACTIONS = {
   "user.delete": { zh: "删除用户", en: "Delete user" },
   "user.export": { zh: "导出用户数据", en: "Export user data" },
   "user.erase": { zh: "清除个人数据", en: "Erase personal data" },
+  "user.factor": { zh: "修改两步验证", en: "Change second factors" },
+  "user.rescue": { zh: "命令行救援", en: "Rescue by command" },
   "channel.create": { zh: "创建渠道", en: "Create channel" },
   "channel.update": { zh: "修改渠道", en: "Change channel" },
   "channel.delete": { zh: "删除渠道", en: "Delete channel" },
@@ -25,6 +27,7 @@ export const AUDIT_ACTIONS = {
   "redemption.delete": { zh: "删除兑换码", en: "Delete redemption codes" },
   "order.complete": { zh: "补单", en: "Complete order" },
   "withdrawal.settle": { zh: "处理提现", en: "Settle withdrawal" },
+  "task.cancel": { zh: "取消任务", en: "Cancel task" },
   "option.update": { zh: "修改设置", en: "Change setting" },
 } as const satisfies Record<string, Text>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
@@ -36,6 +39,7 @@ export const AUDIT_TARGETS = {
   redemption: { zh: "兑换码", en: "Redemption code" },
   order: { zh: "订单", en: "Order" },
   withdrawal: { zh: "提现", en: "Withdrawal" },
+  task: { zh: "任务", en: "Task" },
   option: { zh: "设置", en: "Setting" },
 } as const satisfies Record<string, Text>;
 

@@ -3,6 +3,7 @@
  * channels: 1 enabled, 2 disabled by hand, 3 disabled automatically.
  */
 import * as z from "zod";
+import { idNumber } from "./envelope";
 
 /** How an attempt takes one of the keys: by chance, or each in turn. */
 export const MULTI_KEY_MODES = ["random", "polling"] as const;
@@ -34,6 +35,6 @@ const id = z.int().positive();
 export const keysOf = z.object({ id });
 /** `key`: one per line; those that the channel has already are passed over. */
 export const keysAdd = z.object({ id, key: z.string().max(200_000) });
-const key_ids = z.array(z.coerce.number().int().positive()).min(1).max(MAX_KEYS);
+const key_ids = z.array(idNumber).min(1).max(MAX_KEYS);
 export const keysRemove = z.object({ id, key_ids });
 export const keysStatus = z.object({ id, key_ids, status: z.union([z.literal(1), z.literal(2)]) });

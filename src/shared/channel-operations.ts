@@ -5,6 +5,7 @@
  */
 import * as z from "zod";
 import { channelFields, channelListInput, type ChannelView, jsonObject } from "./channel";
+import { idNumber } from "./envelope";
 import { type ErrorCode, errors, errorText, type ErrorValues } from "./errors";
 import type { Lang } from "./text";
 
@@ -13,7 +14,7 @@ export const MAX_BATCH_IDS = 10_000;
 const MAX_TAG = 200;
 
 /** Missing and empty lists pass, so that the verb can say what is missing in the specified words. */
-const ids = z.array(z.coerce.number().int().positive()).max(MAX_BATCH_IDS).default([]);
+const ids = z.array(idNumber).max(MAX_BATCH_IDS).default([]);
 const tag = z.string().max(MAX_TAG).default("");
 
 const { model_mapping, models, priority, weight, param_override, header_override } = channelFields.shape;

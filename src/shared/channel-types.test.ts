@@ -4,6 +4,7 @@ import { join } from "node:path";
 import {
   baseUrlOf,
   baseUrlProblem,
+  canonicalModel,
   channelTemplates,
   channelType,
   channelTypes,
@@ -210,4 +211,8 @@ describe("coding plans", () => {
     for (const word of ["coding-plan", "glm-coding-plan-2", "constructor", "toString"]) expect(baseUrlProblem(26, word)).toBeDefined();
     expect(planModels("https://api.example.com")).toBeUndefined();
   });
+});
+
+test("another name of a model leads to the one that it is priced and routed by; inherited names lead nowhere", () => {
+  expect(["mj_uploads", "mj_upload", "gpt-4o", "constructor", "__proto__", ""].map(canonicalModel)).toEqual(["mj_upload", "mj_upload", "gpt-4o", "constructor", "__proto__", ""]);
 });

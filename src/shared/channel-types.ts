@@ -64,11 +64,14 @@ export const channelTemplates = {
 /** Other names that callers and older front-ends use for a model: asked for, priced and routed as the second name. */
 export const modelAliases: Readonly<Record<string, string>> = { mj_uploads: "mj_upload" };
 
+/** The name that a model is priced and routed by. */
+export const canonicalModel = (name: string): string => (Object.hasOwn(modelAliases, name) ? (modelAliases[name] ?? name) : name);
+
 export const channelTypes = [
   provider({
     id: 1, key: "openai", name: "OpenAI", logo: "openai", base_url: "https://api.openai.com", models: models.openai,
     // OpenAI itself does not rerank; servers that speak its language and stand behind this type do.
-    operations: [...allOperations, "rerank", "files", "batches"], organization: true, include_usage: true, balance: "openai-billing",
+    operations: [...allOperations, "rerank", "files", "batches", "video"], organization: true, include_usage: true, balance: "openai-billing",
   }),
   provider({
     ...midjourney, id: 2, key: "midjourney", name: "Midjourney Proxy", base_url: "https://oa.api2d.net",
@@ -77,7 +80,7 @@ export const channelTypes = [
   provider({
     // Moderation is another product there (Content Safety).
     id: 3, key: "azure", name: "Azure OpenAI", logo: "azure", custom: true, auth: "api-key", models: models.openai,
-    operations: allOperations.filter((operation) => operation !== "moderations"), include_usage: true, fetch_models: undefined,
+    operations: [...allOperations.filter((operation) => operation !== "moderations"), "video"], include_usage: true, fetch_models: undefined,
     base_url_field: field(text("终结点（Endpoint）", "Endpoint"), {
       required: true,
       hint: text("例如 https://资源名.openai.azure.com", "For example https://resource.openai.azure.com"),
@@ -133,7 +136,7 @@ export const channelTypes = [
     id: 17, key: "ali", custom: true, name: text("阿里云百炼（通义千问）", "Alibaba Cloud Model Studio (Qwen)"), logo: "qwen",
     base_url: "https://dashscope.aliyuncs.com", models: models.ali, include_usage: true,
     // Files and batches: help.aliyun.com/zh/model-studio/openai-compatible-batch-file-input, read November 2026.
-    operations: ["chat", "embeddings", "rerank", "images", "files", "batches"],
+    operations: ["chat", "embeddings", "rerank", "images", "files", "batches", "video"],
     paths: {
       chat: "/compatible-mode/v1/chat/completions",
       embeddings: "/compatible-mode/v1/embeddings",
@@ -183,7 +186,7 @@ export const channelTypes = [
   provider({
     id: 24, key: "gemini", name: "Google Gemini", logo: "gemini", dialect: "gemini", custom: true,
     auth: "x-goog-api-key", base_url: "https://generativelanguage.googleapis.com", models: models.gemini, api_version: "v1beta",
-    operations: ["chat", "embeddings", "images"], fetch_models: { path: "/v1beta/models", shape: "gemini" },
+    operations: ["chat", "embeddings", "images", "video"], fetch_models: { path: "/v1beta/models", shape: "gemini" },
   }),
   provider({
     id: 25, key: "moonshot", name: text("月之暗面 Kimi", "Moonshot Kimi"), logo: "moonshot",
@@ -238,7 +241,7 @@ export const channelTypes = [
   }),
   provider({
     id: 35, key: "minimax", name: "MiniMax", logo: "minimax", custom: true, base_url: "https://api.minimax.chat",
-    models: models.minimax, operations: ["chat", "speech"],
+    models: models.minimax, operations: ["chat", "speech", "video"],
     paths: { chat: "/v1/text/chatcompletion_v2", speech: "/v1/t2a_v2" },
   }),
   provider({
@@ -277,7 +280,7 @@ export const channelTypes = [
   }),
   provider({
     id: 41, key: "vertex", name: "Google Vertex AI", logo: "vertexai", dialect: "vertex", custom: true,
-    auth: "access-token", models: models.vertex, operations: ["chat", "messages", "embeddings", "images"],
+    auth: "access-token", models: models.vertex, operations: ["chat", "messages", "embeddings", "images", "video"],
     // An API key is that of the express mode: Google's own models, without project and region.
     key_format: jsonKey(text("服务账号的 JSON 凭据，或 API Key（快速模式）", "Service account credential (JSON), or an API key (express mode)"), [
       "project_id", "client_email", "private_key",
@@ -310,7 +313,7 @@ export const channelTypes = [
   provider({
     id: 45, key: "volcengine", name: text("火山方舟（豆包）", "VolcEngine Ark (Doubao)"), logo: "volcengine",
     base_url: "https://ark.cn-beijing.volces.com", models: models.volcengine, include_usage: true,
-    key_format: plainKey(), operations: ["chat", "embeddings", "images", "responses"],
+    key_format: plainKey(), operations: ["chat", "embeddings", "images", "responses", "video"],
     base_url_field: addressOrPlan("doubao-coding-plan"),
     paths: {
       chat: "/api/v3/chat/completions",
@@ -378,7 +381,7 @@ export const channelTypes = [
   }),
   provider({
     id: 56, key: "replicate", name: "Replicate", logo: "replicate", dialect: "replicate", custom: true,
-    base_url: "https://api.replicate.com", models: models.replicate, operations: ["images"], test: false,
+    base_url: "https://api.replicate.com", models: models.replicate, operations: ["images", "video"], test: false,
     fetch_models: undefined,
   }),
   provider({
@@ -392,6 +395,7 @@ export const channelTypes = [
 type Entries = (typeof channelTypes)[number];
 /** The numbers of the known channel types. */
 export type ChannelTypeId = Entries["id"];
+export type ChannelTypeKey = Entries["key"];
 /** The keys of the types that need a provider file: a record over it makes the compiler demand the files. */
 export type CustomProviderKey = Extract<Entries, { custom: true }>["key"];
 

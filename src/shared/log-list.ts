@@ -34,7 +34,7 @@ export interface LogView {
   upstream_request_id: string;
 }
 
-/** A list of the console: `next` is the cursor of the following page, absent on the last. */
+/** A list by key: `next` is the cursor of the following slice, absent on the last; a slice may be short, even empty, and have one. */
 export interface LogSlice {
   items: LogView[];
   next?: string;
@@ -43,13 +43,15 @@ export interface LogSlice {
 /** A page with its total: exact up to MAX_LOG_TOTAL rows, and that number with `total_exact` false beyond. */
 export interface LogPage extends Page<LogView> {
   total_exact: boolean;
+  /** Epoch seconds, when older rows of the range were not looked at (SEARCHED_ROWS); ask with this as the end to go on. */
+  searched_from?: number;
 }
 
 /** Counting further would cost more than it says. */
 export const MAX_LOG_TOTAL = 10_000;
 
-/** A keyword is looked for in this many days before the end of the range when the range has no beginning. */
-export const KEYWORD_DAYS = 7;
+/** What no index finds (a keyword) is looked for in so many rows, the newest of the range. */
+export const SEARCHED_ROWS = 50_000;
 
 /** The place of a row in the list: `<created_at>.<id>`. */
 export const logPlace = (row: Pick<LogView, "created_at" | "id">): string => `${row.created_at}.${row.id}`;
@@ -100,6 +102,8 @@ export interface LogContent {
 export interface LogStat {
   /** Units of the consumption under all filters. */
   quota: number;
+  /** As in LogPage: earlier consumption is not in `quota`. */
+  searched_from?: number;
   /** Calls and tokens of the last 60 seconds under the filters that are not times. */
   rpm: number;
   tpm: number;

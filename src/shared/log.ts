@@ -70,6 +70,8 @@ export interface ConsumeOther {
   /** The name that was priced, where that is not the model that was asked for. */
   billed_model?: string;
   request_path: string;
+  /** The job that the call submitted, as its owner knows it. */
+  task_id?: string;
   /** The program that called (shared/client-type.ts). */
   client_type?: string;
   /** True when no usage came and tokens were estimated. */
@@ -85,5 +87,7 @@ export interface ConsumeOther {
     attempts: AttemptRecord[];
     /** Why this channel: candidates and filters. */
     selection?: unknown;
+    /** Budgets that count this charge, as budget_spend names them; a refund gives it back to them. */
+    budgets?: readonly string[];
   };
 }

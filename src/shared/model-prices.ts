@@ -5,6 +5,7 @@
  * it are refused until the operator sets one.
  */
 import type { ContextTiers } from "./long-context";
+import { videoPrices } from "./video-tariffs";
 
 /** Prices in USD per 1M tokens; undefined: the vendor names none. */
 export interface ModelPriceRow {
@@ -34,6 +35,8 @@ const claude = (input: number): Extras => ({
 
 const lines: Readonly<Record<string, readonly Line[]>> = {
   openai: [
+    ["gpt-6.2-astra", 8, 40, cached(0.4, { cache_write: 10 })],
+    ["gpt-6.2-sol gpt-6.1-sol", 2, 10, cached(0.1, { cache_write: 2.5 })],
     ["gpt-6-astra", 10, 50, cached(1, { cache_write: 12.5 })],
     ["gpt-6-sol", 2, 10, cached(0.2, { cache_write: 2.5 })],
     ["gpt-6-luna", 0.1, 0.5, cached(0.01, { cache_write: 0.125 })],
@@ -101,14 +104,18 @@ const lines: Readonly<Record<string, readonly Line[]>> = {
     ["claude-opus-4-5 claude-opus-4-5-20251101", 5, 25, claude(5)],
     ["claude-opus-4-1 claude-opus-4-1-20250805 claude-opus-4-20250514", 15, 75, claude(15)],
     ["claude-3-opus-20240229", 15, 75, claude(15)],
+    // Reading is a twentieth since 7 October 2026.
+    ["claude-sonnet-5-5", 2, 10, { cache_read: 0.1, cache_write: 2.5 }],
     ["claude-sonnet-5", 2, 10, claude(2)],
     ["claude-sonnet-4-6 claude-sonnet-4-5 claude-sonnet-4-5-20250929 claude-sonnet-4-20250514", 3, 15, claude(3)],
     ["claude-3-7-sonnet-20250219 claude-3-5-sonnet-20241022 claude-3-5-sonnet-20240620", 3, 15, claude(3)],
+    ["claude-haiku-5-5", 0.1, 0.5, claude(0.1)],
     ["claude-haiku-4-5 claude-haiku-4-5-20251001", 1, 5, claude(1)],
     ["claude-3-5-haiku-20241022", 0.8, 4, claude(0.8)],
     ["claude-3-haiku-20240307", 0.25, 1.25, { cache_read: 0.03, cache_write: 0.3 }],
   ],
   google: [
+    // Half of it until 31 December 2026; the price that stays.
     ["gemini-3.8-flash gemini-3.7-flash gemini-3.6-flash", 1.5, 7.5, cached(0.15)],
     ["gemini-3.5-flash", 1.5, 9, cached(0.15)],
     ["gemini-3.5-flash-lite", 0.3, 2.5, cached(0.03)],
@@ -220,6 +227,15 @@ const lines: Readonly<Record<string, readonly Line[]>> = {
     ["nova-micro-v1:0", 0.035, 0.14, cached(0.00875)],
   ],
   lingyiwanwu: [["yi-large", 3, 3]],
+  // Videos by the tokens of their frames; with sound they are audio_out (docs.byteplus.com/en/docs/ModelArk, model pricing).
+  bytedance: [
+    ["doubao-seedance-2-0-260128", 7, 7, { audio_out: 7 }],
+    ["doubao-seedance-2-0-fast-260128", 5.6, 5.6, { audio_out: 5.6 }],
+    ["doubao-seedance-1-5-pro-251215", 1.2, 1.2, { audio_out: 2.4 }],
+    ["doubao-seedance-1-0-pro-250528", 2.5, 2.5],
+    ["doubao-seedance-1-0-pro-fast-251015", 1, 1],
+    ["doubao-seedance-1-0-lite-t2v-250428 doubao-seedance-1-0-lite-i2v-250428", 1.8, 1.8],
+  ],
   // The demo channel: a millionth of a dollar a token, so that its bill can be checked by eye.
   weir: [["demo-echo", 1, 1]],
 };
@@ -235,9 +251,12 @@ export const modelPrices: readonly ModelPriceRow[] = Object.entries(lines).flatM
 export const callPrices: Readonly<Record<string, number>> = {
   mj_imagine: 0.1, mj_variation: 0.1, mj_reroll: 0.1, mj_blend: 0.1, mj_modal: 0.1, mj_zoom: 0.1, mj_shorten: 0.1,
   mj_high_variation: 0.1, mj_low_variation: 0.1, mj_pan: 0.1, mj_describe: 0.05, mj_upscale: 0.05, mj_upload: 0.05,
-  swap_face: 0.05, mj_inpaint: 0, mj_custom_zoom: 0, suno_music: 0.1, suno_lyrics: 0.01, "gpt-4-gizmo-*": 0.1,
+  // A film costs about eight times a picture (midjourney.com, "Introducing our V1 video model", June 2025).
+  swap_face: 0.05, mj_edits: 0.1, mj_video: 0.8, mj_inpaint: 0, mj_custom_zoom: 0, suno_music: 0.1, suno_lyrics: 0.01, "gpt-4-gizmo-*": 0.1,
   "dall-e-3": 0.04, "dall-e-2": 0.02, "imagen-3.0-generate-002": 0.03, "grok-2-image-1212": 0.07, "rerank-v3.5": 0.002,
   "rerank-english-v3.0": 0.002, "rerank-multilingual-v3.0": 0.002,
+  // For one second, or one clip: video-tariffs.ts.
+  ...videoPrices,
 };
 
 /** Prices of server-side tools in USD per 1000 calls; `tool:model*` wins over `tool`. */
@@ -263,16 +282,24 @@ const searchingModels: readonly (readonly [models: RegExp, tool: string])[] = [
 /** The tool that a call of the model runs whatever it says; undefined for most. */
 export const ownToolOf = (model: string): string | undefined => searchingModels.find(([models]) => models.test(model))?.[1];
 
-const tier = (over: number): ContextTiers => [{ over, input: 2, output: 1.5 }];
+const tier = (over: number, input = 2, output = 1.5): ContextTiers => [{ over, input, output }];
+
+const OPENAI_LONG = [
+  "gpt-5.4", "gpt-5.4-pro", "gpt-5.5", "gpt-5.5-pro", "gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna", "gpt-6-astra", "gpt-6-sol", "gpt-6-luna",
+  "gpt-6.1-sol", "gpt-6.2-astra", "gpt-6.2-sol",
+] as const;
 
 /**
- * Models whose vendors ask more for long inputs: OpenAI above 272K tokens (models page of gpt-5.4), Google above 200K
- * (Gemini API price page), Anthropic above 200K for the models whose 1M window is a beta (price page, "Long context").
+ * Models whose vendors ask more for long inputs, and then for the whole call (checked in November 2026):
+ * OpenAI above 272K tokens, developers.openai.com/api/docs/models (gpt-5.4 to gpt-5.6 and gpt-6); Google above 200K,
+ * ai.google.dev/gemini-api/docs/pricing; Anthropic above 100K for Haiku 5.5, platform.claude.com/docs/en/about-claude/pricing.
+ * Anthropic's other models cost the same over their whole window: the 1M beta of Sonnet 4 and 4.5, which cost more above
+ * 200K, has ended, and their window is 200K.
  */
 export const longContextTiers: Readonly<Record<string, ContextTiers>> = {
-  ...Object.fromEntries(["gpt-5.4", "gpt-5.4-pro", "gpt-5.5", "gpt-5.5-pro", "gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna"].map((model) => [model, tier(272_000)])),
+  ...Object.fromEntries(OPENAI_LONG.map((model) => [model, tier(272_000)])),
   ...Object.fromEntries(["gemini-2.5-pro", "gemini-3-pro-preview", "gemini-3.1-pro-preview"].map((model) => [model, tier(200_000)])),
-  ...Object.fromEntries(["claude-sonnet-4-5", "claude-sonnet-4-5-20250929", "claude-sonnet-4-20250514"].map((model) => [model, tier(200_000)])),
+  "claude-haiku-5-5": tier(100_000, 5, 5),
 };
 
 /**

@@ -3,6 +3,7 @@
  * existing front-ends send (facts of PUT /api/user/setting).
  */
 import * as z from "zod";
+import { isMailbox } from "./mailbox";
 import type { Lang, Text } from "./text";
 
 export const NOTIFY_TYPES = ["email", "webhook", "bark", "gotify"] as const;
@@ -20,11 +21,12 @@ export const LOW_QUOTA_EVERY_SECONDS = 2 * 3600;
 
 const isWebAddress = (text: string): boolean => text === "" || (/^https?:\/\//i.test(text) && URL.canParse(text));
 const webAddress = z.string().trim().max(500).refine(isWebAddress, "notice_address_invalid");
-/** As in lib/mail: one mailbox, no list. */
-const mailbox = z.string().trim().max(320).regex(/^$|^[^\s@,;:<>()[\]"\\]{1,64}@[^\s@,;:<>()[\]"\\]{1,255}$/, "mail_address_invalid");
+const mailbox = z.string().trim().max(320).refine((text) => text === "" || isMailbox(text), "mail_address_invalid");
 
 /** PUT /api/user/setting. What is left out stays as it is; a secret that is "" stays too, unless its address changes. */
 export const noticeSettingInput = z.object({
+  /** Of notices and mails. */
+  language: z.enum(["zh", "en"]).optional(),
   notify_type: z.enum(NOTIFY_TYPES).optional(),
   /** Units; 0 = the operator's threshold (option QuotaRemindThreshold). */
   quota_warning_threshold: z.number().int().min(0).max(1_000_000_000_000_000).optional(),
@@ -74,11 +76,14 @@ export type NoticeType = "quota_exceed" | "channel_update" | "test";
 interface NoticeText {
   title: Text;
   content: Text;
+  /** The page that it is about. */
+  path: string;
 }
 
 /** Placeholders in braces are filled from the notice's values, in the order of its `values`. */
 export const NOTICES: Readonly<Record<NoticeType, NoticeText>> = {
   quota_exceed: {
+    path: "/topup",
     title: { zh: "额度不足提醒", en: "Your quota is running low" },
     content: {
       zh: "您的剩余额度为 {balance}，已低于提醒阈值 {threshold}。额度用尽后调用会被拒绝。{link}",
@@ -86,10 +91,12 @@ export const NOTICES: Readonly<Record<NoticeType, NoticeText>> = {
     },
   },
   channel_update: {
+    path: "/channel",
     title: { zh: "渠道已被自动禁用", en: "Channels were disabled automatically" },
     content: { zh: "以下渠道已被自动禁用：\n{channels}\n{link}", en: "These channels were disabled automatically:\n{channels}\n{link}" },
   },
   test: {
+    path: "/setting?tab=personal",
     title: { zh: "测试通知", en: "Test notice" },
     content: { zh: "收到本消息说明通知设置有效。{link}", en: "This message says that your notification settings work. {link}" },
   },

@@ -54,11 +54,10 @@ describe("options", () => {
   });
 
   test.each(optionKeys.map((key) => [key]))("%s is declared completely and its default is valid", (key) => {
-    const { card, label, min, max, needs, issue, kind, choices } = option(key);
+    const { card, label, min, max, needs, kind, choices } = option(key);
     expect(Object.keys(cards)).toContain(card);
     expect(label.zh).not.toBe("");
     expect(label.en).toMatch(/^[\x20-\x7e]+$/);
-    expect(issue).toBeWithin(2, 7);
     for (const needed of needs) expect(isOptionKey(needed)).toBe(true);
     if (min !== undefined && max !== undefined) expect(min).toBeLessThan(max);
     if (kind === "choice") expect(choices).toContain(defaultText(key));

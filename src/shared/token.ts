@@ -6,6 +6,7 @@ import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import { LIMIT_MAX } from "./limits";
+import { TOKEN_MJ_MODES, type TokenMjMode } from "./midjourney";
 import type { Text } from "./text";
 
 export const TOKEN_STATUS = { enabled: 1, disabled: 2, expired: 3, exhausted: 4 } as const;
@@ -127,6 +128,8 @@ const expiry = z
 const rate = z.int().min(0).max(TOKEN_LIMITS.rate);
 /** Units. */
 const budget = z.int().min(0).max(LIMIT_MAX.budget_day);
+/** How fast its drawing jobs are wanted where the call does not say so; "" = the upstream decides (C-263). */
+const mode = z.enum(TOKEN_MJ_MODES);
 /** Comma list or list; stored as a comma list. */
 const models = z
   .union([z.string(), z.array(z.string())])
@@ -149,6 +152,7 @@ const fields = {
   concurrency: rate,
   budget_day: budget,
   budget_month: budget,
+  mj_mode: mode,
 };
 
 /**
@@ -170,6 +174,7 @@ export const tokenCreate = z.object({
   concurrency: fields.concurrency.default(0),
   budget_day: fields.budget_day.default(0),
   budget_month: fields.budget_month.default(0),
+  mj_mode: fields.mj_mode.default(""),
 });
 export type TokenFields = z.output<typeof tokenCreate>;
 
@@ -249,6 +254,7 @@ export interface TokenView {
   /** Units a day and a month; 0 = none. */
   budget_day: number;
   budget_month: number;
+  mj_mode: TokenMjMode;
 }
 
 /** A token as REST sends it to its owner: with the key, without its prefix (C-119, C-249). */

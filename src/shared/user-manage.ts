@@ -6,7 +6,7 @@ import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import { LIMIT_MAX, type LimitField } from "./limits";
 import { MANAGE_ACTIONS, ROLE } from "./roles";
-import { PASSWORD_MAX, PASSWORD_MIN, USERNAME_MAX } from "./user";
+import { passwordRule, usernameRule } from "./user";
 
 export const USER_LIMITS = {
   display_name: 50,
@@ -47,9 +47,8 @@ export type UserFilter = Omit<z.output<typeof userListInput>, "page" | "page_siz
 
 export const userId = z.object({ id: z.int().positive() });
 
-const username = z.string({ error: "user_fields_missing" }).trim().min(1, "user_fields_missing").max(USERNAME_MAX, "username_length");
-const password = z.string({ error: "user_fields_missing" }).min(1, "user_fields_missing").min(PASSWORD_MIN, "password_too_short")
-  .max(PASSWORD_MAX, "password_too_long");
+const username = usernameRule("user_fields_missing");
+const password = passwordRule("user_fields_missing");
 const displayName = z.string().trim().max(USER_LIMITS.display_name);
 const group = z.string().trim().min(1).max(USER_LIMITS.group);
 const quota = z.int({ error: "user_quota_invalid" }).min(-USER_LIMITS.quota, "user_quota_invalid").max(USER_LIMITS.quota, "user_quota_invalid");
@@ -64,10 +63,10 @@ export const userCreate = z.object({
 });
 
 const fields = {
-  username: z.string().trim().min(1, "username_length").max(USERNAME_MAX, "username_length"),
+  username: usernameRule("username_length"),
   display_name: displayName,
   /** "" leaves it unchanged. */
-  password: z.literal("").or(z.string().min(PASSWORD_MIN, "password_too_short").max(PASSWORD_MAX, "password_too_long")),
+  password: z.literal("").or(passwordRule("password_too_short")),
   group,
   rpm: limit("rpm"),
   tpm: limit("tpm"),

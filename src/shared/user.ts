@@ -1,18 +1,77 @@
 import * as z from "zod";
+import type { ErrorCode } from "./errors";
+import { mailboxSchema } from "./mailbox";
 
-/** Specification, accounts section 9. The upper bound is bcrypt's (imported hashes). */
+/** Specification, accounts section 9 and D-42. */
 export const USERNAME_MAX = 12;
 export const PASSWORD_MIN = 8;
-export const PASSWORD_MAX = 72;
+export const PASSWORD_MAX = 20;
+/** The first root account's, which an operator may take from a password manager. */
+export const ROOT_PASSWORD_MAX = 72;
 
-export const usernameSchema = z.string().trim().min(1, "credentials_missing").max(USERNAME_MAX, "username_length");
-export const passwordSchema = z.string().min(PASSWORD_MIN, "password_too_short").max(PASSWORD_MAX, "password_too_long");
+/**
+ * A typed name (D-84): 1 to 12 characters as people count them, without control characters and without @, by which addresses
+ * are told from names at sign-in. `missing`: the error of an empty one.
+ */
+export const usernameRule = (missing: ErrorCode) =>
+  z.string({ error: missing }).trim().min(1, missing)
+    .refine((name) => [...name].length <= USERNAME_MAX, { error: "username_length", params: { max: USERNAME_MAX } })
+    .refine((name) => !/[@\p{Cc}\p{Cf}]/u.test(name), "username_characters");
+
+/** `missing`: the error of an empty one. */
+export const passwordRule = (missing: ErrorCode, max: number = PASSWORD_MAX) =>
+  z.string({ error: missing }).min(1, missing).min(PASSWORD_MIN, "password_too_short").max(max, "password_too_long");
+
+/** What the bot check gave the browser; "" or absent: nothing. */
+const turnstile = z.string().max(4096).optional();
 
 export const loginInput = z.object({
-  username: z.string().trim().min(1, "credentials_missing").max(100),
+  username: z.string().trim().min(1, "credentials_missing").max(320),
   password: z.string().min(1, "credentials_missing").max(200),
-  turnstile: z.string().max(4096).optional(),
+  turnstile,
 });
+
+/** POST /api/user/register. Address and code count only while EmailVerificationEnabled is on. */
+export const registerInput = z
+  .object({
+    username: usernameRule("credentials_missing"),
+    password: passwordRule("credentials_missing"),
+    password2: z.string().max(200).optional(),
+    email: z.string().trim().toLowerCase().max(320).default(""),
+    verification_code: z.string().trim().max(64).default(""),
+    /** An unknown one is ignored (D-63). */
+    aff_code: z.string().max(64).catch("").default(""),
+    turnstile,
+  })
+  .refine((v) => v.password2 === undefined || v.password2 === v.password, "passwords_differ");
+
+/** GET /api/verification and GET /api/reset_password. */
+export const mailCodeInput = z.object({ email: mailboxSchema, turnstile });
+
+/** POST /api/user/reset: both stood in the link of the mail. */
+export const resetInput = z.object({
+  email: mailboxSchema,
+  token: z.string({ error: "reset_link_invalid" }).trim().min(1, "reset_link_invalid").max(200, "reset_link_invalid"),
+});
+
+/** GET /api/oauth/email/bind. */
+export const bindEmailInput = z.object({
+  email: mailboxSchema,
+  code: z.string({ error: "verification_missing" }).trim().min(1, "verification_missing").max(64),
+});
+
+/** PUT /api/user/self; what else is sent (role, quota, group …) is dropped. "" leaves a password as it is. */
+export const selfUpdate = z.object({
+  username: usernameRule("username_length").optional(),
+  display_name: z.string().trim().max(50).optional(),
+  password: z.literal("").or(passwordRule("password_too_short")).optional(),
+});
+
+/** Seconds that a proof of being oneself counts: signing in is one. */
+export const STEP_UP_SECONDS = 600;
+
+/** Seconds until another mail may be sent to an address (accounts section 9). */
+export const MAIL_PAUSE_SECONDS = 30;
 
 /** Who the gateway is for; the wizard's three cards (design/console.md A.7). */
 export const SETUP_MODES = ["self", "team", "public"] as const;
@@ -20,8 +79,8 @@ export type SetupMode = (typeof SETUP_MODES)[number];
 
 export const setupInput = z
   .object({
-    username: usernameSchema,
-    password: passwordSchema,
+    username: usernameRule("credentials_missing"),
+    password: passwordRule("credentials_missing", ROOT_PASSWORD_MAX),
     confirmPassword: z.string().optional(),
     SelfUseModeEnabled: z.boolean().default(false),
     DemoSiteEnabled: z.boolean().default(false),
@@ -40,6 +99,17 @@ export interface SignedInUser {
   role: number;
   status: number;
   group: string;
+}
+
+/** An open session, as its owner sees it. */
+export interface SessionView {
+  id: number;
+  created_at: number;
+  last_seen_at: number;
+  ip: string;
+  user_agent: string;
+  /** The one that asks. */
+  current: boolean;
 }
 
 /** Quota given to the first root account: 200 USD, so that an own gateway is usable at once. */

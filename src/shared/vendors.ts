@@ -35,7 +35,7 @@ export const vendors: readonly Vendor[] = [
   vendor("zhipu", { zh: "智谱", en: "Zhipu" }, "zhipu", "glm chatglm cogview cogvideo embedding-2 embedding-3"),
   vendor("moonshot", { zh: "月之暗面", en: "Moonshot" }, "moonshot", "kimi moonshot"),
   vendor("minimax", "MiniMax", "minimax", "minimax abab"),
-  vendor("bytedance", { zh: "豆包", en: "Doubao" }, "doubao", "doubao seed skylark"),
+  vendor("bytedance", { zh: "豆包", en: "Doubao" }, "doubao", "doubao seed skylark jimeng"),
   vendor("tencent", { zh: "腾讯混元", en: "Tencent Hunyuan" }, "hunyuan", "hunyuan"),
   vendor("baidu", { zh: "百度文心", en: "Baidu Ernie" }, "wenxin", "ernie bloomz embedding-v1 tao-8k"),
   vendor("iflytek", { zh: "讯飞星火", en: "iFlytek Spark" }, "spark", "spark 4.0ultra"),
@@ -51,6 +51,8 @@ export const vendors: readonly Vendor[] = [
   vendor("baai", "BAAI", undefined, "bge"),
   vendor("midjourney", "Midjourney", "midjourney", "mj_ swap_face midjourney"),
   vendor("suno", "Suno", "suno", "suno chirp"),
+  vendor("kling", { zh: "可灵", en: "Kling" }, "kling", "kling"),
+  vendor("vidu", "Vidu", "vidu", "vidu"),
   vendor("weir", "Weir", undefined, "demo-"),
 ];
 

@@ -1,5 +1,6 @@
 /** Every screen of the console, in both languages and themes, on desktop and phone: axe finds nothing, nothing overflows. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { TaskRow } from "../../src/server/db/schema";
 import { type ConsolePage, type Language, launchBrowser, type TestBrowser, type Theme } from "../kit/browser";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
@@ -9,11 +10,19 @@ let browser: TestBrowser;
 let weir: Weir;
 
 /** Paths that a stranger sees, and those of a signed-in root account. */
-const PUBLIC = ["/", "/login", "/no-such-page"];
-const CLOSED = ["/", "/channel", "/channel/add", "/channel/edit/1", "/token", "/log", "/log?open=1", "/detail", "/no-such-page"];
+const PUBLIC = ["/", "/login", "/register", "/reset", "/user/reset?email=a@b.example&token=x", "/no-such-page"];
+const CLOSED = [
+  "/", "/channel", "/channel/add", "/channel/edit/1", "/token", "/log", "/log?open=1", "/detail", "/topup", "/user", "/audit",
+  "/setting?tab=personal", "/setting?tab=operation", "/midjourney", "/task", "/task?open=1", "/no-such-page",
+];
 const LOOKS: [Language, Theme, "desktop" | "phone"][] = [
   ["zh", "light", "desktop"], ["zh", "dark", "phone"], ["en", "dark", "desktop"], ["en", "light", "phone"],
 ];
+
+const NOW = Date.now() - 90_000;
+const job = (fields: Pick<TaskRow, "task_id" | "status"> & Partial<TaskRow>) => ({
+  platform: "suno", action: "MUSIC", model: "suno_music", user_id: 1, username: "root", channel_id: 1, submit_time_ms: NOW, finish_time_ms: NOW + 75_000, ...fields,
+});
 
 beforeAll(async () => {
   browser = await launchBrowser();
@@ -26,6 +35,12 @@ beforeAll(async () => {
   for (const model of ["gpt-4o", "gpt-4o-mini", "error-500"]) {
     await (await weir.call(key, { model, messages: [{ role: "user", content: "hello" }] })).text();
   }
+  await weir.db.q.insert(weir.db.t.tasks).values([
+    job({ task_id: "task_1", status: "FAILURE", progress: "100%", fail_reason: "上游拒绝了这个提示词 (content policy)", prompt: "夏夜的风 a song for the summer" }),
+    job({ task_id: "task_2", platform: "kling", action: "textGenerate", model: "kling-v2", status: "IN_PROGRESS", progress: "45%", finish_time_ms: 0 }),
+    job({ task_id: "task_3", status: "SUCCESS", progress: "100%", finish_time_ms: NOW + 30_000 }),
+    job({ task_id: "1320098173412546", platform: "mj", action: "IMAGINE", model: "mj_imagine", status: "MODAL", progress: "0%", prompt: "一只猫，水彩 ".repeat(20) }),
+  ]);
 }, 60_000);
 afterAll(async () => {
   await browser?.close();

@@ -225,14 +225,14 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     const { page } = await open("/token");
     await page.getByRole("searchbox").fill("need");
     await row(page, "hay").waitFor({ state: "detached" });
-    expect(await row(page, "needle").count()).toBe(1);
+    await row(page, "needle").waitFor();
     await page.getByRole("searchbox").fill("");
     await row(page, "hay").waitFor();
     await page.getByRole("button", { name: "筛选" }).click();
     await page.getByRole("dialog").getByLabel("密钥").fill(key);
     await page.keyboard.press("Enter");
     await row(page, "hay").waitFor({ state: "detached" });
-    expect(await row(page, "needle").count()).toBe(1);
+    await row(page, "needle").waitFor();
     expect(page.url()).toContain(`token=${key.slice(0, 11)}`);
     expect(page.url()).not.toContain(key.slice(3));
   });
@@ -285,6 +285,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await page.getByRole("button", { name: "编辑" }).tap();
     await field(page, "名称*").fill("pocket 2");
     await page.getByRole("button", { name: /^保存/ }).tap();
+    await page.getByText("令牌更新成功！").waitFor();
     await page.getByRole("button", { name: "关闭" }).tap();
     await row(page, "pocket 2").getByRole("button", { name: "行菜单" }).tap();
     await page.getByRole("menuitem", { name: "删除" }).tap();

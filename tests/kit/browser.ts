@@ -95,7 +95,19 @@ async function newContext(browser: Browser, options?: BrowserContextOptions): Pr
   const context = await browser.newContext(options);
   context.setDefaultTimeout(WAIT_LIMIT);
   watchRequests(context);
+  if (SLOWNESS > 0) await slowDown(context);
   return context;
+}
+
+/** `WEIR_TEST_SLOW_MS=400 bun test tests/e2e`: every answer comes up to so late, in any order, as on a machine that is busy. */
+const SLOWNESS = Number(process.env.WEIR_TEST_SLOW_MS ?? 0);
+
+async function slowDown(context: BrowserContext): Promise<void> {
+  await context.route("**/*", async (route) => {
+    await Bun.sleep(Math.random() * SLOWNESS);
+    // The page may be gone by now.
+    await route.fallback().catch(() => {});
+  });
 }
 
 /**

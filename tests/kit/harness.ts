@@ -9,6 +9,8 @@ import { readEnv } from "../../src/server/env";
 import { createChannelPool } from "../../src/server/features/channel/pool";
 import { createNotices } from "../../src/server/features/notice/notices";
 import { openOptionStore } from "../../src/server/features/option/store";
+import { relaySeams } from "../../src/server/relay-seams";
+import { createRelay } from "../../src/server/relay/handle";
 import { createRouting } from "../../src/server/relay/routing";
 import { createTokenCache } from "../../src/server/features/token/authenticate";
 import { createLedger, tellCharges } from "../../src/server/features/wallet/open-ledger";
@@ -110,6 +112,8 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   const tokens = createTokenCache(base);
   const services: Services = { ...base, pool, routing: createRouting(pool, now), tokens };
 
+  const desk = createRelay(relaySeams(services), { log, routing: services.routing }).tasks;
+
   const context = (actor: Ctx["actor"], lang: Lang): Ctx => ({
     ...services,
     actor,
@@ -122,8 +126,11 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
     lang,
     user_agent: "",
     session_cookie: undefined,
+    browser_cookie: undefined,
+    turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},
+    desk,
   });
 
   return {
@@ -141,7 +148,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
         .returning();
       if (!row) throw new Error("The user was not created");
       const ctx = context(
-        { kind: "user", id: row.id, username, role, group, via: "session", session_id: 0 },
+        { kind: "user", id: row.id, username, role, group, via: "session", session_id: 0, verified_at: Number.MAX_SAFE_INTEGER },
         lang,
       ) as UserCtx;
       return { ctx, call: createCaller(ctx), rest: (method, path, body) => rest(ctx, method, path, body) };

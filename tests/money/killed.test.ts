@@ -64,7 +64,7 @@ describe.each(ENGINES)("processes on %s", (engine) => {
     new Map(lines.map((line) => line.split(" ")).filter(([first]) => first === word).map(([, id = "", units]) => [id, Number(units)]));
 
   async function auditIsClean() {
-    await fold({ db, cluster });
+    await fold({ db, cluster, now: Date.now });
     expect(await Array.fromAsync(audit(db))).toEqual([]);
     const { remain_quota, used_quota } = await tokenOf(db, token);
     expect(remain_quota + used_quota).toBe(900 * MILLION);

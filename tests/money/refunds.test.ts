@@ -24,7 +24,7 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     await db.q.insert(db.t.channels).values({ id: 1, type: 1, name: "one", created_time: NOON }).returning();
   }, HOOK_MS);
   afterAll(async () => {
-    await fold({ db, cluster });
+    await fold({ db, cluster, now: clock });
     expect(await Array.fromAsync(audit(db))).toEqual([]);
     await fresh.close();
   });
@@ -53,6 +53,24 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     });
     expect(JSON.parse(back?.other ?? "")).toEqual({ task_id: "t1", refund_of: "whole" });
     await expectBalanced(db, user);
+  });
+
+  test("budgets that counted the charge get back what is refunded, once, and others nothing", async () => {
+    const user = await addUser(db, ledger, 1000);
+    const { budget_spend } = db.t;
+    const names = [`user:${user}:2026-11-21`, `user:${user}:2026-11`];
+    await db.q.insert(budget_spend).values([...names, "user:0:2026-11"].map((name) => ({ name, amount: 500, expires_at: NOON })));
+    const other = JSON.stringify({ model_ratio: 1, admin_info: { use_channel: ["1"], attempts: [], budgets: [...names, "model:gone:2026-10"] } });
+    await calls(ledger, user, 0).settle("counted", 200, { other });
+    await ledger.refund({ charge_id: "counted", quota: 150 });
+    await ledger.refund({ charge_id: "counted", quota: 150 });
+    const rows = await db.q.select().from(budget_spend);
+    expect(Object.fromEntries(rows.map(({ name, amount }) => [name, amount]))).toEqual({ [names[0] ?? ""]: 350, [names[1] ?? ""]: 350, "user:0:2026-11": 500 });
+    // A row that names none, or no list of them, is refunded all the same.
+    for (const [i, text] of ["", `{"admin_info":{"budgets":7}}`].entries()) {
+      await calls(ledger, user, 0).settle(`odd-${i}`, 10, { other: text });
+      expect(await ledger.refund({ charge_id: `odd-${i}` })).toEqual({ refunded: true, quota: 10 });
+    }
   });
 
   test("fifty refunds of one charge at the same time give it back once", async () => {
@@ -90,12 +108,12 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
   });
 
   test("channel totals and hourly sums are net of refunds after the fold", async () => {
-    await fold({ db, cluster });
+    await fold({ db, cluster, now: clock });
     const totalOf = async () => (await db.q.select().from(db.t.channels))[0]?.used_quota ?? 0;
     const before = await totalOf();
     const { user } = await charged("folded", 90);
     await ledger.refund({ charge_id: "folded", quota: 60 });
-    await fold({ db, cluster });
+    await fold({ db, cluster, now: clock });
     expect((await totalOf()) - before).toBe(30);
     const hours = await db.q.select().from(db.t.usage_hourly).where(eq(db.t.usage_hourly.user_id, user));
     expect(hours).toMatchObject([{ hour: NOON, channel: 1, count: 1, error_count: 0, quota: 30 }]);

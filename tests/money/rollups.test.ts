@@ -45,8 +45,8 @@ describe.each(ENGINES)("roll-ups and audit on %s", (engine) => {
     const row = (request_id: string, type: number, quota: number) => ({ ...callLog(request_id, user, token, quota), type });
     await db.q.insert(db.t.logs).values([row("e1", 5, 0), row("top", 1, 999), row("back", 6, 40)]).returning();
     // SQLite adds charges up in the commit that charges; the fold takes the other rows.
-    expect(await fold({ db, cluster })).toBe(engine === "sqlite" ? 3 : 7);
-    expect(await fold({ db, cluster })).toBe(0);
+    expect(await fold({ db, cluster, now: clock })).toBe(engine === "sqlite" ? 3 : 7);
+    expect(await fold({ db, cluster, now: clock })).toBe(0);
     expect(await totals()).toEqual({ 1: 110, 2: 30 });
     const hours = await db.q.select().from(db.t.usage_hourly).orderBy(db.t.usage_hourly.hour, db.t.usage_hourly.channel);
     const common = { user_id: user, token_id: token, model_name: "gpt-4o", group: "default", username: `u${user}`, use_time: 0 };
@@ -76,7 +76,7 @@ describe.each(ENGINES)("roll-ups and audit on %s", (engine) => {
     await Promise.all(Array.from({ length: 1000 }, (_, i) => settle(`many-${i}`, i, { channel: 1 + (i % 2) })));
     charging = false;
     let folded = (await Promise.all(folding)).reduce((a, b) => a + b);
-    folded += await fold({ db, cluster });
+    folded += await fold({ db, cluster, now: clock });
     expect(folded).toBe(engine === "sqlite" ? 0 : 1000);
     const after = await totals();
     expect((after[1] ?? 0) - (before[1] ?? 0)).toBe(249_500);
@@ -95,7 +95,7 @@ describe.each(ENGINES)("roll-ups and audit on %s", (engine) => {
     const broken = await addUser(db, ledger, 100);
     const mine = await addToken(db, broken, { unlimited_quota: true });
     await calls(ledger, broken, mine).settle("broken-1", 10, { channel: 2 });
-    await fold({ db, cluster });
+    await fold({ db, cluster, now: clock });
     const { users, tokens, channels, usage_hourly } = db.t;
     await db.q.update(users).set({ quota: sql`quota + 1`, request_count: 5 }).where(eq(users.id, broken)).returning();
     await db.q.update(tokens).set({ used_quota: 12 }).where(eq(tokens.id, mine)).returning();

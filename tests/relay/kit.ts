@@ -15,6 +15,7 @@ import type { RelayDeps } from "../../src/server/relay/call";
 import { createRelay, type Relay } from "../../src/server/relay/handle";
 import type { Caller, PoolChannel, RelayOptions, Seams } from "../../src/server/relay/seams";
 import type { Shelf, Stored } from "../../src/server/relay/stored/shelf";
+import type { TaskBook } from "../../src/server/relay/tasks/task";
 
 const silent = pino({ level: "silent" });
 
@@ -152,6 +153,9 @@ export function memoryShelf(now: () => number): Shelf {
   };
 }
 
+/** Jobs need a database: tests/tasks/kit.ts. */
+const noTasks = new Proxy({} as TaskBook, { get: () => () => Promise.reject(new Error("this bench keeps no jobs")) });
+
 export interface Bench {
   seams: Seams;
   ledger: MemoryLedger;
@@ -183,7 +187,8 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
   const options: Bench["options"] = {
     retryTimes: 0, preConsumedTokens: 500, maxHoldOutputTokens: 4096, logConsume: true, pingAfterMs: 15_000,
     connectTimeoutMs: 10_000, firstByteTimeoutMs: 120_000, idleTimeoutMs: 120_000, totalTimeoutMs: 3_600_000,
-    attemptBudgetMs: 60_000, maxBodyBytes: 4 << 20, balanceUnit: 500_000,
+    attemptBudgetMs: 60_000, maxBodyBytes: 4 << 20, balanceUnit: 500_000, drawing: true, tasks: true, serverAddress: "",
+    midjourney: { notify: false, accountFilter: false, modeClear: false, checkSuccess: true, forwardUrl: true },
   };
   const caller: Caller = {
     user_id: 1, username: "ann", role: 1, user_group: "default", group: "default", token_id: 7, token_name: "t",
@@ -209,6 +214,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
         const channel = channels.find((candidate) => candidate.id === id);
         return channel && { channel, enabled: !channel.name.endsWith("disabled") };
       },
+      all: () => channels,
       inGroup: () => channels,
       broken: (_group, model) => model.startsWith("nobody-broken"),
       models: () => ["a-model", "gpt-4o"],
@@ -220,6 +226,9 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
     },
     limits: createLimits({ cluster: { counter }, options: stored, now, spend }),
     shelf: memoryShelf(now),
+    tasks: noTasks,
+    openAddress: (address) => Promise.reject(new Error(`this bench opens no addresses: ${address}`)),
+    tell: () => undefined,
     channelFailed: (channel, trouble) => void troubles.push({ channel: channel.id, ...trouble }),
     option: options,
     now,

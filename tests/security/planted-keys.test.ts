@@ -43,7 +43,7 @@ async function call(path: string, init: RequestInit = {}): Promise<Response> {
   return answer;
 }
 
-test("no key, password or prompt is in the logs, the database or any answer that does not own it", async () => {
+test("CVE-2024-9606: no key, password or prompt is in the logs, the database or any answer that does not own it", async () => {
   const post = (path: string, body: unknown, headers: Record<string, string> = {}, method = "POST") =>
     call(path, { method, headers, body: typeof body === "string" ? body : JSON.stringify(body) });
   const login = await post("/api/user/login", { username: "root", password: PLANTED.password });

@@ -8,7 +8,8 @@ import { toastError } from "./toast";
 
 /** What went wrong, in words for the user. `status` is the HTTP status, 0 when no answer came. */
 export interface Fault {
-  kind: "signed-out" | "too-many-requests" | "server" | "demo" | "unreachable" | "http" | "refused" | "bug";
+  /** `cancelled`: the call wanted a proof (lib/step-up) and its person did not give it. */
+  kind: "signed-out" | "cancelled" | "too-many-requests" | "server" | "demo" | "unreachable" | "http" | "refused" | "bug";
   status: number;
   message: string;
   requestId: string | null;
@@ -18,6 +19,7 @@ export interface Fault {
 export function faultOf(error: unknown): Fault {
   const { status, message, requestId, refused } = answerOf(error);
   const fault = (kind: Fault["kind"], text: string): Fault => ({ kind, status: status ?? 0, message: text, requestId });
+  if (appCodeOf(error) === "step_up_required") return fault("cancelled", message);
   if (status === null) return fault("bug", message);
   if (status === 0) return fault("unreachable", t`无法连接到服务器`);
   if (status === 401) return fault("signed-out", t`未登录或登录已过期，请重新登录！`);
@@ -37,6 +39,7 @@ export function faultOf(error: unknown): Fault {
 export function reportError(error: unknown, { quiet = false }: { quiet?: boolean } = {}): void {
   const fault = faultOf(error);
   if (fault.kind === "signed-out") return signOutExpired(fault);
+  if (fault.kind === "cancelled") return;
   const shownByPage = fault.kind === "refused" || fault.kind === "http" || fault.kind === "bug";
   if (quiet && shownByPage) return;
   if (fault.kind === "bug") console.error(error);
@@ -47,6 +50,11 @@ function signOutExpired(fault: Fault): void {
   clearUser();
   if (location.pathname === "/login") toastError(fault.message, { id: fault.kind });
   else navigate(loginPath(location, { expired: true }), { replace: true });
+}
+
+/** The code of the server's error, as in shared/errors; null when it did not name one. */
+export function appCodeOf(error: unknown): string | null {
+  return error instanceof TRPCClientError ? textOf(error.data, "app") : null;
 }
 
 interface Answer {

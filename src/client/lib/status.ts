@@ -16,12 +16,30 @@ export interface PublicStatus {
   server_address: string;
   /** False when the operator allows third-party sign-in only. */
   password_login: boolean;
+  /** False when nobody can make an account by name and password. */
+  password_register: boolean;
+  register_enabled: boolean;
+  /** Registration asks for an address and a mailed code. */
+  email_verification: boolean;
+  turnstile_check: boolean;
+  turnstile_site_key: string;
+  /** Ways to sign in elsewhere (shared/identity.ts). */
+  github_oauth: boolean;
+  linuxdo_oauth: boolean;
+  oidc_enabled: boolean;
+  wechat_login: boolean;
+  telegram_oauth: boolean;
+  /** The picture of the WeChat account's QR code. */
+  wechat_qrcode: string;
+  telegram_bot_name: string;
   quota_per_unit: number;
   display_in_currency: boolean;
   default_collapse_sidebar: boolean;
   enable_drawing: boolean;
   enable_task: boolean;
   enable_data_export: boolean;
+  /** Drawing jobs may call back; without it results arrive later. */
+  mj_notify_enabled: boolean;
   /** New tokens begin with the group "auto". */
   default_use_auto_group: boolean;
   chats: Record<string, string>[];

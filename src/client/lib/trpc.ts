@@ -2,6 +2,7 @@ import { httpBatchLink } from "@trpc/client";
 import { createTRPCReact, type CreateTRPCReact } from "@trpc/react-query";
 import type { AppRouter } from "../../server/router";
 import { CallError, callHeaders } from "./http";
+import { stepUpLink } from "./step-up";
 
 /** The console's door to the server: `trpc.<noun>.<verb>.useQuery(input)` and `.useMutation()`. */
 export const trpc: CreateTRPCReact<AppRouter, unknown> = createTRPCReact<AppRouter>();
@@ -21,6 +22,6 @@ export async function fetchJson(...request: Parameters<typeof fetch>): Promise<R
 /** The client behind `trpc`; calls made in one turn travel together. */
 export function createTrpcClient() {
   return trpc.createClient({
-    links: [httpBatchLink({ url: "/trpc", headers: callHeaders, maxURLLength: 4000, fetch: fetchJson })],
+    links: [stepUpLink, httpBatchLink({ url: "/trpc", headers: callHeaders, maxURLLength: 4000, fetch: fetchJson })],
   });
 }

@@ -13,7 +13,7 @@ import { usePhone } from "../lib/media";
 import { useHasRole, useUser } from "../lib/session";
 import { useStatus, useStatusLoaded } from "../lib/status";
 import { writeStored } from "../lib/storage";
-import { accessOf, findRoute, menuRoutes } from "../routes";
+import { accessOf, findRoute, menuRouteAt, menuRoutes } from "../routes";
 import { Skeleton } from "../ui/skeleton";
 import { Footer } from "./footer";
 import { ShortcutsSheet } from "./shortcuts-sheet";
@@ -122,7 +122,7 @@ function Main() {
   const main = useRef<HTMLElement>(null);
   const found = findRoute(path);
   const verdict = judge(accessOf(path), user, { pathname: path, search: search ? `?${search}` : "" });
-  const title = found ? i18n._(found.route.title) : t`页面不存在`;
+  const title = found ? i18n._((menuRouteAt(path, search) ?? found.route).title) : t`页面不存在`;
   const name = status.system_name || "Weir";
   const page = found?.route.path ?? path;
 

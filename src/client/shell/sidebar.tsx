@@ -1,11 +1,11 @@
 import { useLingui } from "@lingui/react/macro";
 import { PanelLeftClose, PanelLeftOpen } from "lucide-react";
-import { Link, useLocation } from "wouter";
+import { Link, useLocation, useSearch } from "wouter";
 import { cn } from "../lib/cn";
 import type { StoredUser } from "../lib/session";
 import { useStatus } from "../lib/status";
 import { readStored } from "../lib/storage";
-import { findRoute, menuRoutes, navGroups, type ConsoleRoute, type NavItem } from "../routes";
+import { menuRouteAt, menuRoutes, navGroups, type ConsoleRoute, type NavItem } from "../routes";
 import { IconButton } from "../ui/icon-button";
 import { Tooltip } from "../ui/tooltip";
 import { BalanceChip } from "./balance-chip";
@@ -34,7 +34,7 @@ export function Sidebar({ user, collapsed, onCollapse, onNavigate }: SidebarProp
   const [path] = useLocation();
   // The flags of the menu arrive with the status.
   useStatus();
-  const current = findRoute(path)?.route;
+  const current = menuRouteAt(path, useSearch());
   const items = menuRoutes(user.role);
 
   return (

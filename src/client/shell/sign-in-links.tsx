@@ -1,5 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { Link } from "wouter";
+import { useStatus } from "../lib/status";
 import { findRoute } from "../routes";
 import { Button } from "../ui/button";
 
@@ -8,9 +9,10 @@ export function loginExists(): boolean {
   return findRoute("/login") !== null;
 }
 
-/** Sign-in and registration, for strangers; each only when its page exists. */
+/** Sign-in and, while it is open, registration, for strangers. */
 export function SignInLinks() {
   const { t } = useLingui();
+  const register = useStatus().register_enabled !== false;
   return (
     <>
       {loginExists() ? (
@@ -18,7 +20,7 @@ export function SignInLinks() {
           <Link href="/login">{t`登录`}</Link>
         </Button>
       ) : null}
-      {findRoute("/register") ? (
+      {register ? (
         <Button asChild variant="primary" className="max-sm:hidden">
           <Link href="/register">{t`注册`}</Link>
         </Button>

@@ -55,7 +55,7 @@ describe("weir backup and weir restore", () => {
   async function booksOf(env: Env) {
     const db = await openDb({ url: env.databaseUrl });
     try {
-      await fold({ db, cluster: { instanceId: "a", bus: localBus(), lease: localLease(), counter: localCounter(Date.now) } });
+      await fold({ db, cluster: { instanceId: "a", bus: localBus(), lease: localLease(), counter: localCounter(Date.now) }, now: Date.now });
       const [row] = await db.q.select().from(db.t.users);
       const sessions = await db.q.select().from(db.t.sessions);
       return { findings: await Array.fromAsync(audit(db)), calls: row?.request_count ?? 0, sessions: sessions.length };

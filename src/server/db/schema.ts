@@ -46,6 +46,8 @@ export const makeTables = (k: Kit) => {
     (t) => [
       // sign-in by name
       k.uniqueIndex("users_username_uq").on(t.username),
+      // a name is taken in whatever case (D-84)
+      k.uniqueIndex("users_username_lower_uq").on(sql`lower(username)`),
       // sign-in and reset by e-mail ('' is not unique)
       k.uniqueIndex("users_email_uq").on(t.email).where(sql`email <> ''`),
       // scripts: Authorization: <system access token>
@@ -111,6 +113,8 @@ export const makeTables = (k: Kit) => {
       deny_ips: k.text().notNull().default(""),
       /** '' = the owner's group. */
       group: k.text().notNull().default(""),
+      /** Midjourney mode of calls whose path names none: "" (the vendor's), fast, relax, turbo (C-263). */
+      mj_mode: k.text().notNull().default(""),
       /** Limits a minute and concurrent calls; 0 = none. */
       rpm: k.int().notNull().default(0),
       tpm: k.int().notNull().default(0),
@@ -238,6 +242,12 @@ export const makeTables = (k: Kit) => {
       k.index("logs_model_ix").on(t.model_name, t.created_at),
       k.index("logs_token_ix").on(t.token_id, t.created_at),
       k.index("logs_upstream_ix").on(t.upstream_request_id).where(sql`upstream_request_id <> ''`),
+      // filter by a type; nearly every row is consumption, which the index on the time finds
+      k.index("logs_type_ix").on(t.type, t.created_at, t.id).where(sql`type <> 2`),
+      // filter by group
+      k.index("logs_group_ix").on(t.group, t.created_at),
+      // totals from roll-ups: rows that are only there, or only here
+      k.index("logs_apart_ix").on(t.created_at).where(sql`folded = 2 or not visible`),
       // the fold: what has not been taken in yet
       k.index("logs_unfolded_ix").on(t.id).where(sql`folded = 0`),
     ],
@@ -326,6 +336,28 @@ export const makeTables = (k: Kit) => {
       // health bars of a channel
       k.index("usage_hourly_channel_ix").on(t.channel, t.hour),
     ],
+  );
+
+  /**
+   * The same sums by one thing at a time, for questions about everybody: a tenth of the rows and less. Of hours that are over;
+   * how far they reach stands in `meta` (features/log/sums.ts).
+   */
+  const usage_sums = k.table(
+    "usage_sums",
+    {
+      /** shared/dashboard.ts: model, user, channel, token, group */
+      dimension: k.text().notNull(),
+      /** Epoch seconds, start of the hour. */
+      hour: k.int().notNull(),
+      /** The model or group, or the id as text. */
+      item: k.text().notNull(),
+      count: k.int().notNull(),
+      error_count: k.int().notNull(),
+      quota: k.int().notNull(),
+      /** Prompt and completion. */
+      tokens: k.int().notNull(),
+    },
+    (t) => [k.primaryKey({ columns: [t.dimension, t.hour, t.item] })],
   );
 
   /** Bumped by every change that other instances cache; compared after a lost notification. */
@@ -773,7 +805,7 @@ export const makeTables = (k: Kit) => {
   );
 
   return {
-    users, sessions, tokens, channels, channel_keys, options, logs, log_bodies, holds, instances, credits, usage_hourly, versions,
+    users, sessions, tokens, channels, channel_keys, options, logs, log_bodies, holds, instances, credits, usage_hourly, usage_sums, versions,
     leases, meta, stored_objects, budget_spend, redemptions, orders, payment_callbacks, dividends, withdrawals, notices, identities,
     codes, totps, passkeys, audit_log, push_subscriptions, tasks,
   };

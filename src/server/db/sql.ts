@@ -41,6 +41,15 @@ export function jsonMember(db: Pick<Db, "engine">, column: AnyColumn, name: stri
   return sql<string>`case when instr(${column}, ${before}) = 0 then '' else substr(${rest}, 1, instr(${rest}, '"') - 1) end`;
 }
 
+/** `column` where SQLite is not to use its index: another one is known to be better. Postgres counts for itself. */
+export const aside = (db: Pick<Db, "engine">, column: AnyColumn): SQL => (db.engine === "sqlite" ? sql`+${column}` : sql`${column}`);
+
+/**
+ * A comparison that SQLite is to find by its index. Its statistics know how many rows a value has on the average, not that most
+ * rows have the same one; so it would rather walk the table in order, in vain where the value is rare.
+ */
+export const byIndex = (db: Pick<Db, "engine">, comparison: SQL): SQL => (db.engine === "sqlite" ? sql`likelihood(${comparison}, 0.0001)` : comparison);
+
 /** sum() that is a number, 0 over no rows. */
 export const total = (column: AnyColumn | SQL): SQL<number> =>
   sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number);

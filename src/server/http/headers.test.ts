@@ -3,7 +3,7 @@ import { policyOrigin } from "../../shared/content";
 import { consoleHeaders, frameOrigins } from "./headers";
 
 const directives = (headers: Record<string, string>) => (headers["content-security-policy"] ?? "").split("; ");
-const policy = (frames: readonly string[] = []) => consoleHeaders(frames)["content-security-policy"] ?? "";
+const policy = (frames: readonly string[] = []) => consoleHeaders({ frames })["content-security-policy"] ?? "";
 
 test("nothing may be framed unless the operator's text is an address", () => {
   for (const text of ["", "# About", "see https://example.com", "https://example.com and more", "http://example.com", "javascript:alert(1)"]) {
@@ -25,6 +25,10 @@ test("no address can add a directive to the policy or carry a password into the 
   expect(frameOrigins(["https://user:secret@example.com/"])).toEqual([]);
 });
 
+test("sounds and films come from this server alone", () => {
+  expect(directives(consoleHeaders())).toContain("media-src 'self'");
+});
+
 test("chat links open exactly their own origins, and a program's link opens none", () => {
   const chats: Record<string, string>[] = [{ Web: "https://chat.example/#/?k={key}&a={address}" }, { Desk: "cherrystudio://x?k={key}" }, { Local: "http://127.0.0.1:8080/" }];
   expect(frameOrigins(["https://about.example/"], chats)).toEqual(["https://about.example", "https://chat.example", "http://127.0.0.1:8080"]);
@@ -32,9 +36,14 @@ test("chat links open exactly their own origins, and a program's link opens none
 
 test("a form may be posted to this server and to exactly the origins that are named", () => {
   expect(directives(consoleHeaders())).toContain("form-action 'self'");
-  expect(directives(consoleHeaders([], ["https://pay.example:8443"]))).toContain("form-action 'self' https://pay.example:8443");
+  expect(directives(consoleHeaders({ forms: ["https://pay.example:8443"] }))).toContain("form-action 'self' https://pay.example:8443");
   for (const odd of ["https://pay.example;script-src*", "https://*.example", "javascript:alert(1)", "ftp://pay.example", "", "pay.example", "https://it's.example"]) {
     expect([odd, policyOrigin(odd)]).toEqual([odd, undefined]);
   }
   expect(policyOrigin(" https://Pay.Example:443/a?b;c ")).toBe("https://pay.example");
+});
+
+test("scripts of elsewhere may run only from the origins that are named", () => {
+  expect(directives(consoleHeaders())).toContain("script-src 'self'");
+  expect(directives(consoleHeaders({ scripts: ["https://challenges.cloudflare.com"] }))).toContain("script-src 'self' https://challenges.cloudflare.com");
 });

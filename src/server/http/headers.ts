@@ -10,17 +10,21 @@ export function frameOrigins(texts: readonly string[], chats: readonly Readonly<
 }
 
 /**
- * `frames` are origins that may be framed, `forms` those that a form may be posted to (the payment gateway). They hold for every page of the console, not for the framing ones alone: going from page to page
+ * `frames` are origins that may be framed, `forms` those that a form may be posted to (the payment gateway), `scripts` those
+ * that a script may come from (the bot check, while it is on). They hold for every page of the console, not for the framing ones alone: going from page to page
  * does not ask the server again, so the policy of the first page is in force on all of them.
  */
-export function consoleHeaders(frames: readonly string[] = [], forms: readonly string[] = []): Record<string, string> {
+export function consoleHeaders(
+  { frames = [], forms = [], scripts = [] }: Partial<Record<"frames" | "forms" | "scripts", readonly string[]>> = {},
+): Record<string, string> {
   return {
     "content-security-policy": [
       "default-src 'none'",
-      "script-src 'self'",
+      ["script-src 'self'", ...scripts].join(" "),
       // Radix and sonner position with inline styles; no style can run a script.
       "style-src 'self' 'unsafe-inline'",
       "img-src 'self' data: https:",
+      "media-src 'self'",
       "font-src 'self'",
       "connect-src 'self'",
       ...(frames.length ? [`frame-src ${frames.join(" ")}`] : []),

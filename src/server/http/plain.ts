@@ -2,6 +2,7 @@
  * Doors whose answer is no envelope: files, streams of events, calls with a shape of their own. What fails is said as an
  * envelope all the same. Mounted by app.ts like the REST routes: both spellings of the slash, one limit, one context.
  */
+import { errors } from "../../shared/errors";
 import type { Ctx } from "../context";
 import { envelopeOf, toAppError } from "./fail";
 
@@ -10,6 +11,8 @@ export interface PlainDoor {
   line: `GET /api/${string}`;
   /** Programs of other sites may call it: it takes a relay key, no cookie. */
   cors?: boolean;
+  /** Pages show what it answers (img, audio, video), and a browser then sends no header: the session's cookie is enough. */
+  shown?: boolean;
   answer(ctx: Ctx, request: Request): Promise<Response>;
 }
 
@@ -22,7 +25,8 @@ export async function answerPlain(door: PlainDoor, ctx: Ctx, request: Request): 
     const error = toAppError(thrown);
     if (error.code === "internal") ctx.log.error({ request_id: ctx.request_id, err: error.cause }, "unexpected error");
     const { status, body } = envelopeOf(error, ctx.lang, ctx.request_id);
-    response = Response.json(body, { status, headers: { "cache-control": "no-store" } });
+    // To a browser that shows it, a 200 would be a broken picture rather than none.
+    response = Response.json(body, { status: door.shown ? errors[error.code].status : status, headers: { "cache-control": "no-store" } });
   }
   if (door.cors) response.headers.set("access-control-allow-origin", "*");
   return response;

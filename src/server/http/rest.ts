@@ -81,6 +81,10 @@ export async function answerRest(
     const url = new URL(request.url);
     const input = buildInput(route.input, { path: params, query: url.searchParams, body: await readJson(request) });
     const result = await callProcedure(createCaller(ctx) as Caller, route.procedure, input);
+    if (route.meta.answer === "redirect") {
+      const { location } = result as { location: string };
+      return new Response(null, { status: 302, headers: { location, "cache-control": "no-store" } });
+    }
     return Response.json(successOf(route.meta.answer, result), { headers: JSON_HEADERS });
   } catch (thrown) {
     const error = toAppError(thrown);

@@ -15,6 +15,7 @@ const SEEN_EVERY = 60;
 
 export interface Presented {
   cookie: string | undefined;
+  browser_cookie: string | undefined;
   authorization: string | undefined;
   /** New-Api-User, any case. */
   user_header: string | undefined;
@@ -30,18 +31,22 @@ export function readCookie(header: string | null, name: string): string | undefi
 
 export const presentedBy = (headers: Headers): Presented => ({
   cookie: readCookie(headers.get("cookie"), SESSION_COOKIE),
+  browser_cookie: readCookie(headers.get("cookie"), BROWSER_COOKIE),
   authorization: headers.get("authorization") ?? undefined,
   user_header: headers.get("new-api-user") ?? undefined,
 });
 
 /** A random session token has 43 characters; anything else is not looked up. */
 const SESSION_TOKEN = /^[A-Za-z0-9]{43}$/;
+export const isSessionToken = (text: string): boolean => SESSION_TOKEN.test(text);
 
-export async function resolveActor(services: Services, presented: Presented): Promise<Actor> {
+/** `shown`: a cookie counts without the user-id header. For doors that only show something: other sites' pages send no cookie along. */
+export async function resolveActor(services: Services, presented: Presented, shown = false): Promise<Actor> {
   if (presented.cookie !== undefined && SESSION_TOKEN.test(presented.cookie)) {
     const actor = await bySession(services, presented.cookie);
     if (actor) {
-      if (presented.user_header !== String(actor.id)) return { kind: "guest", problem: "user_header_mismatch" };
+      const unnamed = shown && presented.user_header === undefined;
+      if (!unnamed && presented.user_header !== String(actor.id)) return { kind: "guest", problem: "user_header_mismatch" };
       return actor;
     }
   }
@@ -62,6 +67,7 @@ async function bySession(services: Services, token: string): Promise<Extract<Act
   const [row] = await q
     .select({
       session_id: t.sessions.id, last_seen_at: t.sessions.last_seen_at, expires_at: t.sessions.expires_at,
+      verified_at: t.sessions.verified_at,
       id: t.users.id, username: t.users.username, role: t.users.role, group: t.users.group, status: t.users.status,
     })
     .from(t.sessions)
@@ -72,7 +78,7 @@ async function bySession(services: Services, token: string): Promise<Extract<Act
   if (time - row.last_seen_at > SEEN_EVERY) {
     await q.update(t.sessions).set({ last_seen_at: time }).where(eq(t.sessions.id, row.session_id));
   }
-  return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "session", session_id: row.session_id };
+  return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "session", session_id: row.session_id, verified_at: row.verified_at };
 }
 
 async function byAccessToken(services: Services, token: string): Promise<Actor | undefined> {
@@ -83,12 +89,17 @@ async function byAccessToken(services: Services, token: string): Promise<Actor |
     .where(and(eq(t.users.access_token_hash, services.secrets.hash("access-token", token)), isNull(t.users.deleted_at)));
   if (!row) return undefined;
   if (row.status !== USER_STATUS.active) return { kind: "guest", problem: "user_banned" };
-  return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "access_token", session_id: 0 };
+  return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "access_token", session_id: 0, verified_at: 0 };
 }
 
-/** SameSite=Lax because the Telegram widget navigates from another site; the user-id header guards the rest (D-38). */
-const cookieLine = (value: string, maxAge: number, secure: boolean): string =>
-  `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+/** SameSite=Lax because people come back from a provider's page by navigation; the user-id header guards the rest (D-38). */
+const line = (name: string, value: string, maxAge: number, secure: boolean): string =>
+  `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+const cookieLine = (value: string, maxAge: number, secure: boolean): string => line(SESSION_COOKIE, value, maxAge, secure);
+
+/** What tells one browser from another while somebody signs in (features/auth/tickets.ts); it opens nothing by itself. */
+export const BROWSER_COOKIE = "sign_in_browser";
+export const browserCookieLine = (value: string, maxAge: number, secure: boolean): string => line(BROWSER_COOKIE, value, maxAge, secure);
 
 interface SessionCtx extends Services {
   ip: string;
@@ -97,8 +108,11 @@ interface SessionCtx extends Services {
   setCookie(line: string): void;
 }
 
-/** Opens a session for a user and sets the cookie. The row holds only a hash of what the cookie carries. */
-export async function openSession(ctx: SessionCtx, userId: number): Promise<void> {
+/**
+ * Opens a session for a user who has just proved himself and sets the cookie. The row holds only a hash of what the cookie
+ * carries. `human`: he has passed the bot check.
+ */
+export async function openSession(ctx: SessionCtx, userId: number, { human = false }: { human?: boolean } = {}): Promise<void> {
   const token = randomText(43);
   const time = seconds(ctx);
   await ctx.db.q.insert(ctx.db.t.sessions).values({
@@ -107,6 +121,8 @@ export async function openSession(ctx: SessionCtx, userId: number): Promise<void
     created_at: time,
     last_seen_at: time,
     expires_at: time + SESSION_SECONDS,
+    verified_at: time,
+    turnstile_at: human ? time : 0,
     ip: ctx.ip,
     user_agent: ctx.user_agent.slice(0, 300),
   });

@@ -12,7 +12,9 @@ export type AnswerShape =
   /** result's keys stand beside success and message, and may override them (channel test: `time`). */
   | "top"
   /** As "top", and message is the word "success" or "error"; an error's text stands in `data` (amount and pay, C-491). */
-  | "spoken";
+  | "spoken"
+  /** 302 to the result's `location`, for doors that a browser is led through. */
+  | "redirect";
 
 export interface DoorMeta {
   /** `METHOD /api/path/{param}`; several spellings are possible. Both slash forms are served. */

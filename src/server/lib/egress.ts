@@ -9,7 +9,8 @@ import { isPublicAddress } from "./addresses";
 export interface EgressOptions {
   method?: "GET" | "POST";
   headers?: Record<string, string>;
-  body?: string;
+  /** Bytes never go through a worker, which takes text alone. */
+  body?: string | Uint8Array<ArrayBuffer>;
   /** Lets private and local addresses pass (WEIR_ALLOW_PRIVATE_FETCH). */
   allowPrivate: boolean;
   /** Milliseconds for everything, redirects included. */
@@ -82,11 +83,22 @@ export async function readLimited(response: Response, limit: number): Promise<st
  * fetch or DNS throw when the host cannot be reached or time is up.
  */
 export async function egressFetch(address: string, options: EgressOptions): Promise<EgressResponse> {
-  const { maxRedirects = 3, maxBytes = EGRESS_MAX_BYTES, timeoutMs = EGRESS_TIMEOUT_MS } = options;
+  const { maxBytes = EGRESS_MAX_BYTES, timeoutMs = EGRESS_TIMEOUT_MS } = options;
   const deadline = AbortSignal.timeout(timeoutMs);
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+  const response = await egressOpen(address, { ...options, signal });
+  return { status: response.status, headers: response.headers, text: await readLimited(response, maxBytes) };
+}
+
+/**
+ * Opens `address` and leaves its body to be read: a file that flows through. Its size and its time are the caller's business
+ * (`maxBytes` and `timeoutMs` do not count). Throws what egressFetch throws.
+ */
+export async function egressOpen(address: string, options: Omit<EgressOptions, "maxBytes" | "timeoutMs" | "signal"> & { signal: AbortSignal }): Promise<Response> {
+  const { maxRedirects = 3, signal } = options;
   let url = parse(address);
-  if (options.worker) return fetchByWorker(options.worker, url, options, signal, maxBytes);
+  const { worker, body } = options;
+  if (worker && !(body instanceof Uint8Array)) return openByWorker(worker, url, { ...options, body }, signal);
   let headers = options.headers ?? {};
   for (let hop = 0; ; hop++) {
     const target = new URL(url);
@@ -104,7 +116,7 @@ export async function egressFetch(address: string, options: EgressOptions): Prom
     } as BunFetchRequestInit);
     const location = response.headers.get("location");
     if (response.status < 300 || response.status >= 400 || !location) {
-      return { status: response.status, headers: response.headers, text: await readLimited(response, maxBytes) };
+      return response;
     }
     await response.body?.cancel();
     // A body is never sent twice: the second receiver is not the one it was meant for.
@@ -120,19 +132,18 @@ export async function egressFetch(address: string, options: EgressOptions): Prom
  * Asks the worker, whose address root has typed. What is known here to be private is refused here as well; a name that only
  * the worker can resolve is its business, and so are redirects.
  */
-async function fetchByWorker(worker: EgressWorker, url: URL, options: EgressOptions, signal: AbortSignal, maxBytes: number): Promise<EgressResponse> {
+async function openByWorker(worker: EgressWorker, url: URL, options: EgressOptions & { body: string | undefined }, signal: AbortSignal): Promise<Response> {
   const { resolve = addressesOf } = options;
   // A name without an address is the worker's to find; the check wants one, so a public one stands in.
   await checkedAddress(url, { ...options, resolve: async (host) => [...(await resolve(host).catch(() => [])), UNKNOWN] });
   const { method = "GET", headers = {}, body = "" } = options;
-  const response = await fetch(worker.url, {
+  return fetch(worker.url, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ url: url.href, key: worker.key, method, headers, body }),
     redirect: "manual",
     signal,
   });
-  return { status: response.status, headers: response.headers, text: await readLimited(response, maxBytes) };
 }
 
 /** A public address that nothing is sent to. */

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { CERTIFICATE, type MailServer, type MailServerOptions, startMailServer } from "../../../tests/kit/mail-server";
 import { AppError } from "../../shared/errors";
-import { createMailer, isMailbox, type Mail, type MailSettings } from "./mail";
+import { isMailbox } from "../../shared/mailbox";
+import { createMailer, type Mail, type MailSettings } from "./mail";
 
 const MAIL: Mail = { to: "ada@example.com", subject: "Wenig übrig: 余额不足", text: "Guten Tag, 您好" };
 

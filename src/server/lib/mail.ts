@@ -1,6 +1,7 @@
 /** Mail over SMTP: STARTTLS by default, implicit TLS on port 465 or when asked for. One connection per mail. */
 import nodemailer from "nodemailer";
 import { AppError, fail } from "../../shared/errors";
+import { isMailbox } from "../../shared/mailbox";
 
 export interface Mail {
   /** One address, without a name. */
@@ -38,10 +39,6 @@ const IMPLICIT_TLS_PORT = 465;
 const CONNECT_MS = 10_000;
 /** Without a word from the server. */
 const SILENCE_MS = 30_000;
-
-/** One mailbox: what would be read as a list, a name, a group or a second header is none. */
-const MAILBOX = /^[^\s@,;:<>()[\]"\\\p{Cc}]{1,64}@[^\s@,;:<>()[\]"\\\p{Cc}]{1,255}$/u;
-export const isMailbox = (address: string): boolean => MAILBOX.test(address);
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
 

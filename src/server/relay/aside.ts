@@ -1,4 +1,4 @@
-/** Calls beside those of the models: counts, stored answers, files, batches. Free, and without a row in the log. */
+/** Calls beside those of the models: counts, stored answers, files, batches, jobs. Free, and without a row in the log, but for a job's submit. */
 import type { Lang } from "../../shared/text";
 import type { Engine } from "./call";
 import type { CallerDialect } from "./dialects/dialect";
@@ -16,15 +16,17 @@ export interface Visit {
   door: Door;
   dialect: CallerDialect;
   lang: Lang;
+  ip: string;
+  path: string;
   request_id: string;
 }
 
 /** Answers it. Throws an AppError for what the caller gets, Failed for what an upstream refused. */
 export type Aside = (visit: Visit) => Promise<Response>;
 
-/** The same within the caller's limits. */
-export async function answerAside(answer: Aside, visit: Visit): Promise<Response> {
-  const admission = visit.engine.seams.limits.admit(visit.caller, { model: "", tokens: 0, units: 0 });
+/** The same within the caller's limits. `billed`: it submits a job, which is counted and limited as the call that it is. */
+export async function answerAside({ answer, billed }: { answer: Aside; billed?: boolean }, visit: Visit): Promise<Response> {
+  const admission = billed ? undefined : visit.engine.seams.limits.admit(visit.caller, { model: "", tokens: 0, units: 0 });
   const entered = admission && enter(await admission, visit.door);
   try {
     return await answer(visit);

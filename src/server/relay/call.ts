@@ -101,6 +101,8 @@ export interface Call {
   sticky_key?: string;
   /** What it continues, and where its answer is kept. */
   thread?: Thread;
+  /** The job that it submits. */
+  task_id?: string;
   /** What it may use, for limits; CallMoney says it. */
   need: Need;
   /** What a limited caller took by this call. */

@@ -13,8 +13,8 @@ export const offeredProtocols = ({ headers }: Request): string[] =>
   (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
 
 /**
- * The presented key: Authorization (with or without Bearer), x-api-key, api-key, x-goog-api-key, a WebSocket sub-protocol or
- * ?key=. Undefined when there is none. What the key's own spellings are is the authenticator's business.
+ * The presented key: Authorization (with or without Bearer), x-api-key, api-key, x-goog-api-key, mj-api-secret, a WebSocket
+ * sub-protocol or ?key=. Undefined when there is none. What the key's own spellings are is the authenticator's business.
  */
 export function presentedKey(request: Request): string | undefined {
   const { headers } = request;
@@ -23,7 +23,7 @@ export function presentedKey(request: Request): string | undefined {
     const key = authorization.startsWith("Bearer ") ? authorization.slice(7) : authorization.replace(/^bearer\s+/i, "");
     if (key.trim() !== "") return key.trim();
   }
-  const other = headers.get("x-api-key") ?? headers.get("api-key") ?? headers.get("x-goog-api-key");
+  const other = headers.get("x-api-key") ?? headers.get("api-key") ?? headers.get("x-goog-api-key") ?? headers.get("mj-api-secret");
   if (other) return other.trim();
   if (headers.has("sec-websocket-protocol")) {
     const protocol = offeredProtocols(request).find((name) => name.startsWith(KEY_PROTOCOL));
@@ -102,6 +102,12 @@ export class Door {
     if (contentType.startsWith("text/event-stream")) headers["cache-control"] = "no-cache";
     if (this.limits) Object.assign(headers, this.limits);
     return new Response(this.tap ? this.tap.take(body, contentType) : body, { headers });
+  }
+
+  /** A file that is passed through, whole or in part; `contentType` is one that the relay has chosen. */
+  file(body: ReadableStream<Uint8Array> | null, contentType: string, status: number, more: Record<string, string>): Response {
+    const headers = { ...answerHeaders(contentType, this.requestId, this.origin), "x-content-type-options": "nosniff", ...more, ...this.limits };
+    return new Response(body, { status, headers });
   }
 
   /** A streamed answer. */

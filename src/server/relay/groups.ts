@@ -33,10 +33,13 @@ export function priceFor(
 export function serveIn(call: Call, channel: PoolChannel, group: string | undefined): void {
   const moved = group !== undefined && group !== call.caller.group;
   if (moved) call.caller = { ...call.caller, group };
-  const { engine, caller, request } = call;
-  const name = billedAs(channel, request.model);
-  if (!moved && name === call.price.model) return;
-  const priced = (model: string): CompiledPrice | undefined => engine.seams.price(model, caller.group, caller.user_group);
-  const listed = priced(name) ?? priced(request.model);
-  if (listed) call.price = request.terms?.priced?.(listed) ?? listed;
+  if (!moved && billedAs(channel, call.request.model) === call.price.model) return;
+  const listed = listedAt(call, channel);
+  if (listed) call.price = call.request.terms?.priced?.(listed) ?? listed;
+}
+
+/** The listed price of a call at this channel, in the group that serves. */
+export function listedAt({ engine, caller, request: { model } }: Call, channel: PoolChannel): CompiledPrice | undefined {
+  const priced = (name: string): CompiledPrice | undefined => engine.seams.price(name, caller.group, caller.user_group);
+  return priced(billedAs(channel, model)) ?? priced(model);
 }

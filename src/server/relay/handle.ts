@@ -20,7 +20,7 @@ import { receive } from "./operations/direct";
 import type { Form } from "./operations/form";
 import { answerLookup } from "./operations/lookups";
 import type { Operation } from "./operations/operation";
-import { patienceOf } from "./patience";
+import { leave } from "./patience";
 import { reachable } from "./probe";
 import { Tokens } from "./providers/tokens";
 import { endSessions } from "./realtime/drain";
@@ -34,6 +34,7 @@ import { screened } from "./sensitive";
 import type { Bytes } from "./sse";
 import { stickyKey } from "./sticky";
 import { Thread } from "./stored/thread";
+import { taskDesk, type TaskDesk } from "./tasks/desk";
 import { traceOf, unwatched } from "./watch";
 
 export interface Relay {
@@ -44,6 +45,7 @@ export interface Relay {
   handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;
   /** The same for a door of our own that knows its caller without a key. Its answers are for our own pages alone. */
   handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
+  readonly tasks: TaskDesk;
   /** Ends the realtime sessions: what runs has `graceMs` to end by itself. Resolves when everything is charged. */
   stop(graceMs: number): Promise<void>;
   readonly stats: Readonly<RelayStats>;
@@ -63,6 +65,7 @@ export function createRelay(seams: Seams, { random, ...deps }: { log: Logger; ra
     stats,
     handle: (request, ip, requestId, upgrade) => handle(engine, request, ip, requestId, { upgrade }),
     handleAs: (admit, request, ip, requestId) => handle(engine, request, ip, requestId, { admit }),
+    tasks: taskDesk(engine),
     stop: (graceMs) => endSessions(engine, graceMs),
   };
 }
@@ -83,9 +86,9 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
   const dialect = route?.dialect ?? fallbackDialect;
   try {
     if (!route) fail("not_found", { method: request.method, path });
+    if (route.operation === "open") return await route.answer({ engine, request, door });
     const { caller, body } = await callerOf(engine, request, ip, lang, admit);
-    if (route.operation === "unserved") fail("api_not_implemented", { method: request.method, path });
-    if (route.operation === "aside") return await answerAside(route.answer, { engine, caller, request, door, dialect, lang, request_id: requestId });
+    if (route.operation === "aside") return await answerAside(route, { engine, caller, request: body ? new Request(request, { body }) : request, door, dialect, lang, ip, path, request_id: requestId });
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
     const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, api_version: askedVersion(request), ...traceOf(engine, request) };
     if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
@@ -171,12 +174,4 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
   } finally {
     engine.stats.open_calls--;
   }
-}
-
-/** The caller has gone: the upstream gets a little time to say what it used. */
-function leave(call: Call): void {
-  if (call.left || call.over) return;
-  call.left = true;
-  call.alarm.total(patienceOf(call.engine.seams.option, call.channel).drainMs, true);
-  call.onLeave?.();
 }

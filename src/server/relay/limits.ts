@@ -38,6 +38,8 @@ export interface Admission {
   /** The tightest limit on requests, and the one on tokens; absent where there is none. */
   requests?: LimitState;
   tokens?: LimitState;
+  /** Names of the budgets that its units were taken from; absent without budgets. What is refunded later goes back to them. */
+  budgets?: readonly string[];
   /** The call will cost so many units more; false when a budget does not cover them. Absent without budgets. */
   more?(units: number): Promise<boolean>;
   /** The call is over; only the first call counts. Resolves when a budget is corrected, undefined when there is none. Never rejects. */
@@ -71,6 +73,9 @@ export function leavePlaces({ admission, room }: Places, used: Used): Promise<un
   const ends = [admission?.end(used), room?.end(used)].filter((end) => end !== undefined);
   return ends.length > 0 ? Promise.all(ends) : undefined;
 }
+
+/** The budgets that count a call. */
+export const budgetsOf = ({ admission, room }: Places): string[] => [...(admission?.budgets ?? []), ...(room?.budgets ?? [])];
 
 /** A running call costs more; false when a budget does not cover it. */
 export async function askBudgets({ admission, room }: Places, units: number): Promise<boolean> {

@@ -1,4 +1,5 @@
 /** How long a call waits for a channel, and what becomes of it when the caller leaves: the channel's own words, else the options'. */
+import type { Call } from "./call";
 import type { PoolChannel, RelayOptions } from "./seams";
 
 /** How long an upstream is drained for its usage after the caller has left. */
@@ -28,4 +29,12 @@ export function patienceOf(option: RelayOptions, channel: PoolChannel | undefine
     pingMs: ms(ping_interval, option.pingAfterMs),
     drainMs: on_disconnect === "cut" ? 0 : DRAIN_MS,
   };
+}
+
+/** The caller has gone: the upstream gets a little time to say what it used. */
+export function leave(call: Call): void {
+  if (call.left || call.over) return;
+  call.left = true;
+  call.alarm.total(patienceOf(call.engine.seams.option, call.channel).drainMs, true);
+  call.onLeave?.();
 }

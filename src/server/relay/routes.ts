@@ -21,13 +21,17 @@ import { isUnserved, unservedRoutes } from "./operations/unserved";
 import { cancelBatch, createBatch, listBatches, retrieveBatch } from "./stored/batches";
 import { createFile, fileContent, listFiles, removeFile, retrieveFile } from "./stored/files";
 import { cancel, listInput, refuseUpgrade, remove, retrieve } from "./stored/responses";
+import { doorFinder, type OpenAnswer } from "./tasks/door";
+import { taskDoors } from "./tasks/doors";
 
 export type Route =
   | { dialect: CallerDialect; operation: Operation }
   | { dialect: CallerDialect; operation: "models" | "subscription" | "usage" | "unserved" | "realtime" }
   | { dialect: CallerDialect; operation: "model"; model: string }
   /** A call beside those of the models; `name` is for documents. */
-  | { dialect: CallerDialect; operation: "aside"; name: string; answer: Aside };
+  | { dialect: CallerDialect; operation: "aside"; name: string; answer: Aside; billed?: boolean }
+  /** A link that is its own permission: nobody is asked for a key. */
+  | { dialect: CallerDialect; operation: "open"; name: string; answer: OpenAnswer };
 
 const anthropic = callerDialect(anthropicDialect, "ping");
 const openaiResponses = callerDialect(responsesDialect);
@@ -81,6 +85,17 @@ const named: readonly [method: string, before: string, after: string, dialect: C
   ["POST", "/v1/batches/", "/cancel", openaiChat, "batches", cancelBatch],
 ];
 
+const findDoor = doorFinder(taskDoors);
+
+function taskRoute(method: string, path: string): Route | undefined {
+  const { door, params } = findDoor(method, path) ?? {};
+  if (!door || !params) return undefined;
+  const { dialect, name } = door;
+  return door.open
+    ? { dialect, operation: "open", name, answer: door.open(params) }
+    : { dialect, operation: "aside", name, answer: door.answer(params), billed: door.submits === true };
+}
+
 function findNamed(method: string, path: string): Route | undefined {
   for (const [itsMethod, before, after, dialect, name, answer] of named) {
     if (method !== itsMethod || !path.startsWith(before) || !path.endsWith(after)) continue;
@@ -113,7 +128,7 @@ export function pathOf(url: string): string {
 
 /** undefined: no such route. */
 export function findRoute(method: string, path: string): Route | undefined {
-  const known = relayRoutes[`${method} ${path}`] ?? findNamed(method, path);
+  const known = relayRoutes[`${method} ${path}`] ?? findNamed(method, path) ?? taskRoute(method, path);
   if (known) return known;
   const model = method === "GET" ? MODEL_PREFIX.exec(path)?.[1] : undefined;
   if (model !== undefined) return { dialect: openaiChat, operation: "model", model: decode(model) };
@@ -129,6 +144,9 @@ export function findRoute(method: string, path: string): Route | undefined {
   return isUnserved(method, path) ? { dialect: openaiChat, operation: "unserved" } : undefined;
 }
 
+/** Whether a POST to the path makes a job. */
+export const submitsJob = (path: string): boolean => findDoor("POST", path)?.door.submits === true;
+
 /** The dialect that an unknown path is answered in. */
 export const fallbackDialect: CallerDialect = openaiChat;
 
@@ -142,10 +160,11 @@ function bodiesOf({ direct }: Operation): string[] {
 export const listedRoutes: readonly { method: string; path: string; operation: string; bodies?: readonly string[] }[] = [
   ...Object.entries(relayRoutes).map(([line, route]) => {
     const [method = "", path = ""] = line.split(" ");
-    const operation = route.operation === "aside" ? route.name : route.operation;
+    const operation = route.operation === "aside" || route.operation === "open" ? route.name : route.operation;
     return typeof operation === "string" ? { method, path, operation } : { method, path, operation: operation.key, bodies: bodiesOf(operation) };
   }),
   ...named.map(([method, before, after, , operation]) => ({ method, path: `${before}{id}${after}`, operation })),
+  ...taskDoors.map(({ method, path, name }) => ({ method, path, operation: name })),
   { method: "GET", path: "/v1/models/{model}", operation: "model" },
   { method: "GET", path: "/v1beta/models/{model}", operation: "model" },
   { method: "POST", path: "/v1/engines/{model}/embeddings", operation: "embeddings", bodies: ["application/json"] },

@@ -21,6 +21,8 @@ export interface Destination {
   model: string;
   /** Its input in tokens, as far as it can be told from its size. */
   input?: number;
+  /** Whether a channel can do it, for what is no call of an ordinary provider: a job. */
+  supports?(channel: PoolChannel): boolean;
 }
 
 export interface Routing {
@@ -93,9 +95,8 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
     cooling,
     sticky: new Sticky(now),
     keys: new KeyTurns(random),
-    select: ({ caller, operation, model, input }) => {
+    select: ({ caller, operation, model, input, supports = (channel) => urlOf(channel, operation, model) !== undefined }) => {
       const { candidates, stages } = candidatesOf(pool, caller, model);
-      const supports = (channel: PoolChannel): boolean => urlOf(channel, operation, model) !== undefined;
       const selection = new Selection({ candidates, model, input, cooling, supports, random, stages });
       if (selection.left === 0) fail(selection.tooLong ? "input_too_long" : "operation_unsupported", { group: caller.group, model });
       return selection;

@@ -4,6 +4,7 @@ import { type BillLine, type CompiledPrice, priceFacts } from "../../shared/pric
 import type { Text } from "../../shared/text";
 import type { CallLog } from "../features/wallet/ledger";
 import type { Call } from "./call";
+import { budgetsOf } from "./limits";
 import type { Usage } from "./events";
 import { cleanText } from "./failures";
 import type { Caller } from "./seams";
@@ -109,15 +110,18 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
     other.upstream_model_name = call.upstream_model;
   }
   if (channel?.setting.bill_by === "upstream" && call.price.model !== request.model) other.billed_model = call.price.model;
+  if (call.task_id !== undefined) other.task_id = call.task_id;
   if (outcome.estimated) other.estimated = true;
   if (outcome.waived) other.waived = true;
   if (call.warnings.length > 0) {
     other.warnings = call.warnings.slice(0, MOST_WARNINGS).map(({ code, detail }) => `${code}: ${cleanText(detail)}`);
   }
+  const budgets = budgetsOf(call);
   other.admin_info = {
     use_channel: call.attempts.map((attempt) => String(attempt.channel)),
     attempts: call.attempts,
     selection: call.explain(),
+    ...(budgets.length > 0 && { budgets }),
   };
   return {
     request_id: call.request_id,

@@ -7,14 +7,17 @@ import type { ChannelSetting } from "../../shared/channel-setting";
 import type { ChannelType } from "../../shared/channel-types";
 import type { HeaderRules } from "../../shared/header-override";
 import type { LimitSet } from "../../shared/limits";
+import type { MjMode } from "../../shared/midjourney";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
 import type { ChannelTrouble } from "../features/channel/auto-status";
 import type { WordList } from "../features/option/word-list";
 import type { CallLedger, CallLog } from "../features/wallet/ledger";
 import type { KeepContent } from "./content";
+import type { JsonObject } from "./json";
 import type { Limits } from "./limits";
 import type { Shelf } from "./stored/shelf";
+import type { TaskBook } from "./tasks/task";
 import type { VendorRules } from "./providers/vendor-rules";
 
 /** Who calls, after authentication. */
@@ -40,6 +43,8 @@ export interface Caller {
   concurrency: number;
   budget_day?: number;
   budget_month?: number;
+  /** How fast the token's drawing jobs are wanted; absent = nobody says. */
+  mj_mode?: MjMode;
   /** The user's own; absent when he has none. */
   user_limits?: LimitSet;
   lang: Lang;
@@ -87,6 +92,8 @@ export interface Pool {
   candidates(group: string, model: string): readonly PoolChannel[];
   /** Any channel, enabled or not, for pinned calls and tests. */
   byId(id: number): { channel: PoolChannel; enabled: boolean } | undefined;
+  /** Every channel, enabled or not, any order. */
+  all(): readonly PoolChannel[];
   /** Every enabled channel of a group, any order, for calls that name no model. */
   inGroup(group: string): readonly PoolChannel[];
   /**
@@ -127,12 +134,35 @@ export interface Seams {
   limits: Limits;
   /** What callers left behind. */
   shelf: Shelf;
+  /** Jobs that take minutes. */
+  tasks: TaskBook;
+  /**
+   * Opens an address that a vendor named, under the egress rule (lib/egress.ts); the body is not read. Throws AppError
+   * address_forbidden, and what fetch and DNS throw.
+   */
+  openAddress(address: string, request: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response>;
+  /** Tells an address that a caller named what his job has become, under the egress rule. Answers at once and never throws; nobody asks twice. */
+  tell(address: string, body: JsonObject): void;
   /** Told of every failed attempt: the channel may have to be disabled. Answers at once and never throws. */
   channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
   /** Options the relay reads, by value at the time of the call. */
   option: RelayOptions;
   /** Epoch milliseconds. */
   now(): number;
+}
+
+/** The options of drawing. */
+export interface MidjourneyOptions {
+  /** notifyHook: callers may be told of their jobs. */
+  readonly notify: boolean;
+  /** accountFilter is passed on. */
+  readonly accountFilter: boolean;
+  /** --fast, --relax and --turbo are cut from prompts. */
+  readonly modeClear: boolean;
+  /** What follows a job needs it to be a success. */
+  readonly checkSuccess: boolean;
+  /** Pictures are served from here. */
+  readonly forwardUrl: boolean;
 }
 
 /** What the relay reads from the option store (shared/options.ts); a getter each, so a change holds at the next call. */
@@ -159,6 +189,13 @@ export interface RelayOptions {
   /** Conversations return to the channel that served them last. */
   readonly stickyRouting?: boolean;
   readonly maxBodyBytes: number;
+  /** What callers may ask of Midjourney (options Mj…). */
+  readonly midjourney: MidjourneyOptions;
+  /** Our own address without a trailing slash, "" = not given. */
+  readonly serverAddress: string;
+  /** Drawing jobs, and the other ones, are taken. */
+  readonly drawing: boolean;
+  readonly tasks: boolean;
   /** Units of what balances are shown in: QuotaPerUnit for dollars, else 1. */
   readonly balanceUnit: number;
 }

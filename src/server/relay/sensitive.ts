@@ -58,6 +58,12 @@ export function screened({ option }: Options, operation: Operation, received: Re
   return { body: written, json: said, form, asked: operation.read(said), input_bound: received.input_bound + longer };
 }
 
+/** Throws sensitive_words_detected for what cannot go on with a mask: a job, whose input has been read and priced by now. */
+export function refuseSensitive({ option }: Options, asked: unknown): void {
+  const words = option.sensitiveWords;
+  if (words && textsOf(asked).some((text) => words.occursIn(text))) fail("sensitive_words_detected");
+}
+
 /** A realtime frame of sound: nothing to read. */
 const SOUND = /^\s*\{[^{]{0,100}"type"\s*:\s*"input_audio_buffer\.append"/;
 

@@ -85,7 +85,8 @@ export const models = {
     "qwen3.7-max", "qwen3.7-plus", "qwen3.6-plus", "qwen3.6-flash", "qwen3-max", "qwen-max", "qwen-plus", "qwen-turbo",
     "qwen-flash", "qwen-long", "qwen3-coder-plus", "qwen3-coder-flash", "qwen3-vl-plus", "qwen-vl-max", "qwen-vl-plus",
     "qwq-plus", "text-embedding-v4", "text-embedding-v3", "qwen3-rerank", "gte-rerank-v2", "qwen-image",
-    "qwen-image-plus", "wan2.6-t2i", "wan2.5-t2i-preview",
+    "qwen-image-plus", "wan2.6-t2i", "wan2.5-t2i-preview", "wan2.7-t2v", "wan2.7-i2v", "wan2.6-t2v", "wan2.6-i2v",
+    "wan2.5-t2v-preview", "wan2.5-i2v-preview",
   ],
   spark: ["4.0Ultra", "generalv3.5", "max-32k", "generalv3", "pro-128k", "lite"],
   ai360: [
@@ -110,7 +111,8 @@ export const models = {
   ],
   minimax: [
     "MiniMax-M3", "MiniMax-M2.7", "MiniMax-M2.7-highspeed", "MiniMax-M2.5", "MiniMax-M2.1", "MiniMax-M2", "MiniMax-M1",
-    "MiniMax-Text-01", "abab6.5s-chat", "speech-2.8-hd", "speech-2.8-turbo",
+    "MiniMax-Text-01", "abab6.5s-chat", "speech-2.8-hd", "speech-2.8-turbo", "MiniMax-Hailuo-2.3",
+    "MiniMax-Hailuo-2.3-Fast", "MiniMax-Hailuo-02",
   ],
   jina: [
     "jina-embeddings-v4", "jina-embeddings-v3", "jina-clip-v2", "jina-reranker-m0",
@@ -158,22 +160,28 @@ export const models = {
     "grok-3-mini", "grok-3-mini-fast", "grok-2-image-1212",
   ],
   coze: ["moonshot-v1-8k", "moonshot-v1-32k", "moonshot-v1-128k", "Doubao-pro-32k", "glm-4"],
-  kling: ["kling-v1", "kling-v1-6", "kling-v2-master", "kling-v2-1-master", "kling-v2-5-turbo"],
-  jimeng: ["jimeng_vgfm_t2v_l20", "jimeng_vgfm_i2v_l20", "jimeng_ti2v_v30_pro", "jimeng_t2i_v40"],
-  vidu: ["viduq2", "viduq1", "vidu2.0", "vidu1.5"],
+  kling: [
+    "kling-v3", "kling-v2-6", "kling-v2-5-turbo", "kling-v2-1-master", "kling-v2-1", "kling-v2-master", "kling-v1-6", "kling-v1",
+  ],
+  jimeng: [
+    "jimeng_ti2v_v30_pro", "jimeng_t2v_v30", "jimeng_t2v_v30_1080p", "jimeng_i2v_first_v30", "jimeng_vgfm_t2v_l20",
+    "jimeng_vgfm_i2v_l20", "jimeng_t2i_v40",
+  ],
+  vidu: ["viduq3-pro", "viduq3-turbo", "viduq3-pro-fast", "viduq2", "viduq1", "vidu2.0", "vidu1.5"],
   submodel: [
     "Qwen/Qwen3-235B-A22B-Instruct-2507", "Qwen/Qwen3-235B-A22B-Thinking-2507",
     "Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8", "deepseek-ai/DeepSeek-R1-0528", "deepseek-ai/DeepSeek-V3.1",
     "openai/gpt-oss-120b", "zai-org/GLM-4.5-FP8",
   ],
   doubaoVideo: [
+    "doubao-seedance-2-0-260128", "doubao-seedance-2-0-fast-260128",
     "doubao-seedance-1-5-pro-251215", "doubao-seedance-1-0-pro-250528", "doubao-seedance-1-0-pro-fast-251015",
     "doubao-seedance-1-0-lite-t2v-250428", "doubao-seedance-1-0-lite-i2v-250428",
   ],
   sora: ["sora-2", "sora-2-pro"],
   replicate: [
     "black-forest-labs/flux-1.1-pro", "black-forest-labs/flux-schnell", "google/imagen-4",
-    "ideogram-ai/ideogram-v3-turbo",
+    "ideogram-ai/ideogram-v3-turbo", "google/veo-3.1-fast", "wan-video/wan-2.5-t2v-fast",
   ],
   codex: ["gpt-5.5", "gpt-5.4", "gpt-5.4-mini", "gpt-5.3-codex", "gpt-5.2", "gpt-5.1-codex", "gpt-5-codex"],
 } as const satisfies Record<string, readonly string[]>;

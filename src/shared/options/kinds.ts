@@ -26,8 +26,6 @@ export interface Option<Value> {
   readonly secret: boolean;
   /** Keys that must have a text before this option may be switched on or filled. */
   readonly needs: readonly string[];
-  /** The issue that brings the reader of this option; it is "owed" while nothing in the server reads it. */
-  readonly issue: number;
   parse(text: string): Parsed<Value>;
   print(value: Value): string;
 }
@@ -37,7 +35,6 @@ interface More {
   readonly unit?: Text;
   readonly public?: string;
   readonly needs?: readonly string[];
-  readonly issue: number;
 }
 
 interface Limits extends More {
@@ -54,14 +51,14 @@ function declare<Value>(
   kind: OptionKind,
   text: string,
   [card, zh, en]: readonly [Card, string, string],
-  more: More & { choices?: readonly string[]; min?: number; max?: number },
+  more: More & { choices?: readonly string[]; min?: number; max?: number } = {},
   door: Door<Value>,
 ): Option<Value> {
   return { needs: [], ...more, kind, default: text, card, label: { zh, en }, secret: kind === "secret", ...door };
 }
 
 /** A switch: "true" or "false". */
-export function flag(value: boolean, card: Card, zh: string, en: string, more: More): Option<boolean> {
+export function flag(value: boolean, card: Card, zh: string, en: string, more: More = {}): Option<boolean> {
   return declare("flag", String(value), [card, zh, en], more, {
     parse(text) {
       const word = text.trim().toLowerCase();
@@ -114,7 +111,7 @@ export function string(
   card: Card,
   zh: string,
   en: string,
-  more: More & { required?: boolean },
+  more: More & { required?: boolean } = {},
 ): Option<string> {
   const { required = false, ...rest } = more;
   return declare("text", value, [card, zh, en], rest, {
@@ -127,7 +124,7 @@ export function string(
 }
 
 /** A text of any length: Markdown, HTML or an address to be framed. */
-export function longText(card: Card, zh: string, en: string, more: More): Option<string> {
+export function longText(card: Card, zh: string, en: string, more: More = {}): Option<string> {
   return declare("long", "", [card, zh, en], more, { parse: (text) => bounded(text, 500_000), print: asIs });
 }
 
@@ -137,7 +134,7 @@ export function isHarmlessUrl(url: string): boolean {
 }
 
 /** A link for people: http(s), a path of this site, or an application's own scheme; never a script. */
-export function link(card: Card, zh: string, en: string, more: More): Option<string> {
+export function link(card: Card, zh: string, en: string, more: More = {}): Option<string> {
   return declare("link", "", [card, zh, en], more, {
     parse(text) {
       const url = text.trim();
@@ -149,7 +146,7 @@ export function link(card: Card, zh: string, en: string, more: More): Option<str
 }
 
 /** The address of a server: http(s), without trailing slashes. */
-export function address(card: Card, zh: string, en: string, more: More): Option<string> {
+export function address(card: Card, zh: string, en: string, more: More = {}): Option<string> {
   return declare("address", "", [card, zh, en], more, {
     parse(text) {
       const url = text.trim().replace(/\/+$/, "");
@@ -161,7 +158,7 @@ export function address(card: Card, zh: string, en: string, more: More): Option<
 }
 
 /** A secret: write only, "" when not set. */
-export function secret(card: Card, zh: string, en: string, more: More): Option<string> {
+export function secret(card: Card, zh: string, en: string, more: More = {}): Option<string> {
   return declare("secret", "", [card, zh, en], more, { parse: (text) => bounded(text.trim(), 10_000), print: asIs });
 }
 
@@ -172,7 +169,7 @@ export function choice<const Choice extends string>(
   card: Card,
   zh: string,
   en: string,
-  more: More,
+  more: More = {},
 ): Option<Choice> {
   return declare<Choice>("choice", value, [card, zh, en], { ...more, choices }, {
     parse(text) {
@@ -184,7 +181,7 @@ export function choice<const Choice extends string>(
 }
 
 function separated(kind: "lines" | "list", separator: string, splitter: RegExp) {
-  return (value: string, card: Card, zh: string, en: string, more: More): Option<string[]> =>
+  return (value: string, card: Card, zh: string, en: string, more: More = {}): Option<string[]> =>
     declare(kind, value, [card, zh, en], more, {
       parse(text) {
         const entries = text.split(splitter).map((entry) => entry.trim());
@@ -217,7 +214,7 @@ export function jsonOption<Value>(
   card: Card,
   zh: string,
   en: string,
-  more: More,
+  more: More = {},
 ): Option<Value> {
   return declare("json", JSON.stringify(value), [card, zh, en], more, {
     parse(text) {

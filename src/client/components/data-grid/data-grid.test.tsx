@@ -1,4 +1,4 @@
-import { cleanup, render, screen, within, userEvent } from "../../../../tests/dom";
+import { act, cleanup, render, screen, within, userEvent } from "../../../../tests/dom";
 import { i18n } from "@lingui/core";
 import { I18nProvider } from "@lingui/react";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -57,6 +57,28 @@ beforeEach(() => {
   i18n.loadAndActivate({ locale: "zh", messages: {} });
 });
 afterEach(cleanup);
+
+const DEFAULTS = { status: "3" };
+
+test("a filter by default holds while the address is silent about it; removed it stays removed, and a view may bring it back", async () => {
+  const user = userEvent.setup();
+  let grid: ReturnType<typeof useGridState<"keyword" | "status">> | undefined;
+  function WithDefault() {
+    grid = useGridState({ name: "things", filterKeys, defaults: DEFAULTS });
+    return <List grid={grid} />;
+  }
+  render(<I18nProvider i18n={i18n}><TooltipProvider><WithDefault /></TooltipProvider></I18nProvider>);
+  expect(grid?.filters.status).toBe("3");
+  expect(location.search).toBe("");
+  await user.click(screen.getByRole("button", { name: "移除筛选：状态" }));
+  expect(grid?.filters.status).toBe("");
+  expect(location.search).toBe("?status=");
+  expect(grid?.viewSearch).toBe("status=");
+  act(() => grid?.applyView({ filters: { keyword: "a" } }));
+  expect(grid?.filters).toEqual({ keyword: "a", status: "" });
+  act(() => grid?.applySearch("keyword=b"));
+  expect(grid?.filters).toEqual({ keyword: "b", status: "3" });
+});
 
 const focusedRow = () => document.activeElement?.getAttribute("data-row");
 

@@ -76,8 +76,10 @@ export function useGridState<F extends string>(options: {
   filterKeys: readonly F[];
   /** As in the address; sent as `sort` when the user chose none. */
   defaultSort?: string;
+  /** Filters of an address that says nothing about them; removing one leaves `key=` there. Keep it outside, or in a state. */
+  defaults?: Readonly<Partial<Record<F, string>>>;
 }): GridState<F> {
-  const { name, filterKeys, defaultSort } = options;
+  const { name, filterKeys, defaultSort, defaults } = options;
   const [search, setSearch] = useSearchParams();
   const remembered = useStoredPageSize();
 
@@ -89,7 +91,7 @@ export function useGridState<F extends string>(options: {
           // Another page stands elsewhere, unless the change says where.
           if ("p" in changes) next.delete("at");
           for (const [key, value] of Object.entries(changes)) {
-            if (value === null || value === "") next.delete(key);
+            if (value === null || (value === "" && !hasDefault(defaults, key))) next.delete(key);
             else next.set(key, value);
           }
           return next;
@@ -97,16 +99,20 @@ export function useGridState<F extends string>(options: {
         { replace: !push },
       );
     },
-    [setSearch],
+    [setSearch, defaults],
   );
 
   return useMemo(() => {
     const text = (key: string) => search.get(key) ?? "";
     const asked = Number(text("size"));
-    const filters = Object.fromEntries(filterKeys.map((key) => [key, text(key)])) as Record<F, string>; // same keys
-    const none = Object.fromEntries(filterKeys.map((key) => [key, null]));
+    const filters = Object.fromEntries(filterKeys.map((key) => [key, search.get(key) ?? defaults?.[key] ?? ""])) as Record<F, string>; // same keys
+    const none = Object.fromEntries(filterKeys.map((key) => [key, ""]));
+    const unsaid = Object.fromEntries(filterKeys.map((key) => [key, null]));
     const view = new URLSearchParams();
-    for (const key of ["sort", ...filterKeys]) if (text(key)) view.set(key, text(key));
+    for (const key of ["sort", ...filterKeys]) {
+      const said = search.get(key);
+      if (said || (said !== null && hasDefault(defaults, key))) view.set(key, said);
+    }
 
     return {
       name,
@@ -132,7 +138,9 @@ export function useGridState<F extends string>(options: {
       setEdit: (id) => change({ edit: id === null ? null : String(id) }, id !== null && !search.has("edit")),
       applyView: (chosen) => change({ ...none, ...chosen.filters, sort: chosen.sort ?? null, p: null }),
       viewSearch: view.toString(),
-      applySearch: (stored) => change({ ...none, sort: null, p: null, ...Object.fromEntries(new URLSearchParams(stored)) }),
+      applySearch: (stored) => change({ ...unsaid, sort: null, p: null, ...Object.fromEntries(new URLSearchParams(stored)) }),
     } satisfies GridState<F>;
-  }, [name, filterKeys, defaultSort, search, remembered, change]);
+  }, [name, filterKeys, defaultSort, defaults, search, remembered, change]);
 }
+
+const hasDefault = (defaults: object | undefined, key: string): boolean => defaults !== undefined && Object.hasOwn(defaults, key);

@@ -1,18 +1,25 @@
+import { t } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
-import { CircleAlert, TriangleAlert } from "lucide-react";
-import { useRef, useState, type FormEvent } from "react";
-import { Redirect, useSearch } from "wouter";
+import { TriangleAlert } from "lucide-react";
+import { useEffect, useRef, useState, type FormEvent } from "react";
+import { Link, Redirect, useSearch } from "wouter";
+import { navigate } from "wouter/use-browser-location";
+import { confirm } from "../../components/confirm";
 import { FieldFrame } from "../../components/form-field";
 import { faultOf } from "../../lib/errors";
 import { pathAfterLogin } from "../../lib/login-path";
-import { storeUser, useUser } from "../../lib/session";
+import { clearUser, useUser } from "../../lib/session";
 import { useStatus } from "../../lib/status";
-import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Input } from "../../ui/input";
+import { PasskeySignIn } from "../factor/passkey-sign-in";
+import { SignInElsewhere } from "../identity/sign-in-elsewhere";
 import { AuthCard } from "./auth-card";
 import { PasswordInput } from "./password-input";
+import { Problem } from "./problem";
+import { useBotCheck } from "./use-bot-check";
+import { useSignedIn } from "./use-signed-in";
 
 /** `/login`: username or e-mail and password; leads to the page that was asked for, else to the tokens. */
 export default function LoginPage() {
@@ -21,11 +28,19 @@ export default function LoginPage() {
   const user = useUser();
   const search = useSearch();
   const name = status.system_name || "Weir";
+  const expired = new URLSearchParams(search).get("expired") === "true";
+  // Whoever comes because his session is over is not signed in, whatever this browser remembered then (D-08).
+  const [before] = useState(user);
+  const stale = expired && user !== null && user === before;
+  useEffect(() => {
+    if (stale) clearUser();
+  }, [stale]);
 
+  if (stale) return null;
   if (user) return <Redirect to={pathAfterLogin(search)} replace />;
   return (
     <AuthCard title={t`登录 ${name}`}>
-      {new URLSearchParams(search).get("expired") === "true" ? (
+      {expired ? (
         <p role="status" className="flex gap-2 rounded-lg bg-yellow-bg px-3 py-2 text-yellow-fg">
           <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
           {t`未登录或登录已过期，请重新登录！`}
@@ -36,21 +51,38 @@ export default function LoginPage() {
       ) : (
         <PasswordForm />
       )}
+      <p className="flex flex-wrap justify-between gap-2">
+        {status.register_enabled === false ? null : <Link href="/register" className="text-accent-text hover:underline">{t`注册账户`}</Link>}
+        {status.password_login === false ? null : <Link href="/reset" className="text-accent-text hover:underline">{t`忘记密码？`}</Link>}
+      </p>
+      <PasskeySignIn />
+      <SignInElsewhere />
     </AuthCard>
   );
+}
+
+/** The first account of older systems, as it may come with imported data (D-44). */
+const DEFAULT_ACCOUNT = { username: "root", password: "123456" } as const;
+
+async function warnOfDefaultPassword(): Promise<void> {
+  const go = await confirm({ title: t`您正在使用默认密码！`, description: t`请立刻修改默认密码！`, action: t`去修改`, danger: true });
+  if (go) navigate("/setting?tab=personal");
 }
 
 function PasswordForm() {
   const { t } = useLingui();
   const username = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string>();
+  const { widget, pass, renew } = useBotCheck();
+  const signedIn = useSignedIn();
   const login = trpc.auth.login.useMutation({
     meta: { quiet: true },
-    onSuccess: (user) => {
-      toastSuccess(t`登录成功！`);
-      storeUser(user);
+    onSuccess: (answer, typed) => {
+      signedIn(answer);
+      if (typed.username === DEFAULT_ACCOUNT.username && typed.password === DEFAULT_ACCOUNT.password) void warnOfDefaultPassword();
     },
+    onSettled: renew,
     onError: (error) => {
       setProblem(faultOf(error).message);
       password.current?.select();
@@ -67,8 +99,10 @@ function PasswordForm() {
       (values.username === "" ? username : password).current?.focus();
       return;
     }
-    setProblem(null);
-    login.mutate(values);
+    const passed = pass();
+    if (!passed) return;
+    setProblem(undefined);
+    login.mutate({ ...values, ...passed });
   };
 
   return (
@@ -94,12 +128,8 @@ function PasswordForm() {
           aria-describedby={problem ? "login-problem" : undefined}
         />
       </FieldFrame>
-      {problem ? (
-        <p id="login-problem" role="alert" className="flex gap-2 text-red-fg">
-          <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-          {problem}
-        </p>
-      ) : null}
+      {widget}
+      <Problem id="login-problem">{problem}</Problem>
       <Button type="submit" variant="primary" size="lg" loading={login.isPending}>
         {t`登录`}
       </Button>

@@ -9,6 +9,7 @@ const { default: LogPage } = await import("./log-page");
 const { LogBill } = await import("./log-bill");
 const { LogCleaning, monthAgo } = await import("./log-cleaning");
 const { LogContent, curlOf } = await import("./log-content");
+const { firstRange } = await import("./log-range");
 const { joinRows } = await import("./log-tail");
 const { storeUser } = await import("../../lib/session");
 const { firstTokenHue, durationHue } = await import("../../components/status");
@@ -49,6 +50,35 @@ test("the address holds every filter, and what is no place in a list is none", a
   const input = calls.find((call) => call.path === "log.page")?.input;
   expect(input).toMatchObject({ token_id: 9, keyword: "hello", channel: 3, username: "ann", upstream_request_id: "u", p: 2 });
   expect(input).not.toHaveProperty("after");
+});
+
+test("a list that nobody filtered is of today, in the address, and a filter or a row in the address stands alone", async () => {
+  const { calls } = await openPage(<LogPage />, "/log", { procedures: procedures([row(1)]) });
+  await screen.findByText("model-1");
+  const midnight = new Date();
+  midnight.setHours(0, 0, 0, 0);
+  const asked = calls.filter((call) => call.path === "log.page");
+  expect(asked).toHaveLength(1);
+  const { start_timestamp = 0, end_timestamp = 0 } = (asked[0]?.input ?? {}) as { start_timestamp?: number; end_timestamp?: number };
+  expect(start_timestamp).toBe(midnight.getTime() / 1000);
+  expect(Math.abs(end_timestamp - Date.now() / 1000 - 3600)).toBeLessThan(120);
+  expect(location.search).toContain(`start_timestamp=${start_timestamp}`);
+  expect(firstRange(new Date(2027, 0, 2, 0, 30))).toEqual({
+    start_timestamp: String(new Date(2027, 0, 2).getTime() / 1000), end_timestamp: String(new Date(2027, 0, 2, 1, 30).getTime() / 1000),
+  });
+});
+
+test("a search that stopped early says how far it came and goes on from there", async () => {
+  const page = ({ end_timestamp, page_size }: { end_timestamp?: number; page_size: number }) => ({
+    items: end_timestamp === 1_790_000_000 ? [row(2)] : [], page: 1, page_size, total: 1, total_exact: true,
+    ...(end_timestamp === undefined && { searched_from: 1_790_000_000 }),
+  });
+  const { user } = await openPage(<LogPage />, "/log?keyword=rare", { procedures: { ...procedures([]), "log.page": page } });
+  await screen.findByText(/只在最近 50,000 行中查找/);
+  await user.click(screen.getByRole("button", { name: "继续向前查找" }));
+  await screen.findByText("model-2");
+  expect(location.search).toContain("end_timestamp=1790000000");
+  expect(screen.queryByText(/只在最近/)).toBeNull();
 });
 
 test("live rows appear on top, wait while the pointer is on the list, and a lost connection comes again where it ended", async () => {
@@ -131,6 +161,7 @@ test("every row's lines sum to its charge, or say what it stands for", async () 
     [{ quota: 11, other: JSON.stringify({ bill }) }, "与账单不一致"],
     [{ quota: 0, type: 5 }, "这次调用没有收费。"],
     [{ quota: 0, type: 2 }, "这次调用没有收费。"],
+    [{ quota: 0, type: 2, other: JSON.stringify({ waived: true, bill: [] }) }, "渠道的设置是：这样结束的调用不收费。"],
     [{ quota: 7, end_reason: "gateway_restart", other: "{broken" }, "按中断时已产生的用量结算"],
     [{ quota: 7, type: 1 }, "充值"],
     [{ quota: 7, type: 6 }, "退还额度"],
@@ -142,6 +173,12 @@ test("every row's lines sum to its charge, or say what it stands for", async () 
     expect(screen.getByText(text)).toBeTruthy();
     closePage();
   }
+});
+
+test("the bill of a film names seconds and every factor", async () => {
+  const bill = [{ kind: "call", count: 1, usd: "0.084", ratios: { seconds: "5", resolution: "1.333333", audio: "1.5", group_ratio: "1" }, units: "419999.895" }];
+  await openPage(<LogBill row={row(1, { quota: 420_000, other: JSON.stringify({ bill }) })} />, "/log");
+  for (const text of ["秒数 5 × 清晰度系数 1.333333 × 声音系数 1.5 × 分组倍率 1", "$0.084 / 秒", "与账单一致"]) expect(screen.getByText(text)).toBeTruthy();
 });
 
 test("the colours change where the specification says (C-633 to C-638)", () => {

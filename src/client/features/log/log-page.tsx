@@ -2,13 +2,14 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
 import { LOG_TYPE, LOG_TYPE_NAMES } from "../../../shared/log";
-import { logPlace } from "../../../shared/log-list";
+import { logPlace, SEARCHED_ROWS } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
 import type { GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { Count, Quota } from "../../components/quota";
+import { formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
 import { useUser } from "../../lib/session";
 import { trpc } from "../../lib/trpc";
@@ -20,6 +21,7 @@ import { downloadLog } from "./log-download";
 import { askedFilter, askedPage, type AskedFilter, filterQuery, LOG_FILTERS } from "./log-filter";
 import { LogInspector } from "./log-inspector";
 import { LiveSwitch } from "./log-live";
+import { useLogFilters } from "./log-range";
 import { joinRows, useLogTail } from "./log-tail";
 
 const DAY = 86_400;
@@ -30,7 +32,7 @@ export default function LogPage() {
   const role = useUser()?.role ?? 0;
   const admin = role >= ROLE.admin;
   const grid = useGridState({ name: "log", filterKeys: LOG_FILTERS });
-  const filter = askedFilter(grid.filters, admin);
+  const filter = askedFilter(useLogFilters(grid), admin);
   const paging = askedPage(grid);
   const options = { placeholderData: keepPreviousData, meta: { quiet: true } };
   const all = trpc.log.page.useQuery({ ...filter, ...paging }, { ...options, enabled: admin });
@@ -41,7 +43,10 @@ export default function LogPage() {
   const [hovered, setHovered] = useState(false);
   // New rows are the first page's.
   const on = following && grid.page === 1;
-  const live = useLogTail({ on, query: filterQuery(filter), held: hovered || grid.open !== null });
+  const [now] = useState(() => Math.floor(Date.now() / 60_000) * 60);
+  // A list whose end is still to come has none: whoever looks on for long sees what comes then, too.
+  const open = filter.end_timestamp !== undefined && filter.end_timestamp > now;
+  const live = useLogTail({ on, query: filterQuery(open ? { ...filter, end_timestamp: undefined } : filter), held: hovered || grid.open !== null });
   const listed = list.data?.items;
   const rows = on && listed ? joinRows(live.rows, listed) : listed;
   const columns = useLogColumns(admin);
@@ -50,7 +55,6 @@ export default function LogPage() {
     // What was written since the list was read is no news any more.
     if (wanted) void list.refetch();
   };
-  const [now] = useState(() => Math.floor(Date.now() / 60_000) * 60);
 
   const filters: GridFilter[] = [
     {
@@ -59,7 +63,7 @@ export default function LogPage() {
     },
     { key: "start_timestamp", label: t`开始时间`, kind: "time" },
     { key: "end_timestamp", label: t`结束时间`, kind: "time" },
-    { key: "keyword", label: t`关键字`, kind: "text", placeholder: t`默认最近 7 天` },
+    { key: "keyword", label: t`关键字`, kind: "text" },
     { key: "token_name", label: t`令牌名称`, kind: "text" },
     { key: "token_id", label: t`令牌 ID`, kind: "text" },
     { key: "group", label: t`分组`, kind: "text" },
@@ -89,6 +93,7 @@ export default function LogPage() {
         </>
       }
     >
+      <SearchedFrom time={list.data?.searched_from} onFurther={(end) => grid.setFilters({ end_timestamp: String(end) })} />
       <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
         <DataGrid
           grid={grid}
@@ -140,6 +145,19 @@ function Totals({ admin, filter, ready }: { admin: boolean; filter: AskedFilter;
       <div className="flex gap-1.5"><dt className="text-muted">RPM</dt><dd>{data ? <Count value={data.rpm} /> : "—"}</dd></div>
       <div className="flex gap-1.5"><dt className="text-muted">TPM</dt><dd>{data ? <Count value={data.tpm} /> : "—"}</dd></div>
     </dl>
+  );
+}
+
+/** What no index finds is looked for in the newest rows of the range: says how far, and goes on from there. */
+function SearchedFrom({ time, onFurther }: { time: number | undefined; onFurther: (end: number) => void }) {
+  const { t } = useLingui();
+  if (time === undefined) return null;
+  const [rows, moment] = [SEARCHED_ROWS.toLocaleString(), formatTime(time)];
+  return (
+    <div role="status" className="mb-3 flex flex-wrap items-center gap-2 rounded-lg bg-blue-bg px-3 py-2 text-sm text-blue-fg">
+      <span className="flex-1">{t`只在最近 ${rows} 行中查找，到 ${moment} 为止。`}</span>
+      <Button size="sm" onClick={() => onFurther(time)}>{t`继续向前查找`}</Button>
+    </div>
   );
 }
 

@@ -16,6 +16,8 @@ import { Drawer } from "../../ui/drawer";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { Composer } from "./composer";
 import { ConversationMenu } from "./conversation-menu";
+import type { SubmittedJob } from "./job-card";
+import { JobsTab } from "./jobs-tab";
 import { SettingsPanel } from "./settings-panel";
 import { snippetsOf } from "./snippets";
 import { usableModels } from "./storage";
@@ -29,6 +31,8 @@ export default function PlaygroundPage() {
   const wide = useMedia("(min-width: 1024px)");
   const [settingsOpen, setSettingsOpen] = useState(false);
   const [text, setText] = useState("");
+  const [tab, setTab] = useState("chat");
+  const [jobs, setJobs] = useState<readonly SubmittedJob[]>([]);
   const userId = user?.id ?? 0;
   const [chosen, setSettings] = useSettings(userId);
   const groups = trpc.group.own.useQuery(undefined, { meta: { quiet: true } });
@@ -39,14 +43,18 @@ export default function PlaygroundPage() {
   useExpiredNotice();
 
   const failed = groups.error ?? usable.error;
-  const panel = <SettingsPanel settings={settings} onChange={setSettings} groups={groups.data ?? {}} models={usable.data ?? []} />;
+  const panel = <SettingsPanel settings={settings} onChange={setSettings} groups={groups.data ?? {}} models={usable.data ?? []} job={tab === "jobs"} />;
   const actions = (
     <>
-      <ConversationMenu playground={playground} />
-      <Button onClick={playground.start}>
-        <Plus aria-hidden />
-        {t`新对话`}
-      </Button>
+      {tab === "jobs" ? null : (
+        <>
+          <ConversationMenu playground={playground} />
+          <Button onClick={playground.start}>
+            <Plus aria-hidden />
+            {t`新对话`}
+          </Button>
+        </>
+      )}
       {wide ? null : (
         <Button onClick={() => setSettingsOpen(true)}>
           <Settings2 aria-hidden />
@@ -72,10 +80,11 @@ export default function PlaygroundPage() {
                 {panel}
               </Drawer>
             )}
-            <Tabs defaultValue="chat" className="flex min-w-0 flex-1 flex-col">
+            <Tabs value={tab} onValueChange={setTab} className="flex min-w-0 flex-1 flex-col">
               <TabsList aria-label={t`操练场`}>
                 <TabsTrigger value="chat">{t`对话`}</TabsTrigger>
                 <TabsTrigger value="code">{t`代码`}</TabsTrigger>
+                <TabsTrigger value="jobs">{t`任务`}</TabsTrigger>
               </TabsList>
               <TabsContent value="chat" className="flex min-h-0 flex-1 flex-col gap-3 data-[state=inactive]:hidden">
                 <Messages playground={playground} />
@@ -90,6 +99,9 @@ export default function PlaygroundPage() {
               </TabsContent>
               <TabsContent value="code" className="min-h-0 flex-1 overflow-y-auto">
                 <CodeView playground={playground} text={text} />
+              </TabsContent>
+              <TabsContent value="jobs" className="min-h-0 flex-1 overflow-y-auto px-0.5">
+                <JobsTab group={settings.group} models={usable.data ?? []} jobs={jobs} onSubmitted={(job) => setJobs((before) => [job, ...before])} />
               </TabsContent>
             </Tabs>
           </div>

@@ -14,6 +14,7 @@ interface CardParts {
 export const cardParts: Readonly<Partial<Record<Card, CardParts>>> = {
   group: { before: lazy(() => import("./group-table")), hides: ["GroupRatio", "UserUsableGroups"] },
   log: { after: lazy(() => import("../log/log-cleaning").then(({ LogCleaning }) => ({ default: LogCleaning }))) },
+  smtp: { after: lazy(() => import("./test-mail")) },
   // The page of prices edits every table of the card.
   pricing: { before: lazy(() => import("./prices-link")), hides: optionKeys.filter((key) => option(key).card === "pricing" && option(key).kind === "json") },
   chat: { before: lazy(() => import("./chat-table")), hides: ["Chats"] },

@@ -1,7 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { memo, useId, useState } from "react";
 import { option, type OptionKey } from "../../../shared/options";
-import { UNREAD_NOTE, unreadOptions } from "../../../shared/options/unread";
 import type { Lang } from "../../../shared/text";
 import { confirm } from "../../components/confirm";
 import { FieldFrame } from "../../components/form-field";
@@ -37,7 +36,7 @@ const PlainField = memo(function PlainField({ name, value, problem, change, lang
   const id = useId();
   const { kind, label, hint, unit } = option(name);
   const error = problem ?? (kind === "json" && value.trim() !== "" ? problemOf(name, value, lang) : undefined);
-  const notes = [unreadNote(name, lang), unit?.[lang], hint?.[lang]].filter(Boolean).join(" · ");
+  const notes = [unit?.[lang], hint?.[lang]].filter(Boolean).join(" · ");
   return (
     <FieldFrame id={id} label={label[lang]} hint={notes || undefined} {...(error ? { error } : {})}>
       <Control
@@ -55,7 +54,6 @@ const PlainField = memo(function PlainField({ name, value, problem, change, lang
   );
 });
 
-const unreadNote = (name: OptionKey, lang: Lang): string => (unreadOptions.has(name) ? UNREAD_NOTE[lang] : "");
 
 interface ControlProps {
   name: OptionKey;
@@ -104,7 +102,7 @@ function FlagField({ name }: { name: OptionKey }) {
   const error = problem(name);
   return (
     <div>
-      <SwitchField label={label[lang]} hint={[unreadNote(name, lang), hint?.[lang]].filter(Boolean).join(" · ") || undefined} checked={text(name) === "true"} onCheckedChange={(on) => void toggle(on)} />
+      <SwitchField label={label[lang]} hint={hint?.[lang]} checked={text(name) === "true"} onCheckedChange={(on) => void toggle(on)} />
       {error ? <p role="alert" className="text-xs text-red-fg">{error}</p> : null}
     </div>
   );

@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { Redirect, useSearchParams } from "wouter";
 import { ROLE } from "../../../shared/roles";
 import { type Card, cards, SETTING_TABS, type SettingTab } from "../../../shared/options";
@@ -17,56 +17,60 @@ import { SettingCard } from "./setting-card";
 import { cardKeys, cardsOf, foundCards, type Stored } from "./setting-values";
 import { SettingsProvider, useSettingsState } from "./use-settings";
 
-/** The gateway's settings, for root; everybody else's are the personal ones. `?tab=` as specified. */
-export default function SettingPage() {
-  const [search] = useSearchParams();
-  const asked = search.get("tab");
-  const root = useHasRole(ROLE.root);
-  if (!root || asked === "personal") return <Redirect to="/personal" replace />;
-  return <Settings tab={SETTING_TABS.find((tab) => tab === asked) ?? "operation"} />;
-}
+const PersonalTab = lazy(() => import("../personal/personal-tab"));
 
-function Settings({ tab }: { tab: SettingTab }) {
+type Tab = SettingTab | "personal";
+
+/** Everybody's personal settings and, for root, the gateway's. `?tab=` as specified; another one is not for the visitor (D-05). */
+export default function SettingPage() {
   const { t } = useLingui();
-  const query = trpc.option.settings.useQuery(undefined, { meta: { quiet: true }, staleTime: 30_000 });
+  const [search, setSearch] = useSearchParams();
+  const root = useHasRole(ROLE.root);
+  const offered: readonly Tab[] = root ? ["personal", ...SETTING_TABS] : ["personal"];
+  const tab = offered.find((known) => known === search.get("tab"));
+  if (!tab) return <Redirect to="/setting?tab=personal" replace />;
+  const names: Record<Tab, string> = { personal: t`个人设置`, operation: t`运营设置`, system: t`系统设置`, other: t`其他设置` };
   return (
-    <Page title={t`系统设置`}>
-      {query.data ? <Loaded tab={tab} stored={query.data} /> : query.error ? (
-        <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
-      ) : <div aria-hidden className="grid gap-4"><Skeleton className="h-9" /><Skeleton className="h-64" /><Skeleton className="h-64" /></div>}
+    <Page title={tab === "personal" ? t`个人设置` : t`系统设置`}>
+      <Tabs value={tab} onValueChange={(next) => setSearch({ tab: next })}>
+        {root ? (
+          <TabsList aria-label={t`设置`}>
+            {offered.map((name) => <TabsTrigger key={name} value={name}>{names[name]}</TabsTrigger>)}
+          </TabsList>
+        ) : null}
+        {tab === "personal" ? (
+          <TabsContent value="personal" className={root ? undefined : "pt-0"}>
+            <Suspense fallback={<SettingSkeleton />}><PersonalTab /></Suspense>
+          </TabsContent>
+        ) : null}
+        {root ? <Settings tab={tab} /> : null}
+      </Tabs>
     </Page>
   );
 }
 
-function Loaded({ tab, stored }: { tab: SettingTab; stored: Stored }) {
+const SettingSkeleton = () => (
+  <div aria-hidden className="grid gap-4"><Skeleton className="h-9" /><Skeleton className="h-64" /><Skeleton className="h-64" /></div>
+);
+
+/** The gateway's settings. They stay while the personal tab is open, so that what was typed is there afterwards. */
+function Settings({ tab }: { tab: Tab }) {
+  const enabled = tab !== "personal";
+  const query = trpc.option.settings.useQuery(undefined, { enabled, meta: { quiet: true }, staleTime: 30_000 });
+  if (query.data) return <Loaded tab={tab} stored={query.data} />;
+  if (!enabled) return null;
+  return query.error ? <ErrorPanel error={query.error} onRetry={() => void query.refetch()} /> : <SettingSkeleton />;
+}
+
+function Loaded({ tab, stored }: { tab: Tab; stored: Stored }) {
   const { t } = useLingui();
-  const [, setSearch] = useSearchParams();
-  const [words, setWords] = useState("");
   const state = useSettingsState(stored);
-  const names: Record<SettingTab, string> = { operation: t`运营设置`, system: t`系统设置`, other: t`其他设置` };
   const everything = SETTING_TABS.flatMap(cardsOf).flatMap(cardKeys);
   const dirty = state.changed(everything).length;
   useWarnBeforeLeaving(dirty > 0);
-  const found = foundCards(tab, words, currentLanguage());
   return (
     <SettingsProvider value={state}>
-      <Tabs value={tab} onValueChange={(next) => setSearch({ tab: next })}>
-        <TabsList aria-label={t`系统设置`}>
-          {SETTING_TABS.map((name) => <TabsTrigger key={name} value={name}>{names[name]}</TabsTrigger>)}
-        </TabsList>
-        <TabsContent value={tab}>
-          <div className="flex flex-col gap-6 lg:flex-row lg:items-start">
-            <nav aria-label={t`设置分区`} className="grid shrink-0 gap-2 lg:sticky lg:top-4 lg:w-52">
-              <Input type="search" aria-label={t`搜索设置`} placeholder={t`搜索设置，例如 SMTP`} value={words} onChange={(event) => setWords(event.target.value)} />
-              <ul className="grid gap-0.5 max-lg:hidden">{found.map((card) => <SectionLink key={card} card={card} />)}</ul>
-            </nav>
-            <div className="grid w-full max-w-[720px] grid-cols-[minmax(0,1fr)] gap-4">
-              {found.map((card) => <SettingCard key={card} card={card} />)}
-              {found.length === 0 ? <p className="text-muted">{t`这一页没有符合的设置`}</p> : null}
-            </div>
-          </div>
-        </TabsContent>
-      </Tabs>
+      {tab === "personal" ? null : <TabsContent value={tab}><Cards key={tab} tab={tab} /></TabsContent>}
       {dirty > 0 ? (
         <div className="sticky bottom-0 z-10 -mx-4 flex items-center gap-3 border-t border-line bg-raised px-4 py-2 sm:-mx-6 sm:px-6">
           <span role="status" className="flex-1">{t`${dirty} 项未保存`}</span>
@@ -75,6 +79,24 @@ function Loaded({ tab, stored }: { tab: SettingTab; stored: Stored }) {
         </div>
       ) : null}
     </SettingsProvider>
+  );
+}
+
+function Cards({ tab }: { tab: SettingTab }) {
+  const { t } = useLingui();
+  const [words, setWords] = useState("");
+  const found = foundCards(tab, words, currentLanguage());
+  return (
+    <div className="flex flex-col gap-6 lg:flex-row lg:items-start">
+      <nav aria-label={t`设置分区`} className="grid shrink-0 gap-2 lg:sticky lg:top-4 lg:w-52">
+        <Input type="search" aria-label={t`搜索设置`} placeholder={t`搜索设置，例如 SMTP`} value={words} onChange={(event) => setWords(event.target.value)} />
+        <ul className="grid gap-0.5 max-lg:hidden">{found.map((card) => <SectionLink key={card} card={card} />)}</ul>
+      </nav>
+      <div className="grid w-full max-w-[720px] grid-cols-[minmax(0,1fr)] gap-4">
+        {found.map((card) => <SettingCard key={card} card={card} />)}
+        {found.length === 0 ? <p className="text-muted">{t`这一页没有符合的设置`}</p> : null}
+      </div>
+    </div>
   );
 }
 

@@ -3,7 +3,7 @@ import { ArrowRight } from "lucide-react";
 import { useEffect } from "react";
 import { useForm, type FieldErrors, type Resolver, type ResolverResult } from "react-hook-form";
 import { errorText } from "../../../shared/errors";
-import { PASSWORD_MAX, PASSWORD_MIN, USERNAME_MAX } from "../../../shared/user";
+import { PASSWORD_MIN, ROOT_PASSWORD_MAX, USERNAME_MAX } from "../../../shared/user";
 import { FieldFrame, FormField } from "../../components/form-field";
 import { currentLanguage, languageNames, setLanguage, type Language } from "../../lib/i18n";
 import { setTheme, useTheme } from "../../lib/theme";
@@ -134,7 +134,7 @@ function resolverFor(codeNeeded: boolean): Resolver<Account> {
         : undefined,
       password: password.length < PASSWORD_MIN
         ? errorText("password_too_short", {}, language)
-        : password.length > PASSWORD_MAX ? errorText("password_too_long", { max: PASSWORD_MAX }, language) : undefined,
+        : password.length > ROOT_PASSWORD_MAX ? errorText("password_too_long", { max: ROOT_PASSWORD_MAX }, language) : undefined,
       repeat: repeat === password ? undefined : errorText("passwords_differ", {}, language),
       code: codeNeeded && code.trim() === "" ? errorText("setup_code_wrong", {}, language) : undefined,
     };

@@ -118,7 +118,7 @@ function FormDrawer({ token, onClose, onCreated }: {
   const name = token?.name ?? "";
   const close = () => {
     // Nothing is lost and nobody is asked: the draft is offered when the form is opened again.
-    if (state.changes.length > 0) toastInfo(t`未保存的修改已留作草稿`, { id: "token-draft" });
+    if (state.changes.length > 0 && !state.saving) toastInfo(t`未保存的修改已留作草稿`, { id: "token-draft" });
     onClose();
   };
   return (

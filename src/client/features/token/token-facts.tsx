@@ -4,6 +4,7 @@ import type { TokenView } from "../../../shared/token";
 import { Count, Quota } from "../../components/quota";
 import { TimeAgo } from "../../components/time-ago";
 import { Badge } from "../../ui/badge";
+import { useModeNames } from "./drawing-field";
 import { Expiry, Remaining, TokenStatusCell } from "./token-columns";
 import { TokenKey } from "./token-key";
 import { modelsOf } from "./token-values";
@@ -11,6 +12,7 @@ import { modelsOf } from "./token-values";
 /** All that a token is and may do. */
 export function TokenFacts({ token }: { token: TokenView }) {
   const { t } = useLingui();
+  const modeNames = useModeNames();
   const lines = (text: string) => <span className="font-mono text-xs whitespace-pre-line wrap-anywhere">{text}</span>;
   const rates = [
     { name: t`每分钟请求`, value: token.rpm },
@@ -43,6 +45,7 @@ export function TokenFacts({ token }: { token: TokenView }) {
       {budgets.map(({ name, value }) => (
         <Fact key={name} name={name}><Quota value={value} /></Fact>
       ))}
+      {token.mj_mode === "" ? null : <Fact name={t`绘图模式`}>{modeNames[token.mj_mode]}</Fact>}
     </dl>
   );
 }

@@ -19,6 +19,7 @@ import { Skeleton } from "../../ui/skeleton";
 import { SwitchField } from "../../ui/switch";
 import { TokenInput } from "../../ui/token-input";
 import { ExpiryField, timeZoneName } from "./expiry-field";
+import { DrawingField } from "./drawing-field";
 import { LimitFields } from "./limit-fields";
 import type { TokenValues } from "./token-values";
 import type { TokenFormState } from "./use-token-form";
@@ -46,6 +47,7 @@ export function TokenForm({ state }: { state: TokenFormState }) {
         <ModelFields />
         <AddressFields />
         <LimitFields />
+        <DrawingField />
         {stored ? null : <CountField />}
       </form>
     </FormProvider>

@@ -12,7 +12,7 @@ const stored: TokenView = {
   id: 7, user_id: 1, name: "site", key_hint: "AbCdEfGh…wxyz", status: 1, remain_quota: 250_000, used_quota: 3,
   unlimited_quota: false, expired_time: 1_900_000_000, created_time: 1, accessed_time: 0, model_limits_enabled: true,
   model_limits: "gpt-4o,echo", allow_ips: "10.0.0.0/8", deny_ips: "", group: "vip", rpm: 60, tpm: 0, concurrency: 2,
-  budget_day: 0, budget_month: 5_000_000,
+  budget_day: 0, budget_month: 5_000_000, mj_mode: "relax",
 };
 
 describe("expiry", () => {
@@ -88,7 +88,7 @@ test("a stored token that is opened and saved unchanged has no changes and the s
   expect(changedFields(values, { ...values, model_limits: [...values.model_limits] })).toEqual([]);
   expect(tokenBatch.parse(fieldsOf(values))).toMatchObject({
     name: "site", remain_quota: 250_000, expired_time: 1_900_000_000, model_limits: "gpt-4o,echo", allow_ips: "10.0.0.0/8",
-    group: "vip", rpm: 60, tpm: 0, concurrency: 2, budget_day: 0, budget_month: 5_000_000,
+    group: "vip", rpm: 60, tpm: 0, concurrency: 2, budget_day: 0, budget_month: 5_000_000, mj_mode: "relax",
   });
 });
 

@@ -4,6 +4,7 @@ import type { FieldErrors, Resolver } from "react-hook-form";
 import type * as z from "zod";
 import { type ErrorCode, errors as errorFacts, errorText, type ErrorValues } from "../../../shared/errors";
 import { LIMIT_FIELDS } from "../../../shared/limits";
+import type { TokenMjMode } from "../../../shared/midjourney";
 import { addressProblem, NEVER, TOKEN_DEFAULTS, tokenBatch, type TokenView } from "../../../shared/token";
 import { formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
@@ -29,6 +30,7 @@ export interface TokenValues {
   /** Units. */
   budget_day: number | null;
   budget_month: number | null;
+  mj_mode: TokenMjMode;
   /** How many tokens are made; new ones only. */
   count: number | null;
 }
@@ -49,6 +51,7 @@ export const emptyToken: TokenValues = {
   concurrency: 0,
   budget_day: 0,
   budget_month: 0,
+  mj_mode: "",
   count: 1,
 };
 
@@ -57,10 +60,10 @@ export const emptyToken: TokenValues = {
 /** A stored token as the form shows it. */
 export function valuesOf(token: TokenView): TokenValues {
   const { name, remain_quota, unlimited_quota, group, model_limits_enabled, allow_ips, deny_ips } = token;
-  const { rpm, tpm, concurrency, budget_day, budget_month } = token;
+  const { rpm, tpm, concurrency, budget_day, budget_month, mj_mode } = token;
   return {
     name, remain_quota, unlimited_quota, group, model_limits_enabled, allow_ips, deny_ips,
-    rpm, tpm, concurrency, budget_day, budget_month,
+    rpm, tpm, concurrency, budget_day, budget_month, mj_mode,
     expired_time: expiryText(token.expired_time),
     model_limits: modelsOf(token),
     count: 1,

@@ -13,5 +13,4 @@ export const walletSections: readonly WalletSection[] = [
   { id: "topup", component: lazy(() => import("../order/topup-section")) },
   { id: "orders", component: lazy(() => import("../order/orders-section")) },
   { id: "invite", component: lazy(() => import("../invite/invite-section")) },
-  { id: "notice", component: lazy(() => import("../notice/notice-section")) },
 ];

@@ -2,32 +2,32 @@
 import { and, eq, isNull, or } from "drizzle-orm";
 import type * as z from "zod";
 import { fail } from "../../../shared/errors";
-import { USER_STATUS } from "../../../shared/roles";
+import type { SignInAnswer } from "../../../shared/factor";
 import type { loginInput } from "../../../shared/user";
-import { type Ctx, seconds } from "../../context";
-import { closeSession, dropSession, openSession } from "../../http/session";
-import { presentSignedIn } from "../user/present";
-import { verifyNobody, verifyPassword } from "./password";
+import type { Ctx } from "../../context";
+import { closeSession } from "../../http/session";
+import { hasPassword, verifyNobody, verifyPassword } from "./password";
+import { signIn } from "./sign-in";
+import { throttled } from "./throttle";
+import { requireHuman } from "./turnstile";
 
 /**
  * One text for unknown user, wrong password and deleted user; a banned user is told only after a right password
  * (checklist D-77). Never 401, so that no front-end runs in a redirect loop.
  */
-export async function login(ctx: Ctx, { username, password }: z.output<typeof loginInput>) {
+export async function login(ctx: Ctx, { username, password, turnstile }: z.output<typeof loginInput>): Promise<SignInAnswer> {
   if (!ctx.options.get("PasswordLoginEnabled")) fail("password_login_disabled");
+  await requireHuman(ctx, turnstile);
   const { q, t } = ctx.db;
   const [user] = await q
     .select()
     .from(t.users)
     .where(and(isNull(t.users.deleted_at), or(eq(t.users.username, username), eq(t.users.email, username.toLowerCase()))))
     .limit(1);
-  const right = user ? await verifyPassword(password, user.password_hash) : await verifyNobody(password);
+  const right = await throttled(ctx, user?.id ?? username.toLowerCase(), async () =>
+    (await (user && hasPassword(user) ? verifyPassword(password, user.password_hash) : verifyNobody(password))) ? user : undefined);
   if (!user || !right) fail("credentials_wrong");
-  if (user.status !== USER_STATUS.active) fail("user_banned");
-  await dropSession(ctx, ctx.session_cookie);
-  await openSession(ctx, user.id);
-  await q.update(t.users).set({ last_login_at: seconds(ctx) }).where(eq(t.users.id, user.id));
-  return presentSignedIn(user);
+  return signIn(ctx, user, { human: ctx.options.get("TurnstileCheckEnabled") });
 }
 
 /** Needs no login: whoever holds the cookie may end its session. */

@@ -6,7 +6,7 @@
 import { CHANNEL_STATUS, jsonObject, splitList } from "../../../shared/channel";
 import { isMultiKeyMode } from "../../../shared/channel-keys";
 import { readSetting } from "../../../shared/channel-setting";
-import { baseUrlOf, channelType } from "../../../shared/channel-types";
+import { baseUrlOf, canonicalModel, channelType } from "../../../shared/channel-types";
 import { compileHeaders, headerProblem } from "../../../shared/header-override";
 import { readLimits } from "../../../shared/limits";
 import { resolveMapping, statusMapping } from "../../../shared/model-mapping";
@@ -145,7 +145,7 @@ export function readChannel(
     base_url: baseUrlOf(row.type, row.base_url),
     other: row.other,
     organization: row.openai_organization,
-    models: new Set(splitList(row.models)),
+    models: new Set(splitList(row.models).map(canonicalModel)),
     groups: new Set(splitList(row.group)),
     priority: row.priority,
     weight: row.weight,
@@ -248,6 +248,7 @@ export async function createChannelPool(
   return {
     candidates: (group, model) => current.index.get(group)?.get(model) ?? EMPTY,
     byId: (id) => current.entries.get(id),
+    all: () => [...current.entries.values()].map(({ channel }) => channel),
     inGroup: (group) => [...current.entries.values()].flatMap(({ channel, enabled }) => (enabled && channel.groups.has(group) ? [channel] : [])),
     models: (group) => current.models(group),
     enabledModels: () => current.models("*"),
@@ -256,7 +257,7 @@ export async function createChannelPool(
         (row) =>
           row.status === CHANNEL_STATUS.enabled &&
           splitList(row.group).includes(group) &&
-          splitList(row.models).includes(model),
+          splitList(row.models).map(canonicalModel).includes(model),
       ),
     reload,
     close: () => {

@@ -1,5 +1,5 @@
 /** Consumption from the hourly roll-ups, about a second behind the log. Everything is read by the second door. */
-import { and, desc, eq, gte, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
+import { desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import {
   type DashboardItem,
   type DashboardQuery,
@@ -21,6 +21,7 @@ import {
 import { fail } from "../../../shared/errors";
 import { seconds, type UserCtx } from "../../context";
 import { total, withoutNul } from "../../db/sql";
+import { DIMENSION_COLUMN, summedUntil, sumsBy } from "../log/sums";
 import { type Bucket, bucketSql, bucketsOf, stretches } from "./time-buckets";
 
 /** Whose consumption: everybody's for administrators, else the user's own. */
@@ -29,13 +30,13 @@ export type DashboardScope = "all" | "own";
 const HOUR = 3600;
 const DAY = 86_400;
 
-/** Columns of usage_hourly, as the statement below spells them. */
-const COLUMN: Record<Dimension, string> = {
-  model: "model_name", user: "user_id", channel: "channel", token: "token_id", group: `"group"`,
-};
-/** Columns of its own intermediate results. */
-const SUM: Record<Measure, string> = { quota: "units", count: "calls", tokens: "tokens" };
-const SUMS = sql.raw(`sum(units) AS units, sum(calls) AS calls, sum(errors) AS errors, sum(tokens) AS tokens`);
+/** Columns of the statements below. */
+const SUM: Record<Measure, string> = { quota: "quota", count: `"count"`, tokens: "tokens" };
+const SUMS = sql.raw(`sum(quota) AS quota, sum("count") AS "count", sum(error_count) AS error_count, sum(tokens) AS tokens`);
+const number = (column: string) => sql<number>`${sql.raw(column)}`.mapWith(Number);
+const text = (column: string) => sql<string>`${sql.raw(column)}`;
+const SUMMED = { quota: number("quota"), count: number(`"count"`), error_count: number("error_count"), tokens: number("tokens") };
+const SUMMED_UP = { quota: total(sql`quota`), count: total(sql`"count"`), error_count: total(sql`error_count`), tokens: total(sql`tokens`) };
 
 /** Refuses while the operator has the dashboard switched off (DataExportEnabled). */
 const requireEnabled = (ctx: UserCtx): void => {
@@ -70,9 +71,9 @@ export async function dashboard(ctx: UserCtx, scope: DashboardScope, query: Dash
   const { start, end } = wholeHours(query);
   const { granularity, group_by, measure, time_zone } = query;
   if (granularity === "hour" && (end - start) / HOUR > MAX_BUCKETS) fail("range_too_long", { days: Math.floor((MAX_BUCKETS * HOUR) / DAY) });
-  const user_id = (await userOf(ctx, scope, query.username))?.id;
   const parts = stretches(time_zone, start, end);
-  const rows = await rolledUp(ctx, { start, end, user_id, group_by, measure, bucket: bucketSql(granularity, parts, `"hour"`) });
+  const from = await source(ctx, group_by, { start, end }, await userOf(ctx, scope, query.username));
+  const rows = await rolledUp(ctx, { from, measure, bucket: bucketSql(granularity, parts, `"hour"`) });
   const items = rows.filter((row) => row.bucket === null);
   const buckets = columnsOf(bucketsOf(granularity, parts, start, end), rows, Math.min(items.length, MAX_SERIES));
   return {
@@ -104,52 +105,38 @@ interface Rolled extends Ranked {
 }
 
 /**
+ * Hour, item (text), quota, count, error_count and tokens of the range, as a FROM: of one user from his hourly sums, of
+ * everybody from the sums by one thing.
+ */
+async function source(ctx: UserCtx, by: Dimension, range: { start: number; end: number }, user: { id: number } | undefined): Promise<SQL> {
+  if (!user) return sql`(${sumsBy(by, range, await summedUntil(ctx.db))}) AS sums`;
+  return sql`(SELECT "hour", cast(${sql.raw(DIMENSION_COLUMN[by])} as text) AS item, quota, "count", error_count, prompt_tokens + completion_tokens AS tokens
+    FROM usage_hourly WHERE "hour" >= ${sql.raw(String(range.start))} AND "hour" < ${sql.raw(String(range.end))} AND user_id = ${user.id}) AS sums`;
+}
+
+/**
  * Reads the range once: sums by bucket and item, from them the ranking, from both the parts of every bucket. What is sent
  * is bounded by MAX_RANKED and buckets times series, however many users or tokens there are.
  */
-function rolledUp(
-  ctx: UserCtx,
-  range: { start: number; end: number; user_id: number | undefined; group_by: Dimension; measure: Measure; bucket: string },
-): Promise<Rolled[]> {
-  const { start, end, user_id, group_by, measure, bucket } = range;
-  const raw = sql.raw;
-  const statement = rolledUpStatement({
-    where: sql`"hour" >= ${raw(String(start))} AND "hour" < ${raw(String(end))}${user_id === undefined ? sql`` : sql` AND user_id = ${user_id}`}`,
-    bucket: raw(bucket),
-    item: raw(COLUMN[group_by]),
-    measure: raw(SUM[measure]),
-  });
-  const number = (name: string) => sql<number>`${raw(name)}`.mapWith(Number);
+function rolledUp(ctx: UserCtx, { from, measure, bucket }: { from: SQL; measure: Measure; bucket: string }): Promise<Rolled[]> {
   return ctx.db.read
-    .select({
-      place: number("place"),
-      item: sql<string>`item`,
-      bucket: sql<number | null>`bucket`.mapWith((value: unknown) => (value === null ? null : Number(value))),
-      quota: number("units"),
-      count: number("calls"),
-      error_count: number("errors"),
-      tokens: number("tokens"),
-    })
-    .from(sql`(${statement}) AS rolled`)
+    .select({ place: number("place"), item: text("item"), bucket: sql<number | null>`bucket`.mapWith((value: unknown) => (value === null ? null : Number(value))), ...SUMMED })
+    .from(sql`(${rolledUpStatement(from, sql.raw(bucket), sql.raw(SUM[measure]))}) AS rolled`)
     .orderBy(sql`place`);
 }
 
-function rolledUpStatement({ where, bucket, item, measure }: Record<"where" | "bucket" | "item" | "measure", SQL>): SQL {
+function rolledUpStatement(from: SQL, bucket: SQL, measure: SQL): SQL {
   return sql`
-    WITH cells AS (
-      SELECT ${bucket} AS bucket, ${item} AS item, sum(quota) AS units, sum("count") AS calls, sum(error_count) AS errors,
-        sum(prompt_tokens + completion_tokens) AS tokens
-      FROM usage_hourly WHERE ${where} GROUP BY 1, 2
-    ),
+    WITH cells AS (SELECT ${bucket} AS bucket, item, ${SUMS} FROM ${from} GROUP BY 1, 2),
     items AS (SELECT item, ${SUMS} FROM cells GROUP BY item),
-    ranked AS (SELECT item, units, calls, errors, tokens, row_number() OVER (ORDER BY ${measure} DESC, calls DESC, item) AS place FROM items)
-    SELECT place, CAST(item AS text) AS item, NULL AS bucket, units, calls, errors, tokens
+    ranked AS (SELECT item, quota, "count", error_count, tokens, row_number() OVER (ORDER BY ${measure} DESC, "count" DESC, item) AS place FROM items)
+    SELECT place, item, NULL AS bucket, quota, "count", error_count, tokens
     FROM ranked WHERE place <= ${sql.raw(String(MAX_RANKED))}
     UNION ALL
     SELECT place, '' AS item, bucket, ${SUMS}
     FROM (
       SELECT CASE WHEN ranked.place <= ${sql.raw(String(MAX_SERIES))} THEN ranked.place ELSE 0 END AS place, cells.bucket,
-        cells.units, cells.calls, cells.errors, cells.tokens
+        cells.quota, cells."count", cells.error_count, cells.tokens
       FROM cells JOIN ranked ON ranked.item = cells.item
     ) AS placed
     GROUP BY place, bucket`;
@@ -197,60 +184,49 @@ async function named(ctx: UserCtx, scope: DashboardScope, group_by: Dimension, i
 /** Sums of a range, for the comparison with the period before. Throws as `dashboard` does. */
 export async function totals(ctx: UserCtx, scope: DashboardScope, query: TotalsQuery): Promise<Sums> {
   requireEnabled(ctx);
-  const [row] = await ctx.db.read
-    .select(sums(ctx))
-    .from(ctx.db.t.usage_hourly)
-    .where(within(ctx, wholeHours(query), await userOf(ctx, scope, query.username)));
+  // By group: the fewest rows.
+  const from = await source(ctx, "group", wholeHours(query), await userOf(ctx, scope, query.username));
+  const [row] = await ctx.db.read.select(SUMMED_UP).from(from);
   return row ?? NO_SUMS;
 }
 
 /** Who used most, largest first, at most MAX_RANKED. Throws as `dashboard` does. */
 export async function ranking(ctx: UserCtx, query: RankingQuery): Promise<DashboardItem[]> {
   requireEnabled(ctx);
-  const { usage_hourly: u } = ctx.db.t;
-  const item = { model: u.model_name, user: u.user_id, channel: u.channel, token: u.token_id, group: u.group }[query.group_by];
-  const summed = sums(ctx);
+  const from = await source(ctx, query.group_by, wholeHours(query), await userOf(ctx, "all", query.username));
   const rows = await ctx.db.read
-    .select({ item, ...summed })
-    .from(u)
-    .where(within(ctx, wholeHours(query), await userOf(ctx, "all", query.username)))
-    .groupBy(item)
-    .orderBy(desc(summed[query.measure]), desc(summed.error_count), item)
+    .select({ item: text("item"), ...SUMMED_UP })
+    .from(from)
+    .groupBy(sql`item`)
+    .orderBy(desc(SUMMED_UP[query.measure]), desc(SUMMED_UP.error_count), sql`item`)
     .limit(MAX_RANKED);
-  return named(ctx, "all", query.group_by, rows.map((row) => ({ ...row, item: String(row.item) })));
+  return named(ctx, "all", query.group_by, rows);
 }
-
-function within(ctx: UserCtx, { start, end }: { start: number; end: number }, user: { id: number } | undefined): SQL | undefined {
-  const { usage_hourly: u } = ctx.db.t;
-  return and(gte(u.hour, start), lt(u.hour, end), user ? eq(u.user_id, user.id) : undefined);
-}
-
-const sums = (ctx: UserCtx) => {
-  const { usage_hourly: u } = ctx.db.t;
-  return {
-    quota: total(u.quota),
-    count: total(u.count),
-    error_count: total(u.error_count),
-    tokens: total(sql`${u.prompt_tokens} + ${u.completion_tokens}`),
-  };
-};
 
 /** More than this is no answer that a browser adds up. */
 const MAX_DATA_ROWS = 100_000;
+/** Parameters of one statement. */
+const MAX_IDS = 5000;
 
-/** The range of `/api/data/*`: until now when no end is given, the 30 days before it when no start is. */
-function dataRange(ctx: UserCtx, scope: DashboardScope, query: DataQuery): SQL | undefined {
+/** The range of `/api/data/*` in whole hours: until now when no end is given, the 30 days before it when no start is. */
+function dataRange(ctx: UserCtx, scope: DashboardScope, query: DataQuery): { start: number; end: number } {
   requireEnabled(ctx);
-  const { hour } = ctx.db.t.usage_hourly;
-  const end = query.end_timestamp || seconds(ctx);
-  const start = query.start_timestamp || Math.max(0, end - MAX_OWN_DAYS * DAY);
+  const last = query.end_timestamp || seconds(ctx);
+  const first = query.start_timestamp || Math.max(0, last - MAX_OWN_DAYS * DAY);
   const days = scope === "own" ? MAX_OWN_DAYS : MAX_DAYS;
-  if (end - start > days * DAY) fail("range_too_long", { days });
-  return and(gte(hour, start), lte(hour, end));
+  if (last - first > days * DAY) fail("range_too_long", { days });
+  // Hours that begin in [first, last].
+  return { start: Math.ceil(first / HOUR) * HOUR, end: (Math.floor(last / HOUR) + 1) * HOUR };
 }
 
-/** As many days as fit, when the rows do not. */
-function bounded<T extends { created_at: number }>(rows: T[]): T[] {
+/** Rows by hour and item; as many days as fit, when the rows do not. */
+async function dataRows(ctx: UserCtx, by: Dimension, range: { start: number; end: number }, user: { id: number } | undefined) {
+  const rows = await ctx.db.read
+    .select({ item: text("item"), created_at: number(`"hour"`), token_used: SUMMED_UP.tokens, count: SUMMED_UP.count, quota: SUMMED_UP.quota })
+    .from(await source(ctx, by, range, user))
+    .groupBy(sql`"hour"`, sql`item`)
+    .orderBy(sql`"hour"`, sql`item`)
+    .limit(MAX_DATA_ROWS + 1);
   const [first, last] = [rows[0], rows[MAX_DATA_ROWS]];
   if (first && last) fail("range_too_long", { days: Math.max(1, Math.floor((last.created_at - first.created_at) / DAY)) });
   return rows;
@@ -262,33 +238,22 @@ function bounded<T extends { created_at: number }>(rows: T[]): T[] {
  */
 export async function dataByModel(ctx: UserCtx, scope: DashboardScope, query: DataQuery): Promise<DataRow[]> {
   const range = dataRange(ctx, scope, query);
-  const { usage_hourly: u } = ctx.db.t;
-  const { tokens: token_used, count, quota } = sums(ctx);
   const user = await userOf(ctx, scope, query.username);
-  const rows = await ctx.db.read
-    .select({ model_name: u.model_name, created_at: u.hour, token_used, count, quota })
-    .from(u)
-    .where(and(range, user ? eq(u.user_id, user.id) : undefined))
-    .groupBy(u.hour, u.model_name)
-    .orderBy(u.hour, u.model_name)
-    .limit(MAX_DATA_ROWS + 1);
   const owner = { id: 0, user_id: user?.id ?? 0, username: user?.username ?? "" };
-  return bounded(rows).map((row) => ({ ...owner, ...row }));
+  return (await dataRows(ctx, "model", range, user)).map(({ item, ...row }) => ({ ...owner, ...row, model_name: item }));
 }
 
 /** Rows of `GET /api/data/users`: one for each user and hour that lies in [start, end], oldest first. Throws as above. */
 export async function dataByUser(ctx: UserCtx, query: DataQuery): Promise<DataRow[]> {
-  const range = dataRange(ctx, "all", query);
-  const { usage_hourly: u, users } = ctx.db.t;
-  const { tokens: token_used, count, quota } = sums(ctx);
-  const user = await userOf(ctx, "all", query.username);
-  const rows = await ctx.db.read
-    .select({ user_id: u.user_id, username: users.username, created_at: u.hour, token_used, count, quota })
-    .from(u)
-    .leftJoin(users, eq(users.id, u.user_id))
-    .where(and(range, user ? eq(u.user_id, user.id) : undefined))
-    .groupBy(u.hour, u.user_id, users.username)
-    .orderBy(u.hour, u.user_id)
-    .limit(MAX_DATA_ROWS + 1);
-  return bounded(rows).map((row) => ({ ...row, id: 0, username: row.username ?? "", model_name: "" }));
+  const { users } = ctx.db.t;
+  const rows = await dataRows(ctx, "user", dataRange(ctx, "all", query), await userOf(ctx, "all", query.username));
+  const ids = [...new Set(rows.map(({ item }) => Number(item)))];
+  const names = new Map<number, string>();
+  for (let i = 0; i < ids.length; i += MAX_IDS) {
+    const found = await ctx.db.q.select({ id: users.id, username: users.username }).from(users).where(inArray(users.id, ids.slice(i, i + MAX_IDS)));
+    for (const { id, username } of found) names.set(id, username);
+  }
+  return rows
+    .map(({ item, ...row }) => ({ id: 0, user_id: Number(item), username: names.get(Number(item)) ?? "", ...row, model_name: "" }))
+    .sort((a, b) => a.created_at - b.created_at || a.user_id - b.user_id);
 }

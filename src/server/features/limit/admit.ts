@@ -185,6 +185,7 @@ function withBudgets(spend: SpendBook, admission: Admission, budgets: readonly B
   let ended = false;
   return {
     ...admission,
+    budgets: names,
     async more(units) {
       if (ended || (await spend.take(budgets, units)) !== undefined) return false;
       // It ended while this was asked: what came too late goes back.

@@ -2,15 +2,14 @@
  * The log as a file: exactly the filtered rows that somebody may see, newest first. Read by key in batches as the caller
  * takes them, so that any number of rows costs the memory of one batch.
  */
-import { and, desc } from "drizzle-orm";
-import { type LogFilter, logExportRest, logPlace, type LogView } from "../../../shared/log-list";
+import { type LogFilter, logExportRest, type LogView } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
 import type { UserCtx } from "../../context";
 import { buildInput } from "../../http/coerce";
 import type { PlainDoor } from "../../http/plain";
 import { signedIn } from "../../http/trpc";
-import { conditions, type LogScope } from "./filter";
-import { beyond, present, scopeOf } from "./service";
+import type { LogScope } from "./filter";
+import { present, readSlice, scopeOf } from "./service";
 
 const BATCH = 500;
 
@@ -51,22 +50,13 @@ function textOf(format: Format, scope: LogScope, rows: readonly LogView[]): stri
     .join("");
 }
 
-/** Batches of the filtered rows, each behind the last. */
+/** Batches of the filtered rows, each behind the last; never an empty one. */
 async function* batches(ctx: UserCtx, scope: LogScope, filter: LogFilter): AsyncGenerator<LogView[]> {
-  const { logs } = ctx.db.t;
-  const where = await conditions(ctx, scope, filter);
-  for (let place: string | undefined; ; ) {
-    const rows = await ctx.db.read
-      .select()
-      .from(logs)
-      .where(and(where, place ? beyond(ctx, place, "behind") : undefined))
-      .orderBy(desc(logs.created_at), desc(logs.id))
-      .limit(BATCH);
-    const last = rows.at(-1);
-    if (!last) return;
-    yield rows.map(present(scope));
-    if (rows.length < BATCH) return;
-    place = logPlace(last);
+  for (let cursor: string | undefined; ; ) {
+    const { rows, next } = await readSlice(ctx, scope, filter, BATCH, cursor);
+    if (rows.length > 0) yield rows.map(present(scope));
+    if (next === undefined) return;
+    cursor = next;
   }
 }
 

@@ -2,40 +2,53 @@
  * What a filter of the log means, once in SQL (lists, sums, files) and once for a row in hand (the live tail). Which
  * filters have an index: docs/log.md.
  */
-import { type AnyColumn, and, eq, gte, inArray, lte, or, type SQL, sql } from "drizzle-orm";
-import { KEYWORD_DAYS, type LogFilter } from "../../../shared/log-list";
-import { seconds, type UserCtx } from "../../context";
+import { type AnyColumn, and, desc, eq, gte, inArray, lte, or, type SQL, sql } from "drizzle-orm";
+import { LOG_TYPE } from "../../../shared/log";
+import { type LogFilter, SEARCHED_ROWS } from "../../../shared/log-list";
+import type { UserCtx } from "../../context";
 import type { LogRow } from "../../db/schema";
-import { contains, withoutNul } from "../../db/sql";
+import { aside, byIndex, contains, withoutNul } from "../../db/sql";
+import { beyond } from "./place";
 
 /** Whose rows: everybody's for administrators, else the user's own. */
 export type LogScope = "all" | "own";
 
 /** Filters that compare one column with one text, and where a keyword is looked for; more for who sees everybody's rows. */
-const EXACT = { own: ["token_name", "group", "request_id"], all: ["token_name", "group", "request_id", "upstream_request_id"] } as const;
+const EXACT = { own: ["request_id"], all: ["request_id", "upstream_request_id"] } as const;
 const SEARCHED = { own: ["content", "model_name", "token_name"], all: ["content", "model_name", "token_name", "username", "channel_name"] } as const;
+/** As EXACT, where the text stands in the row itself. */
+const EXACT_IN_ROW = { own: ["token_name", "group", ...EXACT.own], all: ["token_name", "group", "username", ...EXACT.all] } as const;
 
-const clean = (text: string | undefined): string => withoutNul(text?.trim() ?? "");
+export const clean = (text: string | undefined): string => withoutNul(text?.trim() ?? "");
 
-/** A keyword would read the whole table where the range has no beginning: it gets one. */
-export function rangeOf(filter: LogFilter, now: number): { start: number; end: number } {
-  const end = Math.floor(filter.end_timestamp || 0);
-  const start = Math.floor(filter.start_timestamp || 0);
-  return { end, start: start || (clean(filter.keyword) ? (end || now) - KEYWORD_DAYS * 86_400 : 0) };
+/** Names of users and tokens, as ids: indexes are on ids, and rows under an earlier name are found too. */
+export interface Named {
+  /** Of `username`; undefined: nobody bears that name, or none is asked for. */
+  user_id?: number;
+  /** Of `token_name`. */
+  token_ids?: readonly number[];
 }
 
-/**
- * The user of that name has rows under an earlier name too, and an index; only a name that nobody bears any more is looked
- * for in the rows themselves.
- */
-async function ofUser({ db }: UserCtx, name: string): Promise<SQL> {
-  const { logs, users } = db.t;
-  const found = await db.q.select({ id: users.id }).from(users).where(eq(users.username, name));
-  return found.length > 0 ? inArray(logs.user_id, found.map((user) => user.id)) : eq(logs.username, name);
-}
-
-/** More names than this say little: their rows are found wherever one looks. */
+/** More names or tokens than this say little: their rows are found wherever one looks. */
 const MOST_NAMES = 500;
+
+export async function namesOf({ db, actor }: UserCtx, scope: LogScope, filter: LogFilter): Promise<Named> {
+  const { users, tokens } = db.t;
+  const username = scope === "all" ? clean(filter.username) : "";
+  const [user] = username ? await db.q.select({ id: users.id }).from(users).where(eq(users.username, username)) : [];
+  const token = clean(filter.token_name);
+  const found = token
+    ? await db.read
+        .select({ id: tokens.id })
+        .from(tokens)
+        .where(and(scope === "own" ? eq(tokens.user_id, actor.id) : user && eq(tokens.user_id, user.id), eq(tokens.name, token)))
+        .limit(MOST_NAMES + 1)
+    : [];
+  return {
+    ...(user && { user_id: user.id }),
+    ...(found.length > 0 && found.length <= MOST_NAMES && { token_ids: found.map(({ id }) => id) }),
+  };
+}
 
 /**
  * A part of a model's name has no index, whole names have: the names that contain it are read off the index, one step a name.
@@ -59,32 +72,95 @@ async function ofModel({ db }: UserCtx, part: string, common: boolean): Promise<
   return names.length > MOST_NAMES ? containing : inArray(logs.model_name, names.map(({ name }) => name));
 }
 
-/** The filters that are not times. */
-export async function subject(ctx: UserCtx, scope: LogScope, filter: LogFilter, common = false): Promise<(SQL | undefined)[]> {
+/** As with models: rows of several tokens, gathered by their index or met on the way. */
+function ofTokens({ db }: UserCtx, ids: readonly number[], common: boolean): SQL {
+  const { token_id } = db.t.logs;
+  return common ? inArray(aside(db, token_id), [...ids]) : inArray(token_id, [...ids]);
+}
+
+/** Filters that compare one column with one number or text and have an index of their own: the narrowest first. */
+function indexed(ctx: UserCtx, scope: LogScope, filter: LogFilter, named: Named): SQL[] {
   const { logs } = ctx.db.t;
+  return [
+    filter.token_id ? eq(logs.token_id, filter.token_id) : undefined,
+    scope === "own" ? eq(logs.user_id, ctx.actor.id) : undefined,
+    named.user_id ? eq(logs.user_id, named.user_id) : undefined,
+    scope === "all" && filter.channel ? eq(logs.channel, filter.channel) : undefined,
+  ].filter((condition) => condition !== undefined);
+}
+
+/** `narrowed`: an index that says more stands beside it. */
+function ofGroup({ db }: UserCtx, group: string, narrowed: boolean): SQL | undefined {
+  if (!group) return undefined;
+  return narrowed ? eq(aside(db, db.t.logs.group), group) : byIndex(db, eq(db.t.logs.group, group));
+}
+
+/** The filters that are neither times nor the type. `common`: more rows than MAX_LOG_TOTAL match. */
+export async function subject(ctx: UserCtx, scope: LogScope, filter: LogFilter, common = false, known?: Named): Promise<(SQL | undefined)[]> {
+  const { logs } = ctx.db.t;
+  const named = known ?? (await namesOf(ctx, scope, filter));
   const keyword = clean(filter.keyword);
+  const narrow = indexed(ctx, scope, filter, named);
   const equal = (column: AnyColumn, text: string | undefined) => (clean(text) ? eq(column, clean(text)) : undefined);
   return [
     eq(logs.visible, true),
-    scope === "own" ? eq(logs.user_id, ctx.actor.id) : undefined,
+    ...narrow,
     ...EXACT[scope].map((name) => equal(logs[name], filter[name])),
+    ofGroup(ctx, clean(filter.group), narrow.length > 0),
     // Said as a literal, so that the partial index fits.
     scope === "all" && clean(filter.upstream_request_id) ? sql`${logs.upstream_request_id} <> ''` : undefined,
     clean(filter.model_name) ? await ofModel(ctx, clean(filter.model_name), common) : undefined,
+    named.token_ids ? ofTokens(ctx, named.token_ids, common) : equal(logs.token_name, filter.token_name),
+    scope === "all" && named.user_id === undefined ? equal(logs.username, filter.username) : undefined,
     keyword ? or(...SEARCHED[scope].map((name) => contains(logs[name], keyword))) : undefined,
-    filter.token_id ? eq(logs.token_id, filter.token_id) : undefined,
-    scope === "all" && clean(filter.username) ? await ofUser(ctx, clean(filter.username)) : undefined,
-    scope === "all" && filter.channel ? eq(logs.channel, filter.channel) : undefined,
   ];
 }
 
-/** All filters. `common`: more rows than MAX_LOG_TOTAL match. */
-export async function conditions(ctx: UserCtx, scope: LogScope, filter: LogFilter, common = false): Promise<SQL | undefined> {
+/** Part of the log, epoch seconds, both ends included; 0 = open. */
+export interface LogRange {
+  start: number;
+  end: number;
+  /** Rows before this time were not looked at, though the filter asks for them. */
+  searched_from?: number;
+}
+
+/**
+ * The range that is looked through. What no index finds (a keyword, a name that nobody bears) is looked for among the newest
+ * SEARCHED_ROWS of it, or of the rows behind `place`: those that an indexed filter beside it leaves.
+ */
+export async function rangeOf(ctx: UserCtx, scope: LogScope, filter: LogFilter, named: Named, place?: string | null): Promise<LogRange> {
   const { logs } = ctx.db.t;
-  const { start, end } = rangeOf(filter, seconds(ctx));
+  const start = Math.floor(filter.start_timestamp || 0);
+  const end = Math.floor(filter.end_timestamp || 0);
+  const unindexed =
+    clean(filter.keyword) || (clean(filter.token_name) && !named.token_ids) || (scope === "all" && clean(filter.username) && named.user_id === undefined);
+  if (!unindexed || clean(filter.request_id)) return { start, end };
+  const [border] = await ctx.db.read
+    .select({ created_at: logs.created_at })
+    .from(logs)
+    .where(and(indexed(ctx, scope, filter, named)[0], end ? lte(logs.created_at, end) : undefined, place ? beyond(ctx, place, "behind") : undefined))
+    .orderBy(desc(logs.created_at), desc(logs.id))
+    .limit(1)
+    .offset(SEARCHED_ROWS);
+  return border && border.created_at > start ? { start: border.created_at, end, searched_from: border.created_at } : { start, end };
+}
+
+/** The type: nearly every row is consumption, so the others have a partial index; its condition is said as a literal. */
+function ofType({ db }: UserCtx, scope: LogScope, type: number | undefined): SQL | undefined {
+  const { logs } = db.t;
+  if (!type) return undefined;
+  const rare = type !== LOG_TYPE.consume && (scope === "all" || type !== LOG_TYPE.error);
+  return rare ? and(byIndex(db, eq(logs.type, type)), sql`${logs.type} <> ${sql.raw(String(LOG_TYPE.consume))}`) : eq(logs.type, type);
+}
+
+/** All filters, within a range that `rangeOf` answered. */
+export async function conditions(
+  ctx: UserCtx, scope: LogScope, filter: LogFilter, { start, end }: LogRange, { common = false, named }: { common?: boolean; named?: Named } = {},
+): Promise<SQL | undefined> {
+  const { logs } = ctx.db.t;
   return and(
-    ...(await subject(ctx, scope, filter, common)),
-    filter.type ? eq(logs.type, filter.type) : undefined,
+    ...(await subject(ctx, scope, filter, common, named)),
+    ofType(ctx, scope, filter.type),
     start ? gte(logs.created_at, start) : undefined,
     end ? lte(logs.created_at, end) : undefined,
   );
@@ -94,15 +170,13 @@ export async function conditions(ctx: UserCtx, scope: LogScope, filter: LogFilte
 export function fits(viewer: number, scope: LogScope, filter: LogFilter): (row: LogRow) => boolean {
   const model = clean(filter.model_name).toLowerCase();
   const keyword = clean(filter.keyword).toLowerCase();
-  const username = scope === "all" ? clean(filter.username) : "";
   return (row) =>
     row.visible &&
     (scope === "all" || row.user_id === viewer) &&
-    EXACT[scope].every((name) => !clean(filter[name]) || row[name] === clean(filter[name])) &&
+    EXACT_IN_ROW[scope].every((name) => !clean(filter[name]) || row[name] === clean(filter[name])) &&
     row.model_name.toLowerCase().includes(model) &&
     (!keyword || SEARCHED[scope].some((name) => row[name].toLowerCase().includes(keyword))) &&
     (!filter.token_id || row.token_id === filter.token_id) &&
-    (!username || row.username === username) &&
     (scope === "own" || !filter.channel || row.channel === filter.channel) &&
     (!filter.type || row.type === filter.type) &&
     row.created_at >= (filter.start_timestamp || 0) &&

@@ -8,6 +8,7 @@ import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Cluster } from "../../cluster/types";
 import { type Db, type Q, run, type Steps } from "../../db/client";
+import { reopenSteps, sumHours } from "./sums";
 
 /** Small, because on SQLite the main thread waits: measured 2.4 ms. */
 const BATCH = 200;
@@ -15,15 +16,16 @@ const BATCH = 200;
 const MAX_BATCHES = 50;
 
 /** Folds what is there, if this instance has the lease. Answers how many rows were folded here. */
-export async function fold(services: { db: Db; cluster: Cluster }): Promise<number> {
+export async function fold({ db, cluster, now }: { db: Db; cluster: Cluster; now: () => number }): Promise<number> {
   let folded = 0;
-  await services.cluster.lease.hold("fold", async () => {
+  await cluster.lease.hold("fold", async () => {
     for (let batch = 0; batch < MAX_BATCHES; batch++) {
-      const rows = await foldBatch(services.db);
+      const rows = await foldBatch(db);
       folded += rows;
-      if (rows < BATCH) return;
+      if (rows < BATCH) break;
       await new Promise((resolve) => setImmediate(resolve)); // streams first
     }
+    await sumHours(db, Math.floor(now() / 1000));
   });
   return folded;
 }
@@ -69,6 +71,7 @@ function* foldSteps(db: Db, q: Q): Steps<number> {
   if (hours.size > 0) {
     // One order for all, so that two never wait for each other crosswise.
     const values = [...hours.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+    const earliest = Math.min(...values.map(({ hour }) => hour));
     const t = usage_hourly;
     yield* run(
       q
@@ -87,6 +90,7 @@ function* foldSteps(db: Db, q: Q): Steps<number> {
           },
         }),
     );
+    yield* reopenSteps(db, q, earliest);
   }
   for (const [id, quota] of [...perChannel].sort(([a], [b]) => a - b)) {
     if (quota === 0) continue;

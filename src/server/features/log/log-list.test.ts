@@ -180,15 +180,17 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("a text is looked for in what a viewer sees of a row, in the range or the last seven days, % and _ as they are", async () => {
+    test("a text is looked for in what a viewer sees of a row, however old, % and _ as they are", async () => {
       expect((await all("keyword=SECRET")).total).toBe(28);
       expect((await page(ann, "/api/log/self/?keyword=secret")).total).toBe(0);
       expect((await page(ann, "/api/log/self/?keyword=x%25_")).total).toBe(1);
       expect((await all("keyword=%25_%25")).total).toBe(0);
       expect((await all(`keyword=text&end_timestamp=${now - 100}`)).total).toBe(25);
       await h.services.db.q.insert(h.services.db.t.logs).values(row(bob, { created_at: now - 8 * 86_400, content: "long ago" }));
-      expect((await all("keyword=long ago")).total).toBe(0);
-      expect((await all(`keyword=long ago&start_timestamp=${now - 9 * 86_400}`)).total).toBe(1);
+      const old = await all("keyword=long ago");
+      expect(old).toMatchObject({ items: [{ content: "long ago" }], total: 1, total_exact: true });
+      expect(old).not.toHaveProperty("searched_from");
+      expect((await all(`keyword=long ago&start_timestamp=${now - 7 * 86_400}`)).total).toBe(0);
       await h.services.db.q.delete(h.services.db.t.logs).where(eq(h.services.db.t.logs.content, "long ago"));
     });
 
@@ -206,6 +208,23 @@ for (const engine of ENGINES) {
       expect((await all(`username=${carl.ctx.actor.username}`)).total).toBe(1);
       expect((await all("username=erased")).total).toBe(1);
       await db.q.delete(db.t.logs).where(inArray(db.t.logs.username, ["carl-of-old", "erased"]));
+    });
+
+    test("rows are found by their token's name of now, and by a name that no token bears", async () => {
+      const { db } = h.services;
+      const dora = await h.person();
+      const [token] = await db.q.insert(db.t.tokens)
+        .values({ user_id: dora.ctx.actor.id, name: "new name", key_hash: `h${dora.ctx.actor.id}`, key_cipher: "x", key_hint: "x", created_time: now })
+        .returning({ id: db.t.tokens.id });
+      await db.q.insert(db.t.logs).values([
+        row(dora, { token_id: token?.id ?? 0, token_name: "old name" }), row(dora, { token_id: 10 ** 9, token_name: "gone" }), row(bob, { token_id: 10 ** 9, token_name: "new name" }),
+      ]);
+      expect((await all("token_name=new name")).items).toMatchObject([{ token_name: "old name" }]);
+      expect((await page(dora, "/api/log/self/?token_name=gone")).total).toBe(1);
+      expect((await all("token_name=gone")).total).toBe(1);
+      expect((await page(bob, "/api/log/self/?token_name=new name")).total).toBe(1);
+      expect(await page(dora, "/api/log/self/stat?token_name=new name")).toMatchObject({ quota: 10 });
+      await db.q.delete(db.t.logs).where(inArray(db.t.logs.token_name, ["old name", "gone", "new name"]));
     });
 
     test("one row is found by id and by request id, by its user or an administrator", async () => {

@@ -15,7 +15,8 @@ import {
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { cleanLogs, readCleaning } from "./clean";
 import { readContent } from "./content";
-import { findLog, logStat, pageLogs, searchLogs, sliceLogs, userOfRows } from "./service";
+import { findLog, pageLogs, searchLogs, sliceLogs, userOfRows } from "./service";
+import { logStat } from "./stat";
 
 export const logRouter = router({
   /** By key: pass `next` as `cursor`. */

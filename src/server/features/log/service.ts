@@ -1,15 +1,15 @@
 /** Reading the log. Lists go through the reading door; rows of LogConsumeEnabled = false are counted but not shown. */
-import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
-import { LOG_TYPE } from "../../../shared/log";
-import { type LogFilter, type LogPage, logPlace, type LogSlice, type LogStat, type LogUser, type LogView, MAX_LOG_TOTAL } from "../../../shared/log-list";
+import { type LogFilter, type LogPage, logPlace, type LogSlice, type LogUser, type LogView, MAX_LOG_TOTAL } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
-import { seconds, type UserCtx } from "../../context";
-import { count, total, withoutNul } from "../../db/sql";
-import { conditions, type LogScope, subject } from "./filter";
+import type { UserCtx } from "../../context";
+import type { LogRow } from "../../db/schema";
+import { count, withoutNul } from "../../db/sql";
+import { conditions, type LogScope, namesOf, rangeOf, subject } from "./filter";
+import { beyond } from "./place";
 import { presentForAdmin, presentForOwner } from "./present";
 
-const RATE_SECONDS = 60;
 /** As many as existing front-ends expect of a search. */
 const SEARCH_ROWS = 100;
 
@@ -17,16 +17,6 @@ export const present = (scope: LogScope) => (scope === "all" ? presentForAdmin :
 
 /** Whose rows somebody may see. */
 export const scopeOf = (ctx: UserCtx): LogScope => (ctx.actor.role >= ROLE.admin ? "all" : "own");
-
-/** Rows on the older (`behind`) or the newer side of a place in the list. */
-export function beyond(ctx: Pick<UserCtx, "db">, place: string, side: "behind" | "before"): SQL | undefined {
-  const { logs } = ctx.db.t;
-  const [time = 0, id = 0] = place.split(".").map(Number);
-  // The first half lets the index start at the right place; the second decides among rows of the same second.
-  return side === "behind"
-    ? and(lte(logs.created_at, time), or(lt(logs.created_at, time), lt(logs.id, id)))
-    : and(gte(logs.created_at, time), or(gt(logs.created_at, time), gt(logs.id, id)));
-}
 
 /**
  * Newest first, in pages with a total. `after` and `before` name the row that the page stands beside: such a page costs the
@@ -39,43 +29,58 @@ export async function pageLogs(
 ): Promise<LogPage> {
   const { logs } = ctx.db.t;
   const order = (direction: typeof asc | typeof desc) => [direction(logs.created_at), direction(logs.id)];
-  const matching = ctx.db.read.select({ id: logs.id }).from(logs).where(await conditions(ctx, scope, filter));
+  const named = await namesOf(ctx, scope, filter);
+  const range = await rangeOf(ctx, scope, filter, named);
+  const matching = ctx.db.read.select({ id: logs.id }).from(logs).where(await conditions(ctx, scope, filter, range, { named }));
   const [all] = await ctx.db.read.select({ n: count() }).from(matching.limit(MAX_LOG_TOTAL + 1).as("bounded"));
   const n = all?.n ?? 0;
   const place = after ? beyond(ctx, after, "behind") : before ? beyond(ctx, before, "before") : undefined;
-  const rows = await ctx.db.read
+  const rows = n === 0 ? [] : await ctx.db.read
     .select()
     .from(logs)
-    .where(and(await conditions(ctx, scope, filter, n > MAX_LOG_TOTAL), place))
+    .where(and(await conditions(ctx, scope, filter, range, { named, common: n > MAX_LOG_TOTAL }), place))
     .orderBy(...order(before && !after ? asc : desc))
     .limit(page_size)
     .offset(place ? 0 : (p - 1) * page_size);
   if (before && !after) rows.reverse();
-  return { items: rows.map(present(scope)), page: p, page_size, total: Math.min(n, MAX_LOG_TOTAL), total_exact: n <= MAX_LOG_TOTAL };
+  const { searched_from } = range;
+  return {
+    items: rows.map(present(scope)), page: p, page_size, total: Math.min(n, MAX_LOG_TOTAL), total_exact: n <= MAX_LOG_TOTAL,
+    ...(searched_from !== undefined && { searched_from }),
+  };
 }
 
-/** Newest first, from behind `cursor`. */
+/** Newest first, from behind `cursor`. Where a search stopped early there is a `next` though the slice is not full. */
 export async function sliceLogs(
   ctx: UserCtx,
   scope: LogScope,
   { limit, cursor, ...filter }: LogFilter & { limit: number; cursor?: string | null | undefined },
 ): Promise<LogSlice> {
+  const { rows, next } = await readSlice(ctx, scope, filter, limit, cursor);
+  return { items: rows.map(present(scope)), ...(next && { next }) };
+}
+
+/** Up to `limit` rows behind `cursor`, and from where to go on; undefined: there is nothing more. */
+export async function readSlice(ctx: UserCtx, scope: LogScope, filter: LogFilter, limit: number, cursor?: string | null): Promise<{ rows: LogRow[]; next?: string }> {
   const { logs } = ctx.db.t;
+  const named = await namesOf(ctx, scope, filter);
+  const range = await rangeOf(ctx, scope, filter, named, cursor);
   const rows = await ctx.db.read
     .select()
     .from(logs)
-    .where(and(await conditions(ctx, scope, filter), cursor ? beyond(ctx, cursor, "behind") : undefined))
+    .where(and(await conditions(ctx, scope, filter, range, { named }), cursor ? beyond(ctx, cursor, "behind") : undefined))
     .orderBy(desc(logs.created_at), desc(logs.id))
     .limit(limit + 1);
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  return { items: items.map(present(scope)), ...(rows.length > limit && last ? { next: logPlace(last) } : {}) };
+  const found = rows.slice(0, limit);
+  const last = found.at(-1);
+  if (rows.length > limit && last) return { rows: found, next: logPlace(last) };
+  // Ids begin at 1: behind this place lie the rows of earlier seconds.
+  return { rows: found, ...(range.searched_from !== undefined && { next: `${range.searched_from}.0` }) };
 }
 
 /** The newest rows that contain a text; no text, no rows. */
 export async function searchLogs(ctx: UserCtx, scope: LogScope, keyword: string): Promise<LogView[]> {
-  if (keyword.trim() === "") return [];
-  return (await sliceLogs(ctx, scope, { keyword, limit: SEARCH_ROWS })).items;
+  return keyword.trim() === "" ? [] : (await sliceLogs(ctx, scope, { keyword, limit: SEARCH_ROWS })).items;
 }
 
 /** One row; somebody else's is not found, unless an administrator asks. */
@@ -96,19 +101,4 @@ export async function userOfRows({ db }: Pick<UserCtx, "db">, id: number): Promi
   const { username, display_name, group, quota, used_quota, request_count } = users;
   const [user] = await db.q.select({ username, display_name, group, quota, used_quota, request_count }).from(users).where(eq(users.id, id));
   return user ?? fail("user_not_found");
-}
-
-/** Consumption under the filters, and the pace of the last minute (compatibility.md 4.10). */
-export async function logStat(ctx: UserCtx, scope: LogScope, filter: LogFilter): Promise<LogStat> {
-  const { logs } = ctx.db.t;
-  const consumed = eq(logs.type, LOG_TYPE.consume);
-  const [all, lately] = await Promise.all([conditions(ctx, scope, { ...filter, type: 0 }), subject(ctx, scope, filter)]);
-  const [[sum], [pace]] = await Promise.all([
-    ctx.db.read.select({ quota: total(logs.quota) }).from(logs).where(and(all, consumed)),
-    ctx.db.read
-      .select({ rpm: count(), tpm: total(sql`${logs.prompt_tokens} + ${logs.completion_tokens}`) })
-      .from(logs)
-      .where(and(...lately, consumed, gte(logs.created_at, seconds(ctx) - RATE_SECONDS))),
-  ]);
-  return { quota: sum?.quota ?? 0, rpm: pace?.rpm ?? 0, tpm: pace?.tpm ?? 0 };
 }

@@ -1,7 +1,9 @@
 import * as z from "zod";
+import { mailboxSchema } from "../../../shared/mailbox";
 import { isHidden, optionKeys } from "../../../shared/options";
 import { publicProcedure, rootProcedure, router } from "../../http/trpc";
 import { setOption, settings } from "./service";
+import { sendTestMail } from "./test-mail";
 
 /** One key per call. `value` may be text, number or boolean and may be missing (= ""), as existing forms send it. */
 const optionInput = z.object({
@@ -17,6 +19,10 @@ export const optionRouter = router({
     .meta({ rest: "PUT /api/option/", summary: "Set one option" })
     .input(optionInput)
     .mutation(({ ctx, input }) => setOption(ctx, input.key, String(input.value ?? ""))),
+  testMail: rootProcedure
+    .meta({ rest: "POST /api/option/test_mail", summary: "Send a mail by the SMTP settings, to oneself unless `to` says where", critical: true })
+    .input(z.object({ to: z.literal("").or(mailboxSchema).default("") }))
+    .mutation(({ ctx, input }) => sendTestMail(ctx, input.to)),
   /** What the settings pages start from. */
   settings: rootProcedure.query(({ ctx }) => settings(ctx)),
   notice: publicProcedure

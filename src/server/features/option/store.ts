@@ -51,11 +51,18 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
     }
   };
 
+  // Readings and writings in the order in which they began: what was read before something newer is known is not adopted.
+  let begun = 0;
+  let known = 0;
+
   const reload = async () => {
+    const turn = ++begun;
     const stored = new Map<OptionKey, string>();
     for (const row of await q.select().from(t.options)) {
       if (isOptionKey(row.key)) stored.set(row.key, option(row.key).secret ? secrets.decrypt("option-secret", row.value) : row.value);
     }
+    if (turn < known) return;
+    known = turn;
     texts = stored;
     for (const key of optionKeys) adopt(key, texts.get(key) ?? defaultText(key));
     for (const listener of listeners) listener();
@@ -79,6 +86,7 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
       const kept = option(key).secret ? secrets.encrypt("option-secret", value) : value;
       const updated_at = Math.floor(now() / 1000);
       await q.insert(t.options).values({ key, value: kept, updated_at }).onConflictDoUpdate({ target: t.options.key, set: { value: kept, updated_at } });
+      known = ++begun;
       texts.set(key, value);
       adopt(key, value);
       await bus.publish("options", key);

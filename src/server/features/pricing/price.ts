@@ -1,4 +1,5 @@
 /** The relay's price seam: prices from the options, compiled once per (model, group, user's group) until one changes. */
+import { canonicalModel } from "../../../shared/channel-types";
 import {
   type CompiledPrice,
   type PriceBook,
@@ -33,7 +34,7 @@ export function createPriceBook(options: Pick<OptionStore, "get">): LivePriceBoo
   return {
     book,
     price: (model, group, userGroup) => {
-      const price = book().price(model, group, userGroup);
+      const price = book().price(canonicalModel(model), group, userGroup);
       return price.unpriced ? undefined : price;
     },
   };

@@ -6,9 +6,11 @@
  * changes with every call (quota) is the ledger's to judge at the hold.
  */
 import { and, eq, isNull, lt } from "drizzle-orm";
+import { canonicalModel } from "../../../shared/channel-types";
 import { fail } from "../../../shared/errors";
 import { AUTO_GROUP, autoGroups, mayUseGroup } from "../../../shared/group";
 import { type LimitField, type LimitSet, readLimits } from "../../../shared/limits";
+import { tokenMjMode } from "../../../shared/midjourney";
 import { ROLE, USER_STATUS } from "../../../shared/roles";
 import type { Lang } from "../../../shared/text";
 import { bareKey, isExhausted, isExpired, TOKEN_STATUS } from "../../../shared/token";
@@ -97,7 +99,7 @@ export function createTokenCache(services: Needs): TokenCache {
       user,
       allow: token.allow_ips.trim() ? compileNetworks(token.allow_ips) : undefined,
       deny: compileNetworks(token.deny_ips),
-      models: token.model_limits_enabled ? new Set(token.model_limits.split(",").filter(Boolean)) : undefined,
+      models: token.model_limits_enabled ? new Set(token.model_limits.split(",").filter(Boolean).map(canonicalModel)) : undefined,
       user_limits: readLimits(user).limits,
       loaded_at: now(),
     };
@@ -164,6 +166,7 @@ export function createTokenCache(services: Needs): TokenCache {
       const group = token.group || user.group;
       if (!mayUseGroup(groupFacts(services), user.group, group)) fail("group_denied", { group });
       noteUse(identity, seconds);
+      const mode = tokenMjMode(token.mj_mode);
       return {
         user_id: user.id,
         username: user.username,
@@ -180,6 +183,7 @@ export function createTokenCache(services: Needs): TokenCache {
         concurrency: token.concurrency,
         ...(token.budget_day > 0 && { budget_day: token.budget_day }),
         ...(token.budget_month > 0 && { budget_month: token.budget_month }),
+        ...(mode !== "" && { mj_mode: mode }),
         ...(identity.user_limits && { user_limits: identity.user_limits }),
         lang,
       };

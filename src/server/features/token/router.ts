@@ -13,6 +13,7 @@ import {
   tokenUpdate,
 } from "../../../shared/token";
 import { router, userProcedure } from "../../http/trpc";
+import { requireStepUp } from "../auth/step-up";
 import { presentToken, presentWithKey } from "./present";
 import {
   createTokens,
@@ -48,12 +49,18 @@ export const tokenRouter = router({
     .input(tokenStatusUpdate)
     .mutation(async ({ ctx, input }) => presentToken(ctx, await setTokenStatus(ctx, input.id, input.status))),
 
-  /** The clear key, with sk-. A mutation, so that it is never cached or retried. */
-  reveal: userProcedure.input(tokenId).mutation(({ ctx, input }) => revealToken(ctx, input.id)),
+  /** The clear key, with sk-, after a step-up. A mutation, so that it is never cached or retried. */
+  reveal: userProcedure.input(tokenId).mutation(({ ctx, input }) => {
+    requireStepUp(ctx);
+    return revealToken(ctx, input.id);
+  }),
 
   revealMany: userProcedure
     .input(z.object({ ids: z.array(z.int().positive()).max(100) }))
-    .mutation(({ ctx, input }) => revealTokens(ctx, input.ids)),
+    .mutation(({ ctx, input }) => {
+      requireStepUp(ctx);
+      return revealTokens(ctx, input.ids);
+    }),
 
   delete: userProcedure
     .meta({ rest: "DELETE /api/token/{id}", summary: "Delete a token; its key stops working at once" })

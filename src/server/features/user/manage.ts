@@ -21,6 +21,7 @@ import { rewardRegistration } from "../invite/reward";
 import { eventRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";
 import { withBindings } from "./manage-list";
+import { claimName } from "./name";
 
 const announce = (ctx: UserCtx, id: number): Promise<void> => ctx.cluster.bus.publish("users", String(id));
 
@@ -51,6 +52,7 @@ export async function createUser(ctx: UserCtx, { username, password, display_nam
   const password_hash = await hashPassword(password);
   const time = seconds(ctx);
   const created = await ctx.db.tx(function* (q) {
+    yield* claimName(ctx, q, name);
     const [row] = yield* run(
       q
         .insert(ctx.db.t.users)
@@ -100,6 +102,7 @@ export async function updateUser(ctx: UserCtx, id: number, change: UserChange & 
       const stored = yield* lockedTarget(ctx, q, id, "update");
       const set = columnsOf(ctx, stored, change);
       const after = { ...stored, ...set };
+      if (set.username !== undefined) yield* claimName(ctx, q, set.username, id);
       if (Object.keys(set).length > 0) yield* run(q.update(users).set(set).where(eq(users.id, id)).returning({ id: users.id }));
       if (password_hash) {
         yield* run(q.update(users).set({ password_hash }).where(eq(users.id, id)).returning({ id: users.id }));
@@ -166,10 +169,11 @@ export async function manageUser(ctx: UserCtx, id: number, action: ManageAction)
  * second factors end, identities elsewhere are free again. Calls that run settle; relay keys are refused by the owner's state.
  */
 export function* deleteSteps(ctx: Pick<UserCtx, "db" | "now">, q: Q, id: number): Steps<Partial<UserRow>> {
-  const { sessions, identities, totps, passkeys } = ctx.db.t;
+  const { sessions, identities, totps, passkeys, push_subscriptions } = ctx.db.t;
   yield* run(q.delete(sessions).where(eq(sessions.user_id, id)).returning({ user_id: sessions.user_id }));
   yield* run(q.delete(identities).where(eq(identities.user_id, id)).returning({ user_id: identities.user_id }));
   yield* run(q.delete(totps).where(eq(totps.user_id, id)).returning({ user_id: totps.user_id }));
   yield* run(q.delete(passkeys).where(eq(passkeys.user_id, id)).returning({ user_id: passkeys.user_id }));
+  yield* run(q.delete(push_subscriptions).where(eq(push_subscriptions.user_id, id)).returning({ user_id: push_subscriptions.user_id }));
   return { deleted_at: seconds(ctx), access_token_hash: null };
 }

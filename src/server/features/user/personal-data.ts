@@ -24,9 +24,9 @@ const BATCH = 500;
  */
 export async function exportUser(ctx: UserCtx, id: number, cursor?: number): Promise<{ lines: object[]; next?: number }> {
   if (cursor !== undefined) return exportLog(ctx, id, cursor);
-  const { tokens, credits, sessions, identities, orders } = ctx.db.t;
+  const { tokens, credits, sessions, identities, orders, tasks } = ctx.db.t;
   const account = await getUser(ctx, id);
-  const [row, ownTokens, ownCredits, ownSessions, ownIdentities, ownOrders, ownEarnings] = await Promise.all([
+  const [row, ownTokens, ownCredits, ownSessions, ownIdentities, ownOrders, ownEarnings, ownTasks] = await Promise.all([
     readableUser(ctx, id),
     ctx.db.read.select().from(tokens).where(eq(tokens.user_id, id)).orderBy(asc(tokens.id)),
     ctx.db.read.select().from(credits).where(eq(credits.user_id, id)).orderBy(asc(credits.id)),
@@ -37,6 +37,7 @@ export async function exportUser(ctx: UserCtx, id: number, cursor?: number): Pro
     ctx.db.read.select().from(identities).where(eq(identities.user_id, id)),
     ctx.db.read.select().from(orders).where(eq(orders.user_id, id)).orderBy(asc(orders.id)),
     earningLines(ctx, id),
+    ctx.db.read.select().from(tasks).where(eq(tasks.user_id, id)).orderBy(asc(tasks.id)),
   ]);
   await recordAct(ctx, { action: "user.export", target: id });
   const lines = [
@@ -48,6 +49,8 @@ export async function exportUser(ctx: UserCtx, id: number, cursor?: number): Pro
     ...ownOrders.map(({ id: order, trade_no, quota, money, currency, status, create_time }) =>
       ({ kind: "order", id: order, trade_no, quota, money, currency, status, create_time })),
     ...ownEarnings,
+    ...ownTasks.map(({ task_id, platform, action, model, status, prompt, input, data, quota, submit_time_ms }) =>
+      ({ kind: "task", task_id, platform, action, model, status, prompt, input, data, quota, submit_time_ms })),
   ];
   return { lines, next: 0 };
 }
@@ -114,10 +117,15 @@ export async function eraseUser(ctx: UserCtx, id: number): Promise<void> {
   }
 }
 
-/** Stored responses and files of the account. */
+/** Stored responses, files and jobs of the account. */
 async function eraseFiles(ctx: UserCtx, id: number): Promise<void> {
-  const { stored_objects } = ctx.db.t;
+  const { stored_objects, tasks } = ctx.db.t;
   await ctx.db.q.delete(stored_objects).where(eq(stored_objects.user_id, id)).returning({ id: stored_objects.object_id });
+  // A job that runs is still charged or given back; what it was about is nobody's business any more.
+  const over = and(eq(tasks.user_id, id), eq(tasks.next_poll_at_ms, 0));
+  await ctx.db.q.delete(tasks).where(over).returning({ id: tasks.id });
+  const bare = { username: erasedName(id), prompt: "", input: "", data: "", client_key: null };
+  await ctx.db.q.update(tasks).set(bare).where(eq(tasks.user_id, id)).returning({ id: tasks.id });
 }
 
 /** One batch of the log: name, address and token name go, with the kept bodies; the text of failures may quote a prompt. */

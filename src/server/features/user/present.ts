@@ -1,4 +1,5 @@
 /** What of an account may leave the server. Hashes, tokens and codes are not named here, so they cannot. */
+import { boundIds } from "../../../shared/identity";
 import type { SignedInUser } from "../../../shared/user";
 import type { ManagedUser } from "../../../shared/user-manage";
 import type { UserRow } from "../../db/schema";
@@ -17,15 +18,10 @@ const deletedAt = (row: UserRow) => (row.deleted_at === null ? null : new Date(r
 
 /** An account as administrators see it: without its invite code and its notification settings, which may hold secrets. */
 export function presentManaged(row: UserRow, identities: readonly { provider: string; subject: string }[]): ManagedUser {
-  const bound = (provider: string) => identities.find((identity) => identity.provider === provider)?.subject ?? "";
   return {
     ...presentSignedIn(row),
     email: row.email,
-    github_id: bound("github"),
-    wechat_id: bound("wechat"),
-    telegram_id: bound("telegram"),
-    linux_do_id: bound("linuxdo"),
-    oidc_id: bound("oidc"),
+    ...boundIds(identities),
     quota: row.quota,
     used_quota: row.used_quota,
     request_count: row.request_count,
@@ -45,14 +41,10 @@ export function presentManaged(row: UserRow, identities: readonly { provider: st
 }
 
 /** GET /api/user/self. Unbound identities are "", never null (facts/console-calls.md 1.2). */
-export const presentUser = (row: UserRow) => ({
+export const presentUser = (row: UserRow, identities: readonly { provider: string; subject: string }[]) => ({
   ...presentSignedIn(row),
   email: row.email,
-  github_id: "",
-  wechat_id: "",
-  telegram_id: "",
-  linux_do_id: "",
-  oidc_id: "",
+  ...boundIds(identities),
   quota: row.quota,
   used_quota: row.used_quota,
   request_count: row.request_count,

@@ -3,11 +3,12 @@ import * as z from "zod";
 import {
   userCreate, userExport, userId, userListInput, userListRest, userManage, userPut, userSearchRest, userUpdate,
 } from "../../../shared/user-manage";
+import { selfUpdate } from "../../../shared/user";
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { createUser, manageUser, updateUser } from "./manage";
 import { getUser, listCredits, pageUsers } from "./manage-list";
 import { eraseUser, exportUser } from "./personal-data";
-import { newAccessToken, self } from "./service";
+import { deleteSelf, newAccessToken, self, updateSelf } from "./service";
 
 export const userRouter = router({
   self: userProcedure
@@ -16,6 +17,13 @@ export const userRouter = router({
   newAccessToken: userProcedure
     .meta({ rest: "GET /api/user/token", summary: "Make a new system access token; the old one dies" })
     .mutation(({ ctx }) => newAccessToken(ctx)),
+  updateSelf: userProcedure
+    .meta({ rest: "PUT /api/user/self", summary: "Change one's own name, display name or password" })
+    .input(selfUpdate)
+    .mutation(({ ctx, input }) => updateSelf(ctx, input)),
+  deleteSelf: userProcedure
+    .meta({ rest: "DELETE /api/user/self", summary: "Delete one's own account for ever" })
+    .mutation(({ ctx }) => deleteSelf(ctx)),
 
   list: adminProcedure.input(userListInput).query(({ ctx, input }) => pageUsers(ctx, input)),
   listPlain: adminProcedure

@@ -1,22 +1,78 @@
 /** A user's own account. Management of others: issue of the accounts specification, same folder. */
-import { eq } from "drizzle-orm";
-import { fail } from "../../../shared/errors";
+import { and, eq, ne } from "drizzle-orm";
+import type * as z from "zod";
+import { AppError, fail } from "../../../shared/errors";
+import { ROLE } from "../../../shared/roles";
+import type { selfUpdate } from "../../../shared/user";
 import type { UserCtx } from "../../context";
+import { run } from "../../db/client";
+import { isUniqueViolation, withoutNul } from "../../db/sql";
+import { closeSession } from "../../http/session";
 import { randomText } from "../../lib/secrets";
+import { auditRow } from "../audit/record";
+import { hashPassword } from "../auth/password";
+import { requireStepUp } from "../auth/step-up";
+import { deleteSteps } from "./manage";
+import { claimName } from "./name";
 import { presentUser } from "./present";
 
 export async function self(ctx: UserCtx) {
   const { q, t } = ctx.db;
   const [row] = await q.select().from(t.users).where(eq(t.users.id, ctx.actor.id));
   if (!row) fail("user_not_found");
-  return presentUser(row);
+  const identities = await q.select().from(t.identities).where(eq(t.identities.user_id, row.id));
+  return presentUser(row, identities);
 }
 
-/** A new system access token; the old one dies. Kept as a hash only, so it is shown once. */
+/** A new system access token; the old one dies. Kept as a hash only, so it is shown once. Throws step_up_required. */
 export async function newAccessToken(ctx: UserCtx): Promise<string> {
+  requireStepUp(ctx);
   const { q, t } = ctx.db;
   const token = randomText(32);
   await q.update(t.users).set({ access_token_hash: ctx.secrets.hash("access-token", token) }).where(eq(t.users.id, ctx.actor.id));
   await ctx.cluster.bus.publish("users", String(ctx.actor.id));
   return token;
+}
+
+/**
+ * Changes the caller's own name or password. A new password needs a step-up and ends his other sessions (D-39, D-46).
+ * Throws username_taken, step_up_required.
+ */
+export async function updateSelf(ctx: UserCtx, { username, display_name, password }: z.output<typeof selfUpdate>): Promise<void> {
+  const { users, sessions } = ctx.db.t;
+  if (password) requireStepUp(ctx);
+  const mine = eq(users.id, ctx.actor.id);
+  const set = {
+    ...(username === undefined ? {} : { username: withoutNul(username) }),
+    ...(display_name === undefined ? {} : { display_name: withoutNul(display_name) }),
+    ...(password ? { password_hash: await hashPassword(password) } : {}),
+  };
+  if (Object.keys(set).length === 0) return;
+  try {
+    await ctx.db.tx(function* (q) {
+      if (set.username !== undefined) yield* claimName(ctx, q, set.username, ctx.actor.id);
+      yield* run(q.update(users).set(set).where(mine).returning({ id: users.id }));
+      if (!set.password_hash) return;
+      const others = and(eq(sessions.user_id, ctx.actor.id), ne(sessions.id, ctx.actor.session_id));
+      yield* run(q.delete(sessions).where(others).returning({ id: sessions.id }));
+    });
+  } catch (error) {
+    if (!(error instanceof AppError) && isUniqueViolation(error)) fail("username_taken");
+    throw error;
+  }
+  await ctx.cluster.bus.publish("users", String(ctx.actor.id));
+}
+
+/** Deletes the caller's own account, softly and for ever, and signs him out. A super administrator cannot. */
+export async function deleteSelf(ctx: UserCtx): Promise<void> {
+  if (ctx.actor.role >= ROLE.root) fail("root_protected");
+  requireStepUp(ctx);
+  const { users } = ctx.db.t;
+  await ctx.db.tx(function* (q) {
+    const ended = yield* deleteSteps(ctx, q, ctx.actor.id);
+    yield* run(q.update(users).set(ended).where(eq(users.id, ctx.actor.id)).returning({ id: users.id }));
+    yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "user.delete", target: ctx.actor.id })));
+  });
+  await ctx.cluster.bus.publish("users", String(ctx.actor.id));
+  await closeSession(ctx, undefined);
 }

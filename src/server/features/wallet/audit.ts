@@ -3,9 +3,11 @@
  * SQLite it runs on the second door. Names every row that breaks a rule; an empty answer is a clean audit.
  */
 import { type SQL, sql } from "drizzle-orm";
+import { DIMENSIONS } from "../../../shared/dashboard";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Db } from "../../db/client";
 import { logCompleteSince } from "../log/clean";
+import { DIMENSION_COLUMN, SUMMED } from "../log/sums";
 import { WALLET_RULES, WALLET_STATEMENTS } from "./audit-wallet";
 
 export interface Finding {
@@ -26,6 +28,8 @@ export const AUDIT_RULES = {
   channel_total: "a channel's used_quota = the sum of its roll-ups",
   hourly_quota: "an hour's charges minus refunds = those of the folded log",
   hourly_count: "an hour's calls and errors = those of the folded log",
+  sums_quota: "an hour's units by model, user, channel, token or group = those of its roll-ups",
+  sums_count: "an hour's calls and errors by one of these = those of its roll-ups",
   ...WALLET_RULES,
 } as const;
 
@@ -68,6 +72,21 @@ const hours = (hourly: SQL, log: SQL) => sql`
   GROUP BY "hour", user_id, token_id, channel, model_name, "group"
   HAVING sum(logged) <> sum(rolled)`;
 
+/** Items of usage_sums that differ from the hours they were added up from, in either direction. */
+const sums = (value: SQL) => sql`
+  SELECT 'usage_sums ' || dimension || '/' || "hour" || '/' || item AS name, sum(rolled) AS expected, sum(summed) AS found
+  FROM (
+    SELECT dimension, "hour", item, 0 AS rolled, ${value} AS summed FROM usage_sums
+    ${sql.join(
+      DIMENSIONS.map((dimension) => sql`
+        UNION ALL SELECT '${sql.raw(dimension)}', "hour", cast(${sql.raw(DIMENSION_COLUMN[dimension])} AS text), ${value}, 0 FROM usage_hourly`),
+      sql``,
+    )}
+  ) AS both_sides
+  WHERE "hour" < ${SUMMED}
+  GROUP BY dimension, "hour", item
+  HAVING sum(rolled) <> sum(summed)`;
+
 function statements(): Record<Finding["rule"], SQL> {
   return {
     balance: sql`
@@ -86,6 +105,8 @@ function statements(): Record<Finding["rule"], SQL> {
     ),
     hourly_quota: hours(sql`quota`, NET),
     hourly_count: hours(sql`"count" + error_count`, ENTRY),
+    sums_quota: sums(sql`quota`),
+    sums_count: sums(sql`"count" + error_count`),
     ...WALLET_STATEMENTS,
   };
 }

@@ -4,6 +4,7 @@
  * all of them (docs/decisions/0011-hot-path.md). BEGIN IMMEDIATE holds the only write lock, so what was read stays true.
  */
 import type { Database } from "bun:sqlite";
+import { REOPEN } from "../log/sums";
 import type { CallLog } from "./ledger";
 
 interface UserRow {
@@ -117,12 +118,14 @@ export class Batch {
 
   /** Writes everything, inside the transaction. */
   write(): void {
-    const { moveUser, moveToken, chargeToken, addHour, addChannel } = this.#statements;
+    const { moveUser, moveToken, chargeToken, addHour, reopen, addChannel } = this.#statements;
+    const now = this.#seconds();
+    const thisHour = now - (now % 3600);
     for (const [id, { moved, charged, calls }] of this.#users) {
       if (moved !== 0 || calls !== 0) moveUser.run(id, moved, charged, calls);
     }
     for (const [id, { moved, charged, settled }] of this.#tokens) {
-      if (settled) chargeToken.run(id, moved, charged, this.#seconds());
+      if (settled) chargeToken.run(id, moved, charged, now);
       else if (moved !== 0) moveToken.run(id, moved);
     }
     for (const h of this.#hours.values()) {
@@ -130,6 +133,7 @@ export class Batch {
         h.hour, h.user_id, h.token_id, h.channel, h.model_name, h.group, h.username,
         h.count, h.quota, h.prompt_tokens, h.completion_tokens, h.use_time,
       );
+      if (h.hour < thisHour) reopen.run(h.hour);
     }
     for (const [id, quota] of this.#channels) addChannel.run(id, quota);
     this.clear();
@@ -180,5 +184,6 @@ const prepare = (client: Database) => ({
       "prompt_tokens = prompt_tokens + excluded.prompt_tokens, " +
       "completion_tokens = completion_tokens + excluded.completion_tokens, use_time = use_time + excluded.use_time",
   ),
+  reopen: client.prepare(REOPEN),
   addChannel: client.prepare("UPDATE channels SET used_quota = used_quota + ?2 WHERE id = ?1"),
 });

@@ -42,12 +42,14 @@ export interface Settlement {
   quota: number;
   /** The visible record, `quota` included; its `visible` is false when LogConsumeEnabled is off. */
   log: CallLog;
+  /** For the sweep: a hold that somebody has ended since it was seen is not charged a second time, nor after its release. */
+  held_only?: boolean;
 }
 
 export type SettleResult =
   /** `hold_missing`: the hold was gone (swept); the call was charged all the same and a metric is raised. */
   | { settled: true; hold_missing: boolean }
-  /** The log row exists already: this call was settled before. Nothing moved. */
+  /** The log row exists already: this call was settled before. Or `held_only`, and the hold was gone. Nothing moved. */
   | { settled: false };
 
 export interface Refund {
@@ -59,7 +61,14 @@ export interface Refund {
   content?: string;
   /** More members of the row's `other`, beside `refund_of`. */
   other?: Record<string, unknown>;
+  /** The charge and its budgets as their owner keeps them, where the row has been cleaned out of the log meanwhile. */
+  cleaned?: { charge: RefundedCharge; budgets: readonly string[] };
 }
+
+/** What a refund's row repeats of its charge. */
+export type RefundedCharge = Required<
+  Pick<CallLog, "user_id" | "username" | "token_id" | "token_name" | "channel" | "channel_name" | "group" | "model_name" | "quota" | "visible">
+>;
 
 export type RefundResult =
   /** `quota`: units given back to user and token. */

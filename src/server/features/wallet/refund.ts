@@ -2,33 +2,53 @@
  * Refunds: the reversing entry of a charge, for its user, its token and (by the fold) channel totals and roll-ups. The
  * charge's own row stays as it was. Written once for both engines, and as steps, so that a verb which also closes a task
  * does both in one transaction. A charge is refunded once, by its whole or a part: the unique request id of the refund's
- * row, made from the charge's, is the guard.
+ * row, made from the charge's, is the guard. Budgets that counted the charge, and name it on its row, count it no longer.
  */
 import { and, eq, sql } from "drizzle-orm";
+import * as z from "zod";
 import { LOG_TYPE } from "../../../shared/log";
 import { type Db, type Q, run, type Steps } from "../../db/client";
 import { forUpdate, withoutNul } from "../../db/sql";
 import { checkUnits } from "./call-log";
-import type { Refund, RefundResult } from "./ledger";
+import type { Refund, RefundedCharge, RefundResult } from "./ledger";
+
+const kept = z.object({ admin_info: z.object({ budgets: z.array(z.string()) }) });
+
+/** The budgets that a charge's row names (ConsumeOther). */
+function budgetsIn(other: string): readonly string[] {
+  if (!other.includes(`"budgets"`)) return [];
+  const { data } = kept.safeParse(JSON.parse(other));
+  return data?.admin_info.budgets ?? [];
+}
 
 /** Request id of the row that gives a charge back. */
 export const refundRequestId = (charge_id: string): string => `${charge_id}/refund`;
 
+/** `units` back to the budgets that counted a charge (negative: taken), in the order in which all take them; those of periods that are long over are gone. */
+export function* toBudgets(db: Db, q: Q, names: readonly string[], units: number): Steps<void> {
+  const { budget_spend } = db.t;
+  for (const name of names.toSorted()) {
+    yield* run(q.update(budget_spend).set({ amount: sql`${budget_spend.amount} - ${units}` }).where(eq(budget_spend.name, name)).returning({ name: budget_spend.name }));
+  }
+}
+
 /** Runs inside `db.tx(…, { durable: true })`: like credits, refunds wait for the disk. `now`: epoch seconds. */
 export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<RefundResult> {
   const { users, tokens, logs } = db.t;
-  const { charge_id, quota, content = "", other = {} } = refund;
+  const { charge_id, quota, content = "", other = {}, cleaned } = refund;
   if (quota !== undefined) checkUnits(quota);
-  const [charge] = yield* run(
+  const [found] = yield* run(
     q
       .select({
         user_id: logs.user_id, username: logs.username, token_id: logs.token_id, token_name: logs.token_name,
         channel: logs.channel, channel_name: logs.channel_name, group: logs.group, model_name: logs.model_name,
-        quota: logs.quota, visible: logs.visible,
+        quota: logs.quota, visible: logs.visible, other: logs.other,
       })
       .from(logs)
       .where(and(eq(logs.request_id, charge_id), eq(logs.type, LOG_TYPE.consume))),
   );
+  const { other: facts, ...kept } = found ?? { other: "" };
+  const charge: RefundedCharge | undefined = "quota" in kept ? kept : cleaned?.charge;
   if (!charge) return { refunded: false, reason: "charge_missing" };
   const { user_id, token_id } = charge;
   const units = quota ?? charge.quota;
@@ -65,5 +85,6 @@ export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<R
         .where(eq(tokens.id, token_id)),
     );
   }
+  yield* toBudgets(db, q, found ? budgetsIn(facts) : (cleaned?.budgets ?? []), units);
   return { refunded: true, quota: units };
 }

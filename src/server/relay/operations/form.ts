@@ -46,6 +46,11 @@ export class Form {
     return `multipart/form-data; boundary=${/^[\w'()+,./:=?-]+$/.test(this.#scanner.boundary) ? this.#scanner.boundary : `"${this.#scanner.boundary}"`}`;
   }
 
+  /** The names of its parts, in order, doubles included. */
+  names(): string[] {
+    return this.#scanner.parts.map(({ name }) => name);
+  }
+
   /** The parts of a name, files and fields. */
   parts(name: string): Part[] {
     return this.#scanner.parts.filter((part) => part.name === name);

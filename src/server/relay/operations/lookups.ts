@@ -23,6 +23,8 @@ export async function answerLookup(engine: Engine, route: Route, caller: Caller,
       const entry = findModel(seams, caller, route.model, listShape(request));
       return entry ? door.json(JSON.stringify(entry)) : door.error(route.dialect, unknownModel(caller, route.model, lang, door.requestId));
     }
+    case "unserved":
+      return fail("api_not_implemented", { method: request.method, path: new URL(request.url).pathname });
     default:
       return fail("not_found", { method: request.method, path: new URL(request.url).pathname });
   }

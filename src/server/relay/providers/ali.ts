@@ -103,7 +103,7 @@ const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
 const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) => pattern.test(code))?.[1];
 
 /** A failed job names its error inside `output`; a refused call beside `request_id`, or as OpenAI does. */
-function readError(body: unknown): WireError | undefined {
+export function readError(body: unknown): WireError | undefined {
   if (!isObject(body)) return undefined;
   const { output } = body;
   const failed: WireObject = isObject(output) && text(output.code) !== "" ? output : body;

@@ -1,0 +1,20 @@
+/**
+ * The ways to prove that one is oneself (`auth.stepUpMethods` says which the account has), in the order of preference. A way
+ * is a component in a file of its own that calls `onVerified` once the server believes it.
+ */
+import { type ComponentType, lazy, type LazyExoticComponent } from "react";
+
+export interface StepUpMethodProps {
+  onVerified: () => void;
+}
+
+export interface StepUpMethod {
+  id: string;
+  component: LazyExoticComponent<ComponentType<StepUpMethodProps>>;
+}
+
+export const stepUpMethods: readonly StepUpMethod[] = [
+  { id: "password", component: lazy(() => import("./step-up-password")) },
+  { id: "totp", component: lazy(() => import("../factor/step-up-code")) },
+  { id: "passkey", component: lazy(() => import("../factor/step-up-passkey")) },
+];

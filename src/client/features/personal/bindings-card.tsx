@@ -1,0 +1,25 @@
+import { useLingui } from "@lingui/react/macro";
+import { Suspense } from "react";
+import { ErrorBoundary } from "../../components/error-boundary";
+import { Card, CardBody, CardHeader } from "../../ui/card";
+import { Skeleton } from "../../ui/skeleton";
+import { bindings } from "./bindings";
+
+/** Other ways to be recognised: an address, accounts elsewhere. */
+export default function BindingsCard() {
+  const { t } = useLingui();
+  return (
+    <Card>
+      <CardHeader title={t`账号绑定`} description={t`用于登录、找回密码和接收通知。`} />
+      <CardBody>
+        <ul className="divide-y divide-line">
+          {bindings.map(({ id, component: Row }) => (
+            <ErrorBoundary key={id}>
+              <Suspense fallback={<li><Skeleton className="h-10" /></li>}><Row /></Suspense>
+            </ErrorBoundary>
+          ))}
+        </ul>
+      </CardBody>
+    </Card>
+  );
+}

@@ -1,0 +1,107 @@
+import "../../../../tests/dom";
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { TaskView } from "../../../shared/task-list";
+import type { SubmittedJob } from "./job-card";
+
+const { useState } = await import("react");
+const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
+const { clearUser, storeUser } = await import("../../lib/session");
+const { emptyJob, jobCall } = await import("./job-call");
+const { JobsTab } = await import("./jobs-tab");
+
+// A machine that runs other tests beside these is slow.
+setDefaultTimeout(30_000);
+
+beforeEach(() => storeUser({ id: 7, username: "ann", display_name: "ann", role: 1, status: 1, group: "default" }));
+afterEach(() => {
+  clearUser();
+  closePage();
+});
+
+function Tab({ models }: { models: readonly string[] }) {
+  const [jobs, setJobs] = useState<readonly SubmittedJob[]>([]);
+  return <JobsTab group="vip" models={models} jobs={jobs} onSubmitted={(job) => setJobs((before) => [job, ...before])} />;
+}
+
+const row: TaskView = {
+  id: 5, user_id: 7, username: "ann", channel_id: 0, group: "vip", model: "suno_music", action: "MUSIC", status: "IN_PROGRESS", progress: "30%",
+  fail_reason: "", prompt: "rain", quota: 50_000, refunded: 0, request_id: "call-1", submit_time: 1, start_time: 1, finish_time: 0,
+  task_id: "task_5", platform: "suno",
+};
+
+test.each([
+  ["a picture", { kind: "drawing", prompt: " a cat " }, "/pg/mj/submit/imagine", { prompt: "a cat", group: "g" }],
+  ["music by a description", { kind: "music", prompt: "rain" }, "/pg/suno/submit/music", { gpt_description_prompt: "rain", group: "g" }],
+  [
+    "music by its words", { kind: "music", prompt: "la", title: "T", tags: "folk", instrumental: true }, "/pg/suno/submit/music",
+    { prompt: "la", title: "T", tags: "folk", make_instrumental: true, group: "g" },
+  ],
+  ["lyrics", { kind: "lyrics", prompt: "rain" }, "/pg/suno/submit/lyrics", { prompt: "rain", group: "g" }],
+  ["a film", { kind: "video", prompt: "sea", model: "m", seconds: 5, ratio: "9:16" }, "/pg/v1/videos", { prompt: "sea", model: "m", seconds: 5, aspect_ratio: "9:16", group: "g" }],
+  ["a film as the vendor likes it", { kind: "video", prompt: "sea", model: "m" }, "/pg/v1/videos", { prompt: "sea", model: "m", group: "g" }],
+] as const)("%s becomes the public call with the session", (_, part, path, body) => {
+  expect(jobCall({ ...emptyJob, ...part }, "g")).toEqual({ path, body });
+});
+
+test("only kinds that the group has a model for are offered; without any it says so", async () => {
+  await openPage(<Tab models={["gpt-4o", "suno_music", "kling-v1"]} />, "/playground");
+  expect(screen.getAllByRole("radio").map((radio) => radio.textContent)).toEqual(["音乐", "视频"]);
+  closePage();
+  await openPage(<Tab models={["gpt-4o"]} />, "/playground");
+  expect(screen.queryAllByRole("radio")).toEqual([]);
+  expect(screen.getByText("没有可以提交的任务")).toBeDefined();
+});
+
+test("a submitted job is watched: progress, files and price come as the server tells them", async () => {
+  let status = "IN_PROGRESS";
+  const sent: unknown[] = [];
+  const { user } = await openPage(<Tab models={["suno_music"]} />, "/playground", {
+    procedures: {
+      "task.list": () => ({ items: [row], page: 1, page_size: 10, total: 1, total_exact: true }),
+      "task.get": () => ({
+        ...row, status, progress: status === "SUCCESS" ? "100%" : "30%", data: [], cancellable: false,
+        files: status === "SUCCESS" ? [{ media: "audio", url: "/api/task/file?id=5&n=0" }] : [],
+      }),
+    },
+    paths: {
+      "/pg/suno/submit/music": async (request) => {
+        sent.push({ body: await request.json(), user: request.headers.get("new-api-user") });
+        return Response.json({ code: "success", message: "", data: "task_5" });
+      },
+    },
+  });
+  const button = () => screen.getByRole("button", { name: "提交任务" });
+  expect(button()).toHaveProperty("disabled", true);
+  await user.type(screen.getByRole("textbox", { name: "提示词" }), "rain");
+  await user.click(button());
+  expect(await screen.findByText("执行中")).toBeDefined();
+  expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("30");
+  expect(sent).toEqual([{ body: { gpt_description_prompt: "rain", group: "vip" }, user: "7" }]);
+  expect(screen.getByRole("link", { name: /费用/ }).getAttribute("href")).toBe("/log?request_id=call-1");
+  status = "SUCCESS";
+  await waitFor(() => expect(screen.getByText("成功")).toBeDefined(), { timeout: 20_000 });
+  expect(document.querySelector("audio")?.getAttribute("src")).toBe("/api/task/file?id=5&n=0");
+});
+
+test.each([
+  [Response.json({ error: { message: "余额不足" } }, { status: 403 }), "余额不足"],
+  [Response.json({ code: "insufficient", message: "没有渠道", data: null }, { status: 503 }), "没有渠道"],
+  [new Response("<html>", { status: 502, statusText: "Bad Gateway" }), "502 Bad Gateway"],
+  [Response.json({ code: "success", data: null }), "200"],
+])("a refusal says why, and what was written stays (%#)", async (answer, words) => {
+  const { user } = await openPage(<Tab models={["suno_lyrics"]} />, "/playground", { paths: { "/pg/suno/submit/lyrics": () => answer.clone() } });
+  await user.type(screen.getByRole("textbox", { name: "提示词" }), "rain");
+  await user.click(screen.getByRole("button", { name: "提交任务" }));
+  expect((await screen.findByRole("alert")).textContent).toContain(words);
+  expect(screen.getByRole("textbox", { name: "提示词" })).toHaveProperty("value", "rain");
+  expect(screen.queryByRole("article")).toBeNull();
+});
+
+test("a refused drawing says the vendor's words", async () => {
+  const { user } = await openPage(<Tab models={["mj_imagine"]} />, "/playground", {
+    paths: { "/pg/mj/submit/imagine": () => Response.json({ code: 24, description: "banned prompt", properties: {} }) },
+  });
+  await user.type(screen.getByRole("textbox", { name: "提示词" }), "x");
+  await user.click(screen.getByRole("button", { name: "提交任务" }));
+  expect((await screen.findByRole("alert")).textContent).toBe("banned prompt");
+});

@@ -1,0 +1,54 @@
+/** Step-up on the client: who asks the person, and the link that says a refused call again. */
+import type { TRPCLink } from "@trpc/client";
+import { observable, type Unsubscribable } from "@trpc/server/observable";
+import type { AppRouter } from "../../server/router";
+import { appCodeOf } from "./errors";
+
+type Ask = () => Promise<boolean>;
+let ask: Ask | null = null;
+let asking: Promise<boolean> | null = null;
+
+/** Registers the dialog; returns its removal. */
+export function onStepUp(dialog: Ask): () => void {
+  ask = dialog;
+  return () => {
+    if (ask === dialog) ask = null;
+  };
+}
+
+/** Asks the person to prove himself: true when he did. Calls that want it at the same time share one dialog. */
+function proved(): Promise<boolean> {
+  asking ??= (ask?.() ?? Promise.resolve(false)).finally(() => {
+    asking = null;
+  });
+  return asking;
+}
+
+/**
+ * Any call that the server refuses with step_up_required opens the dialog and is said once more after the proof; whoever
+ * closes the dialog leaves the call refused. Features need not know of it.
+ */
+export const stepUpLink: TRPCLink<AppRouter> = () => ({ op, next }) =>
+  observable((observer) => {
+    let running: Unsubscribable | undefined;
+    let left = false;
+    const say = (again: boolean) => {
+      running = next(op).subscribe({
+        next: (value) => observer.next(value),
+        complete: () => observer.complete(),
+        error: (error) => {
+          if (again || appCodeOf(error) !== "step_up_required") return observer.error(error);
+          void proved().then((yes) => {
+            if (left) return;
+            if (yes) say(true);
+            else observer.error(error);
+          });
+        },
+      });
+    };
+    say(false);
+    return () => {
+      left = true;
+      running?.unsubscribe();
+    };
+  });

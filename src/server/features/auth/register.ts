@@ -1,0 +1,102 @@
+/** New accounts that people make for themselves, and the way back into an old one. */
+import { and, eq, isNull } from "drizzle-orm";
+import type * as z from "zod";
+import { AppError, fail } from "../../../shared/errors";
+import { DEFAULT_GROUP } from "../../../shared/group";
+import { mailboxSchema } from "../../../shared/mailbox";
+import { ROLE, USER_STATUS } from "../../../shared/roles";
+import type { registerInput, resetInput } from "../../../shared/user";
+import { type Ctx, seconds } from "../../context";
+import { type Q, run, type Steps } from "../../db/client";
+import type { UserRow } from "../../db/schema";
+import { isUniqueViolation, withoutNul } from "../../db/sql";
+import { randomText } from "../../lib/secrets";
+import { findInviter } from "../invite/code";
+import { rewardRegistration } from "../invite/reward";
+import { claimName } from "../user/name";
+import { checkEmail, emailTaken, takeReset, takeVerification } from "./email";
+import { hashPassword } from "./password";
+import { requireHuman } from "./turnstile";
+
+/** Of a password that a reset makes. */
+const NEW_PASSWORD_LENGTH = 16;
+
+export interface NewAccount {
+  username: string;
+  display_name: string;
+  password_hash: string;
+  /** Shown to be his, or "". */
+  email: string;
+  aff_code?: string | undefined;
+}
+
+/**
+ * Inserts an account of role 1 with what new users and their inviters get. In a durable transaction. Throws username_taken,
+ * email_taken; a unique violation when somebody else took one of them at the same moment.
+ */
+export function* registerSteps(ctx: Ctx, q: Q, { aff_code, ...account }: NewAccount): Steps<UserRow> {
+  const { users } = ctx.db.t;
+  const time = seconds(ctx);
+  yield* claimName(ctx, q, account.username);
+  if (account.email !== "" && (yield* emailTaken(ctx, q, account.email))) fail("email_taken");
+  const inviter = yield* findInviter(ctx.db, q, aff_code);
+  const [row] = yield* run(q.insert(users).values({ ...account, role: ROLE.user, group: DEFAULT_GROUP, created_at: time }).returning());
+  if (!row) return fail("username_taken");
+  yield* rewardRegistration(ctx, q, row, inviter, time);
+  return row;
+}
+
+/** Registration by name and password. With verification on, nobody gets an account for an address that is not his. */
+export async function register(ctx: Ctx, input: z.output<typeof registerInput>): Promise<void> {
+  if (!ctx.options.get("RegisterEnabled")) fail("registration_disabled");
+  if (!ctx.options.get("PasswordRegisterEnabled")) fail("password_register_disabled");
+  const verified = ctx.options.get("EmailVerificationEnabled");
+  // An address that nobody has shown to be his is not kept: it would be taken from its owner.
+  const email = verified ? verifiedAddress(ctx, input) : "";
+  await requireHuman(ctx, input.turnstile);
+  const username = withoutNul(input.username);
+  const password_hash = await hashPassword(input.password);
+  try {
+    const made = await ctx.db.tx(
+      function* (q) {
+        if (verified && !(yield* takeVerification(ctx, q, email, input.verification_code))) return undefined;
+        return yield* registerSteps(ctx, q, { username, display_name: username, password_hash, email, aff_code: input.aff_code });
+      },
+      { durable: true },
+    );
+    if (!made) fail("verification_code_wrong");
+  } catch (error) {
+    if (!(error instanceof AppError) && isUniqueViolation(error)) fail("username_taken");
+    throw error;
+  }
+}
+
+function verifiedAddress(ctx: Ctx, { email, verification_code }: z.output<typeof registerInput>): string {
+  if (email === "" || verification_code === "") fail("verification_missing");
+  const address = mailboxSchema.safeParse(email);
+  if (!address.success) fail("mail_address_invalid");
+  checkEmail(ctx, address.data);
+  return withoutNul(address.data);
+}
+
+/** Answers the new password. Whoever was signed in is out, and the system access token is dead (D-39). */
+export async function resetPassword(ctx: Ctx, { email, token }: z.output<typeof resetInput>): Promise<string> {
+  const { users, sessions } = ctx.db.t;
+  const password = randomText(NEW_PASSWORD_LENGTH);
+  const password_hash = await hashPassword(password);
+  const id = await ctx.db.tx(function* (q) {
+    if (!(yield* takeReset(ctx, q, email, token))) return undefined;
+    const [user] = yield* run(
+      q
+        .update(users)
+        .set({ password_hash, access_token_hash: null })
+        .where(and(eq(users.email, email), eq(users.status, USER_STATUS.active), isNull(users.deleted_at)))
+        .returning({ id: users.id }),
+    );
+    if (user) yield* run(q.delete(sessions).where(eq(sessions.user_id, user.id)).returning({ id: sessions.id }));
+    return user?.id;
+  });
+  if (id === undefined) fail("reset_link_invalid");
+  await ctx.cluster.bus.publish("users", String(id));
+  return password;
+}

@@ -1,0 +1,63 @@
+/**
+ * The last steps of every way to sign in. Whoever comes to `signIn` has proven who he is once; where his account has one-time
+ * codes switched on, he is asked for a second proof, whichever way he came.
+ */
+import { eq } from "drizzle-orm";
+import * as z from "zod";
+import { fail } from "../../../shared/errors";
+import { SECOND_STEP_TRIES, type SignInAnswer } from "../../../shared/factor";
+import { USER_STATUS } from "../../../shared/roles";
+import type { SignedInUser } from "../../../shared/user";
+import { type Ctx, seconds } from "../../context";
+import type { UserRow } from "../../db/schema";
+import { dropSession, openSession } from "../../http/session";
+import { hasPasskey, hasTotp } from "../factor/own";
+import { presentSignedIn } from "../user/present";
+import { browserOf, issueTicket, takeTicket, tryTicket } from "./tickets";
+
+/** How long the second proof may take. */
+const SECOND_STEP_SECONDS = 300;
+const waiting = z.object({ user_id: z.number(), human: z.boolean() });
+type Waiting = z.output<typeof waiting>;
+
+/** Opens a session, or asks for the second factor. `human`: the bot check was passed. Throws user_banned. */
+export async function signIn(ctx: Ctx, user: UserRow, { human = false }: { human?: boolean } = {}): Promise<SignInAnswer> {
+  mayEnter(user);
+  if (!(await hasTotp(ctx, user.id))) return enter(ctx, user, human);
+  await issueTicket(ctx, "second-factor", browserOf(ctx, SECOND_STEP_SECONDS), { user_id: user.id, human }, SECOND_STEP_SECONDS);
+  return { require_2fa: true, passkey: await hasPasskey(ctx, user.id) };
+}
+
+/** Which account waits for its second proof in this browser; one of few tries is used up. Throws second_step_expired. */
+export async function secondStepOf(ctx: Ctx): Promise<Waiting> {
+  return (await tryTicket(ctx, "second-factor", ctx.browser_cookie ?? "", waiting, SECOND_STEP_TRIES)) ?? fail("second_step_expired");
+}
+
+/** The second proof was right. Of two that come at once one is signed in. */
+export async function finishSecondStep(ctx: Ctx, { user_id, human }: Waiting): Promise<SignedInUser> {
+  const begun = await takeTicket(ctx, "second-factor", ctx.browser_cookie ?? "", waiting);
+  if (begun?.user_id !== user_id) return fail("second_step_expired");
+  return enterAs(ctx, user_id, human);
+}
+
+/** Signs in whose passkey has answered: that is two factors at once. */
+export async function enterAs(ctx: Ctx, user_id: number, human = false): Promise<SignedInUser> {
+  const { users } = ctx.db.t;
+  const [user] = await ctx.db.q.select().from(users).where(eq(users.id, user_id));
+  if (!user || user.deleted_at !== null) return fail("credentials_wrong");
+  mayEnter(user);
+  return enter(ctx, user, human);
+}
+
+function mayEnter(user: UserRow): void {
+  if (user.status !== USER_STATUS.active) fail("user_banned");
+}
+
+/** A session in place of the one the browser had. */
+async function enter(ctx: Ctx, user: UserRow, human: boolean): Promise<SignedInUser> {
+  const { users } = ctx.db.t;
+  await dropSession(ctx, ctx.session_cookie);
+  await openSession(ctx, user.id, { human });
+  await ctx.db.q.update(users).set({ last_login_at: seconds(ctx) }).where(eq(users.id, user.id)).returning({ id: users.id });
+  return presentSignedIn(user);
+}

@@ -1,0 +1,49 @@
+/** Second factors at work: the second step of a sign-in, signing in by passkey, step-up. */
+import type * as z from "zod";
+import { fail } from "../../../shared/errors";
+import type { FactorStatus, passkeyAnswerInput, PasskeyUse } from "../../../shared/factor";
+import { ROLE } from "../../../shared/roles";
+import type { SignedInUser } from "../../../shared/user";
+import type { Ctx, UserCtx } from "../../context";
+import { signedIn } from "../../http/trpc";
+import { enterAs, finishSecondStep, secondStepOf } from "../auth/sign-in";
+import { markVerified } from "../auth/step-up";
+import { type AskedPasskey, askPasskey, ownPasskeys, passkeyOwner } from "./passkeys";
+import { recoveryCodesLeft, verifyCode } from "./totp";
+
+export async function factorStatus(ctx: UserCtx): Promise<FactorStatus> {
+  const [left, passkeys] = await Promise.all([recoveryCodesLeft(ctx), ownPasskeys(ctx)]);
+  return { enabled: left !== undefined, backup_codes_remaining: left ?? 0, passkeys };
+}
+
+/** The second step by a one-time code or a recovery code. */
+export async function codeSecondStep(ctx: Ctx, code: string): Promise<SignedInUser> {
+  const begun = await secondStepOf(ctx);
+  await verifyCode(ctx, begun.user_id, code);
+  return finishSecondStep(ctx, begun);
+}
+
+/** Step-up by a one-time code or a recovery code. */
+export async function codeStepUp(ctx: UserCtx, code: string): Promise<void> {
+  await verifyCode(ctx, ctx.actor.id, code);
+  await markVerified(ctx);
+}
+
+export async function beginPasskey(ctx: Ctx, use: PasskeyUse): Promise<AskedPasskey> {
+  if (use === "sign-in") return askPasskey(ctx, use);
+  return askPasskey(ctx, use, use === "step-up" ? signedIn(ctx, ROLE.user).actor.id : (await secondStepOf(ctx)).user_id);
+}
+
+/** Who is signed in now; undefined after a step-up. */
+export async function finishPasskey(ctx: Ctx, { use, response }: z.output<typeof passkeyAnswerInput>): Promise<SignedInUser | undefined> {
+  if (use === "sign-in") return enterAs(ctx, await passkeyOwner(ctx, use, response));
+  if (use === "second-step") {
+    const begun = await secondStepOf(ctx);
+    if ((await passkeyOwner(ctx, use, response)) !== begun.user_id) fail("passkey_refused");
+    return finishSecondStep(ctx, begun);
+  }
+  const user = signedIn(ctx, ROLE.user);
+  if ((await passkeyOwner(ctx, use, response)) !== user.actor.id) fail("passkey_refused");
+  await markVerified(user);
+  return undefined;
+}

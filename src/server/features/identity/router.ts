@@ -1,0 +1,44 @@
+/** Doors of sign-in elsewhere. GETs that change something demand the user-id header like every call (checklist D-65). */
+import { callbackInput, IDENTITY_PROVIDERS, type RedirectProvider, stateInput, telegramBindInput, telegramInput, unbindInput, wechatInput } from "../../../shared/identity";
+import { publicProcedure, router, userProcedure } from "../../http/trpc";
+import { boundIdentities, unbindIdentity } from "./account";
+import { beginSignIn, finishSignIn, telegramBind, telegramSignIn, wechatBind, wechatSignIn } from "./service";
+
+const callback = (provider: RedirectProvider) =>
+  publicProcedure
+    .meta({ rest: `GET /api/oauth/${provider}`, summary: `Sign in by, or bind, an account at ${IDENTITY_PROVIDERS[provider].title.en}`, answer: "top", critical: true })
+    .input(callbackInput)
+    .mutation(({ ctx, input }) => finishSignIn(ctx, provider, input));
+
+const callbacks = { github: callback("github"), linuxdo: callback("linuxdo"), oidc: callback("oidc") } satisfies Record<RedirectProvider, unknown>;
+
+export const identityRouter = router({
+  begin: publicProcedure
+    .meta({ rest: "GET /api/oauth/state", summary: "A state for a sign-in elsewhere, and where to go when a provider is named", answer: "top", critical: true })
+    .input(stateInput)
+    .mutation(({ ctx, input }) => beginSignIn(ctx, input)),
+  finish: router(callbacks),
+  wechat: publicProcedure
+    .meta({ rest: "GET /api/oauth/wechat", summary: "Sign in by a WeChat code", critical: true })
+    .input(wechatInput)
+    .mutation(({ ctx, input }) => wechatSignIn(ctx, input.code, input.aff)),
+  wechatBind: userProcedure
+    .meta({ rest: "GET /api/oauth/wechat/bind", summary: "Bind a WeChat account", critical: true })
+    .input(wechatInput)
+    .mutation(({ ctx, input }) => wechatBind(ctx, input.code)),
+  telegram: publicProcedure
+    .meta({ rest: "GET /api/oauth/telegram/login", summary: "Sign in by the Telegram widget", critical: true })
+    .input(telegramInput)
+    .mutation(({ ctx, input }) => telegramSignIn(ctx, input)),
+  telegramBind: publicProcedure
+    .meta({ rest: "GET /api/oauth/telegram/bind", summary: "Bind a Telegram account; leads to the settings", answer: "redirect", critical: true })
+    .input(telegramBindInput)
+    .mutation(({ ctx, input }) => telegramBind(ctx, input)),
+  list: userProcedure
+    .meta({ rest: "GET /api/user/oauth/bindings", summary: "What is bound to one's account" })
+    .query(({ ctx }) => boundIdentities(ctx)),
+  unbind: userProcedure
+    .meta({ rest: "DELETE /api/user/oauth/bindings/{provider}", summary: "Remove a binding, unless it is the last way to sign in" })
+    .input(unbindInput)
+    .mutation(({ ctx, input }) => unbindIdentity(ctx, input.provider)),
+});

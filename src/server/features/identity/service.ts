@@ -1,0 +1,150 @@
+/**
+ * Signing in elsewhere. Whoever comes back from a provider must bring the state that this browser was given: so nobody can be
+ * signed in, or get an identity bound, by a link that somebody else prepared.
+ */
+import { eq } from "drizzle-orm";
+import * as oauth from "oauth4webapi";
+import * as z from "zod";
+import { AppError, fail } from "../../../shared/errors";
+import type { SignInAnswer } from "../../../shared/factor";
+import { callbackPath, type callbackInput, type IdentityProvider, isRedirectProvider, type RedirectProvider, type stateInput, type telegramBindInput, type TelegramFields } from "../../../shared/identity";
+import type { Ctx, UserCtx } from "../../context";
+import { siteOf } from "../../http/site";
+import { signedIn } from "../../http/trpc";
+import { ResponseTooLarge } from "../../lib/egress";
+import { randomText } from "../../lib/secrets";
+import { ROLE, USER_STATUS } from "../../../shared/roles";
+import { signIn } from "../auth/sign-in";
+import { requireStepUp } from "../auth/step-up";
+import { issueTicket, takeTicket } from "../auth/tickets";
+import { accountOf, bindIdentity, isOn, providerName } from "./account";
+import type { ProvenPerson } from "./oauth";
+import { redirectProviders } from "./redirect-providers";
+import { telegramPerson } from "./telegram";
+import { wechatPerson } from "./wechat";
+
+const STATE_SECONDS = 600;
+
+const remembered = z.object({
+  aff: z.string().optional(),
+  /** Who was signed in when it began: then the identity is bound to him. */
+  user_id: z.number().optional(),
+  /** When he had last proved himself then. */
+  verified_at: z.number().default(0),
+  /** Where the person was sent; absent for a front-end that builds the address itself. */
+  provider: z.string().refine(isRedirectProvider).optional(),
+  verifier: z.string().optional(),
+  nonce: z.string().optional(),
+});
+
+const redirectUri = (ctx: Ctx, provider: RedirectProvider): string => `${siteOf(ctx).origin}${callbackPath(provider)}`;
+
+/**
+ * A state, which the browser is tied to; with `provider` also the address to send the person to. Who is signed in when he asks
+ * will have the identity bound to his account.
+ */
+export async function beginSignIn(ctx: Ctx, { aff, provider }: z.output<typeof stateInput>): Promise<{ data: string; url?: string }> {
+  const state = randomText(32);
+  const binder = ctx.actor.kind === "user" ? signedIn(ctx, ROLE.user) : undefined;
+  // A binding is a way in: asked for here already, so that nobody comes back from a provider to be refused.
+  if (binder && provider) requireStepUp(binder);
+  const whose = binder && { user_id: binder.actor.id, verified_at: binder.actor.verified_at };
+  if (provider === undefined) {
+    await issueTicket(ctx, "oauth", state, { aff, ...whose }, STATE_SECONDS);
+    return { data: state };
+  }
+  mustBeOn(ctx, provider);
+  const { ties } = redirectProviders[provider];
+  const secrets = {
+    ...(ties.verifier ? { verifier: oauth.generateRandomCodeVerifier() } : {}),
+    ...(ties.nonce ? { nonce: oauth.generateRandomNonce() } : {}),
+  };
+  const attempt = { state, redirect_uri: redirectUri(ctx, provider), ...secrets };
+  const url = await asked(ctx, provider, () => redirectProviders[provider].authorization(ctx, attempt));
+  await issueTicket(ctx, "oauth", state, { aff, ...whose, provider, ...secrets }, STATE_SECONDS);
+  return { data: state, url: url.href };
+}
+
+/** Back from the provider: signs in, or binds (`message: "bind"`) when it began on a signed-in page. */
+export async function finishSignIn(ctx: Ctx, provider: RedirectProvider, { code, state, iss, error }: z.output<typeof callbackInput>): Promise<{ data: SignInAnswer } | { message: "bind" }> {
+  mustBeOn(ctx, provider);
+  const begun = await takeTicket(ctx, "oauth", state, remembered);
+  if (!begun || (begun.provider !== undefined && begun.provider !== provider)) return fail("identity_state_wrong");
+  if (error || code === "") return fail("identity_refused", { provider: providerName(ctx, provider), detail: error ?? "" });
+  const { verifier, nonce } = begun;
+  const answered = { code, iss, state, redirect_uri: redirectUri(ctx, provider), verifier, nonce };
+  const person = await asked(ctx, provider, () => redirectProviders[provider].person(ctx, answered));
+  if (begun.user_id === undefined) return { data: await signInAs(ctx, provider, person, begun.aff) };
+  await bindIdentity(actorOf(ctx, begun.user_id), provider, person);
+  return { message: "bind" };
+}
+
+/** The one who began is the one who is signed in now; anybody else may not have something bound. */
+function actorOf(ctx: Ctx, id: number): UserCtx {
+  if (ctx.actor.kind !== "user" || ctx.actor.id !== id) fail("identity_state_wrong");
+  const user = signedIn(ctx, ROLE.user);
+  requireStepUp(user);
+  return user;
+}
+
+async function signInAs(ctx: Ctx, provider: IdentityProvider, person: ProvenPerson, aff: string | undefined): Promise<SignInAnswer> {
+  return signIn(ctx, await accountOf(ctx, provider, person, aff));
+}
+
+export async function wechatSignIn(ctx: Ctx, code: string, aff: string | undefined): Promise<SignInAnswer> {
+  mustBeOn(ctx, "wechat");
+  return signInAs(ctx, "wechat", await asked(ctx, "wechat", () => wechatPerson(ctx, code)), aff);
+}
+
+export async function wechatBind(ctx: UserCtx, code: string): Promise<void> {
+  requireStepUp(ctx);
+  mustBeOn(ctx, "wechat");
+  await bindIdentity(ctx, "wechat", await asked(ctx, "wechat", () => wechatPerson(ctx, code)));
+}
+
+export async function telegramSignIn(ctx: Ctx, { aff, ...fields }: TelegramFields): Promise<SignInAnswer> {
+  mustBeOn(ctx, "telegram");
+  return signInAs(ctx, "telegram", await telegramPerson(ctx, fields), aff);
+}
+
+/** Called by the console with its headers; or reached by the widget's own navigation, which sends none (checklist D-65, D-66). */
+export async function telegramBind(ctx: Ctx, { state, ...fields }: z.output<typeof telegramBindInput>): Promise<{ location: string }> {
+  const user = await whose(ctx, state);
+  requireStepUp(user);
+  mustBeOn(ctx, "telegram");
+  await bindIdentity(user, "telegram", await telegramPerson(ctx, fields));
+  return { location: "/setting?tab=personal" };
+}
+
+/** Who is signed in; without the user-id header the one whose page was given this state, in this browser. */
+async function whose(ctx: Ctx, state: string): Promise<UserCtx> {
+  if (ctx.actor.kind === "user" || state === "") return signedIn(ctx, ROLE.user);
+  const { user_id: id, verified_at } = (await takeTicket(ctx, "oauth", state, remembered)) ?? fail("identity_state_wrong");
+  if (id === undefined) return fail("identity_state_wrong");
+  const { users } = ctx.db.t;
+  const [user] = await ctx.db.q.select().from(users).where(eq(users.id, id));
+  if (!user || user.deleted_at !== null || user.status !== USER_STATUS.active) return fail("not_signed_in");
+  return { ...ctx, actor: { kind: "user", id, username: user.username, role: user.role, group: user.group, via: "session", session_id: 0, verified_at } };
+}
+
+function mustBeOn(ctx: Ctx, provider: IdentityProvider): void {
+  if (!isOn(ctx, provider)) fail("identity_provider_off", { provider: providerName(ctx, provider) });
+}
+
+/** Asks a provider. Whatever it answers wrongly is told in its own words, cut short; never what we sent it. */
+async function asked<T>(ctx: Ctx, provider: IdentityProvider, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    ctx.log.warn({ request_id: ctx.request_id, provider, err: error }, "a provider did not confirm a sign-in");
+    return fail("identity_provider_failed", { provider: providerName(ctx, provider), detail: reasonOf(error).slice(0, 200) }, error);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof oauth.ResponseBodyError) return [error.error, error.error_description].filter(Boolean).join(": ");
+  if (error instanceof z.ZodError || error instanceof SyntaxError || error instanceof ResponseTooLarge) return "unreadable answer";
+  if (error instanceof Error) return error.name === "TimeoutError" ? "timeout" : error.message;
+  return "";
+}

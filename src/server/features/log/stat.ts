@@ -1,0 +1,128 @@
+/**
+ * Consumption under the filters of the list, and the pace of the last minute (compatibility.md 4.10).
+ *
+ * The sum of years comes from the roll-ups where they know the filters: whole hours from them, the parts of hours at both ends
+ * from the log. Roll-ups and list differ in a few rows, each kind with an index: refunds (taken off in roll-ups, not part of
+ * this sum), rows that are not listed, channel tests (listed, in no roll-up), and rows not folded yet. One statement, so
+ * one snapshot.
+ */
+import { type AnyColumn, and, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import type { Dimension } from "../../../shared/dashboard";
+import { FOLDED, LOG_TYPE } from "../../../shared/log";
+import type { LogFilter, LogStat } from "../../../shared/log-list";
+import { seconds, type UserCtx } from "../../context";
+import { aside, contains, count, total } from "../../db/sql";
+import { logCompleteSince } from "./clean";
+import { clean, conditions, type LogScope, type Named, namesOf, rangeOf, subject } from "./filter";
+import { summedUntil, sumsBy } from "./sums";
+
+const RATE_SECONDS = 60;
+const HOUR = 3600;
+/** Behind every hour there is. */
+const FOREVER = 100_000_000_000 - (100_000_000_000 % HOUR);
+const CONSUMED = sql.raw(String(LOG_TYPE.consume));
+
+export async function logStat(ctx: UserCtx, scope: LogScope, asked: LogFilter): Promise<LogStat> {
+  const { logs } = ctx.db.t;
+  const filter = { ...asked, type: 0 };
+  const named = await namesOf(ctx, scope, filter);
+  const [sum, [pace]] = await Promise.all([
+    consumption(ctx, scope, filter, named),
+    ctx.db.read
+      .select({ rpm: count(), tpm: total(sql`${logs.prompt_tokens} + ${logs.completion_tokens}`) })
+      .from(logs)
+      .where(and(...(await subject(ctx, scope, filter, false, named)), eq(logs.type, LOG_TYPE.consume), gte(logs.created_at, seconds(ctx) - RATE_SECONDS))),
+  ]);
+  return { ...sum, rpm: pace?.rpm ?? 0, tpm: pace?.tpm ?? 0 };
+}
+
+async function consumption(ctx: UserCtx, scope: LogScope, filter: LogFilter, named: Named): Promise<Pick<LogStat, "quota" | "searched_from">> {
+  const { logs } = ctx.db.t;
+  const { searched_from, ...range } = await rangeOf(ctx, scope, filter, named);
+  const summed = async (start: number, end: number): Promise<SQL> =>
+    sql`${ctx.db.read.select({ n: total(logs.quota) }).from(logs).where(and(await conditions(ctx, scope, filter, { start, end }, { named }), eq(logs.type, LOG_TYPE.consume)))}`;
+  const whole = searched_from === undefined && inRollUps(filter, named) ? await wholeHours(ctx, range) : undefined;
+  const parts: SQL[] = [];
+  if (!whole) parts.push(await summed(range.start, range.end));
+  else {
+    const filters = known(ctx, scope, filter, named);
+    parts.push(await rolledUp(ctx, whole, filters), ...apart(ctx, whole, filters));
+    if (range.start < whole.start) parts.push(await summed(range.start, whole.start - 1));
+    if (whole.end !== FOREVER && range.end >= whole.end) parts.push(await summed(whole.end, range.end));
+  }
+  const [row] = await ctx.db.read.select({ quota: sql<number>`${sql.join(parts, sql` + `)}`.mapWith(Number) }).from(sql`(SELECT 1) AS one`);
+  return { quota: row?.quota ?? 0, ...(searched_from !== undefined && { searched_from }) };
+}
+
+/** Whether roll-ups tell these filters apart. */
+const inRollUps = (filter: LogFilter, { user_id, token_ids }: Named): boolean =>
+  ![filter.keyword, filter.request_id, filter.upstream_request_id].some(clean) &&
+  (!clean(filter.token_name) || token_ids !== undefined) &&
+  (!clean(filter.username) || user_id !== undefined);
+
+/** The whole hours of the range of which the log has every row; undefined when there is none. */
+async function wholeHours(ctx: UserCtx, { start, end }: { start: number; end: number }): Promise<{ start: number; end: number } | undefined> {
+  const [meta] = await ctx.db.q.select({ since: sql<number>`${logCompleteSince()}`.mapWith(Number) }).from(sql`(SELECT 1) AS one`);
+  const first = Math.ceil(Math.max(start, meta?.since ?? 0) / HOUR) * HOUR;
+  const behind = end ? Math.floor((end + 1) / HOUR) * HOUR : FOREVER;
+  return first < behind ? { start: first, end: behind } : undefined;
+}
+
+/** The filters that roll-ups know, each as a condition on the text `item`, on the roll-up's own column and on the log's. */
+interface Known {
+  by: Dimension;
+  item: SQL;
+  hourly: SQL;
+  log: SQL;
+}
+
+function known({ db, actor }: UserCtx, scope: LogScope, filter: LogFilter, { user_id, token_ids }: Named): Known[] {
+  const { usage_hourly: u, logs } = db.t;
+  const found: Known[] = [];
+  const ids = (by: Dimension, hourly: AnyColumn, log: AnyColumn, wanted: readonly number[]) =>
+    found.push({
+      by,
+      item: sql`item IN (${sql.raw(wanted.map((id) => `'${id}'`).join(", "))})`,
+      hourly: inArray(hourly, [...wanted]),
+      log: inArray(aside(db, log), [...wanted]),
+    });
+  const user = scope === "own" ? actor.id : user_id;
+  if (user !== undefined) ids("user", u.user_id, logs.user_id, [user]);
+  if (scope === "all" && filter.channel) ids("channel", u.channel, logs.channel, [filter.channel]);
+  if (filter.token_id) ids("token", u.token_id, logs.token_id, [filter.token_id]);
+  if (token_ids) ids("token", u.token_id, logs.token_id, token_ids);
+  const group = clean(filter.group);
+  if (group) found.push({ by: "group", item: sql`item = ${group}`, hourly: eq(u.group, group), log: eq(aside(db, logs.group), group) });
+  const model = clean(filter.model_name);
+  if (model) found.push({ by: "model", item: contains(sql`item`, model), hourly: contains(u.model_name, model), log: contains(logs.model_name, model) });
+  return found;
+}
+
+/** The roll-ups' sum of [start, end), both whole hours. */
+async function rolledUp({ db }: UserCtx, { start, end }: { start: number; end: number }, filters: readonly Known[]): Promise<SQL> {
+  const { usage_hourly: u } = db.t;
+  const [first, ...more] = filters;
+  // A user's hours have an index.
+  if (more.length === 0 && first?.by !== "user") {
+    const sums = sumsBy(first?.by ?? "group", { start, end }, await summedUntil(db), first?.item);
+    return sql`${db.read.select({ n: total(sql`quota`) }).from(sql`(${sums}) AS sums`)}`;
+  }
+  const where = and(gte(u.hour, start), lt(u.hour, end), ...filters.map(({ hourly }) => hourly));
+  return sql`${db.read.select({ n: total(u.quota) }).from(u).where(where)}`;
+}
+
+/** What roll-ups and list do not have in common, in [start, end). The literals let the partial indexes fit. */
+function apart({ db }: UserCtx, { start, end }: { start: number; end: number }, filters: readonly Known[]): SQL[] {
+  const { logs } = db.t;
+  const { quota, folded, visible, type, created_at } = logs;
+  const rows = (value: SQL, ...which: SQL[]): SQL =>
+    sql`${db.read.select({ n: total(value) }).from(logs).where(and(...which, ...filters.map(({ log }) => log)))}`;
+  const within = [gte(created_at, start), lt(created_at, end)];
+  const later = [gte(aside(db, created_at), start), lt(aside(db, created_at), end)];
+  const [not_yet, done, never] = [FOLDED.not_yet, FOLDED.done, FOLDED.never].map((state) => sql.raw(String(state)));
+  const refunds = rows(sql`${quota}`, eq(type, LOG_TYPE.refund), sql`${type} <> ${CONSUMED}`, sql`${folded} = ${done}`, ...within);
+  const here = sql`case when ${visible} and ${folded} = ${never} then ${quota} when not ${visible} and ${folded} = ${done} then -${quota} else 0 end`;
+  const onlyInOne = rows(here, sql`(${folded} = ${never} or not ${visible})`, sql`${type} = ${CONSUMED}`, ...within);
+  const notYet = rows(sql`${quota}`, sql`${folded} = ${not_yet}`, sql`${aside(db, type)} = ${CONSUMED}`, eq(visible, true), ...later);
+  return [refunds, onlyInOne, notYet];
+}

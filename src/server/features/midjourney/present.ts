@@ -1,0 +1,32 @@
+/** A drawing job as its list shows it. What the vendor told of it stands in the job's `data` (shared/midjourney.ts). */
+import { mjImageUrl, mjText, readMjData } from "../../../shared/midjourney";
+import { FINAL_STATUSES } from "../../../shared/task";
+import type { DrawingView } from "../../../shared/task-list";
+import type { Ctx } from "../../context";
+import type { TaskRow } from "../../db/schema";
+import type { LogScope } from "../log/filter";
+import { parsed, presentJob } from "../task/present";
+
+const jsonOf = (value: unknown): string => (typeof value === "object" && value !== null ? JSON.stringify(value) : "");
+
+/** This server without a trailing slash, '' when the operator has not said where it is; undefined: the vendor's addresses are told. */
+const ownServer = ({ options }: Pick<Ctx, "options">): string | undefined =>
+  options.get("MjForwardUrlEnabled") ? options.get("ServerAddress").replace(/\/+$/, "") : undefined;
+
+/** Times stay milliseconds (C-286). With MjForwardUrlEnabled the picture is where this server shows it (A-208). */
+export function presentDrawing(ctx: Pick<Ctx, "options">, scope: LogScope, row: TaskRow): DrawingView {
+  const told = readMjData(parsed(row.data));
+  const { code, description, properties, task } = told;
+  const over = FINAL_STATUSES.some((status) => status === row.status);
+  return {
+    ...presentJob(scope, row),
+    mj_id: row.task_id,
+    code,
+    description: description || mjText(told, "description"),
+    prompt_en: mjText(told, "promptEn"),
+    state: mjText(told, "state"),
+    image_url: mjImageUrl(row.task_id, told, ownServer(ctx), over ? undefined : row.polls),
+    buttons: jsonOf(task?.buttons),
+    properties: jsonOf(task?.properties ?? properties),
+  };
+}

@@ -1,0 +1,75 @@
+/** What a vendor says of a job, and what the house makes of it: progress never goes back, a success needs a result. */
+import { isFinal, type TaskStatus } from "../../../shared/task";
+import { cleanText } from "../failures";
+import { isObject } from "../json";
+import type { Seams } from "../seams";
+import { pauseOf } from "./clock";
+import { unitsOf, unpackPrice } from "./price";
+import type { TaskReport, TaskWatcher } from "./provider";
+import type { Task, TaskChange } from "./task";
+
+/** How far a job is: a report that is behind what is known is an old one. MODAL and UNKNOWN may follow anything that runs. */
+const rank: Readonly<Record<TaskStatus, number>> = {
+  NOT_START: 0, SUBMITTED: 1, QUEUED: 2, IN_PROGRESS: 3, UNKNOWN: 3, MODAL: 3, SUCCESS: 4, FAILURE: 4,
+};
+
+export const NO_RESULT = "the upstream reported success without a result";
+
+const percentOf = (progress: string): number => Number(/^(\d{1,3})%$/.exec(progress)?.[1] ?? 0);
+
+/** A report as the change it makes; the job's status is `task.status` until the book has taken it. */
+function changeOf(task: Task, report: TaskReport, now: number): TaskChange {
+  const percent = Math.min(100, Math.max(percentOf(task.progress), Math.floor(report.percent ?? 0)));
+  const began = report.start_time_ms ?? (rank[report.status] >= rank.IN_PROGRESS ? now : 0);
+  return {
+    status: rank[report.status] < rank[task.status] ? task.status : report.status,
+    progress: `${isFinal(report.status) ? 100 : Math.min(percent, 99)}%`,
+    polls: task.polls + 1,
+    state: { ...task.state, fails: 0, ...(report.own && { own: report.own }) },
+    ...(task.start_time_ms === 0 && began > 0 && { start_time_ms: began }),
+    ...(report.data !== undefined && { data: report.data }),
+    ...(report.merge && { data: { ...(isObject(task.data) && task.data), ...report.merge } }),
+    ...(report.prompt !== undefined && { prompt: report.prompt }),
+  };
+}
+
+/** Takes a report of a job in. False: somebody else has decided about the job meanwhile; nothing changed. */
+export async function applyReport(seams: Pick<Seams, "tasks" | "now" | "option" | "tell">, watcher: TaskWatcher, task: Task, report: TaskReport): Promise<boolean> {
+  if (isFinal(task.status)) return false;
+  const { tasks: book } = seams;
+  const now = seams.now();
+  const change = changeOf(task, report, now);
+  if (!isFinal(report.status)) {
+    const won = await book.note(task, task.status, { ...change, next_poll_at_ms: now + pauseOf(watcher, now - task.submit_time_ms, 0) });
+    if (won) tellChange(seams, watcher, task, change);
+    return won;
+  }
+  const ended = { ...change, finish_time_ms: report.finish_time_ms ?? now, next_poll_at_ms: 0 };
+  const { data = task.data, state = task.state } = change;
+  const fails = report.status === "FAILURE" ? cleanText(report.fail_reason ?? "failed")
+    : watcher.hasResult({ action: task.action, data, state }) ? undefined : NO_RESULT;
+  if (fails !== undefined) return failTask(seams, watcher, task, fails, ended);
+  const price = unpackPrice(task.state.price);
+  const quota = report.final && price ? unitsOf(price, report.final) : task.quota;
+  const won = await book.succeed(task, task.status, quota, ended);
+  if (won) tellChange(seams, watcher, task, { ...ended, status: "SUCCESS" });
+  if (won && quota > task.quota) await book.collect(task.id);
+  return won;
+}
+
+/** Ends a job as failed. False: somebody else has decided about it meanwhile. */
+export async function failTask(
+  seams: Pick<Seams, "tasks" | "now" | "option" | "tell">, watcher: TaskWatcher | undefined, task: Task, fail_reason: string, change: TaskChange = {},
+): Promise<boolean> {
+  const won = await seams.tasks.fail(task, task.status, fail_reason, change);
+  if (won && watcher) tellChange(seams, watcher, task, { finish_time_ms: seams.now(), ...change, status: "FAILURE", progress: "100%", fail_reason });
+  return won;
+}
+
+/** Whoever wants to know of a job is told what it has become. */
+function tellChange(seams: Pick<Seams, "now" | "option" | "tell">, watcher: TaskWatcher, task: Task, change: TaskChange): void {
+  const after: Task = { ...task, ...change };
+  if (after.status === task.status && after.progress === task.progress) return;
+  const hook = watcher.hook?.(after, seams);
+  if (hook) seams.tell(hook.url, hook.body);
+}

@@ -1,0 +1,69 @@
+/** One channel is asked to take a job. Never throws: what goes wrong is a failure, and every try leaves its record. */
+import type { AttemptRecord } from "../../../shared/log";
+import type { Call } from "../call";
+import { RequestFault } from "../dialects/shared/fault";
+import { Failed } from "../failed";
+import { type Failure, failureOf } from "../failures";
+import { patienceOf } from "../patience";
+import { placeOf } from "../providers/key-place";
+import type { PoolChannel } from "../seams";
+import type { Accepted, TaskOrder, TaskProvider } from "./provider";
+import { type Heard, taskTools } from "./tools";
+
+export type Tried = { ok: true; accepted: Accepted } | { ok: false; failure: Failure };
+
+export async function attempt<Input>(call: Call, channel: PoolChannel, provider: TaskProvider<Input>, order: TaskOrder<Input>): Promise<Tried> {
+  const { engine, request: { model } } = call;
+  const { seams, routing: { cooling } } = engine;
+  const started = seams.now();
+  const record: AttemptRecord = {
+    channel: channel.id, channel_name: channel.name, status: 0, failure: "", message: "", start_ms: started - call.arrived, duration_ms: 0,
+    first_content_ms: -1, upstream_request_id: "", ...(channel.key_row && { key: channel.key_row }),
+  };
+  call.attempts.push(record);
+  call.channel = channel;
+  call.upstream_model = channel.model_mapping.get(model) ?? model;
+  cooling.begin(placeOf(channel), model, record);
+  const { firstByteMs, totalMs } = patienceOf(seams.option, channel);
+  const heard: Heard = { status: 0 };
+  const tools = taskTools(engine, channel, Math.min(firstByteMs, totalMs), { submits: true, heard });
+  const { action, input, parent } = order;
+  let tried: Tried;
+  try {
+    const job = { channel, model: call.upstream_model, action, input, task_id: call.task_id ?? "", ...(parent && { parent }) };
+    const accepted = await provider.submit(job, tools);
+    if (accepted.upstream_id === "") throw new Failed(failureOf("malformed", heard.status));
+    tried = { ok: true, accepted };
+  } catch (error) {
+    tried = { ok: false, failure: failureFrom(error, engine.log) };
+  }
+  record.status = heard.status;
+  record.duration_ms = seams.now() - started;
+  engine.watch.attempted(channel, tried.ok ? "ok" : tried.failure.class);
+  if (tried.ok) {
+    cooling.served(placeOf(channel), model, started);
+    return tried;
+  }
+  const { failure } = tried;
+  if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.tokens.drop(channel);
+  record.failure = failure.class;
+  record.message = failure.error?.message ?? failure.phase ?? "";
+  cooling.failed(placeOf(channel), model, record, started, failure);
+  const said = JSON.stringify({ ...order.kept, prompt: order.prompt }).toLowerCase();
+  seams.channelFailed(channel, {
+    status: failure.upstream_status, disable: failure.disable, message: failure.error?.message ?? "", request_id: call.request_id, model,
+    quoted: (phrase) => said.includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
+  });
+  return tried;
+}
+
+/** What was thrown by a provider, judged. A fault of our own is told to the log and answered as an unreadable answer. */
+export function failureFrom(error: unknown, log: Call["engine"]["log"]): Failure {
+  if (error instanceof Failed) return error.failure;
+  if (error instanceof RequestFault) {
+    const { message, param } = error;
+    return { ...failureOf("caller_mistake"), status: 400, error: { message, type: "invalid_request_error", code: "invalid_request", param } };
+  }
+  log.error({ err: error }, "a provider of jobs failed");
+  return failureOf("malformed");
+}

@@ -1,0 +1,24 @@
+/** Stopping a job, where its vendor can. What it cost is given back when the vendor says that it has stopped. */
+import { fail } from "../../../shared/errors";
+import { isFinal } from "../../../shared/task";
+import type { Engine } from "../call";
+import { applyReport } from "./apply";
+import { ERRAND_MS } from "./clock";
+import { channelOf } from "./file";
+import { watcherOf } from "./registry";
+import type { Task } from "./task";
+import { taskTools } from "./tools";
+
+/** Whether a job can be stopped: for lists and their buttons. */
+export const canCancel = ({ platform, status }: Pick<Task, "platform" | "status">): boolean =>
+  !isFinal(status) && status !== "NOT_START" && watcherOf(platform)?.cancel !== undefined;
+
+/** Stops a job and answers it as it is then. Throws task_not_cancellable, and Failed for what the vendor refuses. */
+export async function cancelTask(engine: Engine, task: Task): Promise<Task> {
+  const watcher = watcherOf(task.platform);
+  const channel = channelOf(engine, task);
+  if (!canCancel(task) || !watcher?.cancel || !channel) fail("task_not_cancellable");
+  const report = await watcher.cancel(task, channel, taskTools(engine, channel, ERRAND_MS));
+  await applyReport(engine.seams, watcher, task, report);
+  return (await engine.seams.tasks.find([task.platform], task.task_id, task.user_id)) ?? fail("task_not_found");
+}

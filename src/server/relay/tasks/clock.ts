@@ -1,0 +1,37 @@
+/** When jobs are looked at. Milliseconds everywhere. */
+import type { TaskWatcher } from "./provider";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Between two polls of a job, unless its provider says otherwise. */
+const POLL_MS = 15 * SECOND;
+/** The longest pause after polls that failed. */
+const MOST_POLL_MS = 5 * MINUTE;
+/** A job that runs for long is asked less often: after this, */
+const PATIENT_AFTER_MS = 10 * MINUTE;
+/** a minute at least lies between two polls. */
+const PATIENT_POLL_MS = MINUTE;
+/** A job that is not finished by then has failed (checklist: 24 h). */
+const LIFETIME_MS = 24 * HOUR;
+/**
+ * A submit that has not answered by then never will. Longer than any attempt may take, and than the 30 s after which a dead
+ * process's holds are swept.
+ */
+export const SUBMIT_LIMIT_MS = 30 * MINUTE;
+/** How often a submit that has not answered is looked at. */
+export const SUBMIT_LOOK_MS = MINUTE;
+/** Each request of a poll, and of a cancelling. */
+export const ERRAND_MS = 30 * SECOND;
+
+export function watcherTimes({ poll_ms = POLL_MS, lifetime_ms = LIFETIME_MS }: Pick<TaskWatcher, "poll_ms" | "lifetime_ms">) {
+  return { poll_ms, lifetime_ms };
+}
+
+/** The pause before the next poll of a job that has run for `age_ms` and whose last `fails` polls failed. */
+export function pauseOf(watcher: Pick<TaskWatcher, "poll_ms" | "lifetime_ms">, age_ms: number, fails: number): number {
+  const { poll_ms } = watcherTimes(watcher);
+  const usual = age_ms > PATIENT_AFTER_MS ? Math.max(poll_ms, PATIENT_POLL_MS) : poll_ms;
+  return Math.min(Math.max(usual, MOST_POLL_MS), usual * 2 ** Math.min(fails, 16));
+}

@@ -1,0 +1,66 @@
+/** Doors of jobs: paths with parameters, the caller's error shape, who may come in. doors.ts lists them. */
+import { PING } from "../sse";
+import type { Aside } from "../aside";
+import type { Engine } from "../call";
+import type { CallerDialect } from "../dialects/dialect";
+import type { Door } from "../door";
+import type { RelayError } from "../error";
+
+/** A request to a door that asks for no key. */
+export interface OpenVisit {
+  engine: Engine;
+  request: Request;
+  door: Door;
+}
+export type OpenAnswer = (visit: OpenVisit) => Promise<Response>;
+
+/** Values of a path's parameters, decoded; never ''. */
+export type Params = Readonly<Record<string, string>>;
+
+interface DoorFacts {
+  method: "GET" | "POST" | "DELETE";
+  /** "/suno/fetch/{id}": a parameter is one segment. */
+  path: string;
+  dialect: CallerDialect;
+  /** For documents: the route list and the OpenAPI file. */
+  name: string;
+}
+
+export type TaskDoor = DoorFacts & (
+  /** `submits`: it makes a job; what it is limited and counted by is then the engine's business (submitTask). */
+  | { answer(params: Params): Aside; submits?: boolean; open?: undefined }
+  /** For everybody who knows the link: images by their unguessable id. */
+  | { open(params: Params): OpenAnswer; answer?: undefined; submits?: undefined }
+);
+
+/** A caller's dialect that has no streams: how its errors are spelled. */
+export const taskDialect = (writeError: (error: RelayError) => object): CallerDialect => ({
+  key: "openai-chat",
+  ping: PING,
+  writeError: (error) => JSON.stringify(writeError(error)),
+});
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** Finds the door of a path (without a trailing slash). Doors whose path has fewer parameters come first. */
+export function doorFinder(doors: readonly TaskDoor[]): (method: string, path: string) => { door: TaskDoor; params: Params } | undefined {
+  const parameters = (path: string): number => path.split("{").length;
+  const known = doors.toSorted((a, b) => parameters(a.path) - parameters(b.path)).map((door) => {
+    const names = [...door.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+    const source = door.path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{\w+\}/g, "([^/]+)").replace(/\/$/, "");
+    return { door, names, pattern: new RegExp(`^${source}$`) };
+  });
+  return (method, path) => {
+    for (const { door, names, pattern } of known) {
+      const found = door.method === method ? pattern.exec(path) : null;
+      if (found) return { door, params: Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1] ?? "")])) };
+    }
+    return undefined;
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * The files of finished jobs, passed through: only addresses that a job of ours produced are ever fetched. A part of a file may
+ * be asked for (RFC 9110, 14: one range of bytes). What a browser is told of a file is its kind, never a page or a drawing
+ * with scripts, whatever the vendor says.
+ */
+import { AppError, fail } from "../../../shared/errors";
+import { isFinal } from "../../../shared/task";
+import type { Engine } from "../call";
+import type { Door } from "../door";
+import { Failed } from "../failed";
+import { classifyStatus, failureOf } from "../failures";
+import { holding } from "../keys";
+import { initFor } from "../providers/tools";
+import type { PoolChannel } from "../seams";
+import { ERRAND_MS } from "./clock";
+import { fromMemory } from "./file-range";
+import type { ResultFile } from "./provider";
+import { watcherOf } from "./registry";
+import type { Task } from "./task";
+import { taskTools } from "./tools";
+
+const RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
+
+/** What a file of a kind may be called, what it is called when its vendor says anything else, and how large one that is passed through may be. */
+export const fileKinds: Readonly<Record<ResultFile["media"], { may: RegExp; otherwise: string; most_bytes: number }>> = {
+  image: { may: /^image\/(?:png|jpeg|webp|gif|avif)$/, otherwise: "image/png", most_bytes: 2 ** 26 },
+  video: { may: /^video\/(?:mp4|webm|quicktime|mpeg)$/, otherwise: "video/mp4", most_bytes: 2 ** 31 },
+  audio: { may: /^audio\/(?:mpeg|mp4|wav|x-wav|ogg|flac|aac|webm)$/, otherwise: "audio/mpeg", most_bytes: 2 ** 29 },
+};
+
+function typeOf({ media }: ResultFile, headers: Headers): string {
+  const said = (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  return fileKinds[media].may.test(said) ? said : fileKinds[media].otherwise;
+}
+
+/** Whether a job has files to show. */
+const hasFiles = ({ status, platform }: Task): boolean => status === "SUCCESS" || (!isFinal(status) && watcherOf(platform)?.half_done === true);
+
+/** Files of a job, in order; none while it is not finished, unless its vendor shows what is half done. The channel may be gone: public ones do not need it. */
+export async function filesOf(engine: Engine, task: Task): Promise<readonly ResultFile[]> {
+  const watcher = watcherOf(task.platform);
+  if (!hasFiles(task) || !watcher?.files) return [];
+  const channel = channelOf(engine, task);
+  const tools = channel ? taskTools(engine, channel, ERRAND_MS) : undefined;
+  return watcher.files(task, channel, tools);
+}
+
+/** The channel that holds a job, enabled or not; undefined when it or its key is gone. */
+export function channelOf({ seams }: Engine, { channel_id, channel_key_id }: Task): PoolChannel | undefined {
+  const holder = seams.pool.byId(channel_id);
+  return holder && holding(holder.channel, channel_key_id);
+}
+
+/**
+ * Answers one file of a job, the `index`th from 0. Throws task_not_finished, task_file_missing (also for a link that its vendor
+ * has let expire), address_forbidden, and Failed.
+ */
+export async function sendFile(engine: Engine, task: Task, index: number, request: Request, door: Door): Promise<Response> {
+  if (!hasFiles(task)) fail("task_not_finished");
+  const file = (await filesOf(engine, task))[index] ?? fail("task_file_missing");
+  const { timers, seams } = engine;
+  const late = new AbortController();
+  const signal = AbortSignal.any([request.signal, late.signal]);
+  const range = request.headers.get("range") ?? "";
+  const headers = { ...(file.from === "channel" ? file.headers : {}), "accept-encoding": "identity", ...(RANGE.test(range) && { range }) };
+  const cancel = timers.after(seams.option.firstByteTimeoutMs, () => late.abort());
+  let response: Response;
+  try {
+    response = await opened(engine, task, file, headers, signal);
+  } catch (error) {
+    if (error instanceof AppError || error instanceof Failed) throw error;
+    throw new Failed(late.signal.aborted ? failureOf("timeout", 0, "first byte") : failureOf("unreachable"));
+  } finally {
+    cancel();
+  }
+  const { status } = response;
+  if (status !== 200 && status !== 206 && status !== 416) {
+    await response.body?.cancel();
+    if (status >= 400 && status < 500) fail("task_file_missing");
+    throw new Failed(classifyStatus(status, undefined, new Map()));
+  }
+  const length = response.headers.has("content-encoding") ? null : response.headers.get("content-length");
+  if (Number(length ?? 0) > fileKinds[file.media].most_bytes) {
+    await response.body?.cancel();
+    fail("task_file_missing");
+  }
+  const passed: Record<string, string> = {
+    "accept-ranges": "bytes", "cache-control": "private, max-age=3600", "content-security-policy": "default-src 'none'; sandbox",
+    "content-disposition": "inline",
+  };
+  if (length !== null) passed["content-length"] = length;
+  const part = response.headers.get("content-range");
+  if (part !== null) passed["content-range"] = part;
+  return door.file(limited(response, engine, late, fileKinds[file.media].most_bytes), typeOf(file, response.headers), status, passed);
+}
+
+/** What a vendor's own address sends elsewhere is fetched there without the channel's key. */
+async function opened(engine: Engine, task: Task, file: ResultFile, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+  const { seams } = engine;
+  if (file.from === "answer") return fromMemory((await file.read()) ?? fail("task_file_missing"), headers.range);
+  if (file.from === "public") return seams.openAddress(file.url, { headers, signal });
+  const channel = channelOf(engine, task) ?? fail("task_file_missing");
+  const response = await engine.fetch(file.url, { headers, ...initFor(channel, signal) });
+  const location = response.headers.get("location");
+  if (response.status < 300 || response.status >= 400 || !location) return response;
+  await response.body?.cancel();
+  const own = Object.keys(file.headers ?? {});
+  const public_headers = Object.fromEntries(Object.entries(headers).filter(([name]) => !own.includes(name)));
+  return seams.openAddress(new URL(location, file.url).href, { headers: public_headers, signal });
+}
+
+/** The body as its reader takes it, cut when it stands still for too long or is larger than `most` bytes. */
+function limited(response: Response, { timers, seams }: Engine, late: AbortController, most: number): ReadableStream<Uint8Array> | null {
+  const reader = response.body?.getReader();
+  if (!reader) return null;
+  let size = 0;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const cancel = timers.after(seams.option.idleTimeoutMs, () => late.abort());
+      try {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        size += value.length;
+        if (size > most) throw new Error("the file is too large");
+        controller.enqueue(value);
+      } catch (error) {
+        late.abort();
+        controller.error(error);
+      } finally {
+        cancel();
+      }
+    },
+    cancel: () => late.abort(),
+  }, { highWaterMark: 0 });
+}

@@ -1,0 +1,148 @@
+/**
+ * What a caller asks of Midjourney: the paths below /mj that submit a job, their bodies, and the job that each of them is.
+ * The body goes on as it was written, but for what the operator keeps back and the ids, which are ours.
+ */
+import { fail } from "../../../../shared/errors";
+import { MJ_MODELS, type MjAction } from "../../../../shared/midjourney";
+import { isObject, type JsonObject } from "../../json";
+import { readCustomId, readSimpleChange } from "./custom-id";
+
+/** What the operator lets through (options Mj…). */
+export interface MjRules {
+  notify: boolean;
+  accountFilter: boolean;
+  modeClear: boolean;
+}
+
+export interface MjJob {
+  action: MjAction;
+  model: string;
+  prompt: string;
+  /** Our id of the job it follows; "" = none. */
+  parent_id: string;
+  /** Where the caller wants to be told; "" = nowhere, or not allowed. */
+  notify_hook: string;
+  /** The body for the upstream; `upstream_id` is its own name of the job that is followed. */
+  body(upstream_id: string): JsonObject;
+}
+
+const string = (body: JsonObject, name: string): string => {
+  const value = body[name];
+  return typeof value === "string" ? value : "";
+};
+
+/** Longer prompts than any model reads, and longer addresses than any server takes. */
+const MOST_PROMPT = 32_768;
+const MOST_ADDRESS = 2_048;
+
+/** A text that must be there. */
+const needed = (body: JsonObject, name: string): string => (string(body, name).trim() === "" ? fail("invalid_request", { detail: name }) : string(body, name));
+
+/** The names of which at least one must be a text that says something. */
+function oneOf(body: JsonObject, ...names: readonly string[]): void {
+  if (!names.some((name) => string(body, name).trim() !== "")) fail("invalid_request", { detail: names.join(" / ") });
+}
+
+function pictures(body: JsonObject, least: number): void {
+  const { base64Array: given } = body;
+  const good = Array.isArray(given) && given.length >= least && given.every((picture) => typeof picture === "string" && picture !== "");
+  if (!good) fail("invalid_request", { detail: "base64Array" });
+}
+
+/** Four pictures at most stand on one sheet. */
+function pictureIndex(body: JsonObject): number {
+  const { index } = body;
+  return typeof index === "number" && Number.isInteger(index) && index >= 1 && index <= 4 ? index : fail("invalid_request", { detail: "index" });
+}
+
+interface Reading {
+  action: MjAction;
+  parent?: string;
+  /** Members of the upstream's body that name the job which is followed. */
+  naming?: (upstream_id: string) => JsonObject;
+}
+
+const following = (body: JsonObject, action: MjAction): Reading => ({ action, parent: needed(body, "taskId"), naming: (taskId) => ({ taskId }) });
+
+const changes: ReadonlyMap<string, MjAction> = new Map([["UPSCALE", "UPSCALE"], ["VARIATION", "VARIATION"], ["REROLL", "REROLL"]]);
+
+const readers = {
+  imagine: (body) => (needed(body, "prompt"), { action: "IMAGINE" }),
+  describe: (body) => (oneOf(body, "base64", "link"), { action: "DESCRIBE" }),
+  blend: (body) => (pictures(body, 2), { action: "BLEND" }),
+  shorten: (body) => (needed(body, "prompt"), { action: "SHORTEN" }),
+  "upload-discord-images": (body) => (pictures(body, 1), { action: "UPLOAD" }),
+  change: (body) => {
+    const action = changes.get(needed(body, "action").toUpperCase()) ?? fail("invalid_request", { detail: "action" });
+    if (action !== "REROLL") pictureIndex(body);
+    return following(body, action);
+  },
+  "simple-change": (body) => {
+    const change = readSimpleChange(needed(body, "content")) ?? fail("invalid_request", { detail: "content" });
+    return { action: change.action, parent: change.taskId, naming: (id) => ({ content: `${id} ${change.word}` }) };
+  },
+  action: (body) => following(body, (readCustomId(needed(body, "customId")) ?? fail("invalid_request", { detail: "customId" })).action),
+  modal: (body) => following(body, "MODAL"),
+  edits: (body) => {
+    needed(body, "prompt");
+    if (body.base64Array !== undefined) pictures(body, 1);
+    else needed(body, "image");
+    return { action: "EDITS" };
+  },
+  video: (body) => {
+    if (string(body, "taskId") !== "") return following(body, "VIDEO");
+    oneOf(body, "image", "prompt");
+    return { action: "VIDEO" };
+  },
+  swap: (body) => (needed(body, "sourceBase64"), needed(body, "targetBase64"), { action: "SWAP_FACE" }),
+} as const satisfies Record<string, (body: JsonObject) => Reading>;
+
+/** The last segment of the path that submits. */
+export type MjSubmit = keyof typeof readers;
+export const MJ_SUBMITS = Object.keys(readers) as readonly MjSubmit[];
+
+/** The path below /mj, ours and the upstream's. */
+export const submitPath = (name: MjSubmit): string => (name === "swap" ? "/insight-face/swap" : `/submit/${name}`);
+
+const FLAGS = /\s*(?<!\S)--(?:fast|relax|turbo)(?!\S)/gi;
+
+/** A prompt without the flags that choose a mode. */
+export const withoutModes = (prompt: string): string => prompt.replace(FLAGS, "").trim();
+
+/** The job of a body. Throws invalid_request, whose detail names the member. */
+export function readSubmit(name: MjSubmit, given: unknown, rules: MjRules): MjJob {
+  const body = isObject(given) ? given : fail("bad_json");
+  const reading: Reading = readers[name](body);
+  const { accountFilter, filter, notifyHook: _, ...rest } = body;
+  const kept: Record<string, unknown> = rest;
+  if (rules.accountFilter) {
+    if (accountFilter !== undefined) kept.accountFilter = accountFilter;
+    // The upload's own name of it.
+    if (filter !== undefined) kept.filter = filter;
+  }
+  const asked = string(body, "prompt");
+  if (asked.length > MOST_PROMPT) fail("invalid_request", { detail: "prompt" });
+  const hook = rules.notify ? string(body, "notifyHook") : "";
+  if (hook.length > MOST_ADDRESS) fail("invalid_request", { detail: "notifyHook" });
+  const prompt = rules.modeClear ? withoutModes(asked) : asked;
+  if (prompt !== asked) kept.prompt = prompt;
+  return {
+    action: reading.action,
+    model: MJ_MODELS[reading.action],
+    prompt,
+    parent_id: reading.parent ?? "",
+    notify_hook: hook,
+    body: (upstream_id) => ({ ...kept, ...reading.naming?.(upstream_id) }),
+  };
+}
+
+/** Members that are kept with a job, where they are texts of some length or numbers: what its owner is told again, and who looks for a reason. */
+const KEPT = ["taskId", "action", "index", "content", "customId", "state", "botType", "dimensions", "motion", "mode", "link", "image"] as const;
+const MOST_KEPT = 8_192;
+const DATA = /^data:/i;
+
+/** What is kept of a body: no pictures, and nothing of any length. */
+export function keptOf(body: JsonObject): JsonObject {
+  const isKept = (value: unknown): boolean => typeof value === "number" || (typeof value === "string" && value.length <= MOST_KEPT && !DATA.test(value));
+  return Object.fromEntries(KEPT.flatMap((name) => (isKept(body[name]) ? [[name, body[name]]] : [])));
+}

@@ -1,0 +1,118 @@
+/**
+ * One round of looking after jobs: what is due is asked for, by channel and key; what was left half done is ended; what is too
+ * old has failed. One instance does it at a time (the lease of serve.ts), but nothing breaks when two do.
+ */
+import { isFinal } from "../../../shared/task";
+import type { Engine } from "../call";
+import { placeOf } from "../providers/key-place";
+import { holding } from "../keys";
+import type { PoolChannel } from "../seams";
+import { applyReport, failTask } from "./apply";
+import { failureFrom } from "./attempt";
+import { ERRAND_MS, pauseOf, SUBMIT_LOOK_MS, watcherTimes } from "./clock";
+import type { TaskWatcher } from "./provider";
+import { watcherOf } from "./registry";
+import type { Task } from "./task";
+import { taskTools } from "./tools";
+
+/** Jobs of one round; what is left comes with the next. */
+const MOST_A_ROUND = 500;
+/** Vendors that are asked at a time, and jobs of one that are asked one by one. */
+const AT_ONCE = 8;
+
+/** Why a job failed without its vendor's word: kept as text in tasks.fail_reason. */
+export const REASONS = {
+  late: "the job was not finished in time",
+  channel_gone: "the channel of the job is gone",
+  never_accepted: "the upstream never accepted the job",
+} as const;
+
+/** Runs `work` over all items, a few at a time. */
+async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, async () => {
+    for (const item of left) await work(item);
+  }));
+}
+
+/** One round. Never throws for one job's sake; what it could not do is due again later. */
+export async function pollTasks(engine: Engine): Promise<void> {
+  const due = await engine.seams.tasks.due(MOST_A_ROUND);
+  const groups = new Map<string, Visit>();
+  for (const task of due) {
+    const visit = await settledOrVisit(engine, task).catch((error: unknown) => void engine.log.error({ err: error, task: task.task_id }, "a job could not be looked after"));
+    if (!visit) continue;
+    const { watcher, channel } = visit;
+    const key = `${watcher.platform} ${placeOf(channel)}`;
+    const known = groups.get(key);
+    if (known) known.tasks.push(task);
+    else groups.set(key, { ...visit, tasks: [task] });
+  }
+  const errands = [...groups.values()].flatMap(({ tasks, ...rest }) => {
+    const { poll_many = 1 } = rest.watcher;
+    return Array.from({ length: Math.ceil(tasks.length / poll_many) }, (_, i) => ({ ...rest, tasks: tasks.slice(i * poll_many, (i + 1) * poll_many) }));
+  });
+  await each(errands, (errand) => visitChannel(engine, errand));
+}
+
+interface Visit {
+  watcher: TaskWatcher;
+  channel: PoolChannel;
+  tasks: Task[];
+}
+
+/** Ends what needs no vendor's word; answers whom to ask about the rest. */
+async function settledOrVisit(engine: Engine, task: Task): Promise<Omit<Visit, "tasks"> | undefined> {
+  const { tasks: book, pool, now } = engine.seams;
+  if (isFinal(task.status)) return void (await book.collect(task.id));
+  if (task.status === "NOT_START") return void (await halfDone(engine, task));
+  const watcher = watcherOf(task.platform);
+  if (now() >= task.deadline_ms) return void (await failTask(engine.seams, watcher, task, REASONS.late));
+  if (!watcher) return void (await book.note(task, task.status, { next_poll_at_ms: task.deadline_ms }));
+  // Disabled is not gone: what was accepted there is still fetched.
+  const holder = pool.byId(task.channel_id);
+  if (!holder) return void (await failTask(engine.seams, watcher, task, REASONS.channel_gone));
+  const channel = holding(holder.channel, task.channel_key_id);
+  // One of several keys that is disabled may come back.
+  if (!channel) return void (await later(engine, watcher, task, task.state.fails + 1));
+  return { watcher, channel };
+}
+
+/** A submit whose process ended, or whose charge is late. */
+async function halfDone({ seams }: Engine, task: Task): Promise<void> {
+  const { tasks: book, ledger, now } = seams;
+  const watcher = watcherOf(task.platform);
+  const charged = await book.charged(task);
+  if (task.upstream_id !== "" && watcher && (charged || task.state.units === 0)) {
+    await book.activate(task.id, task.state.units, now() + watcherTimes(watcher).poll_ms);
+    return;
+  }
+  // Charged without an id of the vendor's: a sweep did that, so the process that asked is gone.
+  if (!charged && now() < task.deadline_ms) return void (await book.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_LOOK_MS }));
+  if (!charged) await ledger.release(task.charge_id);
+  await book.fail(task, "NOT_START", REASONS.never_accepted, {});
+}
+
+async function visitChannel(engine: Engine, { watcher, channel, tasks }: Visit): Promise<void> {
+  const { seams, log } = engine;
+  try {
+    const reports = await watcher.poll(tasks, channel, taskTools(engine, channel, ERRAND_MS));
+    for (const task of tasks) {
+      const report = reports.get(task.upstream_id);
+      if (report) await applyReport(seams, watcher, task, report);
+      else await later(engine, watcher, task, 0);
+    }
+  } catch (error) {
+    const failure = failureFrom(error, log);
+    log.warn({ platform: watcher.platform, channel: channel.id, failure: failure.class }, "jobs could not be asked for");
+    if (failure.upstream_status === 401) engine.tokens.drop(channel);
+    for (const task of tasks) await later(engine, watcher, task, task.state.fails + 1).catch(() => undefined);
+  }
+}
+
+/** Nothing is known: asked again after a pause that grows with the failures, at its deadline at the latest. */
+async function later({ seams }: Engine, watcher: TaskWatcher, task: Task, fails: number): Promise<void> {
+  const now = seams.now();
+  const next_poll_at_ms = Math.min(Math.max(task.deadline_ms, now), now + pauseOf(watcher, now - task.submit_time_ms, fails));
+  await seams.tasks.note(task, task.status, { polls: task.polls + 1, state: { ...task.state, fails }, next_poll_at_ms });
+}

@@ -1,0 +1,79 @@
+/** A job's submit as a call of the relay: price, channels, limits, hold. */
+import { knownClientType } from "../../../shared/client-type";
+import { fail } from "../../../shared/errors";
+import { Alarm } from "../alarm";
+import type { Visit } from "../aside";
+import type { Call } from "../call";
+import { priceFor } from "../groups";
+import { holding } from "../keys";
+import { enter } from "../limits";
+import { CallMoney } from "../money";
+import type { Terms } from "../operations/direct";
+import type { Operation } from "../operations/operation";
+import type { PoolChannel } from "../seams";
+import type { Selection } from "../select";
+import { refuseSensitive } from "../sensitive";
+import { traceOf } from "../watch";
+import { termsOf, unitsOf } from "./price";
+import type { TaskOrder, TaskProvider } from "./provider";
+
+export interface Prepared {
+  call: Call;
+  money: CallMoney;
+  selection: Selection;
+}
+
+const upstreamName = ({ model_mapping }: PoolChannel, model: string): string => model_mapping.get(model) ?? model;
+
+/** Who asks this channel; undefined: nobody can. */
+export function providerFor<Input>({ kind, model, input, action }: TaskOrder<Input>, channel: PoolChannel): TaskProvider<Input> | undefined {
+  const name = upstreamName(channel, model);
+  return kind.providers.find(
+    (provider) => provider.types.some((key) => key === channel.type.key) && (provider.serves?.(channel, name, input, action) ?? true),
+  );
+}
+
+/** Throws what the caller gets when it is refused before a channel is asked. Holds the dearest price that is possible. */
+export async function prepare<Input>(visit: Visit, order: TaskOrder<Input>, arrived: number, task_id: string): Promise<Prepared> {
+  const { engine, caller, request, lang, ip, path, dialect, door, request_id } = visit;
+  const { seams } = engine;
+  const { kind, model, parent } = order;
+  if (!kind.enabled(seams.option)) fail("tasks_disabled");
+  if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
+  refuseSensitive(seams, { ...order.kept, prompt: order.prompt });
+  const operation: Operation = { key: kind.operation, streams: false, read: () => fail("invalid_request", { detail: path }) };
+  const supports = (channel: PoolChannel): boolean => providerFor(order, channel) !== undefined;
+  // What follows a job goes to its channel, and to the account that holds it.
+  const from = parent ? { ...caller, channel_id: parent.channel_id } : caller;
+  const selection = engine.routing.select({ caller: from, operation, model, supports });
+  if (parent) selection.only((channel) => holding(channel, parent.channel_key_id));
+  if (selection.left === 0) fail("channel_disabled");
+  const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
+  const { terms, price } = dearestOf(selection.candidates.flatMap((channel) => {
+    const provider = providerFor(order, channel);
+    const itsTerms = provider && termsOf(provider.terms?.(order.input, upstreamName(channel, model), order.action, parent));
+    return itsTerms ? [{ terms: itsTerms, price: itsTerms.priced?.(listed) ?? listed }] : [];
+  })) ?? fail("operation_unsupported", { group: caller.group, model });
+  const call: Call = {
+    dialect, operation, caller, lang, ip, path, client_type: knownClientType(request.headers.get("user-agent") ?? ""), betas: "", api_version: "",
+    request_id, arrived, engine, request: { model, stream: false, include_usage: false, terms }, body: Buffer.alloc(0), form: undefined, price,
+    input_bound: 0, alarm: new Alarm(() => seams.now(), engine.timers), attempts: [], explain: () => selection.explain(), task_id,
+    channel: undefined, need: { model, tokens: 0, units: 0 }, room: undefined, upstream_model: "", upstream_request_id: "", warnings: [],
+    first_content_at: -1, left: false, over: false, onLeave: undefined, ...traceOf(engine, request),
+  };
+  const money = new CallMoney(call);
+  const admission = seams.limits.admit(caller, call.need);
+  if (admission) call.admission = enter(await admission, door);
+  try {
+    await money.hold();
+  } catch (error) {
+    await call.admission?.end({ tokens: 0, success: false, units: 0 });
+    throw error;
+  }
+  return { call, money, selection };
+}
+
+function dearestOf<One extends { terms: Terms; price: Call["price"] }>(all: readonly One[]): One | undefined {
+  const cost = ({ price, terms: { usage, times } }: One): number => unitsOf(price, { usage, ...(times && { times }) });
+  return all.toSorted((a, b) => cost(b) - cost(a))[0];
+}

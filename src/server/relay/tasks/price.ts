@@ -1,0 +1,54 @@
+/** What a job is priced by, and how that is kept until it is finished. */
+import { printDecimal } from "../../../shared/decimal";
+import { chargeOf, compilePrice, type CompiledPrice } from "../../../shared/pricing";
+import type { Terms } from "../operations/direct";
+import type { Priced } from "./task";
+
+/** USD of one job at model ratio 1, where a model has no price per call (facts/compatibility.md 7.3: ratio / 2). */
+const USD_PER_RATIO = 0.5;
+const perJob = new WeakMap<CompiledPrice, CompiledPrice>();
+
+/** A ratio as the price of one job. */
+function pricePerJob(price: CompiledPrice): CompiledPrice {
+  if (price.by === "call") return price;
+  let known = perJob.get(price);
+  if (!known) {
+    const { model_ratio, group_ratio, user_group_ratio } = price.why;
+    const value = (model_ratio?.value ?? 0) * USD_PER_RATIO;
+    const why = { model_price: { ...model_ratio, value, source: model_ratio?.source ?? "default" }, group_ratio, user_group_ratio };
+    const tables = { QuotaPerUnit: Number(printDecimal(price.quotaPerUnit)), "tool_price_setting.prices": {} };
+    known = compilePrice(price.model, price.group, why, tables);
+    perJob.set(price, known);
+  }
+  return known;
+}
+
+/** The terms of a job; one that names no tokens costs its model's price per call, times its factors. */
+export function termsOf(terms: Terms | undefined): Terms {
+  const { usage, priced, ...rest } = terms ?? { usage: {}, exact: true };
+  const byTokens = Object.values(usage).some((count) => count !== undefined);
+  return { ...rest, usage, priced: priced ?? (byTokens ? (price) => price : pricePerJob) };
+}
+
+/** Units that a job costs at a compiled price. */
+export const unitsOf = (price: CompiledPrice, { usage, times }: Priced): number => chargeOf(price, usage, times).quota;
+
+const BIG = "$big";
+const MAP = "$map";
+
+/** A compiled price as text, so that a job is corrected at the price that it was accepted at. */
+export const packPrice = (price: CompiledPrice): string =>
+  JSON.stringify(price, (_, value: unknown) =>
+    typeof value === "bigint" ? { [BIG]: value.toString() } : value instanceof Map ? { [MAP]: [...value] } : value,
+  );
+
+/** The price again; undefined for ''. */
+export function unpackPrice(text: string): CompiledPrice | undefined {
+  if (text === "") return undefined;
+  // Written by packPrice alone.
+  return JSON.parse(text, (_, value: unknown) => {
+    if (typeof value !== "object" || value === null) return value;
+    if (BIG in value) return BigInt(String(value[BIG]));
+    return MAP in value && Array.isArray(value[MAP]) ? new Map(value[MAP]) : value;
+  }) as CompiledPrice;
+}

@@ -1,0 +1,163 @@
+/**
+ * The submit of a job, top to bottom: price, choose, limit, hold, ask, charge, tell. It survives the end of the process at
+ * every line: the job's row and what it will cost are written before the vendor is asked, the vendor's id before anything is
+ * charged; what is left half done is ended by the poller (poll.ts), charged or given back, never both.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { fail } from "../../../shared/errors";
+import type { Visit } from "../aside";
+import type { Call } from "../call";
+import { failed as failCall } from "../deliver";
+import { thrownError } from "../error";
+import { Failed } from "../failed";
+import { failureOf } from "../failures";
+import { listedAt } from "../groups";
+import type { CallMoney } from "../money";
+import { refusedRow } from "../row";
+import { budgetsOf } from "../limits";
+import type { PoolChannel } from "../seams";
+import { tryChannels } from "../tries";
+import { applyReport } from "./apply";
+import { attempt } from "./attempt";
+import { SUBMIT_LIMIT_MS, SUBMIT_LOOK_MS, watcherTimes } from "./clock";
+import { prepare, providerFor, type Prepared } from "./prepare";
+import { packPrice, termsOf, unitsOf } from "./price";
+import type { Accepted, TaskOrder, TaskProvider, TaskWatcher } from "./provider";
+import type { Task, TaskState } from "./task";
+
+/** Longest Idempotency-Key. */
+const MAX_CLIENT_KEY = 255;
+
+const hashOf = (...parts: (string | Uint8Array)[]): string => {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part).update("\0");
+  return hash.digest("hex");
+};
+
+interface Keys {
+  client_key: string | undefined;
+  input_hash: string;
+}
+
+function keysOf({ request, caller, path }: Visit, body: Uint8Array): Keys {
+  const given = request.headers.get("idempotency-key") ?? "";
+  if (given.length > MAX_CLIENT_KEY) fail("invalid_request", { detail: "idempotency-key" });
+  return { client_key: given === "" ? undefined : hashOf(String(caller.user_id), given), input_hash: hashOf(path, body) };
+}
+
+/** The job of a client key that is used again. */
+function again(earlier: Task, input_hash: string): Task {
+  if (earlier.state.input_hash !== input_hash) fail("idempotency_key_reused");
+  if (earlier.status === "NOT_START" && earlier.upstream_id === "") fail("task_in_flight");
+  return earlier;
+}
+
+/**
+ * Submits a job and answers it as it stands then: accepted and charged. The same `Idempotency-Key` header with the same body
+ * answers the job of the first time. Throws an AppError for what is refused before a channel was asked, Failed for what the
+ * last channel said; either way nothing is charged and the log has its row.
+ */
+export async function submitTask<Input>(visit: Visit, order: TaskOrder<Input>): Promise<Task> {
+  const { engine, caller, request_id, lang, ip, path } = visit;
+  const { seams } = engine;
+  const keys = keysOf(visit, order.body);
+  const earlier = keys.client_key === undefined ? undefined : await seams.tasks.byClientKey(keys.client_key);
+  if (earlier) return again(earlier, keys.input_hash);
+  const arrived = seams.now();
+  let prepared: Prepared;
+  try {
+    prepared = await prepare(visit, order, arrived, order.task_id ?? `task_${randomBytes(16).toString("hex")}`);
+  } catch (error) {
+    const content = thrownError(error, lang, request_id).message;
+    await seams.recordFailure(refusedRow(caller, { arrived, request_id, ip, path, model: order.model, content }));
+    throw error;
+  }
+  engine.stats.open_calls++;
+  try {
+    return await run(order, prepared, keys);
+  } finally {
+    // Counts only while the hold is open.
+    await prepared.money.release();
+    engine.stats.open_calls--;
+  }
+}
+
+/** The call has its hold: asks channels until one accepts. */
+async function run<Input>(order: TaskOrder<Input>, { call, money, selection }: Prepared, keys: Keys): Promise<Task> {
+  const { tasks: book, ledger } = call.engine.seams;
+  let opened: Task | undefined;
+  let state: TaskState | undefined;
+  let twin = false;
+  const outcome = await tryChannels<{ ok: true; accepted: Accepted; provider: TaskProvider<Input>; channel: PoolChannel }>(call, selection, async (_, channel) => {
+    const provider = providerFor(order, channel);
+    if (!provider) return { ok: false, failure: failureOf("malformed") };
+    state = priceAt(call, channel, provider, order, keys.input_hash);
+    if (opened) await book.place(opened.id, placeOf(call, channel, provider, state));
+    else opened = await book.open(newTask(call, order, keys, placeOf(call, channel, provider, state)));
+    twin = opened === undefined;
+    if (!opened) return { ok: false, failure: failureOf("caller_mistake") };
+    // From here on a sweep charges it, if this process ends; the poller then ends what was not accepted with a refund.
+    if (!(await ledger.extend(call.request_id, 0, state.units))) throw new Error("the hold of a job is gone");
+    const tried = await attempt(call, channel, provider, order);
+    return tried.ok ? { ...tried, provider, channel } : tried;
+  });
+  if (twin) {
+    await money.release();
+    const first = keys.client_key === undefined ? undefined : await book.byClientKey(keys.client_key);
+    return again(first ?? fail("task_in_flight"), keys.input_hash);
+  }
+  if (!outcome.ok || !opened || !state) {
+    const failure = outcome.ok ? failureOf("malformed") : outcome.failure;
+    await failCall(call, money, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
+    if (opened) await book.fail(opened, "NOT_START", failure.error?.message ?? failure.class, { next_poll_at_ms: 0 });
+    throw new Failed(failure);
+  }
+  return keep(call, money, opened, state, outcome);
+}
+
+const placeOf = <Input>(call: Call, channel: PoolChannel, { platform }: TaskProvider<Input>, state: TaskState) => ({
+  platform, channel_id: channel.id, channel_key_id: channel.key_row?.id ?? 0, group: call.caller.group, state,
+});
+
+function newTask<Input>(call: Call, order: TaskOrder<Input>, { client_key }: Keys, place: ReturnType<typeof placeOf>) {
+  const { caller, request_id, engine } = call;
+  const now = engine.seams.now();
+  return {
+    ...place, client_key, task_id: call.task_id ?? "", action: order.action, model: order.model, prompt: order.prompt, input: order.kept,
+    parent_id: order.parent?.task_id ?? "", user_id: caller.user_id, username: caller.username, token_id: caller.token_id, charge_id: request_id,
+    submit_time_ms: now, next_poll_at_ms: now + SUBMIT_LOOK_MS, deadline_ms: now + SUBMIT_LIMIT_MS,
+  };
+}
+
+/** The call is priced as this channel's provider prices it. */
+function priceAt<Input>(call: Call, channel: PoolChannel, provider: TaskProvider<Input>, { input, model, action, parent }: TaskOrder<Input>, input_hash: string): TaskState {
+  const terms = termsOf(provider.terms?.(input, channel.model_mapping.get(model) ?? model, action, parent));
+  call.request.terms = terms;
+  const listed = listedAt(call, channel) ?? call.price;
+  call.price = terms.priced?.(listed) ?? listed;
+  const { usage, times } = terms;
+  const priced = { usage, ...(times && { times }) };
+  return { units: unitsOf(call.price, priced), price: packPrice(call.price), priced, budgets: budgetsOf(call), lang: call.lang, input_hash, fails: 0, own: {} };
+}
+
+/** The vendor has accepted: its id first, then the charge, then the job is alive. */
+async function keep(call: Call, money: CallMoney, opened: Task, placed: TaskState, { accepted, provider }: { accepted: Accepted; provider: TaskWatcher }): Promise<Task> {
+  const { engine } = call;
+  const { tasks: book, now } = engine.seams;
+  const { poll_ms, lifetime_ms } = watcherTimes(provider);
+  const state = { ...placed, own: accepted.own ?? {} };
+  const known = await book.answered(opened.id, {
+    upstream_id: accepted.upstream_id, data: accepted.data, state, deadline_ms: opened.submit_time_ms + lifetime_ms,
+    ...(accepted.prompt !== undefined && { prompt: accepted.prompt }),
+  });
+  // It took so long that the job was given up and paid back: nothing is charged for what nobody can see.
+  if (!known) fail("upstream_timeout", { phase: "submit" });
+  await money.settle({ end_reason: "complete", usage: undefined, content_bytes: 0 });
+  // Where the charge is late it is the poller that finds it.
+  await book.activate(opened.id, state.units, now() + poll_ms);
+  const task = await book.find([provider.platform], opened.task_id, opened.user_id);
+  if (!task) return fail("database_unavailable");
+  if (!accepted.report || task.status === "NOT_START") return task;
+  await applyReport(engine.seams, provider, task, accepted.report);
+  return (await book.find([provider.platform], opened.task_id, opened.user_id)) ?? task;
+}

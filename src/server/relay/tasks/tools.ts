@@ -1,0 +1,79 @@
+/** The world as a provider of jobs sees it: see TaskTools. */
+import { withHeaders } from "../../../shared/header-override";
+import type { Engine } from "../call";
+import { openaiChat } from "../dialects/openai-chat/dialect";
+import { Failed } from "../failed";
+import { classifyErrorIn200, classifyStatus, failureOf, retryAfterSeconds } from "../failures";
+import { isObject, type JsonObject, tryParse } from "../json";
+import { toolsFor } from "../providers/tools";
+import type { PoolChannel } from "../seams";
+import type { TaskRequest, TaskTools } from "./provider";
+
+/** Most bytes of a vendor's answer about jobs: a list of many, with texts. */
+const ANSWER_LIMIT = 16 << 20;
+
+/** What a request came to, for the attempt's record. */
+export interface Heard {
+  status: number;
+}
+
+/**
+ * Tools for one errand to a channel. `ms`: the time limit of each request; `submits`: the channel's param_override applies;
+ * `heard` is told the status of the last answer.
+ */
+export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { submits = false, heard }: { submits?: boolean; heard?: Heard } = {}): TaskTools {
+  const { seams, timers } = engine;
+  const controller = new AbortController();
+  const tools = toolsFor(engine, channel, controller.signal, () => seams.now());
+  const ask = async <T>({ method, url, headers, body, readError, sign }: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
+    const changed = submits && channel.override && isObject(body) ? channel.override(body) : body;
+    const text = isObject(changed) && !(changed instanceof Blob) && !(changed instanceof FormData) ? JSON.stringify(changed) : changed;
+    const typed = typeof text === "string" ? { "content-type": "application/json", ...headers } : headers;
+    const ready = withHeaders({ accept: "application/json", ...typed }, channel.headers, channel.key);
+    const signed = sign ? await sign(typeof text === "string" ? text : "", ready) : ready;
+    let late = false;
+    const done = timers.after(ms, () => {
+      late = true;
+      controller.abort();
+    });
+    if (heard) heard.status = 0;
+    let response: Response;
+    let bytes: Uint8Array;
+    try {
+      response = await tools.fetch(url, { method, headers: signed, ...(text !== undefined && { body: text as BodyInit }) });
+      if (heard) heard.status = response.status;
+      bytes = await readWhole(response);
+    } catch (error) {
+      if (error instanceof Failed) throw error;
+      throw new Failed(failureOf(late ? "timeout" : "unreachable", 0, "first byte"));
+    } finally {
+      done();
+    }
+    const answer = tryParse(bytes);
+    const error = (readError ?? openaiChat.readError)(answer);
+    if (!response.ok) {
+      throw new Failed(classifyStatus(response.status, error, channel.status_mapping, retryAfterSeconds(response.headers.get("retry-after"), seams.now())));
+    }
+    if (error) throw new Failed(classifyErrorIn200(error));
+    if (!fits(answer)) throw new Failed(failureOf("malformed", response.status));
+    return answer;
+  };
+  return { ...tools, json: (request) => ask<JsonObject>(request, isObject), list: (request) => ask<readonly unknown[]>(request, Array.isArray) };
+}
+
+async function readWhole(response: Response): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > ANSWER_LIMIT) {
+      await reader.cancel();
+      throw new Failed(failureOf("malformed", response.status));
+    }
+    parts.push(value);
+  }
+  return Buffer.concat(parts);
+}

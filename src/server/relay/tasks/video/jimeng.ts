@@ -1,0 +1,94 @@
+/**
+ * Jimeng, Volcengine's intelligent vision (volcengine.com/docs/85621/1777001, video 3.0 Pro, with its error codes; the pictures
+ * of docs/85621 answer alike; read November 2026). Every call is a signed POST to the root; the model is the `req_key`.
+ */
+import { type ErrorKind, wireError } from "../../dialects/shared/error-kind";
+import { RequestFault } from "../../dialects/shared/fault";
+import { compact, isObject, list, object, text } from "../../dialects/shared/json";
+import { keyParts } from "../../providers/parts";
+import { volcHeaders } from "../../providers/volc-signature";
+import { inlineImage } from "./ask";
+import type { VideoReport, VideoVendor } from "./vendor";
+
+const VERSION = "2022-08-31";
+const REGION = "cn-north-1";
+const SERVICE = "cv";
+/** The code of an answer that is none of an error. */
+const DONE = 10_000;
+/** Frames of n seconds: 24n + 1. */
+const FPS = 24;
+
+const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
+  [/^(50411|50511|50412|50512|50413|50400)$/, "caller"],
+  [/^504(29|30)$/, "rate"],
+  [/^50(500|501)$/, "overloaded"],
+  [/^(SignatureDoesNotMatch|InvalidAuthorization|InvalidCredential|InvalidAccessKey|MissingAuthenticationToken|AccessDenied)$/, "authentication"],
+];
+const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) => pattern.test(code))?.[1];
+
+const action = (base: string, name: string): string => `${base}/?Action=${name}&Version=${VERSION}`;
+
+/** Addresses live an hour, the job twelve: then it is asked for once more. */
+const LINK_SECONDS = 3_600;
+
+const states: Readonly<Record<string, "queued" | "running">> = { in_queue: "queued", generating: "running" };
+
+function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefined {
+  const { code, message, data } = answer;
+  const { status, video_url, image_urls } = object(data);
+  const state = states[text(status)];
+  if (code === DONE && state) return { status: state };
+  if (status === "not_found" || status === "expired") return { status: "failed", code: text(status), message: text(message) };
+  // Failed jobs are done as well: the code outside tells them.
+  if (typeof code === "number" && code !== DONE && kindOf(String(code)) === "caller") {
+    return { status: "failed", code: String(code), message: text(message) };
+  }
+  if (code !== DONE || status !== "done") return undefined;
+  if (text(video_url) !== "") return { status: "succeeded", files: [text(video_url)] };
+  const images = list(image_urls).filter((url): url is string => typeof url === "string" && url !== "");
+  return { status: "succeeded", files: images, ...(images.length > 0 && { media: "image", use: { n: images.length } }) };
+}
+
+export const jimeng: VideoVendor = {
+  submit(ask, { channel, model }) {
+    if (ask.n !== 1) throw new RequestFault("n");
+    const pictures = ask.last_frame === undefined ? ask.images : [...ask.images, ask.last_frame];
+    const inline = pictures.map((picture) => inlineImage(picture)?.base64);
+    const embedded = inline.filter((base64) => base64 !== undefined);
+    if (embedded.length > 0 && embedded.length < pictures.length) throw new RequestFault("images");
+    const [width, height] = (ask.size ?? "").split("x").map(Number);
+    const body = compact({
+      ...ask.extra,
+      req_key: model,
+      prompt: ask.prompt || undefined,
+      binary_data_base64: embedded.length > 0 ? embedded : undefined,
+      image_urls: embedded.length === 0 && pictures.length > 0 ? pictures : undefined,
+      frames: ask.seconds === undefined ? undefined : Math.round(ask.seconds * FPS) + 1,
+      aspect_ratio: ask.ratio,
+      ...(ask.size !== undefined && { width, height }),
+      seed: ask.seed,
+    });
+    return { method: "POST", url: action(channel.base_url, "CVSync2AsyncSubmitTask"), body };
+  },
+  accepted: ({ code, data }) => (code === DONE ? text(object(data).task_id) || undefined : undefined),
+  poll: ({ upstream_id }, { channel, model }) => ({
+    method: "POST",
+    url: action(channel.base_url, "CVSync2AsyncGetResult"),
+    // Pictures come as addresses only where that is asked for.
+    body: { req_key: model, task_id: upstream_id, req_json: JSON.stringify({ return_url: true }) },
+  }),
+  report,
+  link_seconds: LINK_SECONDS,
+  readError(answer) {
+    if (!isObject(answer)) return undefined;
+    const refused = object(object(answer.ResponseMetadata).Error);
+    if (text(refused.Code) !== "") return wireError(text(refused.Message), text(refused.Code), kindOf);
+    const { code, message } = answer;
+    return typeof code === "number" && code !== DONE ? wireError(text(message), String(code), kindOf) : undefined;
+  },
+  headers: () => ({}),
+  sign({ method, url }, channel, now, body) {
+    const { access_key = "", secret_key = "" } = keyParts(channel);
+    return volcHeaders({ access_key, secret_key, region: REGION, service: SERVICE, method, url, content_type: "application/json", body, now });
+  },
+};

@@ -1,0 +1,241 @@
+/** A vendor of videos as the engine's provider: what is priced, what is kept, what is shown. */
+import type { ChannelTypeKey } from "../../../../shared/channel-types";
+import type { TaskPlatform } from "../../../../shared/task";
+import { videoFactors, type VideoSpec, videoTariff, videoTokens } from "../../../../shared/video-tariffs";
+import { compact, flag, isObject, list, number, text } from "../../dialects/shared/json";
+import type { WireObject } from "../../events";
+import { Failed } from "../../failed";
+import { failureOf } from "../../failures";
+import type { JsonObject } from "../../json";
+import { ordinary } from "../../providers/ordinary";
+import type { Terms } from "../../operations/direct";
+import type { PoolChannel } from "../../seams";
+import type { ResultFile, TaskProvider, TaskReport, TaskRequest, TaskTools } from "../provider";
+import type { Priced, Task } from "../task";
+import type { VideoAsk } from "./ask";
+import type { Place, VendorCall, VendorJob, VideoReport, VideoUse, VideoVendor } from "./vendor";
+
+/** A new version of a finished video of the caller's. */
+export const REMIX = "remixGenerate";
+
+/** What a video is priced by, out of what was asked and what was made. */
+export const specOf = (input: JsonObject, use: VideoUse = {}): VideoSpec =>
+  compact({
+    seconds: use.seconds ?? number(input.seconds),
+    resolution: use.resolution ?? (text(input.resolution) || undefined),
+    audio: flag(input.audio),
+    n: use.n ?? number(input.n),
+  });
+
+/** Factors stand for the model that the caller names; for one of the operator's own, for the vendor's behind it. */
+const factorsOf = (asked: string, model: string, spec: VideoSpec) => videoFactors(videoTariff(asked) ? asked : model, spec);
+
+/** Tokens with sound stand in another bucket: they have a price of their own. */
+const tokenUsage = (tokens: number, audio: boolean): Priced["usage"] => (audio ? { audio_out: tokens } : { output: tokens });
+
+interface Traits {
+  readonly platform: TaskPlatform;
+  /** Models that the vendor makes by this way; absent: all that the channel lists. */
+  readonly models?: RegExp;
+  /** Counted in tokens where the model has no price per call. */
+  readonly tokens?: true;
+  /** Makes sound unless the caller wants none. */
+  readonly sound?: RegExp;
+}
+
+/** How a vendor is asked, by the type of channel that he is behind. */
+export type Vendors = readonly [first: readonly [ChannelTypeKey, VideoVendor], ...more: (readonly [ChannelTypeKey, VideoVendor])[]];
+
+/** What the engine keeps of a video beside its row. */
+interface Own {
+  /** The vendor's name of the model. */
+  readonly model: string;
+  readonly kind: string;
+  readonly files: readonly string[];
+  readonly media: "image" | "video";
+}
+
+function ownOf({ state: { own } }: Pick<Task, "state">): Own {
+  const files = list(own.files).filter((file) => typeof file === "string");
+  return { model: text(own.model), kind: text(own.kind), files, media: own.media === "image" ? "image" : "video" };
+}
+
+const jobOf = (task: Task): VendorJob => ({ upstream_id: task.upstream_id, kind: ownOf(task).kind });
+
+/** A vendor's call as the engine sends it. `known`: the answers that are none of an error, whatever else they look like. */
+async function requestOf(vendor: VideoVendor, call: VendorCall, channel: PoolChannel, tools: TaskTools, known: (answer: WireObject) => boolean): Promise<TaskRequest> {
+  const { sign } = vendor;
+  return {
+    method: call.method,
+    url: call.url,
+    headers: { ...(await headersOf(vendor, channel, tools)), ...call.headers },
+    ...((call.form ?? call.body) !== undefined && { body: call.form ?? call.body }),
+    ...(sign && { sign: (body, headers) => ({ ...headers, ...sign(call, channel, tools.now(), body) }) }),
+    readError: (answer) => (isObject(answer) && known(answer) ? undefined : vendor.readError(answer)),
+  };
+}
+
+const headersOf = async ({ headers }: VideoVendor, channel: PoolChannel, tools: TaskTools): Promise<Record<string, string>> =>
+  headers ? headers(channel, tools) : ordinary.headers(channel);
+
+/** Files are at addresses that everybody may fetch. */
+const isOpen = ({ content, locate, inline }: VideoVendor): boolean => !content && !locate && !inline;
+
+/** An answer about a job, and what it says. */
+interface Asked {
+  answer: WireObject;
+  report: VideoReport;
+}
+
+/** What became of it, in the house's words. */
+function reported(vendor: VideoVendor, traits: Traits, task: Task, report: VideoReport): TaskReport {
+  if (report.status === "failed") {
+    const { code, message } = report;
+    return { status: "FAILURE", fail_reason: message || code, data: { error: { code, message: message || code } } };
+  }
+  if (report.status !== "succeeded") {
+    const percent = report.progress;
+    return { status: report.status === "queued" ? "QUEUED" : "IN_PROGRESS", ...(percent !== undefined && { percent }) };
+  }
+  const { files, use, media } = report;
+  const own = { ...task.state.own, files, ...(media && { media }) };
+  // An address that needs the channel's key, or none at all, is nothing to show: the content door has the file.
+  const data = compact({ ...(isOpen(vendor) ? { url: files[0], files } : { count: files.length }), media, seconds: use?.seconds, resolution: use?.resolution });
+  return { status: "SUCCESS", own, data, ...(use && { final: pricedAt(traits, task, use) }) };
+}
+
+/** The price of what was really made; what the vendor does not say is as it was asked. */
+function pricedAt(traits: Traits, { model, input, state }: Task, use: VideoUse): Priced {
+  const spec = specOf(input, use);
+  const factors = factorsOf(model, ownOf({ state }).model, spec);
+  return { usage: usageOf(traits, ownOf({ state }).model, spec, use.tokens), times: { factors } };
+}
+
+function usageOf({ tokens, sound }: Traits, model: string, spec: VideoSpec, counted?: number): Priced["usage"] {
+  if (!tokens) return {};
+  return tokenUsage(counted ?? videoTokens(spec), spec.audio ?? sound?.test(model) ?? false);
+}
+
+/** The provider of a vendor: how he is asked by each type of channel. */
+export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<VideoAsk> {
+  const [[, first]] = vendors;
+  const vendorOf = ({ type }: PoolChannel): VideoVendor => vendors.find(([key]) => key === type.key)?.[1] ?? first;
+  const ask = async (task: Task, channel: PoolChannel, tools: TaskTools): Promise<Asked> => {
+    const vendor = vendorOf(channel);
+    const place: Place = { channel, model: ownOf(task).model };
+    const request = await requestOf(vendor, vendor.poll(jobOf(task), place), channel, tools, (answer) => vendor.report(answer) !== undefined);
+    try {
+      const answer = await tools.json(request);
+      const report = vendor.report(answer);
+      if (!report) throw new Failed(failureOf("malformed"));
+      return { answer, report };
+    } catch (error) {
+      const refused = refusalOf(error);
+      if (!refused) throw error;
+      return { answer: {}, report: refused };
+    }
+  };
+  return {
+    platform: traits.platform,
+    types: vendors.map(([key]) => key),
+    serves: (channel, model, _, action) => (traits.models?.test(model) ?? true) && (action !== REMIX || vendorOf(channel).remix !== undefined),
+    terms(input, model, _action, parent): Terms {
+      // A remix is as long and as large as what it is made of.
+      const spec = parent ? specOf(parent.input) : specOf({ ...input });
+      const asked = parent?.model ?? input.model;
+      return { usage: usageOf(traits, model, spec), times: { factors: factorsOf(asked, model, spec) }, exact: true };
+    },
+    async submit({ channel, model, input, action, parent }, tools) {
+      const vendor = vendorOf(channel);
+      const place: Place = { channel, model };
+      const call: VendorCall & { readonly kind?: string } =
+        action === REMIX && parent && vendor.remix ? vendor.remix(jobOf(parent), input.prompt, place) : vendor.submit(input, place);
+      const answer = await tools.json(await requestOf(vendor, call, channel, tools, (said) => vendor.accepted(said) !== undefined));
+      const upstream_id = vendor.accepted(answer);
+      if (upstream_id === undefined) throw new Failed(failureOf("malformed", 200));
+      return { upstream_id, own: { model, kind: call.kind ?? "", files: [] } };
+    },
+    async poll([task], channel, tools) {
+      if (!task) return new Map();
+      const { report } = await ask(task, channel, tools);
+      return new Map([[task.upstream_id, reported(vendorOf(channel), traits, task, report)]]);
+    },
+    hasResult: (task) => ownOf(task).files.length > 0,
+    async files(task, channel, tools): Promise<ResultFile[]> {
+      if (channel && tools) return filesAt(vendorOf(channel), task, { channel, model: ownOf(task).model }, tools, () => ask(task, channel, tools));
+      // What is at the channel alone went with it.
+      const { files, media } = ownOf(task);
+      return isOpen(first) ? files.map(open(media)) : [];
+    },
+    ...(first.remove && {
+      async forget(task, channel, tools) {
+        const vendor = vendorOf(channel);
+        const call = vendor.remove?.(jobOf(task), { channel, model: ownOf(task).model });
+        if (call) await settled(tools.json(await requestOf(vendor, call, channel, tools, () => false)));
+      },
+    }),
+    ...(first.cancel && {
+      async cancel(task, channel, tools) {
+        const vendor = vendorOf(channel);
+        const call = vendor.cancel?.(jobOf(task), { channel, model: ownOf(task).model });
+        if (!call) throw new Failed(failureOf("malformed"));
+        await settled(tools.json(await requestOf(vendor, call, channel, tools, () => false)));
+        return reported(vendor, traits, task, (await ask(task, channel, tools)).report);
+      },
+    }),
+  };
+}
+
+/**
+ * A question about a job that the vendor answers as the caller's mistake, in words of his own: the job is gone, or what it made
+ * may not be handed over. Everything else (no answer, a busy gate, a key that does not do) says nothing about the job.
+ */
+function refusalOf(error: unknown): VideoReport | undefined {
+  if (!(error instanceof Failed) || error.failure.class !== "caller_mistake" || !error.failure.error) return undefined;
+  const { code, message } = error.failure.error;
+  return { status: "failed", code: code || String(error.failure.upstream_status), message };
+}
+
+/** An errand whose answer says nothing: an empty one is as good. */
+async function settled(errand: Promise<unknown>): Promise<void> {
+  try {
+    await errand;
+  } catch (error) {
+    const { failure } = error instanceof Failed ? error : { failure: undefined };
+    if (failure?.class !== "malformed" || failure.upstream_status < 200 || failure.upstream_status > 299) throw error;
+  }
+}
+
+const open = (media: ResultFile["media"]) => (url: string): ResultFile => ({ url, from: "public", media });
+
+/** Files of a finished job where the channel is there to be asked. `again` asks for the job once more. */
+async function filesAt(vendor: VideoVendor, task: Task, place: Place, tools: TaskTools, again: () => Promise<Asked>): Promise<ResultFile[]> {
+  const { files, media } = ownOf(task);
+  const { content, locate, inline, link_seconds = 0 } = vendor;
+  if (inline) {
+    return files.map((_, index) => ({
+      from: "answer",
+      media: "video",
+      async read() {
+        const found = inline((await again()).answer, index);
+        return found && { type: found.type, bytes: Buffer.from(found.base64, "base64") };
+      },
+    }));
+  }
+  if (content) {
+    const headers = await headersOf(vendor, place.channel, tools);
+    return files.flatMap((file) => content(jobOf(task), file, place).map(({ url, media }): ResultFile => ({ url, from: "channel", headers, media })));
+  }
+  if (locate) {
+    const found = await Promise.all(files.map(async (file) => {
+      const request = await requestOf(vendor, locate.call(file, place), place.channel, tools, () => false);
+      return locate.read(await tools.json(request));
+    }));
+    return found.flatMap((url) => (url === undefined ? [] : [open(media)(url)]));
+  }
+  if (link_seconds > 0 && tools.now() - task.finish_time_ms > link_seconds * 1000) {
+    const { report } = await again();
+    if (report.status === "succeeded" && report.files.length > 0) return report.files.map(open(media));
+  }
+  return files.map(open(media));
+}

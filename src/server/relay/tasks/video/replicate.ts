@@ -1,0 +1,61 @@
+/**
+ * Replicate's predictions as jobs (replicate.com/docs/reference/http: models.predictions.create, predictions.create, .get, .cancel;
+ * read November 2026). What a model takes is its maker's business: only what the caller said goes along. Pictures that a caller
+ * waits for are relay/providers/replicate.ts.
+ */
+import { RequestFault } from "../../dialects/shared/fault";
+import { compact, list, number, object, text } from "../../dialects/shared/json";
+import { mediaTypeOfUrl } from "../../dialects/shared/media";
+import type { WireObject } from "../../events";
+import { replicate as provider } from "../../providers/replicate";
+import type { VideoReport, VideoVendor } from "./vendor";
+
+/** How long a prediction may run that nobody asks for any more; the vendor's most is a day. */
+const CANCEL_AFTER = "24h";
+
+const states: Readonly<Record<string, "queued" | "running">> = { starting: "queued", processing: "running" };
+
+function report(prediction: WireObject): VideoReport | undefined {
+  const { status, output, error, metrics } = prediction;
+  const state = states[text(status)];
+  if (state) return { status: state };
+  if (status === "succeeded") {
+    const files = (Array.isArray(output) ? list(output) : [output]).filter((one): one is string => typeof one === "string" && one !== "");
+    const seconds = number(object(metrics).video_output_duration_seconds);
+    const pictures = files.length > 0 && files.every((file) => mediaTypeOfUrl(file)?.startsWith("image/"));
+    return { status: "succeeded", files, use: compact({ seconds }), ...(pictures && { media: "image" }) };
+  }
+  if (status !== "failed" && status !== "canceled" && status !== "aborted") return undefined;
+  return { status: "failed", code: status, message: text(error) };
+}
+
+const base = "/v1/predictions";
+
+export const replicate: VideoVendor = {
+  submit(ask, { channel, model }) {
+    if (ask.n !== 1) throw new RequestFault("n");
+    const [name, version] = model.split(":");
+    const [image, ...others] = ask.images;
+    if (others.length > 0) throw new RequestFault("images");
+    const { input: _, ...extra } = ask.extra;
+    const input = compact({
+      ...extra,
+      prompt: ask.prompt || undefined,
+      negative_prompt: ask.negative_prompt,
+      image,
+      last_frame: ask.last_frame,
+      duration: ask.seconds,
+      resolution: ask.resolution,
+      aspect_ratio: ask.ratio,
+      seed: ask.seed,
+      generate_audio: ask.audio,
+    });
+    const path = version === undefined ? `/v1/models/${(name ?? "").split("/").map(encodeURIComponent).join("/")}/predictions` : base;
+    return { method: "POST", url: channel.base_url + path, headers: { "cancel-after": CANCEL_AFTER }, body: version === undefined ? { input } : { version, input } };
+  },
+  accepted: ({ id }) => text(id) || undefined,
+  poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: `${channel.base_url}${base}/${encodeURIComponent(upstream_id)}` }),
+  report,
+  cancel: ({ upstream_id }, { channel }) => ({ method: "POST", url: `${channel.base_url}${base}/${encodeURIComponent(upstream_id)}/cancel` }),
+  readError: (answer) => provider.readError?.(answer),
+};

@@ -1,0 +1,133 @@
+/**
+ * Google's Veo: long-running operations of the Gemini API (ai.google.dev/gemini-api/docs/video) and of Vertex AI
+ * (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation); types of @google/genai 3.1; November 2026.
+ * Vertex hands the video over inside the answer, base64.
+ */
+import { otherFor } from "../../../../shared/channel-types";
+import { geminiDialect } from "../../dialects/gemini/dialect";
+import { RequestFault } from "../../dialects/shared/fault";
+import { compact, list, number, object, objects, text } from "../../dialects/shared/json";
+import type { WireObject } from "../../events";
+import { googleToken, serviceAccount } from "../../providers/google-token";
+import { tokenRefused } from "../../providers/tools";
+import { vertexHost } from "../../providers/vertex-models";
+import { inlineImage, type VideoAsk } from "./ask";
+import type { Place, VideoReport, VideoVendor } from "./vendor";
+
+/** What the vendor takes of its own: nothing that names a place, a price or a number of videos. */
+const ownParameters = ["personGeneration", "enhancePrompt", "compressionQuality", "resizeMode", "labels"] as const;
+
+/** A picture as bytes; addresses only of Google's own store, and only where it is read (Vertex). */
+function picture(image: string, store: boolean): WireObject {
+  const inline = inlineImage(image);
+  if (inline) return { bytesBase64Encoded: inline.base64, mimeType: inline.type };
+  if (store && image.startsWith("gs://")) return { gcsUri: image, mimeType: image.endsWith(".png") ? "image/png" : "image/jpeg" };
+  throw new RequestFault("input_reference");
+}
+
+function bodyOf(ask: VideoAsk, store: boolean): WireObject {
+  const [first, ...others] = ask.images;
+  if (others.length > 0 && ask.last_frame !== undefined) throw new RequestFault("images");
+  const references = others.length === 0 ? [] : ask.images;
+  const instance = compact({
+    prompt: ask.prompt || undefined,
+    image: first === undefined || references.length > 0 ? undefined : picture(first, store),
+    lastFrame: ask.last_frame === undefined ? undefined : picture(ask.last_frame, store),
+    referenceImages: references.length === 0 ? undefined : references.map((image) => ({ image: picture(image, store), referenceType: "asset" })),
+  });
+  const parameters = compact({
+    ...Object.fromEntries(ownParameters.map((name) => [name, ask.extra[name]])),
+    aspectRatio: ask.ratio,
+    durationSeconds: ask.seconds,
+    resolution: ask.resolution,
+    negativePrompt: ask.negative_prompt,
+    sampleCount: ask.n === 1 ? undefined : ask.n,
+    generateAudio: store ? ask.audio : undefined,
+    seed: ask.seed,
+  });
+  return { instances: [instance], parameters };
+}
+
+/** `filesOf` finds the files in what a finished operation holds. */
+function reportWith(filesOf: (response: WireObject) => { files: string[]; filtered: WireObject }) {
+  return (operation: WireObject): VideoReport | undefined => {
+    const { name, done, error, response, metadata } = operation;
+    if (text(name) === "") return undefined;
+    if (done !== true) {
+      const progress = number(object(metadata).progressPercent);
+      return progress === undefined ? { status: "running" } : { status: "running", progress };
+    }
+    if (error !== undefined) {
+      const { code, message, status } = object(error);
+      return { status: "failed", code: text(status) || String(number(code) ?? ""), message: text(message) };
+    }
+    const { files, filtered } = filesOf(object(response));
+    if (files.length > 0) return { status: "succeeded", files, use: { n: files.length } };
+    const reasons = list(filtered.raiMediaFilteredReasons).filter((reason) => typeof reason === "string");
+    if ((number(filtered.raiMediaFilteredCount) ?? 0) > 0 || reasons.length > 0) {
+      return { status: "failed", code: "content_policy_violation", message: reasons.join(" ") };
+    }
+    return { status: "succeeded", files: [] };
+  };
+}
+
+const accepted = ({ name }: WireObject): string | undefined => text(name) || undefined;
+const readError = geminiDialect.readError;
+
+/** An operation's name as it stands in an address: its parts are paths of their own. */
+const pathOf = (name: string): string => name.split("/").map(encodeURIComponent).join("/");
+
+export const veoGemini: VideoVendor = {
+  submit: (ask, { channel, model }) => (
+    { method: "POST", url: `${channel.base_url}/v1beta/models/${encodeURIComponent(model)}:predictLongRunning`, body: bodyOf(ask, false) }
+  ),
+  accepted,
+  poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: `${channel.base_url}/v1beta/${pathOf(upstream_id)}` }),
+  report: reportWith(({ generateVideoResponse }) => {
+    const filtered = object(generateVideoResponse);
+    const files = objects(filtered.generatedSamples).map(({ video }) => text(object(video).uri));
+    return { files: files.filter((uri) => uri !== ""), filtered };
+  }),
+  // The address is the vendor's, the host and the key are the channel's: a file is at `/v1beta/files/…:download`.
+  content: (_, file, { channel }) => {
+    const { pathname, search } = new URL(file, channel.base_url);
+    return [{ url: `${channel.base_url}${pathname}${search}`, media: "video" }];
+  },
+  readError,
+};
+
+/** The address of a model's call in the channel's project and region. Throws Failed where the key names none. */
+function vertexCall({ channel, model }: Place, call: string): string {
+  const account = serviceAccount(channel);
+  const location = otherFor(channel.type.id, channel.other, model);
+  if (!account) throw tokenRefused(401, "the key is no service account");
+  const base = channel.base_url || vertexHost(location);
+  const place = `/v1/projects/${encodeURIComponent(account.project_id)}/locations/${encodeURIComponent(location)}`;
+  return `${base}${place}/publishers/google/models/${encodeURIComponent(model)}:${call}`;
+}
+
+/** A video that the answer itself holds, and which of them. */
+const INLINE = "inline:";
+
+export const veoVertex: VideoVendor = {
+  submit: (ask, place) => ({ method: "POST", url: vertexCall(place, "predictLongRunning"), body: bodyOf(ask, true) }),
+  accepted,
+  poll: ({ upstream_id }, place) => ({ method: "POST", url: vertexCall(place, "fetchPredictOperation"), body: { operationName: upstream_id } }),
+  report: reportWith((response) => {
+    const files = objects(response.videos).flatMap(({ bytesBase64Encoded, gcsUri }, index) =>
+      text(bytesBase64Encoded) !== "" || text(gcsUri) !== "" ? [`${INLINE}${index}`] : [],
+    );
+    return { files, filtered: response };
+  }),
+  inline(answer, index) {
+    const video = objects(object(answer.response).videos)[index];
+    const base64 = text(video?.bytesBase64Encoded);
+    return base64 === "" ? undefined : { type: text(video?.mimeType) || "video/mp4", base64 };
+  },
+  readError,
+  async headers(channel, tools): Promise<Record<string, string>> {
+    const account = serviceAccount(channel);
+    if (!account) throw tokenRefused(401, "the key is no service account");
+    return { authorization: `Bearer ${await tools.token(() => googleToken(account, tools))}` };
+  },
+};

@@ -1,0 +1,73 @@
+/**
+ * Vidu (platform.vidu.com/docs: text, image, start-end and reference to video, query of the creations, cancel; error codes; of
+ * 2025 to September 2026, read November 2026).
+ */
+import { type ErrorKind, wireError } from "../../dialects/shared/error-kind";
+import { RequestFault } from "../../dialects/shared/fault";
+import { compact, isObject, objects, text } from "../../dialects/shared/json";
+import type { VideoAsk } from "./ask";
+import type { VideoReport, VideoVendor } from "./vendor";
+
+const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
+  [/^(Unauthorized|Forbidden)$/, "authentication"],
+  [/^CreditInsufficient$/, "quota"],
+  [/^(TooManyRequests|SystemThrottling|QuotaExceeded)$/, "rate"],
+  [/^ModelUnavailable$/, "model"],
+  [/^(BadRequest|Field|Image|Video|PageSize|AuditSubmitIllegal|AuditFailed|CreationPolicyViolation|FaceDetect|NoFace|MultiFace)/, "caller"],
+];
+const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) => pattern.test(code))?.[1];
+
+/** Which of the vendor's calls makes it. */
+function kindFor({ images, last_frame }: VideoAsk): string {
+  if (last_frame !== undefined) return "start-end2video";
+  return images.length === 0 ? "text2video" : images.length === 1 ? "img2video" : "reference2video";
+}
+
+/** Addresses live a day; a later question names new ones. */
+const LINK_SECONDS = 86_400;
+
+const states: Readonly<Record<string, "queued" | "running">> = { created: "queued", queueing: "queued", processing: "running" };
+
+function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefined {
+  const { state, err_code, creations } = answer;
+  const running = states[text(state)];
+  if (running) return { status: running };
+  if (state === "failed") return { status: "failed", code: text(err_code) || "failed", message: text(err_code) };
+  if (state !== "success") return undefined;
+  return { status: "succeeded", files: objects(creations).map(({ url }) => text(url)).filter((url) => url !== "") };
+}
+
+export const vidu: VideoVendor = {
+  submit(ask, { channel, model }) {
+    if (ask.n !== 1) throw new RequestFault("n");
+    if (ask.last_frame !== undefined && ask.images.length !== 1) throw new RequestFault("last_frame");
+    const kind = kindFor(ask);
+    const images = ask.last_frame === undefined ? ask.images : [...ask.images, ask.last_frame];
+    const body = compact({
+      ...ask.extra,
+      model,
+      prompt: ask.prompt || undefined,
+      images: images.length > 0 ? images : undefined,
+      duration: ask.seconds,
+      resolution: ask.resolution,
+      // A video out of frames has their shape.
+      aspect_ratio: kind === "text2video" || kind === "reference2video" ? ask.ratio : undefined,
+      audio: ask.audio,
+      seed: ask.seed,
+    });
+    return { method: "POST", url: `${channel.base_url}/ent/v2/${kind}`, body };
+  },
+  accepted: ({ task_id, state }) => (state === "failed" ? undefined : text(task_id) || undefined),
+  poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: `${channel.base_url}/ent/v2/tasks/${encodeURIComponent(upstream_id)}/creations` }),
+  report,
+  link_seconds: LINK_SECONDS,
+  cancel: ({ upstream_id }, { channel }) => (
+    { method: "POST", url: `${channel.base_url}/ent/v2/tasks/${encodeURIComponent(upstream_id)}/cancel`, body: { id: upstream_id } }
+  ),
+  readError(answer) {
+    if (!isObject(answer)) return undefined;
+    const { reason, message, err_code } = answer;
+    const code = text(reason) || text(err_code);
+    return code === "" ? undefined : wireError(text(message) || code, code, kindOf);
+  },
+};

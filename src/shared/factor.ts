@@ -1,0 +1,68 @@
+/** Second factors: one-time codes with recovery codes, and passkeys. */
+import * as z from "zod";
+import type { SignedInUser } from "./user";
+
+/** Digits of a one-time code, seconds that one is shown (RFC 6238; what authenticator apps take for granted). */
+export const TOTP_DIGITS = 6;
+export const TOTP_PERIOD = 30;
+export const RECOVERY_CODES = 10;
+/** Wrong codes of one sign-in before it must begin again. */
+export const SECOND_STEP_TRIES = 5;
+/** Passkeys of one account. */
+export const PASSKEYS_MAX = 20;
+export const PASSKEY_NAME_MAX = 50;
+
+/** A one-time code or a recovery code, as typed: spaces and dashes do not count. */
+export const factorCodeInput = z.object({
+  code: z.string({ error: "factor_code_missing" }).max(60).transform((text) => text.replace(/[\s-]/g, "").toLowerCase()).pipe(z.string().min(1, "factor_code_missing")),
+});
+
+/** The first step was right and a second is owed; the browser remembers which sign-in it is by a cookie. */
+export interface SecondFactorNeeded {
+  require_2fa: true;
+  /** A passkey answers it as well. */
+  passkey: boolean;
+}
+export type SignInAnswer = SignedInUser | SecondFactorNeeded;
+export const isSecondFactorNeeded = (answer: SignInAnswer): answer is SecondFactorNeeded => "require_2fa" in answer;
+
+/** What a passkey is asked for: signing in without anything else, the second step of a sign-in, step-up. */
+export const PASSKEY_USES = ["sign-in", "second-step", "step-up"] as const;
+export type PasskeyUse = (typeof PASSKEY_USES)[number];
+export const passkeyBeginInput = z.object({ use: z.enum(PASSKEY_USES) });
+
+const base64url = z.string().regex(/^[A-Za-z0-9_-]*$/).max(20_000);
+/** What the browser hands over (w3.org/TR/webauthn-3, RegistrationResponseJSON and AuthenticationResponseJSON). */
+const credential = { id: base64url, rawId: base64url, type: z.literal("public-key"), clientExtensionResults: z.object({}).default({}) };
+export const passkeyRegisterInput = z.object({
+  name: z.string().trim().max(PASSKEY_NAME_MAX).default(""),
+  response: z.object({
+    ...credential,
+    response: z.object({ clientDataJSON: base64url, attestationObject: base64url, transports: z.array(z.string().max(40)).max(10).default([]) }),
+  }),
+});
+export const passkeyAnswerInput = z.object({
+  use: z.enum(PASSKEY_USES),
+  response: z.object({
+    ...credential,
+    response: z.object({ clientDataJSON: base64url, authenticatorData: base64url, signature: base64url, userHandle: base64url.optional() }),
+  }),
+});
+export const passkeyRenameInput = z.object({ id: z.int().positive(), name: z.string().trim().min(1).max(PASSKEY_NAME_MAX) });
+export const passkeyIdInput = z.object({ id: z.int().positive() });
+
+export interface PasskeyView {
+  id: number;
+  name: string;
+  /** Kept by the device's maker and usable on his other devices. */
+  backed_up: boolean;
+  created_at: number;
+  /** 0 = never. */
+  last_used_at: number;
+}
+
+export interface FactorStatus {
+  enabled: boolean;
+  backup_codes_remaining: number;
+  passkeys: PasskeyView[];
+}

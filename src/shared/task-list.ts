@@ -1,0 +1,131 @@
+/**
+ * Reading jobs: filters, pages and rows of the two lists, drawing (`/api/mj/`, milliseconds) and everything else
+ * (`/api/task/`, seconds). Sources: channels.md sections 2.9, 3 and 7; checklist C-153 to C-156, C-286 to C-294, C-552 to C-556.
+ */
+import * as z from "zod";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
+
+/** What both lists know of a job. Texts are never null. */
+interface JobView {
+  id: number;
+  user_id: number;
+  username: string;
+  /** 0 for ordinary users. */
+  channel_id: number;
+  group: string;
+  model: string;
+  action: string;
+  status: string;
+  /** "45%" or ''. */
+  progress: string;
+  fail_reason: string;
+  prompt: string;
+  /** Units charged, less what was given back. */
+  quota: number;
+  /** Units given back. */
+  refunded: number;
+  /** Request id of the log row of its charge; '' = nothing was charged. */
+  request_id: string;
+  /** 0 while it is not so far. In milliseconds (drawing) or seconds (tasks). */
+  submit_time: number;
+  start_time: number;
+  finish_time: number;
+}
+
+/** A drawing job; times in milliseconds. */
+export interface DrawingView extends JobView {
+  mj_id: string;
+  /** What the vendor said to the submit: 1 accepted, 21, 22; 0 = not accepted. */
+  code: number;
+  description: string;
+  prompt_en: string;
+  state: string;
+  /** Where the picture is, or ''. */
+  image_url: string;
+  /** JSON, or ''. */
+  buttons: string;
+  properties: string;
+}
+
+/** Any other job; times in seconds. */
+export interface TaskView extends JobView {
+  task_id: string;
+  platform: string;
+}
+
+/** With what the vendor said last, as its owner may see it. */
+export type TaskDetail = TaskView & { data?: unknown };
+
+/** A file that a job made, in the order of the job's files. */
+export interface JobFile {
+  media: "image" | "video" | "audio";
+  /** An address on this server, without its origin. */
+  url: string;
+}
+
+/** A job opened in the console. */
+export type Opened<Row> = Row & {
+  files: JobFile[];
+  /** It goes on, and its vendor can be told to stop. */
+  cancellable: boolean;
+};
+
+/** A page with its total: exact up to MAX_TASK_TOTAL rows, and that number with `total_exact` false beyond. */
+export interface JobPage<Row> extends Page<Row> {
+  total_exact: boolean;
+}
+
+/** Counting further would cost more than it says. */
+export const MAX_TASK_TOTAL = 10_000;
+
+const id = z.string().max(200).optional();
+/** Times beyond this are no times; it keeps milliseconds of them exact. */
+const MAX_SECONDS = 1e12;
+const seconds = z.number().min(0).max(MAX_SECONDS).optional();
+const milliseconds = z.number().min(0).max(MAX_SECONDS * 1000).optional();
+const channel = z.int().min(0).optional();
+
+/** REST: bare arrays, p from 0; whatever is odd counts as absent, `end_timestamp=NaN` for one (C-556). */
+const bare = {
+  p: z.int().min(0).max(1e9).catch(0).default(0),
+  page_size: z
+    .int()
+    .min(1)
+    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
+    .catch(DEFAULT_PAGE_SIZE)
+    .default(DEFAULT_PAGE_SIZE),
+};
+const drawingSelf = {
+  mj_id: id,
+  start_timestamp: milliseconds.catch(undefined),
+  end_timestamp: milliseconds.catch(undefined),
+};
+const taskSelf = {
+  task_id: id,
+  platform: id,
+  action: id,
+  status: id,
+  start_timestamp: seconds.catch(undefined),
+  end_timestamp: seconds.catch(undefined),
+};
+export const drawingSelfRest = z.object({ ...bare, ...drawingSelf });
+export const drawingListRest = z.object({ ...bare, ...drawingSelf, channel_id: channel.catch(undefined) });
+export const taskSelfRest = z.object({ ...bare, ...taskSelf });
+export const taskListRest = z.object({ ...bare, ...taskSelf, channel_id: channel.catch(undefined) });
+
+/** The console: pages from 1 with a total. Channel and user are the administrators'; others' are ignored. */
+const paged = {
+  page: z.int().min(1).max(1e9).default(1),
+  page_size: z.int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  action: id,
+  status: id,
+  channel_id: channel,
+  username: id,
+};
+export const drawingListInput = z.object({ ...paged, mj_id: id, start_timestamp: milliseconds, end_timestamp: milliseconds });
+export const taskListInput = z.object({ ...paged, task_id: id, platform: id, start_timestamp: seconds, end_timestamp: seconds });
+
+export const jobInput = z.object({ id: z.int().positive() });
+
+/** A file of a job by the job's row, the `n`th from 0: `GET /api/task/file?id=7&n=0`. */
+export const jobFileRest = z.object({ id: z.int().positive(), n: z.int().min(0).max(10_000).default(0) });

@@ -1,0 +1,83 @@
+/** The total of the log, taken from roll-ups, is the sum of the rows that the list shows: whatever the range, filter and kind of row. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { fold } from "../../src/server/features/log/fold";
+import { cleanLogs } from "../../src/server/features/log/clean";
+import { sliceLogs } from "../../src/server/features/log/service";
+import { logStat } from "../../src/server/features/log/stat";
+import { LOG_TYPE } from "../../src/shared/log";
+import type { LogFilter } from "../../src/shared/log-list";
+import { ROLE } from "../../src/shared/roles";
+import { ENGINES } from "../kit/databases";
+import { type Harness, HOOK_MS, openHarness, type Person } from "../kit/harness";
+
+const HOUR = 3600;
+
+describe.each(ENGINES)("totals of the log on %s", (engine) => {
+  let h: Harness;
+  let admin: Person;
+  let ann: Person;
+  let end = 0;
+
+  /** As the list shows it. */
+  const listed = async (person: Person, scope: "all" | "own", filter: LogFilter): Promise<number> => {
+    const { items } = await sliceLogs(person.ctx, scope, { ...filter, type: LOG_TYPE.consume, limit: 1000 });
+    return items.reduce((sum, { quota }) => sum + quota, 0);
+  };
+
+  beforeAll(async () => {
+    h = await openHarness(engine);
+    [admin, ann] = await Promise.all([h.person({ role: ROLE.root }), h.person()]);
+    end = Math.floor(h.services.now() / 1000);
+    const { logs, tokens } = h.services.db.t;
+    await h.services.db.q.insert(tokens).values({ id: 5, user_id: ann.ctx.actor.id, name: "five", key_hash: "5", key_cipher: "x", key_hint: "x", created_time: 1 });
+    // Every kind of row, spread over 50 hours: charges, refunds, errors, charges that are not listed, channel tests.
+    const rows = Array.from({ length: 600 }, (_, i) => {
+      const who = i % 3 === 0 ? admin : ann;
+      const type = i % 11 === 0 ? LOG_TYPE.refund : i % 13 === 0 ? LOG_TYPE.error : LOG_TYPE.consume;
+      return {
+        request_id: `t${i}`, created_at: end - i * 300, type, user_id: who.ctx.actor.id, username: who.ctx.actor.username, token_id: i % 7, token_name: `t${i % 7}`,
+        channel: i % 5, model_name: `model-${i % 4}`, group: i % 2 ? "vip" : "default", quota: type === LOG_TYPE.error ? 0 : 100 + i, visible: i % 17 !== 0,
+        folded: i % 19 === 0 ? 2 : 0,
+      };
+    });
+    await h.services.db.q.insert(logs).values(rows);
+  }, HOOK_MS);
+  afterAll(() => h.close());
+
+  const filters = (): [string, LogFilter][] => [
+    ["nothing", {}],
+    ["whole hours", { start_timestamp: end - (end % HOUR) - 20 * HOUR, end_timestamp: end - (end % HOUR) - 5 * HOUR - 1 }],
+    ["parts of hours", { start_timestamp: end - 30 * HOUR - 777, end_timestamp: end - 3 * HOUR - 55 }],
+    ["less than an hour", { start_timestamp: end - 2000, end_timestamp: end - 500 }],
+    ["dates out of order", { start_timestamp: end, end_timestamp: end - 9 * HOUR }],
+    ["a channel", { channel: 3 }],
+    ["a model", { model_name: "DEL-1" }],
+    ["a group since yesterday", { group: "vip", start_timestamp: end - 24 * HOUR }],
+    ["a token", { token_id: 4 }],
+    ["a token by name", { token_name: "five" }],
+    ["a user", { username: ann.ctx.actor.username, start_timestamp: end - 40 * HOUR - 9 }],
+    ["a channel, a model and a group", { channel: 2, model_name: "model-2", group: "default" }],
+    ["a keyword", { keyword: "del-3" }],
+    ["a request", { request_id: "t4" }],
+  ];
+  const compare = async () => {
+    for (const [name, filter] of filters()) {
+      expect([name, (await logStat(admin.ctx, "all", filter)).quota]).toEqual([name, await listed(admin, "all", filter)]);
+      expect([name, (await logStat(ann.ctx, "own", filter)).quota]).toEqual([name, await listed(ann, "own", filter)]);
+    }
+  };
+
+  test("before the fold, after it, and when its hours are added up", async () => {
+    await compare();
+    await fold({ ...h.services, now: () => (end - 60 * HOUR) * 1000 });
+    await compare();
+    await fold(h.services);
+    expect(await h.services.db.q.$count(h.services.db.t.usage_sums)).toBeGreaterThan(100);
+    await compare();
+  }, 60_000);
+
+  test("after a cleaning that ended within an hour", async () => {
+    await cleanLogs(h.services, end - 25 * HOUR - 1234, "root");
+    await compare();
+  }, 60_000);
+});

@@ -1,0 +1,197 @@
+/** What the engine of jobs promises whatever the vendor: corrections of the price, files, two that decide at once. On both engines. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { AppError } from "../../src/shared/errors";
+import { applyReport } from "../../src/server/relay/tasks/apply";
+import type { TaskReport, TaskWatcher } from "../../src/server/relay/tasks/provider";
+import { ENGINES } from "../kit/databases";
+import { HOOK_MS } from "../kit/harness";
+import { type Caller, openTaskBench, type TaskBench } from "./kit";
+import { clip, FakeSuno } from "./suno-fake";
+
+const SUNO = 36;
+const MUSIC = 50_000;
+
+/** A vendor whose jobs are priced by what they came to. */
+const watcher: TaskWatcher = { platform: "suno", poll: async () => new Map(), hasResult: () => true };
+
+/** Bytes that say their own place. */
+const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i % 256);
+
+describe.each(ENGINES)("jobs on %s", (engine) => {
+  let bench: TaskBench;
+  let ann: Caller;
+  let suno: FakeSuno;
+  /** What public addresses answer. */
+  let answerAddress: (address: string, headers: Record<string, string>) => Response | Promise<Response>;
+  const opened: string[] = [];
+  beforeAll(async () => {
+    bench = await openTaskBench(engine, (seams) => ({
+      ...seams,
+      openAddress: async (address, { headers = {} }) => {
+        opened.push(address);
+        return answerAddress(address, headers);
+      },
+    }));
+    await bench.channel(SUNO, ["suno_music"]);
+  }, HOOK_MS);
+  beforeEach(async () => {
+    suno = new FakeSuno(bench.vendor);
+    ann = await bench.caller();
+    opened.length = 0;
+  });
+  afterAll(async () => {
+    await bench?.balanced();
+    await bench?.close();
+  });
+
+  async function running(who = ann): Promise<string> {
+    const { body } = await who.ask("POST", "/suno/submit/music", { prompt: "x" });
+    return body.data;
+  }
+  const seen = async (id: string, who = ann) => {
+    const task = await bench.seams.tasks.find(["suno"], id, who.user_id);
+    if (!task) throw new Error(`no task ${id}`);
+    return task;
+  };
+  const says = async (id: string, report: TaskReport, who = ann) => applyReport(bench.seams, watcher, await seen(id, who), report);
+
+  test("a job that came to less is given the difference back, one that came to more is charged it, each tied to its charge", async () => {
+    const cheap = await running();
+    expect(await says(cheap, { status: "SUCCESS", data: {}, final: { usage: {}, times: { factors: { seconds: 0.5 } } } })).toBe(true);
+    expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000 - MUSIC / 2, used_quota: MUSIC / 2, token_used: MUSIC / 2 });
+    expect(await bench.bills(cheap)).toMatchObject([{ type: 2, quota: MUSIC }, { type: 6, quota: MUSIC / 2 }]);
+    expect(await bench.task(cheap)).toMatchObject({ status: "SUCCESS", quota: MUSIC / 2, refunded: MUSIC / 2, next_poll_at_ms: 0 });
+
+    const dear = await running();
+    expect(await says(dear, { status: "SUCCESS", data: {}, final: { usage: {}, times: { factors: { seconds: 3 } } } })).toBe(true);
+    expect(await bench.bills(dear)).toMatchObject([{ type: 2, quota: MUSIC }, { type: 2, quota: 2 * MUSIC }]);
+    expect(await bench.task(dear)).toMatchObject({ status: "SUCCESS", quota: 3 * MUSIC, refunded: 0, next_poll_at_ms: 0 });
+    expect(await bench.money(ann)).toMatchObject({ used_quota: MUSIC / 2 + 3 * MUSIC });
+    // Asked for again by whoever: it is paid.
+    await bench.round(3600);
+    await bench.seams.tasks.collect((await seen(dear)).id);
+    expect(await bench.money(ann)).toMatchObject({ used_quota: MUSIC / 2 + 3 * MUSIC });
+  });
+
+  test("a job is corrected at the price that it was accepted at", async () => {
+    const id = await running();
+    await bench.setOption("ModelPrice", JSON.stringify({ suno_music: 9 }));
+    try {
+      await says(id, { status: "SUCCESS", data: {}, final: { usage: {}, times: { factors: { seconds: 2 } } } });
+      expect(await bench.task(id)).toMatchObject({ quota: 2 * MUSIC });
+    } finally {
+      await bench.setOption("ModelPrice", JSON.stringify({ suno_music: 0.1, suno_lyrics: 0.01 }));
+    }
+  });
+
+  test("what a finished job owes is charged by the poller when the process ended before it was", async () => {
+    const id = await running();
+    const task = await seen(id);
+    expect(await bench.seams.tasks.succeed(task, "SUBMITTED", 4 * MUSIC, {})).toBe(true);
+    expect(await bench.task(id)).toMatchObject({ status: "SUCCESS", quota: MUSIC });
+    await Promise.all([bench.round(1), bench.relay.tasks.poll(), bench.seams.tasks.collect(task.id)]);
+    expect(await bench.task(id)).toMatchObject({ quota: 4 * MUSIC, next_poll_at_ms: 0 });
+    expect(await bench.money(ann)).toMatchObject({ used_quota: 4 * MUSIC });
+  });
+
+  test("of twenty that decide at once, some for success and some for failure, one decides: one charge or one refund", async () => {
+    for (let round = 0; round < 3; round++) {
+      const id = await running();
+      const task = await seen(id);
+      const reports: TaskReport[] = Array.from({ length: 20 }, (_, i) =>
+        i % 3 === 0 ? { status: "FAILURE", fail_reason: "no" } : { status: "SUCCESS", data: {}, final: { usage: {}, times: { factors: { seconds: i % 2 === 0 ? 0.5 : 2 } } } },
+      );
+      const won = await Promise.all(reports.map((report) => applyReport(bench.seams, watcher, task, report)));
+      expect(won.filter(Boolean)).toHaveLength(1);
+      const { quota, status } = await bench.task(id);
+      expect(status === "FAILURE" ? [0] : [MUSIC / 2, 2 * MUSIC]).toContain(quota);
+    }
+    await bench.balanced();
+  });
+
+  test("a finished job's file flows through, whole or a part, as the kind that it is", async () => {
+    const id = await running();
+    const ask = (headers: Record<string, string> = {}, index = 0) =>
+      bench.relay.tasks.file({ platform: "suno", task_id: id, user_id: ann.user_id, index }, new Request("http://weir.test/f", { headers }), "r1", "en");
+    expect((await ask()).status).toBe(400);
+    suno.set((await bench.task(id)).upstream_id, { status: "SUCCESS", data: [clip] });
+    await bench.round();
+    expect(await bench.relay.tasks.files({ platform: "suno", task_id: id, user_id: ann.user_id })).toEqual(["audio", "image", "video"]);
+
+    answerAddress = (_, { range }) => {
+      const [, from = "0", to = "999"] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? [];
+      const part = bytes.slice(Number(from), Number(to) + 1);
+      return new Response(part, {
+        status: range ? 206 : 200,
+        headers: { "content-type": "audio/mpeg", "content-length": String(part.length), "set-cookie": "a=b", ...(range && { "content-range": `bytes ${from}-${to}/1000` }) },
+      });
+    };
+    const whole = await ask();
+    expect([whole.status, whole.headers.get("content-type"), whole.headers.get("x-content-type-options"), whole.headers.get("set-cookie")]).toEqual([200, "audio/mpeg", "nosniff", null]);
+    expect(new Uint8Array(await whole.arrayBuffer())).toEqual(bytes);
+    const part = await ask({ range: "bytes=10-19" });
+    expect([part.status, part.headers.get("content-range")]).toEqual([206, "bytes 10-19/1000"]);
+    expect([...new Uint8Array(await part.arrayBuffer())]).toEqual([...bytes.slice(10, 20)]);
+    // Several ranges, or words that are none, are the whole file.
+    expect((await ask({ range: "bytes=0-1,5-6" })).status).toBe(200);
+    // Nothing but what the job produced was opened.
+    expect(new Set(opened)).toEqual(new Set([clip.audio_url]));
+
+    // A page is no picture, and is not shown as one.
+    answerAddress = () => new Response("<script>", { headers: { "content-type": "text/html" } });
+    const page = await ask({}, 1);
+    expect([page.headers.get("content-type"), page.headers.get("content-security-policy")]).toEqual(["image/png", "default-src 'none'; sandbox"]);
+    await page.text();
+    for (const [status, seenAs] of [[404, 404], [403, 404], [500, 500], [302, 502]] as const) {
+      answerAddress = () => new Response("", { status });
+      expect([status, (await ask()).status]).toEqual([status, seenAs]);
+    }
+    answerAddress = () => new Response("x", { headers: { "content-length": String(2 ** 31 + 1) } });
+    expect((await ask()).status).toBe(404);
+    answerAddress = () => {
+      throw new AppError("address_forbidden");
+    };
+    expect((await ask()).status).toBeGreaterThanOrEqual(400);
+    expect((await ask({}, 3)).status).toBe(404);
+    expect((await ask({}, -1)).status).toBe(404);
+  });
+
+  test("a vendor's call back makes the job due at once, and is believed in nothing", async () => {
+    const id = await running();
+    const { upstream_id, channel_id } = await bench.task(id);
+    suno.set(upstream_id, { status: "SUCCESS", data: [clip] });
+    await bench.round(1);
+    await bench.seams.tasks.nudge([channel_id + 1], upstream_id);
+    await bench.seams.tasks.nudge([], upstream_id);
+    await bench.round(0);
+    expect(await bench.task(id)).toMatchObject({ status: "SUBMITTED" });
+    await bench.seams.tasks.nudge([channel_id], upstream_id);
+    await bench.round(0);
+    expect(await bench.task(id)).toMatchObject({ status: "SUCCESS" });
+    await bench.seams.tasks.nudge([channel_id], upstream_id);
+    expect(await bench.task(id)).toMatchObject({ next_poll_at_ms: 0 });
+  });
+
+  test("a user's own jobs are listed by page in both orders, and only a finished one can be taken out of the list", async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      ids.push(await running());
+      bench.h.advance(1);
+    }
+    const { tasks: book } = bench.seams;
+    const page = async (after: string | undefined, order: "asc" | "desc") =>
+      (await book.list(["suno"], ann.user_id, { order, limit: 2, ...(after !== undefined && { after }) })).map(({ task_id }) => task_id);
+    expect(await page(undefined, "asc")).toEqual(ids.slice(0, 2));
+    expect(await page(ids[1], "asc")).toEqual(ids.slice(2, 4));
+    expect(await page(ids[3], "desc")).toEqual([ids[2] ?? "", ids[1] ?? ""]);
+    expect(await page("nothing", "asc")).toEqual([]);
+    const bob = await bench.caller();
+    expect(await book.list(["suno"], bob.user_id, { order: "asc", limit: 2, after: ids[0] ?? "" })).toEqual([]);
+    expect(await book.remove(["suno"], ids[0] ?? "", ann.user_id)).toBe(false);
+    suno.set((await bench.task(ids[0] ?? "")).upstream_id, { status: "FAILURE", fail_reason: "x" });
+    await bench.round();
+    expect(await book.remove(["suno"], ids[0] ?? "", bob.user_id)).toBe(false);
+    expect(await book.remove(["suno"], ids[0] ?? "", ann.user_id)).toBe(true);
+    expect(await bench.seams.tasks.find(["suno"], ids[0] ?? "", ann.user_id)).toBeUndefined();
+  });
+});
