@@ -158,6 +158,14 @@ const cases: readonly Case[] = [
     buckets: { input: 12, cache_write_5m: 2007, output: 20 }, quota: 2601, // 2600.75
   },
   {
+    what: "Qwen, explicit cache written for an hour, as Weir tells OpenAI's callers of Anthropic's", source: "Alibaba Cloud Model Studio, context cache", dialect: "openai-chat",
+    usage: {
+      prompt_tokens: 2012, completion_tokens: 20, total_tokens: 2032,
+      prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 2000, cache_creation: { ephemeral_5m_input_tokens: 500, ephemeral_1h_input_tokens: 1500 } },
+    },
+    buckets: { input: 12, cache_write_5m: 500, cache_write_1h: 1500, output: 20 }, quota: 3717, // 12 + 625 + 3000 + 80
+  },
+  {
     what: "Qwen, an image in, cached", source: "Alibaba Cloud Model Studio, Qwen-VL by the OpenAI interface", dialect: "openai-chat",
     usage: {
       prompt_tokens: 1270, completion_tokens: 54, total_tokens: 1324, prompt_tokens_details: { image_tokens: 1247, text_tokens: 23, cached_tokens: 0 },
