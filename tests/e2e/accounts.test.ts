@@ -136,3 +136,19 @@ test("who signed in long ago proves himself once before a secret is shown, and n
   tab.check();
   await tab.close();
 });
+
+test("a phone that opens the address of the QR code can register the push worker, and is asked for nothing before it is touched", async () => {
+  const person = await weir.newUser();
+  const { url } = await person.trpc.push.begin.mutate();
+  const tab = await browser.open(url, { language: "en", theme: "dark", viewport: "phone" });
+  await tab.settled();
+  await tab.looksRight();
+  const worker = await tab.page.evaluate(async () => {
+    const { scope } = await navigator.serviceWorker.register("/push-worker.js");
+    await navigator.serviceWorker.ready;
+    return scope;
+  });
+  expect(worker).toBe(`${weir.url}/`);
+  tab.check();
+  await tab.close();
+});

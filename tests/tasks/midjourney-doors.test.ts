@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
         const asked = b.fake.requests.length;
         const follow = { taskId: id };
         const calls: [string, string, object?][] = [
-          ["GET", `/mj/task/${id}/fetch`], ["GET", `/mj-fast/mj/task/${id}/fetch`], ["GET", `/mj/task/${id}/image-seed`],
+          ["GET", `/mj/task/${id}/fetch`], ["GET", `/mj-fast/mj/task/${id}/fetch`], ["GET", `/mj/task/${id}/image-seed`], ["POST", `/mj/task/${id}/cancel`],
           ["POST", "/mj/submit/change", { ...follow, action: "UPSCALE", index: 1 }], ["POST", "/mj/submit/simple-change", { content: `${id} U1` }],
           ["POST", "/mj/submit/action", { ...follow, customId: "MJ::JOB::upsample::1::x" }], ["POST", "/mj/submit/modal", { ...follow, prompt: "x" }],
           ["POST", "/mj/submit/video", { ...follow, index: 0, action: "extend" }],

@@ -104,6 +104,29 @@ for (const engine of ENGINES) {
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
       });
 
+      test("that is stopped is given back, where its server can stop it and its owner asks", async () => {
+        const id = await ann.imagine();
+        const stop = (caller: Caller) => caller.call("POST", `/mj/task/${id}/cancel`);
+        expect((await stop(b.bob)).status).toBe(404);
+        b.fake.plain = true;
+        expect(await stop(ann)).toMatchObject({ status: 400, body: { type: "upstream_error", code: 4 } });
+        b.fake.plain = false;
+        expect(await ann.fetch(id)).toMatchObject({ status: "SUBMITTED" });
+        expect((await stop(ann)).body).toEqual({ code: 1, description: "ok", result: id });
+        expect(await ann.fetch(id)).toMatchObject({ status: "FAILURE", failReason: "cancelled" });
+        expect((await stop(ann)).status).toBe(400);
+        await b.poll();
+        expect(await b.money(ann)).toEqual(untouched);
+
+        const late = await ann.imagine();
+        b.fake.finish(await upstream(late));
+        expect((await ann.call("POST", `/mj/task/${late}/cancel`)).body).toMatchObject({ code: 4, description: "任务已完成，不能取消" });
+        await b.poll();
+        expect(await ann.fetch(late)).toMatchObject({ status: "SUCCESS" });
+        expect(await b.money(ann)).toEqual(charged(IMAGINE));
+        await b.balanced();
+      });
+
       test("that its vendor has forgotten has failed after an hour, and is given back", async () => {
         const id = await ann.imagine();
         b.fake.forget(await upstream(id));
@@ -172,6 +195,8 @@ for (const engine of ENGINES) {
           if (answer.status !== 200) expect(answer.body).toEqual({ description: expect.any(String), type: "upstream_error", code: 4 });
           expect(answer.body.code).not.toBe(1);
         }
+        b.fake.next = [{ status: 400, body: { description: "bad prompt", type: "upstream_error", code: 4 } }];
+        expect(await ann.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({ status: 400, body: { description: expect.stringContaining("bad prompt"), code: 4 } });
         b.fake.next = [];
         expect(await b.money(ann)).toEqual(untouched);
         await b.balanced();

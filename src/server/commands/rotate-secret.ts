@@ -13,6 +13,7 @@ import { type Db, openDb, run } from "../db/client";
 import type { Env } from "../env";
 import { demoKey } from "../features/demo/key";
 import { rotateSetting } from "../features/notice/setting";
+import { rotateVapid, VAPID } from "../features/push/keys";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { createSecrets, randomText, type Secrets } from "../lib/secrets";
@@ -71,6 +72,8 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
       const anew = next.encrypt("option-secret", old.decrypt("option-secret", value));
       yield* run(q.update(t.options).set({ value: anew }).where(eq(t.options.key, key)));
     }
+    const [vapid] = yield* run(q.select({ value: t.meta.value }).from(t.meta).where(eq(t.meta.name, VAPID)));
+    if (vapid) yield* run(q.update(t.meta).set({ value: rotateVapid(vapid.value, old, next) }).where(eq(t.meta.name, VAPID)));
     const lost = yield* run(
       q.update(t.users).set({ access_token_hash: null }).where(isNotNull(t.users.access_token_hash)).returning({ id: t.users.id }),
     );

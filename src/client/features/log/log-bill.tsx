@@ -1,6 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { CircleCheck, TriangleAlert } from "lucide-react";
-import type { BillLine } from "../../../shared/pricing";
+import type { BillLine } from "../../../shared/charge";
 import { LOG_TYPE } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
 import { Quota } from "../../components/quota";
@@ -24,7 +24,7 @@ function Factors({ line }: { line: BillLine }) {
 function Price({ line }: { line: BillLine }) {
   const { t } = useLingui();
   if (line.kind === "minimum") return null;
-  const unit = line.kind === "call" ? t`次` : line.kind === "tool" ? t`千次` : t`百万`;
+  const unit = line.kind === "call" ? (line.ratios.seconds === undefined ? t`次` : t`秒`) : line.kind === "tool" ? t`千次` : t`百万`;
   return <>{`$${line.usd} / ${unit}`}</>;
 }
 
