@@ -32,6 +32,7 @@ function Price({ line }: { line: BillLine }) {
 function WithoutLines({ row }: { row: LogView }) {
   const { t, i18n } = useLingui();
   const only = onlyLine(row);
+  if (readDetails(row.other).waived) return <p className="text-muted">{t`渠道的设置是：这样结束的调用不收费。`}</p>;
   if (!only) return <p className="text-muted">{row.type === LOG_TYPE.consume || row.type === LOG_TYPE.error ? t`这次调用没有收费。` : t`这条日志不涉及收费。`}</p>;
   return (
     <Table aria-label={t`账单`}>

@@ -161,6 +161,7 @@ test("every row's lines sum to its charge, or say what it stands for", async () 
     [{ quota: 11, other: JSON.stringify({ bill }) }, "与账单不一致"],
     [{ quota: 0, type: 5 }, "这次调用没有收费。"],
     [{ quota: 0, type: 2 }, "这次调用没有收费。"],
+    [{ quota: 0, type: 2, other: JSON.stringify({ waived: true, bill: [] }) }, "渠道的设置是：这样结束的调用不收费。"],
     [{ quota: 7, end_reason: "gateway_restart", other: "{broken" }, "按中断时已产生的用量结算"],
     [{ quota: 7, type: 1 }, "充值"],
     [{ quota: 7, type: 6 }, "退还额度"],
