@@ -53,7 +53,8 @@ test("CVE-2026-90898: on a fresh installation every /api and tRPC call without a
 
 test("CVE-2026-35029: every administrative call is refused to users, and every call of root's to administrators, by both doors, and changes nothing", async () => {
   const before = await state();
-  const procedures = Object.entries(appRouter._def.procedures as unknown as Record<string, { _def: { type: string } }>);
+  // Ending one's own account is everybody's right; here it would end the test's.
+  const procedures = Object.entries(appRouter._def.procedures as unknown as Record<string, { _def: { type: string } }>).filter(([name]) => name !== "user.deleteSelf");
   const ask = async (name: string, type: string, session?: Session): Promise<number> => {
     const [method, body] = type === "mutation" ? (["POST", {}] as const) : (["GET", undefined] as const);
     if (!session) return (await weir.anonymous(method, `/trpc/${name}`, body)).status;
@@ -76,6 +77,7 @@ test("CVE-2026-35029: every administrative call is refused to users, and every c
     const line = open.find((entry) => entry.startsWith(`${route.procedure} `)) ?? "";
     if (isPublic(route)) continue;
     expect([route.path, line]).toEqual([route.path, expect.stringContaining(" closed ")]);
+    if (route.procedure === "user.deleteSelf") continue;
     const own = await weir.signIn(user.username, ROOT.password);
     const { body } = await own.api(route.method, filled(route.path), route.method === "GET" ? undefined : {});
     if (line.includes(" admin ") || line.endsWith(" root")) expect([route.path, body.code]).toEqual([route.path, "forbidden"]);
