@@ -2,7 +2,7 @@
  * Jobs in the table `tasks`: relay/tasks/task.ts says what is asked of it. Whoever moves a status does so from the one that he
  * has seen, and only who succeeds moves money, in the same transaction.
  */
-import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notInArray, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notInArray, or } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import { FINAL_STATUSES, type TaskPlatform } from "../../../shared/task";
 import type { Text } from "../../../shared/text";
