@@ -68,6 +68,24 @@ export interface DashboardView {
   refresh_seconds: number;
 }
 
+/** A channel whose known balance is below this, in its own currency, is one to fill up. */
+export const LOW_BALANCE = 1;
+
+/** What waits for an administrator. */
+export interface Attention {
+  /** All channels, of any state. */
+  channels: number;
+  auto_disabled: number;
+  /** Enabled channels with a known balance below LOW_BALANCE. */
+  low_balances: number;
+  /** Enabled channels whose last test, of the last day, failed. */
+  failing_tests: number;
+  /** Models of enabled channels that have no price: calls of them are refused. */
+  unpriced_models: string[];
+  /** Withdrawals that nobody settled yet. */
+  withdrawals: number;
+}
+
 /** One row of `/api/data/*`: an hour of a model. `id` is always 0: these are sums, not rows of a table. */
 export interface DataRow {
   id: number;

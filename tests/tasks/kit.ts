@@ -127,13 +127,21 @@ export interface TaskBench {
 
 export const VENDOR = "https://vendor.test";
 
-export async function openTaskBench(engine: Engine, seamsOf: (seams: Seams) => Seams = (seams) => seams): Promise<TaskBench> {
-  const h = await openHarness(engine);
+export interface BenchOptions {
+  env?: Record<string, string>;
+  /** Vendors are servers: nothing is answered in memory. */
+  network?: boolean;
+}
+
+export async function openTaskBench(
+  engine: Engine, seamsOf: (seams: Seams) => Seams = (seams) => seams, { env = {}, network = false }: BenchOptions = {},
+): Promise<TaskBench> {
+  const h = await openHarness(engine, env);
   const { services } = h;
   const { db } = services;
   const vendor = new FakeVendor();
   const seams = seamsOf(relaySeams(services));
-  const relay = createRelay(seams, { log: services.log, routing: services.routing, fetch: vendor.fetch });
+  const relay = createRelay(seams, { log: services.log, routing: services.routing, ...(!network && { fetch: vendor.fetch }) });
   const root = await h.person({ role: ROLE.root });
   let requests = 0;
   let names = 0;

@@ -36,7 +36,7 @@ const procedures = {
     group_by === "user"
       ? [{ key: "5", label: "ann", owner: "", ...sums(1_500_000, 30) }]
       : [{ key: "3", label: "OpenAI", owner: "", ...sums(0, 18, 2) }, { key: "4", label: "Quiet", owner: "", ...sums(0, 12) }],
-  "channel.statusCounts": () => ({ 1: 4, 3: 2 }),
+  "dashboard.attention": () => ({ channels: 6, auto_disabled: 2, low_balances: 1, failing_tests: 0, unpriced_models: ["x-1", "x-2", "x-3", "x-4"], withdrawals: 3 }),
   "user.self": () => ({ quota: 5_000_000 }),
 };
 
@@ -71,7 +71,7 @@ describe("an administrator", () => {
     const failing = within(await screen.findByRole("list", { name: "渠道出错" }));
     expect(failing.getAllByRole("listitem").map((row) => row.textContent)).toEqual(["OpenAI2 / 20 次10.0%"]);
     expect(failing.getByRole("link").getAttribute("href")).toBe(`/log?${times}&type=5&channel=3`);
-    expect(screen.getByRole("link", { name: "查看渠道" }).getAttribute("href")).toBe("/channel?status=3");
+    expect(screen.getAllByRole("link", { name: "查看渠道" })[0]?.getAttribute("href")).toBe("/channel?status=3");
   });
 
   test("asks for one user by name, and the address keeps what was chosen", async () => {
@@ -151,6 +151,35 @@ describe("the chart", () => {
     expect(within(table).getAllByRole("columnheader").map((head) => head.textContent)).toEqual(["时间", "gpt-4o", "claude", "合计"]);
     expect(within(table).getAllByRole("row")[2]?.textContent).toContain("$2.00$1.00$3.00");
   });
+});
+
+describe("what waits", () => {
+  const lines = async () =>
+    within(await screen.findByRole("region", { name: "需要处理" })).getAllByRole("link").map((link) => [link.closest("p")?.textContent, link.getAttribute("href")]);
+
+  test("is named with the place where it is mended", async () => {
+    signIn(ROLE.root);
+    await openPage(<DashboardPage />, "/detail", { procedures });
+    expect(await lines()).toEqual([
+      ["2 个渠道被自动禁用查看渠道", "/channel?status=3"],
+      ["1 个渠道的余额快用完了查看渠道", "/channel?status=1"],
+      ["4 个模型未定价，无法调用：x-1, x-2, x-3设置价格", "/setting/pricing"],
+      ["3 笔提现待处理去处理", "/topup?invite=settle"],
+    ]);
+  }, 30_000);
+
+  test("leads nobody to prices who may not set them", async () => {
+    signIn(ROLE.admin);
+    await openPage(<DashboardPage />, "/detail", { procedures });
+    expect((await lines()).map(([, to]) => to)).toEqual(["/channel?status=3", "/channel?status=1", "/topup?invite=settle"]);
+  }, 30_000);
+
+  test("is not asked for by ordinary users", async () => {
+    signIn(ROLE.user);
+    const { calls } = await openPage(<DashboardPage />, "/detail", { procedures });
+    await chart();
+    expect(calls.some(({ path }) => path === "dashboard.attention")).toBe(false);
+  }, 30_000);
 });
 
 describe("nothing to show", () => {

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { CircleCheck, TriangleAlert } from "lucide-react";
-import type { BillLine } from "../../../shared/pricing";
+import type { BillLine } from "../../../shared/charge";
 import { LOG_TYPE } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
 import { Quota } from "../../components/quota";
@@ -24,7 +24,7 @@ function Factors({ line }: { line: BillLine }) {
 function Price({ line }: { line: BillLine }) {
   const { t } = useLingui();
   if (line.kind === "minimum") return null;
-  const unit = line.kind === "call" ? t`次` : line.kind === "tool" ? t`千次` : t`百万`;
+  const unit = line.kind === "call" ? (line.ratios.seconds === undefined ? t`次` : t`秒`) : line.kind === "tool" ? t`千次` : t`百万`;
   return <>{`$${line.usd} / ${unit}`}</>;
 }
 
@@ -32,6 +32,7 @@ function Price({ line }: { line: BillLine }) {
 function WithoutLines({ row }: { row: LogView }) {
   const { t, i18n } = useLingui();
   const only = onlyLine(row);
+  if (readDetails(row.other).waived) return <p className="text-muted">{t`渠道的设置是：这样结束的调用不收费。`}</p>;
   if (!only) return <p className="text-muted">{row.type === LOG_TYPE.consume || row.type === LOG_TYPE.error ? t`这次调用没有收费。` : t`这条日志不涉及收费。`}</p>;
   return (
     <Table aria-label={t`账单`}>

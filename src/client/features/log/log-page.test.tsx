@@ -12,7 +12,7 @@ const { LogContent, curlOf } = await import("./log-content");
 const { firstRange } = await import("./log-range");
 const { joinRows } = await import("./log-tail");
 const { storeUser } = await import("../../lib/session");
-const { firstTokenHue, durationHue } = await import("../../components/status");
+const { firstTokenHue, durationHue, groupRatioHue } = await import("../../components/status");
 const { Toasts } = await import("../../components/toasts");
 
 // A machine that runs other tests beside these draws slowly.
@@ -161,6 +161,7 @@ test("every row's lines sum to its charge, or say what it stands for", async () 
     [{ quota: 11, other: JSON.stringify({ bill }) }, "与账单不一致"],
     [{ quota: 0, type: 5 }, "这次调用没有收费。"],
     [{ quota: 0, type: 2 }, "这次调用没有收费。"],
+    [{ quota: 0, type: 2, other: JSON.stringify({ waived: true, bill: [] }) }, "渠道的设置是：这样结束的调用不收费。"],
     [{ quota: 7, end_reason: "gateway_restart", other: "{broken" }, "按中断时已产生的用量结算"],
     [{ quota: 7, type: 1 }, "充值"],
     [{ quota: 7, type: 6 }, "退还额度"],
@@ -174,7 +175,14 @@ test("every row's lines sum to its charge, or say what it stands for", async () 
   }
 });
 
-test("the colours change where the specification says (C-633 to C-638)", () => {
+test("the bill of a film names seconds and every factor", async () => {
+  const bill = [{ kind: "call", count: 1, usd: "0.084", ratios: { seconds: "5", resolution: "1.333333", audio: "1.5", group_ratio: "1" }, units: "419999.895" }];
+  await openPage(<LogBill row={row(1, { quota: 420_000, other: JSON.stringify({ bill }) })} />, "/log");
+  for (const text of ["秒数 5 × 清晰度系数 1.333333 × 声音系数 1.5 × 分组倍率 1", "$0.084 / 秒", "与账单一致"]) expect(screen.getByText(text)).toBeTruthy();
+});
+
+test("the colours change where the specification says (C-633 to C-638, A-521 to A-524)", () => {
+  expect([5.01, 5, 3.01, 3, 1.01, 1].map(groupRatioHue)).toEqual(["red", "orange", "orange", "blue", "blue", "green"]);
   expect([100, 101, 299, 300].map(durationHue)).toEqual(["green", "orange", "orange", "red"]);
   expect([2999, 3000, 9999, 10_000].map(firstTokenHue)).toEqual(["green", "orange", "orange", "red"]);
 });

@@ -1,5 +1,6 @@
 /** The dashboard and `/api/data/*` say what the log says, to the unit, to those who may know it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { inArray } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
 import { type DashboardQuery, type Dimension, DIMENSIONS, GRANULARITIES, MAX_RANKED, MAX_SERIES, MEASURES, type Sums } from "../../../shared/dashboard";
@@ -85,6 +86,30 @@ for (const engine of ENGINES) {
       await fold(h.services);
     }, HOOK_MS);
     afterAll(() => h.close());
+
+    test("what waits for an administrator is counted: channels, balances, tests, prices, withdrawals", async () => {
+      const { db } = h.services;
+      const { channels, logs, withdrawals } = db.t;
+      const nobody = await admin.call.dashboard.attention();
+      expect(nobody).toEqual({ channels: 0, auto_disabled: 0, low_balances: 0, failing_tests: 0, unpriced_models: [], withdrawals: 0 });
+      const channel = (id: number, fields: object) => ({ id, type: 1, name: `c${id}`, created_time: 1, ...fields });
+      await db.q.insert(channels).values([
+        channel(901, { balance: 0.5, balance_updated_time: 1 }), channel(902, { balance: 0 }), channel(903, { balance: 0, balance_updated_time: 1, status: 3 }),
+        channel(904, { balance: 7, balance_updated_time: 1 }),
+      ]);
+      const now = Math.floor(h.services.now() / 1000);
+      const tested = (request_id: string, id: number, end_reason: string, age: number) =>
+        ({ request_id, type: LOG_TYPE.consume, created_at: now - age, user_id: 1, channel: id, end_reason, folded: FOLDED.never });
+      await db.q.insert(logs).values([
+        tested("w1", 901, "upstream_error", 60), tested("w2", 901, "complete", 90), tested("w3", 902, "complete", 60), tested("w4", 902, "upstream_error", 90),
+        tested("w5", 903, "upstream_error", 60), tested("w6", 904, "upstream_error", 90_000),
+      ]);
+      await db.q.insert(withdrawals).values(["pending", "pending", "paid"].map((status) => ({ user_id: 1, amount: 1, account: "x", status, created_at: 1 })));
+      expect(await admin.call.dashboard.attention()).toEqual({ channels: 4, auto_disabled: 1, low_balances: 1, failing_tests: 1, unpriced_models: [], withdrawals: 2 });
+      await expect(people[0]?.call.dashboard.attention()).rejects.toThrow();
+      await db.q.delete(logs).where(inArray(logs.request_id, ["w1", "w2", "w3", "w4", "w5", "w6"]));
+      await db.q.delete(channels).where(inArray(channels.id, [901, 902, 903, 904]));
+    });
 
     test("after a fold every total, column, series and place is what the log adds up to, in every time zone", async () => {
       const roll = dice(11);

@@ -1,9 +1,12 @@
 /** Doors of the data dashboard: everybody's consumption for administrators, the own for everybody. */
 import { dashboardInput, dashboardOwnInput, dataRest, dataSelfRest, rankingInput, totalsInput, totalsOwnInput } from "../../../shared/dashboard";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
+import { attention } from "./attention";
 import { dashboard, dataByModel, dataByUser, ranking, totals } from "./service";
 
 export const dashboardRouter = router({
+  attention: adminProcedure.query(({ ctx }) => attention(ctx)),
+
   view: adminProcedure.input(dashboardInput).query(({ ctx, input }) => dashboard(ctx, "all", input)),
   own: userProcedure.input(dashboardOwnInput).query(({ ctx, input }) => dashboard(ctx, "own", input)),
 
