@@ -43,6 +43,7 @@ export function relaySeams(services: Services): Seams {
       };
     },
     get serverAddress() { return options.get("ServerAddress"); },
+    get batchRatio() { return options.get("BatchRatio"); },
     get drawing() { return options.get("DrawingEnabled"); },
     get tasks() { return options.get("TaskEnabled"); },
     get balanceUnit() { return options.get("DisplayInCurrencyEnabled") ? options.get("QuotaPerUnit") : 1; },

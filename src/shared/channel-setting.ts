@@ -99,10 +99,10 @@ export const settingMembers = {
     label: { zh: "允许上传文件", en: "Allow files" },
     hint: { zh: "用户可把文件存到此渠道的供应商处（/v1/files）", en: "Users may leave files with this channel's vendor (/v1/files)" },
   },
-  allow_unbilled_batches: {
-    kind: "switch", section: "billing",
-    label: { zh: "允许批处理（不计费）", en: "Allow batches (not billed)" },
-    hint: { zh: "需要允许上传文件；费用由你承担，用户不被扣费", en: "Needs files; you bear their cost, users are not charged" },
+  allow_batches: {
+    kind: "switch", section: "answer",
+    label: { zh: "允许批处理", en: "Allow batches" },
+    hint: { zh: "需要允许上传文件；按批处理倍率计费（/v1/batches）", en: "Needs files; billed at the batch ratio (/v1/batches)" },
   },
   bill_by: {
     kind: "choice", section: "billing",

@@ -91,6 +91,8 @@ export const options = {
   PreConsumedQuota: int(500, "quota", "请求预扣 Token 数", "Tokens held in advance", { ...money }),
   QuotaForInviter: int(0, "quota", "邀请人奖励额度", "Reward of the inviter", { ...money }),
   QuotaForInvitee: int(0, "quota", "被邀请人奖励额度", "Reward of the invited", { ...money }),
+  BatchRatio: decimal("0.5", "quota", "批处理倍率", "Batch ratio",
+    { min: 0, max: 100, hint: { zh: "批处理（/v1/batches）按模型价格乘以此倍率计费", en: "Batches (/v1/batches) cost their model's price times this" } }),
   InviteRebatePercent: decimal("0", "quota", "邀请充值返利比例", "Inviter's share of top-ups", { min: 0, max: 100, unit: { zh: "%", en: "%" } }),
   QuotaRemindThreshold: int(1000, "monitoring", "额度提醒阈值", "Low-quota threshold", { ...money }),
   QuotaPerUnit: decimal("500000", "general", "单位美元额度", "Units per dollar",

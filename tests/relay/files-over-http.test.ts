@@ -6,8 +6,8 @@ import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
 
 const failing = (call: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(call).then(() => undefined, (error: unknown) => error);
-const LINES = '{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-4o"}}\n';
 const MODEL = "usage:10:20";
+const LINES = `{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{"model":"${MODEL}","max_tokens":50}}\n`;
 
 for (const engine of ENGINES) {
   describe(engine, () => {
@@ -123,14 +123,14 @@ for (const engine of ENGINES) {
       await openai.files.delete(file.id);
     });
 
-    test("batches are refused until the operator bears their cost, then they are their owner's, with the files they make", async () => {
+    test("batches are refused until the operator allows them, then they are their owner's, with the files they make, and are paid", async () => {
       const file = await upload();
       const create = (caller = openai) => caller.batches.create({ input_file_id: file.id, endpoint: "/v1/chat/completions", completion_window: "24h" });
       expect(await failing(create())).toMatchObject({ status: 403, code: "batches_unavailable" });
-      await setting({ allow_files: true, allow_unbilled_batches: true });
+      await setting({ allow_files: true, allow_batches: true });
       expect(await failing(create(stranger))).toMatchObject({ status: 404, code: "file_not_found" });
-      const limited = client((await weir.newToken({ model_limits_enabled: true, model_limits: MODEL })).key);
-      expect(await failing(create(limited))).toMatchObject({ status: 403, code: "batches_token_limited" });
+      const other = client((await weir.newToken({ model_limits_enabled: true, model_limits: "gpt-4o" })).key);
+      expect(await failing(create(other))).toMatchObject({ status: 403, code: "token_model_denied" });
 
       const batch = await create();
       expect(batch).toMatchObject({ object: "batch", status: "validating", input_file_id: file.id });
@@ -143,7 +143,10 @@ for (const engine of ENGINES) {
       const output = done.output_file_id ?? "";
       expect(await (await openai.files.content(output)).text()).toContain("custom_id");
       expect(await failing(stranger.files.content(output))).toMatchObject({ status: 404 });
-      expect(await openai.batches.cancel(batch.id)).toMatchObject({ id: batch.id, status: "cancelling" });
+      expect(await failing(openai.batches.cancel(batch.id))).toMatchObject({ status: 400, code: "task_not_cancellable" });
+      const charge = await weir.waitForLog((row) => row.type === 2 && row.model_name === MODEL && row.other.includes(batch.id));
+      const back = await weir.waitForLog((row) => row.type === 6 && row.request_id === `${charge.request_id}/refund`);
+      expect(charge.quota - back.quota).toBeGreaterThan(0);
       for (const wrong of [{}, { input_file_id: null }, { input_file_id: 7 }]) {
         expect((await weir.call(key, wrong, { path: "/v1/batches" })).status).toBe(400);
       }

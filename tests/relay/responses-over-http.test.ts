@@ -302,12 +302,13 @@ for (const engine of ENGINES) {
     test("what cannot be done exactly is refused before anybody is asked: background calls, conversations, strange shapes", async () => {
       journal.clear();
       for (const model of [NATIVE, CHAT]) {
-        expect(await failing(openai.responses.create({ model, input: WORDS, background: true }))).toMatchObject({ status: 400, code: "background_unsupported", param: "background" });
         expect(await failing(openai.responses.create({ model, input: WORDS, conversation: "conv_1" }))).toMatchObject({ status: 400 });
         for (const wrong of [{ previous_response_id: 7 }, { input: null }, { input: {} }]) {
           expect((await weir.call(key, { model, input: WORDS, ...wrong }, { path: "/v1/responses" })).status).toBe(400);
         }
       }
+      // Where nobody keeps the answer, nobody could be asked for it.
+      expect(await failing(openai.responses.create({ model: CHAT, input: WORDS, background: true }))).toMatchObject({ status: 400, code: "background_unsupported", param: "background" });
       expect(await failing(openai.responses.compact({ model: CHAT as string, input: WORDS }))).toMatchObject({ code: "operation_unsupported" });
       expect(posts()).toEqual([]);
       const counted = await openai.responses.inputTokens.count({ model: CHAT, input: WORDS });

@@ -34,6 +34,7 @@ import { screened } from "./sensitive";
 import type { Bytes } from "./sse";
 import { stickyKey } from "./sticky";
 import { Thread } from "./stored/thread";
+import { asksForBackground, submitBackground } from "./tasks/background/submit";
 import { taskDesk, type TaskDesk } from "./tasks/desk";
 import { traceOf, unwatched } from "./watch";
 
@@ -124,6 +125,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     const received = await receive(operation, request, seams.option.maxBodyBytes, given);
     ({ form } = received);
     model = received.asked.model;
+    if (asksForBackground(operation, received)) return await answerAside({ answer: submitBackground(received), billed: true }, { ...arrival, engine, request, door });
     const opening = Thread.open(engine, caller, operation, received);
     const thread = opening && (await opening);
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });

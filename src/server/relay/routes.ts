@@ -18,7 +18,6 @@ import { rerank } from "./operations/rerank";
 import { speech } from "./operations/speech";
 import { transcriptions, translations } from "./operations/transcription";
 import { isUnserved, unservedRoutes } from "./operations/unserved";
-import { cancelBatch, createBatch, listBatches, retrieveBatch } from "./stored/batches";
 import { createFile, fileContent, listFiles, removeFile, retrieveFile } from "./stored/files";
 import { cancel, listInput, refuseUpgrade, remove, retrieve } from "./stored/responses";
 import { doorFinder, type OpenAnswer } from "./tasks/door";
@@ -51,8 +50,6 @@ export const relayRoutes: Readonly<Record<string, Route>> = {
   "GET /v1/responses": aside(openaiResponses, "426 upgrade_refused", refuseUpgrade),
   "POST /v1/files": aside(openaiChat, "files", createFile),
   "GET /v1/files": aside(openaiChat, "files", listFiles),
-  "POST /v1/batches": aside(openaiChat, "batches", createBatch),
-  "GET /v1/batches": aside(openaiChat, "batches", listBatches),
   "POST /v1/completions": { dialect: openaiChat, operation: completions },
   "POST /v1/embeddings": { dialect: openaiChat, operation: embeddings },
   "POST /v1/images/generations": { dialect: openaiChat, operation: imageGenerations },
@@ -81,8 +78,6 @@ const named: readonly [method: string, before: string, after: string, dialect: C
   ["GET", "/v1/files/", "", openaiChat, "files", retrieveFile],
   ["DELETE", "/v1/files/", "", openaiChat, "files", removeFile],
   ["GET", "/v1/files/", "/content", openaiChat, "files", fileContent],
-  ["GET", "/v1/batches/", "", openaiChat, "batches", retrieveBatch],
-  ["POST", "/v1/batches/", "/cancel", openaiChat, "batches", cancelBatch],
 ];
 
 const findDoor = doorFinder(taskDoors);

@@ -193,6 +193,8 @@ export interface RelayOptions {
   readonly midjourney: MidjourneyOptions;
   /** Our own address without a trailing slash, "" = not given. */
   readonly serverAddress: string;
+  /** What a batch costs, as a share of its calls (option BatchRatio). */
+  readonly batchRatio: number;
   /** Drawing jobs, and the other ones, are taken. */
   readonly drawing: boolean;
   readonly tasks: boolean;

@@ -93,7 +93,7 @@ export function createVault(): Vault {
     else if (found.status === "validating") {
       // Looked at once, it is done.
       const output = `file-${++made}`;
-      const content = Buffer.from('{"custom_id":"1","response":{"status_code":200}}\n');
+      const content = Buffer.from('{"custom_id":"1","response":{"status_code":200,"body":{"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}}}\n');
       const file = { id: output, object: "file", bytes: content.length, created_at: created_at(), filename: "out.jsonl", purpose: "batch_output", status: "processed" };
       files.set(`${key} ${output}`, { file, content });
       Object.assign(found, { status: "completed", output_file_id: output });

@@ -20,7 +20,7 @@ const MB = 1 << 20;
 
 /** Whether a channel takes files, or batches of them. */
 export const takes = ({ type, setting }: PoolChannel, what: "files" | "batches"): boolean =>
-  type.operations.includes(what) && setting.allow_files === true && (what === "files" || setting.allow_unbilled_batches === true);
+  type.operations.includes(what) && setting.allow_files === true && (what === "files" || setting.allow_batches === true);
 
 const whole = (value: unknown): number => (typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0);
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -54,10 +54,10 @@ function takers({ engine, caller }: Visit): PoolChannel[] {
   return order;
 }
 
-/** The caller's own entry and the channel that has it. Throws file_not_found or batch_not_found. */
-export async function held({ engine, caller }: Visit, kind: "file" | "batch", id: string): Promise<{ entry: Stored; channel: PoolChannel; missing: AppError }> {
-  const missing = new AppError(kind === "file" ? "file_not_found" : "batch_not_found", { id });
-  const entry = await engine.seams.shelf.find(kind, id, caller.user_id);
+/** The caller's own file and the channel that has it. Throws file_not_found. */
+export async function held({ engine, caller }: Visit, id: string): Promise<{ entry: Stored; channel: PoolChannel; missing: AppError }> {
+  const missing = new AppError("file_not_found", { id });
+  const entry = await engine.seams.shelf.find("file", id, caller.user_id);
   if (!entry) throw missing;
   const holder = engine.seams.pool.byId(entry.channel_id);
   if (!holder?.enabled) throw missing;
@@ -134,13 +134,13 @@ const fileUrl = (channel: PoolChannel, id: string, path = ""): string | undefine
 
 /** GET /v1/files/{id}. */
 export const retrieveFile = (id: string): Aside => async (visit) => {
-  const { channel, missing } = await held(visit, "file", id);
+  const { channel, missing } = await held(visit, id);
   return visit.door.json((await orMissing(missing, askJson(visit, channel, { method: "GET", url: fileUrl(channel, id) }))).body);
 };
 
 /** DELETE /v1/files/{id}. What is gone upstream is forgotten here as well. */
 export const removeFile = (id: string): Aside => async (visit) => {
-  const { channel } = await held(visit, "file", id);
+  const { channel } = await held(visit, id);
   try {
     await ask(visit, channel, { method: "DELETE", url: fileUrl(channel, id) });
   } catch (error) {
@@ -152,7 +152,7 @@ export const removeFile = (id: string): Aside => async (visit) => {
 
 /** GET /v1/files/{id}/content: passed through as it comes, as bytes of no kind that a browser would show. */
 export const fileContent = (id: string): Aside => async (visit) => {
-  const { channel, missing } = await held(visit, "file", id);
+  const { channel, missing } = await held(visit, id);
   const { body } = await orMissing(missing, ask(visit, channel, { method: "GET", url: fileUrl(channel, id, "/content") }));
   return visit.door.raw(body ?? new Uint8Array(), "application/octet-stream");
 };

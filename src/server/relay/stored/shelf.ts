@@ -1,9 +1,9 @@
 /**
- * What callers left behind, as the relay sees it: stored responses, files, batches. An entry is its owner's alone; a look
+ * What callers left behind, as the relay sees it: stored responses and files. An entry is its owner's alone; a look
  * always names both, so nobody learns of another's.
  */
 
-export type StoredKind = "response" | "file" | "batch";
+export type StoredKind = "response" | "file";
 
 export interface Stored {
   kind: StoredKind;

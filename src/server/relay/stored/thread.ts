@@ -106,8 +106,8 @@ export class Thread {
     }
     if (operation.refers === "files") return new Thread(operation, home, "", [], undefined);
 
-    // Nobody would be there to be charged when the answer comes.
-    if (json.background === true) fail("background_unsupported");
+    // Of the operations that may refer to answers only the answer itself can come later: it has left for tasks/background.
+    if (json.background === true && !operation.streams) fail("background_unsupported");
     if (json.conversation !== undefined && json.conversation !== null) fail("invalid_request", { detail: "conversation" });
     const named = inputItems(json.input);
     const own = named.some(isReference) ? await Promise.all(named.map((item) => lookUp(shelf, item, user_id))) : named;

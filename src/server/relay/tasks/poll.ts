@@ -61,6 +61,17 @@ export async function pollTasks(engine: Engine): Promise<void> {
 /** Failures that another question to the same vendor would only repeat, each after its whole time limit. */
 const DOWN: ReadonlySet<string> = new Set(["timeout", "unreachable"]);
 
+/** Looks at one job at once, for somebody who waits. What fails is left to the rounds. */
+export async function lookNow(engine: Engine, task: Task): Promise<void> {
+  if (isFinal(task.status)) return;
+  try {
+    const visit = await settledOrVisit(engine, task);
+    if (visit) await visitChannel(engine, { ...visit, tasks: [task], state: { down: false } });
+  } catch (error) {
+    engine.log.error({ err: error, task: task.task_id }, "a job could not be looked after");
+  }
+}
+
 interface Visit {
   watcher: TaskWatcher;
   channel: PoolChannel;

@@ -38,15 +38,16 @@ export async function prepare<Input>(visit: Visit, order: TaskOrder<Input>, arri
   const { engine, caller, request, lang, ip, path, dialect, door, request_id } = visit;
   const { seams } = engine;
   const { kind, model, parent } = order;
+  const at = order.at ?? parent;
   if (!kind.enabled(seams.option)) fail("tasks_disabled");
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
   refuseSensitive(seams, { ...order.kept, prompt: order.prompt });
   const operation: Operation = { key: kind.operation, streams: false, read: () => fail("invalid_request", { detail: path }) };
   const supports = (channel: PoolChannel): boolean => providerFor(order, channel) !== undefined;
   // What follows a job goes to its channel, and to the account that holds it.
-  const from = parent ? { ...caller, channel_id: parent.channel_id } : caller;
+  const from = at ? { ...caller, channel_id: at.channel_id } : caller;
   const selection = engine.routing.select({ caller: from, operation, model, supports });
-  if (parent) selection.only((channel) => holding(channel, parent.channel_key_id));
+  if (at) selection.only((channel) => holding(channel, at.channel_key_id));
   if (selection.left === 0) fail("channel_disabled");
   const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
   const { terms: its, price } = dearestOf(selection.candidates.flatMap((channel) => {

@@ -19,6 +19,8 @@ export interface TaskRequest {
   headers: Record<string, string>;
   /** An object is sent as JSON. */
   body?: JsonObject | string | FormData | Blob;
+  /** false: the channel's param_override does not apply, because this is no call of a model. */
+  override?: false;
   /**
    * For vendors that want a signature: the headers as they leave, from the body's text and the headers after every change that
    * the operator makes (param_override, header_override).
@@ -161,6 +163,10 @@ export interface TaskOrder<Input> {
   body: Uint8Array;
   /** The job it follows, the caller's own (`book.find`): its channel and key alone are asked. */
   parent?: Task;
-  /** Its public id; absent: "task_" and 32 characters. Must not be guessable. */
+  /** The channel and key that alone can do it, where that is not the parent's. */
+  at?: Pick<Task, "channel_id" | "channel_key_id">;
+  /** How its public id begins; absent: "task_". */
+  id_prefix?: string;
+  /** Its public id; absent: the prefix and 32 characters. Must not be guessable. */
   task_id?: string;
 }

@@ -1,12 +1,14 @@
 /** Every kind of job. A provider is a file and a line in its kind; nothing else in the house names it. Their doors: doors.ts. */
 import type { TaskPlatform } from "../../../shared/task";
 import type { TaskWatcher } from "./provider";
+import { backgroundResponses } from "./background/response";
+import { batches } from "./batch/batch";
 import { midjourney } from "./midjourney/provider";
 import { suno } from "./suno/suno";
 import { videoKind } from "./video/kind";
 
 /** Who polls, cancels and finds the files of a platform's jobs: the providers of every kind. */
-const watchers: readonly TaskWatcher[] = [midjourney, ...suno.providers, ...videoKind.providers];
+const watchers: readonly TaskWatcher[] = [...backgroundResponses.providers, ...batches.providers, midjourney, ...suno.providers, ...videoKind.providers];
 
 const byPlatform = new Map<TaskPlatform, TaskWatcher>(watchers.map((watcher) => [watcher.platform, watcher]));
 

@@ -66,7 +66,7 @@ export async function submitTask<Input>(visit: Visit, order: TaskOrder<Input>): 
   const arrived = seams.now();
   let prepared: Prepared;
   try {
-    prepared = await prepare(visit, order, arrived, order.task_id ?? `task_${randomBytes(16).toString("hex")}`);
+    prepared = await prepare(visit, order, arrived, order.task_id ?? `${order.id_prefix ?? "task_"}${randomBytes(16).toString("hex")}`);
   } catch (error) {
     const content = thrownError(error, lang, request_id).message;
     await seams.recordFailure(refusedRow(caller, { arrived, request_id, ip, path, model: order.model, content }));

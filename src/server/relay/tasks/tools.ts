@@ -49,8 +49,8 @@ export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { su
   const { seams, timers } = engine;
   const controller = new AbortController();
   const tools = toolsFor(engine, channel, signal ? AbortSignal.any([controller.signal, signal]) : controller.signal, () => seams.now());
-  const ask = async <T>({ method, url, headers, body, readError, sign }: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
-    const changed = submits && channel.override && isObject(body) ? channel.override(body) : body;
+  const ask = async <T>({ method, url, headers, body, readError, sign, override }: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
+    const changed = submits && override !== false && channel.override && isObject(body) ? channel.override(body) : body;
     const text = isObject(changed) && !(changed instanceof Blob) && !(changed instanceof FormData) ? JSON.stringify(changed) : changed;
     const typed = typeof text === "string" ? { "content-type": "application/json", ...headers } : headers;
     const ready = withHeaders({ accept: "application/json", ...typed }, channel.headers, channel.key);

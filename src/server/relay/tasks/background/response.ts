@@ -1,0 +1,93 @@
+/**
+ * Background responses as jobs (OpenAI's guide, background mode; types of the `openai` SDK 7.55, Response; read November 2026):
+ * the vendor keeps the answer, and what it used is charged when it is there.
+ */
+import { channelTypes } from "../../../../shared/channel-types";
+import type { TaskStatus } from "../../../../shared/task";
+import { openaiChat } from "../../dialects/openai-chat/dialect";
+import { usageOf } from "../../dialects/openai-responses/answer-decode";
+import type { WireError } from "../../events";
+import { Failed } from "../../failed";
+import { failureOf } from "../../failures";
+import { isObject, type JsonObject } from "../../json";
+import { responses } from "../../operations/dialect-chat";
+import { providerOf } from "../../providers/registry";
+import { headersOf } from "../../providers/rewrite";
+import { addressOf, operationFor } from "../../providers/speak";
+import type { PoolChannel } from "../../seams";
+import { keepsAnswers } from "../../spoken";
+import { placeOf } from "../../vendor";
+import type { TaskKind, TaskProvider, TaskReport } from "../provider";
+
+export interface BackgroundInput {
+  body: JsonObject;
+  /** Tokens of the input, as far as its bytes tell; and the most that the answer may have. */
+  input: number;
+  output: number;
+  /** The vendor's first answer, for the caller. */
+  first?: JsonObject;
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const statuses: Readonly<Record<string, TaskStatus>> = {
+  queued: "QUEUED", in_progress: "IN_PROGRESS", completed: "SUCCESS", incomplete: "SUCCESS", failed: "FAILURE", cancelled: "FAILURE",
+};
+
+/** What the lists are shown: nothing of what was said. */
+const factsOf = ({ id, status, usage }: JsonObject): JsonObject => ({ id, status, usage: usage ?? null });
+
+function reportOf(response: JsonObject): TaskReport {
+  const status = statuses[text(response.status)] ?? "UNKNOWN";
+  const usage = usageOf(response);
+  const { error } = response;
+  const report: TaskReport = { status, data: factsOf(response) };
+  // One that was cancelled or failed on the way is paid as far as its vendor says that it came.
+  if (usage && (status === "SUCCESS" || status === "FAILURE")) return { ...report, status: "SUCCESS", final: { usage } };
+  return status === "FAILURE" ? { ...report, fail_reason: (isObject(error) && text(error.message)) || text(response.status) } : report;
+}
+
+/** A response that failed has an error of its own, and is an answer all the same. */
+const readError = (body: unknown): WireError | undefined => (isObject(body) && body.object === "response" ? undefined : openaiChat.readError(body));
+
+const headers = (channel: PoolChannel): Record<string, string> => {
+  const provider = providerOf(channel);
+  return provider ? headersOf(provider, channel) : {};
+};
+
+function required(url: string | undefined): string {
+  if (url === undefined) throw new Failed(failureOf("malformed"));
+  return url;
+}
+
+const provider: TaskProvider<BackgroundInput> = {
+  platform: "response",
+  types: channelTypes.filter(({ operations }) => operations.some((operation) => operation === "responses")).map(({ key }) => key),
+  // A system prompt of the channel's would have to be put into the body, which goes as it is.
+  serves: (channel) => keepsAnswers(channel, responses) && channel.setting.system_prompt === undefined,
+
+  terms: ({ input, output }) => ({ usage: { input, output }, exact: false }),
+
+  async submit({ channel, model, input }, tools) {
+    const body = { ...input.body, model };
+    const response = await tools.json({ method: "POST", url: required(addressOf(channel, responses, model)), headers: headers(channel), body, readError });
+    input.first = response;
+    return { upstream_id: text(response.id), data: factsOf(response) };
+  },
+
+  async poll([task], channel, tools) {
+    if (!task) return new Map();
+    const url = required(placeOf(channel, operationFor(channel, responses, ""), `/${encodeURIComponent(task.upstream_id)}`));
+    try {
+      return new Map([[task.upstream_id, reportOf(await tools.json({ method: "GET", url, headers: headers(channel), readError }))]]);
+    } catch (error) {
+      if (!(error instanceof Failed) || error.failure.upstream_status !== 404) throw error;
+      // Its owner has deleted it, perhaps so that nobody could see what it used: the charge stands as it was made.
+      return new Map<string, TaskReport>([[task.upstream_id, { status: "SUCCESS" }]]);
+    }
+  },
+
+  hasResult: () => true,
+};
+
+export const backgroundResponses: TaskKind<BackgroundInput> = { operation: "responses", enabled: () => true, providers: [provider] };

@@ -1,0 +1,139 @@
+/**
+ * Batches of calls as jobs (OpenAI API reference, batches; types of the `openai` SDK 7.55, Batch; read November 2026): charged by
+ * what the lines of the input may cost, corrected by the usage that the lines of the output say.
+ */
+import type { TaskStatus } from "../../../../shared/task";
+import { readUsage } from "../../dialects/openai-chat/usage";
+import type { Usage } from "../../events";
+import { Failed } from "../../failed";
+import { classifyStatus, failureOf } from "../../failures";
+import { isObject, type JsonObject, tryParse } from "../../json";
+import { BYTES_PER_TOKEN } from "../../money";
+import { headersOf } from "../../providers/rewrite";
+import { providerOf } from "../../providers/registry";
+import type { PoolChannel } from "../../seams";
+import { takes } from "../../stored/files";
+import { placeOf } from "../../vendor";
+import type { TaskKind, TaskProvider, TaskReport, TaskTools } from "../provider";
+import type { Priced, Task } from "../task";
+import { batchPrice } from "./price";
+import { linesOf, type Survey } from "./survey";
+
+export interface BatchInput {
+  /** The caller's words. */
+  body: JsonObject;
+  survey: Survey;
+  /** Option BatchRatio. */
+  ratio: number;
+}
+
+const MINUTE = 60_000;
+/** The longest window of a vendor is 24 h; what it then still owes comes after. */
+const LIFETIME_MS = 48 * 60 * MINUTE;
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** What a batch's own status means here (Batch.status). Those that ended early may have answers all the same. */
+const statuses: Readonly<Record<string, TaskStatus>> = {
+  validating: "QUEUED", in_progress: "IN_PROGRESS", finalizing: "IN_PROGRESS", cancelling: "IN_PROGRESS",
+  completed: "SUCCESS", expired: "FAILURE", cancelled: "FAILURE", failed: "FAILURE",
+};
+
+const addUsage = (sum: Usage, more: Usage): Usage => {
+  const { server_tools: _, ...tokens } = more;
+  const total: Record<string, number> = {};
+  for (const [kind, count] of [...Object.entries(sum), ...Object.entries(tokens)]) if (typeof count === "number") total[kind] = (total[kind] ?? 0) + count;
+  return total;
+};
+
+/** What the lines of an output used; a line that does not say is counted by its bytes. */
+async function usedBy(body: ReadableStream<Uint8Array> | null): Promise<Priced> {
+  let usage: Usage = {};
+  let calls = 0;
+  for await (const line of linesOf(body, () => new Failed(failureOf("malformed", 200)))) {
+    const answer = tryParse(line);
+    const response = isObject(answer) && isObject(answer.response) ? answer.response : {};
+    const status = response.status_code;
+    if (typeof status !== "number" || status < 200 || status > 299) continue;
+    calls++;
+    usage = addUsage(usage, (isObject(response.body) && readUsage(response.body.usage)) || { output: Math.ceil(line.length / BYTES_PER_TOKEN) });
+  }
+  return { usage, times: { calls } };
+}
+
+const headers = (channel: PoolChannel): Record<string, string> => {
+  const provider = providerOf(channel);
+  return provider ? headersOf(provider, channel) : {};
+};
+
+/** Where a channel has batches or files. Throws Failed for a type that has none. */
+function address(channel: PoolChannel, what: "batches" | "files", path: string): string {
+  const url = placeOf(channel, what, path);
+  if (url === undefined) throw new Failed(failureOf("malformed"));
+  return url;
+}
+
+/** What the output of a batch is billed by; undefined when it is gone: then the charge stands as it was made. */
+async function billed(output: string, channel: PoolChannel, tools: TaskTools): Promise<Priced | undefined> {
+  const response = await tools.fetch(address(channel, "files", `/${encodeURIComponent(output)}/content`), { method: "GET", headers: headers(channel) });
+  if (response.status === 404 || response.status === 410) return undefined;
+  if (!response.ok) throw new Failed(classifyStatus(response.status, undefined, channel.status_mapping));
+  return usedBy(response.body);
+}
+
+/** Whole percent of the lines that are answered. */
+function percentOf({ request_counts: counts }: JsonObject): number {
+  const [total = 0, completed = 0, failed = 0] = ["total", "completed", "failed"].map((name) => (isObject(counts) && typeof counts[name] === "number" ? counts[name] : 0));
+  return total > 0 ? Math.floor((100 * (completed + failed)) / total) : 0;
+}
+
+function reasonOf({ errors, status }: JsonObject): string {
+  const [first] = isObject(errors) && Array.isArray(errors.data) ? errors.data.filter(isObject) : [];
+  return text(first?.message) || text(status);
+}
+
+async function reportOf(batch: JsonObject, channel: PoolChannel, tools: TaskTools): Promise<TaskReport> {
+  const status = statuses[text(batch.status)] ?? "UNKNOWN";
+  const output = text(batch.output_file_id);
+  const report: TaskReport = { status, data: batch, percent: percentOf(batch) };
+  if (status === "SUCCESS" || (status === "FAILURE" && output !== "")) {
+    // What was answered before it was cancelled or its time was over is paid; the rest goes back.
+    const final = output === "" ? { usage: {}, times: { calls: 0 } } : await billed(output, channel, tools);
+    return { ...report, status: "SUCCESS", ...(final && { final }) };
+  }
+  return status === "FAILURE" ? { ...report, fail_reason: reasonOf(batch) } : report;
+}
+
+const look = (task: Task, channel: PoolChannel, tools: TaskTools, path = ""): Promise<JsonObject> =>
+  tools.json({
+    method: path === "" ? "GET" : "POST", headers: headers(channel),
+    url: address(channel, "batches", `/${encodeURIComponent(task.upstream_id)}${path}`),
+  });
+
+const provider: TaskProvider<BatchInput> = {
+  platform: "batch",
+  types: ["openai", "ali"],
+  poll_ms: MINUTE,
+  lifetime_ms: LIFETIME_MS,
+  serves: (channel) => takes(channel, "batches"),
+
+  terms: ({ survey: { lines, input, output }, ratio }) => ({
+    usage: { input, output }, times: { calls: lines }, exact: false, priced: (price) => batchPrice(price, ratio),
+  }),
+
+  async submit({ channel, input }, tools) {
+    const batch = await tools.json({ method: "POST", url: address(channel, "batches", ""), headers: headers(channel), body: input.body, override: false });
+    return { upstream_id: text(batch.id), data: batch };
+  },
+
+  async poll([task], channel, tools) {
+    if (!task) return new Map();
+    return new Map([[task.upstream_id, await reportOf(await look(task, channel, tools), channel, tools)]]);
+  },
+
+  cancel: async (task, channel, tools) => reportOf(await look(task, channel, tools, "/cancel"), channel, tools),
+
+  hasResult: () => true,
+};
+
+export const batches: TaskKind<BatchInput> = { operation: "batches", enabled: () => true, providers: [provider] };

@@ -1,0 +1,131 @@
+/**
+ * Background responses as jobs on both engines. Objects are those of OpenAI's guide to background mode and of the `openai` SDK
+ * 7.55 (Response; November 2026).
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { ENGINES } from "../kit/databases";
+import { HOOK_MS } from "../kit/harness";
+import { type Caller, openTaskBench, type TaskBench } from "./kit";
+
+const OPENAI = 1;
+const MODEL = "gpt-5-mini";
+const usage = { input_tokens: 200, input_tokens_details: { cached_tokens: 0 }, output_tokens: 300, output_tokens_details: { reasoning_tokens: 100 }, total_tokens: 500 };
+/** Ratio 1, completion ratio 2. */
+const COST = 200 + 2 * 300;
+
+interface Response {
+  [member: string]: unknown;
+  id: string;
+  status: string;
+}
+
+describe.each(ENGINES)("background responses on %s", (engine) => {
+  let bench: TaskBench;
+  let ann: Caller;
+  let bob: Caller;
+  const kept = new Map<string, Response>();
+  beforeAll(async () => {
+    bench = await openTaskBench(engine);
+    await bench.setOption("ModelRatio", JSON.stringify({ [MODEL]: 1, chatty: 1 }));
+    await bench.setOption("CompletionRatio", JSON.stringify({ [MODEL]: 2 }));
+    await bench.channel(OPENAI, [MODEL], { setting: JSON.stringify({ native_calls: "always" }) });
+    await bench.channel(OPENAI, ["chatty"], { setting: JSON.stringify({ native_calls: "never" }) });
+    bench.vendor
+      .on("POST /v1/responses", ({ body }) => {
+        const response: Response = { id: `resp_${kept.size + 1}`, object: "response", created_at: 1_741_476_542, status: "queued", background: body.background, model: body.model, error: null, output: [], usage: null };
+        kept.set(response.id, response);
+        return response;
+      })
+      .on("GET /v1/responses/{id}", ({ params }) => kept.get(params.id ?? "") ?? globalThis.Response.json({ error: { message: "Response not found", type: "invalid_request_error" } }, { status: 404 }))
+      .on("DELETE /v1/responses/{id}", ({ params }) => (kept.delete(params.id ?? ""), { id: params.id, object: "response", deleted: true }))
+      .on("POST /v1/responses/{id}/cancel", ({ params }) => Object.assign(kept.get(params.id ?? "") ?? {}, { status: "cancelled" }));
+  }, HOOK_MS);
+  beforeEach(async () => {
+    ann = await bench.caller();
+    bob = await bench.caller();
+  });
+  afterAll(async () => {
+    await bench?.balanced();
+    await bench?.close();
+  });
+
+  const create = (who = ann, more: object = {}, headers = {}) =>
+    who.ask("POST", "/v1/responses", { model: MODEL, input: "write a long story", max_output_tokens: 1000, background: true, ...more }, headers);
+  const jobOf = async (upstream_id: string) => {
+    const row = (await bench.tasks()).find((task) => task.upstream_id === upstream_id);
+    if (!row) throw new Error("no job");
+    return row;
+  };
+
+  test("the caller has the vendor's queued response at once, asks for it by its id, and pays what it used when it is there", async () => {
+    const { status, body } = await create();
+    expect([status, body.object, body.status, body.background]).toEqual([200, "response", "queued", true]);
+    const { charge_id, quota, input, data } = await jobOf(body.id);
+    expect(quota).toBeGreaterThanOrEqual(2000);
+    // What was said is not kept with the job.
+    expect(input + data).not.toContain("story");
+    expect(await bench.money(ann)).toMatchObject({ used_quota: quota, held: 0 });
+    expect((await ann.ask("GET", `/v1/responses/${body.id}`)).body).toMatchObject({ id: body.id, status: "queued" });
+    expect((await bob.ask("GET", `/v1/responses/${body.id}`)).status).toBe(404);
+    expect((await bob.ask("POST", `/v1/responses/${body.id}/cancel`)).status).toBe(404);
+
+    Object.assign(kept.get(body.id) ?? {}, { status: "in_progress" });
+    await bench.round();
+    Object.assign(kept.get(body.id) ?? {}, { status: "completed", usage, output: [{ type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "Once" }] }] });
+    await bench.round();
+    expect(await jobOf(body.id)).toMatchObject({ status: "SUCCESS", quota: COST, next_poll_at_ms: 0 });
+    expect(await bench.money(ann)).toMatchObject({ used_quota: COST, token_used: COST });
+    expect((await ann.ask("GET", `/v1/responses/${body.id}`)).body.output).toHaveLength(1);
+    expect(charge_id).not.toBe("");
+  });
+
+  test("one that fails or is cancelled before it used anything is given back, one that was cut short is paid for what it used", async () => {
+    const failing = (await create()).body.id;
+    Object.assign(kept.get(failing) ?? {}, { status: "failed", error: { code: "server_error", message: "The model broke" } });
+    const cancelled = (await create()).body.id;
+    expect((await ann.ask("POST", `/v1/responses/${cancelled}/cancel`)).body).toMatchObject({ status: "cancelled" });
+    const short = (await create()).body.id;
+    Object.assign(kept.get(short) ?? {}, { status: "incomplete", incomplete_details: { reason: "max_output_tokens" }, usage });
+    await bench.round();
+    expect(await jobOf(failing)).toMatchObject({ status: "FAILURE", fail_reason: "The model broke", quota: 0 });
+    expect(await jobOf(cancelled)).toMatchObject({ status: "FAILURE", quota: 0 });
+    expect(await jobOf(short)).toMatchObject({ status: "SUCCESS", quota: COST });
+    expect(await bench.money(ann)).toMatchObject({ used_quota: COST });
+  });
+
+  test("deleting it before it is looked at does not make it free", async () => {
+    const { id } = (await create()).body;
+    const { quota } = await jobOf(id);
+    expect((await ann.ask("DELETE", `/v1/responses/${id}`)).status).toBe(200);
+    await bench.round();
+    expect(await jobOf(id)).toMatchObject({ status: "SUCCESS", quota });
+  });
+
+  test("it continues the caller's own answers alone, on the channel that keeps them", async () => {
+    const { id } = (await create()).body;
+    expect((await create(bob, { previous_response_id: id })).body.error.code).toBe("previous_response_not_found");
+    expect((await create(ann, { previous_response_id: id })).status).toBe(200);
+    expect(bench.vendor.asked.at(-1)?.body).toMatchObject({ previous_response_id: id, background: true, store: true });
+    await bench.round(25 * 3600);
+  });
+
+  test("said twice under one key it is made once", async () => {
+    const headers = { "idempotency-key": "story" };
+    const first = await create(ann, {}, headers);
+    const count = bench.vendor.count("POST", "/v1/responses");
+    expect((await create(ann, {}, headers)).body.id).toBe(first.body.id);
+    expect(bench.vendor.count("POST", "/v1/responses")).toBe(count);
+    await bench.round(25 * 3600);
+  });
+
+  test("where nobody keeps answers, as a stream, or not to be stored it is refused, and nobody pays", async () => {
+    const count = bench.vendor.asked.length;
+    expect((await create(ann, { model: "chatty" })).body.error).toMatchObject({ code: "background_unsupported" });
+    expect((await create(ann, { stream: true })).status).toBe(400);
+    expect((await create(ann, { store: false })).status).toBe(400);
+    const poor = await bench.caller(1500);
+    expect((await create(poor)).body.error.code).toBe("insufficient_user_quota");
+    expect(bench.vendor.asked).toHaveLength(count);
+    expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, held: 0 });
+  });
+});
