@@ -36,7 +36,7 @@ export async function buildClient(options: { outdir?: string; prod?: boolean } =
   const common = { outdir, target: "browser", minify: prod, publicPath: "/", define, root: ROOT } as const;
   const naming = { chunk: "assets/[name]-[hash].[ext]", asset: "assets/[name]-[hash].[ext]" };
   const fonts = fontFiles();
-  const [page, theme] = await Promise.all([
+  const [page, theme, worker] = await Promise.all([
     Bun.build({
       ...common,
       entrypoints: [join(ROOT, "src/client/index.html")],
@@ -50,6 +50,13 @@ export async function buildClient(options: { outdir?: string; prod?: boolean } =
       entrypoints: [join(ROOT, "src/client/theme-boot.ts")],
       format: "iife",
       naming: { ...naming, entry: "assets/theme-[hash].[ext]" },
+    }),
+    // At the root and by one name for ever: a browser asks for its push worker again under the address it knows.
+    Bun.build({
+      ...common,
+      entrypoints: [join(ROOT, "src/client/push-worker.js")],
+      format: "iife",
+      naming: { ...naming, entry: "[name].[ext]" },
     }),
   ]);
 
@@ -69,7 +76,7 @@ export async function buildClient(options: { outdir?: string; prod?: boolean } =
   await Bun.write(htmlPath, html);
 
   const files: ClientBuild["files"] = [];
-  for (const path of [...page.outputs, ...theme.outputs].map((output) => output.path)) {
+  for (const path of [...page.outputs, ...theme.outputs, ...worker.outputs].map((output) => output.path)) {
     const bytes = Buffer.from(await Bun.file(path).arrayBuffer());
     const gzip = gzipSync(bytes, { level: 9 });
     files.push({ path: relative(outdir, path), bytes: bytes.length, gzip: gzip.length });

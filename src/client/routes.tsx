@@ -132,6 +132,12 @@ export const routes: readonly ConsoleRoute[] = [
     page: lazyPage(() => import("./features/identity/oauth-page")),
   },
   {
+    path: "/push",
+    title: msg`手机推送`,
+    access: "public",
+    page: lazyPage(() => import("./features/push/push-page")),
+  },
+  {
     path: "/setup",
     title: msg`初始化`,
     access: "public",

@@ -6,6 +6,7 @@
  *   weir backup FILE     a checked copy of the SQLite database, while it is used
  *   weir restore FILE    puts such a copy in the place of the database; refuses while that is used
  *   weir secret rotate   a new master secret; everything it protects is written anew
+ *   weir rescue NAME     lets an operator who has locked himself out in again
  *   weir --health   ask the server on this machine whether it is ready (for containers)
  *   weir --version, weir --help
  */
@@ -23,6 +24,7 @@ Usage
   weir backup FILE  write a checked copy of the SQLite database; servers may run
   weir restore FILE put such a copy in its place; the database that was there is kept; stop every server first
   weir secret rotate   new master secret (WEIR_NEW_SECRET, or a made one); stop every server first
+  weir rescue NAME  for whoever has locked himself out: new password, ban, role, second factors; \`weir rescue\` says how
   weir --health     exit 0 when the server on this machine is ready
   weir --version
   weir --help
@@ -35,7 +37,7 @@ async function main(args: string[]): Promise<number | undefined> {
   const [command] = args;
   if (command === "--version" || command === "-v") return say(`weir ${VERSION}`);
   if (command === "--help" || command === "-h" || command === "help") return say(HELP);
-  if (command !== undefined && !["serve", "audit", "--health", "secret", "backup", "restore"].includes(command)) {
+  if (command !== undefined && !["serve", "audit", "--health", "secret", "backup", "restore", "rescue"].includes(command)) {
     console.error(`Unknown command: ${command}\n\n${HELP}`);
     return 2;
   }
@@ -62,6 +64,7 @@ async function main(args: string[]): Promise<number | undefined> {
     }
     return command === "backup" ? backupCommand(env, file) : restoreCommand(env, file);
   }
+  if (command === "rescue") return (await import("./commands/rescue")).rescueCommand(env, log, args.slice(1));
   if (command === "audit") return (await import("./commands/audit")).auditCommand(env);
   if (env.WEIR_WORKERS > 1 && !env.WEIR_WORKER) return (await import("./workers")).superviseWorkers(env, log);
   await (await import("./serve")).serve(env, log);
@@ -79,7 +82,7 @@ try {
 } catch (error) {
   // What an operator can mend is said in one line; anything else with its stack.
   const [command] = process.argv.slice(2);
-  const what = command === "backup" || command === "restore" ? `weir ${command}` : "weir cannot start";
+  const what = command === "backup" || command === "restore" || command === "rescue" ? `weir ${command}` : "weir cannot start";
   console.error(error instanceof CannotStart ? `${what}: ${error.message}` : error);
   process.exit(1);
 }

@@ -14,6 +14,7 @@ import { noticeRouter } from "./features/notice/router";
 import { optionRouter } from "./features/option/router";
 import { orderRouter } from "./features/order/router";
 import { pricingRouter } from "./features/pricing/router";
+import { pushRouter } from "./features/push/router";
 import { redemptionRouter } from "./features/redemption/router";
 import { setupRouter } from "./features/setup/router";
 import { statusRouter } from "./features/status/router";
@@ -38,6 +39,7 @@ export const appRouter = router({
   option: optionRouter,
   order: orderRouter,
   pricing: pricingRouter,
+  push: pushRouter,
   redemption: redemptionRouter,
   setup: setupRouter,
   status: statusRouter,

@@ -68,6 +68,8 @@ export const errors = {
   turnstile_failed: fact(400, "caller", "Turnstile 校验失败，请刷新页面后重试！", "The Turnstile check failed; reload the page and try again!"),
   step_up_required: fact(403, "caller", "请先验证身份", "Please prove that it is you first"),
   password_wrong: fact(400, "caller", "密码错误", "Wrong password"),
+  push_code_invalid: fact(400, "caller", "二维码已失效，请在电脑上重新获取", "This QR code is not valid any more; get another one on your computer"),
+  phone_not_found: fact(404, "caller", "该手机已解绑", "This phone is not bound any more"),
   session_not_found: fact(404, "caller", "该登录已失效", "This session has ended already"),
   username_taken: fact(400, "caller", "用户名已被使用", "This username is already in use"),
 

@@ -76,11 +76,14 @@ export type NoticeType = "quota_exceed" | "channel_update" | "test";
 interface NoticeText {
   title: Text;
   content: Text;
+  /** The page that it is about. */
+  path: string;
 }
 
 /** Placeholders in braces are filled from the notice's values, in the order of its `values`. */
 export const NOTICES: Readonly<Record<NoticeType, NoticeText>> = {
   quota_exceed: {
+    path: "/topup",
     title: { zh: "额度不足提醒", en: "Your quota is running low" },
     content: {
       zh: "您的剩余额度为 {balance}，已低于提醒阈值 {threshold}。额度用尽后调用会被拒绝。{link}",
@@ -88,10 +91,12 @@ export const NOTICES: Readonly<Record<NoticeType, NoticeText>> = {
     },
   },
   channel_update: {
+    path: "/channel",
     title: { zh: "渠道已被自动禁用", en: "Channels were disabled automatically" },
     content: { zh: "以下渠道已被自动禁用：\n{channels}\n{link}", en: "These channels were disabled automatically:\n{channels}\n{link}" },
   },
   test: {
+    path: "/setting?tab=personal",
     title: { zh: "测试通知", en: "Test notice" },
     content: { zh: "收到本消息说明通知设置有效。{link}", en: "This message says that your notification settings work. {link}" },
   },

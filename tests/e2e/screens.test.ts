@@ -10,7 +10,7 @@ let browser: TestBrowser;
 let weir: Weir;
 
 /** Paths that a stranger sees, and those of a signed-in root account. */
-const PUBLIC = ["/", "/login", "/no-such-page"];
+const PUBLIC = ["/", "/login", "/register", "/reset", "/user/reset?email=a@b.example&token=x", "/no-such-page"];
 const CLOSED = [
   "/", "/channel", "/channel/add", "/channel/edit/1", "/token", "/log", "/log?open=1", "/detail", "/topup", "/user", "/audit",
   "/setting?tab=personal", "/setting?tab=operation", "/midjourney", "/task", "/task?open=1", "/no-such-page",

@@ -37,6 +37,8 @@ export interface FakeMidjourney {
   readonly pictures: number;
   /** What the next submits answer, in turn; undefined in its place: as usual. */
   next: (Partial<{ status: number; body: unknown; text: string }> | undefined)[];
+  /** It is the plain proxy, which cannot stop a job. */
+  plain: boolean;
   /** Answers every question about jobs with this status until set back to 0. */
   broken: number;
   /** Moves a job on. */
@@ -63,7 +65,7 @@ export const BUTTONS = [
 ];
 
 const SUBMIT = /^(?:\/[\w-]+)?\/mj\/(?:submit\/([\w-]+)|insight-face\/(swap))$/;
-const QUESTION = /^(?:\/[\w-]+)?\/mj\/task\/(?:([^/]+)\/(fetch|image-seed)|list-by-condition)$/;
+const QUESTION = /^(?:\/[\w-]+)?\/mj\/task\/(?:([^/]+)\/(fetch|image-seed|cancel)|list-by-condition)$/;
 const WINDOW = /::(?:CustomZoom|Inpaint)::/;
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -113,6 +115,13 @@ export function startFakeMidjourney({ keys = ["mj-secret", "mj-second"], port = 
   function question(id: string, kind: string, body: Record<string, unknown>): Response {
     if (fake.broken > 0) return Response.json({ error: "broken" }, { status: fake.broken });
     if (kind === "") return Response.json(Array.isArray(body.ids) ? body.ids.flatMap((one) => jobs.get(String(one)) ?? []) : []);
+    if (kind === "cancel") {
+      const job = jobs.get(id);
+      if (fake.plain) return Response.json({ status: 404, error: "Not Found" }, { status: 404 });
+      if (!job || job.status === "SUCCESS") return Response.json({ code: 4, description: "任务已完成，不能取消" });
+      Object.assign(job, { status: "FAILURE", failReason: "canceled" });
+      return Response.json({ code: 1, description: "成功" });
+    }
     if (kind === "fetch") return Response.json(jobs.get(id) ?? null);
     return Response.json(jobs.has(id) ? { code: 1, description: "成功", result: "1820374512" } : { code: 3, description: "任务不存在" });
   }
@@ -129,11 +138,18 @@ export function startFakeMidjourney({ keys = ["mj-secret", "mj-second"], port = 
     return new Response(PICTURE.subarray(from, to + 1), { status: 206, headers: { ...headers, "content-range": `bytes ${from}-${to}/${PICTURE.length}` } });
   }
 
+  /** A picture that does not end by itself. */
+  function endless(): Response {
+    const part = new Uint8Array(1 << 20);
+    return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(part) }), { headers: { "content-type": "image/png" } });
+  }
+
   const server = Bun.serve({
     port,
     hostname: "127.0.0.1",
     async fetch(request) {
       const { pathname } = new URL(request.url);
+      if (pathname === "/picture/endless.png") return endless();
       if (pathname.startsWith("/picture/")) return picture(request);
       const given: unknown = request.method === "POST" ? await request.json().catch(() => undefined) : {};
       const body = isRecord(given) ? given : {};
@@ -156,6 +172,7 @@ export function startFakeMidjourney({ keys = ["mj-secret", "mj-second"], port = 
       return pictures;
     },
     next: [],
+    plain: false,
     broken: 0,
     move: (id, change) => {
       const job = jobs.get(id);

@@ -9,7 +9,7 @@ import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { sweep, sweepSilent, sweptRequestId } from "../../src/server/features/wallet/sweep";
 import { openDb } from "../../src/server/db/client";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
-import { addToken, addUser, calls, expectBalanced, tokenOf } from "./world";
+import { addToken, addUser, callLog, calls, expectBalanced, tokenOf } from "./world";
 
 const unexpected = (error: unknown) => {
   throw error;
@@ -99,6 +99,22 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     expect(await settle("late-stream", 90)).toEqual({ settled: false });
     expect(await stalled.extend("late-stream", 10, 70)).toBe(false);
     expect(await expectBalanced(db, user)).toMatchObject({ quota: 860, used_quota: 140, held: 0 });
+  });
+
+  test("a hold that its owner ends between the sweep's look and its settle is not charged for it", async () => {
+    const dead = await olderProcess("woken", 31);
+    const user = await addUser(db, alive, 1000);
+    const { hold, settle } = calls(dead, user, 0);
+    for (const id of ["woken-released", "woken-settled"]) {
+      await hold(id, 100);
+      await dead.extend(id, 0, 90);
+    }
+    expect(await dead.release("woken-released")).toBe(true);
+    expect(await settle("woken-settled", 30)).toMatchObject({ settled: true });
+    for (const request_id of ["woken-released", "woken-settled"]) {
+      expect(await alive.settle({ request_id, user_id: user, token_id: 0, quota: 90, log: callLog(request_id, user, 0, 90), held_only: true })).toEqual({ settled: false });
+    }
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 970, used_quota: 30, held: 0 });
   });
 
   test("two sweeps and the returning process at once end every hold exactly once", async () => {

@@ -13,7 +13,7 @@ const routes = restRoutes(appRouter);
 /** What a stranger may ask for; everything else is closed to him. */
 const PUBLIC = new Set([
   "GET /api/status", "GET /api/notice", "GET /api/about", "GET /api/home_page_content", "GET /api/setup", "POST /api/setup", "GET /api/pricing", "GET /api/ratio_config",
-  "POST /api/user/login", "GET /api/user/logout", "POST /api/user/register", "GET /api/verification", "GET /api/reset_password", "POST /api/user/reset",
+  "POST /api/user/login", "POST /api/user/login/2fa", "GET /api/user/logout", "POST /api/user/register", "GET /api/verification", "GET /api/reset_password", "POST /api/user/reset",
 ]);
 const isPublic = (route: { method: string; path: string }): boolean =>
   PUBLIC.has(`${route.method} ${route.path.replace(/\/$/, "")}`) || /^\/api\/oauth\/(?!.*bind)/.test(route.path) || route.path.startsWith("/api/user/passkey/login");

@@ -161,9 +161,11 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     const { upstream_id, channel_id } = await bench.task(id);
     suno.set(upstream_id, { status: "SUCCESS", data: [clip] });
     await bench.round(1);
+    await bench.seams.tasks.nudge([channel_id + 1], upstream_id);
+    await bench.seams.tasks.nudge([], upstream_id);
+    await bench.round(0);
     expect(await bench.task(id)).toMatchObject({ status: "SUBMITTED" });
     await bench.seams.tasks.nudge([channel_id], upstream_id);
-    await bench.seams.tasks.nudge([channel_id + 1], upstream_id);
     await bench.round(0);
     expect(await bench.task(id)).toMatchObject({ status: "SUCCESS" });
     await bench.seams.tasks.nudge([channel_id], upstream_id);

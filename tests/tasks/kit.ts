@@ -28,8 +28,11 @@ export interface Asked {
   params: Record<string, string>;
 }
 
-/** An object is answered as JSON with status 200. "hang" never answers; "cut" breaks the connection. */
-export type VendorAnswer = Response | object | "hang" | "cut";
+/**
+ * An object is answered as JSON with status 200. "hang" answers when it is cut off; "dead" not even then, as if the process
+ * that asks were gone; "cut" breaks the connection.
+ */
+export type VendorAnswer = Response | object | "hang" | "dead" | "cut";
 type Answerer = (asked: Asked) => VendorAnswer | Promise<VendorAnswer>;
 
 /**
@@ -69,6 +72,7 @@ export class FakeVendor {
       this.asked.push(asked);
       const said = await answer(asked);
       if (said === "cut") throw Object.assign(new Error("cut"), { code: "ECONNRESET" });
+      if (said === "dead") return new Promise(() => undefined);
       if (said === "hang") {
         return new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))));
       }
@@ -123,13 +127,21 @@ export interface TaskBench {
 
 export const VENDOR = "https://vendor.test";
 
-export async function openTaskBench(engine: Engine, seamsOf: (seams: Seams) => Seams = (seams) => seams): Promise<TaskBench> {
-  const h = await openHarness(engine);
+export interface BenchOptions {
+  env?: Record<string, string>;
+  /** Vendors are servers: nothing is answered in memory. */
+  network?: boolean;
+}
+
+export async function openTaskBench(
+  engine: Engine, seamsOf: (seams: Seams) => Seams = (seams) => seams, { env = {}, network = false }: BenchOptions = {},
+): Promise<TaskBench> {
+  const h = await openHarness(engine, env);
   const { services } = h;
   const { db } = services;
   const vendor = new FakeVendor();
   const seams = seamsOf(relaySeams(services));
-  const relay = createRelay(seams, { log: services.log, routing: services.routing, fetch: vendor.fetch });
+  const relay = createRelay(seams, { log: services.log, routing: services.routing, ...(!network && { fetch: vendor.fetch }) });
   const root = await h.person({ role: ROLE.root });
   let requests = 0;
   let names = 0;

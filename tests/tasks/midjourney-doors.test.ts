@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ENGINES } from "../kit/databases";
 import { PICTURE, startFakeMidjourney } from "../kit/fake-midjourney";
 import { HOOK_MS } from "../kit/harness";
+import { startWeir } from "../kit/weir";
 import { charged, type Caller, type MjBench, openMjBench, untouched } from "./midjourney-bench";
 
 const IMAGINE = 50_000;
@@ -55,7 +56,7 @@ for (const engine of ENGINES) {
         const asked = b.fake.requests.length;
         const follow = { taskId: id };
         const calls: [string, string, object?][] = [
-          ["GET", `/mj/task/${id}/fetch`], ["GET", `/mj-fast/mj/task/${id}/fetch`], ["GET", `/mj/task/${id}/image-seed`],
+          ["GET", `/mj/task/${id}/fetch`], ["GET", `/mj-fast/mj/task/${id}/fetch`], ["GET", `/mj/task/${id}/image-seed`], ["POST", `/mj/task/${id}/cancel`],
           ["POST", "/mj/submit/change", { ...follow, action: "UPSCALE", index: 1 }], ["POST", "/mj/submit/simple-change", { content: `${id} U1` }],
           ["POST", "/mj/submit/action", { ...follow, customId: "MJ::JOB::upsample::1::x" }], ["POST", "/mj/submit/modal", { ...follow, prompt: "x" }],
           ["POST", "/mj/submit/video", { ...follow, index: 0, action: "extend" }],
@@ -111,8 +112,7 @@ for (const engine of ENGINES) {
         expect((await ann.call("POST", "/mj/submit/change", reroll)).body.code).toBe(1);
         b.fake.next = [{ body: { code: 24, description: "可能包含敏感词" } }];
         await ann.call("POST", "/mj/submit/imagine", { prompt: "refused" });
-        const { tasks } = b.h.services.db.t;
-        const refused = (await b.h.services.db.q.select().from(tasks)).find(({ user_id, prompt }) => user_id === ann.id && prompt === "refused");
+        const refused = (await b.rowsOf(ann)).find(({ prompt }) => prompt === "refused");
         expect((await ann.call("POST", "/mj/submit/change", { taskId: refused?.task_id, action: "REROLL" })).status).toBe(400);
         await b.set("MjActionCheckSuccessEnabled", true);
       });
@@ -300,6 +300,18 @@ for (const engine of ENGINES) {
         for (const odd of ["2", "-1", "x", "1e1"]) expect((await b.open("GET", `/mj/video/${id}/${odd}`)).status).toBe(404);
       });
 
+      test("that do not end are cut at the largest size that a picture may have", async () => {
+        const id = await done({ imageUrl: `${b.fake.url}/picture/endless.png` });
+        const answer = await b.open("GET", `/mj/image/${id}`);
+        let size = 0;
+        const reader = answer.body?.getReader();
+        const read = async (): Promise<void> => {
+          for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) size += part.value.length;
+        };
+        await expect(read()).rejects.toThrow();
+        expect(size).toBeLessThanOrEqual(64 << 20);
+      });
+
       test("of a job that failed are shown no more", async () => {
         const id = await ann.imagine();
         b.fake.move(await upstream(id), { status: "FAILURE", imageUrl: `${b.fake.url}/picture/half.png` });
@@ -317,14 +329,32 @@ test("addresses inside the house are neither fetched for a picture nor told of a
   const receiver = startReceiver();
   await b.newChannel();
   await b.set("MjNotifyEnabled", true);
-  const id = await b.ann.imagine({ notifyHook: receiver.url });
+  const ann = await b.newCaller();
+  const id = await ann.imagine({ notifyHook: receiver.url });
   b.fake.finish((await b.row(id)).upstream_id);
   await b.poll();
-  expect(await b.ann.fetch(id)).toMatchObject({ status: "SUCCESS" });
+  expect(await ann.fetch(id)).toMatchObject({ status: "SUCCESS" });
   const answer = await b.open("GET", `/mj/image/${id}`);
   expect(answer.status).toBe(400);
   await b.h.services.background.stop();
   expect([b.fake.pictures, receiver.heard]).toEqual([0, []]);
   await receiver.stop();
   await b.close();
+}, HOOK_MS);
+
+test("over the network: the paths with and without a mode lead to the relay, those of /api and the console do not", async () => {
+  await using weir = await startWeir({ env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
+  await using fake = startFakeMidjourney();
+  await weir.newChannel({ type: 5, base_url: fake.url, key: "mj-secret", models: ["mj_imagine"] });
+  const { key } = await weir.newToken({ mj_mode: "turbo" });
+  const send = (path: string, init?: RequestInit) => fetch(weir.url + path, init);
+  const imagine = { method: "POST", headers: { "mj-api-secret": key }, body: '{"prompt":"Cat"}' };
+  const made = await Promise.all(["/mj/submit/imagine", "/mj-relax/mj/submit/imagine", "/mj/submit/imagine/"].map(async (path) => (await send(path, imagine)).json()));
+  expect(made.map(({ code }) => code)).toEqual([1, 1, 1]);
+  expect(fake.submits().map(({ path }) => path).toSorted()).toEqual(["/mj-relax/mj/submit/imagine", "/mj-turbo/mj/submit/imagine", "/mj-turbo/mj/submit/imagine"]);
+  expect((await (await send("/api/mj/submit/imagine", imagine)).json()).success).toBe(false);
+  expect((await send(`/mj/image/${made[0].result}`)).status).toBe(404);
+  const preflight = await send("/mj/submit/imagine", { method: "OPTIONS", headers: { origin: "https://chat.example", "access-control-request-headers": "mj-api-secret" } });
+  expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "mj-api-secret"]);
+  expect(await weir.audit()).toEqual([]);
 }, HOOK_MS);

@@ -258,7 +258,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     const reached = Promise.withResolvers<void>();
     bench.vendor.on("POST /suno/submit/{action}", () => {
       reached.resolve();
-      return "hang";
+      return "dead";
     });
     // Nobody will ever answer: as with a process that is gone.
     void ann.send("POST", "/suno/submit/music", { prompt: "killed" });

@@ -117,7 +117,9 @@ describe("the doors of videos", () => {
       for await (const { id } of openai.videos.list({ limit: 1, order: "asc" })) ids.push(id);
       expect(ids).toEqual([made.id, remix.id]);
       expect((await openai.videos.list({ order: "desc" })).data.map(({ id }) => id)).toEqual([remix.id, made.id]);
+      bench.vendor.on("DELETE /v1/videos/video_123", { id: "video_123", object: "video.deleted", deleted: true });
       expect(await openai.videos.delete(made.id)).toEqual({ id: made.id, object: "video.deleted", deleted: true });
+      expect(bench.vendor.count("DELETE", "/v1/videos/video_123")).toBe(1);
       expect(await failing(openai.videos.retrieve(made.id))).toMatchObject({ status: 404, code: "task_not_found" });
     });
 
@@ -260,6 +262,55 @@ describe("the doors of videos", () => {
     const { task_id } = made.body.data;
     const result = await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncGetResult", { req_key: "jimeng_ti2v_v30_pro", task_id });
     expect(result.body).toMatchObject({ code: 50511, message: "Post Img Risk Not Pass", data: { status: "done" } });
+  });
+
+  test("pictures are jobs as well: paid by their number, and told as pictures", async () => {
+    await bench.channel(51, ["jimeng_t2i_v40"], { key: "AKLT|secret" });
+    await bench.setOption("ModelPrice", JSON.stringify({ ...JSON.parse(bench.h.services.options.text("ModelPrice")), jimeng_t2i_v40: 0.03 }));
+    const maker = new FakeMaker(bench.vendor, script("Jimeng"));
+    const made = await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncSubmitTask", { req_key: "jimeng_t2i_v40", prompt: "a cat", width: 2048, height: 2048, scale: 0.5 });
+    expect(maker.submits[0]?.body).toEqual({ scale: 0.5, req_key: "jimeng_t2i_v40", prompt: "a cat", aspect_ratio: "1:1", width: 2048, height: 2048 });
+    const { task_id } = made.body.data;
+    expect((await bench.task(task_id)).quota).toBe(15_000);
+    const image_urls = ["https://cdn.test/1.image?sign=a", "https://cdn.test/2.image?sign=b"];
+    maker.said = { code: 10000, data: { status: "done", image_urls }, message: "Success" };
+    await bench.round();
+    const result = await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncGetResult", { req_key: "jimeng_t2i_v40", task_id });
+    expect(result.body.data).toEqual({ status: "done", image_urls });
+    expect((await bench.task(task_id)).quota).toBe(30_000);
+    cdn.files.set("https://cdn.test/2.image?sign=b", PNG);
+    const second = await ann.send("GET", `/v1/videos/${task_id}/content?index=1`);
+    expect([second.status, second.headers.get("content-type")]).toEqual([200, "image/png"]);
+    expect((await ann.send("GET", `/v1/videos/${task_id}/content?index=2`)).status).toBe(404);
+    expect((await ann.send("GET", `/v1/videos/${task_id}/content?index=-1`)).status).toBe(400);
+  });
+
+  test("Azure is asked at its own path, by its deployment and with its own header", async () => {
+    await bench.channel(3, ["video-model"], { key: "azure-key", model_mapping: JSON.stringify({ "video-model": "my-sora" }) });
+    await bench.setOption("ModelPrice", JSON.stringify({ ...JSON.parse(bench.h.services.options.text("ModelPrice")), "video-model": 1 }));
+    bench.vendor.on("POST /openai/v1/videos", { id: "video_az", status: "queued", seconds: "4", size: "720x1280" });
+    bench.vendor.on("GET /openai/v1/videos/video_az", { id: "video_az", status: "completed", seconds: "4", size: "720x1280" });
+    const { body } = await ann.ask("POST", "/v1/videos", { model: "video-model", prompt: "x", seconds: "4" });
+    const [asked] = bench.vendor.asked;
+    expect(asked).toMatchObject({ headers: { "api-key": "azure-key" }, body: { model: "my-sora", prompt: "x", seconds: "4" } });
+    expect(asked?.query.get("api-version")).toBe("preview");
+    // A name of the operator's own that no tariff knows is priced by the call.
+    expect((await bench.task(body.id)).quota).toBe(500_000);
+    await bench.round();
+    expect((await ann.ask("GET", `/v1/videos/${body.id}`)).body).toMatchObject({ status: "completed", model: "video-model" });
+  });
+
+  test("several videos of one job are paid by their number and each has an address", async () => {
+    const maker = new FakeMaker(bench.vendor, script("Veo"));
+    const { body } = await ann.ask("POST", "/v1/videos", { model: script("Veo").model, prompt: "x", seconds: 4, n: 2 });
+    expect((await bench.task(body.id)).quota).toBe(400_000);
+    const uri = (file: string): object => ({ video: { uri: `https://generativelanguage.googleapis.com/v1beta/files/${file}:download?alt=media` } });
+    maker.said = { name: "models/m/operations/1", done: true, response: { generateVideoResponse: { generatedSamples: [uri("one"), uri("two")] } } };
+    await bench.round();
+    const at = `https://weir.example/v1/videos/${body.id}/content`;
+    expect((await ann.ask("GET", `/v1/videos/${body.id}`)).body.metadata).toEqual({ url: at, urls: [at, `${at}?index=1`] });
+    bench.vendor.on("GET /v1beta/files/two:download", () => new Response("two"));
+    expect(await (await ann.send("GET", `/v1/videos/${body.id}/content?index=1`)).text()).toBe("two");
   });
 
   test("a file that needs the channel's key is fetched at the channel, and its redirect without the key", async () => {

@@ -23,6 +23,8 @@ describe.each([...ENGINES])("weir secret rotate on %s", (engine) => {
     await root.rest("GET", "/api/user/token");
     await options.set("SMTPToken", "mail-secret");
 
+    await db.q.insert(db.t.totps).values({ user_id: root.ctx.actor.id, secret_cipher: old.encrypt("totp", "JBSWY3DPEHPK3PXP"), enabled_at: 1 });
+
     const next = createSecrets("another secret for tests");
     await db.q.insert(db.t.meta).values({ name: "canary", value: old.encrypt("canary", "weir") }).onConflictDoNothing();
     expect(await rotate(db, old, next)).toEqual({ tokens: 1, channels: 2, redemptions: 1, options: 1, access_tokens: 1 });
@@ -30,6 +32,8 @@ describe.each([...ENGINES])("weir secret rotate on %s", (engine) => {
     const [token] = await db.q.select().from(db.t.tokens);
     const [channel] = await db.q.select().from(db.t.channels);
     const [secret] = await db.q.select().from(db.t.options).where(eq(db.t.options.key, "SMTPToken"));
+    const [totp] = await db.q.select().from(db.t.totps);
+    expect(next.decrypt("totp", totp?.secret_cipher ?? "")).toBe("JBSWY3DPEHPK3PXP");
     const [canary] = await db.q.select().from(db.t.meta).where(eq(db.t.meta.name, "canary"));
     const keys = await db.q.select().from(db.t.channel_keys).orderBy(db.t.channel_keys.position);
     expect(keys.map((row) => next.decrypt("channel-key", row.key_cipher))).toEqual(["sk-first", "sk-second"]);

@@ -2,7 +2,7 @@
  * `weir secret rotate`: a new master secret, and everything the old one protected written anew in one transaction.
  *
  * The new secret is WEIR_NEW_SECRET, or made here. What can be read is encrypted and hashed anew (relay keys, channel keys,
- * redemption codes, secret options); what is known by its hash alone cannot: sessions end, and system access tokens must be made again.
+ * redemption codes, one-time code secrets, secret options); what is known by its hash alone cannot: sessions end, and system access tokens must be made again.
  * Stop every server first: a running one would go on writing under the old secret.
  */
 import { existsSync, renameSync, writeFileSync } from "node:fs";
@@ -13,6 +13,7 @@ import { type Db, openDb, run } from "../db/client";
 import type { Env } from "../env";
 import { demoKey } from "../features/demo/key";
 import { rotateSetting } from "../features/notice/setting";
+import { rotateVapid, VAPID } from "../features/push/keys";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { createSecrets, randomText, type Secrets } from "../lib/secrets";
@@ -62,11 +63,17 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
       const anew = rotateSetting(setting, old, next);
       if (anew !== undefined) yield* run(q.update(t.users).set({ setting: anew }).where(eq(t.users.id, id)));
     }
+    const totps = yield* run(q.select({ user_id: t.totps.user_id, cipher: t.totps.secret_cipher }).from(t.totps));
+    for (const { user_id, cipher } of totps) {
+      yield* run(q.update(t.totps).set({ secret_cipher: next.encrypt("totp", old.decrypt("totp", cipher)) }).where(eq(t.totps.user_id, user_id)));
+    }
     const options = (yield* run(q.select().from(t.options))).filter(({ key }) => isOptionKey(key) && option(key).secret);
     for (const { key, value } of options) {
       const anew = next.encrypt("option-secret", old.decrypt("option-secret", value));
       yield* run(q.update(t.options).set({ value: anew }).where(eq(t.options.key, key)));
     }
+    const [vapid] = yield* run(q.select({ value: t.meta.value }).from(t.meta).where(eq(t.meta.name, VAPID)));
+    if (vapid) yield* run(q.update(t.meta).set({ value: rotateVapid(vapid.value, old, next) }).where(eq(t.meta.name, VAPID)));
     const lost = yield* run(
       q.update(t.users).set({ access_token_hash: null }).where(isNotNull(t.users.access_token_hash)).returning({ id: t.users.id }),
     );

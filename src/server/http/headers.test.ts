@@ -25,6 +25,10 @@ test("no address can add a directive to the policy or carry a password into the 
   expect(frameOrigins(["https://user:secret@example.com/"])).toEqual([]);
 });
 
+test("sounds and films come from this server alone", () => {
+  expect(directives(consoleHeaders())).toContain("media-src 'self'");
+});
+
 test("chat links open exactly their own origins, and a program's link opens none", () => {
   const chats: Record<string, string>[] = [{ Web: "https://chat.example/#/?k={key}&a={address}" }, { Desk: "cherrystudio://x?k={key}" }, { Local: "http://127.0.0.1:8080/" }];
   expect(frameOrigins(["https://about.example/"], chats)).toEqual(["https://about.example", "https://chat.example", "http://127.0.0.1:8080"]);

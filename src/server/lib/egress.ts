@@ -9,7 +9,8 @@ import { isPublicAddress } from "./addresses";
 export interface EgressOptions {
   method?: "GET" | "POST";
   headers?: Record<string, string>;
-  body?: string;
+  /** Bytes never go through a worker, which takes text alone. */
+  body?: string | Uint8Array<ArrayBuffer>;
   /** Lets private and local addresses pass (WEIR_ALLOW_PRIVATE_FETCH). */
   allowPrivate: boolean;
   /** Milliseconds for everything, redirects included. */
@@ -96,7 +97,8 @@ export async function egressFetch(address: string, options: EgressOptions): Prom
 export async function egressOpen(address: string, options: Omit<EgressOptions, "maxBytes" | "timeoutMs" | "signal"> & { signal: AbortSignal }): Promise<Response> {
   const { maxRedirects = 3, signal } = options;
   let url = parse(address);
-  if (options.worker) return openByWorker(options.worker, url, options, signal);
+  const { worker, body } = options;
+  if (worker && !(body instanceof Uint8Array)) return openByWorker(worker, url, { ...options, body }, signal);
   let headers = options.headers ?? {};
   for (let hop = 0; ; hop++) {
     const target = new URL(url);
@@ -130,7 +132,7 @@ export async function egressOpen(address: string, options: Omit<EgressOptions, "
  * Asks the worker, whose address root has typed. What is known here to be private is refused here as well; a name that only
  * the worker can resolve is its business, and so are redirects.
  */
-async function openByWorker(worker: EgressWorker, url: URL, options: EgressOptions, signal: AbortSignal): Promise<Response> {
+async function openByWorker(worker: EgressWorker, url: URL, options: EgressOptions & { body: string | undefined }, signal: AbortSignal): Promise<Response> {
   const { resolve = addressesOf } = options;
   // A name without an address is the worker's to find; the check wants one, so a public one stands in.
   await checkedAddress(url, { ...options, resolve: async (host) => [...(await resolve(host).catch(() => [])), UNKNOWN] });

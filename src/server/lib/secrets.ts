@@ -8,7 +8,7 @@ import { CannotStart } from "./cannot-start";
 
 export type Purpose =
   | "relay-key" | "channel-key" | "redemption-key" | "session" | "access-token" | "setup-code" | "demo-upstream"
-  | "code" | "turnstile" | "ticket" | "totp" | "option-secret" | "user-secret" | "canary";
+  | "code" | "turnstile" | "ticket" | "totp" | "option-secret" | "user-secret" | "push-key" | "canary";
 
 const BASE62 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 

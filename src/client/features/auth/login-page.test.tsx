@@ -2,7 +2,7 @@ import "../../../../tests/dom";
 import { afterEach, expect, test } from "bun:test";
 
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
-const { clearUser, currentUser } = await import("../../lib/session");
+const { clearUser, currentUser, storeUser } = await import("../../lib/session");
 const { default: LoginPage } = await import("./login-page");
 
 const root = { id: 1, username: "root", display_name: "root", role: 100, status: 1, group: "default" };
@@ -61,6 +61,16 @@ test("a wrong password is said beside the form and the field is ready for anothe
 test("an expired session is explained by a note that stays", async () => {
   await openPage(<LoginPage />, "/login?expired=true");
   expect(screen.getByText("未登录或登录已过期，请重新登录！")).toBeDefined();
+});
+
+test("whoever signs in again after his session has expired stays signed in", async () => {
+  storeUser(root);
+  const { user } = await openPage(<LoginPage />, "/login?expired=true&redirect=%2Flog", { procedures: { "auth.login": () => ({ ...root, username: "again" }) } });
+  await waitFor(() => expect(currentUser()).toBeNull());
+  await user.type(username(), "root");
+  await user.type(password(), "secret-pass{Enter}");
+  await waitFor(() => expect(location.pathname).toBe("/log"));
+  expect(currentUser()?.username).toBe("again");
 });
 
 test("the password can be shown, and Caps Lock is told", async () => {

@@ -29,8 +29,9 @@ export default function LoginPage() {
   const search = useSearch();
   const name = status.system_name || "Weir";
   const expired = new URLSearchParams(search).get("expired") === "true";
-  // Whoever comes because his session is over is not signed in, whatever this browser remembers (D-08).
-  const stale = expired && user !== null;
+  // Whoever comes because his session is over is not signed in, whatever this browser remembered then (D-08).
+  const [before] = useState(user);
+  const stale = expired && user !== null && user === before;
   useEffect(() => {
     if (stale) clearUser();
   }, [stale]);

@@ -41,8 +41,8 @@ export default function RegisterPage() {
         : <RegisterForm verification={status.email_verification === true} />}
       {closed ? null : <SignInElsewhere />}
       <p className="text-muted">
-        {t`已有账户？`}
-        <Link href="/login" className="text-accent-text hover:underline">{t`登录`}</Link>
+        {t`已有账户？`}{" "}
+        <Link href="/login" className="text-accent-text underline">{t`登录`}</Link>
       </p>
     </AuthCard>
   );

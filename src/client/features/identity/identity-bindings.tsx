@@ -2,14 +2,12 @@ import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
 import { type BoundIdentity, IDENTITY_PROVIDERS, type IdentityProvider, identityProviders, isRedirectProvider } from "../../../shared/identity";
 import { confirm } from "../../components/confirm";
-import { reportError } from "../../lib/errors";
 import { useStatus } from "../../lib/status";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { BindingRow } from "../personal/binding-row";
-import { openProvider } from "./leave";
 import { isOffered, providerIcons, titleOf } from "./providers";
 import { TelegramWidget } from "./telegram-widget";
 import { WechatDialog } from "./wechat-dialog";
@@ -61,16 +59,18 @@ function Bind({ provider }: { provider: IdentityProvider }) {
   };
   const wechat = trpc.identity.wechatBind.useMutation(bound);
   const telegram = trpc.identity.telegramBind.useMutation(bound);
+  // By tRPC, so that a proof of being oneself is asked for where it is owed; and in this window, which comes back to this page.
+  const begin = trpc.identity.begin.useMutation({ onSuccess: ({ url }) => url && location.assign(url) });
   const offered = isOffered(status, provider);
   const close = () => setOpen(false);
   const start = () => {
-    if (isRedirectProvider(provider)) void openProvider(provider).catch(reportError);
+    if (isRedirectProvider(provider)) begin.mutate({ provider });
     else setOpen(true);
   };
   return (
     <>
       {offered ? null : <span id={`${provider}-off`} className="self-center text-xs text-muted">{t`管理员未开启`}</span>}
-      <Button aria-label={t`绑定 ${name}`} disabled={!offered} aria-describedby={offered ? undefined : `${provider}-off`} onClick={start}>{t`绑定`}</Button>
+      <Button aria-label={t`绑定 ${name}`} disabled={!offered} loading={begin.isPending} aria-describedby={offered ? undefined : `${provider}-off`} onClick={start}>{t`绑定`}</Button>
       {open && IDENTITY_PROVIDERS[provider].flow === "code" ? (
         <WechatDialog title={t`绑定微信`} action={t`绑定`} picture={status.wechat_qrcode ?? ""} pending={wechat.isPending} onCode={(code) => wechat.mutate({ code })} onClose={close} />
       ) : null}

@@ -24,7 +24,7 @@ function Factors({ line }: { line: BillLine }) {
 function Price({ line }: { line: BillLine }) {
   const { t } = useLingui();
   if (line.kind === "minimum") return null;
-  const unit = line.kind === "call" ? t`次` : line.kind === "tool" ? t`千次` : t`百万`;
+  const unit = line.kind === "call" ? (line.ratios.seconds === undefined ? t`次` : t`秒`) : line.kind === "tool" ? t`千次` : t`百万`;
   return <>{`$${line.usd} / ${unit}`}</>;
 }
 

@@ -86,6 +86,11 @@ export const ratioNames: Readonly<Record<string, MessageDescriptor>> = {
   audio_ratio: msg`音频倍率`,
   audio_completion_ratio: msg`音频补全倍率`,
   group_ratio: msg`分组倍率`,
+  seconds: msg`秒数`,
+  resolution: msg`清晰度系数`,
+  audio: msg`声音系数`,
+  clip: msg`时长与清晰度系数`,
+  n: msg`个数`,
 };
 
 /** What a row without a bill stands for: one line, which is the whole charge. */

@@ -175,6 +175,12 @@ test("every row's lines sum to its charge, or say what it stands for", async () 
   }
 });
 
+test("the bill of a film names seconds and every factor", async () => {
+  const bill = [{ kind: "call", count: 1, usd: "0.084", ratios: { seconds: "5", resolution: "1.333333", audio: "1.5", group_ratio: "1" }, units: "419999.895" }];
+  await openPage(<LogBill row={row(1, { quota: 420_000, other: JSON.stringify({ bill }) })} />, "/log");
+  for (const text of ["秒数 5 × 清晰度系数 1.333333 × 声音系数 1.5 × 分组倍率 1", "$0.084 / 秒", "与账单一致"]) expect(screen.getByText(text)).toBeTruthy();
+});
+
 test("the colours change where the specification says (C-633 to C-638, A-521 to A-524)", () => {
   expect([5.01, 5, 3.01, 3, 1.01, 1].map(groupRatioHue)).toEqual(["red", "orange", "orange", "blue", "blue", "green"]);
   expect([100, 101, 299, 300].map(durationHue)).toEqual(["green", "orange", "orange", "red"]);

@@ -24,9 +24,9 @@ export function useDrawingColumns(admin: boolean, onOpen: (row: DrawingView) => 
       admin && { id: "channel_id", header: t`渠道`, width: 64, align: "end", cell: (row) => <span className="tabular-nums">{row.channel_id || "—"}</span> },
       admin && { id: "user", header: t`用户`, width: 80, cell: (row) => <LogUser id={row.user_id} name={row.username} /> },
       { id: "action", header: t`类型`, width: 100, cell: (row) => <ActionBadge action={row.action} /> },
-      { id: "mj_id", header: t`任务 ID`, width: 140, card: "title", cell: (row) => <code className="truncate font-mono text-xs">{row.mj_id}</code> },
-      { id: "code", header: t`提交结果`, width: 96, cell: (row) => <LookBadge look={codeLook(row.code)} /> },
-      { id: "status", header: t`任务状态`, width: 96, card: "status", cell: (row) => <LookBadge look={statusLook(row.status)} /> },
+      { id: "mj_id", header: t`任务 ID`, width: 168, card: "title", cell: (row) => <code className="truncate font-mono text-xs">{row.mj_id}</code> },
+      { id: "code", header: t`提交结果`, width: 116, cell: (row) => <LookBadge look={codeLook(row.code)} /> },
+      { id: "status", header: t`任务状态`, width: 116, card: "status", cell: (row) => <LookBadge look={statusLook(row.status)} /> },
       { id: "progress", header: t`进度`, width: 116, card: "fact", cell: (row) => <JobProgress progress={row.progress} status={row.status} /> },
       {
         id: "image_url", header: t`结果图片`, width: 76, card: "fact",

@@ -6,6 +6,7 @@ import type { Procedures } from "../../../../tests/kit/client-page";
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { clearUser, storeUser } = await import("../../lib/session");
 const { loadStatus } = await import("../../lib/status");
+const { menuRoutes } = await import("../../routes");
 const { default: MidjourneyPage } = await import("./midjourney-page");
 
 // A machine that runs other tests beside these is slow.
@@ -38,6 +39,17 @@ test("a fresh page asks for the last 30 days, in milliseconds", async () => {
   const asked = calls.find(({ path }) => path === "midjourney.list")?.input as { start_timestamp?: number; end_timestamp?: number } | undefined;
   expect(Math.abs(Date.now() - 30 * 86_400_000 - (asked?.start_timestamp ?? 0))).toBeLessThan(120_000);
   expect(asked?.end_timestamp).toBeUndefined();
+});
+
+test("the menu has drawing and tasks exactly while their flags are on", () => {
+  const offered = () => menuRoutes(1).map(({ path }) => path).filter((path) => path === "/midjourney" || path === "/task");
+  for (const [drawing, task, paths] of [["true", "true", ["/midjourney", "/task"]], ["false", "true", ["/task"]], ["true", "1", ["/midjourney"]], [null, null, []]] as const) {
+    for (const [key, value] of [["enable_drawing", drawing], ["enable_task", task]] as const) {
+      if (value === null) localStorage.removeItem(key);
+      else localStorage.setItem(key, value);
+    }
+    expect(offered()).toEqual([...paths]);
+  }
 });
 
 test("the columns are the specified ones; channel and user stand there for administrators alone", async () => {

@@ -20,5 +20,6 @@ export const personalSections: readonly PersonalSection[] = [
   { id: "sessions", component: lazy(() => import("./sessions-card")) },
   { id: "preferences", component: lazy(() => import("./preferences-card")) },
   { id: "notice", component: lazy(() => import("../notice/notice-section")) },
+  { id: "push", component: lazy(() => import("../push/push-card")) },
   { id: "deletion", component: lazy(() => import("./deletion-card")) },
 ];

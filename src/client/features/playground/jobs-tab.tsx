@@ -5,6 +5,7 @@ import { Link } from "wouter";
 import { JOB_KINDS, type JobKind, modelsOfKind } from "../../../shared/job-models";
 import { EmptyState } from "../../components/empty-state";
 import { useStatus } from "../../lib/status";
+import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { CheckboxField } from "../../ui/checkbox";
 import { Combobox } from "../../ui/combobox";
@@ -30,6 +31,7 @@ export function JobsTab({ group, models, jobs, onSubmitted }: {
   const on = (kind: JobKind): boolean => (kind === "drawing" ? enable_drawing : enable_task) !== false;
   const kinds = JOB_KINDS.filter((kind) => on(kind) && modelsOfKind(kind, models).length > 0);
   const [form, setForm] = useState(emptyJob);
+  const utils = trpc.useUtils();
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
   const kind = kinds.includes(form.kind) ? form.kind : kinds[0];
@@ -45,6 +47,7 @@ export function JobsTab({ group, models, jobs, onSubmitted }: {
     try {
       onSubmitted({ drawing: kind === "drawing", name: await submitJob(filled, group), prompt: filled.prompt.trim() });
       change({ prompt: "" });
+      void utils.user.self.invalidate();
     } catch (thrown) {
       setError(thrown instanceof Error ? thrown.message : String(thrown));
     }

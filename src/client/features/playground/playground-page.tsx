@@ -31,6 +31,7 @@ export default function PlaygroundPage() {
   const wide = useMedia("(min-width: 1024px)");
   const [settingsOpen, setSettingsOpen] = useState(false);
   const [text, setText] = useState("");
+  const [tab, setTab] = useState("chat");
   const [jobs, setJobs] = useState<readonly SubmittedJob[]>([]);
   const userId = user?.id ?? 0;
   const [chosen, setSettings] = useSettings(userId);
@@ -42,14 +43,18 @@ export default function PlaygroundPage() {
   useExpiredNotice();
 
   const failed = groups.error ?? usable.error;
-  const panel = <SettingsPanel settings={settings} onChange={setSettings} groups={groups.data ?? {}} models={usable.data ?? []} />;
+  const panel = <SettingsPanel settings={settings} onChange={setSettings} groups={groups.data ?? {}} models={usable.data ?? []} job={tab === "jobs"} />;
   const actions = (
     <>
-      <ConversationMenu playground={playground} />
-      <Button onClick={playground.start}>
-        <Plus aria-hidden />
-        {t`新对话`}
-      </Button>
+      {tab === "jobs" ? null : (
+        <>
+          <ConversationMenu playground={playground} />
+          <Button onClick={playground.start}>
+            <Plus aria-hidden />
+            {t`新对话`}
+          </Button>
+        </>
+      )}
       {wide ? null : (
         <Button onClick={() => setSettingsOpen(true)}>
           <Settings2 aria-hidden />
@@ -75,7 +80,7 @@ export default function PlaygroundPage() {
                 {panel}
               </Drawer>
             )}
-            <Tabs defaultValue="chat" className="flex min-w-0 flex-1 flex-col">
+            <Tabs value={tab} onValueChange={setTab} className="flex min-w-0 flex-1 flex-col">
               <TabsList aria-label={t`操练场`}>
                 <TabsTrigger value="chat">{t`对话`}</TabsTrigger>
                 <TabsTrigger value="code">{t`代码`}</TabsTrigger>

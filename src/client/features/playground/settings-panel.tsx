@@ -12,20 +12,22 @@ import { Select } from "../../ui/select";
 import { Slider } from "../../ui/slider";
 import { MAX_MODELS, type Settings } from "./storage";
 
-/** Group, models, temperature, limit and system prompt of the next call. */
-export function SettingsPanel({ settings, onChange: setSettings, groups, models }: {
+interface PanelProps {
   /** Those in force. */
   settings: Settings;
   onChange: (change: Partial<Settings>) => void;
   groups: Readonly<Record<string, GroupChoice>>;
   /** What can be called in the group. */
   models: readonly string[];
-}) {
+  /** A job is told the group alone. */
+  job: boolean;
+}
+
+/** Group, models, temperature, limit and system prompt of the next call. */
+export function SettingsPanel({ settings, onChange: setSettings, groups, models, job }: PanelProps) {
   const { t } = useLingui();
   const id = useId();
-  const { group, models: chosen, temperature } = settings;
-  const options = models.map((model) => ({ value: model, label: model }));
-  const spare = models.find((model) => !chosen.includes(model));
+  const { group } = settings;
 
   return (
     <div className="grid content-start gap-4">
@@ -40,6 +42,20 @@ export function SettingsPanel({ settings, onChange: setSettings, groups, models 
           }))}
         />
       </div>
+      {job ? null : <ChatFields settings={settings} onChange={setSettings} models={models} />}
+    </div>
+  );
+}
+
+/** What only a chat is told. */
+function ChatFields({ settings, onChange: setSettings, models }: Pick<PanelProps, "settings" | "onChange" | "models">) {
+  const { t } = useLingui();
+  const id = useId();
+  const { models: chosen, temperature } = settings;
+  const options = models.map((model) => ({ value: model, label: model }));
+  const spare = models.find((model) => !chosen.includes(model));
+  return (
+    <>
       <div className="grid gap-1">
         <span className="text-sm font-medium">{chosen.length > 1 ? t`对比模型` : t`模型`}</span>
         {(chosen.length > 0 ? chosen : [""]).map((model, index) => (
@@ -98,6 +114,6 @@ export function SettingsPanel({ settings, onChange: setSettings, groups, models 
           onChange={(event) => setSettings({ system: event.target.value })}
         />
       </div>
-    </div>
+    </>
   );
 }

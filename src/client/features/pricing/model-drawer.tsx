@@ -9,6 +9,7 @@ import { Drawer } from "../../ui/drawer";
 import { Table, Td, Th } from "../../ui/table";
 import { Availability, RatioBadge, useVendorName } from "./price-cells";
 import { PriceCalculator } from "./price-calculator";
+import { FilmPrices } from "./film-prices";
 import { longPricesIn, pricesIn, type PricedRow } from "./prices";
 
 interface ModelDrawerProps {
@@ -55,7 +56,10 @@ function Details({ catalogue, row, group }: { catalogue: Catalogue; row: PricedR
         {row.billing === null ? (
           <p className="text-muted">{t`站长还没有为它设置价格，调用会被拒绝。`}</p>
         ) : (
-          <PriceMatrix catalogue={catalogue} row={row} group={group} />
+          <>
+            <PriceMatrix catalogue={catalogue} row={row} group={group} />
+            <FilmPrices row={row} group={group} />
+          </>
         )}
       </section>
       {row.billing === null ? null : (
@@ -73,7 +77,7 @@ function PriceMatrix({ catalogue, row, group }: { catalogue: Catalogue; row: Pri
   const { t } = useLingui();
   const names: Record<string, string> = {
     input: t`输入`, cache_read: t`缓存读取`, cache_write_5m: t`缓存写入`, cache_write_1h: t`缓存写入（1 小时）`,
-    audio_in: t`音频输入`, image_in: t`图片输入`, output: t`输出`, audio_out: t`音频输出`, image_out: t`图片输出`, call: t`每次`,
+    audio_in: t`音频输入`, image_in: t`图片输入`, output: t`输出`, audio_out: t`音频输出`, image_out: t`图片输出`, call: row.unit === "second" ? t`每秒` : t`每次`,
   };
   const kinds = ([...tokenKinds, "call"] as const).filter((kind) => row.base[kind] !== undefined);
   const groups = Object.entries(catalogue.groups);
@@ -82,7 +86,7 @@ function PriceMatrix({ catalogue, row, group }: { catalogue: Catalogue; row: Pri
       <Table wide aria-label={t`各分组价格`}>
         <thead>
           <tr>
-            <Th>{row.billing === "call" ? t`美元 / 次` : t`美元 / 百万 Token`}</Th>
+            <Th>{row.billing === "ratio" ? t`美元 / 百万 Token` : row.unit === "second" ? t`美元 / 秒` : t`美元 / 次`}</Th>
             {groups.map(([name, { desc, ratio }]) => (
               <Th key={name} title={desc} className="text-right">
                 <span className="inline-flex items-center gap-1.5">

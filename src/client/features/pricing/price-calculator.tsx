@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { useId, useState } from "react";
 import type { Catalogue, CatalogueModel } from "../../../shared/price-list";
+import { videoTariff } from "../../../shared/video-tariffs";
 import { formatDollars, formatNumber } from "../../lib/format";
 import { Textarea } from "../../ui/input";
 import { Label } from "../../ui/label";
@@ -87,6 +88,7 @@ export function PriceCalculator({ catalogue, item, group }: { catalogue: Catalog
           })}
         </tbody>
       </Table>
+      {compared.some(({ model }) => videoTariff(model)) ? <p className="text-xs text-muted">{t`视频按常用的时长和清晰度计算，无声。`}</p> : null}
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { Badge } from "../../ui/badge";
 import type { PricedRow } from "./prices";
 
 /** One price; the one at ratio 1 is struck through beside it when the group changes it. */
-export function Price({ row, kind }: { row: Pick<PricedRow, "shown" | "base">; kind: keyof DisplayPrices }) {
+export function Price({ row, kind }: { row: Pick<PricedRow, "shown" | "base" | "unit">; kind: keyof DisplayPrices }) {
   const { t } = useLingui();
   const shown = row.shown[kind];
   const base = row.base[kind];
@@ -17,7 +17,7 @@ export function Price({ row, kind }: { row: Pick<PricedRow, "shown" | "base">; k
   return (
     <span className="inline-flex items-baseline gap-1.5 tabular-nums">
       {base !== undefined && base !== shown ? <del className="text-xs text-muted" title={t`倍率为 1 时的价格`}>{`$${base}`}</del> : null}
-      <span>{`$${shown}`}</span>
+      <span>{kind === "call" && row.unit === "second" ? t`$${shown} / 秒` : `$${shown}`}</span>
     </span>
   );
 }

@@ -15,7 +15,7 @@ function Model({ row: { item } }: { row: PricedRow }) {
 }
 
 /** The factors of the model, without the group's. */
-function Ratios({ row: { item } }: { row: PricedRow }) {
+function Ratios({ row: { item, unit } }: { row: PricedRow }) {
   const { t } = useLingui();
   const { factors } = item;
   if (!factors) return <span className="text-muted">—</span>;
@@ -27,9 +27,17 @@ function Ratios({ row: { item } }: { row: PricedRow }) {
     <span className="truncate text-ink-2 tabular-nums">
       {callPrice === undefined
         ? t`模型 ${modelRatio} · 补全 ${completionRatio} · 缓存 ${cacheRatio}`
-        : t`按次 ${callPrice}`}
+        : unit === "second" ? t`按秒 ${callPrice}` : t`按次 ${callPrice}`}
     </span>
   );
+}
+
+/** How a model is billed, in one word. */
+function Billing({ row: { billing, unit } }: { row: PricedRow }) {
+  const { t } = useLingui();
+  if (billing === null) return <span className="text-muted">—</span>;
+  if (billing === "ratio") return <Badge hue="blue">{t`按量`}</Badge>;
+  return <Badge hue="violet">{unit === "second" ? t`按秒` : t`按次`}</Badge>;
 }
 
 /** The columns of the price list; `ratios` shows the factors behind the prices. */
@@ -40,14 +48,11 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
     const columns: (GridColumn<PricedRow> | false)[] = [
       { id: "model", header: t`模型`, width: 260, grow: true, fixed: true, sortable: true, card: "title", cell: (row) => <Model row={row} /> },
       { id: "vendor", header: t`厂商`, width: 110, cell: ({ item }) => <span className="truncate">{vendorName(item.vendor)}</span> },
-      {
-        id: "billing", header: t`计费`, width: 84,
-        cell: ({ billing }) => (billing ? <Badge hue={billing === "call" ? "violet" : "blue"}>{billing === "call" ? t`按次` : t`按量`}</Badge> : <span className="text-muted">—</span>),
-      },
+      { id: "billing", header: t`计费`, width: 84, cell: (row) => <Billing row={row} /> },
       { id: "input", header: t`输入`, width: 132, align: "end", sortable: true, card: "fact", cell: (row) => <Price row={row} kind="input" /> },
       { id: "cache_read", header: t`缓存读取`, width: 132, align: "end", sortable: true, cell: (row) => <Price row={row} kind="cache_read" /> },
       { id: "output", header: t`输出`, width: 132, align: "end", sortable: true, card: "fact", cell: (row) => <Price row={row} kind="output" /> },
-      { id: "call", header: t`每次`, width: 116, align: "end", sortable: true, card: "fact", cell: (row) => <Price row={row} kind="call" /> },
+      { id: "call", header: t`每次`, width: 148, align: "end", sortable: true, card: "fact", cell: (row) => <Price row={row} kind="call" /> },
       { id: "available", header: t`可用性`, width: 140, card: "status", cell: (row) => <Availability row={row} group={group} /> },
       ratios && { id: "ratios", header: t`倍率`, width: 250, cell: (row) => <Ratios row={row} /> },
     ];

@@ -3,11 +3,14 @@ import { billingOf, type Catalogue, type CatalogueModel, catalogPrice } from "..
 import { chargeOf } from "../../../shared/charge";
 import { type DisplayPrices, displayPrices, longContextPrices } from "../../../shared/price-display";
 import { type Usage } from "../../../shared/pricing";
+import { videoFactors, videoTariff } from "../../../shared/video-tariffs";
 import type { GridSort } from "../../components/data-grid/grid-state";
 
 export interface PricedRow {
   readonly item: CatalogueModel;
   readonly billing: "ratio" | "call" | null;
+  /** What a price per call is for; films are paid by their length. */
+  readonly unit: "call" | "second";
   /** USD per 1M tokens by kind, or per call, in the chosen group; empty without a price. */
   readonly shown: DisplayPrices;
   /** The same at ratio 1. */
@@ -32,6 +35,12 @@ export function longPricesIn(catalogue: Catalogue, item: CatalogueModel, group: 
   return price ? longContextPrices(price) : [];
 }
 
+/** What the price per call of a model is for. */
+function unitOf(model: string): PricedRow["unit"] {
+  const tariff = videoTariff(model);
+  return tariff && !tariff.clips ? "second" : "call";
+}
+
 /** Every model of the catalogue with its prices in `group`. */
 export function pricedRows(catalogue: Catalogue, group: string): PricedRow[] {
   const ratio = ratioOf(catalogue, group);
@@ -41,6 +50,7 @@ export function pricedRows(catalogue: Catalogue, group: string): PricedRow[] {
     return {
       item,
       billing: billingOf(item),
+      unit: unitOf(item.model),
       shown: price ? displayPrices(price) : {},
       base: plain ? displayPrices(plain) : {},
       available: price !== undefined && item.enable_groups.includes(group),
@@ -48,10 +58,10 @@ export function pricedRows(catalogue: Catalogue, group: string): PricedRow[] {
   });
 }
 
-/** Units of quota that one call of a model in a group costs, as the ledger would charge it; undefined without a price. */
+/** Units of quota that one call of a model in a group costs, as the ledger would charge it (a film of its usual length); undefined without a price. */
 export function costOf(catalogue: Catalogue, item: CatalogueModel, group: string, usage: Usage): number | undefined {
   const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
-  return price && chargeOf(price, usage).quota;
+  return price && chargeOf(price, usage, { factors: videoFactors(item.model, {}) }).quota;
 }
 
 export interface PriceFilter {

@@ -3,7 +3,7 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { isOver } from "./job-looks";
 
 /** Milliseconds between two looks at a page with jobs that go on; the vendors are asked every 15 s. */
-const LOOK_EVERY = 5_000;
+const LOOK_EVERY = 3_000;
 
 type Listed = { status: string };
 

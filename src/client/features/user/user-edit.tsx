@@ -77,7 +77,7 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
       <Tabs defaultValue="profile">
         <TabsList aria-label={t`用户`}>
           <TabsTrigger value="profile">{t`资料`}</TabsTrigger>
-          <TabsTrigger value="bindings">{t`绑定`}</TabsTrigger>
+          <TabsTrigger value="bindings">{t`账号绑定`}</TabsTrigger>
           <TabsTrigger value="ledger">{t`额度流水`}</TabsTrigger>
         </TabsList>
         <TabsContent value="profile" forceMount className="data-[state=inactive]:hidden">

@@ -8,6 +8,7 @@ import type { UserRow } from "../../db/schema";
 import { isUniqueViolation, withoutNul } from "../../db/sql";
 import { NO_PASSWORD } from "../auth/password";
 import { registerSteps } from "../auth/register";
+import { requireStepUp } from "../auth/step-up";
 import { keepAWayIn } from "../auth/ways";
 import type { ProvenPerson } from "./oauth";
 
@@ -87,6 +88,7 @@ export async function bindIdentity(ctx: UserCtx, provider: IdentityProvider, per
 export async function unbindIdentity(ctx: UserCtx, provider: IdentityProvider): Promise<void> {
   const { identities } = ctx.db.t;
   const id = ctx.actor.id;
+  requireStepUp(ctx);
   await ctx.db.tx(function* (q) {
     const removed = yield* run(q.delete(identities).where(and(eq(identities.user_id, id), eq(identities.provider, provider))).returning({ id: identities.id }));
     if (removed.length === 0) refuse(ctx, "identity_not_bound", provider);

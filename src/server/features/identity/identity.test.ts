@@ -205,6 +205,25 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     expect((await weir.anonymous("GET", "/api/user/oauth/bindings")).status).toBe(401);
   });
 
+  test("binding and unbinding want a proof that is not old; signing in wants none", async () => {
+    newPerson();
+    const user = await weir.newUser();
+    const browser = new Browser(weir, user);
+    const path = await goThere(browser, "github");
+    await weir.db.q.update(weir.db.t.sessions).set({ verified_at: 0 }).where(eq(weir.db.t.sessions.user_id, user.id));
+    const refused = { success: false, code: "step_up_required" };
+    expect((await browser.get(path)).body).toMatchObject(refused);
+    expect((await browser.get("/api/oauth/state?provider=github")).body).toMatchObject(refused);
+    expect((await browser.get("/api/oauth/wechat/bind?code=1")).body).toMatchObject(refused);
+    expect((await browser.get(`/api/oauth/telegram/bind?${telegram({ id: ++subjects })}`)).body).toMatchObject(refused);
+    const { body } = await browser.get("/api/oauth/state");
+    const navigated = telegram({ id: ++subjects });
+    navigated.set("state", String(body.data));
+    expect((await browser.get(`/api/oauth/telegram/bind?${navigated}`, {})).body).toMatchObject(refused);
+    expect((await user.api("DELETE", "/api/user/oauth/bindings/github")).body).toMatchObject(refused);
+    expect(await identitiesOf(user.id)).toEqual([]);
+  });
+
   test("an account made elsewhere cannot remove its only binding, and no password opens it", async () => {
     newPerson();
     const browser = new Browser(weir);

@@ -15,6 +15,7 @@ import { ResponseTooLarge } from "../../lib/egress";
 import { randomText } from "../../lib/secrets";
 import { ROLE, USER_STATUS } from "../../../shared/roles";
 import { signIn } from "../auth/sign-in";
+import { requireStepUp } from "../auth/step-up";
 import { issueTicket, takeTicket } from "../auth/tickets";
 import { accountOf, bindIdentity, isOn, providerName } from "./account";
 import type { ProvenPerson } from "./oauth";
@@ -28,6 +29,8 @@ const remembered = z.object({
   aff: z.string().optional(),
   /** Who was signed in when it began: then the identity is bound to him. */
   user_id: z.number().optional(),
+  /** When he had last proved himself then. */
+  verified_at: z.number().default(0),
   /** Where the person was sent; absent for a front-end that builds the address itself. */
   provider: z.string().refine(isRedirectProvider).optional(),
   verifier: z.string().optional(),
@@ -42,9 +45,12 @@ const redirectUri = (ctx: Ctx, provider: RedirectProvider): string => `${siteOf(
  */
 export async function beginSignIn(ctx: Ctx, { aff, provider }: z.output<typeof stateInput>): Promise<{ data: string; url?: string }> {
   const state = randomText(32);
-  const user_id = ctx.actor.kind === "user" ? ctx.actor.id : undefined;
+  const binder = ctx.actor.kind === "user" ? signedIn(ctx, ROLE.user) : undefined;
+  // A binding is a way in: asked for here already, so that nobody comes back from a provider to be refused.
+  if (binder && provider) requireStepUp(binder);
+  const whose = binder && { user_id: binder.actor.id, verified_at: binder.actor.verified_at };
   if (provider === undefined) {
-    await issueTicket(ctx, "oauth", state, { aff, user_id }, STATE_SECONDS);
+    await issueTicket(ctx, "oauth", state, { aff, ...whose }, STATE_SECONDS);
     return { data: state };
   }
   mustBeOn(ctx, provider);
@@ -55,7 +61,7 @@ export async function beginSignIn(ctx: Ctx, { aff, provider }: z.output<typeof s
   };
   const attempt = { state, redirect_uri: redirectUri(ctx, provider), ...secrets };
   const url = await asked(ctx, provider, () => redirectProviders[provider].authorization(ctx, attempt));
-  await issueTicket(ctx, "oauth", state, { aff, user_id, provider, ...secrets }, STATE_SECONDS);
+  await issueTicket(ctx, "oauth", state, { aff, ...whose, provider, ...secrets }, STATE_SECONDS);
   return { data: state, url: url.href };
 }
 
@@ -76,7 +82,9 @@ export async function finishSignIn(ctx: Ctx, provider: RedirectProvider, { code,
 /** The one who began is the one who is signed in now; anybody else may not have something bound. */
 function actorOf(ctx: Ctx, id: number): UserCtx {
   if (ctx.actor.kind !== "user" || ctx.actor.id !== id) fail("identity_state_wrong");
-  return signedIn(ctx, ROLE.user);
+  const user = signedIn(ctx, ROLE.user);
+  requireStepUp(user);
+  return user;
 }
 
 async function signInAs(ctx: Ctx, provider: IdentityProvider, person: ProvenPerson, aff: string | undefined): Promise<SignInAnswer> {
@@ -89,6 +97,7 @@ export async function wechatSignIn(ctx: Ctx, code: string, aff: string | undefin
 }
 
 export async function wechatBind(ctx: UserCtx, code: string): Promise<void> {
+  requireStepUp(ctx);
   mustBeOn(ctx, "wechat");
   await bindIdentity(ctx, "wechat", await asked(ctx, "wechat", () => wechatPerson(ctx, code)));
 }
@@ -101,6 +110,7 @@ export async function telegramSignIn(ctx: Ctx, { aff, ...fields }: TelegramField
 /** Called by the console with its headers; or reached by the widget's own navigation, which sends none (checklist D-65, D-66). */
 export async function telegramBind(ctx: Ctx, { state, ...fields }: z.output<typeof telegramBindInput>): Promise<{ location: string }> {
   const user = await whose(ctx, state);
+  requireStepUp(user);
   mustBeOn(ctx, "telegram");
   await bindIdentity(user, "telegram", await telegramPerson(ctx, fields));
   return { location: "/setting?tab=personal" };
@@ -109,12 +119,12 @@ export async function telegramBind(ctx: Ctx, { state, ...fields }: z.output<type
 /** Who is signed in; without the user-id header the one whose page was given this state, in this browser. */
 async function whose(ctx: Ctx, state: string): Promise<UserCtx> {
   if (ctx.actor.kind === "user" || state === "") return signedIn(ctx, ROLE.user);
-  const id = (await takeTicket(ctx, "oauth", state, remembered))?.user_id;
+  const { user_id: id, verified_at } = (await takeTicket(ctx, "oauth", state, remembered)) ?? fail("identity_state_wrong");
   if (id === undefined) return fail("identity_state_wrong");
   const { users } = ctx.db.t;
   const [user] = await ctx.db.q.select().from(users).where(eq(users.id, id));
   if (!user || user.deleted_at !== null || user.status !== USER_STATUS.active) return fail("not_signed_in");
-  return { ...ctx, actor: { kind: "user", id, username: user.username, role: user.role, group: user.group, via: "session", session_id: 0, verified_at: 0 } };
+  return { ...ctx, actor: { kind: "user", id, username: user.username, role: user.role, group: user.group, via: "session", session_id: 0, verified_at } };
 }
 
 function mustBeOn(ctx: Ctx, provider: IdentityProvider): void {

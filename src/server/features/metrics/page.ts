@@ -1,5 +1,5 @@
 /** GET /metrics: what the process has counted, as Prometheus reads it. No label holds a text of a user's. */
-import { sql } from "drizzle-orm";
+import { ne, sql } from "drizzle-orm";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { isLoopback } from "../../http/address";
 import { sameText } from "../../lib/secrets";
@@ -142,6 +142,7 @@ export function createMetrics({ services, counts, stats, lag }: MetricsParts): (
   const holds = new Gauge({ name: "weir_holds", help: "Holds of all instances.", registers });
   const held = new Gauge({ name: "weir_held_units", help: "Units of quota in holds.", registers });
   const up = new Gauge({ name: "weir_database_up", help: "Whether the database answered this scrape.", registers });
+  const jobs = new Gauge({ name: "weir_open_tasks", help: "Jobs of all instances that are not finished, by platform.", labelNames: ["platform"], registers });
   const readHolds = async (): Promise<void> => {
     const { db } = services;
     const [row] = await db.q
@@ -149,6 +150,14 @@ export function createMetrics({ services, counts, stats, lag }: MetricsParts): (
       .from(db.t.holds);
     holds.set(row?.count ?? 0);
     held.set(row?.sum ?? 0);
+    const { tasks } = db.t;
+    const open = await db.q
+      .select({ platform: tasks.platform, count: sql<number>`count(*)`.mapWith(Number) })
+      .from(tasks)
+      .where(ne(tasks.next_poll_at_ms, 0))
+      .groupBy(tasks.platform);
+    jobs.reset();
+    for (const { platform, count } of open) jobs.set({ platform }, count);
   };
 
   return async (scraper) => {

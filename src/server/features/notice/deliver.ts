@@ -3,11 +3,14 @@
  * is read for its status alone.
  */
 import { createHmac } from "node:crypto";
+import { sql } from "drizzle-orm";
 import type { Notice, NotifyType } from "../../../shared/notice";
-import { noticeText } from "../../../shared/notice";
+import { NOTICES, noticeText } from "../../../shared/notice";
 import { type Services, seconds } from "../../context";
+import type { Tables } from "../../db/schema";
 import { egressFetch } from "../../lib/egress";
 import { isMailbox } from "../../../shared/mailbox";
+import { pushTo } from "../push/send";
 import { userFetch } from "../option/user-fetch";
 import { type NoticeSetting, noticeSetting } from "./setting";
 
@@ -18,10 +21,18 @@ export interface Recipient {
   email: string;
   /** The JSON of `users.setting`. */
   setting: NoticeSetting;
+  /** Phones that are bound: they are told besides the way he chose. */
+  phones: number;
 }
 
-export const recipientOf = (row: { id: number; email: string; setting: string }): Recipient => ({
-  user_id: row.id, email: row.email, setting: noticeSetting(row.setting),
+/** Columns of a recipient, for a select on `users`. */
+export const recipientColumns = ({ users }: Tables) => ({
+  id: users.id, email: users.email, setting: users.setting,
+  phones: sql<number>`(select count(*) from push_subscriptions as p where p.user_id = users.id)`.mapWith(Number),
+});
+
+export const recipientOf = (row: { id: number; email: string; setting: string; phones: number }): Recipient => ({
+  user_id: row.id, email: row.email, setting: noticeSetting(row.setting), phones: row.phones,
 });
 
 /** Receivers are told within this time or not at all. */
@@ -35,7 +46,11 @@ class NotDelivered extends Error {
 const mailboxOf = ({ email, setting }: Recipient): string => setting.notification_email || email;
 
 /** Whether there is anywhere to send to. */
-export function isReachable({ options }: Pick<Services, "options">, recipient: Recipient): boolean {
+export const isReachable = (services: Pick<Services, "options">, recipient: Recipient): boolean =>
+  recipient.phones > 0 || isWayOpen(services, recipient);
+
+/** Whether the way he chose leads anywhere. */
+function isWayOpen({ options }: Pick<Services, "options">, recipient: Recipient): boolean {
   const { setting } = recipient;
   const reachable: Record<NotifyType, boolean> = {
     email: options.get("SMTPServer") !== "" && isMailbox(mailboxOf(recipient)),
@@ -46,8 +61,25 @@ export function isReachable({ options }: Pick<Services, "options">, recipient: R
   return reachable[setting.notify_type];
 }
 
-/** Sends. Throws AppError (mail_*, address_forbidden), WrongSecret, NotDelivered when the receiver refused, or what the network threw. */
+/**
+ * Sends by the chosen way and to his phones; one that took it is enough. Throws AppError (mail_*, address_forbidden),
+ * WrongSecret, NotDelivered when the receiver refused, or what the network threw.
+ */
 export async function deliver(post: Post, recipient: Recipient, notice: Notice): Promise<void> {
+  const ways = [...(isWayOpen(post, recipient) ? [deliverByWay] : []), ...(recipient.phones > 0 ? [deliverToPhones] : [])];
+  const done = await Promise.allSettled(ways.map((way) => way(post, recipient, notice)));
+  if (done.some(({ status }) => status === "fulfilled")) return;
+  const [refused] = done.flatMap((way) => (way.status === "rejected" ? [way.reason] : []));
+  throw refused ?? new NotDelivered("There is nowhere to send to");
+}
+
+async function deliverToPhones(post: Post, { user_id, setting }: Recipient, notice: Notice): Promise<void> {
+  const { title, content } = noticeText(notice, setting.language);
+  const taken = await pushTo(post, user_id, { title, body: content, path: NOTICES[notice.type].path });
+  if (taken === 0) throw new NotDelivered("No phone took it");
+}
+
+async function deliverByWay(post: Post, recipient: Recipient, notice: Notice): Promise<void> {
   const { setting } = recipient;
   const { title, content } = noticeText(notice, setting.language);
   switch (setting.notify_type) {

@@ -13,7 +13,7 @@ import { type Services, seconds } from "../../context";
 import type { Db } from "../../db/client";
 import { createCollector } from "../../lib/collector";
 import { quotaText } from "../wallet/quota-text";
-import { deliver, isReachable, type Post, type Recipient, recipientOf } from "./deliver";
+import { deliver, isReachable, type Post, type Recipient, recipientColumns, recipientOf } from "./deliver";
 
 const ENABLED_USER = 1;
 const LOOK_AFTER_MS = 1_000;
@@ -59,7 +59,7 @@ export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<
   for (let from = 0; from < ids.length; from += BATCH) {
     const rows = await post.db.read
       .select({
-        id: users.id, email: users.email, setting: users.setting, quota: users.quota,
+        ...recipientColumns(post.db.t), quota: users.quota,
         held: sql<number>`(select coalesce(sum(h.amount), 0) from holds as h where h.user_id = users.id)`.mapWith(Number),
       })
       .from(users)
@@ -88,7 +88,7 @@ export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<
 export async function tellDisabledChannels(post: Post, disabled: ReadonlyMap<number, StatusReason>): Promise<boolean> {
   const { users, channels } = post.db.t;
   const rows = await post.db.q
-    .select({ id: users.id, email: users.email, setting: users.setting })
+    .select(recipientColumns(post.db.t))
     .from(users)
     .where(and(gte(users.role, ROLE.root), eq(users.status, ENABLED_USER), isNull(users.deleted_at)));
   const roots = rows.map(recipientOf).filter((recipient) => isReachable(post, recipient));

@@ -3,13 +3,13 @@ import { eq } from "drizzle-orm";
 import { AppError, fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
 import type { UserCtx } from "../../context";
-import { deliver, isReachable, recipientOf } from "./deliver";
+import { deliver, isReachable, recipientColumns, recipientOf } from "./deliver";
 
 /** Sends a test notice to the caller. Throws notice_unreachable, address_forbidden, mail_*, notice_failed. */
 export async function testNotice(ctx: UserCtx): Promise<void> {
   const { users } = ctx.db.t;
   const [row] = await ctx.db.q
-    .select({ id: users.id, email: users.email, setting: users.setting })
+    .select(recipientColumns(ctx.db.t))
     .from(users)
     .where(eq(users.id, ctx.actor.id));
   if (!row) fail("user_not_found");

@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
+import { eq } from "drizzle-orm";
+import { fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
 import type { TaskRow } from "../../db/schema";
+import type { TaskDesk } from "../../relay/tasks/desk";
+import { createCaller } from "../../router";
+import { taskOf } from "./row";
 
 const NOON = 1_790_000_000_000;
 
@@ -158,6 +163,34 @@ for (const engine of ENGINES) {
       ]) {
         await expect(asked()).rejects.toThrow("No such task");
       }
+    });
+
+    test("a job is stopped by its owner or an administrator, whose hand in another's job is recorded; a stranger stops nothing", async () => {
+      const { tasks, audit_log } = h.services.db.t;
+      const { q } = h.services.db;
+      for (const task_id of ["stop-own", "stop-others"]) await job({ task_id, platform: "replicate", status: "IN_PROGRESS", submit_time_ms: 1 });
+      const rows = await q.select().from(tasks).where(eq(tasks.platform, "replicate")).orderBy(tasks.id);
+      const [own = 0, others = 0] = rows.map((row) => row.id);
+      const stopped: unknown[] = [];
+      // A vendor that stops whatever it is asked to.
+      const cancel: TaskDesk["cancel"] = async ({ task_id, user_id }) => {
+        stopped.push({ task_id, user_id });
+        const [row] = await q.update(tasks).set({ status: "FAILURE" }).where(eq(tasks.task_id, task_id)).returning();
+        return row ? taskOf(row) : fail("task_not_found");
+      };
+      const as = ({ ctx }: Person) => createCaller({ ...ctx, desk: { ...ctx.desk, cancel, canCancel: ({ status }) => status === "IN_PROGRESS" } });
+
+      await expect(as(ben).task.cancel({ id: own })).rejects.toThrow("No such task");
+      expect(stopped).toEqual([]);
+      expect((await as(ann).task.get({ id: own })).cancellable).toBe(true);
+      expect(await as(ann).task.cancel({ id: own })).toEqual({ id: own, status: "FAILURE" });
+      expect((await as(ann).task.get({ id: own })).cancellable).toBe(false);
+      const acts = () => q.select().from(audit_log).where(eq(audit_log.action, "task.cancel"));
+      expect(await acts()).toEqual([]);
+      await as(admin).task.cancel({ id: others });
+      expect(stopped).toEqual([{ task_id: "stop-own", user_id: idOf(ann) }, { task_id: "stop-others", user_id: idOf(ann) }]);
+      expect(await acts()).toMatchObject([{ actor_id: idOf(admin), target_type: "task", target_id: "stop-others" }]);
+      await q.delete(tasks).where(eq(tasks.platform, "replicate"));
     });
 
     test("neither the engine's notes, nor the vendor's id, nor what was asked leaves the server", async () => {

@@ -193,11 +193,11 @@ export function createPostgresLedger(db: Db, client: SQL, instanceId: string, no
    * first, and the rare call that has none locks the user in a statement of its own, after which a new snapshot sees
    * everything. (Found by tests/money/histories.test.ts.)
    */
-  async function settle({ request_id, user_id, token_id, quota, log }: Settlement): Promise<SettleResult> {
+  async function settle({ request_id, user_id, token_id, quota, log, held_only = false }: Settlement): Promise<SettleResult> {
     const row = logValues(log, { request_id, user_id, token_id, quota });
     const values = (only_with_hold: boolean) => [request_id, user_id, token_id, quota, seconds(), only_with_hold, ...row];
     let moved = await one<Moved>(client, SETTLE, values(true));
-    if (!moved?.found) {
+    if (!moved?.found && !held_only) {
       moved = await client.begin(async (tx) => {
         await tx`SELECT id FROM users WHERE id = ${user_id} FOR NO KEY UPDATE`;
         return one<Moved>(tx, SETTLE, values(false));

@@ -221,8 +221,9 @@ function prepareVerbs(client: Database, batch: Batch, instanceId: string, second
       return true;
     },
 
-    settle({ request_id, user_id, token_id, quota, log }: Settlement): SettleResult {
+    settle({ request_id, user_id, token_id, quota, log, held_only = false }: Settlement): SettleResult {
       const hold = deleteHold.get(request_id);
+      if (!hold && held_only) return { settled: false };
       const { changes } = insertLog.run(...logValues(log, { request_id, user_id, token_id, quota }));
       if (changes === 0) {
         if (hold) giveBack(hold);

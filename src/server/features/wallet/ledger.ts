@@ -42,12 +42,14 @@ export interface Settlement {
   quota: number;
   /** The visible record, `quota` included; its `visible` is false when LogConsumeEnabled is off. */
   log: CallLog;
+  /** For the sweep: a hold that somebody has ended since it was seen is not charged a second time, nor after its release. */
+  held_only?: boolean;
 }
 
 export type SettleResult =
   /** `hold_missing`: the hold was gone (swept); the call was charged all the same and a metric is raised. */
   | { settled: true; hold_missing: boolean }
-  /** The log row exists already: this call was settled before. Nothing moved. */
+  /** The log row exists already: this call was settled before. Or `held_only`, and the hold was gone. Nothing moved. */
   | { settled: false };
 
 export interface Refund {

@@ -36,7 +36,7 @@ export async function sweepSilent(db: Db, ledger: Ledger): Promise<Swept> {
       if (hold.running > 0) {
         const { settled } = await ledger.settle({
           request_id: hold.request_id, user_id: hold.user_id, token_id: hold.token_id, quota: hold.running,
-          log: restartLog(hold, hold.running),
+          log: restartLog(hold, hold.running), held_only: true,
         });
         if (settled) swept.settled++;
       } else {

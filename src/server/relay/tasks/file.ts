@@ -19,20 +19,18 @@ import { watcherOf } from "./registry";
 import type { Task } from "./task";
 import { taskTools } from "./tools";
 
-/** The largest file that is passed through. */
-export const MOST_FILE_BYTES = 2 ** 31;
 const RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
 
-/** What a file of a kind may be called, and what it is called when its vendor says anything else. */
-const types: Readonly<Record<ResultFile["media"], { may: RegExp; otherwise: string }>> = {
-  image: { may: /^image\/(?:png|jpeg|webp|gif|avif)$/, otherwise: "image/png" },
-  video: { may: /^video\/(?:mp4|webm|quicktime|mpeg)$/, otherwise: "video/mp4" },
-  audio: { may: /^audio\/(?:mpeg|mp4|wav|x-wav|ogg|flac|aac|webm)$/, otherwise: "audio/mpeg" },
+/** What a file of a kind may be called, what it is called when its vendor says anything else, and how large one that is passed through may be. */
+export const fileKinds: Readonly<Record<ResultFile["media"], { may: RegExp; otherwise: string; most_bytes: number }>> = {
+  image: { may: /^image\/(?:png|jpeg|webp|gif|avif)$/, otherwise: "image/png", most_bytes: 2 ** 26 },
+  video: { may: /^video\/(?:mp4|webm|quicktime|mpeg)$/, otherwise: "video/mp4", most_bytes: 2 ** 31 },
+  audio: { may: /^audio\/(?:mpeg|mp4|wav|x-wav|ogg|flac|aac|webm)$/, otherwise: "audio/mpeg", most_bytes: 2 ** 29 },
 };
 
 function typeOf({ media }: ResultFile, headers: Headers): string {
   const said = (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
-  return types[media].may.test(said) ? said : types[media].otherwise;
+  return fileKinds[media].may.test(said) ? said : fileKinds[media].otherwise;
 }
 
 /** Whether a job has files to show. */
@@ -82,7 +80,7 @@ export async function sendFile(engine: Engine, task: Task, index: number, reques
     throw new Failed(classifyStatus(status, undefined, new Map()));
   }
   const length = response.headers.has("content-encoding") ? null : response.headers.get("content-length");
-  if (Number(length ?? 0) > MOST_FILE_BYTES) {
+  if (Number(length ?? 0) > fileKinds[file.media].most_bytes) {
     await response.body?.cancel();
     fail("task_file_missing");
   }
@@ -93,7 +91,7 @@ export async function sendFile(engine: Engine, task: Task, index: number, reques
   if (length !== null) passed["content-length"] = length;
   const part = response.headers.get("content-range");
   if (part !== null) passed["content-range"] = part;
-  return door.file(limited(response, engine, late), typeOf(file, response.headers), status, passed);
+  return door.file(limited(response, engine, late, fileKinds[file.media].most_bytes), typeOf(file, response.headers), status, passed);
 }
 
 /** What a vendor's own address sends elsewhere is fetched there without the channel's key. */
@@ -111,8 +109,8 @@ async function opened(engine: Engine, task: Task, file: ResultFile, headers: Rec
   return seams.openAddress(new URL(location, file.url).href, { headers: public_headers, signal });
 }
 
-/** The body as its reader takes it, cut when it stands still for too long or is larger than any file may be. */
-function limited(response: Response, { timers, seams }: Engine, late: AbortController): ReadableStream<Uint8Array> | null {
+/** The body as its reader takes it, cut when it stands still for too long or is larger than `most` bytes. */
+function limited(response: Response, { timers, seams }: Engine, late: AbortController, most: number): ReadableStream<Uint8Array> | null {
   const reader = response.body?.getReader();
   if (!reader) return null;
   let size = 0;
@@ -123,7 +121,7 @@ function limited(response: Response, { timers, seams }: Engine, late: AbortContr
         const { done, value } = await reader.read();
         if (done) return controller.close();
         size += value.length;
-        if (size > MOST_FILE_BYTES) throw new Error("the file is too large");
+        if (size > most) throw new Error("the file is too large");
         controller.enqueue(value);
       } catch (error) {
         late.abort();

@@ -116,6 +116,8 @@ export interface TaskWatcher {
   readonly half_done?: boolean;
   /** Who wants to be told that the job has changed, and in which words. */
   hook?(task: Task, seams: Pick<Seams, "option" | "now">): { url: string; body: JsonObject } | undefined;
+  /** The owner has deleted a finished job: what its vendor keeps of it goes as well. Throws Failed; nothing depends on it. */
+  forget?(task: Task, channel: PoolChannel, tools: TaskTools): Promise<void>;
   /** Stops a job, where the vendor can: what it is then. Throws Failed. */
   cancel?(task: Task, channel: PoolChannel, tools: TaskTools): Promise<TaskReport>;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { callerCode, isAccepted, readSubmitAnswer, readTask } from "./answer";
+import { callerCode, isAccepted, readMjError, readSubmitAnswer, readTask } from "./answer";
 
 describe("answers to a submit", () => {
   // midjourney-proxy docs/api.md section 2.
@@ -32,6 +32,12 @@ describe("answers to a submit", () => {
     const answer = readSubmitAnswer({ code: 1, description: "Submit success", result: ["https://cdn.example/a.png"] });
     expect(answer && isAccepted(answer, "UPLOAD")).toBe(true);
     expect(answer && isAccepted(answer, "IMAGINE")).toBeUndefined();
+  });
+
+  test("a gateway's error is one, the vendor's own answers are none", () => {
+    expect(readMjError({ description: "quota_not_enough", type: "upstream_error", code: 4 })).toEqual({ message: "quota_not_enough", type: "upstream_error", code: "4", param: null });
+    expect(readMjError({ error: { message: "no", type: "x", code: "y" } })).toMatchObject({ message: "no" });
+    for (const body of [accepted, existed, queued, banned, [], null, "x", {}]) expect(readMjError(body)).toBeUndefined();
   });
 
   test("what has no code is no answer", () => {

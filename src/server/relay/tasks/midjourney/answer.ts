@@ -4,6 +4,8 @@
  * docs/api.md (buttons, MODAL), read November 2026.
  */
 import { MJ_ACTIONS, MJ_CODE, type MjAction, WINDOW_ACTIONS } from "../../../../shared/midjourney";
+import { openaiChat } from "../../dialects/openai-chat/dialect";
+import type { WireError } from "../../events";
 import { isObject, type JsonObject, tryParse } from "../../json";
 
 export interface SubmitAnswer {
@@ -32,6 +34,14 @@ export function readSubmitAnswer(body: unknown): SubmitAnswer | undefined {
     properties: isObject(properties) ? properties : {},
     raw: body,
   };
+}
+
+/** The error of a gateway in front of the vendor ({description, type, code}, facts/compatibility.md 7.1), or OpenAI's error object. */
+export function readMjError(body: unknown): WireError | undefined {
+  if (!isObject(body)) return undefined;
+  const { description, type, code } = body;
+  if (typeof description !== "string" || typeof type !== "string") return openaiChat.readError(body);
+  return { message: description, type, code: typeof code === "number" ? String(code) : "", param: null };
 }
 
 /**

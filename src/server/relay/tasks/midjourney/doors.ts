@@ -6,12 +6,14 @@ import { randomInt } from "node:crypto";
 import { fail } from "../../../../shared/errors";
 import { MJ_CODE, MJ_IMAGE_PATH, MJ_MODES, MJ_NOTIFY_PATH, MJ_VIDEO_PATH, type MjAction } from "../../../../shared/midjourney";
 import type { Aside, Visit } from "../../aside";
+import { sameText } from "../../../lib/secrets";
 import { readBody } from "../../body";
 import { presentedKey } from "../../door";
 import { Failed } from "../../failed";
 import { cleanText } from "../../failures";
 import { isObject, type JsonObject, tryParse } from "../../json";
 import type { PoolChannel } from "../../seams";
+import { cancelTask } from "../cancel";
 import { ERRAND_MS } from "../clock";
 import { type OpenAnswer, type OpenVisit, type Params, taskDialect, type TaskDoor } from "../door";
 import { channelOf, sendFile } from "../file";
@@ -20,7 +22,7 @@ import { submitTask } from "../submit";
 import type { Task } from "../task";
 import { taskTools } from "../tools";
 import { midjourney, type MjInput, mjHeaders, mjUrl, refusalOf } from "./provider";
-import { MJ_SUBMITS, type MjSubmit, readSubmit, submitPath, withoutMedia } from "./submit";
+import { keptOf, MJ_SUBMITS, type MjSubmit, readSubmit, submitPath } from "./submit";
 import { type MjShown, shownAnswer, shownTask } from "./view";
 
 export const midjourneyKind: TaskKind<MjInput> = { operation: "midjourney", enabled: (option) => option.drawing, providers: [midjourney] };
@@ -75,15 +77,29 @@ const submitDoor = (name: MjSubmit) => ({ mode }: Params): Aside => async (visit
   const input: MjInput = { ...job, path: submitPath(name), segment: segmentOf(mode, caller.mj_mode), server: serverOf(visit) };
   try {
     const { action, model, prompt } = job;
-    const kept = withoutMedia(isObject(body) ? body : {});
+    const kept = keptOf(isObject(body) ? body : {});
     const task = await submitTask(visit, { kind: midjourneyKind, action, model, input, kept, prompt, body: bytes, task_id: newId(), ...(parent && { parent }) });
     return door.json(JSON.stringify(shownAnswer(task, shownBy(visit))));
   } catch (error) {
-    const refusal = error instanceof Failed ? refusalOf(error.failure) : undefined;
-    if (!refusal) throw error;
-    // The vendor's own no, as its programs know it: 200 with a code.
-    const { code, description, properties } = refusal;
-    return door.json(JSON.stringify({ code, description: cleanText(description), properties }));
+    return refusedBy(error, visit);
+  }
+};
+
+/** The vendor's own no, as its programs know it: 200 with a code. Throws what is none. */
+function refusedBy(error: unknown, { door }: Visit): Response {
+  const refusal = error instanceof Failed ? refusalOf(error.failure) : undefined;
+  if (!refusal) throw error;
+  const { code, description, properties } = refusal;
+  return door.json(JSON.stringify({ code, description: cleanText(description), properties }));
+}
+
+const cancelDoor = ({ id = "" }: Params): Aside => async (visit) => {
+  const job = await ownJob(visit, id);
+  try {
+    const { task_id } = await cancelTask(visit.engine, job);
+    return visit.door.json(JSON.stringify({ code: MJ_CODE.submitted, description: "ok", result: task_id }));
+  } catch (error) {
+    return refusedBy(error, visit);
   }
 };
 
@@ -128,7 +144,7 @@ const hookDoor = ({ id = "" }: Params): OpenAnswer => async (visit) => {
   return heard(visit);
 };
 
-const hasKey = (channel: PoolChannel, key: string): boolean => channel.key === key || channel.keys?.some((one) => one.key === key) === true;
+const hasKey = (channel: PoolChannel, key: string): boolean => (channel.keys ?? [channel]).some((one) => sameText(one.key, key));
 
 /** The hook that a server of the operator's names for all its jobs: it proves itself by the channel's secret. */
 const notifyDoor = (): OpenAnswer => async (visit) => {
@@ -156,6 +172,7 @@ export const midjourneyDoors: readonly TaskDoor[] = [
   ...MJ_SUBMITS.map((name): TaskDoor => ({ ...facts, method: "POST", path: `/mj${submitPath(name)}`, submits: true, answer: submitDoor(name) })),
   { ...facts, method: "GET", path: "/mj/task/{id}/fetch", answer: fetchDoor } satisfies TaskDoor,
   { ...facts, method: "GET", path: "/mj/task/{id}/image-seed", answer: seedDoor } satisfies TaskDoor,
+  { ...facts, method: "POST", path: "/mj/task/{id}/cancel", answer: cancelDoor } satisfies TaskDoor,
   { ...facts, method: "POST", path: "/mj/task/list-by-condition", answer: listDoor } satisfies TaskDoor,
   { ...facts, method: "POST", path: "/mj/notify", open: notifyDoor } satisfies TaskDoor,
   { ...facts, method: "POST", path: `${MJ_NOTIFY_PATH}{id}`, open: hookDoor } satisfies TaskDoor,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { MJ_SUBMITS, type MjSubmit, readSubmit, submitPath, withoutMedia, withoutModes } from "./submit";
+import { keptOf, MJ_SUBMITS, type MjSubmit, readSubmit, submitPath, withoutModes } from "./submit";
 
 const strict = { notify: false, accountFilter: false, modeClear: false };
 const refusalOf = (name: MjSubmit, body: unknown): unknown => {
@@ -86,7 +86,14 @@ describe("what the operator keeps back", () => {
   });
 });
 
-test("what is kept of a body has no pictures in it", () => {
-  expect(withoutMedia({ prompt: "x", base64Array: ["a"], maskBase64: "m", image: "data:image/png;base64,xx", state: "s" })).toEqual({ prompt: "x", state: "s" });
-  expect(withoutMedia({ image: "https://example.com/a.png" })).toEqual({ image: "https://example.com/a.png" });
+test("what is kept of a body has no pictures in it, and nothing that is long or unknown", () => {
+  const pictures = { base64Array: ["a"], base64: "b", maskBase64: "m", image: "data:image/png;base64,xx", sourceBase64: "s", targetBase64: "t" };
+  expect(keptOf({ prompt: "x", ...pictures, state: "s", index: 0, unknown: "u", customId: {} })).toEqual({ state: "s", index: 0 });
+  expect(keptOf({ image: "https://example.com/a.png", state: "x".repeat(8_193) })).toEqual({ image: "https://example.com/a.png" });
+});
+
+test("prompts and addresses without end are refused", () => {
+  expect(refusalOf("imagine", { prompt: "x".repeat(32_769) })).toBe("prompt");
+  expect(readSubmit("imagine", { prompt: "x".repeat(32_768), notifyHook: "x".repeat(3_000) }, strict).notify_hook).toBe("");
+  expect(() => readSubmit("imagine", { prompt: "x", notifyHook: `https://${"x".repeat(3_000)}` }, { ...strict, notify: true })).toThrow();
 });

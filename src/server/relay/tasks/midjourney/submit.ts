@@ -31,6 +31,10 @@ const string = (body: JsonObject, name: string): string => {
   return typeof value === "string" ? value : "";
 };
 
+/** Longer prompts than any model reads, and longer addresses than any server takes. */
+const MOST_PROMPT = 32_768;
+const MOST_ADDRESS = 2_048;
+
 /** A text that must be there. */
 const needed = (body: JsonObject, name: string): string => (string(body, name).trim() === "" ? fail("invalid_request", { detail: name }) : string(body, name));
 
@@ -109,7 +113,7 @@ export const withoutModes = (prompt: string): string => prompt.replace(FLAGS, ""
 export function readSubmit(name: MjSubmit, given: unknown, rules: MjRules): MjJob {
   const body = isObject(given) ? given : fail("bad_json");
   const reading: Reading = readers[name](body);
-  const { accountFilter, filter, notifyHook, ...rest } = body;
+  const { accountFilter, filter, notifyHook: _, ...rest } = body;
   const kept: Record<string, unknown> = rest;
   if (rules.accountFilter) {
     if (accountFilter !== undefined) kept.accountFilter = accountFilter;
@@ -117,6 +121,9 @@ export function readSubmit(name: MjSubmit, given: unknown, rules: MjRules): MjJo
     if (filter !== undefined) kept.filter = filter;
   }
   const asked = string(body, "prompt");
+  if (asked.length > MOST_PROMPT) fail("invalid_request", { detail: "prompt" });
+  const hook = rules.notify ? string(body, "notifyHook") : "";
+  if (hook.length > MOST_ADDRESS) fail("invalid_request", { detail: "notifyHook" });
   const prompt = rules.modeClear ? withoutModes(asked) : asked;
   if (prompt !== asked) kept.prompt = prompt;
   return {
@@ -124,15 +131,18 @@ export function readSubmit(name: MjSubmit, given: unknown, rules: MjRules): MjJo
     model: MJ_MODELS[reading.action],
     prompt,
     parent_id: reading.parent ?? "",
-    notify_hook: rules.notify && typeof notifyHook === "string" ? notifyHook : "",
+    notify_hook: hook,
     body: (upstream_id) => ({ ...kept, ...reading.naming?.(upstream_id) }),
   };
 }
 
-const MEDIA = new Set(["base64", "base64Array", "maskBase64", "sourceBase64", "targetBase64", "image", "mask"]);
-const ADDRESS = /^https?:\/\//i;
+/** Members that are kept with a job, where they are texts of some length or numbers: what its owner is told again, and who looks for a reason. */
+const KEPT = ["taskId", "action", "index", "content", "customId", "state", "botType", "dimensions", "motion", "mode", "link", "image"] as const;
+const MOST_KEPT = 8_192;
+const DATA = /^data:/i;
 
-/** What is kept of a body: everything but the pictures in it. */
-export function withoutMedia(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([name, value]) => !MEDIA.has(name) || (typeof value === "string" && ADDRESS.test(value))));
+/** What is kept of a body: no pictures, and nothing of any length. */
+export function keptOf(body: JsonObject): JsonObject {
+  const isKept = (value: unknown): boolean => typeof value === "number" || (typeof value === "string" && value.length <= MOST_KEPT && !DATA.test(value));
+  return Object.fromEntries(KEPT.flatMap((name) => (isKept(body[name]) ? [[name, body[name]]] : [])));
 }

@@ -4,21 +4,26 @@
  */
 import { AppError, fail } from "../../../../shared/errors";
 import type { Aside, Visit } from "../../aside";
+import type { Engine } from "../../call";
 import { parseBody, readBody } from "../../body";
 import { openaiChat } from "../../dialects/openai-chat/dialect";
 import { RequestFault } from "../../dialects/shared/fault";
 import { object, text } from "../../dialects/shared/json";
 import { dataUrlOf } from "../../dialects/shared/media";
 import type { WireObject } from "../../events";
+import { Failed } from "../../failed";
 import type { JsonObject } from "../../json";
 import { Form } from "../../operations/form";
 import { boundaryOf } from "../../operations/multipart";
 import { listed, readPage } from "../../stored/page";
 import type { TaskDoor } from "../door";
 import { taskDialect } from "../door";
-import { filesOf, sendFile } from "../file";
+import { ERRAND_MS } from "../clock";
+import { channelOf, filesOf, sendFile } from "../file";
+import { watcherOf } from "../registry";
 import { submitTask } from "../submit";
 import type { Task } from "../task";
+import { taskTools } from "../tools";
 import { describeAsk, readAsk, type VideoAsk } from "./ask";
 import { videoKind, videoPlatforms } from "./kind";
 import { REMIX } from "./provider";
@@ -125,9 +130,10 @@ const openai = {
   },
   retrieve: (id: string): Aside => async (visit) => answer(visit, openaiVideo(await own(visit, id), server(visit))),
   remove: (id: string): Aside => async (visit) => {
-    const { tasks } = visit.engine.seams;
+    const { engine, caller } = visit;
     const task = await own(visit, id);
-    if (!(await tasks.remove(videoPlatforms, task.task_id, visit.caller.user_id))) fail("task_not_finished");
+    if (!(await engine.seams.tasks.remove(videoPlatforms, task.task_id, caller.user_id))) fail("task_not_finished");
+    await forget(engine, task);
     return answer(visit, { id, object: "video.deleted", deleted: true });
   },
   /** A new version of a finished video: at the channel and the key that made it. */
@@ -146,15 +152,28 @@ const openai = {
   },
 };
 
+/** What the vendor keeps of a deleted job goes as well, where he can and answers. */
+async function forget(engine: Engine, task: Task): Promise<void> {
+  const channel = channelOf(engine, task);
+  const watcher = watcherOf(task.platform);
+  if (!channel || !watcher?.forget) return;
+  await watcher.forget(task, channel, taskTools(engine, channel, ERRAND_MS)).catch((error: unknown) => {
+    engine.log.warn({ task: task.task_id, failure: error instanceof Failed ? error.failure.class : String(error) }, "a deleted job is still at its vendor");
+  });
+}
+
 /** What OpenAI can be asked for of a finished video: the file itself, and then its pictures in this order. */
 const pictures: Readonly<Record<string, number>> = { thumbnail: 0, spritesheet: 1 };
 
-/** GET /v1/videos/{id}/content, with OpenAI's `variant`. Most vendors make the video alone. */
+/** GET /v1/videos/{id}/content, with OpenAI's `variant`; `index` is which of several videos. Most vendors make the video alone. */
 const content = (id: string): Aside => async (visit) => {
   const { engine, request, door } = visit;
   const task = await own(visit, id);
-  const variant = new URL(request.url).searchParams.get("variant") || "video";
-  if (variant === "video") return sendFile(engine, task, 0, request, door);
+  const { searchParams } = new URL(request.url);
+  const variant = searchParams.get("variant") || "video";
+  const index = searchParams.get("index") || "0";
+  if (!/^\d{1,2}$/.test(index)) fail("invalid_request", { detail: "index" });
+  if (variant === "video") return sendFile(engine, task, Number(index), request, door);
   const wanted = pictures[variant] ?? fail("invalid_request", { detail: "variant" });
   const files = await filesOf(engine, task);
   const beside = files.flatMap(({ media }, index) => (index > 0 && media === "image" ? [index] : []));

@@ -38,15 +38,15 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
   const { status, video_url, image_urls } = object(data);
   const state = states[text(status)];
   if (code === DONE && state) return { status: state };
-  if (status === "not_found" || status === "expired") return { status: "failed", code: text(status), message: text(message), gone: true };
+  if (status === "not_found" || status === "expired") return { status: "failed", code: text(status), message: text(message) };
   // Failed jobs are done as well: the code outside tells them.
   if (typeof code === "number" && code !== DONE && kindOf(String(code)) === "caller") {
     return { status: "failed", code: String(code), message: text(message) };
   }
   if (code !== DONE || status !== "done") return undefined;
+  if (text(video_url) !== "") return { status: "succeeded", files: [text(video_url)] };
   const images = list(image_urls).filter((url): url is string => typeof url === "string" && url !== "");
-  const files = text(video_url) === "" ? images : [text(video_url)];
-  return { status: "succeeded", files, ...(images.length > 0 && text(video_url) === "" && { use: { n: images.length } }) };
+  return { status: "succeeded", files: images, ...(images.length > 0 && { media: "image", use: { n: images.length } }) };
 }
 
 export const jimeng: VideoVendor = {

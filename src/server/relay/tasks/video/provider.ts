@@ -52,11 +52,12 @@ interface Own {
   readonly model: string;
   readonly kind: string;
   readonly files: readonly string[];
+  readonly media: "image" | "video";
 }
 
 function ownOf({ state: { own } }: Pick<Task, "state">): Own {
   const files = list(own.files).filter((file) => typeof file === "string");
-  return { model: text(own.model), kind: text(own.kind), files };
+  return { model: text(own.model), kind: text(own.kind), files, media: own.media === "image" ? "image" : "video" };
 }
 
 const jobOf = (task: Task): VendorJob => ({ upstream_id: task.upstream_id, kind: ownOf(task).kind });
@@ -96,10 +97,10 @@ function reported(vendor: VideoVendor, traits: Traits, task: Task, report: Video
     const percent = report.progress;
     return { status: report.status === "queued" ? "QUEUED" : "IN_PROGRESS", ...(percent !== undefined && { percent }) };
   }
-  const { files, use } = report;
-  const own = { ...task.state.own, files };
+  const { files, use, media } = report;
+  const own = { ...task.state.own, files, ...(media && { media }) };
   // An address that needs the channel's key, or none at all, is nothing to show: the content door has the file.
-  const data = compact({ ...(isOpen(vendor) && { url: files[0], files }), seconds: use?.seconds, resolution: use?.resolution });
+  const data = compact({ ...(isOpen(vendor) ? { url: files[0], files } : { count: files.length }), media, seconds: use?.seconds, resolution: use?.resolution });
   return { status: "SUCCESS", own, data, ...(use && { final: pricedAt(traits, task, use) }) };
 }
 
@@ -163,8 +164,16 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
     async files(task, channel, tools): Promise<ResultFile[]> {
       if (channel && tools) return filesAt(vendorOf(channel), task, { channel, model: ownOf(task).model }, tools, () => ask(task, channel, tools));
       // What is at the channel alone went with it.
-      return isOpen(first) ? ownOf(task).files.map(open) : [];
+      const { files, media } = ownOf(task);
+      return isOpen(first) ? files.map(open(media)) : [];
     },
+    ...(first.remove && {
+      async forget(task, channel, tools) {
+        const vendor = vendorOf(channel);
+        const call = vendor.remove?.(jobOf(task), { channel, model: ownOf(task).model });
+        if (call) await settled(tools.json(await requestOf(vendor, call, channel, tools, () => false)));
+      },
+    }),
     ...(first.cancel && {
       async cancel(task, channel, tools) {
         const vendor = vendorOf(channel);
@@ -197,20 +206,18 @@ async function settled(errand: Promise<unknown>): Promise<void> {
   }
 }
 
-/** What a file is, as far as its address tells. */
-const mediaOf = (address: string): ResultFile["media"] => (/\.(?:png|jpe?g|webp)(?:\?|$)/i.test(address) ? "image" : "video");
-const open = (url: string): ResultFile => ({ url, from: "public", media: mediaOf(url) });
+const open = (media: ResultFile["media"]) => (url: string): ResultFile => ({ url, from: "public", media });
 
 /** Files of a finished job where the channel is there to be asked. `again` asks for the job once more. */
 async function filesAt(vendor: VideoVendor, task: Task, place: Place, tools: TaskTools, again: () => Promise<Asked>): Promise<ResultFile[]> {
-  const { files } = ownOf(task);
+  const { files, media } = ownOf(task);
   const { content, locate, inline, link_seconds = 0 } = vendor;
   if (inline) {
-    return files.map(() => ({
+    return files.map((_, index) => ({
       from: "answer",
       media: "video",
       async read() {
-        const found = inline((await again()).answer);
+        const found = inline((await again()).answer, index);
         return found && { type: found.type, bytes: Buffer.from(found.base64, "base64") };
       },
     }));
@@ -224,11 +231,11 @@ async function filesAt(vendor: VideoVendor, task: Task, place: Place, tools: Tas
       const request = await requestOf(vendor, locate.call(file, place), place.channel, tools, () => false);
       return locate.read(await tools.json(request));
     }));
-    return found.flatMap((url) => (url === undefined ? [] : [open(url)]));
+    return found.flatMap((url) => (url === undefined ? [] : [open(media)(url)]));
   }
   if (link_seconds > 0 && tools.now() - task.finish_time_ms > link_seconds * 1000) {
     const { report } = await again();
-    if (report.status === "succeeded" && report.files.length > 0) return report.files.map(open);
+    if (report.status === "succeeded" && report.files.length > 0) return report.files.map(open(media));
   }
-  return files.map(open);
+  return files.map(open(media));
 }

@@ -5,6 +5,7 @@
  */
 import { RequestFault } from "../../dialects/shared/fault";
 import { compact, list, number, object, text } from "../../dialects/shared/json";
+import { mediaTypeOfUrl } from "../../dialects/shared/media";
 import type { WireObject } from "../../events";
 import { replicate as provider } from "../../providers/replicate";
 import type { VideoReport, VideoVendor } from "./vendor";
@@ -21,7 +22,8 @@ function report(prediction: WireObject): VideoReport | undefined {
   if (status === "succeeded") {
     const files = (Array.isArray(output) ? list(output) : [output]).filter((one): one is string => typeof one === "string" && one !== "");
     const seconds = number(object(metrics).video_output_duration_seconds);
-    return { status: "succeeded", files, use: compact({ seconds }) };
+    const pictures = files.length > 0 && files.every((file) => mediaTypeOfUrl(file)?.startsWith("image/"));
+    return { status: "succeeded", files, use: compact({ seconds }), ...(pictures && { media: "image" }) };
   }
   if (status !== "failed" && status !== "canceled" && status !== "aborted") return undefined;
   return { status: "failed", code: status, message: text(error) };

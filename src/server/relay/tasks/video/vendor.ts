@@ -42,9 +42,10 @@ export interface VideoUse {
 
 export type VideoReport =
   | { readonly status: "queued" | "running"; readonly progress?: number }
-  | { readonly status: "succeeded"; readonly files: readonly string[]; readonly use?: VideoUse }
-  /** `gone`: the vendor no longer knows it. */
-  | { readonly status: "failed"; readonly code: string; readonly message: string; readonly gone?: true };
+  /** `media`: what the files are, videos unless said. */
+  | { readonly status: "succeeded"; readonly files: readonly string[]; readonly use?: VideoUse; readonly media?: "image" }
+  /** Also one that the vendor no longer knows. */
+  | { readonly status: "failed"; readonly code: string; readonly message: string };
 
 export interface VideoVendor {
   /** Throws RequestFault for what this vendor cannot be asked. */
@@ -76,8 +77,8 @@ export interface VideoVendor {
     call(file: string, place: Place): VendorCall;
     read(answer: WireObject): string | undefined;
   };
-  /** The answer of `poll` holds the file itself: its bytes as base64. */
-  inline?(answer: WireObject): { readonly type: string; readonly base64: string } | undefined;
+  /** The answer of `poll` holds the files themselves: the bytes of the `index`th as base64. */
+  inline?(answer: WireObject, index: number): { readonly type: string; readonly base64: string } | undefined;
   /** Seconds that an address is good for, where a later question names a new one. */
   readonly link_seconds?: number;
 }

@@ -106,7 +106,7 @@ function vertexCall({ channel, model }: Place, call: string): string {
   return `${base}${place}/publishers/google/models/${encodeURIComponent(model)}:${call}`;
 }
 
-/** A video that the answer itself holds: told by its place in it. */
+/** A video that the answer itself holds, and which of them. */
 const INLINE = "inline:";
 
 export const veoVertex: VideoVendor = {
@@ -119,8 +119,8 @@ export const veoVertex: VideoVendor = {
     );
     return { files, filtered: response };
   }),
-  inline(answer) {
-    const [video] = objects(object(answer.response).videos);
+  inline(answer, index) {
+    const video = objects(object(answer.response).videos)[index];
     const base64 = text(video?.bytesBase64Encoded);
     return base64 === "" ? undefined : { type: text(video?.mimeType) || "video/mp4", base64 };
   },

@@ -9,18 +9,21 @@ const seconds = (ms: number): number => Math.floor(ms / 1000);
 const percentOf = ({ progress, status }: Task): number => (status === "SUCCESS" ? 100 : Number.parseInt(progress, 10) || 0);
 
 /** What of a finished job its provider shows (provider.ts). */
-function shown({ data }: Task): { url: string; files: string[]; seconds?: number; error: JsonObject } {
-  const { url, files, seconds: length, error } = object(data);
-  return compact({ url: text(url), files: list(files).filter((file) => typeof file === "string"), seconds: number(length), error: object(error) });
+function shown({ data }: Task): { files: string[]; count: number; pictures: boolean; seconds?: number; error: JsonObject } {
+  const { files, count, media, seconds: length, error } = object(data);
+  const urls = list(files).filter((file) => typeof file === "string");
+  return compact({ files: urls, count: number(count) ?? 1, pictures: media === "image", seconds: number(length), error: object(error) });
 }
 
 /**
- * Where the file of a finished job is: at the vendor's, where everybody may fetch it; else at our own door, with the caller's key.
- * '' before it is finished.
+ * Where the files of a finished job are: at the vendor's, where everybody may fetch them; else at our own door, with the caller's
+ * key. None before it is finished.
  */
-export function addressOf(task: Task, server: string): string {
-  if (task.status !== "SUCCESS") return "";
-  return shown(task).url || `${server}/v1/videos/${task.task_id}/content`;
+function addressesOf(task: Task, server: string): string[] {
+  if (task.status !== "SUCCESS") return [];
+  const { files, count } = shown(task);
+  if (files.length > 0) return files;
+  return Array.from({ length: count }, (_, index) => `${server}/v1/videos/${task.task_id}/content${index === 0 ? "" : `?index=${index}`}`);
 }
 
 type Words = Readonly<Record<TaskStatus, string>>;
@@ -36,6 +39,7 @@ export function openaiVideo(task: Task, server: string): JsonObject {
   const { seconds: made, error } = shown(task);
   const length = made ?? number(input.seconds) ?? videoTariff(model)?.seconds;
   const failed = { code: text(error.code) || "video_generation_failed", message: task.fail_reason };
+  const urls = addressesOf(task, server);
   return {
     id: task.task_id,
     task_id: task.task_id,
@@ -51,23 +55,23 @@ export function openaiVideo(task: Task, server: string): JsonObject {
     size: text(input.size),
     remixed_from_video_id: parent_id === "" ? null : parent_id,
     error: status === "FAILURE" ? failed : null,
-    ...(status === "SUCCESS" && { metadata: { url: addressOf(task, server) } }),
+    ...(status === "SUCCESS" && { metadata: { url: urls[0], ...(urls.length > 1 && { urls }) } }),
   };
 }
 
 /** The family's task object. Its clients read a finished job's address out of `fail_reason` as well. */
 export function taskObject(task: Task, server: string): JsonObject {
-  const url = addressOf(task, server);
+  const [url] = addressesOf(task, server);
   return {
     task_id: task.task_id,
     action: task.action,
     status: task.status,
-    fail_reason: url || task.fail_reason,
+    fail_reason: url ?? task.fail_reason,
     submit_time: seconds(task.submit_time_ms),
     start_time: seconds(task.start_time_ms),
     finish_time: seconds(task.finish_time_ms),
     progress: task.progress,
-    data: compact({ ...object(task.data), url: url || undefined }),
+    data: compact({ ...object(task.data), url }),
   };
 }
 
@@ -78,8 +82,8 @@ const klingWords: Words = {
 
 /** Kling's answer about a task; times are milliseconds there. */
 export function klingAnswer(task: Task, server: string, request_id: string): JsonObject {
-  const { files, seconds: made } = shown(task);
-  const urls = files.length > 0 ? files : [addressOf(task, server)];
+  const { seconds: made } = shown(task);
+  const urls = addressesOf(task, server);
   const length = made ?? number(task.input.seconds) ?? videoTariff(task.model)?.seconds;
   const duration = length === undefined ? "" : String(length);
   return {
@@ -116,13 +120,12 @@ export const jimengAccepted = ({ task_id }: Task, request_id: string): JsonObjec
 
 /** Jimeng's answer to the question for a result: a failed job is done, and the code tells. */
 export function jimengResult(task: Task, server: string, request_id: string): JsonObject {
-  const { files, error } = shown(task);
+  const { error, pictures } = shown(task);
   if (task.status === "FAILURE") {
     const code = Number(error.code);
     return envelope(code >= FAILED - 100 && code < FAILED + 100 ? code : FAILED, task.fail_reason, request_id, { status: "done" });
   }
-  const url = addressOf(task, server);
-  const pictures = files.filter((file) => /\.(?:png|jpe?g|webp)(?:\?|$)/i.test(file));
-  const made = task.status !== "SUCCESS" ? {} : pictures.length > 0 ? { image_urls: pictures } : { video_url: url };
+  const urls = addressesOf(task, server);
+  const made = task.status !== "SUCCESS" ? {} : pictures ? { image_urls: urls } : { video_url: urls[0] };
   return envelope(DONE, "Success", request_id, { status: jimengWords[task.status], ...made });
 }

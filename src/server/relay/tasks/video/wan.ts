@@ -88,7 +88,7 @@ function report({ output, usage }: WireObject): VideoReport | undefined {
     const use = compact({ seconds: seconds !== undefined && seconds > 0 ? seconds : undefined, resolution: step === undefined ? undefined : `${step}p` });
     return { status: "succeeded", files: text(video_url) === "" ? [] : [text(video_url)], use };
   }
-  if (status === "UNKNOWN") return { status: "failed", code: "UNKNOWN", message: "", gone: true };
+  if (status === "UNKNOWN") return { status: "failed", code: "UNKNOWN", message: "" };
   if (status !== "FAILED" && status !== "CANCELED") return undefined;
   return { status: "failed", code: text(code) || status, message: text(message) };
 }

@@ -1,0 +1,15 @@
+/** Doors of phones. The console's alone: a phone that scanned a code is nobody yet, its code says whose it is. */
+import * as z from "zod";
+import { pushSubscribeInput } from "../../../shared/push";
+import { publicProcedure, router, userProcedure } from "../../http/trpc";
+import { vapidKeys } from "./keys";
+import { beginPush, ownPhones, removePhone, subscribePhone } from "./service";
+
+export const pushRouter = router({
+  begin: userProcedure.mutation(({ ctx }) => beginPush(ctx)),
+  /** The public key that a browser subscribes for. */
+  key: publicProcedure.query(async ({ ctx }) => (await vapidKeys(ctx)).publicKey),
+  subscribe: publicProcedure.meta({ critical: true }).input(pushSubscribeInput).mutation(({ ctx, input }) => subscribePhone(ctx, input)),
+  phones: userProcedure.query(({ ctx }) => ownPhones(ctx)),
+  remove: userProcedure.input(z.object({ id: z.int().positive() })).mutation(({ ctx, input }) => removePhone(ctx, input.id)),
+});

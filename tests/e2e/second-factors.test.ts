@@ -1,0 +1,104 @@
+/** Signing in elsewhere, by one-time codes and by passkeys, in a real browser against a real Weir and providers of our own. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Secret, TOTP } from "otpauth";
+import { findChromium } from "../../scripts/chromium";
+import { launchBrowser, type TestBrowser } from "../kit/browser";
+import { becomes } from "../kit/browser-wait";
+import { type FakeIdentity, startFakeIdentity } from "../kit/fake-identity/server";
+import { ROOT, startWeir, type Weir } from "../kit/weir";
+
+const noChromium = findChromium() === undefined;
+let weir: Weir;
+let browser: TestBrowser;
+let fake: FakeIdentity;
+/** Passkeys need a host name: an address of digits is none. */
+let site: string;
+
+beforeAll(async () => {
+  if (noChromium) return;
+  browser = await launchBrowser();
+  fake = await startFakeIdentity();
+  weir = await startWeir({ env: { ...fake.env } });
+  site = weir.url.replace("127.0.0.1", "localhost");
+  for (const [key, value] of Object.entries(fake.options)) if (!key.startsWith("Telegram")) await weir.setOption(key, value);
+}, 90_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await weir?.stop();
+  await fake?.stop();
+});
+
+describe.skipIf(noChromium)("signing in by more than a password", () => {
+  test("GitHub's page opens in a window, comes back signed in, and the login page behind it leads on by itself", async () => {
+    const visit = await browser.open(`${weir.url}/login`);
+    const { page } = visit;
+    await visit.looksRight();
+    const [window] = await Promise.all([page.waitForEvent("popup"), page.getByRole("button", { name: "使用 GitHub 登录" }).click()]);
+    await window.waitForURL(`${fake.url}/login/oauth/authorize?**`);
+    expect(new URL(window.url()).searchParams.get("client_id")).toBe(fake.options.GitHubClientId ?? "");
+    await window.getByRole("button", { name: "Authorize" }).click();
+    await window.waitForURL(`${weir.url}/token`);
+    await page.waitForURL(`${weir.url}/token`);
+    const user = await page.evaluate(() => JSON.parse(localStorage.getItem("user") ?? "{}"));
+    expect(user.username).toMatch(/^github_\d+$/);
+    visit.check();
+    await visit.close();
+  });
+
+  test("one-time codes and a passkey are added and asked for; then a passkey signs in by itself", async () => {
+    const user = await weir.newUser();
+    const visit = await browser.open(`${site}/setting?tab=personal`, { as: user, theme: "dark" });
+    const { page, context } = visit;
+    const cdp = await context.newCDPSession(page);
+    await cdp.send("WebAuthn.enable");
+    await cdp.send("WebAuthn.addVirtualAuthenticator", {
+      options: { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+    });
+    const card = page.getByRole("listitem", { name: "两步验证（验证器应用）" });
+    await card.getByRole("button", { name: "启用" }).click();
+    const dialog = page.getByRole("dialog", { name: "启用两步验证" });
+    await dialog.getByRole("img", { name: "两步验证二维码" }).waitFor();
+    await visit.axe();
+    const secret = (await dialog.getByText(/^[A-Z2-7]{32}$/).textContent()) ?? "";
+    const codeAt = (timestamp: number) => new TOTP({ secret: Secret.fromBase32(secret), period: 30, digits: 6 }).generate({ timestamp });
+    await dialog.getByLabel("验证码").fill(codeAt(Date.now()));
+    await dialog.getByRole("button", { name: "启用" }).click();
+    await page.getByRole("button", { name: "我已保存" }).waitFor();
+    const recovery = await page.getByRole("dialog", { name: "恢复代码" }).getByRole("listitem").allTextContents();
+    expect(recovery).toHaveLength(10);
+    await page.getByRole("button", { name: "我已保存" }).click();
+    await page.getByText("已启用，剩余 10 个恢复代码").waitFor();
+    await page.getByRole("button", { name: "添加通行密钥" }).click();
+    const naming = page.getByRole("dialog", { name: "给通行密钥起个名字" });
+    await naming.getByLabel("名称").fill("e2e");
+    await naming.getByRole("button", { name: "保存" }).click();
+    await page.getByRole("listitem", { name: "e2e" }).waitFor();
+    await visit.looksRight();
+
+    // The kit's script for every page has no storage on an empty one.
+    visit.expectProblem("Access is denied for this document");
+    // A password is not enough any more; a recovery code is the second half.
+    await page.goto("about:blank");
+    await context.clearCookies();
+    await page.goto(`${site}/login?expired=true`);
+    await page.getByLabel("用户名或邮箱").fill(user.username);
+    await page.getByLabel("密码", { exact: true }).fill(ROOT.password);
+    await page.keyboard.press("Enter");
+    const step = page.getByRole("dialog", { name: "两步验证" });
+    await step.getByLabel("验证码").fill(recovery[0] ?? "");
+    await visit.axe();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${site}/token`);
+
+    // A passkey is enough by itself.
+    await page.goto("about:blank");
+    await context.clearCookies();
+    await page.goto(`${site}/login?expired=true`);
+    await page.getByRole("button", { name: "使用通行密钥登录" }).click();
+    await page.waitForURL(`${site}/token`);
+    await becomes(async () => (await user.trpc.factor.status.query()).backup_codes_remaining, 9);
+    visit.check();
+    await visit.close();
+  });
+});
