@@ -76,7 +76,6 @@ const LONG_FILES: Record<string, string> = {
   "src/shared/channel-types.ts": "one entry a vendor: a table",
   "src/shared/options.ts": "one line an option: a table",
   "src/server/db/schema.ts": "every table: one thing a migration is made of",
-  "src/shared/pricing.ts": "the price formulas, read together",
 };
 
 /** `any` and non-null `!` outside tests: how many, and why. New ones need a reason here. */

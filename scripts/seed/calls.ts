@@ -5,7 +5,9 @@ import { recordFailure } from "../../src/server/features/log/record";
 import { createPriceBook } from "../../src/server/features/pricing/price";
 import type { CallLog } from "../../src/server/features/wallet/ledger";
 import type { ConsumeOther } from "../../src/shared/log";
-import { type CompiledPrice, chargeOf, priceFacts } from "../../src/shared/pricing";
+import { chargeOf } from "../../src/shared/charge";
+import { priceFacts } from "../../src/shared/price-display";
+import { type CompiledPrice } from "../../src/shared/pricing";
 import type { Person, SeededChannel } from "./people";
 
 export interface CallsSpec {

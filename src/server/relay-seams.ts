@@ -57,7 +57,7 @@ export function relaySeams(services: Services): Seams {
     limits: createLimits({ ...services, spend: createSpendBook(services) }),
     shelf: createShelf(services),
     tasks: createTaskBook(services),
-    openAddress: (address, request) => egressOpen(address, { ...request, ...userFetch(services) }),
+    openAddress: (address, { signal, ...request }) => egressOpen(address, { ...request, ...userFetch(services) }, signal),
     tell: (address, body) => tellHook(services, address, body),
     channelFailed: channelWatch(services),
     get keepContent() { return options.get("LogContentEnabled") ? keepContent : undefined; },

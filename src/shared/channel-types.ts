@@ -225,6 +225,7 @@ export const channelTypes = [
     models: models.bedrock, operations: ["chat", "messages"],
     key_format: joinedKey("|", [
       { access_key: "Ak", secret_key: "Sk", region: "Region" },
+      { access_key: "Ak", secret_key: "Sk", region: "Region", session_token: "SessionToken" },
       { api_key: "ApiKey", region: "Region" },
     ]),
     base_url_field: field(text("接口地址", "API address"), {
@@ -280,9 +281,10 @@ export const channelTypes = [
   provider({
     id: 41, key: "vertex", name: "Google Vertex AI", logo: "vertexai", dialect: "vertex", custom: true,
     auth: "access-token", models: models.vertex, operations: ["chat", "messages", "embeddings", "images", "video"],
-    key_format: jsonKey(text("服务账号的 JSON 凭据", "Service account credential (JSON)"), [
+    // An API key is that of the express mode: Google's own models, without project and region.
+    key_format: jsonKey(text("服务账号的 JSON 凭据，或 API Key（快速模式）", "Service account credential (JSON), or an API key (express mode)"), [
       "project_id", "client_email", "private_key",
-    ]),
+    ], { pattern: /^[\w.-]{20,300}$/, label: "API Key" }),
     base_url_field: field(text("接口地址", "API address"), {
       hint: text("留空则由区域决定", "Leave empty to derive it from the region"),
     }),

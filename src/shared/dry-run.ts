@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { ErrorCode } from "./errors";
 import type { LimitField, LimitScope } from "./limits";
-import type { DisplayPrices } from "./pricing";
+import type { DisplayPrices } from "./price-display";
 import type { Text } from "./text";
 
 /** The endpoints that the console offers; any path of the relay is understood. `{model}` stands for the model's name. */

@@ -79,7 +79,7 @@ export interface ConsumeOther {
   /** True when the channel asks nothing for a call that ended so (setting.bill_broken, setting.bill_left): the bill is empty. */
   waived?: boolean;
   end_reason: EndReason;
-  /** Bill lines of shared/pricing.ts; their units sum to the charge before its one rounding. */
+  /** Bill lines of shared/charge.ts; their units sum to the charge before its one rounding. */
   bill: readonly unknown[];
   warnings?: string[];
   admin_info?: {

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { multiply, rescale, roundTo, toDecimal } from "./decimal";
-import { pageShape } from "./redemption";
+import { pageShape } from "./paging";
 import type { Text } from "./text";
 
 /** Who takes the money. Easy pay counts in yuan by its protocol; Stripe's currency is an option. */

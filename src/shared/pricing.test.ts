@@ -2,22 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { printDecimal, roundHalfAway, roundTo, toDecimal } from "./decimal";
 import { defaultValue } from "./options";
-import {
-  chargeOf,
-  type CompiledPrice,
-  displayPrices,
-  estimateUpperBound,
-  longContextPrices,
-  priceBook,
-  priceFacts,
-  type PriceTables,
-  priceTableKeys,
-  quotaOf,
-  resolvePrice,
-  type TokenKind,
-  tokenKinds,
-  type Usage,
-} from "./pricing";
+import { chargeOf, estimateUpperBound, quotaOf } from "./charge";
+import { displayPrices, longContextPrices, priceFacts } from "./price-display";
+import { type CompiledPrice, priceBook, type PriceTables, priceTableKeys, resolvePrice, type TokenKind, tokenKinds, type Usage } from "./pricing";
 
 const empty: PriceTables = {
   ModelPrice: {}, ModelRatio: {}, CompletionRatio: {}, CacheRatio: {}, CreateCacheRatio: {}, CreateCache1hRatio: {}, LongContextRatio: {}, ImageRatio: {},

@@ -3,7 +3,7 @@
  * Sources: channels.md sections 2 to 5, 7.5 and 9; checklist C-264 to C-268, C-349 to C-354, C-436 to C-445, C-540 to C-546.
  */
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
+import { pageShape } from "./paging";
 
 export const REDEMPTION_STATUS = { unused: 1, disabled: 2, used: 3 } as const;
 
@@ -66,22 +66,6 @@ export const redemptionStatusUpdate = z.object({ id: z.int().positive(), status 
 
 /** REST `PUT /api/redemption/`: with any non-empty status_only nothing but the status changes. */
 export const redemptionPut = redemptionUpdate.extend({ status: status.optional(), status_only: z.string().optional() });
-
-/** p from 1, and 0 means 1; odd values fall back (C-481, C-482). */
-export const pageShape = {
-  p: z
-    .int()
-    .min(0)
-    .transform((p) => Math.max(1, p))
-    .catch(1)
-    .default(1),
-  page_size: z
-    .int()
-    .min(1)
-    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-    .catch(DEFAULT_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE),
-};
 
 export const redemptionList = z.object(pageShape);
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { modelPrices } from "./model-prices";
 import { defaultText, parseOption } from "./options";
-import { chargeOf, type PriceTables, priceTableKeys, resolvePrice } from "./pricing";
+import { chargeOf } from "./charge";
+import { type PriceTables, priceTableKeys, resolvePrice } from "./pricing";
 import { videoFactors, type VideoSpec, videoPrices, videoTariff, videoTariffs, videoTokens } from "./video-tariffs";
 
 const tables = Object.fromEntries(priceTableKeys.map((key) => {

@@ -11,7 +11,8 @@ import { Meter } from "../../src/server/relay/meter";
 import { Passage } from "../../src/server/relay/passage";
 import { writeFrame } from "../../src/server/relay/sse";
 import { translateAnswer } from "../../src/server/relay/translate";
-import { chargeOf, compilePrice, type CompiledPrice, type Usage } from "../../src/shared/pricing";
+import { chargeOf } from "../../src/shared/charge";
+import { compilePrice, type CompiledPrice, type Usage } from "../../src/shared/pricing";
 import { context, translatePieces } from "../translation/streams";
 
 /** Units per token: 1 in, 4 out, 0.1 read, 1.25 written (2 for an hour), audio 8 in and 16 out, images 0.5 in and 12 out. */
@@ -155,6 +156,14 @@ const cases: readonly Case[] = [
       prompt_tokens_details: { cached_tokens: 0, cache_creation_input_tokens: 2007, cache_creation: { ephemeral_5m_input_tokens: 2007 }, cache_type: "ephemeral" },
     },
     buckets: { input: 12, cache_write_5m: 2007, output: 20 }, quota: 2601, // 2600.75
+  },
+  {
+    what: "Qwen, explicit cache written for an hour, as Weir tells OpenAI's callers of Anthropic's", source: "Alibaba Cloud Model Studio, context cache", dialect: "openai-chat",
+    usage: {
+      prompt_tokens: 2012, completion_tokens: 20, total_tokens: 2032,
+      prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 2000, cache_creation: { ephemeral_5m_input_tokens: 500, ephemeral_1h_input_tokens: 1500 } },
+    },
+    buckets: { input: 12, cache_write_5m: 500, cache_write_1h: 1500, output: 20 }, quota: 3717, // 12 + 625 + 3000 + 80
   },
   {
     what: "Qwen, an image in, cached", source: "Alibaba Cloud Model Studio, Qwen-VL by the OpenAI interface", dialect: "openai-chat",

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import OpenAI, { toFile } from "openai";
 import type { LogRow } from "../../src/server/db/schema";
-import type { BillLine } from "../../src/shared/pricing";
+import type { BillLine } from "../../src/shared/charge";
 import { LOG_TYPE } from "../../src/shared/log";
 import { SPOOL_NAME } from "../../src/server/relay/operations/spool";
 import { startFakeUpstream } from "../kit/fake-upstream/server";

@@ -1,7 +1,8 @@
 /** What one dialect says, another says too: properties over generated conversations and answers. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { chargeOf, resolvePrice } from "../../src/shared/pricing";
+import { chargeOf } from "../../src/shared/charge";
+import { resolvePrice } from "../../src/shared/pricing";
 import type { AnswerEvent, ChatAnswer, DialectKey, Usage, WarningCode } from "../../src/server/relay/events";
 import { dialectKeys } from "../../src/server/relay/events";
 import { chatDialects } from "../../src/server/relay/dialects/chat-dialects";

@@ -86,7 +86,7 @@ export async function egressFetch(address: string, options: EgressOptions): Prom
   const { maxBytes = EGRESS_MAX_BYTES, timeoutMs = EGRESS_TIMEOUT_MS } = options;
   const deadline = AbortSignal.timeout(timeoutMs);
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
-  const response = await egressOpen(address, { ...options, signal });
+  const response = await egressOpen(address, options, signal);
   return { status: response.status, headers: response.headers, text: await readLimited(response, maxBytes) };
 }
 
@@ -94,8 +94,8 @@ export async function egressFetch(address: string, options: EgressOptions): Prom
  * Opens `address` and leaves its body to be read: a file that flows through. Its size and its time are the caller's business
  * (`maxBytes` and `timeoutMs` do not count). Throws what egressFetch throws.
  */
-export async function egressOpen(address: string, options: Omit<EgressOptions, "maxBytes" | "timeoutMs" | "signal"> & { signal: AbortSignal }): Promise<Response> {
-  const { maxRedirects = 3, signal } = options;
+export async function egressOpen(address: string, options: Omit<EgressOptions, "maxBytes" | "timeoutMs" | "signal">, signal: AbortSignal): Promise<Response> {
+  const { maxRedirects = 3 } = options;
   let url = parse(address);
   const { worker, body } = options;
   if (worker && !(body instanceof Uint8Array)) return openByWorker(worker, url, { ...options, body }, signal);

@@ -4,7 +4,7 @@
  */
 import type { EndReason } from "../../shared/log";
 import { ownToolOf } from "../../shared/model-prices";
-import { type Charge, chargeOf } from "../../shared/pricing";
+import { type Charge, chargeOf } from "../../shared/charge";
 import type { Call } from "./call";
 import { tokensOfContent, tokensOfText } from "./estimate";
 import type { Usage } from "./events";

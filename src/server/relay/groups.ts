@@ -3,7 +3,8 @@
  * (group auto: of its groups, C-260; channels that bill by the upstream's name: of those names) and billed at the one that
  * serves.
  */
-import { type CompiledPrice, estimateUpperBound } from "../../shared/pricing";
+import { estimateUpperBound } from "../../shared/charge";
+import { type CompiledPrice } from "../../shared/pricing";
 import type { Call } from "./call";
 import type { Caller, PoolChannel, Seams } from "./seams";
 

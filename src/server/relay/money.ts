@@ -3,7 +3,7 @@
  * the units; here is when and how much.
  */
 import { AppError, type ErrorCode } from "../../shared/errors";
-import { chargeOf, estimateUpperBound, quotaOf } from "../../shared/pricing";
+import { chargeOf, estimateUpperBound, quotaOf } from "../../shared/charge";
 import { holdOf } from "./operations/direct";
 import type { HoldRefusal, HoldResult } from "../features/wallet/ledger";
 import type { Call } from "./call";

@@ -1,6 +1,8 @@
 /** The log row of a call: what the usage page and the inspector show. */
 import type { ConsumeOther, EndReason } from "../../shared/log";
-import { type BillLine, type CompiledPrice, priceFacts } from "../../shared/pricing";
+import { type BillLine } from "../../shared/charge";
+import { priceFacts } from "../../shared/price-display";
+import { type CompiledPrice } from "../../shared/pricing";
 import type { Text } from "../../shared/text";
 import type { CallLog } from "../features/wallet/ledger";
 import type { Call } from "./call";

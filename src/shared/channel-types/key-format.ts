@@ -15,6 +15,8 @@ export interface KeyFormat {
    * are the members that must be there.
    */
   readonly shapes: readonly Readonly<Record<string, string>>[];
+  /** One opaque key of this form is taken instead of JSON; its part is named `api_key`. */
+  readonly plain?: { readonly pattern: RegExp; readonly label: string };
   /** The key may be empty (servers without authentication). */
   readonly optional: boolean;
   /** Parts that go upstream as headers of their own: header name to part name. */
@@ -48,10 +50,10 @@ export function joinedKey(
   return { kind: "text", hint: same(hint), separator, shapes, optional: false, headers };
 }
 
-/** A JSON object with at least these members, as downloaded from the vendor. */
-export function jsonKey(hint: Text, members: readonly string[]): KeyFormat {
+/** A JSON object with at least these members, as downloaded from the vendor; or, where there is a `plain` one, a key of that form. */
+export function jsonKey(hint: Text, members: readonly string[], plain?: KeyFormat["plain"]): KeyFormat {
   const shape = Object.fromEntries(members.map((name) => [name, name]));
-  return { kind: "json", hint, separator: "", shapes: [shape], optional: false, headers: {} };
+  return { kind: "json", hint, separator: "", shapes: [shape], optional: false, headers: {}, ...(plain && { plain }) };
 }
 
 function piecesOf(separator: string, key: string): string[] {
@@ -70,6 +72,7 @@ function splitText(format: KeyFormat, key: string): KeyParts | undefined {
 }
 
 function splitJson(format: KeyFormat, key: string): KeyParts | undefined {
+  if (format.plain?.pattern.test(key)) return { api_key: key };
   let value: unknown;
   try {
     value = JSON.parse(key);
@@ -100,9 +103,10 @@ export function problemByFormat(format: KeyFormat, key: string): Text | undefine
   if (key.trim() === "") return { zh: "请填写密钥", en: "Please enter the key" };
   if (format.kind === "json") {
     const members = Object.keys(format.shapes[0] ?? {}).join(", ");
+    const other = format.plain?.label;
     return {
-      zh: `密钥必须是合法的 JSON，并包含 ${members}`,
-      en: `The key must be valid JSON with ${members}`,
+      zh: `密钥必须是合法的 JSON，并包含 ${members}${other ? `；或者是一个 ${other}` : ""}`,
+      en: `The key must be valid JSON with ${members}${other ? `, or an ${other}` : ""}`,
     };
   }
   const forms = format.shapes.map((shape) => Object.values(shape).join(format.separator));

@@ -6,7 +6,7 @@ import { withdrawalStatus } from "../../components/status";
 import { LookBadge } from "../../components/status-badge";
 import { TimeAgo } from "../../components/time-ago";
 import { trpc } from "../../lib/trpc";
-import { PagedTable, ROWS } from "./paged-table";
+import { PagedTable, ROWS } from "../../components/paged-table";
 
 const OPTIONS = { placeholderData: keepPreviousData, meta: { quiet: true } };
 

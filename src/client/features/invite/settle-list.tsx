@@ -14,7 +14,7 @@ import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Input } from "../../ui/input";
 import { Select } from "../../ui/select";
-import { PagedTable, ROWS } from "./paged-table";
+import { PagedTable, ROWS } from "../../components/paged-table";
 
 const ALL = "all";
 type Verdict = "paid" | "refused";

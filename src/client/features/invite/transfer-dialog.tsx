@@ -5,9 +5,8 @@ import { QuotaField } from "../../components/quota-field";
 import { quotaText } from "../../lib/quota-text";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
-import { Button } from "../../ui/button";
-import { Dialog } from "../../ui/dialog";
 import { amountComplaint } from "./amount-complaint";
+import { FormDialog } from "./form-dialog";
 
 /** Moves invitation earnings to the balance (A-121); at least a dollar, at most what there is. */
 export function TransferDialog({ available, onClose }: { available: number; onClose: () => void }) {
@@ -36,37 +35,23 @@ export function TransferDialog({ available, onClose }: { available: number; onCl
   };
 
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+    <FormDialog
       title={t`划转邀请收益`}
       description={t`划转后成为账户余额，不能再提现。可用：${most}`}
-      footer={
-        <>
-          <Button onClick={onClose}>{t`取消`}</Button>
-          <Button type="submit" form={`${id}-form`} variant="primary" loading={transfer.isPending}>{t`划转`}</Button>
-        </>
-      }
+      action={t`划转`}
+      pending={transfer.isPending}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form
-        id={`${id}-form`}
-        noValidate
-        className="mt-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
-        <FieldFrame id={id} label={t`划转额度`} error={complaint}>
-          <QuotaField
-            id={id}
-            value={amount}
-            onValueChange={setAmount}
-            aria-invalid={complaint ? true : undefined}
-            aria-describedby={complaint ? `${id}-error` : undefined}
-          />
-        </FieldFrame>
-      </form>
-    </Dialog>
+      <FieldFrame id={id} label={t`划转额度`} error={complaint}>
+        <QuotaField
+          id={id}
+          value={amount}
+          onValueChange={setAmount}
+          aria-invalid={complaint ? true : undefined}
+          aria-describedby={complaint ? `${id}-error` : undefined}
+        />
+      </FieldFrame>
+    </FormDialog>
   );
 }

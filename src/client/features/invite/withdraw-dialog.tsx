@@ -2,16 +2,15 @@ import { useLingui } from "@lingui/react/macro";
 import { useId, useState } from "react";
 import { errorText } from "../../../shared/errors";
 import { INVITE_LIMITS } from "../../../shared/invite";
-import { FieldFrame, FormStack } from "../../components/form-field";
+import { FieldFrame } from "../../components/form-field";
 import { QuotaField } from "../../components/quota-field";
 import { currentLanguage } from "../../lib/i18n";
 import { quotaText } from "../../lib/quota-text";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
-import { Button } from "../../ui/button";
-import { Dialog } from "../../ui/dialog";
 import { Textarea } from "../../ui/input";
 import { amountComplaint } from "./amount-complaint";
+import { FormDialog } from "./form-dialog";
 
 /** Asks for a payment of invitation earnings; they are taken at once and an administrator settles. */
 export function WithdrawDialog({ available, onClose }: { available: number; onClose: () => void }) {
@@ -45,50 +44,34 @@ export function WithdrawDialog({ available, onClose }: { available: number; onCl
   };
 
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+    <FormDialog
       title={t`申请提现`}
       description={t`额度会立即从邀请收益中扣除，由管理员线下付款；被拒绝时退回。可用：${most}`}
-      footer={
-        <>
-          <Button onClick={onClose}>{t`取消`}</Button>
-          <Button type="submit" form={`${id}-form`} variant="primary" loading={withdraw.isPending}>{t`提交`}</Button>
-        </>
-      }
+      action={t`提交`}
+      pending={withdraw.isPending}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form
-        id={`${id}-form`}
-        noValidate
-        className="mt-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
-        <FormStack>
-          <FieldFrame id={id} label={t`提现额度`} error={complaints.amount}>
-            <QuotaField
-              id={id}
-              value={amount}
-              onValueChange={setAmount}
-              aria-invalid={complaints.amount ? true : undefined}
-              aria-describedby={complaints.amount ? `${id}-error` : undefined}
-            />
-          </FieldFrame>
-          <FieldFrame id={accountId} label={t`收款账户`} hint={t`例如支付宝账号或银行卡号与户名，管理员据此付款`} error={complaints.account}>
-            <Textarea
-              id={accountId}
-              rows={2}
-              value={account}
-              maxLength={INVITE_LIMITS.account}
-              onChange={(event) => setAccount(event.target.value)}
-              aria-invalid={complaints.account ? true : undefined}
-              aria-describedby={complaints.account ? `${accountId}-hint ${accountId}-error` : `${accountId}-hint`}
-            />
-          </FieldFrame>
-        </FormStack>
-      </form>
-    </Dialog>
+      <FieldFrame id={id} label={t`提现额度`} error={complaints.amount}>
+        <QuotaField
+          id={id}
+          value={amount}
+          onValueChange={setAmount}
+          aria-invalid={complaints.amount ? true : undefined}
+          aria-describedby={complaints.amount ? `${id}-error` : undefined}
+        />
+      </FieldFrame>
+      <FieldFrame id={accountId} label={t`收款账户`} hint={t`例如支付宝账号或银行卡号与户名，管理员据此付款`} error={complaints.account}>
+        <Textarea
+          id={accountId}
+          rows={2}
+          value={account}
+          maxLength={INVITE_LIMITS.account}
+          onChange={(event) => setAccount(event.target.value)}
+          aria-invalid={complaints.account ? true : undefined}
+          aria-describedby={complaints.account ? `${accountId}-hint ${accountId}-error` : `${accountId}-hint`}
+        />
+      </FieldFrame>
+    </FormDialog>
   );
 }

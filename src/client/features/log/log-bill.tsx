@@ -1,6 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { CircleCheck, TriangleAlert } from "lucide-react";
-import type { BillLine } from "../../../shared/pricing";
+import type { BillLine } from "../../../shared/charge";
 import { LOG_TYPE } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
 import { Quota } from "../../components/quota";

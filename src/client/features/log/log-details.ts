@@ -4,7 +4,7 @@ import { msg } from "@lingui/core/macro";
 import { type AttemptRecord, type ConsumeOther, type EndReason, LOG_TYPE } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
 import { type Decimal, printDecimal, rescale, roundTo, toDecimal, zero } from "../../../shared/decimal";
-import type { BillLine } from "../../../shared/pricing";
+import type { BillLine } from "../../../shared/charge";
 import type { Hue } from "../../ui/badge";
 
 export type LogDetails = Partial<Omit<ConsumeOther, "bill">> & { bill: BillLine[] };

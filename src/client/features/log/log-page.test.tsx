@@ -12,7 +12,7 @@ const { LogContent, curlOf } = await import("./log-content");
 const { firstRange } = await import("./log-range");
 const { joinRows } = await import("./log-tail");
 const { storeUser } = await import("../../lib/session");
-const { firstTokenHue, durationHue } = await import("../../components/status");
+const { firstTokenHue, durationHue, groupRatioHue } = await import("../../components/status");
 const { Toasts } = await import("../../components/toasts");
 
 // A machine that runs other tests beside these draws slowly.
@@ -181,7 +181,8 @@ test("the bill of a film names seconds and every factor", async () => {
   for (const text of ["秒数 5 × 清晰度系数 1.333333 × 声音系数 1.5 × 分组倍率 1", "$0.084 / 秒", "与账单一致"]) expect(screen.getByText(text)).toBeTruthy();
 });
 
-test("the colours change where the specification says (C-633 to C-638)", () => {
+test("the colours change where the specification says (C-633 to C-638, A-521 to A-524)", () => {
+  expect([5.01, 5, 3.01, 3, 1.01, 1].map(groupRatioHue)).toEqual(["red", "orange", "orange", "blue", "blue", "green"]);
   expect([100, 101, 299, 300].map(durationHue)).toEqual(["green", "orange", "orange", "red"]);
   expect([2999, 3000, 9999, 10_000].map(firstTokenHue)).toEqual(["green", "orange", "orange", "red"]);
 });

@@ -17,7 +17,7 @@ import { Card, CardBody, CardHeader } from "../../ui/card";
 import { Input } from "../../ui/input";
 import { Select } from "../../ui/select";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
-import { PagedTable, ROWS } from "../invite/paged-table";
+import { PagedTable, ROWS } from "../../components/paged-table";
 import { CallbacksButton, verdictText } from "./callbacks-button";
 import { moneyText } from "./money";
 import { OrderBadge } from "./order-badge";

@@ -3,7 +3,7 @@ import { i18n } from "@lingui/core";
 import { I18nProvider } from "@lingui/react";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type Catalogue, catalogPrice } from "../../../shared/price-list";
-import { chargeOf } from "../../../shared/pricing";
+import { chargeOf } from "../../../shared/charge";
 import { type VideoSpec, videoFactors, videoTariff, videoTariffs } from "../../../shared/video-tariffs";
 import { TooltipProvider } from "../../ui/tooltip";
 import { FilmPrices, filmPrices } from "./film-prices";

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { CircleCheck, CircleSlash } from "lucide-react";
-import type { DisplayPrices } from "../../../shared/pricing";
+import type { DisplayPrices } from "../../../shared/price-display";
 import { vendorByKey } from "../../../shared/vendors";
 import { ProviderLogo } from "../../components/provider-logo";
 import { groupRatioHue } from "../../components/status";

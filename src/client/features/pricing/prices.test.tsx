@@ -3,7 +3,7 @@ import { i18n } from "@lingui/core";
 import { I18nProvider } from "@lingui/react";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Catalogue, catalogPrice } from "../../../shared/price-list";
-import { chargeOf } from "../../../shared/pricing";
+import { chargeOf } from "../../../shared/charge";
 import { TooltipProvider } from "../../ui/tooltip";
 import { PriceCalculator } from "./price-calculator";
 import { Availability, Price } from "./price-cells";

@@ -1,6 +1,8 @@
 /** The price list as the page shows it: computed from the factors by the same module that charges (shared/pricing.ts). */
 import { billingOf, type Catalogue, type CatalogueModel, catalogPrice } from "../../../shared/price-list";
-import { chargeOf, type DisplayPrices, displayPrices, longContextPrices, type Usage } from "../../../shared/pricing";
+import { chargeOf } from "../../../shared/charge";
+import { type DisplayPrices, displayPrices, longContextPrices } from "../../../shared/price-display";
+import { type Usage } from "../../../shared/pricing";
 import { videoFactors, videoTariff } from "../../../shared/video-tariffs";
 import type { GridSort } from "../../components/data-grid/grid-state";
 

@@ -5,7 +5,8 @@ import type { DryRun, DryRunChannel, DryRunInput, DryRunLimit, DryRunStanding } 
 import { AppError, type ErrorCode, errorText, type ErrorValues, fail } from "../../../shared/errors";
 import { AUTO_GROUP, autoGroups, mayUseGroup } from "../../../shared/group";
 import { readLimits } from "../../../shared/limits";
-import { displayPrices, estimateUpperBound } from "../../../shared/pricing";
+import { estimateUpperBound } from "../../../shared/charge";
+import { displayPrices } from "../../../shared/price-display";
 import { USER_STATUS } from "../../../shared/roles";
 import { TOKEN_STATUS, tokenStatus } from "../../../shared/token";
 import { seconds, type UserCtx } from "../../context";

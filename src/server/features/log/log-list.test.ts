@@ -227,6 +227,18 @@ for (const engine of ENGINES) {
       await db.q.delete(db.t.logs).where(inArray(db.t.logs.token_name, ["old name", "gone", "new name"]));
     });
 
+    test("an administrator sees the figures of users below his level and of himself, and of nobody else (C-474)", async () => {
+      const [other, root] = await Promise.all([h.person({ role: ROLE.admin }), h.person({ role: ROLE.root })]);
+      expect(await admin.call.log.user({ id: ann.ctx.actor.id })).toEqual(
+        expect.objectContaining({ username: ann.ctx.actor.username, quota: expect.any(Number), used_quota: expect.any(Number), request_count: expect.any(Number) }),
+      );
+      expect(await admin.call.log.user({ id: ann.ctx.actor.id })).not.toHaveProperty("role");
+      expect(await admin.call.log.user({ id: admin.ctx.actor.id })).toMatchObject({ username: admin.ctx.actor.username });
+      for (const { ctx } of [other, root]) await expect(admin.call.log.user({ id: ctx.actor.id })).rejects.toThrow();
+      await expect(ann.call.log.user({ id: bob.ctx.actor.id })).rejects.toThrow();
+      expect(await root.call.log.user({ id: admin.ctx.actor.id })).toMatchObject({ username: admin.ctx.actor.username });
+    });
+
     test("one row is found by id and by request id, by its user or an administrator", async () => {
       const [item] = (await ann.call.log.own({ limit: 1 })).items;
       if (!item) throw new Error("no row");

@@ -2,7 +2,7 @@
 import { and, asc, desc, eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { type LogFilter, type LogPage, logPlace, type LogSlice, type LogUser, type LogView, MAX_LOG_TOTAL } from "../../../shared/log-list";
-import { ROLE } from "../../../shared/roles";
+import { mayActOn, ROLE } from "../../../shared/roles";
 import type { UserCtx } from "../../context";
 import type { LogRow } from "../../db/schema";
 import { count, withoutNul } from "../../db/sql";
@@ -95,10 +95,16 @@ export async function findLog(ctx: UserCtx, key: { id: number } | { request_id: 
   return row ? present(scope)(row) : fail("log_not_found");
 }
 
-/** Whose rows these are, for administrators; a deleted user is still known by his rows. */
-export async function userOfRows({ db }: Pick<UserCtx, "db">, id: number): Promise<LogUser> {
+/**
+ * Whose rows these are, for administrators, who see users below their level and themselves (C-474); a deleted user is still
+ * known by his rows. Throws user_not_found and same_or_higher_level.
+ */
+export async function userOfRows({ db, actor }: Pick<UserCtx, "db" | "actor">, id: number): Promise<LogUser> {
   const { users } = db.t;
-  const { username, display_name, group, quota, used_quota, request_count } = users;
-  const [user] = await db.q.select({ username, display_name, group, quota, used_quota, request_count }).from(users).where(eq(users.id, id));
-  return user ?? fail("user_not_found");
+  const { role, username, display_name, group, quota, used_quota, request_count } = users;
+  const [user] = await db.q.select({ role, username, display_name, group, quota, used_quota, request_count }).from(users).where(eq(users.id, id));
+  if (!user) return fail("user_not_found");
+  const { role: level, ...figures } = user;
+  const refusal = mayActOn(actor, { id, role: level }, "read");
+  return refusal ? fail(refusal) : figures;
 }

@@ -4,7 +4,8 @@ import { startWeir, type Weir } from "../../../../tests/kit/weir";
 import { DEFAULT_GROUP } from "../../../shared/group";
 import { modelPrices } from "../../../shared/model-prices";
 import { catalogPrice, type PriceList } from "../../../shared/price-list";
-import { chargeOf, displayPrices } from "../../../shared/pricing";
+import { chargeOf } from "../../../shared/charge";
+import { displayPrices } from "../../../shared/price-display";
 import { vendorByKey, vendorOf, vendors } from "../../../shared/vendors";
 
 let weir: Weir;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openHarness } from "../../../../tests/kit/harness";
-import { chargeOf } from "../../../shared/pricing";
+import { chargeOf } from "../../../shared/charge";
 import { createPriceBook } from "./price";
 
 test("a price follows the options: compiled once, new after a change, undefined without price or ratio", async () => {

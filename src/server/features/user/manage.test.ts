@@ -228,14 +228,14 @@ for (const engine of ENGINES) {
       for (let i = 0; i < 1005; i += 201) {
         await q.insert(t.logs).values(Array.from({ length: 201 }, (_, n) => ({ request_id: `x${id}-${i + n}`, created_at: 1, type: 3, user_id: id, folded: 2 })));
       }
-      const lines: any[] = [];
+      const lines: { kind?: string }[] = [];
       let cursor: number | undefined;
       do {
         const part: { lines: object[]; next?: number } = await admin.call.user.export(cursor === undefined ? { id } : { id, cursor });
         lines.push(...part.lines);
         cursor = part.next;
       } while (cursor !== undefined);
-      expect(Object.groupBy(lines, (line) => line.kind)).toMatchObject({ account: [{ id }], token: [{ name: "mine" }], credit: [{ amount: 10 }] });
+      expect(Object.groupBy(lines, (line) => line.kind ?? "")).toMatchObject({ account: [{ id }], token: [{ name: "mine" }], credit: [{ amount: 10 }] });
       expect(lines.filter((line) => line.kind === "log")).toHaveLength(1006);
       expect(JSON.stringify(lines)).not.toContain(token.key);
       expect((await acts(id)).map((act) => act.action)).toContain("user.export");

@@ -38,7 +38,7 @@ export interface Settlement {
   request_id: string;
   user_id: number;
   token_id: number;
-  /** Final charge in units, >= 0, already rounded once by shared/pricing.ts. */
+  /** Final charge in units, >= 0, already rounded once by shared/charge.ts. */
   quota: number;
   /** The visible record, `quota` included; its `visible` is false when LogConsumeEnabled is off. */
   log: CallLog;

@@ -3,7 +3,8 @@
  * what the relay must know is how their body, their price and their answer are read. One small file per operation.
  */
 import { fail } from "../../../shared/errors";
-import { chargeOf, type CallTimes, type CompiledPrice, estimateUpperBound, type InputKinds } from "../../../shared/pricing";
+import { chargeOf, type CallTimes, estimateUpperBound, type InputKinds } from "../../../shared/charge";
+import { type CompiledPrice } from "../../../shared/pricing";
 import { inputTokenBound, parseBody, readBody } from "../body";
 import type { ChatRequest, Usage } from "../events";
 import type { JsonObject } from "../json";

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createHash, createHmac } from "node:crypto";
 import { channelType } from "../../../shared/channel-types";
 import { amazonEvent, amazonException, claudePiece } from "../../../../tests/conformance/amazon";
 import type { PoolChannel } from "../seams";
@@ -23,6 +24,18 @@ function outgoing(key: string, more: Partial<Outgoing> = {}): Outgoing {
   return { channel: from, operation: "chat", model, stream: false, url: bedrock.url(from, "chat", model) ?? "", headers: bedrock.headers(from), body, ...more };
 }
 
+/** Signature Version 4 of that request, step by step (docs.aws.amazon.com/IAM, "Create a signed AWS API request"). */
+function sigV4(secret: string, body: string, token = ""): string {
+  const sha = (text: string): string => createHash("sha256").update(text).digest("hex");
+  const mac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
+  const headers = { host: "bedrock-runtime.us-east-1.amazonaws.com", "x-amz-date": "20261121T120000Z", ...(token !== "" && { "x-amz-security-token": token }) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}:${value}\n`).join("");
+  const canonical = ["POST", "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%253A0/invoke", "", lines, Object.keys(headers).join(";"), sha(body)].join("\n");
+  const text = ["AWS4-HMAC-SHA256", "20261121T120000Z", "20261121/us-east-1/bedrock/aws4_request", sha(canonical)].join("\n");
+  const key = ["20261121", "us-east-1", "bedrock", "aws4_request"].reduce<string | Buffer>(mac, `AWS4${secret}`);
+  return mac(key, text).toString("hex");
+}
+
 describe("Bedrock's request", () => {
   test("has the signature that Amazon's own signer makes", async () => {
     const ready = await bedrock.prepare?.(outgoing("AKIDEXAMPLE|wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY|us-east-1"), tools);
@@ -34,6 +47,32 @@ describe("Bedrock's request", () => {
       "Signature=dccefd60da36303db2aa6d0ec169c863eb2f7587b176a5251e64b858a8e89c60",
     );
     expect(ready?.headers["x-amz-date"]).toBe("20261121T120000Z");
+  });
+
+  test("temporary credentials: the session token travels and is signed", async () => {
+    const [id, secret] = ["AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"];
+    const signature = async (token: string): Promise<readonly [unknown, string | undefined]> => {
+      const ready = await bedrock.prepare?.(outgoing(`${id}|${secret}|us-east-1${token === "" ? "" : `|${token}`}`), tools);
+      return [ready?.headers["x-amz-security-token"], /Signature=(\w+)/.exec(ready?.headers.authorization ?? "")?.[1]];
+    };
+    const body = '{"anthropic_version":"bedrock-2023-05-31","max_tokens":10,"messages":[{"role":"user","content":"hello"}]}';
+    // The first is the vector of Amazon's signer above: it proves the steps that the second is made by.
+    expect(await signature("")).toEqual([undefined, sigV4(secret, body)]);
+    expect(sigV4(secret, body)).toBe("dccefd60da36303db2aa6d0ec169c863eb2f7587b176a5251e64b858a8e89c60");
+    expect(await signature("FwoGZXIvYXdzEBYaD+/=")).toEqual(["FwoGZXIvYXdzEBYaD+/=", sigV4(secret, body, "FwoGZXIvYXdzEBYaD+/=")]);
+  });
+
+  test("a search of the web, which Bedrock does not run, is left out with a warning; other tools stay", async () => {
+    const warned: string[] = [];
+    const noting = { ...tools, warn: (code: string, detail: string) => void warned.push(`${code} ${detail}`) } as Tools;
+    const sent = async (list: unknown[]) => {
+      const body = Buffer.from(JSON.stringify({ model: "m", max_tokens: 10, messages: [], tools: list, tool_choice: { type: "auto" } }));
+      return JSON.parse((await bedrock.prepare?.(outgoing("my-api-key|eu-west-1", { body }), noting))?.body.toString() ?? "");
+    };
+    const search = { type: "web_search_20250305", name: "web_search" };
+    expect(await sent([search])).toEqual({ anthropic_version: "bedrock-2023-05-31", max_tokens: 10, messages: [] });
+    expect(await sent([search, { name: "web_search", input_schema: { type: "object" } }])).toMatchObject({ tools: [{ name: "web_search" }], tool_choice: { type: "auto" } });
+    expect(warned).toEqual(["dropped_tool web_search", "dropped_tool web_search"]);
   });
 
   test("an API key travels as it is, without a signature", async () => {

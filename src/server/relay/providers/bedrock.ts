@@ -1,7 +1,7 @@
 /**
  * Amazon Bedrock (docs.aws.amazon.com/bedrock/latest/APIReference: InvokeModel, InvokeModelWithResponseStream, Converse,
  * ConverseStream; @anthropic-ai/bedrock-sdk 1.1; November 2026). Claude is asked in Anthropic's language by InvokeModel, all
- * others in Amazon's by Converse. The key is an access key, signed with (SigV4), or an API key; either names the region.
+ * others in Amazon's by Converse. The key is an access key, signed with (SigV4), temporary ones with their session token, or an API key; each names the region.
  */
 import { AwsV4Signer } from "aws4fetch";
 import { splitKey } from "../../../shared/channel-types";
@@ -22,9 +22,19 @@ const VERSION = "bedrock-2023-05-31";
 
 const partsOf = ({ type, key }: PoolChannel): Record<string, string | undefined> => splitKey(type.id, key) ?? {};
 
+/** Bedrock runs no search of the web and refuses a call that declares one (platform.claude.com/docs, web search tool). */
+function withoutSearch(body: JsonObject, warn: Warn): JsonObject {
+  if (!Array.isArray(body.tools)) return body;
+  const kept = body.tools.filter((tool) => !isObject(tool) || !/^web_search_\d/.test(String(tool.type)));
+  if (kept.length === body.tools.length) return body;
+  warn("dropped_tool", "web_search");
+  const { tools: _, tool_choice: __, ...rest } = body;
+  return kept.length === 0 ? rest : { ...body, tools: kept };
+}
+
 /** Anthropic's body as Bedrock takes it: model and manner are in the address, version and betas in the body. */
 function claudeBody(body: JsonObject, betas: string | undefined, warn: Warn): JsonObject {
-  const { model: _, stream: __, ...rest } = body;
+  const { model: _, stream: __, ...rest } = withoutSearch(body, warn);
   const named = (betas ?? "").split(",").map((beta) => beta.trim()).filter((beta) => beta !== "");
   const known = named.filter((beta) => bedrockBetas.has(beta));
   if (known.length < named.length) warn("dropped_field", `anthropic-beta: ${named.filter((beta) => !bedrockBetas.has(beta)).join(", ")}`);
@@ -45,7 +55,7 @@ function converseEvent(event: string, padded: JsonObject): OutFrame {
 }
 
 async function signed(outgoing: Outgoing, now: number): Promise<Record<string, string>> {
-  const { access_key = "", secret_key = "", region = "" } = partsOf(outgoing.channel);
+  const { access_key = "", secret_key = "", region = "", session_token } = partsOf(outgoing.channel);
   const signer = new AwsV4Signer({
     method: "POST",
     url: outgoing.url,
@@ -54,6 +64,8 @@ async function signed(outgoing: Outgoing, now: number): Promise<Record<string, s
     body: outgoing.body,
     accessKeyId: access_key,
     secretAccessKey: secret_key,
+    // Of temporary credentials: it travels beside the signature, and is signed.
+    ...(session_token !== undefined && { sessionToken: session_token }),
     service: "bedrock",
     region,
     datetime: new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, ""),

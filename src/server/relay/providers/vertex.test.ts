@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { channelType } from "../../../shared/channel-types";
+import { channelType, keyProblem } from "../../../shared/channel-types";
 import { makeChannel } from "../../../../tests/relay/kit";
 import { googleToken, serviceAccount } from "./google-token";
 import type { Tools } from "./tools";
@@ -32,6 +32,40 @@ describe("Vertex' address", () => {
     expect(vertex.url(channel("global", "{}"), "chat", "gemini-2.5-pro")).toBeUndefined();
     expect(vertex.url(channel("global", "no json"), "chat", "gemini-2.5-pro")).toBeUndefined();
     expect(vertex.url(channel(""), "chat", "gemini-2.5-pro")).toBeUndefined();
+  });
+});
+
+describe("a key of the express mode", () => {
+  const KEY = "AQ.Ab8RN6KexampleKeyOfTheExpressMode";
+  const express = channel("", KEY);
+
+  test("asks for Google's own models without project and region; other makers' are not served", () => {
+    const base = "https://aiplatform.googleapis.com/v1/publishers/google/models/";
+    expect(vertex.url(express, "chat", "gemini-2.5-flash", true)).toBe(`${base}gemini-2.5-flash:streamGenerateContent?alt=sse`);
+    expect(vertex.url(express, "images", "imagen-4.0-generate-001")).toBe(`${base}imagen-4.0-generate-001:predict`);
+    expect([vertex.url(express, "chat", "claude-opus-4-6"), vertex.url(express, "chat", "llama-3.3-70b-instruct-maas")]).toEqual([undefined, undefined]);
+  });
+
+  test("travels as a header; a refusal is not asked again", async () => {
+    const calls: BunFetchRequestInit[] = [];
+    const fetch = async (_: string, init: BunFetchRequestInit) => {
+      calls.push(init);
+      return new Response("{}", { status: 401 });
+    };
+    // Only what sending uses.
+    const tools = { fetch, signal: new AbortController().signal } as unknown as Tools;
+    const asked = { channel: express, operation: "chat", model: "gemini-2.5-flash", stream: false, url: "https://x.test/", headers: {}, body: Buffer.from("{}") } as const;
+    const ready = await vertex.prepare?.(asked, tools);
+    expect(ready?.headers).toEqual({ "x-goog-api-key": KEY });
+    expect((await vertex.open?.(ready ?? asked, tools))?.status).toBe(401);
+    expect(calls).toHaveLength(1);
+  });
+
+  test("is told from a broken credential", () => {
+    const problem = (key: string) => keyProblem(41, key);
+    expect(problem(KEY)).toBeUndefined();
+    expect(problem(JSON.stringify(account))).toBeUndefined();
+    for (const key of ["short", "two words that are long enough", '{"project_id":"p"}', `${KEY}\n${KEY}`]) expect(problem(key)?.en).toContain("or an API Key");
   });
 });
 

@@ -1,14 +1,16 @@
 /**
  * Google Vertex AI (cloud.google.com/vertex-ai/generative-ai/docs: model reference, partner models, open models;
  * @anthropic-ai/vertex-sdk 1.1; November 2026): Gemini, Claude and open models of one project, each in its maker's language,
- * with the token of a service account. The region is the channel's, for all models or for each.
+ * with the token of a service account. The region is the channel's, for all models or for each. An API key instead is that of the
+ * express mode (cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode/overview): Google's own models, no project, no region.
  */
-import { type Operation, otherFor } from "../../../shared/channel-types";
+import { type Operation, otherFor, splitKey } from "../../../shared/channel-types";
 import { geminiDialect } from "../dialects/gemini/dialect";
 import { isObject, withMembers } from "../json";
 import { bodyOf, withBody } from "./changed-body";
 import { googleImages, isImagen, vertexEmbeddings } from "./google-codecs";
 import { googleToken, serviceAccount } from "./google-token";
+import type { PoolChannel } from "../seams";
 import type { Outgoing, Provider } from "./provider";
 import { send, tokenRefused, type Tools } from "./tools";
 import { vertexFamily, vertexHost, vertexModel } from "./vertex-models";
@@ -51,8 +53,12 @@ function spoken(outgoing: Outgoing): Outgoing {
   }
 }
 
-/** The request with the account's token. Throws Failed where there is none. */
+const expressKey = ({ type, key }: PoolChannel): string | undefined => splitKey(type.id, key)?.api_key;
+
+/** The request with the account's token, or with the key of the express mode. Throws Failed where there is neither. */
 async function authorized(outgoing: Outgoing, tools: Tools): Promise<Outgoing> {
+  const key = expressKey(outgoing.channel);
+  if (key !== undefined) return { ...outgoing, headers: { ...outgoing.headers, "x-goog-api-key": key } };
   const account = serviceAccount(outgoing.channel);
   if (!account) throw tokenRefused(401, "the key is no service account");
   const token = await tools.token(() => googleToken(account, tools));
@@ -61,6 +67,10 @@ async function authorized(outgoing: Outgoing, tools: Tools): Promise<Outgoing> {
 
 export const vertex: Provider = {
   url(channel, operation, model, stream = false) {
+    if (expressKey(channel) !== undefined) {
+      const own = vertexFamily(model) === "gemini" ? callOf(operation, model, stream) : undefined;
+      return own && `${channel.base_url || vertexHost("global")}/v1/${own}`;
+    }
     const account = serviceAccount(channel);
     const location = otherFor(channel.type.id, channel.other, model);
     const call = callOf(operation, model, stream);
@@ -74,7 +84,7 @@ export const vertex: Provider = {
   prepare: (outgoing, tools) => authorized(spoken(outgoing), tools),
   async open(outgoing, tools) {
     const response = await send(outgoing, tools);
-    if (response.status !== 401) return response;
+    if (response.status !== 401 || expressKey(outgoing.channel) !== undefined) return response;
     // A kept token was taken back: one new one is worth a try.
     tools.dropToken();
     await response.body?.cancel();

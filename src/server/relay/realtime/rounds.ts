@@ -4,7 +4,8 @@
  */
 import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
-import { type CompiledPrice, quotaOf } from "../../../shared/pricing";
+import { quotaOf } from "../../../shared/charge";
+import { type CompiledPrice } from "../../../shared/pricing";
 import type { Call } from "../call";
 import { priceFor } from "../groups";
 import type { Usage } from "../events";

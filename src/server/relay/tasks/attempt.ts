@@ -7,8 +7,9 @@ import { type Failure, failureOf } from "../failures";
 import { patienceOf } from "../patience";
 import { placeOf } from "../providers/key-place";
 import type { PoolChannel } from "../seams";
+import { SUBMIT_LIMIT_MS } from "./clock";
 import type { Accepted, TaskOrder, TaskProvider } from "./provider";
-import { type Heard, taskTools } from "./tools";
+import { errand, type Heard } from "./tools";
 
 export type Tried = { ok: true; accepted: Accepted } | { ok: false; failure: Failure };
 
@@ -26,12 +27,12 @@ export async function attempt<Input>(call: Call, channel: PoolChannel, provider:
   cooling.begin(placeOf(channel), model, record);
   const { firstByteMs, totalMs } = patienceOf(seams.option, channel);
   const heard: Heard = { status: 0 };
-  const tools = taskTools(engine, channel, Math.min(firstByteMs, totalMs), { submits: true, heard });
   const { action, input, parent } = order;
   let tried: Tried;
   try {
     const job = { channel, model: call.upstream_model, action, input, task_id: call.task_id ?? "", ...(parent && { parent }) };
-    const accepted = await provider.submit(job, tools);
+    const limits = { ms: Math.min(firstByteMs, totalMs), total_ms: Math.min(totalMs, SUBMIT_LIMIT_MS / 2) };
+    const accepted = await errand(engine, channel, limits, (tools) => provider.submit(job, tools), { submits: true, heard });
     if (accepted.upstream_id === "") throw new Failed(failureOf("malformed", heard.status));
     tried = { ok: true, accepted };
   } catch (error) {

@@ -3,11 +3,11 @@ import { fail } from "../../../shared/errors";
 import { isFinal } from "../../../shared/task";
 import type { Engine } from "../call";
 import { applyReport } from "./apply";
-import { ERRAND_MS } from "./clock";
+import { ERRAND_MS, VISIT_MS } from "./clock";
 import { channelOf } from "./file";
 import { watcherOf } from "./registry";
 import type { Task } from "./task";
-import { taskTools } from "./tools";
+import { errand } from "./tools";
 
 /** Whether a job can be stopped: for lists and their buttons. */
 export const canCancel = ({ platform, status }: Pick<Task, "platform" | "status">): boolean =>
@@ -18,7 +18,8 @@ export async function cancelTask(engine: Engine, task: Task): Promise<Task> {
   const watcher = watcherOf(task.platform);
   const channel = channelOf(engine, task);
   if (!canCancel(task) || !watcher?.cancel || !channel) fail("task_not_cancellable");
-  const report = await watcher.cancel(task, channel, taskTools(engine, channel, ERRAND_MS));
+  const { cancel } = watcher;
+  const report = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (tools) => cancel.call(watcher, task, channel, tools));
   await applyReport(engine.seams, watcher, task, report);
   return (await engine.seams.tasks.find([task.platform], task.task_id, task.user_id)) ?? fail("task_not_found");
 }

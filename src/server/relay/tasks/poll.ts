@@ -4,16 +4,18 @@
  */
 import { isFinal } from "../../../shared/task";
 import type { Engine } from "../call";
+import { Failed } from "../failed";
+import { failureOf } from "../failures";
 import { placeOf } from "../providers/key-place";
 import { holding } from "../keys";
 import type { PoolChannel } from "../seams";
 import { applyReport, failTask } from "./apply";
 import { failureFrom } from "./attempt";
-import { ERRAND_MS, pauseOf, SUBMIT_LOOK_MS, watcherTimes } from "./clock";
+import { ERRAND_MS, pauseOf, SUBMIT_LOOK_MS, VISIT_MS, watcherTimes } from "./clock";
 import type { TaskWatcher } from "./provider";
 import { watcherOf } from "./registry";
 import type { Task } from "./task";
-import { taskTools } from "./tools";
+import { errand } from "./tools";
 
 /** Jobs of one round; what is left comes with the next. */
 const MOST_A_ROUND = 500;
@@ -48,12 +50,16 @@ export async function pollTasks(engine: Engine): Promise<void> {
     if (known) known.tasks.push(task);
     else groups.set(key, { ...visit, tasks: [task] });
   }
-  const errands = [...groups.values()].flatMap(({ tasks, ...rest }) => {
+  const visits = [...groups.values()].flatMap(({ tasks, ...rest }) => {
     const { poll_many = 1 } = rest.watcher;
-    return Array.from({ length: Math.ceil(tasks.length / poll_many) }, (_, i) => ({ ...rest, tasks: tasks.slice(i * poll_many, (i + 1) * poll_many) }));
+    const state = { down: false };
+    return Array.from({ length: Math.ceil(tasks.length / poll_many) }, (_, i) => ({ ...rest, state, tasks: tasks.slice(i * poll_many, (i + 1) * poll_many) }));
   });
-  await each(errands, (errand) => visitChannel(engine, errand));
+  await each(visits, (visit) => visitChannel(engine, visit));
 }
+
+/** Failures that another question to the same vendor would only repeat, each after its whole time limit. */
+const DOWN: ReadonlySet<string> = new Set(["timeout", "unreachable"]);
 
 interface Visit {
   watcher: TaskWatcher;
@@ -93,10 +99,11 @@ async function halfDone({ seams }: Engine, task: Task): Promise<void> {
   await book.fail(task, "NOT_START", REASONS.never_accepted, {});
 }
 
-async function visitChannel(engine: Engine, { watcher, channel, tasks }: Visit): Promise<void> {
+async function visitChannel(engine: Engine, { watcher, channel, tasks, state }: Visit & { state: { down: boolean } }): Promise<void> {
   const { seams, log } = engine;
   try {
-    const reports = await watcher.poll(tasks, channel, taskTools(engine, channel, ERRAND_MS));
+    if (state.down) throw new Failed(failureOf("unreachable"));
+    const reports = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (tools) => watcher.poll(tasks, channel, tools));
     for (const task of tasks) {
       const report = reports.get(task.upstream_id);
       if (report) await applyReport(seams, watcher, task, report);
@@ -104,6 +111,7 @@ async function visitChannel(engine: Engine, { watcher, channel, tasks }: Visit):
     }
   } catch (error) {
     const failure = failureFrom(error, log);
+    state.down ||= DOWN.has(failure.class);
     log.warn({ platform: watcher.platform, channel: channel.id, failure: failure.class }, "jobs could not be asked for");
     if (failure.upstream_status === 401) engine.tokens.drop(channel);
     for (const task of tasks) await later(engine, watcher, task, task.state.fails + 1).catch(() => undefined);

@@ -49,11 +49,13 @@ export async function prepare<Input>(visit: Visit, order: TaskOrder<Input>, arri
   if (parent) selection.only((channel) => holding(channel, parent.channel_key_id));
   if (selection.left === 0) fail("channel_disabled");
   const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
-  const { terms, price } = dearestOf(selection.candidates.flatMap((channel) => {
+  const { terms: its, price } = dearestOf(selection.candidates.flatMap((channel) => {
     const provider = providerFor(order, channel);
     const itsTerms = provider && termsOf(provider.terms?.(order.input, upstreamName(channel, model), order.action, parent));
     return itsTerms ? [{ terms: itsTerms, price: itsTerms.priced?.(listed) ?? listed }] : [];
   })) ?? fail("operation_unsupported", { group: caller.group, model });
+  // A price by tokens is held whole as well: its terms say how many there will be.
+  const terms: Terms = { ...its, least_hold: costOf({ terms: its, price }) };
   const call: Call = {
     dialect, operation, caller, lang, ip, path, client_type: knownClientType(request.headers.get("user-agent") ?? ""), betas: "", api_version: "",
     request_id, arrived, engine, request: { model, stream: false, include_usage: false, terms }, body: Buffer.alloc(0), form: undefined, price,
@@ -73,7 +75,11 @@ export async function prepare<Input>(visit: Visit, order: TaskOrder<Input>, arri
   return { call, money, selection };
 }
 
-function dearestOf<One extends { terms: Terms; price: Call["price"] }>(all: readonly One[]): One | undefined {
-  const cost = ({ price, terms: { usage, times } }: One): number => unitsOf(price, { usage, ...(times && { times }) });
-  return all.toSorted((a, b) => cost(b) - cost(a))[0];
+interface Quote {
+  terms: Terms;
+  price: Call["price"];
 }
+
+const costOf = ({ price, terms: { usage, times } }: Quote): number => unitsOf(price, { usage, ...(times && { times }) });
+
+const dearestOf = (all: readonly Quote[]): Quote | undefined => all.toSorted((a, b) => costOf(b) - costOf(a))[0];

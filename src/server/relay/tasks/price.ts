@@ -1,6 +1,7 @@
 /** What a job is priced by, and how that is kept until it is finished. */
 import { printDecimal } from "../../../shared/decimal";
-import { chargeOf, compilePrice, type CompiledPrice } from "../../../shared/pricing";
+import { chargeOf } from "../../../shared/charge";
+import { compilePrice, type CompiledPrice } from "../../../shared/pricing";
 import type { Terms } from "../operations/direct";
 import type { Priced } from "./task";
 

@@ -2,7 +2,7 @@
 import type { TaskPlatform, TaskStatus } from "../../../shared/task";
 import type { Usage } from "../events";
 import type { JsonObject } from "../json";
-import type { CallTimes } from "../../../shared/pricing";
+import type { CallTimes } from "../../../shared/charge";
 import type { Lang } from "../../../shared/text";
 
 /** What a job is priced by: the part of a call's Terms that outlives the submit. */

@@ -17,14 +17,38 @@ export interface Heard {
   status: number;
 }
 
+interface ErrandOptions {
+  /** The channel's param_override applies. */
+  submits?: boolean;
+  /** Told the status of the last answer. */
+  heard?: Heard;
+}
+
 /**
- * Tools for one errand to a channel. `ms`: the time limit of each request; `submits`: the channel's param_override applies;
- * `heard` is told the status of the last answer.
+ * Does an errand that is over after `total_ms`, whatever the provider waits for; `ms` is the time limit of each request. Throws
+ * what `work` throws, and Failed for the time limit.
  */
-export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { submits = false, heard }: { submits?: boolean; heard?: Heard } = {}): TaskTools {
+export async function errand<T>(
+  engine: Engine, channel: PoolChannel, { ms, total_ms }: { ms: number; total_ms: number }, work: (tools: TaskTools) => Promise<T>, options: ErrandOptions = {},
+): Promise<T> {
+  const over = new AbortController();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const cancel = engine.timers.after(total_ms, () => {
+    over.abort();
+    reject(new Failed(failureOf("timeout", 0, "total")));
+  });
+  try {
+    return await Promise.race([work(taskTools(engine, channel, ms, { ...options, signal: over.signal })), late]);
+  } finally {
+    cancel();
+  }
+}
+
+/** Tools for a channel. `ms`: the time limit of each request; `signal` ends them all. */
+export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { submits = false, heard, signal }: ErrandOptions & { signal?: AbortSignal } = {}): TaskTools {
   const { seams, timers } = engine;
   const controller = new AbortController();
-  const tools = toolsFor(engine, channel, controller.signal, () => seams.now());
+  const tools = toolsFor(engine, channel, signal ? AbortSignal.any([controller.signal, signal]) : controller.signal, () => seams.now());
   const ask = async <T>({ method, url, headers, body, readError, sign }: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
     const changed = submits && channel.override && isObject(body) ? channel.override(body) : body;
     const text = isObject(changed) && !(changed instanceof Blob) && !(changed instanceof FormData) ? JSON.stringify(changed) : changed;

@@ -5,7 +5,7 @@
  */
 import type { AnswerEvent, Block, ChatAnswer, ChatPrompt, Citation, FinishReason, Warn, WireError, WireObject } from "../../events";
 import { BlockWriter } from "../shared/block-writer";
-import { compact, isObject, number, objects, optionalText, text } from "../shared/json";
+import { compact, dataObject, isObject, number, objects, optionalText, text } from "../shared/json";
 import { limitedTo } from "../shared/limited";
 import { questionOf } from "../shared/transcript";
 import { takeExtra, warnUnsaid } from "../shared/unsaid";
@@ -50,13 +50,8 @@ class LibraryStreamDecoder implements StreamDecoder {
 
   decode(data: string, out: AnswerEvent[]): boolean {
     if (data.trim() === "[DONE]") return true;
-    let piece: unknown;
-    try {
-      piece = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(piece)) return false;
+    const piece = dataObject(data);
+    if (!piece) return false;
     const error = readError(piece);
     if (error) {
       out.push({ type: "error", error });

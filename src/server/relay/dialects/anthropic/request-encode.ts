@@ -5,6 +5,7 @@
 import type { Block, ChatPrompt, Message, Tool, Warn, WireObject } from "../../events";
 import { budgetOf, wantedEffort } from "../shared/effort";
 import { compact, ownExtra } from "../shared/json";
+import { serverToolFor } from "../shared/web-search";
 import { cacheMember, encodeBlocks } from "./content-encode";
 import { modelFacts, type ModelFacts } from "./models";
 
@@ -68,9 +69,7 @@ function plain(content: WireObject[]): unknown {
 
 function toolOf(tool: Tool, facts: ModelFacts, warn: Warn): WireObject | undefined {
   if (tool.type === "server") {
-    if (tool.from === KEY) return tool.value;
-    warn("dropped_tool", String(tool.value.type ?? tool.from));
-    return undefined;
+    return tool.from === KEY ? tool.value : serverToolFor(KEY, tool, warn);
   }
   if (tool.type === "free_form") {
     warn("changed_value", `custom tool ${tool.name}`);

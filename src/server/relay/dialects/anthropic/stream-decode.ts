@@ -3,7 +3,7 @@
  * RawMessageStreamEvent; read November 2026). Unknown events are passed over, as the documentation asks.
  */
 import type { AnswerEvent, Seal, WireObject } from "../../events";
-import { isObject, number, object, text } from "../shared/json";
+import { dataObject, isObject, number, object, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
 import { decodeCitation } from "./citations";
 import { readError } from "./error";
@@ -25,13 +25,8 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   #opaque: Opaque | undefined;
 
   decode(data: string, out: AnswerEvent[]): boolean {
-    let event: unknown;
-    try {
-      event = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(event)) return false;
+    const event = dataObject(data);
+    if (!event) return false;
     switch (event.type) {
       case "content_block_delta":
         this.#delta(number(event.index) ?? 0, object(event.delta), out);

@@ -5,7 +5,7 @@
 import { readError } from "../anthropic/error";
 import type { AnswerEvent, WireObject } from "../../events";
 import { BlockWriter } from "../shared/block-writer";
-import { isObject, number, object, text } from "../shared/json";
+import { dataObject, isObject, number, object, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
 import { decodeFinish, readUsage } from "./answer";
 
@@ -20,13 +20,8 @@ export class ConverseStreamDecoder implements StreamDecoder {
   }
 
   decode(data: string, out: AnswerEvent[]): boolean {
-    let event: unknown;
-    try {
-      event = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(event)) return false;
+    const event = dataObject(data);
+    if (!event) return false;
     const error = readError(event);
     if (error) {
       out.push({ type: "error", error });

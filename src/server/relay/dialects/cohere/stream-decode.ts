@@ -4,7 +4,7 @@
  */
 import type { AnswerEvent, WireObject } from "../../events";
 import { BlockWriter } from "../shared/block-writer";
-import { isObject, number, object, objects, text } from "../shared/json";
+import { dataObject, number, object, objects, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
 import { decodeCitations, decodeFinish, failureIn, readError, readUsage } from "./answer";
 
@@ -23,13 +23,8 @@ export class CohereStreamDecoder implements StreamDecoder {
 
   decode(data: string, out: AnswerEvent[]): boolean {
     if (data.trim() === "[DONE]") return true;
-    let event: unknown;
-    try {
-      event = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(event)) return false;
+    const event = dataObject(data);
+    if (!event) return false;
     const delta = object(event.delta);
     const message = object(delta.message);
     const index = number(event.index) ?? 0;

@@ -1,7 +1,7 @@
 /** A bot's events as neutral ones (see answer.ts for their shape). Unknown events are passed over. */
 import type { AnswerEvent, WireObject } from "../../events";
 import { BlockWriter } from "../shared/block-writer";
-import { isObject, number, object, text } from "../shared/json";
+import { dataObject, number, object, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
 import { COMPLETED, errorIn, errorOf, finishOf, isAnswer, readUsage } from "./answer";
 
@@ -15,13 +15,8 @@ export class CozeStreamDecoder implements StreamDecoder {
   }
 
   decode(data: string, out: AnswerEvent[]): boolean {
-    let event: unknown;
-    try {
-      event = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(event)) return false;
+    const event = dataObject(data);
+    if (!event) return false;
     const error = errorIn(event) ?? (event.event === undefined ? errorOf(event) : undefined);
     if (error) {
       out.push({ type: "error", error });

@@ -4,7 +4,7 @@
  */
 import type { AnswerEvent, WireObject } from "../../events";
 import { BlockWriter } from "../shared/block-writer";
-import { isObject, number, object, text } from "../shared/json";
+import { dataObject, number, object, text } from "../shared/json";
 import { sourceOfUrl } from "../shared/media";
 import type { StreamDecoder } from "../translation";
 import { conversationOf, outputText, readError, readUsage, stopped } from "./answer";
@@ -20,13 +20,8 @@ export class DifyStreamDecoder implements StreamDecoder {
   }
 
   decode(data: string, out: AnswerEvent[]): boolean {
-    let event: unknown;
-    try {
-      event = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(event)) return false;
+    const event = dataObject(data);
+    if (!event) return false;
     const inner = object(event.data);
     switch (event.event) {
       case "message":

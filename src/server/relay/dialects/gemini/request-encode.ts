@@ -5,6 +5,7 @@
 import type { ChatPrompt, OutputFormat, Tool, ToolChoice, Warn, WireObject } from "../../events";
 import { budgetOf, wantedEffort } from "../shared/effort";
 import { compact, isObject, ownExtra } from "../shared/json";
+import { serverToolFor } from "../shared/web-search";
 import { geminiFacts, type GeminiFacts } from "./models";
 import { encodeParts } from "./parts-encode";
 import { toGeminiSchema } from "./schema";
@@ -51,8 +52,10 @@ function toolsOf(tools: readonly Tool[], warn: Warn): WireObject[] {
   const others: WireObject[] = [];
   for (const tool of tools) {
     if (tool.type === "server") {
-      if (tool.from === KEY) others.push(tool.value);
-      else warn("dropped_tool", String(tool.value.type ?? tool.from));
+      // Beside functions most models refuse a search.
+      const alone = tools.every(({ type }) => type === "server");
+      const own = tool.from === KEY ? tool.value : alone ? serverToolFor(KEY, tool, warn) : void warn("dropped_tool", String(tool.value.type ?? tool.from));
+      if (own) others.push(own);
     } else if (tool.type === "free_form") {
       warn("changed_value", `custom tool ${tool.name}`);
       const parameters = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };

@@ -3,7 +3,7 @@
  * (ai.google.dev/api/generate-content, streamGenerateContent; types of @google/genai 3.1; read November 2026).
  */
 import type { AnswerEvent, Block, BlockStart, Usage, WireObject } from "../../events";
-import { isObject, number, object, objects, text } from "../shared/json";
+import { dataObject, isObject, number, object, objects, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
 import { decodeGrounding } from "./citations";
 import { readError } from "./error";
@@ -122,13 +122,8 @@ export class GeminiStreamDecoder implements StreamDecoder {
   }
 
   decode(data: string, out: AnswerEvent[]): boolean {
-    let chunk: unknown;
-    try {
-      chunk = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(chunk)) return false;
+    const chunk = dataObject(data);
+    if (!chunk) return false;
     const error = chunk.error === undefined ? undefined : readError(chunk);
     if (error) {
       out.push({ type: "error", error });

@@ -6,7 +6,7 @@ import type { AnswerEvent, ChatPrompt, Warn, WireError, WireObject } from "../..
 import { openaiChatDialect } from "../openai-chat/chat-dialect";
 import { chatFeatures } from "../openai-chat/features";
 import { ChatStreamDecoder } from "../openai-chat/stream-decode";
-import { compact, isObject, list, object, objects, text } from "../shared/json";
+import { compact, dataObject, isObject, list, object, objects, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
 import type { VendorDialect } from "../vendor-dialects";
 
@@ -94,13 +94,8 @@ class MistralStreamDecoder implements StreamDecoder {
   decode(data: string, out: AnswerEvent[]): boolean {
     // Only parts need a look: their texts are not where OpenAI's are.
     if (!data.includes('"content":[') && !data.includes('"content": [')) return this.#chunks.decode(data, out);
-    let chunk: unknown;
-    try {
-      chunk = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(chunk)) return false;
+    const chunk = dataObject(data);
+    if (!chunk) return false;
     this.#chunks.read(plainChoices(chunk, "delta"), out);
     return true;
   }

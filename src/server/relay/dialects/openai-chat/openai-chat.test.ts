@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { Meter } from "../../meter";
 import { FrameSplitter } from "../../sse";
 import { openaiChat } from "./dialect";
+import { encodeUsage as encodeResponsesUsage } from "../openai-responses/answer-encode";
 import { readUsage } from "./usage";
+import { encodeUsage } from "./usage-encode";
 
 const fixtures = `${import.meta.dir}/fixtures`;
 
@@ -106,4 +108,11 @@ describe("OpenAI usage in disjoint buckets", () => {
   for (const [name, wire, buckets] of table) {
     test(name, () => expect(readUsage(wire) as unknown).toEqual(buckets));
   }
+});
+
+test("how long written caches last is told to callers of chat and of Responses, and read from them again", () => {
+  const written = { input: 12, cache_read: 5, cache_write_5m: 500, cache_write_1h: 1500, output: 20 };
+  for (const told of [encodeUsage(written), encodeResponsesUsage(written)]) expect(readUsage(told)).toMatchObject(written);
+  const short = { input: 12, cache_write_5m: 500, output: 20 };
+  expect(JSON.stringify([encodeUsage(short), encodeResponsesUsage(short)])).not.toContain("cache_creation");
 });

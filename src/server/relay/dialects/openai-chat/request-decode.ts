@@ -34,6 +34,7 @@ import {
   unknownMembers,
 } from "../shared/json";
 import { audioType, sourceOfUrl } from "../shared/media";
+import { SEARCH_OPTIONS } from "../shared/web-search";
 import { splitId } from "../shared/seals";
 import { decodeCitations } from "./citations";
 import { decodeReturnedThoughts } from "./thoughts";
@@ -41,6 +42,7 @@ import { decodeReturnedThoughts } from "./thoughts";
 const KEY = "openai-chat";
 
 const knownTop = new Set([
+  SEARCH_OPTIONS,
   "model",
   "messages",
   "tools",
@@ -292,6 +294,7 @@ function decodeStop(stop: unknown): string[] | undefined {
 /** Throws RequestFault. */
 export function decodeRequest(body: WireObject): ChatPrompt {
   const tools = [...objects(body.tools).map(decodeTool), ...objects(body.functions).map((tool) => functionTool(tool))];
+  if (isObject(body.web_search_options)) tools.push({ type: "server", from: KEY, value: { ...body.web_search_options, type: SEARCH_OPTIONS } });
   const top = unknownMembers(body, knownTop);
   return compact({
     model: text(body.model),

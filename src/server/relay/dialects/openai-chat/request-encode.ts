@@ -22,6 +22,7 @@ import type {
 import { wantedEffort } from "../shared/effort";
 import { compact, ownExtra } from "../shared/json";
 import { audioFormat, base64Of, dataUrlOf } from "../shared/media";
+import { SEARCH_OPTIONS } from "../shared/web-search";
 import { encodeCitation } from "./citations";
 import { callExtra, encodeReturnedThoughts } from "./thoughts";
 
@@ -199,7 +200,7 @@ function messagesOf(message: Message, warn: Warn): WireObject[] {
 
 function toolOf(tool: Tool, warn: Warn): WireObject | undefined {
   if (tool.type === "server") {
-    if (tool.from === KEY) return tool.value;
+    if (tool.from === KEY) return tool.value.type === SEARCH_OPTIONS ? undefined : tool.value;
     warn("dropped_tool", String(tool.value.type ?? tool.value.name ?? tool.from));
     return undefined;
   }
@@ -240,6 +241,14 @@ function reasoningMembers(prompt: ChatPrompt, warn: Warn): WireObject {
   return effort === undefined ? {} : { reasoning_effort: effort };
 }
 
+/** What the caller's own call says of a search stands beside its tools. */
+function searchOptions(tools: readonly Tool[]): WireObject | undefined {
+  const found = tools.find((tool) => tool.type === "server" && tool.from === KEY && tool.value.type === SEARCH_OPTIONS);
+  if (found?.type !== "server") return undefined;
+  const { type: _, ...options } = found.value;
+  return options;
+}
+
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   const { model, tools = [], max_output, top_k } = prompt;
   if (prompt.cache) cacheMember(prompt.cache, "prompt", warn);
@@ -251,6 +260,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     messages: prompt.messages.flatMap((message) => messagesOf(message, warn)),
     tools: declared.length > 0 ? declared : undefined,
     tool_choice: prompt.tool_choice && declared.length > 0 ? toolChoiceOf(prompt.tool_choice, tools) : undefined,
+    web_search_options: searchOptions(tools),
     parallel_tool_calls: declared.length > 0 ? prompt.parallel_tools : undefined,
     response_format: prompt.format && formatOf(prompt.format),
     temperature: prompt.temperature,

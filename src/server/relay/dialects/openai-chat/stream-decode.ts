@@ -4,7 +4,7 @@
  */
 import type { AnswerEvent, BlockStart, Seal, WireObject } from "../../events";
 import { FREE_FORM } from "../shared/free-form";
-import { isObject, list, number, object, objects, text, unknownMembers } from "../shared/json";
+import { dataObject, isObject, list, number, object, objects, text, unknownMembers } from "../shared/json";
 import { audioType, sourceOfUrl } from "../shared/media";
 import type { StreamDecoder } from "../translation";
 import { callSeal } from "./answer-decode";
@@ -187,13 +187,8 @@ export class ChatStreamDecoder implements StreamDecoder {
       out.push({ type: "done" });
       return true;
     }
-    let chunk: unknown;
-    try {
-      chunk = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(chunk)) return false;
+    const chunk = dataObject(data);
+    if (!chunk) return false;
     this.read(chunk, out);
     return true;
   }

@@ -38,6 +38,7 @@ export function readUsage(value: unknown): Usage | undefined {
     tokens(inDetails, "cached_tokens") ?? tokens(value, "cached_tokens", "prompt_cache_hit_tokens") ?? 0,
   );
   const cacheWrite = Math.min(input - cacheRead, tokens(inDetails, "cache_write_tokens", "cache_creation_input_tokens", "cached_creation_tokens") ?? 0);
+  const hourly = Math.min(cacheWrite, tokens(inDetails && child(inDetails, "cache_creation"), "ephemeral_1h_input_tokens") ?? 0);
   const audioIn = Math.min(input - cacheRead - cacheWrite, tokens(inDetails, "audio_tokens") ?? 0);
   const imageIn = Math.min(input - cacheRead - cacheWrite - audioIn, tokens(inDetails, "image_tokens") ?? 0);
   const audioOut = Math.min(output, tokens(outDetails, "audio_tokens") ?? 0);
@@ -49,7 +50,8 @@ export function readUsage(value: unknown): Usage | undefined {
     input: input - cacheRead - cacheWrite - audioIn - imageIn,
     output: output - audioOut - inside,
     ...(cacheRead > 0 && { cache_read: cacheRead }),
-    ...(cacheWrite > 0 && { cache_write_5m: cacheWrite }),
+    ...(cacheWrite > hourly && { cache_write_5m: cacheWrite - hourly }),
+    ...(hourly > 0 && { cache_write_1h: hourly }),
     ...(audioIn > 0 && { audio_in: audioIn }),
     ...(imageIn > 0 && { image_in: imageIn }),
     ...(reasoning > 0 && { reasoning: beside ? reasoning : inside }),

@@ -16,6 +16,7 @@ export function encodeUsage(usage: Usage): WireObject {
     input_tokens_details: {
       cached_tokens: given.cached_tokens,
       cache_write_tokens: given.cache_write_tokens ?? 0,
+      ...(given.cache_creation !== undefined && { cache_creation: given.cache_creation }),
       ...(given.audio_tokens ? { audio_tokens: given.audio_tokens } : {}),
       ...(given.image_tokens ? { image_tokens: given.image_tokens } : {}),
     },

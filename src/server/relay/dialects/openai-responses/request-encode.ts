@@ -15,6 +15,7 @@ import type {
   Warn,
   WireObject,
 } from "../../events";
+import { serverToolFor } from "../shared/web-search";
 import { FREE_FORM } from "../shared/free-form";
 import { wantedEffort } from "../shared/effort";
 import { compact, isObject, ownExtra } from "../shared/json";
@@ -176,9 +177,7 @@ function instructionsOf(message: Message | undefined): string | undefined {
 function toolOf(tool: Tool, warn: Warn): WireObject | undefined {
   switch (tool.type) {
     case "server":
-      if (tool.from === KEY) return tool.value;
-      warn("dropped_tool", String(tool.value.type ?? tool.from));
-      return undefined;
+      return tool.from === KEY ? tool.value : serverToolFor(KEY, tool, warn);
     case "free_form": {
       const { name, description, format } = tool;
       return compact({ type: FREE_FORM, name, description, format });

@@ -4,7 +4,7 @@
  */
 import type { AnswerEvent, BlockStart, Seal, WireError, WireObject } from "../../events";
 import { readError as readChatError } from "../openai-chat/error";
-import { isObject, number, object, objects, text } from "../shared/json";
+import { dataObject, isObject, number, object, objects, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
 import { blocksOfItem, finishOf, usageOf } from "./answer-decode";
 import { decodeAnnotation, PARAGRAPH, sealOfItem } from "./items";
@@ -40,13 +40,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
 
   decode(data: string, out: AnswerEvent[]): boolean {
     if (data.trim() === "[DONE]") return true;
-    let event: unknown;
-    try {
-      event = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(event)) return false;
+    const event = dataObject(data);
+    if (!event) return false;
     const item = String(number(event.output_index) ?? 0);
     const part = `${item}:${number(event.content_index) ?? 0}`;
     switch (event.type) {

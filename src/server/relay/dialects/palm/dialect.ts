@@ -5,7 +5,7 @@
 import type { AnswerEvent, Block, ChatAnswer, ChatPrompt, FinishReason, Message, Warn, WireObject } from "../../events";
 import { readError } from "../gemini/error";
 import { BlockWriter } from "../shared/block-writer";
-import { compact, isObject, objects, text } from "../shared/json";
+import { compact, dataObject, objects, text } from "../shared/json";
 import { limitedTo } from "../shared/limited";
 import { textsOf, takeExtra, warnUnsaid } from "../shared/unsaid";
 import type { StreamDecoder } from "../translation";
@@ -56,13 +56,8 @@ class PalmStreamDecoder implements StreamDecoder {
   constructor(readonly id: string) {}
 
   decode(data: string, out: AnswerEvent[]): boolean {
-    let body: unknown;
-    try {
-      body = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(body)) return false;
+    const body = dataObject(data);
+    if (!body) return false;
     const error = readError(body);
     const answer = error ? undefined : decodeAnswer(body, this.id);
     if (error) out.push({ type: "error", error });

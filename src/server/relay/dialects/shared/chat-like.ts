@@ -2,7 +2,7 @@
 import type { AnswerEvent, WireError, WireObject } from "../../events";
 import { ChatStreamDecoder } from "../openai-chat/stream-decode";
 import type { StreamDecoder } from "../translation";
-import { isObject } from "./json";
+import { dataObject } from "./json";
 
 export interface ChatLike {
   /** The error of a frame, undefined when it is none. */
@@ -21,13 +21,8 @@ export class ChatLikeDecoder implements StreamDecoder {
   }
 
   decode(data: string, out: AnswerEvent[]): boolean {
-    let frame: unknown;
-    try {
-      frame = JSON.parse(data);
-    } catch {
-      return false;
-    }
-    if (!isObject(frame)) return false;
+    const frame = dataObject(data);
+    if (!frame) return false;
     const error = this.#vendor.readError(frame);
     const chunk = error ? undefined : this.#vendor.chunkOf(frame);
     if (error) out.push({ type: "error", error });

@@ -70,13 +70,15 @@ export function ownExtra(to: DialectKey, extra: Extra | undefined, where: string
   return extra[to];
 }
 
-/** JSON text as an object; undefined when it is none. Empty text is an empty object: a call without arguments. */
-export function parseObject(json: string): WireObject | undefined {
-  if (json.trim() === "") return {};
+/** The data of a stream's frame as an object; undefined when it is none: such a frame is malformed. */
+export function dataObject(data: string): WireObject | undefined {
   try {
-    const value: unknown = JSON.parse(json);
+    const value: unknown = JSON.parse(data);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** JSON text as an object; undefined when it is none. Empty text is an empty object: a call without arguments. */
+export const parseObject = (json: string): WireObject | undefined => (json.trim() === "" ? {} : dataObject(json));

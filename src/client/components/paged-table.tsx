@@ -1,12 +1,12 @@
 import { useLingui } from "@lingui/react/macro";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
-import type { Page } from "../../../shared/envelope";
-import { EmptyState } from "../../components/empty-state";
-import { ErrorPanel } from "../../components/error-panel";
-import { IconButton } from "../../ui/icon-button";
-import { Skeleton } from "../../ui/skeleton";
-import { Table, Td, Th } from "../../ui/table";
+import type { Page } from "../../shared/envelope";
+import { EmptyState } from "./empty-state";
+import { ErrorPanel } from "./error-panel";
+import { IconButton } from "../ui/icon-button";
+import { Skeleton } from "../ui/skeleton";
+import { Table, Td, Th } from "../ui/table";
 
 /** Rows of a page of these lists. */
 export const ROWS = 10;

@@ -1,0 +1,190 @@
+/** What a call costs by a compiled price (pricing.ts): the bill, the running cost, and the most that it can come to. */
+import { type Decimal, multiply, one, printDecimal, rescale, roundHalfAway, toDecimal, zero } from "./decimal";
+import { tierFor } from "./long-context";
+import { type CompiledPrice, outputKinds, type TokenKind, tokenKinds, type TokenPrices, type Usage } from "./pricing";
+
+/** One line of a bill. The exact units of all lines sum to the exact cost. */
+export interface BillLine {
+  readonly kind: TokenKind | "call" | "tool" | "minimum";
+  /** The name of the tool. */
+  readonly tool?: string;
+  /** Tokens; for "call" and "tool" calls. */
+  readonly count: number;
+  /** USD per 1M tokens ("call": per call, "tool": per 1000 calls), before the group ratio. */
+  readonly usd: string;
+  /** The factors of this line by name, as exact texts. */
+  readonly ratios: Readonly<Record<string, string>>;
+  /** Exact units of quota as a decimal text. */
+  readonly units: string;
+}
+
+export interface Charge {
+  /** Whole units, rounded once. */
+  readonly quota: number;
+  /** The exact cost before rounding, as a decimal text: the sum of the lines. */
+  readonly exact: string;
+  readonly lines: readonly BillLine[];
+}
+
+/** What multiplies a price per call: how many results, and factors such as size, quality or seconds. */
+export interface CallTimes {
+  /** 1 unless given. */
+  readonly calls?: number;
+  readonly factors?: Readonly<Record<string, number | string>>;
+}
+
+function count(value: number | undefined): number {
+  return value !== undefined && value > 0 ? Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER) : 0;
+}
+
+const inputKinds = tokenKinds.filter((kind) => !outputKinds.has(kind));
+
+/** The prices that hold for a call: those of the tier that its whole input reaches. */
+function tokensFor({ tokens, tiers }: CompiledPrice, usage: Usage): TokenPrices {
+  if (tiers.length === 0) return tokens;
+  return tierFor(tiers, inputKinds.reduce((total, kind) => total + count(usage[kind]), 0))?.tokens ?? tokens;
+}
+
+function toQuota(units: bigint): number {
+  const most = BigInt(Number.MAX_SAFE_INTEGER);
+  return Number(units > most ? most : units);
+}
+
+function callLine(price: CompiledPrice, times: CallTimes): { line: BillLine; units: Decimal } {
+  const calls = count(times.calls ?? 1);
+  const factors = Object.entries(times.factors ?? {}).map(([name, value]) => [name, toDecimal(value)] as const);
+  const units = multiply(
+    { digits: price.call, scale: price.scale },
+    toDecimal(calls),
+    ...factors.map(([, value]) => value),
+  );
+  const ratios = { ...Object.fromEntries(factors), group_ratio: price.groupRatio };
+  const line: BillLine = {
+    kind: "call",
+    count: calls,
+    usd: printDecimal(toDecimal(price.why.model_price?.value ?? 0)),
+    ratios: Object.fromEntries(Object.entries(ratios).map(([name, value]) => [name, printDecimal(value)])),
+    units: printDecimal(units),
+  };
+  return { line, units };
+}
+
+const thousandth = toDecimal("0.001");
+
+function toolLine(price: CompiledPrice, tool: string, calls: number): { line: BillLine; units: Decimal } {
+  const usd = price.tools.get(tool) ?? zero;
+  const units = multiply(usd, thousandth, toDecimal(calls), price.groupRatio, price.quotaPerUnit);
+  const ratios = { group_ratio: printDecimal(price.groupRatio) };
+  const texts = { usd: printDecimal(usd), units: printDecimal(units) };
+  return { line: { kind: "tool", tool, count: calls, ratios, ...texts }, units };
+}
+
+function sum(values: readonly Decimal[]): Decimal {
+  if (values.length === 1 && values[0]) return values[0];
+  const scale = Math.max(0, ...values.map((value) => value.scale));
+  return { digits: values.reduce((total, value) => total + rescale(value, scale), 0n), scale };
+}
+
+/**
+ * What a call costs and how that comes about. By ratio every bucket is a line; by call the price is one line and tokens
+ * are free; tools are lines in both. A call that has a price above 0 costs at least 1 unit as soon as anything was
+ * used: the line "minimum" then carries what is missing. Never negative; at most 2^53 - 1.
+ */
+export function chargeOf(price: CompiledPrice, usage: Usage, times: CallTimes = {}): Charge {
+  const lines: BillLine[] = [];
+  const units: Decimal[] = [];
+  let used = false;
+  if (price.by === "call") {
+    const { line, units: cost } = callLine(price, times);
+    lines.push(line);
+    units.push(cost);
+  } else {
+    const prices = tokensFor(price, usage);
+    for (const kind of tokenKinds) {
+      const tokens = count(usage[kind]);
+      if (tokens === 0) continue;
+      const { weight, usd, ratios } = prices[kind];
+      const cost = { digits: weight * BigInt(tokens), scale: price.scale };
+      used ||= price.tokens.input.weight > 0n;
+      lines.push({ kind, count: tokens, usd, ratios, units: printDecimal(cost) });
+      units.push(cost);
+    }
+  }
+  for (const [tool, calls] of Object.entries(usage.server_tools ?? {})) {
+    if (count(calls) === 0) continue;
+    const { line, units: cost } = toolLine(price, tool, count(calls));
+    lines.push(line);
+    units.push(cost);
+  }
+  const total = sum(units);
+  const rounded = roundHalfAway(total.digits, total.scale === price.scale ? price.unit : 10n ** BigInt(total.scale));
+  if (rounded > 0n || (total.digits === 0n && !used)) {
+    return { quota: toQuota(rounded), exact: printDecimal(total), lines };
+  }
+  const missing = sum([one, { digits: -total.digits, scale: total.scale }]);
+  lines.push({ kind: "minimum", count: 1, usd: "0", ratios: {}, units: printDecimal(missing) });
+  return { quota: 1, exact: "1", lines };
+}
+
+/** The quota of `chargeOf` without the bill, for running costs. Takes tokens by ratio only; tools are not counted. */
+export function quotaOf(price: CompiledPrice, usage: Usage): number {
+  if (price.by === "call") return chargeOf(price, {}).quota;
+  const prices = tokensFor(price, usage);
+  let total = 0n;
+  let any = false;
+  for (const kind of tokenKinds) {
+    const tokens = count(usage[kind]);
+    if (tokens === 0) continue;
+    any = true;
+    total += prices[kind].weight * BigInt(tokens);
+  }
+  const rounded = roundHalfAway(total, price.unit);
+  const least = any && (total > 0n || price.tokens.input.weight > 0n) ? 1n : 0n;
+  return toQuota(rounded > least ? rounded : least);
+}
+
+/** What the input may consist of besides plain text, where the request shows it. */
+export interface InputKinds {
+  readonly cache_write?: "5m" | "1h";
+  readonly audio?: boolean;
+  readonly image?: boolean;
+  readonly audio_out?: boolean;
+  readonly image_out?: boolean;
+  /** Tokens of the call's whole input where `inputTokens` are only the part that is estimated. */
+  readonly context?: number;
+}
+
+/**
+ * The most that a call of at most so many tokens can cost, for holds: every token at the dearest price that the request
+ * allows, in the dearest tier that its input can reach, rounded up. Equal to the charge when the call uses all of it and
+ * is plain text.
+ */
+export function estimateUpperBound(
+  price: CompiledPrice,
+  inputTokens: number,
+  outputTokens: number,
+  kinds: InputKinds = {},
+): number {
+  if (price.by === "call") return chargeOf(price, {}).quota;
+  const longest = Math.max(count(inputTokens), count(kinds.context));
+  const reachable = [price.tokens, ...price.tiers.filter(({ over }) => longest > over).map((tier) => tier.tokens)];
+  const bounds = reachable.map((tokens) => boundAt(price, tokens, inputTokens, outputTokens, kinds));
+  return Math.max(...bounds);
+}
+
+function boundAt({ unit }: CompiledPrice, tokens: TokenPrices, inputTokens: number, outputTokens: number, kinds: InputKinds): number {
+  const orMore = (least: bigint, kind: TokenKind, wanted: boolean): bigint =>
+    wanted && tokens[kind].weight > least ? tokens[kind].weight : least;
+  let input = orMore(orMore(0n, "input", true), "cache_read", true);
+  input = orMore(input, "cache_write_5m", kinds.cache_write === "5m");
+  input = orMore(input, "cache_write_1h", kinds.cache_write === "1h");
+  input = orMore(input, "audio_in", kinds.audio === true);
+  input = orMore(input, "image_in", kinds.image === true);
+  let output = orMore(orMore(0n, "output", true), "audio_out", kinds.audio_out === true);
+  output = orMore(output, "image_out", kinds.image_out === true);
+  const [inputs, outputs] = [count(inputTokens), count(outputTokens)];
+  const total = input * BigInt(inputs) + output * BigInt(outputs);
+  const up = (total + unit - 1n) / unit;
+  const least = inputs + outputs > 0 && tokens.input.weight > 0n ? 1n : 0n;
+  return toQuota(up > least ? up : least);
+}

@@ -1,0 +1,56 @@
+/** A compiled price (pricing.ts) as people and log rows read it. */
+import { type Decimal, multiply, printDecimal, roundTo, toDecimal } from "./decimal";
+import { type CompiledPrice, type TokenKind, tokenKinds, type TokenPrices, type FactorName } from "./pricing";
+
+/** Prices in USD for one group, as texts of at most 9 decimals: per 1M tokens by kind, or per call. */
+export type DisplayPrices = Readonly<Partial<Record<TokenKind | "call", string>>>;
+
+const show = (value: Decimal): string => printDecimal(roundTo(value, 9));
+
+/** The prices of long inputs, USD per 1M tokens in the price's group: from more than `over` input tokens on. */
+export function longContextPrices(price: CompiledPrice): { over: number; input: string; output: string }[] {
+  const usd = (tokens: TokenPrices, kind: TokenKind): string => show(multiply(toDecimal(tokens[kind].usd), price.groupRatio));
+  return price.tiers.map(({ over, tokens }) => ({ over, input: usd(tokens, "input"), output: usd(tokens, "output") }));
+}
+
+/** Input and output always; the other kinds only where a table names a ratio for the model. */
+export function displayPrices(price: CompiledPrice): DisplayPrices {
+  if (price.by === "call") {
+    return { call: show(multiply(toDecimal(price.why.model_price?.value ?? 0), price.groupRatio)) };
+  }
+  const named: Readonly<Partial<Record<TokenKind, FactorName>>> = {
+    input: "model_ratio",
+    output: "model_ratio",
+    cache_read: "cache_ratio",
+    cache_write_5m: "cache_creation_ratio",
+    cache_write_1h: "cache_creation_ratio",
+    audio_in: "audio_ratio",
+    audio_out: "audio_completion_ratio",
+    image_in: "image_ratio",
+    image_out: "image_completion_ratio",
+  };
+  const shown = tokenKinds.filter((kind) => {
+    const name = named[kind];
+    const factor = name && price.why[name];
+    return factor !== undefined && factor.source !== "default";
+  });
+  return Object.fromEntries(
+    shown.map((kind) => [kind, show(multiply(toDecimal(price.tokens[kind].usd), price.groupRatio))]),
+  );
+}
+
+type PlainFactor = Exclude<FactorName, `image${string}` | `audio${string}` | "cache_creation_1h_ratio">;
+
+/** The factors as a log row's `other` and a pricing row spell them: -1 where there is no price or exclusive ratio. */
+export function priceFacts(price: CompiledPrice): Record<PlainFactor, number> {
+  const value = (name: FactorName, otherwise: number): number => price.why[name]?.value ?? otherwise;
+  return {
+    model_price: value("model_price", -1),
+    model_ratio: value("model_ratio", 0),
+    completion_ratio: value("completion_ratio", 0),
+    cache_ratio: value("cache_ratio", 1),
+    cache_creation_ratio: value("cache_creation_ratio", 1),
+    group_ratio: value("group_ratio", 1),
+    user_group_ratio: value("user_group_ratio", -1),
+  };
+}
