@@ -58,7 +58,8 @@ export function createTaskBook(services: Needs): TaskBook {
     const refund = {
       charge_id, content: text(task_id)[state.lang], other: { task_id }, ...(units !== undefined && { quota: units }),
       // Only what was accepted is known to have been charged.
-      ...(task.status !== "NOT_START" && { cleaned: { charge: chargeOf(task), budgets: state.budgets } }),
+      ...(task.status !== "NOT_START" && { cleaned: chargeOf(task) }),
+      budgets: state.budgets,
     };
     const result = yield* refundSteps(db, q, refund, seconds(services));
     if (!result.refunded) return;
