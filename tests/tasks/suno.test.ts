@@ -281,6 +281,15 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(await spent()).toEqual([0]);
   });
 
+  test("the job of a user who is erased meanwhile is still ended, and keeps nothing of what it was about", async () => {
+    const gone = await bench.caller();
+    const id = await submit(gone, { prompt: "about me" });
+    await bench.root.call.user.erase({ id: gone.user_id });
+    suno.set(await upstreamOf(id), done);
+    await bench.round();
+    expect(await bench.task(id)).toMatchObject({ status: "SUCCESS", quota: MUSIC, username: `erased-user-${gone.user_id}`, prompt: "", input: "", data: "" });
+  });
+
   test("a refund goes back to the budgets that the charge was taken from", async () => {
     const { db } = bench.h.services;
     const budgeted = await bench.caller(1_000_000, { budget_day: 3 * MUSIC });
