@@ -5,7 +5,7 @@
 import { sql } from "drizzle-orm";
 import type { Db } from "../../src/server/db/client";
 import { startsWith } from "../../src/server/db/sql";
-import { sumHours } from "../../src/server/features/log/sums";
+import { reopenSteps, sumHours } from "../../src/server/features/log/sums";
 import type { Ledger } from "../../src/server/features/wallet/ledger";
 import { LOG_TYPE } from "../../src/shared/log";
 import type { Person, SeededChannel } from "./people";
@@ -87,6 +87,8 @@ export async function makeBulk({ db, ledger }: { db: Db; ledger: Ledger }, spec:
     GROUP BY created_at - created_at % 3600, user_id, token_id, channel, model_name, "group"
     ON CONFLICT ("hour", user_id, token_id, channel, model_name, "group") DO UPDATE SET
       ${["count", "error_count", "quota", "prompt_tokens", "completion_tokens", "use_time"].map((name) => `"${name}" = usage_hourly."${name}" + excluded."${name}"`).join(", ")}`);
+  // An earlier run may have added these hours up.
+  await db.tx((q) => reopenSteps(db, q, 0));
   while ((await sumHours(db, spec.end)) > 0);
   await settleBooks({ db, ledger }, spec, run);
   await exec(db, "ANALYZE");

@@ -145,7 +145,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   app.post("/trpc/*", ({ request, server }) => trpc(request, server), { parse: "none" });
 
   const routes = restRoutes(appRouter);
-  const document = openApi(routes);
+  const document = openApi(routes, callbackDoors);
   app.get("/api/openapi.json", () => Response.json(document));
   for (const route of routes) {
     const path = route.path.replace(/\{(\w+)\}/g, ":$1").replace(/\/$/, "");

@@ -22,6 +22,8 @@ export const AUDIT_ACTIONS = {
   "channel.delete": { zh: "删除渠道", en: "Delete channel" },
   "channel.keys": { zh: "修改渠道密钥", en: "Change channel keys" },
   "channel.batch": { zh: "批量修改渠道", en: "Change channels" },
+  "channel.repair": { zh: "修复渠道数据", en: "Repair channels" },
+  "channel.test": { zh: "测试全部渠道", en: "Test all channels" },
   "redemption.create": { zh: "创建兑换码", en: "Create redemption codes" },
   "redemption.update": { zh: "修改兑换码", en: "Change redemption code" },
   "redemption.delete": { zh: "删除兑换码", en: "Delete redemption codes" },

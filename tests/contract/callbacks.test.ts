@@ -1,6 +1,7 @@
 /** The doors that third parties call, over the real server: mounted in both spellings, closed as long as nothing is configured. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { callbackDoors } from "../../src/server/callbacks";
+import { openApi } from "../../src/server/http/openapi";
 import { startWeir, type Weir } from "../kit/weir";
 
 let weir: Weir;
@@ -25,6 +26,11 @@ describe("callbacks", () => {
       }
     });
   }
+
+  test("each stands in the OpenAPI document, without a sign-in", () => {
+    const { paths } = openApi([], callbackDoors) as { paths: Record<string, Record<string, { summary: string; security: unknown[] }>> };
+    for (const { method, path, summary } of callbackDoors) expect(paths[path]?.[method.toLowerCase()]).toMatchObject({ summary, security: [] });
+  });
 
   test("each of those calls was kept, with its verdict", async () => {
     const rows = await weir.db.q.select().from(weir.db.t.payment_callbacks);

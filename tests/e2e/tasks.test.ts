@@ -1,7 +1,8 @@
 /** Jobs in a real browser, against a real Weir and fakes of Midjourney and Suno: submit, watch, see what came of it, see the bill. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ne } from "drizzle-orm";
+import { desc, ne } from "drizzle-orm";
 import { findChromium } from "../../scripts/chromium";
+import type { TaskRow } from "../../src/server/db/schema";
 import { type ConsolePage, launchBrowser, type TestBrowser } from "../kit/browser";
 import { eventually } from "../kit/browser-wait";
 import { type FakeMidjourney, startFakeMidjourney } from "../kit/fake-midjourney";
@@ -62,10 +63,14 @@ afterAll(async () => {
   await midjourney?.stop();
 });
 
-/** The poller comes to every open job in its next round, instead of when 15 s have passed. */
-async function pollSoon(): Promise<void> {
+/** Sends the poller to every open job in its next round, instead of when 15 s have passed, until the newest job is so. */
+async function polled(what: string, is: (newest: TaskRow) => boolean): Promise<void> {
   const { tasks } = weir.db.t;
-  await weir.db.q.update(tasks).set({ next_poll_at_ms: 1 }).where(ne(tasks.next_poll_at_ms, 0));
+  await eventually(what, async () => {
+    await weir.db.q.update(tasks).set({ next_poll_at_ms: 1 }).where(ne(tasks.next_poll_at_ms, 0));
+    const [newest] = await weir.db.q.select().from(tasks).orderBy(desc(tasks.id)).limit(1);
+    return newest !== undefined && is(newest);
+  });
 }
 
 /** Whether an element shows a picture that has arrived. */
@@ -84,10 +89,10 @@ describe.skipIf(noChromium)("jobs in the console", () => {
     const [id = ""] = midjourney.jobs.keys();
     expect(midjourney.submits()[0]?.body).toMatchObject({ prompt: "一只猫" });
     midjourney.move(id, { status: "IN_PROGRESS", progress: "45%" });
-    await pollSoon();
+    await polled("the job is at 45%", ({ progress }) => progress === "45%");
     await job.getByText("45%").waitFor();
     midjourney.finish(id);
-    await pollSoon();
+    await polled("the picture is finished", ({ status }) => status === "SUCCESS");
     await job.getByText("成功").waitFor();
     const picture = job.getByRole("img", { name: "图片" });
     await eventually("the picture is drawn", () => picture.evaluate(drawn));
@@ -118,7 +123,7 @@ describe.skipIf(noChromium)("jobs in the console", () => {
     });
     expect((await submit()).status).toBe(200);
     song = { status: "SUCCESS", fail_reason: "" };
-    await pollSoon();
+    await polled("the song is finished", ({ status }) => status === "SUCCESS");
     await page.goto(`${weir.url}/task`);
     await page.getByRole("row").getByText("成功").waitFor();
     await page.getByRole("button", { name: "查看结果" }).click();
@@ -131,7 +136,7 @@ describe.skipIf(noChromium)("jobs in the console", () => {
     await tab.screenshot("jobs-task");
     song = { status: "FAILURE", fail_reason: "the melody is taken" };
     expect((await submit()).status).toBe(200);
-    await pollSoon();
+    await polled("the second song has failed", ({ status }) => status === "FAILURE");
     await page.goto(`${weir.url}/task`);
     await page.getByRole("row", { name: /the melody is taken/ }).click();
     await page.getByRole("dialog").getByText("已退款").waitFor();

@@ -4,19 +4,24 @@ import { findChromium } from "../../scripts/chromium";
 import { launchBrowser, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { EPAY_MERCHANT, type FakeEpay, startFakeEpay } from "../kit/fake-pay/epay";
+import { type FakeStripe, startFakeStripe, STRIPE_SECRETS } from "../kit/fake-pay/stripe";
 import { startWeir, type Weir } from "../kit/weir";
 
 const noChromium = findChromium() === undefined;
 let browser: TestBrowser;
 let weir: Weir;
 let epay: FakeEpay;
+let stripe: FakeStripe;
 
 beforeAll(async () => {
   if (noChromium) return;
   browser = await launchBrowser();
   epay = startFakeEpay();
-  weir = await startWeir();
-  for (const [key, value] of Object.entries({ ServerAddress: weir.url, PayAddress: epay.url, EpayId: EPAY_MERCHANT.pid, EpayKey: EPAY_MERCHANT.key })) {
+  stripe = startFakeStripe();
+  weir = await startWeir({ env: { WEIR_STRIPE_API: stripe.url } });
+  stripe.webhook = `${weir.url}/api/stripe/webhook`;
+  const card = { StripeApiSecret: STRIPE_SECRETS.api, StripeWebhookSecret: STRIPE_SECRETS.webhook, StripeUnitPrice: "1.1" };
+  for (const [key, value] of Object.entries({ ...card, ServerAddress: weir.url, PayAddress: epay.url, EpayId: EPAY_MERCHANT.pid, EpayKey: EPAY_MERCHANT.key })) {
     await weir.setOption(key, value);
   }
 }, 90_000);
@@ -24,6 +29,25 @@ afterAll(async () => {
   await browser?.close();
   await weir?.stop();
   await epay?.stop();
+  await stripe?.stop();
+});
+
+test.skipIf(noChromium)("ten dollars are paid by card on Stripe's page, and the wallet knows when the payer is back", async () => {
+  const user = await weir.newUser({ quota: 500_000 });
+  const tab = await browser.open(`${weir.url}/topup`, { as: user, language: "zh" });
+  const { page } = tab;
+  await page.getByRole("button", { name: "$10", exact: true }).click();
+  await page.getByText("$11.00").first().waitFor();
+  await page.getByRole("button", { name: "银行卡" }).click();
+  await page.getByRole("button", { name: "去支付" }).click();
+  await page.waitForURL(`${stripe.url}/c/pay/*`);
+  await page.getByRole("button", { name: "Pay" }).click();
+  await page.waitForURL(`${weir.url}/topup**`);
+  await page.getByText("已到账").first().waitFor();
+  await becomes(async () => (await weir.balance(user.id)).quota, 5_500_000);
+  expect(await weir.audit()).toEqual([]);
+  tab.check();
+  await tab.close();
 });
 
 test.skipIf(noChromium)("ten dollars are ordered, paid at the gateway in its own window, and credited while the wallet waits", async () => {

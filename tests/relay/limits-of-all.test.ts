@@ -137,6 +137,10 @@ describe("budgets", () => {
     b.set.set("GroupLimits", { default: { budget_day: 1e9 } });
     b.set.set("ModelLimits", { "percall": { budget_day: 1e9 } });
     expect(statuses(await parallel(b, 7, chatBody("percall")))).toEqual({ 200: 5, 429: 2 });
+    // What a refund gives back to stands on the charge's row.
+    expect(JSON.parse(b.ledger.settlements[0]?.log.other ?? "{}").admin_info.budgets.toSorted()).toEqual([
+      "channel:1:2026-11", "group:default:2026-11-21", "model:percall:2026-11-21", "token:7:2026-11", "token:7:2026-11-21", "user:1:2026-11",
+    ]);
     now += 86_400_000;
     expect(statuses(await parallel(b, 2, chatBody("percall")))).toEqual({ 200: 2 });
     expect(Object.fromEntries(b.spend.amounts)).toEqual({

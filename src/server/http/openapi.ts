@@ -51,9 +51,25 @@ function apiOperation(route: RestRoute): Json {
   };
 }
 
+/** A door that is called by a third party, in its own words: what the document needs of it. */
+export interface CallbackLine {
+  method: string;
+  path: string;
+  summary: string;
+}
+
+const callbackOperation = ({ summary }: CallbackLine): Json => ({
+  summary,
+  tags: ["callbacks"],
+  responses: { 200: { description: "Taken; in the words that the caller understands, no envelope" } },
+  // What is said is believed by its signature alone.
+  security: [],
+});
+
 /** The document served at /api/openapi.json and shown at /docs. */
-export function openApi(routes: readonly RestRoute[]): Json {
+export function openApi(routes: readonly RestRoute[], callbacks: readonly CallbackLine[] = []): Json {
   const paths: Record<string, Json> = {};
+  for (const door of callbacks) (paths[door.path] ??= {})[door.method.toLowerCase()] = callbackOperation(door);
   for (const route of routes) {
     const path = (paths[route.path] ??= {});
     path[route.method.toLowerCase()] = apiOperation(route);

@@ -106,7 +106,7 @@ export function startFakeStripe({ port = 0 }: { port?: number } = {}): FakeStrip
       const session = sessions.get(pathname.split("/")[3] ?? "");
       if (!session) return new Response("not found", { status: 404 });
       if (request.method !== "POST") {
-        return new Response(`<!doctype html><title>Fake Stripe</title><form method="post"><button>Pay</button></form>`, { headers: { "content-type": "text/html" } });
+        return new Response(`<!doctype html><title>Fake Stripe</title><link rel="icon" href="data:,"><form method="post"><button>Pay</button></form>`, { headers: { "content-type": "text/html" } });
       }
       Object.assign(session, { payment_status: "paid", status: "complete", url: null });
       const { body, headers } = fake.event("checkout.session.completed", session.client_reference_id ?? "");

@@ -1,8 +1,9 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
+import { LOG_TYPE } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
 import { Count, Quota } from "../../components/quota";
-import { durationHue, firstTokenHue, logType } from "../../components/status";
+import { durationHue, firstTokenHue, groupRatioHue, logType } from "../../components/status";
 import { StatusBadge } from "../../components/status-badge";
 import { TimeAgo } from "../../components/time-ago";
 import type { GridColumn } from "../../components/data-grid/types";
@@ -37,6 +38,14 @@ function Model({ row }: { row: LogView }) {
 }
 
 /** The columns of the usage log; channel and user are the administrators'. */
+/** The group, in the colour of the ratio that the row was charged by (A-521 to A-524); without one it has none. */
+function Group({ row }: { row: LogView }) {
+  if (!row.group) return null;
+  const { group_ratio, user_group_ratio = -1 } = readDetails(row.other);
+  const ratio = user_group_ratio >= 0 ? user_group_ratio : group_ratio;
+  return row.type === LOG_TYPE.consume && ratio !== undefined ? <Badge hue={groupRatioHue(ratio)}>{row.group}</Badge> : <Badge>{row.group}</Badge>;
+}
+
 export function useLogColumns(admin: boolean): readonly GridColumn<LogView>[] {
   const { t } = useLingui();
   return useMemo(() => {
@@ -46,7 +55,7 @@ export function useLogColumns(admin: boolean): readonly GridColumn<LogView>[] {
       admin && { id: "channel", header: t`渠道`, width: 112, cell: (row) => <Served row={row} /> },
       admin && { id: "user", header: t`用户`, width: 92, cell: (row) => <LogUser id={row.user_id} name={row.username} /> },
       { id: "token", header: t`令牌`, width: 92, cell: (row) => <span className="truncate">{row.token_name}</span> },
-      { id: "group", header: t`分组`, width: 84, cell: (row) => (row.group ? <Badge>{row.group}</Badge> : null) },
+      { id: "group", header: t`分组`, width: 84, cell: (row) => <Group row={row} /> },
       { id: "model", header: t`模型`, width: 150, grow: true, card: "fact", cell: (row) => <Model row={row} /> },
       { id: "timing", header: t`用时 / 首字`, width: 156, cell: (row) => <Timing row={row} /> },
       { id: "in", header: t`输入`, width: 64, align: "end", cell: (row) => <Count value={row.prompt_tokens} /> },

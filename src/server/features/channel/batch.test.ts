@@ -214,6 +214,8 @@ for (const engine of ENGINES) {
       });
       expect(h.services.pool.candidates("vip", "b").map((channel) => channel.id)).toEqual([broken]);
       expect((await admin.call.channel.list({ keyword: key })).items.map((row) => row.id)).toEqual([broken]);
+      const acts = await h.services.db.q.select().from(h.services.db.t.audit_log).where(eq(h.services.db.t.audit_log.action, "channel.repair"));
+      expect(acts.map(({ actor_id }) => actor_id)).toContain(admin.ctx.actor.id);
       const again = await admin.call.channel.repair();
       expect(again).toMatchObject({ checked: 3, repaired: 0 });
       expect(again.problems.filter((problem) => problem.id === lost).map((problem) => problem.field).sort()).toEqual(["key", "model_mapping"]);

@@ -11,6 +11,7 @@ import { DEFAULT_GROUP } from "../../../shared/group";
 import type { Ctx } from "../../context";
 import { run } from "../../db/client";
 import type { ChannelRow } from "../../db/schema";
+import { auditRow } from "../audit/record";
 import { eventRow } from "../log/record";
 import { announceChange } from "./announce";
 
@@ -18,7 +19,7 @@ const JSON_FIELDS = ["model_mapping", "status_code_mapping", "setting"] as const
 
 /** Looks at every channel, mends what can be mended, rebuilds the routing of every instance. */
 export async function repairChannels(ctx: Ctx): Promise<RepairReport> {
-  const { channels, logs } = ctx.db.t;
+  const { channels, logs, audit_log } = ctx.db.t;
   const rows = await ctx.db.q.select().from(channels).orderBy(asc(channels.id));
   const report: RepairReport = { checked: rows.length, repaired: 0, problems: [] };
   for (const row of rows) {
@@ -33,6 +34,7 @@ export async function repairChannels(ctx: Ctx): Promise<RepairReport> {
   const entry = eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other: { event: "channels_repaired", ...report } });
   await ctx.db.tx(function* (q) {
     yield* run(q.insert(logs).values(entry));
+    yield* run(q.insert(audit_log).values(auditRow(ctx, { action: "channel.repair", target: "", after: { ...report } })));
   });
   await announceChange(ctx, "*");
   return report;

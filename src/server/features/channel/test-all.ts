@@ -12,6 +12,7 @@ import { type Services, seconds, type UserCtx } from "../../context";
 import type { ChannelRow } from "../../db/schema";
 import { autoDisable, autoEnable, disables, type Suspect } from "./auto-status";
 import { runTest, TEST_TIMEOUT_MS, type Tester, type TestOptions, type TestOutcome } from "./health";
+import { recordAct } from "../audit/record";
 import { loadKeys } from "./keys";
 import { readRun, startRun, type StepResult } from "./runs";
 
@@ -22,6 +23,7 @@ const TIMER: Tester = { id: 0, username: "", group: "", ip: "" };
 export async function testAll(ctx: UserCtx): Promise<ChannelRun> {
   const { id, username, group } = ctx.actor;
   const { run } = await startTestRun(ctx, { id, username, group, ip: ctx.ip });
+  await recordAct(ctx, { action: "channel.test", target: "", after: { channels: run.total } });
   return run;
 }
 

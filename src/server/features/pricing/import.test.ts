@@ -68,6 +68,8 @@ describe("POST /api/option/rest_model_ratio", () => {
     expect(body).toMatchObject({ success: true });
     expect(body.message).not.toBe("");
     expect(await value("ModelRatio")).toBe(builtIn as string);
+    const [act] = (await weir.root.trpc.audit.list.query({ target_type: "option", target_id: "ModelRatio" })).items;
+    expect(act).toMatchObject({ action: "option.update", target_id: "ModelRatio" });
     expect([await value("CompletionRatio"), await value("ModelPrice")]).toEqual(['{"m":2}', '{"call":3}']);
   });
 

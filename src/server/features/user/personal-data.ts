@@ -24,9 +24,9 @@ const BATCH = 500;
  */
 export async function exportUser(ctx: UserCtx, id: number, cursor?: number): Promise<{ lines: object[]; next?: number }> {
   if (cursor !== undefined) return exportLog(ctx, id, cursor);
-  const { tokens, credits, sessions, identities, orders, tasks } = ctx.db.t;
+  const { tokens, credits, sessions, identities, passkeys, orders, tasks } = ctx.db.t;
   const account = await getUser(ctx, id);
-  const [row, ownTokens, ownCredits, ownSessions, ownIdentities, ownOrders, ownEarnings, ownTasks] = await Promise.all([
+  const [row, ownTokens, ownCredits, ownSessions, ownIdentities, ownPasskeys, ownOrders, ownEarnings, ownTasks] = await Promise.all([
     readableUser(ctx, id),
     ctx.db.read.select().from(tokens).where(eq(tokens.user_id, id)).orderBy(asc(tokens.id)),
     ctx.db.read.select().from(credits).where(eq(credits.user_id, id)).orderBy(asc(credits.id)),
@@ -35,6 +35,7 @@ export async function exportUser(ctx: UserCtx, id: number, cursor?: number): Pro
       .from(sessions)
       .where(eq(sessions.user_id, id)),
     ctx.db.read.select().from(identities).where(eq(identities.user_id, id)),
+    ctx.db.read.select({ name: passkeys.name, created_at: passkeys.created_at, last_used_at: passkeys.last_used_at }).from(passkeys).where(eq(passkeys.user_id, id)),
     ctx.db.read.select().from(orders).where(eq(orders.user_id, id)).orderBy(asc(orders.id)),
     earningLines(ctx, id),
     ctx.db.read.select().from(tasks).where(eq(tasks.user_id, id)).orderBy(asc(tasks.id)),
@@ -43,6 +44,7 @@ export async function exportUser(ctx: UserCtx, id: number, cursor?: number): Pro
   const lines = [
     { kind: "account", ...account, aff_code: row.aff_code ?? "" },
     ...ownIdentities.map(({ provider, subject, name, created_at }) => ({ kind: "identity", provider, subject, name, created_at })),
+    ...ownPasskeys.map((passkey) => ({ kind: "passkey", ...passkey })),
     ...ownSessions.map((session) => ({ kind: "session", ...session })),
     ...ownTokens.map((token) => ({ kind: "token", ...presentToken(ctx, token) })),
     ...ownCredits.map(({ id: credit, amount, kind, note, created_at }) => ({ kind: "credit", id: credit, amount, cause: kind, note, created_at })),
