@@ -89,7 +89,7 @@ async function countTokens(
   const own = candidates.filter((channel) => (counter.operation ? takesAsIs(channel, counter.operation) : channel.type.dialect === counter.dialect));
   const [channel] = own.flatMap((one) => (thread ? (thread.knower(one) ?? []) : one)).toSorted((a, b) => b.priority - a.priority);
   if (!channel && thread?.home) throw thread.home.missing;
-  const count = channel && (await ask(engine, channel, counter, model, body));
+  const count = channel && (await ask(engine, engine.routing.keys.take(channel, model), counter, model, body));
   const member = count ?? Math.ceil(inputTokenBound(body) / BYTES_PER_TOKEN);
   return { ...counter.more, [counter.member]: member, ...(count === undefined && { estimated: true }) };
 }
