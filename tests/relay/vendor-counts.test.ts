@@ -64,7 +64,7 @@ test.each(keys)("Claude on Bedrock is counted by CountTokens, %s: the model with
   expect(await ask(COUNT, { model: "claude-sonnet-4-5-20250929", messages, thinking: { type: "enabled", budget_tokens: 2048 } })).toEqual({ input_tokens: 42 });
   expect(heard[0]?.url).toBe("https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens");
   expect(heard[0]?.headers.get("authorization")).toMatch(authorization);
-  const { input } = heard[0]?.body as { input: { invokeModel: { body: string } } };
+  const { input } = (heard[0] ?? expect.unreachable("nothing was asked")).body as { input: { invokeModel: { body: string } } };
   expect(JSON.parse(Buffer.from(input.invokeModel.body, "base64").toString())).toEqual({
     anthropic_version: "bedrock-2023-05-31", max_tokens: 2049, messages, thinking: { type: "enabled", budget_tokens: 2048 },
   });
