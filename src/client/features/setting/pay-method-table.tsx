@@ -31,6 +31,7 @@ export default function PayMethodTable() {
         }}
         json={["PayMethods"]}
         ordered
+        headed
         extra={({ color }) => <span aria-hidden className="size-4 shrink-0 rounded-full border border-line bg-muted" style={color ? { backgroundColor: String(color) } : undefined} />}
       />
       <p className="text-xs text-muted">{t`类型是支付网关对它的叫法，如 alipay、wxpay；颜色如 #1677ff；最低数量可留空`}</p>
