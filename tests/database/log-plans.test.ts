@@ -3,6 +3,7 @@
  * both engines, as the statements that the services really send; and totals stop counting at 10,000.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { pageLogs, sliceLogs } from "../../src/server/features/log/service";
 import { logStat } from "../../src/server/features/log/stat";
 import { cleanLogs } from "../../src/server/features/log/clean";
@@ -98,6 +99,16 @@ for (const engine of ENGINES) {
         const bounded = !exact && statement.sql.includes("count(*)");
         if (!bounded && statement.sql.includes("logs")) expectIndexed(await planOf(statement));
       }
+    });
+
+    test.skipIf(engine === "sqlite")("what is counted by two indexes has the memory for both bitmaps, for that statement alone and never less than the operator gives", async () => {
+      const memory = sql<string>`current_setting('work_mem')`;
+      const { db } = h.services;
+      const asked = () => db.gather((q) => q.select({ memory }).from(sql`(select 1) as one`));
+      const [before] = await db.q.select({ memory }).from(sql`(select 1) as one`);
+      expect(await Promise.all(Array.from({ length: 20 }, asked))).toEqual(Array.from({ length: 20 }, () => [{ memory: "32MB" }]));
+      const after = await Promise.all(Array.from({ length: 20 }, () => db.q.select({ memory }).from(sql`(select 1) as one`)));
+      expect(after).toEqual(Array.from({ length: 20 }, () => [{ memory: before?.memory ?? "" }]));
     });
 
     test("a user's name is found by the index on his id", async () => {

@@ -5,16 +5,26 @@ import type { Harness } from "./harness";
 /** Statements of the read door while `work` runs. */
 export async function statementsOf(h: Harness, work: () => Promise<unknown>): Promise<{ sql: string; params: unknown[] }[]> {
   const found: { sql: string; params: unknown[] }[] = [];
-  const { read } = h.services.db;
+  const { db } = h.services;
+  const { read } = db;
   const original = read.select.bind(read);
   const spy = spyOn(read, "select").mockImplementation(((...fields: Parameters<typeof read.select>) => {
     const builder = original(...fields) as unknown as object;
     return watched(builder, found);
   }) as unknown as typeof read.select);
+  const gather = db.gather.bind(db);
+  const gathering = spyOn(db, "gather").mockImplementation((reading) =>
+    gather((q) => {
+      // SQLite gathers by the read door itself, which is watched already.
+      if (q === read) return reading(q);
+      const select = q.select.bind(q);
+      return reading({ select: ((...fields: Parameters<typeof select>) => watched(select(...fields) as unknown as object, found)) as unknown as typeof q.select });
+    }));
   try {
     await work();
   } finally {
     spy.mockRestore();
+    gathering.mockRestore();
   }
   return found;
 }

@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { ArrowDown, ArrowUp, Plus, Trash2 } from "lucide-react";
 import type { ReactNode } from "react";
+import { cn } from "../lib/cn";
 import { Button } from "../ui/button";
 import { Checkbox } from "../ui/checkbox";
 import { IconButton } from "../ui/icon-button";
@@ -24,13 +25,15 @@ export interface RowsTableProps {
   onRows: (rows: readonly Row[]) => void;
   /** The order means something: rows can be moved. */
   ordered?: boolean;
+  /** The columns' names stand above the first row; else only where a field is empty. */
+  headed?: boolean;
   disabled?: boolean;
   /** Shown behind a row. */
   extra?: (row: Row) => ReactNode;
 }
 
 /** A short list as rows of fields: added, changed, removed and, where the order means something, moved. */
-export function RowsTable({ columns, rows, empty, onRows, ordered = false, disabled = false, extra }: RowsTableProps) {
+export function RowsTable({ columns, rows, empty, onRows, ordered = false, headed = false, disabled = false, extra }: RowsTableProps) {
   const { t } = useLingui();
   const swap = (a: number, b: number) => {
     const next = [...rows];
@@ -44,9 +47,9 @@ export function RowsTable({ columns, rows, empty, onRows, ordered = false, disab
     <>
       {rows.map((row, index) => (
         // A row is what stands at its place; names change while they are typed.
-        <div key={index} className="flex flex-wrap items-center gap-2">
+        <div key={index} className={cn("flex flex-wrap gap-2", headed ? "items-end" : "items-center")}>
           {columns.map((column) => (
-            <Cell key={column.key} column={column} row={row} place={index + 1} disabled={disabled}
+            <Cell key={column.key} column={column} row={row} place={index + 1} headed={headed && index === 0} disabled={disabled}
               onValue={(value) => onRows(rows.map((other, at) => (at === index ? { ...other, [column.key]: value } : other)))} />
           ))}
           {extra?.(row)}
@@ -64,7 +67,14 @@ export function RowsTable({ columns, rows, empty, onRows, ordered = false, disab
   );
 }
 
-function Cell({ column, row, place, disabled, onValue }: { column: RowColumn; row: Row; place: number; disabled: boolean; onValue: (value: string | boolean) => void }) {
+function Cell({ column, row, place, headed, disabled, onValue }: {
+  column: RowColumn;
+  row: Row;
+  place: number;
+  headed: boolean;
+  disabled: boolean;
+  onValue: (value: string | boolean) => void;
+}) {
   const { t } = useLingui();
   const value = row[column.key];
   const name = t`${column.label}，第 ${place} 行`;
@@ -77,14 +87,16 @@ function Cell({ column, row, place, disabled, onValue }: { column: RowColumn; ro
     );
   }
   return (
-    <Input
-      aria-label={name}
-      placeholder={column.label}
-      className={column.numeric ? "w-24" : "min-w-28 flex-1"}
-      inputMode={column.numeric ? "decimal" : undefined}
-      value={String(value ?? "")}
-      disabled={disabled}
-      onChange={(event) => onValue(event.target.value)}
-    />
+    <div className={column.numeric ? "w-24" : "min-w-28 flex-1"}>
+      {headed ? <span aria-hidden className="mb-1 block truncate text-xs text-muted" title={column.label}>{column.label}</span> : null}
+      <Input
+        aria-label={name}
+        placeholder={column.label}
+        inputMode={column.numeric ? "decimal" : undefined}
+        value={String(value ?? "")}
+        disabled={disabled}
+        onChange={(event) => onValue(event.target.value)}
+      />
+    </div>
   );
 }

@@ -8,6 +8,7 @@
 import { Database } from "bun:sqlite";
 import { SQL } from "bun";
 import { type BunSQLiteDatabase, drizzle as drizzleSqlite } from "drizzle-orm/bun-sqlite";
+import { sql } from "drizzle-orm";
 import { drizzle as drizzlePostgres } from "drizzle-orm/bun-sql";
 import { migratePostgres, migrateSqlite, postgresMigrations, sqliteMigrations } from "./migrate";
 import { openReader } from "./reader";
@@ -40,6 +41,11 @@ export interface Db {
   readonly q: Q;
   /** Second door: lists, search, statistics, export, audit. */
   readonly read: Pick<Q, "select" | "selectDistinct">;
+  /**
+   * A read that gathers many rows by several indexes. On Postgres with the memory that this takes: where the bitmaps of two
+   * indexes do not fit into work_mem (4 MB unless set), whole pages are read instead of rows.
+   */
+  gather<T>(read: (q: Pick<Q, "select">) => Promise<T>): Promise<T>;
   tx<T>(steps: (q: Q) => Steps<T>, options?: TxOptions): Promise<T>;
   close(): Promise<void>;
   /** The driver, for `ledger.sqlite.ts`, `ledger.pg.ts` and `cluster/` alone. */
@@ -96,6 +102,7 @@ async function openSqlite({ url, sqliteSync = "normal" }: OpenOptions): Promise<
     t: sqliteTables,
     q: native,
     read: reader?.q ?? native,
+    gather: (read) => read(reader?.q ?? native),
     driver: { sqlite: client },
     tx: async <T>(steps: (q: Q) => Steps<T>, { durable }: TxOptions = {}) => {
       if (!durable || sqliteSync === "full") return transaction.immediate(steps(native)) as T;
@@ -113,6 +120,9 @@ async function openSqlite({ url, sqliteSync = "normal" }: OpenOptions): Promise<
     },
   };
 }
+
+/** 32 MB, or what the operator gives where that is more: a setting that says so is never lowered. */
+const MORE_WORK_MEM = sql`SELECT set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')) / 1024, 32768)::text, true)`;
 
 async function openPostgres({ url, pool = 10 }: OpenOptions): Promise<Db> {
   const client = new SQL(url, { max: pool, idleTimeout: 30, connectionTimeout: 10, bigint: false });
@@ -135,6 +145,11 @@ async function openPostgres({ url, pool = 10 }: OpenOptions): Promise<Db> {
     t: makeTables(pgKit),
     q,
     read: q,
+    // For this transaction alone, so that a pooler in between may hand the connection on.
+    gather: (read) => native.transaction(async (tx) => {
+      await tx.execute(MORE_WORK_MEM);
+      return read(tx as unknown as Q);
+    }, { accessMode: "read only" }),
     driver: { postgres: client },
     tx: async (steps) => {
       for (let tries = 1; ; tries++) {

@@ -112,6 +112,7 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
               rows={tiers}
               empty={{ over: "", input: "2", output: "1.5" }}
               disabled={fixed}
+              headed
               onRows={(next) => (setTiers([...next]), setTried(false))}
             />
             {tried && !fixed && !wantedTiers ? <p role="alert" className="text-xs text-red-fg">{t`每一档的 Token 数须为互不相同的正整数，倍数须大于 0 且不超过 1000`}</p> : null}

@@ -28,6 +28,7 @@ export function ToolPrices({ prices, saver }: { prices: Prices; saver: ReturnTyp
         columns={[{ key: "tool", label: t`工具` }, { key: "model", label: t`模型` }, { key: "usd", label: t`美元 / 千次`, numeric: true }]}
         rows={rows}
         empty={{ tool: "", model: "", usd: "" }}
+        headed
         onRows={(next) => (setRows([...next]), setTried(false))}
       />
       {tried && "problem" in read ? <p role="alert" className="text-red-fg">{words[read.problem]}</p> : null}

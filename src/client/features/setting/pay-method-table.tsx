@@ -1,6 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
+import { option } from "../../../shared/options";
 import type { Row } from "../../components/rows-table";
+import { currentLanguage } from "../../lib/i18n";
 import { RowsEditor } from "./rows-editor";
 import { payMethodRows, payMethodText } from "./table-values";
 import { useSettings } from "./use-settings";
@@ -17,7 +19,7 @@ export default function PayMethodTable() {
   return (
     <div>
       <RowsEditor
-        label={t`支付方式`}
+        label={option("PayMethods").label[currentLanguage()]}
         columns={[
           { key: "name", label: t`名称` }, { key: "type", label: t`类型` }, { key: "color", label: t`颜色` },
           { key: "min_topup", label: t`最低数量`, numeric: true },
@@ -31,7 +33,8 @@ export default function PayMethodTable() {
         }}
         json={["PayMethods"]}
         ordered
-        extra={({ color }) => <span aria-hidden className="size-4 shrink-0 rounded-full border border-line bg-muted" style={color ? { backgroundColor: String(color) } : undefined} />}
+        headed
+        extra={({ color }) => <span aria-hidden className="mb-2 size-4 shrink-0 rounded-full border border-line bg-muted" style={color ? { backgroundColor: String(color) } : undefined} />}
       />
       <p className="text-xs text-muted">{t`类型是支付网关对它的叫法，如 alipay、wxpay；颜色如 #1677ff；最低数量可留空`}</p>
       {complaint ? <p role="alert" className="mt-1 text-xs text-red-fg">{complaint}</p> : null}

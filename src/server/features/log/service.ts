@@ -31,8 +31,9 @@ export async function pageLogs(
   const order = (direction: typeof asc | typeof desc) => [direction(logs.created_at), direction(logs.id)];
   const named = await namesOf(ctx, scope, filter);
   const range = await rangeOf(ctx, scope, filter, named);
-  const matching = ctx.db.read.select({ id: logs.id }).from(logs).where(await conditions(ctx, scope, filter, range, { named }));
-  const [all] = await ctx.db.read.select({ n: count() }).from(matching.limit(MAX_LOG_TOTAL + 1).as("bounded"));
+  const matches = await conditions(ctx, scope, filter, range, { named });
+  const [all] = await ctx.db.gather((q) =>
+    q.select({ n: count() }).from(q.select({ id: logs.id }).from(logs).where(matches).limit(MAX_LOG_TOTAL + 1).as("bounded")));
   const n = all?.n ?? 0;
   const place = after ? beyond(ctx, after, "behind") : before ? beyond(ctx, before, "before") : undefined;
   const rows = n === 0 ? [] : await ctx.db.read
