@@ -1,6 +1,6 @@
 /** JSON options as rows of a table and back. A text that is not of the option's shape has no rows. */
 import { parseOption } from "../../../shared/options";
-import type { Row } from "./rows-editor";
+import type { Row } from "../../components/rows-table";
 
 const laidOut = (value: unknown): string => JSON.stringify(value, null, 2);
 
