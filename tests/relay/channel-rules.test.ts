@@ -229,6 +229,33 @@ describe("a channel's own times", () => {
       expect(await (await sent).text()).toBe(JSON.stringify(picture));
     });
 
+    test("come before a transcript in JSON, and before no other format, whatever else the form says of it", async () => {
+      const silence = Buffer.alloc(44 + 16_000);
+      silence.write("RIFF", 0);
+      silence.writeUInt32LE(36 + 16_000, 4);
+      silence.write("WAVEfmt ", 8);
+      silence.writeUInt32LE(16, 16);
+      for (const [at, value] of [[20, 1], [22, 1], [32, 1], [34, 8]] as const) silence.writeUInt16LE(value, at);
+      silence.writeUInt32LE(8_000, 24);
+      silence.writeUInt32LE(8_000, 28);
+      silence.write("data", 36);
+      silence.writeUInt32LE(16_000, 40);
+      for (const [formats, pinged] of [[[], true], [["verbose_json"], true], [["text"], false], [["json", "srt"], false]] as const) {
+        const { bench, time, answer } = drawing({ ping_interval: 5 });
+        const form = new FormData();
+        form.append("model", "percall-whisper");
+        form.append("file", new File([silence], "a.wav", { type: "audio/wav" }));
+        for (const format of formats) form.append("response_format", format);
+        let answered = false;
+        const sent = bench.send("/v1/audio/transcriptions", undefined, { method: "POST", body: form }).finally(() => (answered = true));
+        for (const end = Date.now() + 10_000; time.waiting === 0 && Date.now() < end; ) await time.settle();
+        await time.advance(6_000);
+        expect([formats, answered]).toEqual([formats, pinged]);
+        answer(Response.json({ text: "hello" }));
+        expect((await (await sent).text()).trim()).toBe('{"text":"hello"}');
+      }
+    });
+
     test("a caller who leaves meanwhile ends the call: the upstream is cut, nothing stays held", async () => {
       const { bench, time, signals } = drawing({ ping_interval: 5, on_disconnect: "cut" });
       const sent = bench.send(IMAGES, ask);
