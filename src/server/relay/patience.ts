@@ -40,7 +40,9 @@ export function pingsOf(call: Call, channel: PoolChannel): number | undefined {
   const { direct } = call.operation;
   const { stream } = call.request;
   if (!direct) return stream ? patienceOf(call.engine.seams.option, channel).pingMs : undefined;
-  const isJson = direct.plain === "never" || (direct.plain === "text" && /json$/.test(call.form?.text("response_format") ?? "json"));
+  // Whoever names a format twice may get either.
+  const formats = call.form?.parts("response_format") ?? [];
+  const isJson = direct.plain === "never" || (direct.plain === "text" && formats.every(({ value }) => /json$|^$/.test(value ?? "")));
   return isJson && !stream ? (channel.setting.ping_interval ?? 0) * 1000 : undefined;
 }
 

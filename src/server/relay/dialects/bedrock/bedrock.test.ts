@@ -43,6 +43,31 @@ describe("a request to Converse", () => {
     expect(warnings).toEqual([]);
   });
 
+  test("cache marks are cache points for Nova, four at most and for five minutes, and nothing for a model that refuses them", () => {
+    const cache_control = { type: "ephemeral" };
+    const marked = (model: string, count: number) => ({
+      model, max_tokens: 1, system: [{ type: "text", text: "Be short.", cache_control: { ...cache_control, ttl: "1h" } }],
+      messages: [{ role: "user", content: [...Array.from({ length: count }, (_, i) => ({ type: "text", text: `t${i}`, cache_control })), { type: "text", text: "q" }] }],
+    });
+    const point = { cachePoint: { type: "default" } };
+    for (const model of ["nova-pro-v1:0", "us.amazon.nova-lite-v1:0", "nova-2-lite-v1:0"]) {
+      const { body, warnings } = encode(marked(model, 1), anthropicDialect);
+      expect(body).toMatchObject({
+        system: [{ text: "Be short." }, point],
+        messages: [{ role: "user", content: [{ text: "t0" }, point, { text: "q" }] }],
+      });
+      expect(warnings).toEqual(["changed_value cache for 1h"]);
+    }
+    const many = encode(marked("nova-pro-v1:0", 5), anthropicDialect);
+    expect(JSON.stringify(many.body).split("cachePoint")).toHaveLength(5);
+    expect(many.warnings).toEqual(["changed_value cache for 1h", "dropped_field cache"]);
+    for (const model of ["meta.llama3-3-70b-instruct-v1:0", "nova-sonic-v1:0", "m"]) {
+      const { body, warnings } = encode(marked(model, 1), anthropicDialect);
+      expect(JSON.stringify(body)).not.toContain("cachePoint");
+      expect(warnings).toEqual(["dropped_field cache"]);
+    }
+  });
+
   test("pictures and documents travel as bytes; what lies elsewhere is noted", () => {
     const { body, warnings } = encode({
       model: "m", max_tokens: 1,

@@ -29,7 +29,7 @@ export const converseFeatures: FeatureRecord = {
   reasoning_seals: { no: "models besides Claude do not sign their thoughts" },
   refusals: { no: "the model declines in plain text" },
   citations: { no: "citations are for documents of Claude" },
-  cache_marks: { no: "most models behind Converse refuse cachePoint" },
+  cache_marks: { partly: "texts for Amazon's Nova, four a call, five minutes; the other models refuse cachePoint" },
   stop_sequences: true,
   sampling: true,
   top_k: { no: "each maker has a member of his own for it (additionalModelRequestFields)" },

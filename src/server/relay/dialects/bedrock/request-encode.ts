@@ -2,7 +2,7 @@
  * The neutral prompt as a body of Converse and ConverseStream (docs.aws.amazon.com/bedrock/latest/APIReference,
  * API_runtime_Converse; types of @aws-sdk/client-bedrock-runtime 3.1163; read November 2026).
  */
-import type { Block, ChatPrompt, FileBlock, ImageBlock, Message, ToolCallBlock, ToolResultBlock, Warn, WireObject } from "../../events";
+import type { Block, CacheMark, ChatPrompt, FileBlock, ImageBlock, Message, ToolCallBlock, ToolResultBlock, Warn, WireObject } from "../../events";
 import { functionsOf } from "../shared/functions";
 import { compact, parseObject } from "../shared/json";
 import { base64Of } from "../shared/media";
@@ -54,13 +54,47 @@ function resultOf({ call_id, content, error }: ToolResultBlock, warn: Warn): Wir
   return { toolResult: compact({ toolUseId: call_id, content: said, status: error ? "error" : undefined }) };
 }
 
-function blockOf(block: Block, place: number, warn: Warn): WireObject[] {
+/**
+ * Models behind Converse that take cache points, in system and messages, for five minutes (userguide/prompt-caching; November 2026).
+ * The others refuse a call that has one; Claude, who takes them too, is asked by InvokeModel.
+ */
+const CACHING = /(?:^|\.)nova-(?:micro|lite|pro|premier|2-lite)\b/;
+/** Most cache points of one call. */
+const MOST_POINTS = 4;
+
+/** Puts the caller's marks down as cache points, as many as the model takes. */
+class CachePoints {
+  #left: number;
+
+  constructor(
+    model: string,
+    readonly warn: Warn,
+  ) {
+    this.#left = CACHING.test(model) ? MOST_POINTS : 0;
+  }
+
+  /** What stands behind a text that carries `mark`. */
+  behind(mark: CacheMark | undefined): WireObject[] {
+    if (!mark) return [];
+    if (this.#left === 0) {
+      this.warn("dropped_field", "cache");
+      return [];
+    }
+    this.#left--;
+    if (mark.ttl !== undefined && mark.ttl !== "5m") this.warn("changed_value", `cache for ${mark.ttl}`);
+    return [{ cachePoint: { type: "default" } }];
+  }
+}
+
+function blockOf(block: Block, place: number, points: CachePoints, warn: Warn): WireObject[] {
+  const isText = block.type === "text" || block.type === "refusal";
+  if (isText && block.text.trim() !== "") return [{ text: block.text }, ...points.behind(block.cache)];
   if (block.cache) warn("dropped_field", "cache");
   switch (block.type) {
     case "text":
     case "refusal":
       // Empty texts are refused.
-      return block.text.trim() === "" ? [] : [{ text: block.text }];
+      return [];
     case "image":
       return imageOf(block, warn);
     case "file":
@@ -79,8 +113,8 @@ function blockOf(block: Block, place: number, warn: Warn): WireObject[] {
 }
 
 /** A document is refused without words beside it. */
-function contentOf({ content }: Message, place: number, warn: Warn): WireObject[] {
-  const blocks = content.flatMap((block, index) => blockOf(block, place * 100 + index, warn));
+function contentOf({ content }: Message, place: number, points: CachePoints, warn: Warn): WireObject[] {
+  const blocks = content.flatMap((block, index) => blockOf(block, place * 100 + index, points, warn));
   const needsWords = blocks.some((block) => "document" in block) && !blocks.some((block) => "text" in block);
   return needsWords ? [{ text: "." }, ...blocks] : blocks;
 }
@@ -101,10 +135,13 @@ const said = ["tools", "tool_choice", "temperature", "top_p", "max_output", "sto
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   warnUnsaid(prompt, said, warn);
   const turns = alternate(prompt.messages, warn);
-  const system = turns.filter(({ role }) => role === "system").map(({ content }) => ({ text: textsOf(content, warn) }));
+  const points = new CachePoints(prompt.model, warn);
+  const system = turns.filter(({ role }) => role === "system").flatMap(({ content }) => (
+    [{ text: textsOf(content, warn) }, ...points.behind(content.findLast(({ cache }) => cache)?.cache)]
+  ));
   const messages = turns
     .filter(({ role }) => role !== "system")
-    .map((message, place) => ({ role: message.role, content: contentOf(message, place, warn) }))
+    .map((message, place) => ({ role: message.role, content: contentOf(message, place, points, warn) }))
     .filter(({ content }) => content.length > 0);
   const inferenceConfig = compact({
     maxTokens: prompt.max_output,
