@@ -110,3 +110,30 @@ test("an account that may not be read says why instead of showing a form", async
   await open(10, [], "/user?edit=9", { "user.get": () => { throw new Refusal("same_or_higher_level"); } });
   expect(await screen.findByText(/无权访问同级或更高级用户/)).toBeDefined();
 });
+
+test("second factors of another account are removed after a question; who may not change it cannot, and without any there is nothing to press", async () => {
+  let owned = { totp: true, passkeys: 2 };
+  const more: Procedures = {
+    "user.factors": () => owned,
+    "user.removeFactors": () => {
+      owned = { totp: false, passkeys: 0 };
+      return null;
+    },
+  };
+  const page = await open(10, [user({})], "/user?edit=2", more);
+  await page.user.click(await screen.findByRole("tab", { name: "账号绑定" }));
+  const remove = () => screen.findByRole("button", { name: "移除两步验证" });
+  await page.user.click(await remove());
+  await page.user.click(await screen.findByRole("button", { name: "取消" }));
+  expect(page.calls.some(({ path }) => path === "user.removeFactors")).toBe(false);
+  await page.user.click(await remove());
+  await page.user.click(await screen.findByRole("button", { name: "移除" }));
+  await waitFor(() => expect(page.calls.find(({ path }) => path === "user.removeFactors")?.input).toEqual({ id: 2 }));
+  await waitFor(() => expect(screen.queryByRole("button", { name: "移除两步验证" })).toBeNull());
+  closePage();
+
+  owned = { totp: true, passkeys: 0 };
+  const own = await open(10, [user({ id: 1, username: "me", role: 10 })], "/user?edit=1", more);
+  await own.user.click(await screen.findByRole("tab", { name: "账号绑定" }));
+  expect((await remove()).hasAttribute("disabled")).toBe(true);
+});
