@@ -137,3 +137,17 @@ test("second factors of another account are removed after a question; who may no
   await own.user.click(await screen.findByRole("tab", { name: "账号绑定" }));
   expect((await remove()).hasAttribute("disabled")).toBe(true);
 });
+
+test("every status and role has its word, one that nobody knows is unknown, and a locked account cannot be enabled", async () => {
+  const page = await open(100, [
+    user({ id: 3, username: "on" }), user({ id: 4, username: "off", status: 2, role: 10 }), user({ id: 5, username: "locked", status: 3 }),
+    user({ id: 6, username: "odd", status: 9, role: 7 }), user({ id: 7, username: "boss", role: 100 }),
+  ]);
+  const textOf = async (name: string) => (await screen.findByText(name)).closest("tr")?.textContent;
+  for (const [name, words] of [["on", ["普通用户", "已激活"]], ["off", ["管理员", "已封禁"]], ["locked", ["已锁定"]], ["boss", ["超级管理员"]]] as const) {
+    for (const word of words) expect(await textOf(name)).toContain(word);
+  }
+  expect((await textOf("odd"))?.match(/未知/g)).toHaveLength(2);
+  await menuOf(page, "locked");
+  expect(await disabled("启用")).toBe(true);
+});
