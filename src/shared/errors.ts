@@ -111,6 +111,7 @@ export const errors = {
   user_already_ordinary: fact(400, "caller", "该用户已经是普通用户", "This user already is an ordinary user"),
   user_already_enabled: fact(400, "caller", "该用户已经是启用状态", "This user is already enabled"),
   user_already_disabled: fact(400, "caller", "该用户已经被封禁", "This user is already banned"),
+  user_no_factors: fact(400, "caller", "该用户没有开启两步验证，也没有通行密钥", "This user has neither two-step verification nor passkeys"),
   user_locked: fact(400, "caller", "该用户已被锁定，只能删除", "This user is locked and can only be deleted"),
   user_action_unknown: fact(400, "caller", "未知的操作", "Unknown action"),
   user_fields_missing: fact(400, "caller", "用户名和密码不能为空！", "Username and password must not be empty!"),

@@ -26,6 +26,12 @@ export interface SecondFactorNeeded {
 export type SignInAnswer = SignedInUser | SecondFactorNeeded;
 export const isSecondFactorNeeded = (answer: SignInAnswer): answer is SecondFactorNeeded => "require_2fa" in answer;
 
+/** Which second factors an account has: one-time codes, and how many passkeys. */
+export interface OwnedFactors {
+  totp: boolean;
+  passkeys: number;
+}
+
 /** What a passkey is asked for: signing in without anything else, the second step of a sign-in, step-up. */
 export const PASSKEY_USES = ["sign-in", "second-step", "step-up"] as const;
 export type PasskeyUse = (typeof PASSKEY_USES)[number];

@@ -12,6 +12,7 @@ import type { UserRow } from "../db/schema";
 import type { Env } from "../env";
 import { auditRow } from "../features/audit/record";
 import { hasPassword, hashPassword } from "../features/auth/password";
+import { ownedFactors, removeFactorSteps } from "../features/factor/own";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { randomText } from "../lib/secrets";
@@ -44,7 +45,7 @@ export async function rescue(services: Services, name: string, wanted: Rescue): 
   const user = await find(services, name);
   const password = wanted.password ? randomText(PASSWORD_LENGTH) : undefined;
   const password_hash = password && (await hashPassword(password));
-  const { users, sessions, totps, passkeys, audit_log } = db.t;
+  const { users, sessions, audit_log } = db.t;
   await db.tx(function* (q) {
     const set = {
       ...(password_hash ? { password_hash, access_token_hash: null } : {}),
@@ -53,10 +54,7 @@ export async function rescue(services: Services, name: string, wanted: Rescue): 
     };
     if (Object.keys(set).length > 0) yield* run(q.update(users).set(set).where(eq(users.id, user.id)).returning({ id: users.id }));
     if (password_hash) yield* run(q.delete(sessions).where(eq(sessions.user_id, user.id)).returning({ id: sessions.id }));
-    if (wanted.removeSecondFactors) {
-      yield* run(q.delete(totps).where(eq(totps.user_id, user.id)).returning({ id: totps.user_id }));
-      yield* run(q.delete(passkeys).where(eq(passkeys.user_id, user.id)).returning({ id: passkeys.id }));
-    }
+    if (wanted.removeSecondFactors) yield* removeFactorSteps(services, q, user.id);
     const before = { status: user.status, role: user.role };
     const after = {
       status: wanted.enable ? USER_STATUS.active : user.status, role: wanted.superAdmin ? ROLE.root : user.role,
@@ -80,18 +78,16 @@ export async function allowPasswordLogin(services: Services): Promise<void> {
 /** What stands between an account and its person, in lines. */
 export async function describeAccount(services: Services, name: string): Promise<string[]> {
   const user = await find(services, name);
-  const { identities, totps, passkeys } = services.db.t;
-  const { q } = services.db;
-  const [bound, codes, keys] = await Promise.all([
-    q.select().from(identities).where(eq(identities.user_id, user.id)),
-    q.select().from(totps).where(eq(totps.user_id, user.id)),
-    q.select().from(passkeys).where(eq(passkeys.user_id, user.id)),
+  const { identities } = services.db.t;
+  const [bound, { totp, passkeys }] = await Promise.all([
+    services.db.q.select().from(identities).where(eq(identities.user_id, user.id)),
+    ownedFactors(services, user.id),
   ]);
   return [
     `${user.username} (id ${user.id}): role ${user.role}${user.role === ROLE.root ? ", super administrator" : ""}, ${user.status === USER_STATUS.active ? "enabled" : "banned"}`,
     `password: ${hasPassword(user) ? "set" : "none"}; sign-in by password is ${services.options.get("PasswordLoginEnabled") ? "on" : "OFF for everybody"}`,
     `bound accounts: ${bound.map((row) => row.provider).join(", ") || "none"}`,
-    `second factors: ${codes.some((row) => row.enabled_at > 0) ? "one-time codes" : "no one-time codes"}, ${keys.length} passkey${keys.length === 1 ? "" : "s"}`,
+    `second factors: ${totp ? "one-time codes" : "no one-time codes"}, ${passkeys} passkey${passkeys === 1 ? "" : "s"}`,
   ];
 }
 

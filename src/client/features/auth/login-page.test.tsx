@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { clearUser, currentUser, storeUser } = await import("../../lib/session");
+const { ConfirmHost } = await import("../../components/confirm");
 const { default: LoginPage } = await import("./login-page");
 
 const root = { id: 1, username: "root", display_name: "root", role: 100, status: 1, group: "default" };
@@ -81,4 +82,20 @@ test("the password can be shown, and Caps Lock is told", async () => {
   await user.click(password());
   await user.keyboard("{CapsLock}a");
   expect(screen.getByText("大写锁定已打开")).toBeDefined();
+});
+
+test("the default account of imported data is told to change its password, and another password is not", async () => {
+  const page = () => openPage(<><LoginPage /><ConfirmHost /></>, "/login", { procedures: { "auth.login": () => root } });
+  const first = await page();
+  await first.user.type(username(), "root");
+  await first.user.type(password(), "123456{Enter}");
+  expect((await screen.findByRole("alertdialog", { name: "您正在使用默认密码！" })).textContent).toContain("请立刻修改默认密码！");
+  closePage();
+  clearUser();
+
+  const second = await page();
+  await second.user.type(username(), "root");
+  await second.user.type(password(), "1234567{Enter}");
+  await waitFor(() => expect(currentUser()).toEqual(root));
+  expect(screen.queryByRole("alertdialog")).toBeNull();
 });

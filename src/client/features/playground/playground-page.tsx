@@ -65,48 +65,51 @@ export default function PlaygroundPage() {
   );
 
   return (
-    <div className="flex h-[calc(100dvh-48px)] min-h-120 flex-col">
-      <Page title={t`操练场`} actions={actions}>
-        {failed ? (
-          <ErrorPanel error={failed} onRetry={() => void Promise.all([groups.refetch(), usable.refetch()])} />
-        ) : (
-          <div className="flex min-h-0 flex-1 gap-6">
-            {wide ? (
-              <aside aria-label={t`设置`} className="w-64 shrink-0 overflow-y-auto px-1 pb-2">
-                {panel}
-              </aside>
-            ) : (
-              <Drawer open={settingsOpen} onOpenChange={setSettingsOpen} title={t`设置`}>
-                {panel}
-              </Drawer>
-            )}
-            <Tabs value={tab} onValueChange={setTab} className="flex min-w-0 flex-1 flex-col">
-              <TabsList aria-label={t`操练场`}>
-                <TabsTrigger value="chat">{t`对话`}</TabsTrigger>
-                <TabsTrigger value="code">{t`代码`}</TabsTrigger>
-                <TabsTrigger value="jobs">{t`任务`}</TabsTrigger>
-              </TabsList>
-              <TabsContent value="chat" className="flex min-h-0 flex-1 flex-col gap-3 data-[state=inactive]:hidden">
-                <Messages playground={playground} />
-                <Composer
-                  text={text}
-                  onText={setText}
-                  busy={playground.busy}
-                  disabled={settings.models.length === 0}
-                  onSend={playground.send}
-                  onStop={playground.stop}
-                />
-              </TabsContent>
-              <TabsContent value="code" className="min-h-0 flex-1 overflow-y-auto">
-                <CodeView playground={playground} text={text} />
-              </TabsContent>
-              <TabsContent value="jobs" className="min-h-0 flex-1 overflow-y-auto px-0.5">
-                <JobsTab group={settings.group} models={usable.data ?? []} jobs={jobs} onSubmitted={(job) => setJobs((before) => [job, ...before])} />
-              </TabsContent>
-            </Tabs>
-          </div>
-        )}
-      </Page>
+    // As tall as the window leaves it above the footer, however tall that is; what is inside scrolls by itself.
+    <div className="relative min-h-120 flex-1">
+      <div className="absolute inset-0 flex flex-col">
+        <Page title={t`操练场`} actions={actions}>
+          {failed ? (
+            <ErrorPanel error={failed} onRetry={() => void Promise.all([groups.refetch(), usable.refetch()])} />
+          ) : (
+            <div className="flex min-h-0 flex-1 gap-6">
+              {wide ? (
+                <aside aria-label={t`设置`} className="w-64 shrink-0 overflow-y-auto px-1 pb-2">
+                  {panel}
+                </aside>
+              ) : (
+                <Drawer open={settingsOpen} onOpenChange={setSettingsOpen} title={t`设置`}>
+                  {panel}
+                </Drawer>
+              )}
+              <Tabs value={tab} onValueChange={setTab} className="flex min-w-0 flex-1 flex-col">
+                <TabsList aria-label={t`操练场`}>
+                  <TabsTrigger value="chat">{t`对话`}</TabsTrigger>
+                  <TabsTrigger value="code">{t`代码`}</TabsTrigger>
+                  <TabsTrigger value="jobs">{t`任务`}</TabsTrigger>
+                </TabsList>
+                <TabsContent value="chat" className="flex min-h-0 flex-1 flex-col gap-3 data-[state=inactive]:hidden">
+                  <Messages playground={playground} />
+                  <Composer
+                    text={text}
+                    onText={setText}
+                    busy={playground.busy}
+                    disabled={settings.models.length === 0}
+                    onSend={playground.send}
+                    onStop={playground.stop}
+                  />
+                </TabsContent>
+                <TabsContent value="code" className="min-h-0 flex-1 overflow-y-auto">
+                  <CodeView playground={playground} text={text} />
+                </TabsContent>
+                <TabsContent value="jobs" className="min-h-0 flex-1 overflow-y-auto px-0.5">
+                  <JobsTab group={settings.group} models={usable.data ?? []} jobs={jobs} onSubmitted={(job) => setJobs((before) => [job, ...before])} />
+                </TabsContent>
+              </Tabs>
+            </div>
+          )}
+        </Page>
+      </div>
     </div>
   );
 }

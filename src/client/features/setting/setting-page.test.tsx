@@ -77,6 +77,15 @@ test("of three options one fails: it is named and stays unsaved, the others are 
   expect(screen.getByLabelText<HTMLInputElement>("邀请人奖励额度").value).toBe("20");
 });
 
+test("when the only save fails it is said, and what was typed stays", async () => {
+  const page = await open("operation", { refuse: ["QuotaForInviter"] });
+  const save = await screen.findByRole("button", { name: "保存额度设置" });
+  await retype(page, "邀请人奖励额度", "20");
+  await page.user.click(save);
+  await screen.findByText(/^保存失败，请重试/);
+  expect(screen.getByLabelText<HTMLInputElement>("邀请人奖励额度").value).toBe("20");
+});
+
 test("what needs its configuration first stays off and says what is missing; payment wants the server's address", async () => {
   const page = await open("system");
   const github = await screen.findByRole("switch", { name: "允许 GitHub 登录" });

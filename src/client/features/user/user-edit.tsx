@@ -18,6 +18,7 @@ import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { LimitFields } from "../token/limit-fields";
 import { QuotaField } from "../../components/quota-field";
 import { useRefusal, useUserActions } from "./user-actions";
+import { UserAccess } from "./user-access";
 import { UserState } from "./user-columns";
 import { UserLedger } from "./user-ledger";
 import { changeOf, schemaResolver, valuesOf, type UserValues } from "./user-values";
@@ -89,7 +90,7 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
             </form>
           </FormProvider>
         </TabsContent>
-        <TabsContent value="bindings"><Bindings user={user} /></TabsContent>
+        <TabsContent value="bindings"><UserAccess user={user} refusal={refusal} /></TabsContent>
         <TabsContent value="ledger"><UserLedger id={id} /></TabsContent>
       </Tabs>
     </Drawer>
@@ -129,24 +130,5 @@ function ProfileFields({ balance }: { balance: number }) {
       </FormField>
       <LimitFields />
     </FormStack>
-  );
-}
-
-/** Read only: only the account's owner binds and unbinds. */
-function Bindings({ user }: { user: ManagedUser }) {
-  const { t } = useLingui();
-  const bound: [string, string][] = [
-    [t`邮箱`, user.email], ["GitHub", user.github_id], [t`微信`, user.wechat_id], ["Telegram", user.telegram_id],
-    ["LinuxDO", user.linux_do_id], ["OIDC", user.oidc_id],
-  ];
-  return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2">
-      {bound.map(([name, value]) => (
-        <div key={name} className="col-span-2 grid grid-cols-subgrid">
-          <dt className="text-ink-2">{name}</dt>
-          <dd className="wrap-anywhere">{value || <span className="text-muted">{t`未绑定`}</span>}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }

@@ -110,3 +110,44 @@ test("an account that may not be read says why instead of showing a form", async
   await open(10, [], "/user?edit=9", { "user.get": () => { throw new Refusal("same_or_higher_level"); } });
   expect(await screen.findByText(/无权访问同级或更高级用户/)).toBeDefined();
 });
+
+test("second factors of another account are removed after a question; who may not change it cannot, and without any there is nothing to press", async () => {
+  let owned = { totp: true, passkeys: 2 };
+  const more: Procedures = {
+    "user.factors": () => owned,
+    "user.removeFactors": () => {
+      owned = { totp: false, passkeys: 0 };
+      return null;
+    },
+  };
+  const page = await open(10, [user({})], "/user?edit=2", more);
+  await page.user.click(await screen.findByRole("tab", { name: "账号绑定" }));
+  const remove = () => screen.findByRole("button", { name: "移除两步验证" });
+  await page.user.click(await remove());
+  await page.user.click(await screen.findByRole("button", { name: "取消" }));
+  expect(page.calls.some(({ path }) => path === "user.removeFactors")).toBe(false);
+  await page.user.click(await remove());
+  await page.user.click(await screen.findByRole("button", { name: "移除" }));
+  await waitFor(() => expect(page.calls.find(({ path }) => path === "user.removeFactors")?.input).toEqual({ id: 2 }));
+  await waitFor(() => expect(screen.queryByRole("button", { name: "移除两步验证" })).toBeNull());
+  closePage();
+
+  owned = { totp: true, passkeys: 0 };
+  const own = await open(10, [user({ id: 1, username: "me", role: 10 })], "/user?edit=1", more);
+  await own.user.click(await screen.findByRole("tab", { name: "账号绑定" }));
+  expect((await remove()).hasAttribute("disabled")).toBe(true);
+});
+
+test("every status and role has its word, one that nobody knows is unknown, and a locked account cannot be enabled", async () => {
+  const page = await open(100, [
+    user({ id: 3, username: "on" }), user({ id: 4, username: "off", status: 2, role: 10 }), user({ id: 5, username: "locked", status: 3 }),
+    user({ id: 6, username: "odd", status: 9, role: 7 }), user({ id: 7, username: "boss", role: 100 }),
+  ]);
+  const textOf = async (name: string) => (await screen.findByText(name)).closest("tr")?.textContent;
+  for (const [name, words] of [["on", ["普通用户", "已激活"]], ["off", ["管理员", "已封禁"]], ["locked", ["已锁定"]], ["boss", ["超级管理员"]]] as const) {
+    for (const word of words) expect(await textOf(name)).toContain(word);
+  }
+  expect((await textOf("odd"))?.match(/未知/g)).toHaveLength(2);
+  await menuOf(page, "locked");
+  expect(await disabled("启用")).toBe(true);
+});

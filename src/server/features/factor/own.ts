@@ -1,6 +1,8 @@
-/** Which second factors an account has. */
+/** Which second factors an account has, and their end. */
 import { and, count, eq, gt } from "drizzle-orm";
+import type { OwnedFactors } from "../../../shared/factor";
 import type { Services } from "../../context";
+import { type Q, run, type Steps } from "../../db/client";
 
 export async function hasTotp({ db }: Pick<Services, "db">, user_id: number): Promise<boolean> {
   const { totps } = db.t;
@@ -8,8 +10,24 @@ export async function hasTotp({ db }: Pick<Services, "db">, user_id: number): Pr
   return rows.length > 0;
 }
 
-export async function hasPasskey({ db }: Pick<Services, "db">, user_id: number): Promise<boolean> {
+async function passkeyCount({ db }: Pick<Services, "db">, user_id: number): Promise<number> {
   const { passkeys } = db.t;
   const [row] = await db.q.select({ n: count() }).from(passkeys).where(eq(passkeys.user_id, user_id));
-  return (row?.n ?? 0) > 0;
+  return row?.n ?? 0;
+}
+
+export const hasPasskey = async (services: Pick<Services, "db">, user_id: number): Promise<boolean> =>
+  (await passkeyCount(services, user_id)) > 0;
+
+export async function ownedFactors(services: Pick<Services, "db">, user_id: number): Promise<OwnedFactors> {
+  const [totp, passkeys] = await Promise.all([hasTotp(services, user_id), passkeyCount(services, user_id)]);
+  return { totp, passkeys };
+}
+
+/** All second factors of an account end, recovery codes with them; answers which there were. One-time codes that were only begun are none. */
+export function* removeFactorSteps({ db }: Pick<Services, "db">, q: Q, user_id: number): Steps<OwnedFactors> {
+  const { totps, passkeys } = db.t;
+  const codes = yield* run(q.delete(totps).where(eq(totps.user_id, user_id)).returning({ enabled_at: totps.enabled_at }));
+  const keys = yield* run(q.delete(passkeys).where(eq(passkeys.user_id, user_id)).returning({ id: passkeys.id }));
+  return { totp: codes.some(({ enabled_at }) => enabled_at > 0), passkeys: keys.length };
 }

@@ -145,6 +145,33 @@ for (const engine of ENGINES) {
       expect((await h.guest.rest("POST", "/api/user/login", { username, password: PASSWORD })).body.success).toBe(false);
     });
 
+    test("second factors are removed by who may change the account and has just proved himself, once, with an audit line of what there was", async () => {
+      const { q, t } = h.services.db;
+      const { id } = await create(admin);
+      const lock = (user_id: number) => q.insert(t.totps).values({ user_id, secret_cipher: "x", enabled_at: 1 });
+      await lock(id);
+      await lock(root.ctx.actor.id);
+      const refusal = async (by: Person, target: number) => by.call.user.removeFactors({ id: target }).then(() => "", (error) => error.cause?.code);
+
+      expect(await admin.call.user.factors({ id })).toEqual({ totp: true, passkeys: 0 });
+      expect(await refusal(await h.person(), id)).toBe("forbidden");
+      expect(await refusal(admin, root.ctx.actor.id)).toBe("same_or_higher_level");
+      expect(await refusal(admin, admin.ctx.actor.id)).toBe("same_or_higher_level");
+      const { verified_at } = admin.ctx.actor;
+      admin.ctx.actor.verified_at = 0;
+      expect(await refusal(admin, id)).toBe("step_up_required");
+      admin.ctx.actor.verified_at = verified_at;
+      expect(await admin.call.user.factors({ id })).toEqual({ totp: true, passkeys: 0 });
+
+      expect(await refusal(admin, id)).toBe("");
+      expect(await admin.call.user.factors({ id })).toEqual({ totp: false, passkeys: 0 });
+      expect(await refusal(admin, id)).toBe("user_no_factors");
+      const lines = (await acts(id)).filter(({ action }) => action === "user.factor");
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatchObject({ actor_id: admin.ctx.actor.id, before: '{"totp":true,"passkeys":0}', after: '{"totp":false,"passkeys":0}' });
+      expect(await root.call.user.factors({ id: root.ctx.actor.id })).toMatchObject({ totp: true });
+    });
+
     test("a quota that is sent is booked as the difference; a balance is never overwritten, nor taken below nothing", async () => {
       const { id } = await create(admin);
       const put = async (body: object) => (await admin.rest("PUT", "/api/user/", { id, ...body })).body;

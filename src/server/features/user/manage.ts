@@ -16,6 +16,7 @@ import { forUpdate, isUniqueViolation, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";
 import { auditRow, changes } from "../audit/record";
 import { hashPassword } from "../auth/password";
+import { removeFactorSteps } from "../factor/own";
 import { groupFacts } from "../group/facts";
 import { rewardRegistration } from "../invite/reward";
 import { eventRow } from "../log/record";
@@ -169,11 +170,10 @@ export async function manageUser(ctx: UserCtx, id: number, action: ManageAction)
  * second factors end, identities elsewhere are free again. Calls that run settle; relay keys are refused by the owner's state.
  */
 export function* deleteSteps(ctx: Pick<UserCtx, "db" | "now">, q: Q, id: number): Steps<Partial<UserRow>> {
-  const { sessions, identities, totps, passkeys, push_subscriptions } = ctx.db.t;
+  const { sessions, identities, push_subscriptions } = ctx.db.t;
   yield* run(q.delete(sessions).where(eq(sessions.user_id, id)).returning({ user_id: sessions.user_id }));
   yield* run(q.delete(identities).where(eq(identities.user_id, id)).returning({ user_id: identities.user_id }));
-  yield* run(q.delete(totps).where(eq(totps.user_id, id)).returning({ user_id: totps.user_id }));
-  yield* run(q.delete(passkeys).where(eq(passkeys.user_id, id)).returning({ user_id: passkeys.user_id }));
+  yield* removeFactorSteps(ctx, q, id);
   yield* run(q.delete(push_subscriptions).where(eq(push_subscriptions.user_id, id)).returning({ user_id: push_subscriptions.user_id }));
   return { deleted_at: seconds(ctx), access_token_hash: null };
 }

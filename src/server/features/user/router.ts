@@ -5,6 +5,7 @@ import {
 } from "../../../shared/user-manage";
 import { selfUpdate } from "../../../shared/user";
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
+import { factorsOfUser, removeFactorsOfUser } from "./factors";
 import { createUser, manageUser, updateUser } from "./manage";
 import { getUser, listCredits, pageUsers } from "./manage-list";
 import { eraseUser, exportUser } from "./personal-data";
@@ -56,6 +57,8 @@ export const userRouter = router({
   credits: adminProcedure
     .input(userId.extend({ before: z.int().positive().optional() }))
     .query(({ ctx, input }) => listCredits(ctx, input.id, input.before)),
+  factors: adminProcedure.input(userId).query(({ ctx, input }) => factorsOfUser(ctx, input.id)),
+  removeFactors: adminProcedure.input(userId).mutation(({ ctx, input }) => removeFactorsOfUser(ctx, input.id)),
   /** A mutation, because it is written down. */
   export: adminProcedure.input(userExport).mutation(({ ctx, input }) => exportUser(ctx, input.id, input.cursor)),
   erase: rootProcedure.input(userId).mutation(({ ctx, input }) => eraseUser(ctx, input.id)),

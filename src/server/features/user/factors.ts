@@ -1,0 +1,30 @@
+/** What an administrator does for somebody who has lost his second factors. Who may change an account may do this. */
+import { fail } from "../../../shared/errors";
+import type { OwnedFactors } from "../../../shared/factor";
+import type { UserCtx } from "../../context";
+import { run } from "../../db/client";
+import { auditRow } from "../audit/record";
+import { requireStepUp } from "../auth/step-up";
+import { ownedFactors, removeFactorSteps } from "../factor/own";
+import { lockedTarget } from "./manage";
+import { readableUser } from "./manage-list";
+
+export async function factorsOfUser(ctx: UserCtx, id: number): Promise<OwnedFactors> {
+  await readableUser(ctx, id);
+  return ownedFactors(ctx, id);
+}
+
+/**
+ * One-time codes, recovery codes and passkeys of another account end; the password and who is signed in stay. It opens a way
+ * in, so the administrator proves himself first. Throws step_up_required, user_no_factors, and what the hierarchy refuses.
+ */
+export async function removeFactorsOfUser(ctx: UserCtx, id: number): Promise<void> {
+  requireStepUp(ctx);
+  await ctx.db.tx(function* (q) {
+    yield* lockedTarget(ctx, q, id, "update");
+    const before = yield* removeFactorSteps(ctx, q, id);
+    if (!before.totp && before.passkeys === 0) fail("user_no_factors");
+    const act = { action: "user.factor", target: id, before: { ...before }, after: { totp: false, passkeys: 0 } } as const;
+    yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, act)));
+  });
+}
