@@ -45,7 +45,7 @@ export const settingMembers = {
   first_byte_timeout: seconds("首字节超时", "First-byte timeout", 3600),
   idle_timeout: seconds("空闲超时", "Idle timeout", 3600),
   total_timeout: seconds("总时限", "Total timeout", 86_400),
-  ping_interval: seconds("心跳间隔", "Ping interval", 600, 0, { zh: "等待上游时多久向调用方发一次心跳；0 关闭，留空则用系统设置", en: "How often a waiting caller gets a ping; 0 is never, empty the system's setting" }),
+  ping_interval: seconds("心跳间隔", "Ping interval", 600, 0, { zh: "等待上游时多久向调用方发一次心跳；0 关闭，留空则用系统设置。在此填写后，图像、转写、重排等非流式 JSON 回答也会先发状态 200 与空白", en: "How often a waiting caller gets a ping; 0 is never, empty the system's setting. Set here, JSON answers of pictures, transcripts and rerankings are preceded by status 200 and blanks as well" }),
   on_disconnect: {
     kind: "choice", section: "connection",
     label: { zh: "调用方断开时", en: "When the caller leaves" },

@@ -259,7 +259,10 @@ export const callPrices: Readonly<Record<string, number>> = {
   ...videoPrices,
 };
 
-/** Prices of server-side tools in USD per 1000 calls; `tool:model*` wins over `tool`. */
+/**
+ * Prices of server-side tools in USD per 1000 calls; `tool:model*` wins over `tool`. xAI's: docs.x.ai/developers/pricing, "Tools
+ * pricing" (November 2026); its older live search costs by source.
+ */
 export const toolPrices: Readonly<Record<string, number>> = {
   web_search: 10,
   web_search_preview: 10,
@@ -268,6 +271,10 @@ export const toolPrices: Readonly<Record<string, number>> = {
   file_search: 2.5,
   code_interpreter: 30,
   google_search: 14,
+  "web_search:grok-*": 5,
+  x_search: 5,
+  "code_interpreter:grok-*": 5,
+  live_search: 25,
 };
 
 /**

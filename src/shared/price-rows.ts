@@ -3,6 +3,7 @@
  * dollars (as vendors print them). Ratio 1 = 2 USD per 1M tokens; every other ratio is relative to the input's price, the
  * audio output's to the audio input's.
  */
+import type { ContextTiers } from "./long-context";
 import { defaultPriceTables } from "./model-prices";
 
 /** The options that hold one number per model. `short` is the name that other gateways and our /api/ratio_config use. */
@@ -79,9 +80,23 @@ export function withNumbers(tables: RatioTables, changes: ReadonlyMap<string, Pr
   return Object.fromEntries(changed) as unknown as RatioTables; // one entry per column, by the map above
 }
 
-/** The options that differ, with their new text: one PUT each. */
-export function changedOptions(before: RatioTables, after: RatioTables): { key: PriceColumn; value: string }[] {
-  return priceKeys.filter((key) => before[key] !== after[key]).map((key) => ({ key, value: JSON.stringify(after[key], null, 2) }));
+/** The tables of prices and, where they are edited too, the tiers of long inputs. */
+export type EditedTables = RatioTables & { readonly LongContextRatio?: Readonly<Record<string, ContextTiers>> };
+
+/** The tables with the tiers of this model; undefined: without an entry of its own. */
+export function withTiers<Tables extends EditedTables>(tables: Tables, name: string, tiers: ContextTiers | undefined): Tables {
+  const entries = new Map(Object.entries(tables.LongContextRatio ?? {}));
+  if (tiers === undefined) entries.delete(name);
+  else entries.set(name, tiers);
+  return { ...tables, LongContextRatio: Object.fromEntries(entries) };
+}
+
+/** The options that differ, with their text before and after: one PUT each. Tables that `after` lacks stay as they are. */
+export function changedOptions(before: EditedTables, after: EditedTables): { key: keyof EditedTables; was: string; value: string }[] {
+  const laidOut = (table: unknown): string => JSON.stringify(table, null, 2);
+  const keys = [...priceKeys, "LongContextRatio"] as const;
+  return keys.flatMap((key) =>
+    after[key] === undefined || before[key] === after[key] ? [] : [{ key, was: laidOut(before[key] ?? {}), value: laidOut(after[key]) }]);
 }
 
 /** At most 12 decimals, so that a vendor's price survives going to a ratio and back. */

@@ -67,10 +67,10 @@ describe("a fresh visitor", () => {
       expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
       await page.evaluate(() => localStorage.setItem("language", "en"));
       await page.reload();
-      await page.getByRole("button", { name: "Sign in" }).waitFor();
+      await page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
       await page.evaluate(() => localStorage.setItem("language", "xx"));
       await page.reload();
-      await page.getByRole("button", { name: "登录" }).waitFor();
+      await page.getByRole("button", { name: "登录", exact: true }).waitFor();
     });
   });
 
@@ -113,7 +113,7 @@ describe("guards", () => {
         await open(page, address);
         expect([address, path(page)]).toEqual([address, "/login"]);
       }
-      for (const address of ["/", "/pricing", "/about", "/login", "/register", "/reset", "/oauth/github", "/no/such/page", "/user/reset"]) {
+      for (const address of ["/", "/pricing", "/about", "/login", "/register", "/reset", "/oauth/github", "/user/reset", "/no/such/page"]) {
         await open(page, address);
         expect([address, path(page)]).toEqual([address, address]);
       }

@@ -21,8 +21,8 @@ const price: CompiledPrice = compilePrice("m", "default", Object.fromEntries(Obj
   image_ratio: 0.5, image_completion_ratio: 12, group_ratio: 1,
 }).map(([name, value]) => [name, { value, source: "test" }])), {
   QuotaPerUnit: 500_000,
-  // A search costs 5000 units, one of Google's 7000, by the older tool 12,500; in files 1250; a container of code 15,000.
-  "tool_price_setting.prices": { web_search: 10, google_search: 14, web_search_preview: 25, file_search: 2.5, code_interpreter: 30 },
+  // A search costs 5000 units, one of Google's 7000, by the older tool 12,500; in files 1250; a container of code 15,000; xAI's of X 2500, a source of its live search 12,500.
+  "tool_price_setting.prices": { web_search: 10, google_search: 14, web_search_preview: 25, file_search: 2.5, code_interpreter: 30, x_search: 5, live_search: 25 },
 });
 
 type Json = Record<string, unknown>;
@@ -190,6 +190,32 @@ const cases: readonly Case[] = [
       prompt_tokens_details: { text_tokens: 125, audio_tokens: 0, image_tokens: 0, cached_tokens: 98 },
     },
     buckets: { input: 27, cache_read: 98, output: 48, reasoning: 100 }, quota: 629, // 628.8
+  },
+  {
+    what: "xAI, searches that it counts itself", source: "docs.x.ai, tool usage details and pricing", dialect: "openai-responses",
+    usage: {
+      input_tokens: 7583, input_tokens_details: { cached_tokens: 3072 }, output_tokens: 3192, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 10775,
+      num_sources_used: 0, num_server_side_tools_used: 4, cost_in_usd_ticks: 292331500, context_details: { input_tokens: 5993, output_tokens: 2995 },
+      server_side_tool_usage_details: { web_search_calls: 1, x_search_calls: 3, code_interpreter_calls: 0, file_search_calls: 0, mcp_calls: 0, document_search_calls: 0, x_posts_fetched: 9 },
+    },
+    buckets: { input: 4511, cache_read: 3072, output: 3192, server_tools: { x_search: 3, web_search: 1 } }, quota: 30086,
+  },
+  {
+    what: "xAI, sources of the live search", source: "docs.x.ai, live search", dialect: "openai-chat",
+    usage: {
+      prompt_tokens: 50, completion_tokens: 100, total_tokens: 180, prompt_tokens_details: { text_tokens: 50, audio_tokens: 0, image_tokens: 0, cached_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 30, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 }, num_sources_used: 2,
+    },
+    buckets: { input: 50, output: 100, reasoning: 30, server_tools: { live_search: 2 } }, quota: 25570,
+  },
+  {
+    what: "OpenRouter, searches among the calls of its tools", source: "openrouter.ai/docs, server tools and usage accounting", dialect: "openai-chat",
+    usage: {
+      prompt_tokens: 194, completion_tokens: 2, total_tokens: 196, cost: 0.95, cost_details: { upstream_inference_cost: null, server_tool_cost: 0 },
+      completion_tokens_details: { reasoning_tokens: 0 }, prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+      server_tool_use_details: { web_search_requests: 2, tool_calls_requested: 3, tool_calls_executed: 2 },
+    },
+    buckets: { input: 194, output: 2, server_tools: { web_search: 2 } }, quota: 10202,
   },
   {
     what: "OpenRouter, its cost beside the counts", source: "openrouter.ai/docs, usage accounting", dialect: "openai-chat",

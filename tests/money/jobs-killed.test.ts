@@ -43,10 +43,10 @@ function vendor() {
   return { heard, url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
 }
 
-/** Waits for a condition, for long: the machine may be busy. */
-async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-  for (const deadline = Date.now() + 90_000; !(await holds()); await Bun.sleep(50)) {
-    if (Date.now() > deadline) throw new Error(`never: ${what}`);
+/** Waits for a condition, for long: the machine may be busy, and timers under leases take their time. `seen`: what there is instead. */
+async function until(what: string, holds: () => Promise<boolean> | boolean, seen: () => Promise<unknown> = async () => ""): Promise<void> {
+  for (const deadline = Date.now() + 180_000; !(await holds()); await Bun.sleep(250)) {
+    if (Date.now() > deadline) throw new Error(`never: ${what} ${JSON.stringify(await seen())}`);
   }
 }
 
@@ -87,7 +87,7 @@ describe.each(ENGINES)("jobs of a killed server on %s", (engine) => {
         await soon();
         const open = await rows();
         return (await weir.holds()) === 0 && open.every((row) => row.next_poll_at_ms === 0);
-      });
+      }, async () => ({ holds: await weir.holds(), heard: fake.heard, output: weir.process?.output().slice(-3000), rows: (await rows()).filter((row) => row.next_poll_at_ms !== 0) }));
 
       let kept = 0;
       const ended = await rows();
@@ -110,5 +110,5 @@ describe.each(ENGINES)("jobs of a killed server on %s", (engine) => {
       await weir.stop();
       fake.stop();
     }
-  }, 240_000);
+  }, 600_000);
 });

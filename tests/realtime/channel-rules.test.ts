@@ -3,7 +3,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { ChannelSetting } from "../../src/shared/channel-setting";
 import { channelType } from "../../src/shared/channel-types";
 import { compileHeaders } from "../../src/shared/header-override";
-import { startFakeRealtime } from "../kit/fake-upstream/realtime";
+import { compilePrice } from "../../src/shared/pricing";
+import { REALTIME_USAGE, startFakeRealtime } from "../kit/fake-upstream/realtime";
 import { startSocks } from "../kit/socks-server";
 import { type Bench, makeBench, makeChannel, VirtualTime } from "../relay/kit";
 import { connectClient, serveSessions, type TestClient, until } from "./kit";
@@ -68,6 +69,55 @@ describe("a channel's own times", () => {
     await closed(bench, client);
     expect(bench.ledger.settlements.map(({ log }) => log.end_reason)).toEqual(["caller_left"]);
   });
+});
+
+describe("a channel's pings", () => {
+  /** Pings that a client hears within `ms` of virtual time. */
+  async function pingsIn(setting: ChannelSetting, ms: number): Promise<number> {
+    const time = new VirtualTime();
+    const { bench, connect } = setUp([withSetting({ idle_timeout: 3_600, ...setting })], time);
+    let pings = 0;
+    const client = connect();
+    client.socket.addEventListener("ping", () => void pings++);
+    await client.heard("session.created");
+    await time.advance(ms);
+    // What comes back was sent after them.
+    client.say({ type: "x" });
+    await client.heard("x");
+    await closed(bench, client);
+    return pings;
+  }
+
+  test("come to a caller who hears nothing, in the channel's interval; 0 is never", async () => {
+    expect(await pingsIn({ ping_interval: 7 }, 22_000)).toBe(3);
+    expect(await pingsIn({ ping_interval: 0 }, 600_000)).toBe(0);
+  });
+});
+
+test("a session is billed by the name that the channel says, from its first response on, and its rows name it", async () => {
+  for (const [setting, ratio] of [[{ bill_by: "upstream" }, 10], [{}, 1]] as const) {
+    const mapped = makeChannel(1, upstream.url, { setting, model_mapping: new Map([["asked", "gpt-realtime"]]) });
+    const { bench, connect } = setUp([mapped]);
+    const prices: Record<string, number> = { asked: 1, "gpt-realtime": 10 };
+    bench.seams.price = (model) => {
+      const value = prices[model];
+      if (value === undefined) return undefined;
+      return compilePrice(model, "default", { model_ratio: { value, source: "test" }, completion_ratio: { value: 2, source: "test" } }, { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} });
+    };
+    const client = connect("", "asked");
+    await client.open();
+    for (const count of [1, 2]) {
+      client.say({ type: "response.create" });
+      await client.heard("response.done", count);
+    }
+    await closed(bench, client);
+    const cost = (REALTIME_USAGE.input_tokens + 2 * REALTIME_USAGE.output_tokens) * ratio;
+    expect(bench.ledger.settlements.map(({ quota }) => quota)).toEqual([cost, cost]);
+    for (const { log } of bench.ledger.settlements) {
+      const { billed_model, upstream_model_name } = JSON.parse(String(log.other));
+      expect([log.model_name, upstream_model_name, billed_model]).toEqual(["asked", "gpt-realtime", ratio === 10 ? "gpt-realtime" : undefined]);
+    }
+  }
 });
 
 test("headers of the channel go with the handshake, and those it takes away do not", async () => {

@@ -164,6 +164,83 @@ describe("a channel's own times", () => {
     expect(answered).toBe(false);
   });
 
+  describe("pings before a JSON answer", () => {
+    const IMAGES = "/v1/images/generations";
+    const picture = { created: 1, data: [{ b64_json: "iVBORw0KGgo=" }] };
+    function drawing(setting: ChannelSetting) {
+      const time = new VirtualTime();
+      const answers: ((response: Response) => void)[] = [];
+      const signals: AbortSignal[] = [];
+      const bench = makeBench([makeChannel(1, "http://up.test", { setting })], {
+        now: time.now, timers: time.timers, reachable: async () => true,
+        fetch: (_, init) => new Promise((resolve, reject) => {
+          answers.push(resolve);
+          if (init.signal) signals.push(init.signal);
+          init.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
+        }),
+      });
+      return { bench, time, signals, answer: (response: Response) => answers[0]?.(response) };
+    }
+    const ask = { model: "percall-draw", prompt: "a cat" };
+
+    test("are blanks where the channel asks for them: the answer stays JSON, and is charged once", async () => {
+      const { bench, time, answer } = drawing({ ping_interval: 5 });
+      const sent = bench.send(IMAGES, ask);
+      await time.advance(5_000);
+      const response = await sent;
+      expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
+      const text = response.text();
+      await time.advance(10_000);
+      expect(bench.ledger.settlements).toEqual([]);
+      answer(Response.json(picture));
+      expect(await text).toBe(`\n\n\n${JSON.stringify(picture)}`);
+      await bench.quiet();
+      expect(bench.ledger.settlements).toMatchObject([{ quota: 100, log: { end_reason: "complete" } }]);
+      expect(time.waiting).toBe(0);
+    });
+
+    test("an error that comes after one is the dialect's error object, and costs nothing", async () => {
+      const { bench, time, answer } = drawing({ ping_interval: 5 });
+      const sent = bench.send(IMAGES, ask);
+      await time.advance(5_000);
+      const text = (await sent).text();
+      answer(Response.json({ error: { message: "no such size", type: "invalid_request_error" } }, { status: 400 }));
+      expect(JSON.parse(await text)).toMatchObject({ error: { message: expect.stringContaining("no such size") } });
+      await bench.quiet();
+      expect([bench.ledger.charged, bench.ledger.holds.size]).toEqual([0, 0]);
+    });
+
+    test("come neither by the system's setting alone, nor before an answer that is quick, nor before sound", async () => {
+      for (const [setting, path, body] of [
+        [{}, IMAGES, ask], [{ ping_interval: 0 }, IMAGES, ask], [{ ping_interval: 5 }, "/v1/audio/speech", { model: "percall-tts", input: "hello", voice: "alloy" }],
+      ] as const) {
+        const { bench, time, answer } = drawing(setting);
+        let answered = false;
+        const sent = bench.send(path, body).finally(() => (answered = true));
+        await time.advance(40_000);
+        expect([path, answered]).toEqual([path, false]);
+        answer(Response.json({ error: { message: "x" } }, { status: 400 }));
+        expect((await sent).status).toBe(400);
+      }
+      const { bench, time, answer } = drawing({ ping_interval: 5 });
+      const sent = bench.send(IMAGES, ask);
+      await time.advance(4_999);
+      answer(Response.json(picture));
+      expect(await (await sent).text()).toBe(JSON.stringify(picture));
+    });
+
+    test("a caller who leaves meanwhile ends the call: the upstream is cut, nothing stays held", async () => {
+      const { bench, time, signals } = drawing({ ping_interval: 5, on_disconnect: "cut" });
+      const sent = bench.send(IMAGES, ask);
+      await time.advance(5_000);
+      await pieces(await sent).leave();
+      await time.advance(0);
+      expect(signals[0]?.aborted).toBe(true);
+      await bench.quiet();
+      expect([bench.ledger.charged, bench.ledger.holds.size, time.waiting]).toEqual([0, 0, 0]);
+    });
+  });
+
   test("when the caller leaves, the upstream is cut at once where the channel says so", async () => {
     const { bench, time, opened } = stage({ on_disconnect: "cut" });
     const sent = bench.send(CHAT, body);

@@ -219,6 +219,20 @@ describe("counting tokens", () => {
     const broken = { path: count.path, body: { ...anthropic.body, model: "error-500" } };
     expect(JSON.parse((await send(benchOf("anthropic"), broken)).text)).toMatchObject({ estimated: true });
   });
+
+  test("a channel with several keys is asked with each in turn", async () => {
+    const type = channelType(channels.anthropic) ?? expect.unreachable();
+    const plain = makeChannel(1, upstream.url, { type });
+    const keys = [1, 2, 3].map((n) => ({ ...plain, key: `good-key-${n}`, key_row: { id: n, position: n, hint: "…" } }));
+    const bench = makeBench([{ ...plain, keys, multi_key_mode: "polling" }]);
+    const count = { path: "/v1/messages/count_tokens", body: callOf("anthropic", "usage:321:1", false).body };
+    const used: (string | undefined)[] = [];
+    for (let i = 0; i < 4; i++) {
+      expect(JSON.parse((await send(bench, count)).text)).toEqual({ input_tokens: 321 });
+      used.push(upstream.journal.last().headers["x-api-key"]);
+    }
+    expect(used).toEqual(["good-key-1", "good-key-2", "good-key-3", "good-key-1"]);
+  });
 });
 
 describe("what passes through", () => {

@@ -262,21 +262,34 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       reached.resolve();
       return "dead";
     });
+    const killed = await bench.caller(1_000_000, { budget_day: 3 * MUSIC });
+    const spent = async () => (await db.q.select().from(db.t.budget_spend)).filter(({ name }) => name.startsWith(`token:${killed.token_id}:`)).map(({ amount }) => amount);
     // Nobody will ever answer: as with a process that is gone.
-    void ann.send("POST", "/suno/submit/music", { prompt: "killed" });
+    void killed.send("POST", "/suno/submit/music", { prompt: "killed" });
     await reached.promise;
-    expect(await bench.money(ann)).toMatchObject({ held: MUSIC });
-    const [row] = (await bench.tasks()).filter(({ user_id }) => user_id === ann.user_id);
+    expect(await bench.money(killed)).toMatchObject({ held: MUSIC });
+    expect(await spent()).toEqual([MUSIC]);
+    const [row] = (await bench.tasks()).filter(({ user_id }) => user_id === killed.user_id);
     expect(row).toMatchObject({ status: "NOT_START", upstream_id: "" });
     await bench.round(90);
     expect(await bench.task(row?.task_id ?? "")).toMatchObject({ status: "NOT_START" });
-    await db.q.update(db.t.holds).set({ created_at: 1 }).where(eq(db.t.holds.user_id, ann.user_id));
+    await db.q.update(db.t.holds).set({ created_at: 1 }).where(eq(db.t.holds.user_id, killed.user_id));
     expect(await sweepSilent(db, ledger)).toMatchObject({ settled: 1 });
-    expect(await bench.money(ann)).toMatchObject({ held: 0, used_quota: MUSIC });
+    expect(await bench.money(killed)).toMatchObject({ held: 0, used_quota: MUSIC });
     await bench.round(90);
     await bench.round(3600);
     expect(await bench.task(row?.task_id ?? "")).toMatchObject({ status: "FAILURE", fail_reason: "the upstream never accepted the job", quota: 0 });
-    expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
+    expect(await bench.money(killed)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
+    expect(await spent()).toEqual([0]);
+  });
+
+  test("the job of a user who is erased meanwhile is still ended, and keeps nothing of what it was about", async () => {
+    const gone = await bench.caller();
+    const id = await submit(gone, { prompt: "about me" });
+    await bench.root.call.user.erase({ id: gone.user_id });
+    suno.set(await upstreamOf(id), done);
+    await bench.round();
+    expect(await bench.task(id)).toMatchObject({ status: "SUCCESS", quota: MUSIC, username: `erased-user-${gone.user_id}`, prompt: "", input: "", data: "" });
   });
 
   test("a refund goes back to the budgets that the charge was taken from", async () => {

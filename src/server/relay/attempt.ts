@@ -13,7 +13,7 @@ import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/d
 import { placeOf } from "./providers/key-place";
 import { exchange, readChannelError } from "./providers/speak";
 import { toolsFor } from "./providers/tools";
-import { patienceOf } from "./patience";
+import { patienceOf, pingsOf } from "./patience";
 import type { PoolChannel } from "./seams";
 import { FrameSplitter, FrameTooLarge, type Bytes } from "./sse";
 import { buildRequest, lastFrame, readErrorBody, type UpstreamStream, upstreamRequestId } from "./upstream";
@@ -50,8 +50,9 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   call.channel = channel;
   engine.routing.cooling.begin(placeOf(channel), call.request.model, record);
 
-  const { connectMs, firstByteMs, pingMs, totalMs } = patienceOf(seams.option, channel);
-  if (call.request.stream && !call.operation.direct) alarm.pings(pingMs);
+  const { connectMs, firstByteMs, totalMs } = patienceOf(seams.option, channel);
+  const pingMs = pingsOf(call, channel);
+  if (pingMs !== undefined) alarm.pings(pingMs);
   // A channel may be given less time than the call has left, never more.
   alarm.total(Math.min(totalMs, call.arrived + seams.option.totalTimeoutMs - started));
 

@@ -25,13 +25,13 @@ export function holding(channel: PoolChannel, channel_key_id: number): PoolChann
   return channel.keys.find(({ key_row }) => key_row?.id === channel_key_id);
 }
 
-const triedIn = ({ attempts }: Pick<Call, "attempts">, key: PoolChannel): boolean =>
+const triedIn = (attempts: Call["attempts"], key: PoolChannel): boolean =>
   attempts.some((attempt) => attempt.channel === key.id && attempt.key?.id === key.key_row?.id);
 
 /** Whether a call has not tried all keys of the channel that are awake. */
 export function hasAnotherKey({ keys = [] }: PoolChannel, call: Call): boolean {
   const { cooling } = call.engine.routing;
-  return keys.some((key) => !triedIn(call, key) && cooling.standing(placeOf(key), call.request.model) === "ready");
+  return keys.some((key) => !triedIn(call.attempts, key) && cooling.standing(placeOf(key), call.request.model) === "ready");
 }
 
 /** The keys of channels in turn; one per process. */
@@ -39,15 +39,20 @@ export class KeyTurns {
   /** Channel -> position of the key used last. */
   readonly #last = new Map<number, number>();
 
-  constructor(readonly random: () => number) {}
+  constructor(
+    readonly cooling: Cooling,
+    readonly random: () => number,
+  ) {}
 
-  /** The channel with the key that its next attempt uses; the channel itself when it has one key. */
-  take(channel: PoolChannel, call: Call): PoolChannel {
+  /**
+   * The channel with the key that its next call of `model` uses; the channel itself when it has one key. A key that
+   * `attempts` names comes only when there is no other.
+   */
+  take(channel: PoolChannel, model: string, attempts: Call["attempts"] = []): PoolChannel {
     const { keys, multi_key_mode } = channel;
     if (!keys) return channel;
-    const { cooling } = call.engine.routing;
-    const fresh = keys.filter((key) => !triedIn(call, key));
-    const awake = fresh.filter((key) => cooling.standing(placeOf(key), call.request.model) === "ready");
+    const fresh = keys.filter((key) => !triedIn(attempts, key));
+    const awake = fresh.filter((key) => this.cooling.standing(placeOf(key), model) === "ready");
     const open = awake.length > 0 ? awake : fresh.length > 0 ? fresh : keys;
     const last = this.#last.get(channel.id) ?? 0;
     const next = multi_key_mode === "polling" ? open.find(({ key_row }) => (key_row?.position ?? 0) > last) : open[Math.floor(this.random() * open.length)];

@@ -31,6 +31,19 @@ export function patienceOf(option: RelayOptions, channel: PoolChannel | undefine
   };
 }
 
+/**
+ * After how many milliseconds of silence the caller of a call at `channel` gets a ping, 0 = never; undefined: such calls know
+ * none. Events have comments. A JSON object may have blanks before it (RFC 8259, section 2), but its status then goes out
+ * before it is known: only a channel that says so itself does that.
+ */
+export function pingsOf(call: Call, channel: PoolChannel): number | undefined {
+  const { direct } = call.operation;
+  const { stream } = call.request;
+  if (!direct) return stream ? patienceOf(call.engine.seams.option, channel).pingMs : undefined;
+  const isJson = direct.plain === "never" || (direct.plain === "text" && /json$/.test(call.form?.text("response_format") ?? "json"));
+  return isJson && !stream ? (channel.setting.ping_interval ?? 0) * 1000 : undefined;
+}
+
 /** The caller has gone: the upstream gets a little time to say what it used. */
 export function leave(call: Call): void {
   if (call.left || call.over) return;

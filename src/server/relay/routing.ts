@@ -94,7 +94,7 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
     pool,
     cooling,
     sticky: new Sticky(now),
-    keys: new KeyTurns(random),
+    keys: new KeyTurns(cooling, random),
     select: ({ caller, operation, model, input, supports = (channel) => urlOf(channel, operation, model) !== undefined }) => {
       const { candidates, stages } = candidatesOf(pool, caller, model);
       const selection = new Selection({ candidates, model, input, cooling, supports, random, stages });

@@ -60,7 +60,7 @@ export async function tryChannels<T extends { ok: true }>(
     }
     call.room = room;
     tries++;
-    const outcome = await attempt(call, call.engine.routing.keys.take(channel, call));
+    const outcome = await attempt(call, call.engine.routing.keys.take(channel, call.request.model, call.attempts));
     if (outcome.ok) {
       if (call.sticky_key !== undefined) call.engine.routing.sticky.set(call.sticky_key, channel.id);
       return outcome;

@@ -9,9 +9,10 @@ import { isUnpriced, PriceGrid } from "./price-grid";
 import { PriceImport } from "./price-import";
 import { PriceJson } from "./price-json";
 import { PriceWhy } from "./price-why";
+import { ToolPrices } from "./tool-prices";
 import { type Prices, usePrices, useSavePrices } from "./use-prices";
 
-const TABS = ["visual", "json", "import", "why"] as const;
+const TABS = ["visual", "tools", "json", "import", "why"] as const;
 const PARAMS = { tab: choiceParam(TABS, "visual") };
 
 /** What models cost: row by row, as JSON, from elsewhere, and why. Root only. */
@@ -32,11 +33,13 @@ export default function PriceEditorPage() {
             {t`可视化编辑`}
             {unpriced > 0 ? <Badge hue="orange" className="ml-2">{t`${unpriced} 个未定价`}</Badge> : null}
           </TabsTrigger>
+          <TabsTrigger value="tools">{t`工具价格`}</TabsTrigger>
           <TabsTrigger value="json">JSON</TabsTrigger>
           <TabsTrigger value="import">{t`导入`}</TabsTrigger>
           <TabsTrigger value="why">{t`价格说明`}</TabsTrigger>
         </TabsList>
         <TabsContent value="visual"><PriceGrid prices={prices} query={query} saver={saver} /></TabsContent>
+        <TabsContent value="tools">{when((all) => <ToolPrices key={all.text("tool_price_setting.prices")} prices={all} saver={saver} />)}</TabsContent>
         <TabsContent value="json">{when((all) => <PriceJson prices={all} saver={saver} />)}</TabsContent>
         <TabsContent value="import">{when((all) => <PriceImport prices={all} saver={saver} />)}</TabsContent>
         <TabsContent value="why">{when((all) => <PriceWhy prices={all} />)}</TabsContent>

@@ -110,6 +110,96 @@ describe("the visual editor", () => {
   });
 });
 
+const day = [{ model: "gpt-4o", group: "default", count: 3, quota: 800_000, prompt_tokens: 160_000, completion_tokens: 160_000 }];
+const recentUse = () => ({ week: [{ model: "mine", count: 1, quota: 10 }, { model: "gpt-4o", count: 1234, quota: 6_150_000 }], day });
+
+describe("recent use", () => {
+  test("stands beside each model, and the column sorts by it", async () => {
+    await open("?sort=-used", { "pricing.recentUse": recentUse });
+    expect((await screen.findByTitle("1,234 次调用")).textContent).toBe("$12.30");
+    await waitFor(() => expect(screen.getAllByTitle(/^(brand-new|gpt-4o|mine|picture)$/)[0]?.textContent).toBe("gpt-4o"));
+  });
+
+  test("tells what unsaved prices would have added to the last 24 hours, while they are typed and for several at once", async () => {
+    const { user, calls } = await open("?edit=gpt-4o", { "pricing.recentUse": recentUse });
+    expect(await screen.findByText("对最近 24 小时的影响：$0.00")).toBeDefined();
+    const input = screen.getByLabelText("输入");
+    await user.clear(input);
+    await user.type(input, "x");
+    expect(await screen.findByText("对最近 24 小时的影响：—")).toBeDefined();
+    await user.clear(input);
+    await user.type(input, "5"); // from 2.5 and 10 to 5 and 10: from 12.5 to 15
+    expect(await screen.findByText("对最近 24 小时的影响：+$0.32")).toBeDefined();
+    expect(puts(calls)).toEqual([]);
+  });
+
+  test("is left out when the server does not answer it", async () => {
+    await open("?edit=gpt-4o");
+    await screen.findByLabelText("输入");
+    expect(screen.queryByText(/对最近 24 小时的影响/)).toBeNull();
+  });
+});
+
+describe("the prices of long inputs and of tools", () => {
+  test("tiers of a model are added in its form, checked, and stored beside its price", async () => {
+    stored["LongContextRatio"] = JSON.stringify({ "mine*": [{ over: 9, input: 3, output: 3 }] });
+    const { user, calls } = await open("?edit=gpt-4o");
+    const tiers = within(await screen.findByRole("group", { name: "长输入的价格" }));
+    await user.click(tiers.getByRole("button", { name: "添加一行" }));
+    await user.click(screen.getByRole("button", { name: "保存" }));
+    expect(await tiers.findByRole("alert")).toBeDefined();
+    expect(puts(calls)).toEqual([]);
+    await user.type(tiers.getByLabelText("超过 Token 数，第 1 行"), "200000");
+    await user.click(screen.getByRole("button", { name: "保存" }));
+    await waitFor(() => expect(puts(calls)).toHaveLength(1));
+    expect(puts(calls).map(({ key, value }) => [key, JSON.parse(value)])).toEqual([
+      ["LongContextRatio", { "mine*": [{ over: 9, input: 3, output: 3 }], "gpt-4o": [{ over: 200_000, input: 2, output: 1.5 }] }],
+    ]);
+  });
+
+  test("tiers that a model has from an entry for many stay there until they are changed; removed ones become none of its own", async () => {
+    stored["LongContextRatio"] = JSON.stringify({ "mi*": [{ over: 9, input: 3, output: 3 }] });
+    const { user, calls } = await open("?edit=mine");
+    await screen.findByRole("group", { name: "长输入的价格" });
+    await user.type(screen.getByLabelText("输出"), "60");
+    await user.click(screen.getByRole("button", { name: "保存" }));
+    await waitFor(() => expect(puts(calls).map(({ key }) => key)).toEqual(["CompletionRatio"]));
+    closePage();
+    const again = await open("?edit=mine");
+    const anew = within(await screen.findByRole("group", { name: "长输入的价格" }));
+    await again.user.click(anew.getByRole("button", { name: "删除第 1 行" }));
+    await again.user.click(screen.getByRole("button", { name: "保存" }));
+    await waitFor(() => expect(puts(again.calls)).toHaveLength(1));
+    expect(JSON.parse(puts(again.calls)[0]?.value ?? "")).toEqual({ "mi*": [{ over: 9, input: 3, output: 3 }], mine: [] });
+  });
+
+  test("tool prices are rows; one without a tool, with a text for a price or given twice is refused", async () => {
+    stored["tool_price_setting.prices"] = JSON.stringify({ web_search: 10, "web_search:gpt-4o*": 25 });
+    const { user, calls } = await open("?tab=tools");
+    const table = within(await screen.findByRole("group", { name: "工具价格" }));
+    expect(table.getByLabelText<HTMLInputElement>("模型，第 2 行").value).toBe("gpt-4o*");
+    const save = table.getByRole("button", { name: "保存" });
+    await user.click(save);
+    await user.click(table.getByRole("button", { name: "添加一行" }));
+    await user.click(save);
+    expect(await table.findByText(/^第 3 行：请输入工具名称/)).toBeDefined();
+    await user.type(table.getByLabelText("工具，第 3 行"), "web_search");
+    await user.type(table.getByLabelText("美元 / 千次，第 3 行"), "-1");
+    await user.click(save);
+    expect(await table.findByText(/^第 3 行：价格须/)).toBeDefined();
+    await user.clear(table.getByLabelText("美元 / 千次，第 3 行"));
+    await user.type(table.getByLabelText("美元 / 千次，第 3 行"), "2.5");
+    await user.click(save);
+    expect(await table.findByText("第 3 行：重复")).toBeDefined();
+    expect(puts(calls)).toEqual([]);
+    await user.type(table.getByLabelText("模型，第 3 行"), "o3");
+    await user.click(save);
+    await waitFor(() => expect(puts(calls).map(({ key, value }) => [key, JSON.parse(value)])).toEqual([
+      ["tool_price_setting.prices", { web_search: 10, "web_search:gpt-4o*": 25, "web_search:o3": 2.5 }],
+    ]));
+  });
+});
+
 describe("the JSON editor", () => {
   test("broken text and a wrong shape are refused with line and key, and not sent", async () => {
     const { user, calls } = await open("?tab=json");

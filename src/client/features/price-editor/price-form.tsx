@@ -1,24 +1,29 @@
 import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
 import { useId, useState } from "react";
-import { numbersOf, type PriceNumbers, type RatioTables, withNumbers } from "../../../shared/price-rows";
+import { type EditedTables, numbersOf, type PriceNumbers, withNumbers, withTiers } from "../../../shared/price-rows";
+import { longContextOf } from "../../../shared/pricing";
 import { FieldFrame, FormRow, FormStack } from "../../components/form-field";
+import { RowsTable } from "../../components/rows-table";
 import { Button } from "../../ui/button";
 import { Drawer } from "../../ui/drawer";
 import { Input } from "../../ui/input";
 import { SwitchField } from "../../ui/switch";
 import { type FieldErrors, fieldNames, inUnit, numbersFrom, textsOf, tokenFields, type Unit } from "./price-fields";
+import { PriceEffect } from "./price-effect";
+import { tierRows, tiersFrom } from "./tier-rows";
+import type { Prices } from "./use-prices";
 
 export const NEW = "new";
 
 interface PriceFormProps {
-  tables: RatioTables;
+  tables: Prices["tables"];
   /** Models that get the price; empty: a new one whose name is asked for. */
   names: readonly string[];
   /** Names that have a price already. */
   taken: ReadonlySet<string>;
   saving: boolean;
-  onSave: (after: RatioTables) => Promise<boolean>;
+  onSave: (after: EditedTables) => Promise<boolean>;
   onClose: () => void;
 }
 
@@ -31,18 +36,36 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
   const [unit, setUnit] = useState<Unit>("usd");
   const [texts, setTexts] = useState(() => textsOf(stored, "usd"));
   const [errors, setErrors] = useState<FieldErrors>({});
+  const inForce = only === undefined || names.length > 1 ? [] : longContextOf(only, tables);
+  const [tiers, setTiers] = useState(() => tierRows(inForce));
+  const [tried, setTried] = useState(false);
   const fixed = texts.ModelPrice.trim() !== "";
   const count = names.length;
 
+  const read = numbersFrom(texts, unit, stored);
+  const wantedTiers = tiersFrom(tiers);
+  const targets = count === 0 ? [name.trim()].filter(Boolean) : names;
+  /** The tables with what is typed. Tiers that nobody touched stay what they are, also those of an entry that ends in `*`. */
+  const draft = (): Prices["tables"] | undefined => {
+    if ("errors" in read || targets.length === 0 || !(fixed || wantedTiers)) return undefined;
+    const priced = { ...tables, ...withNumbers(tables, new Map(targets.map((model) => [model, read.numbers]))) };
+    const [model] = targets;
+    const touched = JSON.stringify(tiers) !== JSON.stringify(tierRows(inForce));
+    if (fixed || !wantedTiers || model === undefined || targets.length > 1 || !touched) return priced;
+    const bare = withTiers(priced, model, undefined);
+    // An empty entry of its own takes back what an entry for many models gives.
+    return wantedTiers.length === 0 && longContextOf(model, bare).length === 0 ? bare : withTiers(priced, model, wantedTiers);
+  };
+  const after = draft();
+
   const save = async () => {
-    const read = numbersFrom(texts, unit, stored);
+    setTried(true);
     const wrong: FieldErrors = "errors" in read ? { ...read.errors } : {};
     const named = name.trim();
     if (count === 0 && named === "") wrong.name = msg`请输入模型名称`;
     if (count === 0 && taken.has(named)) wrong.name = msg`模型名称已存在`;
     setErrors(wrong);
-    if ("errors" in read || wrong.name) return;
-    const after = withNumbers(tables, new Map((count === 0 ? [named] : names).map((model) => [model, read.numbers])));
+    if (!after || wrong.name) return;
     if (await onSave(after).catch(() => false)) onClose();
   };
   const change = (key: keyof typeof texts, text: string) => {
@@ -80,6 +103,21 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
           ))}
         </FormRow>
         <p className="text-xs text-muted">{t`留空的价格按输入价格与默认倍率计算。`}</p>
+        {count <= 1 ? (
+          <div className="grid gap-2 border-t border-line pt-3" role="group" aria-label={t`长输入的价格`}>
+            <h3 className="text-md">{t`长输入的价格`}</h3>
+            <p className="text-xs text-muted">{t`输入超过所填 Token 数的调用，整次按输入与输出的倍数计费`}</p>
+            <RowsTable
+              columns={[{ key: "over", label: t`超过 Token 数` }, { key: "input", label: t`输入倍数`, numeric: true }, { key: "output", label: t`输出倍数`, numeric: true }]}
+              rows={tiers}
+              empty={{ over: "", input: "2", output: "1.5" }}
+              disabled={fixed}
+              onRows={(next) => (setTiers([...next]), setTried(false))}
+            />
+            {tried && !fixed && !wantedTiers ? <p role="alert" className="text-xs text-red-fg">{t`每一档的 Token 数须为互不相同的正整数，倍数须大于 0 且不超过 1000`}</p> : null}
+          </div>
+        ) : null}
+        <PriceEffect before={tables} after={after} />
       </FormStack>
     </Drawer>
   );

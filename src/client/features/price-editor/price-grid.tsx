@@ -2,14 +2,18 @@ import { useLingui } from "@lingui/react/macro";
 import { Download, Pencil, Percent, Plus, RotateCcw, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { builtInTables, numbersOf, priceKeys, type PriceNumbers, type PriceRow, type RatioTables, sameNumbers, withNumbers } from "../../../shared/price-rows";
+import type { ModelUse } from "../../../shared/price-use";
 import { vendorOf } from "../../../shared/vendors";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { type GridState, useGridState } from "../../components/data-grid/grid-state";
 import type { GridAction, GridColumn, GridFilter, GridQuery } from "../../components/data-grid/types";
+import { formatDollars, formatNumber } from "../../lib/format";
+import { quotaPerUnit } from "../../lib/status";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { SwitchField } from "../../ui/switch";
 import { VendorLogo } from "../pricing/price-cells";
+import { useRecentUse } from "./price-effect";
 import { NEW, PriceForm } from "./price-form";
 import { textsOf, type Unit } from "./price-fields";
 import { ScaleDialog } from "./scale-dialog";
@@ -30,7 +34,10 @@ const shows: Readonly<Record<string, (row: PriceRow) => boolean>> = {
 /** Served models that nothing prices: calls of them are refused. */
 export const isUnpriced = (row: PriceRow): boolean => row.source === "unpriced" && row.served;
 
-function select(rows: readonly PriceRow[], { filters, sort }: GridState<Filter>): PriceRow[] {
+type Uses = ReadonlyMap<string, ModelUse>;
+const NO_USES: readonly ModelUse[] = [];
+
+function select(rows: readonly PriceRow[], { filters, sort }: GridState<Filter>, uses: Uses): PriceRow[] {
   const needle = filters.q.trim().toLowerCase();
   const fits = shows[filters.show] ?? (() => true);
   const found = rows.filter((row) => row.name.toLowerCase().includes(needle) && fits(row));
@@ -39,6 +46,7 @@ function select(rows: readonly PriceRow[], { filters, sort }: GridState<Filter>)
   if (!sort) return found.toSorted((a, b) => rank(a) - rank(b));
   const sign = sort.desc ? -1 : 1;
   if (sort.key === "input") return found.toSorted((a, b) => ((a.numbers.ModelRatio ?? Infinity) - (b.numbers.ModelRatio ?? Infinity) || 0) * sign);
+  if (sort.key === "used") return found.toSorted((a, b) => ((uses.get(a.name)?.quota ?? -1) - (uses.get(b.name)?.quota ?? -1)) * sign);
   return sign === 1 ? found : found.toReversed();
 }
 
@@ -49,9 +57,11 @@ export function PriceGrid({ prices, query, saver }: { prices: Prices | undefined
   const [unit, setUnit] = useState<Unit>("usd");
   const [many, setMany] = useState<{ kind: "price" | "scale"; names: string[] } | null>(null);
   const rows = prices?.rows;
-  const fitting = useMemo(() => (rows ? select(rows, grid) : []), [rows, grid]);
+  const { data: { week } = { week: NO_USES } } = useRecentUse();
+  const uses = useMemo(() => new Map(week.map((use) => [use.model, use])), [week]);
+  const fitting = useMemo(() => (rows ? select(rows, grid, uses) : []), [rows, grid, uses]);
   const from = (grid.page - 1) * grid.pageSize;
-  const columns = usePriceColumns(unit);
+  const columns = usePriceColumns(unit, uses);
 
   const tables = prices?.tables;
   const change = (changes: Iterable<readonly [string, PriceNumbers | undefined]>) => {
@@ -145,7 +155,15 @@ function SourceBadge({ row }: { row: PriceRow }) {
   return <Badge hue={row.served ? "orange" : "grey"} title={row.served ? t`调用会被拒绝` : undefined}>{t`未定价`}</Badge>;
 }
 
-function usePriceColumns(unit: Unit): readonly GridColumn<PriceRow>[] {
+/** What a model earned, and its calls. */
+function Used({ use }: { use: ModelUse | undefined }) {
+  const { t } = useLingui();
+  if (!use) return <span className="text-muted">—</span>;
+  const calls = formatNumber(use.count);
+  return <span className="tabular-nums" title={t`${calls} 次调用`}>{formatDollars(use.quota, quotaPerUnit())}</span>;
+}
+
+function usePriceColumns(unit: Unit, uses: Uses): readonly GridColumn<PriceRow>[] {
   const { t } = useLingui();
   return useMemo(() => {
     const cell = (key: keyof PriceNumbers) => ({ numbers }: PriceRow) => {
@@ -168,8 +186,9 @@ function usePriceColumns(unit: Unit): readonly GridColumn<PriceRow>[] {
       { id: "price", header: t`每次`, width: 100, align: "end", card: "fact", cell: cell("ModelPrice") },
       { id: "input", header: usd ? t`输入` : t`模型倍率`, width: 116, align: "end", sortable: true, card: "fact", cell: cell("ModelRatio") },
       { id: "output", header: usd ? t`输出` : t`补全倍率`, width: 116, align: "end", card: "fact", cell: cell("CompletionRatio") },
+      { id: "used", header: t`近 7 天使用`, width: 132, align: "end", sortable: true, cell: ({ name }) => <Used use={uses.get(name)} /> },
       { id: "cache", header: usd ? t`缓存读取` : t`缓存倍率`, width: 116, align: "end", cell: cell("CacheRatio") },
       { id: "write", header: usd ? t`缓存写入` : t`缓存写入倍率`, width: 116, align: "end", hidden: true, cell: cell("CreateCacheRatio") },
     ] satisfies GridColumn<PriceRow>[];
-  }, [t, unit]);
+  }, [t, unit, uses]);
 }

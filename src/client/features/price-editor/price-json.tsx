@@ -9,6 +9,7 @@ import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Select } from "../../ui/select";
+import { PriceEffect } from "./price-effect";
 import type { Prices, useSavePrices } from "./use-prices";
 
 /** The options that decide prices, by the cards of the registry. */
@@ -43,13 +44,14 @@ export function PriceJson({ prices, saver }: { prices: Prices; saver: ReturnType
         <ResetRatios />
       </div>
       {hint ? <p className="text-muted">{hint[currentLanguage()]}</p> : null}
-      <OneOption key={`${key} ${prices.text(key)}`} optionKey={key} stored={prices.text(key)} saver={saver} />
+      <OneOption key={`${key} ${prices.text(key)}`} optionKey={key} prices={prices} saver={saver} />
     </div>
   );
 }
 
-function OneOption({ optionKey, stored, saver }: { optionKey: OptionKey; stored: string; saver: ReturnType<typeof useSavePrices> }) {
+function OneOption({ optionKey, prices, saver }: { optionKey: OptionKey; prices: Prices; saver: ReturnType<typeof useSavePrices> }) {
   const { t } = useLingui();
+  const stored = prices.text(optionKey);
   const first = laidOut(stored);
   const [text, setText] = useState(first);
   const [tried, setTried] = useState(false);
@@ -63,6 +65,7 @@ function OneOption({ optionKey, stored, saver }: { optionKey: OptionKey; stored:
     <>
       <JsonEditor aria-label={option(optionKey).label[currentLanguage()]} rows={22} value={text} onValueChange={setText} aria-invalid={tried && !parsed.ok} />
       {tried && !parsed.ok ? <p role="alert" className="text-red-fg">{parsed.problem[currentLanguage()]}</p> : null}
+      {text !== first && optionKey in prices.tables ? <PriceEffect before={prices.tables} after={parsed.ok ? { ...prices.tables, [optionKey]: parsed.value } : undefined} /> : null}
       <div className="flex gap-2">
         <Button variant="primary" loading={saver.saving} onClick={save}>{t`保存`}</Button>
         <Button disabled={text === first} onClick={() => setText(first)}>{t`撤销修改`}</Button>

@@ -1,20 +1,22 @@
 import { useLingui } from "@lingui/react/macro";
 import { useId, useState } from "react";
-import { numbersOf, type RatioTables, withNumbers } from "../../../shared/price-rows";
+import { type EditedTables, numbersOf, withNumbers } from "../../../shared/price-rows";
 import { FieldFrame } from "../../components/form-field";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Input } from "../../ui/input";
+import { PriceEffect } from "./price-effect";
+import type { Prices } from "./use-prices";
 
 /** Twelve decimals, as everywhere (shared/price-rows). */
 const times = (value: number, factor: number): number => Number((value * factor).toFixed(12));
 
 /** Makes several models dearer or cheaper by the same factor: a fixed price, and the model ratio that all token prices hang on. */
 export function ScaleDialog({ tables, names, saving, onSave, onClose }: {
-  tables: RatioTables;
+  tables: Prices["tables"];
   names: readonly string[];
   saving: boolean;
-  onSave: (after: RatioTables) => Promise<boolean>;
+  onSave: (after: EditedTables) => Promise<boolean>;
   onClose: () => void;
 }) {
   const { t } = useLingui();
@@ -23,9 +25,9 @@ export function ScaleDialog({ tables, names, saving, onSave, onClose }: {
   const [error, setError] = useState("");
   const count = names.length;
 
-  const save = async () => {
-    const factor = /^(\d+\.?\d*|\.\d+)$/.test(text.trim()) ? Number(text) : Number.NaN;
-    if (!(factor > 0 && factor <= 1000)) return setError(t`请输入大于 0、不超过 1000 的数字`);
+  const factor = /^(\d+\.?\d*|\.\d+)$/.test(text.trim()) ? Number(text) : Number.NaN;
+  const scaled = () => {
+    if (!(factor > 0 && factor <= 1000)) return undefined;
     const changes = names.map((name) => {
       const numbers = numbersOf(tables, name);
       const { ModelPrice, ModelRatio } = numbers;
@@ -35,7 +37,12 @@ export function ScaleDialog({ tables, names, saving, onSave, onClose }: {
         ...(ModelRatio !== undefined && { ModelRatio: times(ModelRatio, factor) }),
       }] as const;
     });
-    if (await onSave(withNumbers(tables, new Map(changes))).catch(() => false)) onClose();
+    return withNumbers(tables, new Map(changes));
+  };
+  const after = scaled();
+  const save = async () => {
+    if (!after) return setError(t`请输入大于 0、不超过 1000 的数字`);
+    if (await onSave(after).catch(() => false)) onClose();
   };
 
   return (
@@ -61,6 +68,7 @@ export function ScaleDialog({ tables, names, saving, onSave, onClose }: {
           onChange={(event) => (setText(event.target.value), setError(""))}
         />
       </FieldFrame>
+      <PriceEffect before={tables} after={after && { ...tables, ...after }} />
     </Dialog>
   );
 }

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import { defaultValue, type OptionKey, type OptionValue, parseOption } from "../../../shared/options";
-import { changedOptions, type PriceRow, priceRows, type RatioTables } from "../../../shared/price-rows";
+import { changedOptions, type EditedTables, type PriceRow, priceRows, type RatioTables } from "../../../shared/price-rows";
 import { type PriceTables, priceTableKeys, resolvePrice } from "../../../shared/pricing";
 import { toastInfo, toastUndo } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
@@ -57,14 +57,14 @@ export function useSavePrices() {
   return {
     saving: set.isPending,
     /** Writes the tables that differ. Rejects when the server refuses one; the refusal has been shown. */
-    save: async (before: RatioTables, after: RatioTables): Promise<boolean> => {
+    save: async (before: EditedTables, after: EditedTables): Promise<boolean> => {
       const changes = changedOptions(before, after);
       if (changes.length === 0) {
         toastInfo(t`你似乎并没有修改什么`);
         return false;
       }
-      await put(changes);
-      const undo = changes.map(({ key }) => ({ key, value: JSON.stringify(before[key], null, 2) }));
+      await put(changes.map(({ key, value }) => ({ key, value })));
+      const undo = changes.map(({ key, was }) => ({ key, value: was }));
       toastUndo(t`价格已保存`, () => void put(undo).catch(() => undefined));
       return true;
     },

@@ -17,5 +17,6 @@ export const cardParts: Readonly<Partial<Record<Card, CardParts>>> = {
   smtp: { after: lazy(() => import("./test-mail")) },
   // The page of prices edits every table of the card.
   pricing: { before: lazy(() => import("./prices-link")), hides: optionKeys.filter((key) => option(key).card === "pricing" && option(key).kind === "json") },
+  payment: { before: lazy(() => import("./pay-method-table")), hides: ["PayMethods"] },
   chat: { before: lazy(() => import("./chat-table")), hides: ["Chats"] },
 };

@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
-import { type Row, RowsEditor } from "./rows-editor";
+import type { Row } from "../../components/rows-table";
+import { RowsEditor } from "./rows-editor";
 import { chatRows, chatText } from "./table-values";
 import { useSettings } from "./use-settings";
 

@@ -2,7 +2,8 @@ import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
 import { groupRatioHue } from "../../components/status";
 import { Badge } from "../../ui/badge";
-import { type Row, RowsEditor } from "./rows-editor";
+import type { Row } from "../../components/rows-table";
+import { RowsEditor } from "./rows-editor";
 import { groupRows, groupTexts, repeatedName } from "./table-values";
 import { useSettings } from "./use-settings";
 

@@ -3,6 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { defaultText, option, optionKeys } from "../../../shared/options";
 import type { Procedures } from "../../../../tests/kit/client-page";
 
+const { within } = await import("@testing-library/react");
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { ConfirmHost } = await import("../../components/confirm");
 const { Toasts } = await import("../../components/toasts");
@@ -128,6 +129,24 @@ test("groups are edited as a table; a name given twice is not saved", async () =
   await page.user.click(save);
   await screen.findByText("保存成功");
   expect(sent(page)).toEqual([{ key: "GroupRatio", value: JSON.stringify({ default: 1, default2: 1.5 }, null, 2) }]);
+});
+
+test("payment methods are edited as a table: added, moved, removed; a half-typed one stays and is not saved", async () => {
+  const page = await open("system", { values: { ServerAddress: "https://x.example", PayMethods: '[{"name":"支付宝","type":"alipay","color":"#1677ff"}]' } });
+  const table = within(await screen.findByRole("group", { name: "支付方式" }));
+  await page.user.click(table.getByRole("button", { name: "添加一行" }));
+  await page.user.type(table.getByLabelText("名称，第 2 行"), "大额");
+  const save = screen.getByRole("button", { name: "保存支付设置" });
+  await page.user.click(save);
+  expect((await screen.findAllByText(/每一项须有 name、type、color/)).length).toBeGreaterThan(0);
+  expect(sent(page)).toEqual([]);
+  await page.user.type(table.getByLabelText("类型，第 2 行"), "bank");
+  await page.user.type(table.getByLabelText("最低数量，第 2 行"), "50");
+  await page.user.click(table.getByRole("button", { name: "上移第 2 行" }));
+  await page.user.click(save);
+  await screen.findByText("保存成功");
+  const alipay = { name: "支付宝", type: "alipay", color: "#1677ff" };
+  expect(sent(page)).toEqual([{ key: "PayMethods", value: JSON.stringify([{ name: "大额", type: "bank", color: "", min_topup: 50 }, alipay], null, 2) }]);
 });
 
 test("broken JSON is refused with its line before any call", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { defaultText, option, optionKeys, SETTING_TABS } from "../../../shared/options";
 import { cardKeys, cardNeeds, cardsOf, changedKeys, foundCards, isChanged, needsOf, problemOf, startText, type Stored } from "./setting-values";
-import { chatRows, chatText, groupRows, groupTexts, repeatedName } from "./table-values";
+import { chatRows, chatText, groupRows, groupTexts, payMethodRows, payMethodText, repeatedName } from "./table-values";
 
 const stored: Stored = {
   values: Object.fromEntries(optionKeys.filter((key) => !option(key).secret).map((key) => [key, defaultText(key)])),
@@ -78,5 +78,17 @@ describe("tables of JSON options", () => {
     const text = '[{"B":"https://b.example"},{"A":"https://a.example"},{"B":"https://c.example"}]';
     expect(JSON.parse(chatText(chatRows(text) ?? []))).toEqual(JSON.parse(text));
     expect(chatRows('[{"A":"javascript:alert(1)"}]')).toBeNull();
+  });
+
+  test("payment methods keep their order, their colour and their least amount; a wrong one reaches the option's own check", () => {
+    const methods = [{ name: "支付宝", type: "alipay", color: "#1677ff" }, { name: "大额", type: "bank", color: "", min_topup: 50 }];
+    expect(JSON.parse(payMethodText(payMethodRows(JSON.stringify(methods)) ?? []))).toEqual(methods);
+    for (const text of ["{", "{}", '[{"name":"a"}]', ""]) expect([text, payMethodRows(text)]).toEqual([text, null]);
+    const row = { name: " a ", type: "a", color: "", min_topup: "" };
+    expect(problemOf("PayMethods", payMethodText([row]), "zh")).toBeUndefined();
+    for (const wrong of [{ name: " " }, { type: "" }, { min_topup: "0" }, { min_topup: "x" }, { min_topup: "-3" }]) {
+      expect([wrong, problemOf("PayMethods", payMethodText([{ ...row, ...wrong }]), "zh")]).not.toEqual([wrong, undefined]);
+    }
+    expect(problemOf("PayMethods", payMethodText([row, row]), "zh")).toContain("重复");
   });
 });

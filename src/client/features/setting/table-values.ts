@@ -1,6 +1,6 @@
 /** JSON options as rows of a table and back. A text that is not of the option's shape has no rows. */
 import { parseOption } from "../../../shared/options";
-import type { Row } from "./rows-editor";
+import type { Row } from "../../components/rows-table";
 
 const laidOut = (value: unknown): string => JSON.stringify(value, null, 2);
 
@@ -42,3 +42,16 @@ export function chatRows(text: string): Row[] | null {
 }
 
 export const chatText = (rows: readonly Row[]): string => laidOut(rows.map((row) => ({ [String(row["name"])]: String(row["url"]) })));
+
+/** Payment methods: name, type, colour and, where there is one, the least amount. */
+export function payMethodRows(text: string): Row[] | null {
+  const parsed = parseOption("PayMethods", text);
+  if (!parsed.ok) return null;
+  return parsed.value.map(({ name, type, color, min_topup }) => ({ name, type, color, min_topup: min_topup === undefined ? "" : String(min_topup) }));
+}
+
+export const payMethodText = (rows: readonly Row[]): string =>
+  laidOut(rows.map(({ name, type, color, min_topup }) => {
+    const least = String(min_topup ?? "").trim();
+    return { name: String(name).trim(), type: String(type).trim(), color: String(color).trim(), ...(least !== "" && { min_topup: numberOr(least) }) };
+  }));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
 import { AUDIT_TEXT_MAX } from "../../../shared/audit";
+import { option, optionKeys } from "../../../shared/options";
 import { ROLE } from "../../../shared/roles";
 import { safeJson } from "./record";
 
@@ -15,6 +16,12 @@ describe("what is written down", () => {
     });
     expect(text).not.toContain(secret);
     expect(JSON.parse(text)).toMatchObject({ password: "••••••" });
+  });
+
+  test("an option is as secret as the registry says, whatever its name looks like", () => {
+    const open = { PasswordLoginEnabled: "false", PasswordRegisterEnabled: "true", TurnstileSiteKey: "0x4AAA", "oidc.authorization_endpoint": "https://id.example/authorize", "global.pass_through_request_enabled": "true" };
+    expect(JSON.parse(safeJson(open))).toEqual(open);
+    for (const key of optionKeys.filter((name) => option(name).secret)) expect(safeJson({ [key]: "s3cr3t" })).not.toContain("s3cr3t");
   });
 
   test("what is no secret stays as it is, and a huge text is named instead of kept", () => {

@@ -3,6 +3,7 @@
  * here or comes from a `present.ts`; whatever looks like a secret is blotted out all the same.
  */
 import { AUDIT_TEXT_MAX, type AuditAction } from "../../../shared/audit";
+import { isOptionKey, option } from "../../../shared/options";
 import { type Ctx, seconds } from "../../context";
 import { withoutNul } from "../../db/sql";
 
@@ -20,6 +21,9 @@ export interface Act {
 const SECRET = /pass(word|wd)?|secret|cipher|hash|authorization|cookie|header_override|^key$|^keys$|(^|_)token$|_key$|Key$|Token$/i;
 const BLOT = "••••••";
 
+/** Whether a member's name says that its value is secret. Options are what the registry says: PasswordLoginEnabled is a switch. */
+const isSecret = (name: string): boolean => (isOptionKey(name) ? option(name).secret : SECRET.test(name));
+
 /** The members that differ, of both sides; a created or deleted thing has one side only. */
 export function changes<T extends Facts>(before: T, after: T): { before: Facts; after: Facts } {
   const names = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
@@ -36,7 +40,7 @@ export function safeJson(facts: Facts | undefined): string {
 
 function clean(value: unknown, name = ""): unknown {
   const said = value !== "" && value !== null && value !== undefined && value !== false && value !== 0;
-  if (SECRET.test(name) && said) return BLOT;
+  if (said && isSecret(name)) return BLOT;
   if (Array.isArray(value)) return value.map((item) => clean(item));
   if (typeof value === "object" && value !== null) {
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, clean(member, key)]));

@@ -14,7 +14,7 @@ import { readLimited } from "../../lib/egress";
 import { fetchThrough } from "../../lib/proxy";
 import type { PoolChannel } from "../../relay/seams";
 import { autoDisable } from "./auto-status";
-import { loadChannel } from "./keys";
+import { loadKeys } from "./keys";
 import { readRun, startRun, type StepResult } from "./runs";
 import { findChannel } from "./service";
 import { upstreamHeaders, upstreamInit, upstreamMessage } from "./upstream";
@@ -124,19 +124,53 @@ interface Updated extends BalanceResult {
   disabled: boolean;
 }
 
-/** Asks, keeps the figure, and disables a channel without any left where that is allowed (C-514). */
+/** Keys of one channel that are asked at a time. */
+const AT_A_TIME = 5;
+
+/** What every key's account holds, in the order of `keys`; what one of them says wrong is thrown when all have been asked. */
+async function askAll(services: Services, keys: readonly PoolChannel[], inquiry: Inquiry, signal: AbortSignal | undefined): Promise<BalanceResult[]> {
+  const found: BalanceResult[] = [];
+  const failures: unknown[] = [];
+  for (let i = 0; i < keys.length; i += AT_A_TIME) {
+    const asked = keys.slice(i, i + AT_A_TIME).map(async (channel) => inquiry(askOf(channel, signal), channel, services.now()));
+    for (const outcome of await Promise.allSettled(asked)) {
+      if (outcome.status === "fulfilled") found.push(outcome.value);
+      else failures.push(outcome.reason);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+  return found;
+}
+
+/** The sum of several accounts. Throws channel_balance_failed where they are kept in several currencies. */
+function sumOf(found: readonly BalanceResult[]): BalanceResult {
+  const { currency } = found[0] ?? fail("channel_key_unreadable");
+  if (found.some((one) => one.currency !== currency)) fail("channel_balance_failed", { detail: [...new Set(found.map((one) => one.currency))].join(" + ") });
+  return { balance: found.reduce((total, one) => total + one.balance, 0), currency };
+}
+
+/**
+ * Asks with every enabled key, keeps the sum, and disables what has nothing left where that is allowed (C-514): the channel,
+ * or of several keys those whose account is empty. A key that cannot be asked leaves the figure as it was.
+ */
 async function refresh(services: Services, row: ChannelRow, signal?: AbortSignal): Promise<Updated> {
   const kind = channelType(row.type)?.balance ?? fail("channel_balance_unsupported");
-  const channel = (await loadChannel(services, row)) ?? fail("channel_key_unreadable");
-  const { balance, currency } = await inquiries[kind](askOf(channel, signal), channel, services.now());
+  const loaded = await loadKeys(services, row);
+  const enabled = loaded.filter(({ fallen }) => !fallen);
+  const keys = enabled.length > 0 ? enabled : loaded;
+  const found = await askAll(services, keys, inquiries[kind], signal);
+  const { balance, currency } = sumOf(found);
   const { channels } = services.db.t;
   await services.db.q
     .update(channels)
     .set({ balance, balance_currency: currency, balance_updated_time: seconds(services) })
     .where(eq(channels.id, row.id))
     .returning({ id: channels.id });
-  const reason = { code: "channel_balance_used_up", values: { balance } } as const;
-  const disabled = balance <= 0 && (await autoDisable(services, channel, reason));
+  let disabled = false;
+  for (const [i, key] of keys.entries()) {
+    const left = found[i]?.balance ?? 0;
+    if (left <= 0 && (await autoDisable(services, key, { code: "channel_balance_used_up", values: { balance: left } }))) disabled = true;
+  }
   return { balance, currency, disabled };
 }
 

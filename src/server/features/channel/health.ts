@@ -43,7 +43,8 @@ export interface TestOutcome extends ProbeResult {
   request_id: string;
 }
 
-function modelToTest(row: ChannelRow, asked: string | undefined): string {
+/** The model that a test asks for. */
+export function modelToTest(row: ChannelRow, asked?: string): string {
   return asked?.trim() || row.test_model || splitList(row.models)[0] || DEFAULT_TEST_MODEL;
 }
 
@@ -55,7 +56,7 @@ export async function runTest(services: Services, row: ChannelRow, options: Test
   const { tester, timeoutMs = TEST_TIMEOUT_MS, signal } = options;
   const model = modelToTest(row, options.model);
   if (!channelType(row.type)?.test) fail("channel_test_unsupported");
-  const channel = options.keyed ?? (await loadChannel(services, row)) ?? fail("channel_key_unreadable");
+  const channel = options.keyed ?? (await loadChannel(services, row, model)) ?? fail("channel_key_unreadable");
   const started = performance.now();
   const result = await probe(channel, model, timeoutMs, signal, vendorRules(services.options));
   const milliseconds = Math.max(1, Math.round(performance.now() - started));

@@ -14,6 +14,8 @@ const KEYS = ["sk-planted-key-number-1111", "sk-planted-key-number-2222", "sk-pl
 /** Keys that the upstream refuses, and those it saw. */
 const refused = new Set<string>();
 const seen: string[] = [];
+/** Key -> what its account holds (OpenRouter get-credits). */
+const credits = new Map<string, number>();
 const upstream = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
@@ -21,6 +23,7 @@ const upstream = Bun.serve({
     const key = request.headers.get("authorization")?.slice(7) ?? "";
     seen.push(key);
     if (refused.has(key)) return Response.json({ error: { message: "no", code: "invalid_api_key" } }, { status: 401 });
+    if (new URL(request.url).pathname.endsWith("/credits")) return Response.json({ data: { total_credits: 100, total_usage: 100 - (credits.get(key) ?? 0) } });
     return Response.json({ choices: [{ message: { content: "hi" } }], usage: { prompt_tokens: 1, completion_tokens: 1 } });
   },
 });
@@ -163,9 +166,11 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
     const { q, t } = house.services.db;
     await q.update(t.channels).set({ status: 2 }).returning();
     await q.update(t.channels).set({ status: 1 }).where(eq(t.channels.id, id)).returning();
+    await q.update(t.channels).set({ multi_key_mode: "polling" }).where(eq(t.channels.id, id)).returning();
     const run = async () => (await startTestRun(house.services, { id: 1, username: "t", group: "default", ip: "" })).done;
     refused.add(KEYS[0] ?? "");
-    await run();
+    // Each run tests with the key whose turn it is.
+    for (let i = 0; i < 3; i++) await run();
     expect(await statuses(id)).toEqual([3, 1, 1]);
     refused.clear();
     seen.length = 0;
@@ -173,6 +178,64 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
     expect(seen).toContain(KEYS[0] ?? "");
     expect(await statuses(id)).toEqual([1, 1, 1]);
     expect((await keysOf(id))[0]).toMatchObject({ id: first?.id, reason: "" });
+  });
+});
+
+describe.each([...ENGINES])("calls of our own with several keys on %s", (engine) => {
+  let house: Harness;
+  let admin: Person;
+  beforeAll(async () => {
+    house = await openHarness(engine);
+    admin = await house.person({ role: ROLE.admin });
+    await house.services.options.set("AutomaticDisableChannelEnabled", "true");
+  }, HOOK_MS);
+  afterAll(() => house?.close());
+
+  const make = async (more: object): Promise<number> => {
+    const form = { type: 1, name: "many", key: KEYS.join("\n"), base_url: `http://127.0.0.1:${upstream.port}`, models: "m", multi_key_mode: "polling", ...more };
+    return (await admin.rest("POST", "/api/channel/", form)).body.data[0].id;
+  };
+  const keysOf = async (id: number): Promise<ChannelKeyView[]> => (await admin.rest("GET", `/api/channel/${id}/keys`)).body.data;
+
+  test("the test of one channel goes from key to key in turn, past those that are disabled", async () => {
+    const id = await make({});
+    const test = async () => expect((await admin.rest("GET", `/api/channel/test/${id}`)).body).toMatchObject({ success: true });
+    seen.length = 0;
+    for (let i = 0; i < 4; i++) await test();
+    expect(seen).toEqual([...KEYS, KEYS[0] ?? ""]);
+    const [, second] = await keysOf(id);
+    await admin.rest("PUT", `/api/channel/${id}/keys`, { key_ids: [second?.id], status: 2 });
+    seen.length = 0;
+    for (let i = 0; i < 2; i++) await test();
+    expect(seen).toEqual([KEYS[2] ?? "", KEYS[0] ?? ""]);
+  });
+
+  test("a balance is the sum of the enabled keys' accounts; an empty one disables its key alone, a refused one keeps the old figure", async () => {
+    const id = await make({ type: 20 });
+    const [first, second, third] = KEYS.map(String);
+    const update = async () => (await admin.rest("GET", `/api/channel/update_balance/${id}`)).body;
+    const channel = async () => (await admin.rest("GET", `/api/channel/${id}`)).body.data;
+    for (const [i, key] of KEYS.entries()) credits.set(key, 10 * (i + 1));
+    seen.length = 0;
+    expect(await update()).toMatchObject({ success: true, balance: 60, currency: "USD" });
+    expect([...seen].sort()).toEqual(KEYS);
+    expect(await channel()).toMatchObject({ balance: 60, status: 1 });
+
+    refused.add(String(second));
+    expect(await update()).toMatchObject({ success: false, code: "channel_balance_failed" });
+    expect(await channel()).toMatchObject({ balance: 60 });
+    refused.clear();
+
+    credits.set(String(first), 0);
+    expect(await update()).toMatchObject({ success: true, balance: 50 });
+    expect((await keysOf(id)).map(({ status }) => status)).toEqual([3, 1, 1]);
+    expect(await channel()).toMatchObject({ status: 1 });
+    seen.length = 0;
+    await update();
+    expect([...seen].sort()).toEqual([String(second), String(third)]);
+    credits.clear();
+    await update();
+    expect(await channel()).toMatchObject({ status: 3, balance: 0 });
   });
 });
 

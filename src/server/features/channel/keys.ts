@@ -194,16 +194,26 @@ export async function enableKey(services: Services, id: number, key_id: number):
 }
 
 /**
- * A stored channel for a call of our own (test, balance, model list), with its first enabled key. undefined when it cannot
- * be read.
+ * A stored channel for a call of our own (test, model list), with the key that a call of `model` would use; with a fallen one
+ * when none is enabled. undefined when it cannot be read.
  */
-export async function loadChannel(services: Services, row: ChannelRow): Promise<PoolChannel | undefined> {
-  const [first] = await loadKeys(services, row);
-  return first;
+export async function loadChannel(services: Services, row: ChannelRow, model = ""): Promise<PoolChannel | undefined> {
+  return keyInTurn(services, row, await loadKeys(services, row), model);
 }
 
+/** Of `keys` (loadKeys) the one whose turn it is among the enabled ones; the first when none is. */
+export function keyInTurn({ routing }: Pick<Services, "routing">, { multi_key_mode }: ChannelRow, keys: readonly LoadedChannel[], model: string): LoadedChannel | undefined {
+  const [first] = keys;
+  const enabled = keys.filter(({ fallen }) => !fallen);
+  if (!first || enabled.length < 2 || !isMultiKeyMode(multi_key_mode)) return first;
+  return routing.keys.take({ ...first, keys: enabled, multi_key_mode }, model);
+}
+
+/** A channel with one of its keys; `fallen`: that was disabled automatically. */
+export type LoadedChannel = PoolChannel & { fallen?: boolean };
+
 /** The channel once with each key that a test may use: the enabled ones, then those that were disabled automatically. */
-export async function loadKeys(services: Pick<Services, "db" | "secrets">, row: ChannelRow): Promise<(PoolChannel & { fallen?: boolean })[]> {
+export async function loadKeys(services: Pick<Services, "db" | "secrets">, row: ChannelRow): Promise<LoadedChannel[]> {
   const read = (keys: Parameters<typeof readChannel>[3]) => readChannel(row, services.secrets, () => {}, keys);
   if (!isMultiKeyMode(row.multi_key_mode)) {
     const channel = read([]);

@@ -11,9 +11,9 @@ import { AppError } from "../../../shared/errors";
 import { type Services, seconds, type UserCtx } from "../../context";
 import type { ChannelRow } from "../../db/schema";
 import { autoDisable, autoEnable, disables, type Suspect } from "./auto-status";
-import { runTest, TEST_TIMEOUT_MS, type Tester, type TestOptions, type TestOutcome } from "./health";
+import { modelToTest, runTest, TEST_TIMEOUT_MS, type Tester, type TestOptions, type TestOutcome } from "./health";
 import { recordAct } from "../audit/record";
-import { loadKeys } from "./keys";
+import { keyInTurn, loadKeys } from "./keys";
 import { readRun, startRun, type StepResult } from "./runs";
 
 /** Nobody: the timer. */
@@ -46,11 +46,12 @@ export function startTestRun(services: Services, tester: Tester, timeoutMs = TES
 /** Most keys of one channel that a run tests among those that were disabled automatically. */
 const MOST_FALLEN = 10;
 
-/** A channel is tested with its key; of several with the first enabled one, and with those that may come back. */
+/** A channel is tested with its key; of several with the one whose turn it is, and with those that may come back. */
 async function testOne(services: Services, row: ChannelRow, tester: Tester, timeoutMs: number, signal: AbortSignal): Promise<StepResult> {
   if (!isMultiKeyMode(row.multi_key_mode)) return testKey(services, row, { tester, timeoutMs, signal });
   const keys = await loadKeys(services, row);
-  const chosen = [...keys.filter(({ fallen }) => !fallen).slice(0, 1), ...keys.filter(({ fallen }) => fallen).slice(0, MOST_FALLEN)];
+  const next = keyInTurn(services, row, keys, modelToTest(row));
+  const chosen = [...(next && !next.fallen ? [next] : []), ...keys.filter(({ fallen }) => fallen).slice(0, MOST_FALLEN)];
   let result: StepResult = { result: "failed" };
   for (const keyed of chosen) {
     const tested = await testKey(services, row, { tester, timeoutMs, signal, keyed }, keyed.fallen);

@@ -6,6 +6,7 @@ import { adminProcedure, publicProcedure, rootProcedure, router } from "../../ht
 import { catalogue, groupOf, priceList, ratioTables, unpricedOf } from "./catalogue";
 import { fetchPrices } from "./remote";
 import { resetModelRatio } from "./reset";
+import { recentUse } from "./use";
 
 export const pricingRouter = router({
   list: publicProcedure
@@ -24,6 +25,9 @@ export const pricingRouter = router({
   resetModelRatio: rootProcedure
     .meta({ rest: "POST /api/option/rest_model_ratio", answer: "top", summary: "Reset the model ratios to the built-in ones" })
     .mutation(({ ctx }) => resetModelRatio(ctx)),
+
+  /** What the price editor shows beside the prices: use of the last 7 days, and of the last 24 hours by group. */
+  recentUse: rootProcedure.query(({ ctx }) => recentUse(ctx)),
 
   /** Another gateway's prices, to be compared with ours; nothing is stored. */
   remote: rootProcedure.input(remotePricesInput).mutation(({ ctx, input }) => fetchPrices(ctx, input.url)),

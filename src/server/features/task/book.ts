@@ -2,7 +2,7 @@
  * Jobs in the table `tasks`: relay/tasks/task.ts says what is asked of it. Whoever moves a status does so from the one that he
  * has seen, and only who succeeds moves money, in the same transaction.
  */
-import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notInArray, or } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notInArray, or, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import { FINAL_STATUSES, type TaskPlatform } from "../../../shared/task";
 import type { Text } from "../../../shared/text";
@@ -25,18 +25,6 @@ const texts = {
   dearer: (id: string): Text => ({ zh: `任务 ${id} 按实际用量结算，补扣差额`, en: `Task ${id} cost more than was charged, the difference is charged` }),
 };
 
-/** Texts of callers and vendors as both engines keep them. */
-const clean = (change: TaskChange) => {
-  const { data, state, ...rest } = change;
-  return {
-    ...rest,
-    ...(rest.fail_reason !== undefined && { fail_reason: withoutNul(rest.fail_reason) }),
-    ...(rest.prompt !== undefined && { prompt: withoutNul(rest.prompt) }),
-    ...("data" in change && { data: withoutNul(jsonText(data)) }),
-    ...(state && { state: withoutNul(jsonText(state)) }),
-  };
-};
-
 const chargeOf = ({ user_id, username, token_id, group, channel_id, model, quota }: Task): RefundedCharge => ({
   user_id, username, token_id, token_name: "", channel: channel_id, channel_name: "", group, model_name: model, quota, visible: true,
 });
@@ -46,6 +34,18 @@ export function createTaskBook(services: Needs): TaskBook {
   const { tasks: t, logs } = db.t;
   const chargeRow = (charge_id: string) => and(eq(logs.request_id, charge_id), eq(logs.type, LOG_TYPE.consume));
   const owned = (platforms: readonly TaskPlatform[], user_id: number) => and(inArray(t.platform, [...platforms]), eq(t.user_id, user_id));
+
+  /** An erased user's job goes on without what it is about (eraseUser empties its input, which otherwise is never empty). */
+  const unlessErased = (text: string) => sql<string>`case when ${t.input} = '' then '' else ${withoutNul(text)} end`;
+
+  /** Texts of callers and vendors as both engines keep them. */
+  const clean = ({ data, state, prompt, fail_reason, ...rest }: TaskChange) => ({
+    ...rest,
+    ...(fail_reason !== undefined && { fail_reason: withoutNul(fail_reason) }),
+    ...(prompt !== undefined && { prompt: unlessErased(prompt) }),
+    ...(data !== undefined && { data: unlessErased(jsonText(data)) }),
+    ...(state && { state: withoutNul(jsonText(state)) }),
+  });
 
   async function one(where: ReturnType<typeof and>): Promise<Task | undefined> {
     const [row] = await db.q.select().from(t).where(where);
@@ -58,7 +58,8 @@ export function createTaskBook(services: Needs): TaskBook {
     const refund = {
       charge_id, content: text(task_id)[state.lang], other: { task_id }, ...(units !== undefined && { quota: units }),
       // Only what was accepted is known to have been charged.
-      ...(task.status !== "NOT_START" && { cleaned: { charge: chargeOf(task), budgets: state.budgets } }),
+      ...(task.status !== "NOT_START" && { cleaned: chargeOf(task) }),
+      budgets: state.budgets,
     };
     const result = yield* refundSteps(db, q, refund, seconds(services));
     if (!result.refunded) return;

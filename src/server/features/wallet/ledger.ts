@@ -61,8 +61,10 @@ export interface Refund {
   content?: string;
   /** More members of the row's `other`, beside `refund_of`. */
   other?: Record<string, unknown>;
-  /** The charge and its budgets as their owner keeps them, where the row has been cleaned out of the log meanwhile. */
-  cleaned?: { charge: RefundedCharge; budgets: readonly string[] };
+  /** The charge as its owner keeps it, where its row has been cleaned out of the log meanwhile. */
+  cleaned?: RefundedCharge;
+  /** Names of the budgets that counted the charge; absent: those that its row names (a sweep's row names none). */
+  budgets?: readonly string[];
 }
 
 /** What a refund's row repeats of its charge. */

@@ -35,7 +35,7 @@ export function* toBudgets(db: Db, q: Q, names: readonly string[], units: number
 /** Runs inside `db.tx(…, { durable: true })`: like credits, refunds wait for the disk. `now`: epoch seconds. */
 export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<RefundResult> {
   const { users, tokens, logs } = db.t;
-  const { charge_id, quota, content = "", other = {}, cleaned } = refund;
+  const { charge_id, quota, content = "", other = {}, cleaned, budgets } = refund;
   if (quota !== undefined) checkUnits(quota);
   const [found] = yield* run(
     q
@@ -48,7 +48,7 @@ export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<R
       .where(and(eq(logs.request_id, charge_id), eq(logs.type, LOG_TYPE.consume))),
   );
   const { other: facts, ...kept } = found ?? { other: "" };
-  const charge: RefundedCharge | undefined = "quota" in kept ? kept : cleaned?.charge;
+  const charge: RefundedCharge | undefined = "quota" in kept ? kept : cleaned;
   if (!charge) return { refunded: false, reason: "charge_missing" };
   const { user_id, token_id } = charge;
   const units = quota ?? charge.quota;
@@ -85,6 +85,6 @@ export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<R
         .where(eq(tokens.id, token_id)),
     );
   }
-  yield* toBudgets(db, q, found ? budgetsIn(facts) : (cleaned?.budgets ?? []), units);
+  yield* toBudgets(db, q, budgets ?? budgetsIn(facts), units);
   return { refunded: true, quota: units };
 }

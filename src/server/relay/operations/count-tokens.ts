@@ -9,11 +9,13 @@ import { inputTokenBound, parseBody, readBody } from "../body";
 import type { Engine } from "../call";
 import { isObject, tryParse, withMembers } from "../json";
 import { BYTES_PER_TOKEN } from "../money";
+import type { Outgoing } from "../providers/provider";
 import { providerOf } from "../providers/registry";
 import { headersOf } from "../providers/rewrite";
 import type { Caller, PoolChannel } from "../seams";
 import type { Bytes } from "../sse";
-import { operationFor } from "../providers/speak";
+import { languageOf, operationFor } from "../providers/speak";
+import { send, toolsFor } from "../providers/tools";
 import { takesAsIs } from "../spoken";
 import { atVersion, namesOf } from "../providers/vendor-rules";
 import { Thread } from "../stored/thread";
@@ -86,10 +88,10 @@ async function countTokens(
   const received: Received = { body: sent, json, form: undefined, asked, input_bound: 0 };
   const thread = counter.operation && (await Thread.open(engine, caller, counter.operation, received));
   const { body } = received;
-  const own = candidates.filter((channel) => (counter.operation ? takesAsIs(channel, counter.operation) : channel.type.dialect === counter.dialect));
+  const own = candidates.filter((channel) => (counter.operation ? takesAsIs(channel, counter.operation) : languageOf(channel, channel.model_mapping.get(model) ?? model) === counter.dialect));
   const [channel] = own.flatMap((one) => (thread ? (thread.knower(one) ?? []) : one)).toSorted((a, b) => b.priority - a.priority);
   if (!channel && thread?.home) throw thread.home.missing;
-  const count = channel && (await ask(engine, channel, counter, model, body));
+  const count = channel && (await ask(engine, engine.routing.keys.take(channel, model), counter, model, body));
   const member = count ?? Math.ceil(inputTokenBound(body) / BYTES_PER_TOKEN);
   return { ...counter.more, [counter.member]: member, ...(count === undefined && { estimated: true }) };
 }
@@ -103,18 +105,17 @@ async function ask(engine: Engine, channel: PoolChannel, counter: TokenCounter, 
   const ownUrl = provider?.url(channel, counter.operation ? operationFor(channel, counter.operation, mapped) : "chat", mapped);
   if (!provider || ownUrl === undefined) return undefined;
   const url = atVersion(ownUrl, channel, names, rules);
-  const { proxy } = channel.setting;
+  const outgoing: Outgoing = {
+    channel, operation: "chat", model: mapped, stream: false, url,
+    headers: { ...headersOf(provider, channel), "content-type": "application/json", accept: "application/json" },
+    body: mapped !== model && counter.dialect !== "gemini" ? withMembers(body, { model: mapped }) : body,
+  };
+  const tools = toolsFor(engine, channel, AbortSignal.timeout(COUNT_MS), () => engine.seams.now());
   try {
-    const response = await engine.fetch(counter.address(url), {
-      method: "POST",
-      headers: { ...headersOf(provider, channel), "content-type": "application/json", accept: "application/json" },
-      body: mapped !== model && counter.dialect !== "gemini" ? withMembers(body, { model: mapped }) : body,
-      signal: AbortSignal.timeout(COUNT_MS),
-      redirect: "manual",
-      ...(proxy !== undefined && { proxy }),
-    });
+    const inquiry = provider.count ? await provider.count(outgoing, tools) : { outgoing: { ...outgoing, url: counter.address(url) }, member: counter.member };
+    const response = await (provider.count && provider.open ? provider.open(inquiry.outgoing, tools) : send(inquiry.outgoing, tools));
     const answer = response.ok ? tryParse(new Uint8Array(await response.arrayBuffer())) : undefined;
-    const count = isObject(answer) ? answer[counter.member] : undefined;
+    const count = isObject(answer) ? answer[inquiry.member] : undefined;
     return typeof count === "number" && Number.isInteger(count) && count >= 0 ? count : undefined;
   } catch {
     // A count that cannot be had is estimated.

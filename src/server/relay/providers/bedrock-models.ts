@@ -32,6 +32,9 @@ export function bedrockModel(model: string, region: string): string {
   return `${prefix}anthropic.${model}${versions[model] ?? (/-\d{8}$/.test(model) ? "-v1:0" : "")}`;
 }
 
+/** The model itself behind a profile across regions: what CountTokens asks for. An ARN stays as it is. */
+export const withoutProfile = (id: string): string => id.replace(/^(?:us-gov|us|eu|apac|jp|au|ca|global)\.(?=[a-z0-9-]+\.)/, "");
+
 /** Models of other makers, by the maker in their id: they are asked by Converse. Everything else is Claude. */
 const OTHERS = /^nova-|(?:^|[./])(?:ai21|amazon|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen|writer|zai)\./;
 

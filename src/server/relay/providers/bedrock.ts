@@ -11,7 +11,7 @@ import type { Warn } from "../events";
 import { isObject, type JsonObject, tryParse } from "../json";
 import type { PoolChannel } from "../seams";
 import { jsonEvents, withError } from "./amazon-events";
-import { bedrockBetas, bedrockModel, isClaude } from "./bedrock-models";
+import { bedrockBetas, bedrockModel, isClaude, withoutProfile } from "./bedrock-models";
 import { bodyOf, withBody } from "./changed-body";
 import { eventsOf } from "./framing";
 import type { Outgoing, Provider } from "./provider";
@@ -74,6 +74,13 @@ async function signed(outgoing: Outgoing, now: number): Promise<Record<string, s
   return Object.fromEntries(headers);
 }
 
+/** The body of a call that is only counted: InvokeModel wants a limit of the answer, above the one of its thoughts. */
+function countedBody(body: JsonObject, warn: Warn): JsonObject {
+  const { thinking } = body;
+  const thoughts = isObject(thinking) && typeof thinking.budget_tokens === "number" ? thinking.budget_tokens : 0;
+  return { max_tokens: thoughts + 1, ...claudeBody(body, undefined, warn) };
+}
+
 export const bedrock: Provider = {
   url(channel, operation, model, stream) {
     const { region } = partsOf(channel);
@@ -93,6 +100,17 @@ export const bedrock: Provider = {
     const last = { ...outgoing, headers };
     const ready = isClaude(outgoing.model) ? withBody(last, claudeBody(bodyOf(last), betas, warn)) : last;
     return headers.authorization === undefined ? { ...ready, headers: { ...headers, ...(await signed(ready, now())) } } : ready;
+  },
+  /** CountTokens (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens), of what InvokeModel would be sent. */
+  async count(outgoing, { now, warn }) {
+    const { region = "" } = partsOf(outgoing.channel);
+    const id = withoutProfile(bedrockModel(outgoing.model, region));
+    const body = Buffer.from(JSON.stringify(countedBody(bodyOf(outgoing), warn))).toString("base64");
+    const url = outgoing.url.replace(/[^/]+\/invoke$/, `${encodeURIComponent(id)}/count-tokens`);
+    const asked = withBody({ ...outgoing, url }, { input: { invokeModel: { body } } });
+    const { headers } = asked;
+    const ready = headers.authorization === undefined ? { ...asked, headers: { ...headers, ...(await signed(asked, now())) } } : asked;
+    return { outgoing: ready, member: "inputTokens" };
   },
   async open(outgoing, tools) {
     const response = await send(outgoing, tools);

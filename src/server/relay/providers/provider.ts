@@ -28,6 +28,12 @@ export interface Outgoing {
   readonly form?: BodyInit;
 }
 
+/** The inquiry how many tokens a conversation has: the request, ready to be sent, and the member of its answer that tells. */
+export interface CountInquiry {
+  readonly outgoing: Outgoing;
+  readonly member: string;
+}
+
 type Decoded = WireObject | Response | undefined;
 
 /** An operation that is no conversation, of a vendor that does not speak OpenAI's language for it. */
@@ -59,6 +65,11 @@ export interface Provider {
    * frames, lines or messages). Ends with `tools.signal`.
    */
   open?(outgoing: Outgoing, tools: Tools): Promise<Response>;
+  /**
+   * The inquiry for the conversation of `outgoing`, which is in the model's language and has the address of a call; where that
+   * is not asked below the call's own address. Throws Failed where no token is to be had.
+   */
+  count?(outgoing: Outgoing, tools: Tools): Promise<CountInquiry>;
   /** The error object of a body, where the channel's dialect cannot tell. */
   readError?(body: unknown): WireError | undefined;
   /** Operations besides chat that need words of their own; the rest is OpenAI's where the type's dialect is. */

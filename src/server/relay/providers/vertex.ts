@@ -65,6 +65,17 @@ async function authorized(outgoing: Outgoing, tools: Tools): Promise<Outgoing> {
   return { ...outgoing, headers: { ...outgoing.headers, authorization: `Bearer ${token}` } };
 }
 
+/**
+ * The same conversation, to be counted: Claude's at a door of its own that is told the model (docs.cloud.google.com/vertex-ai,
+ * partner models, Claude, count tokens), Gemini's beside its calls (model reference, CountTokens).
+ */
+function inquiry(outgoing: Outgoing): Outgoing {
+  const { model, url } = outgoing;
+  if (vertexFamily(model) !== "anthropic") return { ...outgoing, url: url.replace(/:generateContent$/, ":countTokens") };
+  const body = { anthropic_version: VERSION, ...bodyOf(outgoing), model: vertexModel(model) };
+  return withBody({ ...outgoing, url: url.replace(/[^/]+:rawPredict$/, "count-tokens:rawPredict") }, body);
+}
+
 export const vertex: Provider = {
   url(channel, operation, model, stream = false) {
     if (expressKey(channel) !== undefined) {
@@ -90,6 +101,10 @@ export const vertex: Provider = {
     await response.body?.cancel();
     return send(await authorized(outgoing, tools), tools);
   },
+  count: async (outgoing, tools) => ({
+    outgoing: await authorized(inquiry(outgoing), tools),
+    member: vertexFamily(outgoing.model) === "anthropic" ? "input_tokens" : "totalTokens",
+  }),
   direct: { embeddings: vertexEmbeddings, images: googleImages },
   // Google refuses in its own words what the makers of the models never see; theirs are read as their language wants.
   readError: (body) => (isObject(body) && body.type === "error" ? undefined : geminiDialect.readError(body)),

@@ -20,6 +20,7 @@ export interface CallerSocket {
   /** Bytes sent; -1: kept, wait for drain; 0: dropped. */
   send(frame: Frame): number;
   close(code: number, reason: string): void;
+  ping(): number;
   terminate(): void;
   pause(): void;
   resume(): void;
@@ -88,6 +89,8 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     const { engine, alarm } = call;
     this.#patience = patienceOf(engine.seams.option, call.channel);
     alarm.onLimit = (phase) => this.#expire(phase);
+    alarm.onPing = () => this.#ping();
+    alarm.pings(this.#patience.pingMs);
     engine.sessions.add(this);
     engine.stats.open_streams++;
     engine.stats.open_sessions++;
@@ -173,6 +176,11 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     if (!left) alarm.limit("idle", this.#patience.idleMs);
   }
 
+  /** Nothing was said to the caller for the ping interval: proxies between are told that the connection lives. */
+  #ping(): void {
+    if (!this.#over && !this.#call.left && !this.#full) this.#caller?.ping();
+  }
+
   #take(item: Upstream["queue"][number]): void {
     this.#queue.push(item);
     if (!this.#busy) void this.#work();
@@ -246,6 +254,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   #send(frame: Frame): void {
     if (this.#over || this.#call.left) return;
     this.#stir();
+    this.#call.alarm.sent();
     const sent = this.#caller?.send(frame);
     if (sent === -1) {
       this.#full = true;

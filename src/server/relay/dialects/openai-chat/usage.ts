@@ -16,6 +16,23 @@ const child = (object: JsonObject, name: string): JsonObject | undefined => {
 };
 
 /**
+ * Calls of the vendor's own tools that a usage object counts, by the names that prices have; undefined when it counts none.
+ * xAI: server_side_tool_usage_details, successful calls, which are what it bills, and num_sources_used of the older live search
+ * (docs.x.ai, tool usage details); OpenRouter: searches, whoever made them (openrouter.ai/docs, ServerToolUse; November 2026).
+ */
+function toolsIn(value: JsonObject): Record<string, number> | undefined {
+  const found: Record<string, number> = {};
+  const note = (tool: string, calls: number | undefined): void => {
+    if (calls !== undefined && calls > 0) found[tool] = calls;
+  };
+  const xai = child(value, "server_side_tool_usage_details");
+  for (const name of Object.keys(xai ?? {})) if (name.endsWith("_calls")) note(name.slice(0, -"_calls".length), tokens(xai, name));
+  note("live_search", tokens(value, "num_sources_used"));
+  note("web_search", tokens(child(value, "server_tool_use") ?? child(value, "server_tool_use_details"), "web_search_requests") ?? found.web_search);
+  return Object.keys(found).length > 0 ? found : undefined;
+}
+
+/**
  * Disjoint buckets of a usage object; undefined when it names no tokens. OpenAI counts cached, audio and reasoning tokens
  * inside the totals, so they are taken out. Where total_tokens says that reasoning stands beside completion_tokens (xAI),
  * it is not taken out.
@@ -44,6 +61,7 @@ export function readUsage(value: unknown): Usage | undefined {
   const audioOut = Math.min(output, tokens(outDetails, "audio_tokens") ?? 0);
   const reasoning = tokens(outDetails, "reasoning_tokens") ?? 0;
   const beside = reasoning > 0 && total === input + output + reasoning;
+  const server_tools = toolsIn(value);
   const inside = beside ? 0 : Math.min(output - audioOut, reasoning);
 
   return {
@@ -56,5 +74,6 @@ export function readUsage(value: unknown): Usage | undefined {
     ...(imageIn > 0 && { image_in: imageIn }),
     ...(reasoning > 0 && { reasoning: beside ? reasoning : inside }),
     ...(audioOut > 0 && { audio_out: audioOut }),
+    ...(server_tools && { server_tools }),
   };
 }

@@ -48,9 +48,10 @@ function toolsUsed(response: WireObject): Record<string, number> {
   return Object.fromEntries(Object.entries(used).filter(([, times]) => times > 0));
 }
 
-/** Usage of a response: tokens, and calls of the vendor's tools. */
+/** Usage of a response: tokens, and calls of the vendor's tools; what the vendor itself counts goes before what its items show. */
 export function usageOf(response: WireObject): Usage | undefined {
   const usage = readUsage(response.usage);
+  if (usage?.server_tools) return usage;
   const server_tools = toolsUsed(response);
   return usage && Object.keys(server_tools).length > 0 ? { ...usage, server_tools } : usage;
 }

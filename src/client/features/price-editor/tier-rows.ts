@@ -1,0 +1,42 @@
+/** The price tiers of long inputs and the prices of tools as rows of texts and back. */
+import type { ContextTiers } from "../../../shared/long-context";
+import { parseOption } from "../../../shared/options";
+import type { Row } from "../../components/rows-table";
+
+const textOf = (row: Row, key: string): string => String(row[key] ?? "").trim();
+
+/** A plain decimal; NaN for every other text, which the option's own check refuses. */
+const numberIn = (row: Row, key: string): number => (/^(\d+\.?\d*|\.\d+)$/.test(textOf(row, key)) ? Number(textOf(row, key)) : Number.NaN);
+
+export const tierRows = (tiers: ContextTiers): Row[] => tiers.map(({ over, input, output }) => ({ over: String(over), input: String(input), output: String(output) }));
+
+/** The tiers that the rows mean, the lowest first; undefined: the option LongContextRatio would refuse them. */
+export function tiersFrom(rows: readonly Row[]): ContextTiers | undefined {
+  const model = rows.map((row) => ({ over: numberIn(row, "over"), input: numberIn(row, "input"), output: numberIn(row, "output") }));
+  const parsed = parseOption("LongContextRatio", JSON.stringify({ model }));
+  return parsed.ok ? parsed.value["model"] : undefined;
+}
+
+/** One row for each entry: `tool`, or `tool:model` where the name of the model may end in `*`. */
+export function toolRows(prices: Readonly<Record<string, number>>): Row[] {
+  return Object.entries(prices).map(([entry, usd]) => {
+    const [tool = "", ...model] = entry.split(":");
+    return { tool, model: model.join(":"), usd: String(usd) };
+  });
+}
+
+export type ToolProblem = "tool" | "usd" | "twice";
+
+/** The option's text, or the first thing that is wrong and the row (from 1) it is wrong in. */
+export function toolText(rows: readonly Row[]): { text: string } | { problem: ToolProblem; row: number } {
+  const prices = new Map<string, number>();
+  for (const [index, row] of rows.entries()) {
+    const [tool, model, usd] = [textOf(row, "tool"), textOf(row, "model"), numberIn(row, "usd")];
+    const entry = model === "" ? tool : `${tool}:${model}`;
+    if (tool === "" || tool.includes(":")) return { problem: "tool", row: index + 1 };
+    if (!(usd <= 1e9)) return { problem: "usd", row: index + 1 };
+    if (prices.has(entry)) return { problem: "twice", row: index + 1 };
+    prices.set(entry, usd);
+  }
+  return { text: JSON.stringify(Object.fromEntries(prices), null, 2) };
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "bun:test";
+import { defaultValue } from "./options";
+import { type DayUse, priceEffect } from "./price-use";
+import { type PriceTables, priceTableKeys } from "./pricing";
+
+const base = Object.fromEntries(priceTableKeys.map((key) => [key, defaultValue(key)])) as unknown as PriceTables;
+const tables: PriceTables = { ...base, ModelRatio: { m: 1, free: 0 }, CompletionRatio: { m: 4 }, ModelPrice: { call: 0.01 }, LongContextRatio: {}, GroupRatio: { default: 1, vip: 0.5 } };
+const use = (more: Partial<DayUse> = {}): DayUse => ({ model: "m", group: "default", count: 10, quota: 5000, prompt_tokens: 1000, completion_tokens: 1000, ...more });
+
+describe("the effect of a change of prices on the last 24 hours", () => {
+  test("is nothing without a change, and nothing for models that the change does not concern", () => {
+    expect(priceEffect([use(), use({ model: "call" })], tables, tables)).toBe(0);
+    expect(priceEffect([use()], tables, { ...tables, ModelRatio: { ...tables.ModelRatio, other: 9 } })).toBe(0);
+    expect(priceEffect([], tables, { ...tables, ModelRatio: {} })).toBe(0);
+  });
+
+  test("doubling an input price doubles what was charged, whatever part of it was cached", () => {
+    const after = { ...tables, ModelRatio: { m: 2 } };
+    expect(priceEffect([use(), use({ quota: 700, group: "vip" })], tables, after)).toBe(5700);
+    expect(priceEffect([use()], after, tables)).toBe(-2500);
+  });
+
+  test("a dearer output counts by its share: 1000 x 1 + 1000 x 8 instead of 1000 x 1 + 1000 x 4", () => {
+    expect(priceEffect([use()], tables, { ...tables, CompletionRatio: { m: 8 } })).toBe(4000);
+  });
+
+  test("a price per call counts calls, a group's ratio its own rows", () => {
+    expect(priceEffect([use({ model: "call", quota: 50_000 })], tables, { ...tables, ModelPrice: { call: 0.03 } })).toBe(100_000);
+    expect(priceEffect([use(), use({ group: "vip", quota: 2500 })], tables, { ...tables, GroupRatio: { default: 1, vip: 1 } })).toBe(2500);
+  });
+
+  test("what was free or had no price costs what the formula says, what loses its price earns nothing any more", () => {
+    expect(priceEffect([use({ model: "free", quota: 0 })], tables, { ...tables, ModelRatio: { free: 1 }, CompletionRatio: { free: 1 } })).toBe(2000);
+    expect(priceEffect([use({ model: "new", quota: 0 })], tables, { ...tables, ModelRatio: { ...tables.ModelRatio, new: 1 }, CompletionRatio: { new: 2 } })).toBe(3000);
+    expect(priceEffect([use()], tables, { ...tables, ModelRatio: {} })).toBe(-5000);
+    expect(priceEffect([use()], tables, { ...tables, ModelRatio: { m: 0 } })).toBe(-5000);
+  });
+
+  test("a tier concerns the models whose average call reaches it, not the sum of many short ones", () => {
+    const after = { ...tables, LongContextRatio: { m: [{ over: 500, input: 2, output: 2 }] } };
+    expect(priceEffect([use()], tables, after)).toBe(0);
+    expect(priceEffect([use({ count: 1 })], tables, after)).toBe(5000);
+  });
+
+  test("rows without calls or with refunds only are no trouble", () => {
+    expect(priceEffect([use({ count: 0, quota: -40, prompt_tokens: 0, completion_tokens: 0 })], tables, { ...tables, ModelRatio: { m: 3 } })).toBe(0);
+    expect(priceEffect([use({ model: "call", count: 0, quota: 0 })], tables, { ...tables, ModelPrice: { call: 9 } })).toBe(0);
+  });
+});
