@@ -2,6 +2,7 @@
 import type { Services } from "../../src/server/context";
 import { makeBulk } from "./bulk";
 import { makeCalls } from "./calls";
+import { makeJobs } from "./jobs";
 import { makeOrders } from "./orders";
 import { makeChannels, makePeople, makeRoot } from "./people";
 
@@ -30,13 +31,14 @@ export const scenarios: Record<string, Scenario> = {
     run: async (services, say) => say(`An empty ${services.db.engine} database.`),
   },
   demo: {
-    help: "Channels to the fake upstream, people, tokens, orders, a week of calls with bills and roll-ups.",
+    help: "Channels to the fake upstream, people, tokens, orders, jobs, a week of calls with bills and roll-ups.",
     run: async (services, say) => {
       const root = await makeRoot(services, say);
       const channels = await makeChannels(services, root);
       const people = await makePeople(services, root, 8, say);
       const made = await makeCalls(services, { people, channels, count: 3000, seconds: 7 * DAY });
       await makeOrders(services, root, people, say);
+      say(`${await makeJobs(services, root, people, 8)} jobs: drawings, songs and films, finished, failed and running.`);
       say(`${channels.length} channels to http://127.0.0.1:4000 (bun tests/kit/fake-upstream/cli.ts), ${made} calls of a week.`);
     },
   },

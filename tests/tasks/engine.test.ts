@@ -109,6 +109,21 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     await bench.balanced();
   });
 
+  test.each([
+    ["seconds taken for milliseconds", 1_800_000_000, 1_800_000_060],
+    ["a clock that is a year ahead", Date.now() + 365 * 86_400_000, Date.now() + 366 * 86_400_000],
+    ["an end before the beginning", Date.now() + 86_400_000, 5],
+    ["nothing at all", 0, 0],
+    ["no numbers", Number.NaN, Number.NaN],
+  ])("a vendor's times stand between the submit and now, in order: %s", async (_, start_time_ms, finish_time_ms) => {
+    const id = await running();
+    await says(id, { status: "SUCCESS", data: {}, start_time_ms, finish_time_ms });
+    const task = await bench.task(id);
+    expect(task.start_time_ms).toBeGreaterThanOrEqual(task.submit_time_ms);
+    expect(task.finish_time_ms).toBeGreaterThanOrEqual(task.start_time_ms);
+    expect(task.finish_time_ms).toBeLessThanOrEqual(bench.seams.now());
+  });
+
   test("a finished job's file flows through, whole or a part, as the kind that it is", async () => {
     const id = await running();
     const ask = (headers: Record<string, string> = {}, index = 0) =>

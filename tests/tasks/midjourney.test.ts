@@ -44,17 +44,18 @@ for (const engine of ENGINES) {
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
 
         const { url } = b.fake;
-        b.fake.move(await upstream(id), { status: "IN_PROGRESS", progress: "37%", startTime: 1_689_231_442_755, imageUrl: `${url}/picture/half.png` });
+        const { submit_time_ms } = await b.row(id);
+        b.fake.move(await upstream(id), { status: "IN_PROGRESS", progress: "37%", startTime: submit_time_ms + 1, imageUrl: `${url}/picture/half.png` });
         await b.poll();
         const half = await ann.fetch(id);
-        expect(half).toMatchObject({ status: "IN_PROGRESS", progress: "37%", startTime: 1_689_231_442_755, promptEn: "Cat", description: "/imagine Cat" });
+        expect(half).toMatchObject({ status: "IN_PROGRESS", progress: "37%", startTime: submit_time_ms + 1, promptEn: "Cat", description: "/imagine Cat" });
         expect(half.imageUrl).toMatch(new RegExp(`^http://weir\\.test/mj/image/${id}\\?rand=\\d+$`));
         expect((await b.open("GET", `/mj/image/${id}`)).status).toBe(200);
 
-        b.fake.finish(await upstream(id));
+        b.fake.finish(await upstream(id), { finishTime: submit_time_ms + 2 });
         await b.poll(2);
         expect(await ann.fetch(id)).toMatchObject({
-          status: "SUCCESS", progress: "100%", finishTime: 1_689_231_544_312, imageUrl: `http://weir.test/mj/image/${id}`, buttons: BUTTONS,
+          status: "SUCCESS", progress: "100%", finishTime: submit_time_ms + 2, imageUrl: `http://weir.test/mj/image/${id}`, buttons: BUTTONS,
           properties: { finalPrompt: "Cat", finalZhPrompt: "" },
         });
         expect(await b.money(ann)).toEqual(charged(IMAGINE));

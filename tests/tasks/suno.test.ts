@@ -62,11 +62,13 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     await bench.round();
     expect((await ann.ask("GET", `/suno/fetch/${id}`)).body.data).toMatchObject({ status: "IN_PROGRESS", progress: "45%", finish_time: 0 });
 
-    suno.set(await upstreamOf(id), done);
+    // The vendor's own times, in whole seconds, as far as they can be true.
+    const at = Math.ceil((await bench.task(id)).submit_time_ms / 1000);
+    suno.set(await upstreamOf(id), { ...done, start_time: at + 16, finish_time: at + 20 });
     await bench.round();
     expect((await ann.ask("GET", `/suno/fetch/${id}`)).body.data).toEqual({
       task_id: id, action: "MUSIC", status: "SUCCESS", fail_reason: "", submit_time: expect.any(Number), start_time: expect.any(Number),
-      finish_time: 1_730_776_576, progress: "100%", data: [clip],
+      finish_time: at + 20, progress: "100%", data: [clip],
     });
     expect(await bench.bills(id)).toMatchObject([{ type: 2, quota: MUSIC }]);
     const polls = bench.vendor.count("POST", "/suno/fetch");

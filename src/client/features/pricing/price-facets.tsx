@@ -4,7 +4,7 @@ import { vendors } from "../../../shared/vendors";
 import { cn } from "../../lib/cn";
 import { CheckboxField } from "../../ui/checkbox";
 import { useVendorName, VendorLogo } from "./price-cells";
-import type { PriceFilter, PricedRow } from "./prices";
+import { billingFacet, type PriceFilter, type PricedRow } from "./prices";
 
 interface Facet {
   value: string;
@@ -31,9 +31,10 @@ export function usePriceFacets(rows: readonly PricedRow[]): { vendor: Facet[]; b
     billing: [
       { value: "ratio", label: t`按量计费` },
       { value: "call", label: t`按次计费` },
+      { value: "second", label: t`按秒计费` },
       { value: "none", label: t`未设置价格` },
     ]
-      .map((facet) => ({ ...facet, count: count(({ billing }) => (billing ?? "none") === facet.value) }))
+      .map((facet) => ({ ...facet, count: count((row) => billingFacet(row) === facet.value) }))
       .filter((facet) => facet.count > 0),
   };
 }

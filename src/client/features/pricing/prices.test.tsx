@@ -53,6 +53,13 @@ describe("the rows of the price list", () => {
     expect(names(selectRows(rows, { ...NONE, vendor: "anthropic", available: "1" }, null))).toEqual([]);
   });
 
+  test("a model that is paid by the second is found by that, and not among those paid by the call", () => {
+    const rows = pricedRows(catalogue, "default").map((row) => (row.item.model === "picture" ? { ...row, unit: "second" as const } : row));
+    expect(names(selectRows(rows, { ...NONE, billing: "second" }, null))).toEqual(["picture"]);
+    expect(names(selectRows(rows, { ...NONE, billing: "call" }, null))).toEqual([]);
+    expect(names(selectRows(pricedRows(catalogue, "default"), { ...NONE, billing: "call" }, null))).toEqual(["picture"]);
+  });
+
   test("prices are sorted as numbers; models without that price come last either way", () => {
     const rows = pricedRows(catalogue, "default");
     expect(names(selectRows(rows, NONE, { key: "input", desc: true }))).toEqual(["dear", "cheap", "picture", "unpriced"]);

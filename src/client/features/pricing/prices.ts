@@ -73,10 +73,13 @@ export interface PriceFilter {
   readonly available: string;
 }
 
-const has = ({ item, billing, available }: PricedRow, filter: PriceFilter): boolean =>
+/** What the filter of billing calls a model: "ratio", "call", "second" or "none". A film's price per call is one per second. */
+export const billingFacet = ({ billing, unit }: Pick<PricedRow, "billing" | "unit">): string => (billing === "call" ? unit : (billing ?? "none"));
+
+const has = ({ available, item, ...row }: PricedRow, filter: PriceFilter): boolean =>
   item.model.toLowerCase().includes(filter.q.trim().toLowerCase()) &&
   (filter.vendor === "" || filter.vendor === (item.vendor || "other")) &&
-  (filter.billing === "" || filter.billing === (billing ?? "none")) &&
+  (filter.billing === "" || filter.billing === billingFacet(row)) &&
   (filter.available === "" || available);
 
 /** Rows that fit all filters, sorted by name or by a price; models without that price come last. */

@@ -17,10 +17,14 @@ export const NO_RESULT = "the upstream reported success without a result";
 
 const percentOf = (progress: string): number => Number(/^(\d{1,3})%$/.exec(progress)?.[1] ?? 0);
 
+/** A vendor's time (its clock may be wrong, or in another unit) between `from` and now. 0, what is no number: unknown. */
+const within = (time_ms: number | undefined, from: number, now: number): number | undefined =>
+  time_ms !== undefined && time_ms > 0 ? Math.max(from, Math.min(Math.floor(time_ms), now)) : undefined;
+
 /** A report as the change it makes; the job's status is `task.status` until the book has taken it. */
 function changeOf(task: Task, report: TaskReport, now: number): TaskChange {
   const percent = Math.min(100, Math.max(percentOf(task.progress), Math.floor(report.percent ?? 0)));
-  const began = report.start_time_ms ?? (rank[report.status] >= rank.IN_PROGRESS ? now : 0);
+  const began = within(report.start_time_ms, task.submit_time_ms, now) ?? (rank[report.status] >= rank.IN_PROGRESS ? now : 0);
   return {
     status: rank[report.status] < rank[task.status] ? task.status : report.status,
     progress: `${isFinal(report.status) ? 100 : Math.min(percent, 99)}%`,
@@ -44,7 +48,8 @@ export async function applyReport(seams: Pick<Seams, "tasks" | "now" | "option" 
     if (won) tellChange(seams, watcher, task, change);
     return won;
   }
-  const ended = { ...change, finish_time_ms: report.finish_time_ms ?? now, next_poll_at_ms: 0 };
+  const began = change.start_time_ms ?? task.start_time_ms;
+  const ended = { ...change, finish_time_ms: within(report.finish_time_ms, Math.max(task.submit_time_ms, began), now) ?? now, next_poll_at_ms: 0 };
   const { data = task.data, state = task.state } = change;
   const fails = report.status === "FAILURE" ? cleanText(report.fail_reason ?? "failed")
     : watcher.hasResult({ action: task.action, data, state }) ? undefined : NO_RESULT;
