@@ -4,7 +4,7 @@
  * The last line is `N passed, N failed` (`, N skipped`), summed over the tiers. With WEIR_REQUIRE_ALL=1 (.ci/run) a
  * skipped test, and a tier in which none ran, is a failure.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runChecks } from "./check";
@@ -42,6 +42,12 @@ const ORDER = ["check", "unit", "component", "money", "integration", "e2e"];
 const requireAll = process.env.WEIR_REQUIRE_ALL === "1";
 const notices: string[] = [];
 
+/** By their size, so that no worker is left alone with a long file at the end. */
+const longestFirst = (files: string[]): string[] => {
+  const sizes = new Map(files.map((file) => [file, statSync(join(ROOT, file)).size]));
+  return files.toSorted((a, b) => (sizes.get(b) ?? 0) - (sizes.get(a) ?? 0));
+};
+
 async function runTier(tier: Tier, files: string[]): Promise<Counts> {
   if (tier.name === "e2e") {
     const chromium = findChromium();
@@ -57,7 +63,7 @@ async function runTier(tier: Tier, files: string[]): Promise<Counts> {
   const command = [
     process.execPath, "test", "--only-failures", `--timeout=${tier.testSeconds * 1000}`,
     tier.parallel ? `--parallel=${tier.parallel}` : "--isolate",
-    "--reporter=junit", `--reporter-outfile=${report}`, ...files.map((file) => `./${file}`),
+    "--reporter=junit", `--reporter-outfile=${report}`, ...longestFirst(files).map((file) => `./${file}`),
   ];
   const { code, timedOut } = await runCommand(command, { timeoutMs: tier.tierMinutes * 60_000, show: true });
   const xml = readIfThere(report);
