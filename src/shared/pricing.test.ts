@@ -256,6 +256,13 @@ describe("chargeOf", () => {
     expect(chargeOf(priced(tables, "m-big-1"), usage).quota).toBe(1 + 25_000);
     expect(chargeOf(priced(tables), usage).lines.at(-1)).toMatchObject({ tool: "unknown_tool", units: "0" });
   });
+
+  test("an entry for a model whose name has colons of its own prices that model's tools, and no other's", () => {
+    const tools = { web_search: 10, "web_search:llama:7b": 25, "web_search:nova-pro-v1:*": 30 };
+    const tables = { ModelRatio: { llama: 1, "llama:7b": 1, "nova-pro-v1:0": 1 }, "tool_price_setting.prices": tools };
+    const searched = (model: string) => chargeOf(priced(tables, model), { server_tools: { web_search: 2 } }).quota;
+    expect(["llama", "llama:7b", "nova-pro-v1:0"].map(searched)).toEqual([10_000, 25_000, 30_000]);
+  });
 });
 
 describe("resolvePrice", () => {

@@ -1,6 +1,7 @@
 /** The price tiers of long inputs and the prices of tools as rows of texts and back. */
 import type { ContextTiers } from "../../../shared/long-context";
 import { parseOption } from "../../../shared/options";
+import { splitToolEntry } from "../../../shared/pricing";
 import type { Row } from "../../components/rows-table";
 
 const textOf = (row: Row, key: string): string => String(row[key] ?? "").trim();
@@ -20,8 +21,8 @@ export function tiersFrom(rows: readonly Row[]): ContextTiers | undefined {
 /** One row for each entry: `tool`, or `tool:model` where the name of the model may end in `*`. */
 export function toolRows(prices: Readonly<Record<string, number>>): Row[] {
   return Object.entries(prices).map(([entry, usd]) => {
-    const [tool = "", ...model] = entry.split(":");
-    return { tool, model: model.join(":"), usd: String(usd) };
+    const { tool, model } = splitToolEntry(entry);
+    return { tool, model, usd: String(usd) };
   });
 }
 
