@@ -31,7 +31,7 @@ function stage(id: number, key: string, said: () => Response, more: Parameters<t
       return said();
     },
   });
-  const ask = async (path: string, body: object): Promise<unknown> => (await bench.send(path, body)).json();
+  const ask = async (path: string, body: object, headers: Record<string, string> = {}): Promise<unknown> => (await bench.send(path, body, { headers })).json();
   return { bench, heard, ask };
 }
 
@@ -68,6 +68,29 @@ test.each(keys)("Claude on Bedrock is counted by CountTokens, %s: the model with
   expect(JSON.parse(Buffer.from(input.invokeModel.body, "base64").toString())).toEqual({
     anthropic_version: "bedrock-2023-05-31", max_tokens: 2049, messages, thinking: { type: "enabled", budget_tokens: 2048 },
   });
+});
+
+test("a count goes with the caller's beta features, as the call would: Claude's own door and Vertex by header, Bedrock inside the body", async () => {
+  const betas = { "anthropic-beta": "context-management-2025-06-27,interleaved-thinking-2025-05-14", "x-secret": "mine" };
+  const body = { model: "claude-sonnet-4-5", messages, context_management: { edits: [] } };
+  for (const [type, key] of [[14, "k"], [41, account]] as const) {
+    const { heard, ask } = stage(type, key, () => Response.json({ input_tokens: 7 }));
+    expect(await ask(COUNT, body, betas)).toEqual({ input_tokens: 7 });
+    expect([heard[0]?.headers.get("anthropic-beta"), heard[0]?.headers.get("x-secret")]).toEqual([betas["anthropic-beta"], null]);
+  }
+  const { heard, ask } = stage(33, keys[1][1], () => Response.json({ inputTokens: 7 }));
+  expect(await ask(COUNT, body, betas)).toEqual({ input_tokens: 7 });
+  expect(heard[0]?.headers.get("anthropic-beta")).toBeNull();
+  const { input } = (heard[0] ?? expect.unreachable("nothing was asked")).body as { input: { invokeModel: { body: string } } };
+  expect(JSON.parse(Buffer.from(input.invokeModel.body, "base64").toString())).toMatchObject({ anthropic_beta: betas["anthropic-beta"].split(",") });
+});
+
+test("what is no list of beta features does not go with a count, nor do an Anthropic caller's features with another dialect's", async () => {
+  const odd = stage(14, "k", () => Response.json({ input_tokens: 7 }));
+  await odd.ask(COUNT, { model: "claude-sonnet-4-5", messages }, { "anthropic-beta": "a=1;b" });
+  const gemini = stage(24, "k", () => Response.json({ totalTokens: 4 }));
+  await gemini.ask("/v1beta/models/gemini-2.5-flash:countTokens", { contents }, { "anthropic-beta": "a" });
+  expect([...odd.heard, ...gemini.heard].map(({ headers }) => headers.get("anthropic-beta"))).toEqual([null, null]);
 });
 
 test("what the vendor does not count is estimated, and says so: another maker's model, a refusal, an odd answer", async () => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { vendorRules } from "../../src/server/features/option/vendor-rules";
 import { channelType } from "../../src/shared/channel-types";
+import { compileHeaders } from "../../src/shared/header-override";
 import { defaultText, type OptionKey, type OptionValue, parseOption } from "../../src/shared/options";
 import { compileOverride } from "../../src/shared/param-override";
 import { resolvePrice } from "../../src/shared/pricing";
@@ -145,6 +146,12 @@ describe("claude.model_headers_settings", () => {
   test("a model's calls carry its headers, whoever calls; its beta features are joined with the caller's", async () => {
     expect(await headers(CHAT)).toMatchObject({ "anthropic-beta": "context-1m-2025-08-07,b", "x-plan": "gold" });
     expect(await headers(MESSAGES, { headers: { "anthropic-beta": "a, b" } })).toMatchObject({ "anthropic-beta": "a,b,context-1m-2025-08-07" });
+  });
+
+  test("a count of tokens carries them as the call does, under the channel's own header overrides", async () => {
+    const { bench, heard } = listening(14, option, { headers: compileHeaders({ "x-plan": "silver" }) });
+    await bench.send(`${MESSAGES}/count_tokens`, { model: "claude-sonnet-4-5", messages: hello }, { headers: { "anthropic-beta": "a" } });
+    expect(heard[0]?.headers).toMatchObject({ "anthropic-beta": "a,context-1m-2025-08-07,b", "x-plan": "silver" });
   });
 
   test("other models and other vendors' channels carry none", async () => {

@@ -19,8 +19,6 @@ import { carriesSeals, translateRequest } from "./translate";
 import { addClaudeHeaders, atVersion, claudeMaxTokens, type ModelNames, namesOf, passesAsIs, ruled } from "./providers/vendor-rules";
 import { type Bytes, type FrameSplitter, readFrame } from "./sse";
 
-/** A list of names of beta features. */
-const BETAS = /^[\w., -]{1,500}$/;
 /** Largest error body that is read to classify a failure. */
 const ERROR_BODY_LIMIT = 256 * 1024;
 
@@ -62,10 +60,7 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   const headers = provider.headers(channel);
   headers["content-type"] = "application/json";
   headers.accept = operation.direct ? "*/*" : request.stream ? "text/event-stream" : "application/json";
-  if (call.dialect.key === "anthropic" && dialect === "anthropic" && BETAS.test(call.betas)) {
-    headers["anthropic-beta"] = call.betas;
-  }
-  if (dialect === "anthropic") addClaudeHeaders(headers, names, rules);
+  if (dialect === "anthropic") addClaudeHeaders(headers, call.dialect.key === "anthropic" ? call.betas : "", names, rules);
   // The relay reads along; it does not want to unpack.
   headers["accept-encoding"] = "identity";
   const asked = operationFor(channel, operation, model);

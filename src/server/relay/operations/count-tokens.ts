@@ -4,6 +4,7 @@
  * says so.
  */
 import { fail } from "../../../shared/errors";
+import { withHeaders } from "../../../shared/header-override";
 import type { Aside } from "../aside";
 import { inputTokenBound, parseBody, readBody } from "../body";
 import type { Engine } from "../call";
@@ -11,13 +12,12 @@ import { isObject, tryParse, withMembers } from "../json";
 import { BYTES_PER_TOKEN } from "../money";
 import type { Outgoing } from "../providers/provider";
 import { providerOf } from "../providers/registry";
-import { headersOf } from "../providers/rewrite";
 import type { Caller, PoolChannel } from "../seams";
 import type { Bytes } from "../sse";
 import { languageOf, operationFor } from "../providers/speak";
 import { send, toolsFor } from "../providers/tools";
 import { takesAsIs } from "../spoken";
-import { atVersion, namesOf } from "../providers/vendor-rules";
+import { addClaudeHeaders, atVersion, namesOf } from "../providers/vendor-rules";
 import { Thread } from "../stored/thread";
 import { below } from "../vendor";
 import type { Received } from "./direct";
@@ -91,13 +91,13 @@ async function countTokens(
   const own = candidates.filter((channel) => (counter.operation ? takesAsIs(channel, counter.operation) : languageOf(channel, channel.model_mapping.get(model) ?? model) === counter.dialect));
   const [channel] = own.flatMap((one) => (thread ? (thread.knower(one) ?? []) : one)).toSorted((a, b) => b.priority - a.priority);
   if (!channel && thread?.home) throw thread.home.missing;
-  const count = channel && (await ask(engine, engine.routing.keys.take(channel, model), counter, model, body));
+  const count = channel && (await ask(engine, engine.routing.keys.take(channel, model), counter, model, body, request.headers.get("anthropic-beta") ?? ""));
   const member = count ?? Math.ceil(inputTokenBound(body) / BYTES_PER_TOKEN);
   return { ...counter.more, [counter.member]: member, ...(count === undefined && { estimated: true }) };
 }
 
-/** What the channel counts; undefined when it does not answer as it should. */
-async function ask(engine: Engine, channel: PoolChannel, counter: TokenCounter, model: string, body: Bytes): Promise<number | undefined> {
+/** What the channel counts; undefined when it does not answer as it should. `betas`: the caller's names of beta features, as for the call itself. */
+async function ask(engine: Engine, channel: PoolChannel, counter: TokenCounter, model: string, body: Bytes, betas: string): Promise<number | undefined> {
   const rules = engine.seams.option.vendorRules;
   const names = namesOf(model, channel, counter.dialect, rules);
   const { model: mapped } = names;
@@ -105,9 +105,10 @@ async function ask(engine: Engine, channel: PoolChannel, counter: TokenCounter, 
   const ownUrl = provider?.url(channel, counter.operation ? operationFor(channel, counter.operation, mapped) : "chat", mapped);
   if (!provider || ownUrl === undefined) return undefined;
   const url = atVersion(ownUrl, channel, names, rules);
+  const headers = { ...provider.headers(channel), "content-type": "application/json", accept: "application/json" };
+  if (counter.dialect === "anthropic") addClaudeHeaders(headers, betas, names, rules);
   const outgoing: Outgoing = {
-    channel, operation: "chat", model: mapped, stream: false, url,
-    headers: { ...headersOf(provider, channel), "content-type": "application/json", accept: "application/json" },
+    channel, operation: "chat", model: mapped, stream: false, url, headers: withHeaders(headers, channel.headers, channel.key),
     body: mapped !== model && counter.dialect !== "gemini" ? withMembers(body, { model: mapped }) : body,
   };
   const tools = toolsFor(engine, channel, AbortSignal.timeout(COUNT_MS), () => engine.seams.now());

@@ -75,10 +75,10 @@ async function signed(outgoing: Outgoing, now: number): Promise<Record<string, s
 }
 
 /** The body of a call that is only counted: InvokeModel wants a limit of the answer, above the one of its thoughts. */
-function countedBody(body: JsonObject, warn: Warn): JsonObject {
+function countedBody(body: JsonObject, betas: string | undefined, warn: Warn): JsonObject {
   const { thinking } = body;
   const thoughts = isObject(thinking) && typeof thinking.budget_tokens === "number" ? thinking.budget_tokens : 0;
-  return { max_tokens: thoughts + 1, ...claudeBody(body, undefined, warn) };
+  return { max_tokens: thoughts + 1, ...claudeBody(body, betas, warn) };
 }
 
 export const bedrock: Provider = {
@@ -105,9 +105,10 @@ export const bedrock: Provider = {
   async count(outgoing, { now, warn }) {
     const { region = "" } = partsOf(outgoing.channel);
     const id = withoutProfile(bedrockModel(outgoing.model, region));
-    const body = Buffer.from(JSON.stringify(countedBody(bodyOf(outgoing), warn))).toString("base64");
+    const { "anthropic-beta": betas, ...others } = outgoing.headers;
+    const body = Buffer.from(JSON.stringify(countedBody(bodyOf(outgoing), betas, warn))).toString("base64");
     const url = outgoing.url.replace(/[^/]+\/invoke$/, `${encodeURIComponent(id)}/count-tokens`);
-    const asked = withBody({ ...outgoing, url }, { input: { invokeModel: { body } } });
+    const asked = withBody({ ...outgoing, url, headers: others }, { input: { invokeModel: { body } } });
     const { headers } = asked;
     const ready = headers.authorization === undefined ? { ...asked, headers: { ...headers, ...(await signed(asked, now())) } } : asked;
     return { outgoing: ready, member: "inputTokens" };

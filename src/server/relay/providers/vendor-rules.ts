@@ -84,8 +84,12 @@ export function ruled(prompt: ChatPrompt, to: UpstreamDialectKey, names: ModelNa
   return rules && to === "gemini" ? forGemini(prompt, rules) : prompt;
 }
 
-/** Puts the operator's headers for a Claude model beside the call's; lists of beta features are joined. */
-export function addClaudeHeaders(headers: Record<string, string>, names: ModelNames, rules: VendorRules | undefined): void {
+/** A list of names of beta features. */
+const BETAS = /^[\w., -]{1,500}$/;
+
+/** Puts what an Anthropic caller names of beta features, and the operator's headers for the model, beside a call's; lists of features are joined. */
+export function addClaudeHeaders(headers: Record<string, string>, betas: string, names: ModelNames, rules: VendorRules | undefined): void {
+  if (BETAS.test(betas)) headers["anthropic-beta"] = betas;
   for (const [name, value] of Object.entries(entryOf(rules?.claude_headers ?? {}, names) ?? {})) {
     const key = name.toLowerCase();
     const values = [value].flat();
