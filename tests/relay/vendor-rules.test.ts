@@ -128,13 +128,67 @@ describe("claude.thinking_adapter", () => {
 
   test("such a name costs what the model does, unless it has a price of its own", () => {
     const tables = {
-      ModelPrice: {}, ModelRatio: { "claude-x": 1.5, "claude-y": 1, "claude-y-thinking": 9 }, CompletionRatio: { "claude-x": 5 }, CacheRatio: {}, CreateCacheRatio: {}, CreateCache1hRatio: {},
+      ModelPrice: {}, ModelRatio: { "claude-x": 1.5, "claude-y": 1, "claude-y-thinking": 9, "gemini-x": 2, "gemini-y": 1, "gemini-y-thinking-*": 7 }, CompletionRatio: { "claude-x": 5 }, CacheRatio: {}, CreateCacheRatio: {}, CreateCache1hRatio: {},
       ImageRatio: {}, ImageCompletionRatio: {}, AudioRatio: {}, AudioCompletionRatio: {}, LongContextRatio: {}, GroupRatio: {}, GroupGroupRatio: {}, "tool_price_setting.prices": {}, QuotaPerUnit: 500_000, SelfUseModeEnabled: false,
     };
     const price = (model: string) => resolvePrice(model, "default", "default", tables);
     expect(price("claude-x-thinking")).toMatchObject({ model: "claude-x-thinking", why: { model_ratio: { value: 1.5 }, completion_ratio: { value: 5 } } });
     expect(price("claude-y-thinking")).toMatchObject({ why: { model_ratio: { value: 9 } } });
-    for (const name of ["claude-z-thinking", "gpt-thinking", "-thinking"]) expect(price(name)).toMatchObject({ unpriced: true });
+    for (const ending of ["thinking", "nothinking", "thinking-1024"]) expect(price(`gemini-x-${ending}`)).toMatchObject({ why: { model_ratio: { value: 2 } } });
+    expect(price("gemini-y-thinking-64")).toMatchObject({ why: { model_ratio: { value: 7, entry: "gemini-y-thinking-*" } } });
+    for (const name of ["claude-z-thinking", "claude-x-nothinking", "claude-x-thinking-64", "gpt-thinking", "-thinking"]) expect(price(name)).toMatchObject({ unpriced: true });
+  });
+});
+
+describe("gemini.thinking_adapter", () => {
+  const native = (model: string): string => `/v1beta/models/${model}:generateContent`;
+  const contents = [{ role: "user", parts: [{ text: "hello" }] }];
+  /** The model that the address names, and how it is told to think. */
+  const asked = async (model: string, more: object = {}, set: Partial<Record<OptionKey, string>> = {}): Promise<unknown[]> => {
+    const { url, body } = await sent(24, CHAT, { model, messages: hello, ...more }, set);
+    return [/models\/([^:]+):/.exec(url)?.[1], (body.generationConfig as Record<string, unknown> | undefined)?.thinkingConfig];
+  };
+
+  test("-thinking-N asks the model itself for a budget of N tokens, within what the model takes", async () => {
+    expect(await asked("gemini-2.5-flash-thinking-2048")).toEqual(["gemini-2.5-flash", { includeThoughts: true, thinkingBudget: 2048 }]);
+    expect(await asked("gemini-2.5-pro-thinking-32768")).toEqual(["gemini-2.5-pro", { includeThoughts: true, thinkingBudget: 32_768 }]);
+    expect(await asked("gemini-2.5-flash-thinking-99999")).toEqual(["gemini-2.5-flash", { includeThoughts: true, thinkingBudget: 24_576 }]);
+    expect(await asked("gemini-2.5-pro-thinking-1")).toEqual(["gemini-2.5-pro", { includeThoughts: true, thinkingBudget: 128 }]);
+  });
+
+  test("-thinking gives thoughts the option's share of the limit that the call names, and leaves it to the model without one", async () => {
+    expect(await asked("gemini-2.5-flash-thinking", { max_tokens: 10_000 })).toEqual(["gemini-2.5-flash", { includeThoughts: true, thinkingBudget: 6000 }]);
+    const quarter = { "gemini.thinking_adapter_budget_tokens_percentage": "0.25" };
+    expect(await asked("gemini-2.5-flash-thinking", { max_tokens: 10_000 }, quarter)).toEqual(["gemini-2.5-flash", { includeThoughts: true, thinkingBudget: 2500 }]);
+    expect(await asked("gemini-2.5-flash-thinking")).toEqual(["gemini-2.5-flash", { includeThoughts: true }]);
+  });
+
+  test("-nothinking turns thoughts off, or down where they cannot be", async () => {
+    expect(await asked("gemini-2.5-flash-nothinking")).toEqual(["gemini-2.5-flash", { includeThoughts: false, thinkingBudget: 0 }]);
+    expect(await asked("gemini-2.5-pro-nothinking")).toEqual(["gemini-2.5-pro", { includeThoughts: false, thinkingBudget: 128 }]);
+  });
+
+  test("models that take a level think by themselves, at the level nearest to a budget, or at the lowest", async () => {
+    expect(await asked("gemini-3-pro-preview-thinking", { max_tokens: 10_000 })).toEqual(["gemini-3-pro-preview", { includeThoughts: true }]);
+    expect(await asked("gemini-3-pro-preview-thinking-20000")).toEqual(["gemini-3-pro-preview", { includeThoughts: true, thinkingLevel: "HIGH" }]);
+    expect(await asked("gemini-3-flash-preview-nothinking")).toEqual(["gemini-3-flash-preview", { includeThoughts: false, thinkingLevel: "MINIMAL" }]);
+  });
+
+  test("what the caller says of thinking himself wins", async () => {
+    expect(await asked("gemini-2.5-flash-thinking-2048", { reasoning_effort: "low" })).toEqual(["gemini-2.5-flash", { includeThoughts: true, thinkingBudget: 1024 }]);
+  });
+
+  test("Google's own callers name a model so as well, and nothing else is added to their call", async () => {
+    const { url, body } = await sent(24, native("gemini-2.5-flash-thinking-512"), { contents, cachedContent: "cachedContents/1" });
+    expect(new URL(url).pathname).toBe("/v1beta/models/gemini-2.5-flash:generateContent");
+    expect(body).toEqual({ contents, cachedContent: "cachedContents/1", generationConfig: { thinkingConfig: { includeThoughts: true, thinkingBudget: 512 } } });
+  });
+
+  test("when it is off, for other makers' models and for other dialects' channels, the name is the vendor's", async () => {
+    const off = { "gemini.thinking_adapter_enabled": "false" };
+    expect(await asked("gemini-2.5-flash-thinking-2048", {}, off)).toEqual(["gemini-2.5-flash-thinking-2048", undefined]);
+    for (const model of ["gemma-3-thinking-64", "gemini-2.0-flash-thinking-exp-1219"]) expect(await asked(model)).toEqual([model, undefined]);
+    expect((await sent(1, CHAT, { model: "gemini-2.5-flash-nothinking", messages: hello })).body).toMatchObject({ model: "gemini-2.5-flash-nothinking" });
   });
 });
 

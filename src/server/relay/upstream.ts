@@ -109,11 +109,11 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names
   const rules = engine.seams.option.vendorRules;
   const { include_usage, max_top_p } = channel.type;
   const from = dialect.key;
-  if (call.operation.key === "chat" && (from !== to || channel.setting.system_prompt !== undefined || names.thinks || carriesSeals(body))) {
+  if (call.operation.key === "chat" && (from !== to || channel.setting.system_prompt !== undefined || names.thoughts !== undefined || carriesSeals(body))) {
     const own = bodyObject(body) ?? {};
     const address = { model: request.model, stream: request.stream };
     const translated = translateRequest(from, to, own, model, address, (prompt) => (
-      ruled(withSystemPrompt(prompt, channel), to, names, from === to && !names.thinks ? undefined : rules)));
+      ruled(withSystemPrompt(prompt, channel), from, to, names, rules)));
     const { stream_options: _, ...without } = translated.body;
     const { top_p } = translated.body;
     const kept = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;

@@ -10,6 +10,9 @@ export const vendorRules = (options: Pick<OptionStore, "get">): VendorRules => (
   get claude_thinking_share() {
     return options.get("claude.thinking_adapter_enabled") ? options.get("claude.thinking_adapter_budget_tokens_percentage") : undefined;
   },
+  get gemini_thinking_share() {
+    return options.get("gemini.thinking_adapter_enabled") ? options.get("gemini.thinking_adapter_budget_tokens_percentage") : undefined;
+  },
   get gemini_safety() { return options.get("gemini.safety_settings"); },
   get gemini_versions() { return options.get("gemini.version_settings"); },
 });

@@ -1,12 +1,13 @@
 /**
  * What the operator says of the calls to one maker's models (options on the card "models"): headers, limits and thoughts of
- * Claude, safety and version of Gemini, bodies that stay as they are. Here and nowhere else they meet a call.
+ * Claude, safety, version and thoughts of Gemini, bodies that stay as they are. Here and nowhere else they meet a call.
  */
-import { splitThinking } from "../../../shared/thinking-suffix";
+import { type AskedThoughts, splitThinking } from "../../../shared/thinking-suffix";
 import { modelFacts } from "../dialects/anthropic/models";
+import { geminiFacts } from "../dialects/gemini/models";
 import { budgetOf, wantedEffort } from "../dialects/shared/effort";
 import type { UpstreamDialectKey } from "../dialects/vendor-dialects";
-import type { ChatPrompt } from "../events";
+import type { ChatPrompt, Reasoning, WireObject } from "../events";
 import type { PoolChannel } from "../seams";
 
 export interface VendorRules {
@@ -18,6 +19,8 @@ export interface VendorRules {
   readonly claude_max_tokens: Readonly<Record<string, number>>;
   /** The share of max_tokens that a name ending in -thinking gives to thoughts; undefined: such names mean nothing. */
   readonly claude_thinking_share: number | undefined;
+  /** The same for Gemini's names, which may also end in -nothinking and -thinking-<tokens>. */
+  readonly gemini_thinking_share: number | undefined;
   /** Category of harm, or "default" -> threshold (gemini.safety_settings). */
   readonly gemini_safety: Readonly<Record<string, string>>;
   /** Model, or "default" -> version of the API (gemini.version_settings). */
@@ -28,8 +31,8 @@ export interface VendorRules {
 export interface ModelNames {
   readonly asked: string;
   readonly model: string;
-  /** The name asks for thoughts. */
-  readonly thinks: boolean;
+  /** What the name asks of thoughts. */
+  readonly thoughts?: AskedThoughts;
 }
 
 const entryOf = <Value>(table: Readonly<Record<string, Value>>, { asked, model }: Pick<ModelNames, "asked" | "model">): Value | undefined =>
@@ -38,8 +41,8 @@ const entryOf = <Value>(table: Readonly<Record<string, Value>>, { asked, model }
 /** The names of a model at a channel that speaks `dialect`: the vendor's own has no suffix of ours. */
 export function namesOf(asked: string, { model_mapping }: Pick<PoolChannel, "model_mapping">, dialect: UpstreamDialectKey | undefined, rules: VendorRules | undefined): ModelNames {
   const model = model_mapping.get(asked) ?? asked;
-  const split = dialect === "anthropic" && rules?.claude_thinking_share !== undefined ? splitThinking(model) : undefined;
-  return split ? { asked, model: split, thinks: true } : { asked, model, thinks: false };
+  const share = dialect === "anthropic" ? rules?.claude_thinking_share : dialect === "gemini" ? rules?.gemini_thinking_share : undefined;
+  return { asked, model, ...(share !== undefined && splitThinking(model)) };
 }
 
 /** Whether a body goes to the channel as its caller wrote it. */
@@ -59,7 +62,7 @@ const MOST_ROOM = 64_000;
 function forClaude(prompt: ChatPrompt, names: ModelNames, rules: VendorRules): ChatPrompt {
   const limit = prompt.max_output ?? claudeMaxTokens(names, rules);
   const adaptive = modelFacts(names.model).thinking === "adaptive";
-  const share = names.thinks ? (rules.claude_thinking_share ?? 0) : 0;
+  const share = names.thoughts === "some" ? (rules.claude_thinking_share ?? 0) : 0;
   const wished = share > 0 ? (adaptive ? {} : { budget: Math.floor(limit * share) }) : undefined;
   const reasoning = prompt.reasoning ?? wished;
   // Adaptive thoughts are part of the limit: an answer keeps the room that it would have without them.
@@ -70,18 +73,37 @@ function forClaude(prompt: ChatPrompt, names: ModelNames, rules: VendorRules): C
 /** The categories that every Gemini model knows (ai.google.dev/gemini-api/docs/safety-settings, November 2026). */
 const CATEGORIES = ["HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT"].map((name) => `HARM_CATEGORY_${name}`);
 
-function forGemini(prompt: ChatPrompt, { gemini_safety }: VendorRules): ChatPrompt {
-  const { default: general, ...named } = gemini_safety;
+/** The thresholds that calls of Gemini models carry, as their bodies have them; {} where the operator sets none. */
+export function safetyOf(rules: VendorRules | undefined): { safetySettings?: WireObject[] } {
+  const { default: general, ...named } = rules?.gemini_safety ?? {};
   const thresholds = { ...(general !== undefined && Object.fromEntries(CATEGORIES.map((category) => [category, general]))), ...named };
   const safetySettings = Object.entries(thresholds).map(([category, threshold]) => ({ category, threshold }));
-  if (safetySettings.length === 0) return prompt;
-  return { ...prompt, extra: { ...prompt.extra, gemini: { safetySettings, ...prompt.extra?.gemini } } };
+  return safetySettings.length > 0 ? { safetySettings } : {};
 }
 
-/** The conversation as the operator wants it said to the makers of Claude and Gemini. What the caller says himself wins. */
-export function ruled(prompt: ChatPrompt, to: UpstreamDialectKey, names: ModelNames, rules: VendorRules | undefined): ChatPrompt {
-  if (rules && to === "anthropic") return forClaude(prompt, names, rules);
-  return rules && to === "gemini" ? forGemini(prompt, rules) : prompt;
+/** The thoughts that a name asks for. A share of the limit needs one, and a model that takes tokens; else the model thinks as it does by itself. */
+function geminiThoughts({ thoughts, model }: ModelNames, limit: number | undefined, share: number): Reasoning | undefined {
+  if (thoughts === undefined) return undefined;
+  if (thoughts === "none") return { effort: "none", show: false };
+  if (thoughts !== "some") return { budget: thoughts };
+  return limit !== undefined && geminiFacts(model).thinking === "budget" ? { budget: Math.floor(limit * share) } : {};
+}
+
+function forGemini(prompt: ChatPrompt, native: boolean, names: ModelNames, rules: VendorRules): ChatPrompt {
+  const reasoning = prompt.reasoning ?? geminiThoughts(names, prompt.max_output, rules.gemini_thinking_share ?? 0);
+  const extra = native ? prompt.extra : { ...prompt.extra, gemini: { ...safetyOf(rules), ...prompt.extra?.gemini } };
+  return { ...prompt, extra, ...(reasoning && { reasoning }) };
+}
+
+/**
+ * The conversation, written in `from`, as the operator wants it said to the makers of Claude and Gemini. What the caller says
+ * himself wins; to a maker in whose own language he speaks only the name of his model adds anything.
+ */
+export function ruled(prompt: ChatPrompt, from: UpstreamDialectKey, to: UpstreamDialectKey, names: ModelNames, rules: VendorRules | undefined): ChatPrompt {
+  const native = from === to;
+  if (!rules || (native && names.thoughts === undefined)) return prompt;
+  if (to === "anthropic") return forClaude(prompt, names, rules);
+  return to === "gemini" ? forGemini(prompt, native, names, rules) : prompt;
 }
 
 /** A list of names of beta features. */

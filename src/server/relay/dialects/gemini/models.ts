@@ -7,6 +7,8 @@ export interface GeminiFacts {
   readonly thinking: "budget" | "level";
   /** The least that can be asked for, where thinking cannot be turned off. */
   readonly least: { readonly budget: number; readonly level: "minimal" | "low" };
+  /** The most tokens that can be asked for. */
+  readonly most: number;
   /** Calls in the history must carry a signature. */
   readonly signedCalls: boolean;
   /** Results of tools may hold images. */
@@ -19,6 +21,7 @@ export function geminiFacts(model: string): GeminiFacts {
   return {
     thinking: version >= 3 ? "level" : "budget",
     least: { budget: pro ? 128 : 0, level: pro ? "low" : "minimal" },
+    most: pro ? 32_768 : 24_576,
     signedCalls: version >= 3,
     resultImages: version >= 3,
   };

@@ -106,7 +106,7 @@ function thinkingConfig(prompt: ChatPrompt, facts: GeminiFacts, warn: Warn): Wir
   if (effort === undefined) return { includeThoughts };
   if (facts.thinking === "budget") {
     const asked = reasoning.budget ?? budgetOf(effort);
-    const thinkingBudget = Math.min(24_576, Math.max(facts.least.budget, asked));
+    const thinkingBudget = Math.min(facts.most, Math.max(facts.least.budget, asked));
     if (thinkingBudget !== reasoning.budget) warn("changed_value", "reasoning.effort");
     return { includeThoughts: includeThoughts && thinkingBudget > 0, thinkingBudget };
   }
