@@ -93,7 +93,7 @@ interface Read {
 }
 
 async function send({ bench, faults }: ReturnType<typeof play>, path: string, body: object, headers?: Record<string, string>): Promise<Read> {
-  const response = await bench.send(path, body, { headers });
+  const response = await (body instanceof FormData ? bench.send(path, undefined, { method: "POST", body, headers }) : bench.send(path, body, { headers }));
   const text = await response.text();
   await bench.quiet();
   expect(faults).toEqual([]);

@@ -22,9 +22,9 @@ export interface Asked {
 export interface VendorCall {
   /** The guarantee, as a sentence. */
   readonly name: string;
-  /** The caller's path and body. `model` in the body is what the fake sees. */
+  /** The caller's path and body: an object, or a form. `model` in the body is what the fake sees. */
   readonly path: string;
-  readonly body: Record<string, unknown>;
+  readonly body: Record<string, unknown> | FormData;
   readonly headers?: Record<string, string>;
   /** Looks at the caller's answer, read as text. */
   check(answer: { status: number; text: string; json: Record<string, unknown>; headers: Headers }): void;
@@ -56,6 +56,16 @@ export interface VendorFake {
   /** For a vendor that is reached by a WebSocket: what it sends for one message. `close` ends the connection. */
   message?(text: string, url: URL, send: (text: string) => void, close: () => void): void;
 }
+
+/** A caller's form: texts, and files as they are. */
+export function formOf(fields: Readonly<Record<string, string | readonly File[]>>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) for (const one of typeof value === "string" ? [value] : value) form.append(name, one);
+  return form;
+}
+
+/** A file that stands for a picture; its bytes are "hi". */
+export const picture = (name = "a.png", type = "image/png"): File => new File(["hi"], name, { type });
 
 /** Frames of data as an SSE body. */
 export const sse = (...data: (string | object)[]): Response =>

@@ -33,7 +33,10 @@ export interface UpstreamRequest {
 /** Where a channel is asked for an operation; undefined when its type does not serve it. */
 export function urlOf(channel: PoolChannel, operation: Operation, model: string, stream = false): string | undefined {
   if (operation.direct && operation.native && !takesAsIs(channel, operation, model)) return undefined;
-  return directUrl(addressOf(channel, operation, model, stream), operation, channel.type.complete_url);
+  const address = addressOf(channel, operation, model, stream);
+  // An edit in the vendor's own words stands where its pictures are made.
+  if (operation.direct?.inJson && providerOf(channel)?.direct?.[operation.key]?.edits) return address;
+  return directUrl(address, operation, channel.type.complete_url);
 }
 
 /** An address that names a version of the API names the caller's, where he asks for one (C-237). */
@@ -65,12 +68,17 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   headers["accept-encoding"] = "identity";
   const asked = operationFor(channel, operation, model);
   if (asked === "messages") addAnthropicHeaders(headers);
-  const outgoing = { channel, operation: asked, model, stream: request.stream, url, headers };
-  if (call.form) {
-    const form = call.form.body(model === request.model && !request.model_added ? undefined : model);
-    headers["content-type"] = call.form.content_type;
-    headers["content-length"] = String(form.length);
-    return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: form.body }, dialect, warnings: [] };
+  const outgoing = { channel, operation: asked, model, stream: request.stream, url, headers, ...(rules && { rules }) };
+  const { form } = call;
+  const inJson = provider.direct?.[asked] && operation.direct?.inJson;
+  if (form && inJson) {
+    return { outgoing: { ...outgoing, body: Buffer.alloc(0), inJson: async () => ({ ...(await inJson(form)), model }) }, dialect, warnings: [] };
+  }
+  if (form) {
+    const sent = form.body(model === request.model && !request.model_added ? undefined : model);
+    headers["content-type"] = form.content_type;
+    headers["content-length"] = String(sent.length);
+    return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: sent.body }, dialect, warnings: [] };
   }
   if (as_is) return { outgoing: { ...outgoing, as_is, body: named(call, dialect, model) }, dialect, warnings: [] };
   const said = bodyFor(call, channel, dialect, names);

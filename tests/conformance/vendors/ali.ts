@@ -1,16 +1,17 @@
 /**
  * Alibaba Cloud Model Studio (help.aliyun.com/zh/model-studio: compatibility-of-openai-with-dashscope, text-to-image-v2-api-reference,
- * qwen-image-api, manage-asynchronous-tasks, text-rerank-api; November 2026).
+ * qwen-image-api, qwen-image-edit-api, wan2-5-image-edit-api-reference, wanx-image-edit, manage-asynchronous-tasks, text-rerank-api; November 2026).
  */
 import { expect } from "bun:test";
 import { channelType } from "../../../src/shared/channel-types";
 import { ordinaryVendor } from "../ordinary";
-import type { VendorFake } from "../vendor-fake";
+import { formOf, picture as file, type VendorFake } from "../vendor-fake";
 
 const type = channelType(17);
 if (!type) throw new Error("no channel type 17");
 const ordinary = ordinaryVendor(type);
 const picture = "https://dashscope-result-bj.oss-cn-beijing.aliyuncs.com/1d/a.png?Expires=1763786400";
+const inside = "data:image/png;base64,aGk=";
 /** How often a job was asked for. */
 let asked = 0;
 
@@ -41,6 +42,40 @@ export const vendor: VendorFake = {
       path: "/v1/images/generations",
       body: { model: "wanx2.1-t2i-turbo", prompt: "something forbidden" },
       check: ({ status, text }) => expect([status, text]).toEqual([400, expect.stringContaining("inappropriate content")]),
+    },
+    {
+      name: "edits pictures of a form with the models that answer at once, in their order",
+      path: "/v1/images/edits",
+      body: formOf({ model: "qwen-image-edit-plus", prompt: "both in one", n: "2", negative_prompt: "people", image: [file(), file("b.jpg", "image/jpeg")] }),
+      check: ({ status, json }) => expect([status, json]).toEqual([200, { created: expect.any(Number), data: [{ url: picture }, { url: picture }] }]),
+    },
+    {
+      name: "edits pictures by a job, and waits for it inside the call",
+      path: "/v1/images/edits",
+      body: { model: "wan2.5-i2i-preview", prompt: "a hat", n: 2, size: "1280x1280", images: [{ image_url: inside }, { image_url: "https://pictures.example/hat.jpg" }] },
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ url: picture }] }]),
+    },
+    {
+      name: "edits with the older model in its own words, the form's numbers and flags as such",
+      path: "/v1/images/edits",
+      body: formOf({ model: "wanx2.1-imageedit", prompt: "a hat", seed: "7", watermark: "false", image: [file()] }),
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ url: picture }] }]),
+    },
+    ...([
+      ["a mask for a model that has none", "qwen-image-edit-plus", { mask: [file("m.png")] }, /invalid mask: qwen-image-edit-plus takes no mask/],
+      ["a second picture for a model that edits one", "wanx2.1-imageedit", { image: [file(), file()] }, /invalid image: wanx2.1-imageedit edits one picture/],
+      ["a picture for a model that only draws", "wan2.5-t2i-preview", {}, /invalid image: wan2.5-t2i-preview makes pictures from words alone/],
+    ] as const).map(([what, model, fields, words]) => ({
+      name: `${what} is refused before the vendor is asked`,
+      path: "/v1/images/edits",
+      body: formOf({ model, prompt: "x", image: [file()], ...fields }),
+      check: ({ status, text }: { status: number; text: string }) => expect([status, text]).toEqual([400, expect.stringMatching(words)]),
+    })),
+    {
+      name: "a model that edits is not asked without a picture",
+      path: "/v1/images/generations",
+      body: { model: "wan2.5-i2i-preview", prompt: "x" },
+      check: ({ status, text }) => expect([status, text]).toEqual([400, expect.stringContaining("edits pictures")]),
     },
     {
       name: "refuses pictures inside the answer, which the vendor does not send",
@@ -92,8 +127,25 @@ export const vendor: VendorFake = {
       const task_id = json.model === "wan2.5-t2i-preview" ? "job-1" : "job-2";
       return Response.json({ output: { task_status: "PENDING", task_id }, request_id: "r" });
     }
+    if (path === "/api/v1/services/aigc/image2image/image-synthesis") {
+      expect(headers.get("x-dashscope-async")).toBe("enable");
+      const old = json.model === "wanx2.1-imageedit";
+      expect(json).toEqual(old
+        ? { model: "wanx2.1-imageedit", input: { function: "description_edit", prompt: "a hat", base_image_url: inside }, parameters: { n: 1, seed: 7, watermark: false } }
+        : { model: "wan2.5-i2i-preview", input: { prompt: "a hat", images: [inside, "https://pictures.example/hat.jpg"] }, parameters: { n: 2, size: "1280*1280" } });
+      return Response.json({ output: { task_status: "PENDING", task_id: "job-1" }, request_id: "r" });
+    }
+    if (path === "/api/v1/services/aigc/multimodal-generation/generation" && json.model === "qwen-image-edit-plus") {
+      expect(json).toEqual({
+        model: "qwen-image-edit-plus",
+        input: { messages: [{ role: "user", content: [{ image: inside }, { image: "data:image/jpeg;base64,aGk=" }, { text: "both in one" }] }] },
+        parameters: { n: 2, negative_prompt: "people" },
+      });
+      const message = { role: "assistant", content: [{ image: picture }, { image: picture }] };
+      return Response.json({ output: { choices: [{ finish_reason: "stop", message }] }, usage: { width: 1248, image_count: 2, height: 832 }, request_id: "r" });
+    }
     if (path === "/api/v1/services/aigc/multimodal-generation/generation") {
-      expect(json).toEqual({ model: "wan2.6-t2i", input: { messages: [{ role: "user", content: [{ text: "a flower shop" }] }] }, parameters: {} });
+      expect(json).toEqual({ model: "wan2.6-t2i", input: { messages: [{ role: "user", content: [{ text: "a flower shop" }] }] }, parameters: { n: 1 } });
       const message = { role: "assistant", content: [{ type: "image", image: picture }] };
       return Response.json({ output: { choices: [{ finish_reason: "stop", message }], finished: true }, usage: { image_count: 1 }, request_id: "r" });
     }

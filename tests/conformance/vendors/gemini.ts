@@ -1,6 +1,6 @@
-/** Google Gemini (ai.google.dev/api/generate-content, November 2026). */
+/** Google Gemini (ai.google.dev/api/generate-content; pictures: ai.google.dev/gemini-api/docs/image-generation; November 2026). */
 import { expect } from "bun:test";
-import { sse, type VendorFake } from "../vendor-fake";
+import { formOf, picture, sse, type VendorFake } from "../vendor-fake";
 
 const says = "Hello there!";
 const usageMetadata = { promptTokenCount: 4, candidatesTokenCount: 8, totalTokenCount: 12 };
@@ -28,9 +28,18 @@ export const vendor: VendorFake = {
       return Response.json({ predictions: [{ mimeType: "image/png", bytesBase64Encoded: "aGk=" }, { mimeType: "image/png", bytesBase64Encoded: "eW8=" }] });
     }
     if (path === "/v1beta/models/gemini-2.5-flash-image:generateContent") {
-      expect(json).toEqual({ contents: [{ role: "user", parts: [{ text: "a cat" }] }], generationConfig: { responseModalities: ["TEXT", "IMAGE"] } });
-      const drawn = { content: { role: "model", parts: [{ text: "Here:" }, { inlineData: { mimeType: "image/png", data: "aGk=" } }] }, finishReason: "STOP" };
-      return Response.json({ candidates: [drawn], usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 1290, totalTokenCount: 1293 } });
+      const edited = JSON.stringify(json).includes("hat");
+      const cat = { inlineData: { mimeType: "image/png", data: "aGk=" } };
+      const parts = edited ? [{ text: "give it a hat" }, cat, { inlineData: { mimeType: "image/webp", data: "aGk=" } }] : [{ text: "a cat" }];
+      const imageConfig = edited ? { imageConfig: { aspectRatio: "1:1" } } : {};
+      expect(json).toEqual({ contents: [{ role: "user", parts }], generationConfig: { responseModalities: ["TEXT", "IMAGE"], ...imageConfig } });
+      const drawn = { content: { role: "model", parts: [{ text: "Here:" }, cat] }, finishReason: "STOP" };
+      const promptTokensDetails = edited ? [{ modality: "TEXT", tokenCount: 5 }, { modality: "IMAGE", tokenCount: 516 }] : [{ modality: "TEXT", tokenCount: 3 }];
+      const prompt = edited ? 521 : 3;
+      const candidatesTokensDetails = [{ modality: "IMAGE", tokenCount: 1290 }];
+      return Response.json({
+        candidates: [drawn], usageMetadata: { promptTokenCount: prompt, candidatesTokenCount: 1298, totalTokenCount: prompt + 1298, promptTokensDetails, candidatesTokensDetails },
+      });
     }
     expect(json).toMatchObject({ contents: [{ role: "user", parts: [{ text: "hello" }] }] });
     expect(json).not.toHaveProperty("model");
@@ -75,7 +84,42 @@ export const vendor: VendorFake = {
       name: "Gemini models that draw are asked by generateContent",
       path: "/v1/images/generations",
       body: { model: "gemini-2.5-flash-image", prompt: "a cat" },
-      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ b64_json: "aGk=" }], usage: { input_tokens: 3, output_tokens: 1290 } }]),
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ b64_json: "aGk=" }], usage: { input_tokens: 3, output_tokens: 1298 } }]),
+      usage: { prompt: 3, completion: 1298 },
+    },
+    {
+      name: "a form that edits pictures reaches Gemini as parts in their order, and what it counts is charged",
+      path: "/v1/images/edits",
+      body: formOf({ model: "gemini-2.5-flash-image", prompt: "give it a hat", size: "1024x1024", "image[]": [picture(), picture("b.webp", "")] }),
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ b64_json: "aGk=" }], usage: { input_tokens: 521, output_tokens: 1298 } }]),
+      usage: { prompt: 521, completion: 1298 },
+    },
+    {
+      name: "an edit in OpenAI's JSON does as well",
+      path: "/v1/images/edits",
+      body: {
+        model: "gemini-2.5-flash-image", prompt: "give it a hat", size: "1:1",
+        images: [{ image_url: "data:image/png;base64,aGk=" }, { image_url: "data:image/webp;base64,aGk=" }],
+      },
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ b64_json: "aGk=" }] }]),
+      usage: { prompt: 521, completion: 1298 },
+    },
+    ...([
+      ["a mask", { mask: [picture("m.png")] }, /invalid mask: Google takes no mask/],
+      ["several pictures a call", { n: "2" }, /invalid n: Gemini makes one picture a call/],
+      ["a stream of pictures", { stream: "true" }, /invalid stream: Google sends pictures whole/],
+    ] as const).map(([what, fields, words]) => ({
+      name: `${what} is refused with Google's limit before Google is asked`,
+      path: "/v1/images/edits",
+      body: formOf({ model: "gemini-2.5-flash-image", prompt: "x", image: [picture()], ...fields }),
+      check: ({ status, json }: { status: number; json: Record<string, unknown> }) =>
+        expect([status, json]).toMatchObject([400, { error: { type: "invalid_request_error", message: expect.stringMatching(words), param: Object.keys(fields)[0] } }]),
+    })),
+    {
+      name: "a picture that only OpenAI has the file of is the caller's mistake",
+      path: "/v1/images/edits",
+      body: { model: "gemini-2.5-flash-image", prompt: "x", images: [{ file_id: "file-1" }] },
+      check: ({ status, text }) => expect([status, text]).toEqual([400, expect.stringContaining("images")]),
     },
   ],
 };

@@ -1,11 +1,11 @@
 /**
  * Google Vertex AI (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference, …/partner-models/claude,
- * …/maas/use-open-models; developers.google.com/identity/protocols/oauth2/service-account; November 2026).
+ * …/maas/use-open-models, …/model-reference/imagen-api-edit; developers.google.com/identity/protocols/oauth2/service-account; November 2026).
  */
 import { expect } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { jwtVerify } from "jose";
-import { namedSse, sse, type VendorFake } from "../vendor-fake";
+import { formOf, namedSse, picture, sse, type VendorFake } from "../vendor-fake";
 
 const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const private_key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -48,6 +48,16 @@ export const vendor: VendorFake = {
       return Response.json({ predictions, metadata: { billableCharacterCount: 10 } });
     }
     if (path === `${publishers}/imagen-4.0-generate-001:predict`) return Response.json({ predictions: [{ mimeType: "image/png", bytesBase64Encoded: "aGk=" }] });
+    if (path === `${publishers}/imagen-3.0-capability-001:predict`) {
+      const raw = { referenceType: "REFERENCE_TYPE_RAW", referenceId: 1, referenceImage: { bytesBase64Encoded: "aGk=" } };
+      expect(json).toEqual({ instances: [{ prompt: "a red hat", referenceImages: [raw] }], parameters: { editMode: "EDIT_MODE_DEFAULT", sampleCount: 2 } });
+      return Response.json({ predictions: ["aGk=", "eW8="].map((bytesBase64Encoded) => ({ mimeType: "image/png", bytesBase64Encoded })) });
+    }
+    if (path === `${publishers}/gemini-2.5-flash-image:generateContent`) {
+      expect(json).toMatchObject({ contents: [{ role: "user", parts: [{ text: "a red hat" }, { fileData: { fileUri: "https://pictures.example/cat.jpg", mimeType: "image/jpeg" } }] }] });
+      const drawn = { content: { role: "model", parts: [{ inlineData: { mimeType: "image/png", data: "aGk=" } }] }, finishReason: "STOP" };
+      return Response.json({ candidates: [drawn], usageMetadata: { promptTokenCount: 260, candidatesTokenCount: 1290, totalTokenCount: 1550 } });
+    }
     const google = `${place}/us-central1/publishers/google/models/gemini-2.5-flash`;
     if (path === `${google}:generateContent`) return Response.json({ candidates: [candidate], usageMetadata, modelVersion: "gemini-2.5-flash" });
     if (path === `${google}:streamGenerateContent?alt=sse`) return sse({ candidates: [candidate], usageMetadata });
@@ -96,6 +106,25 @@ export const vendor: VendorFake = {
       path: "/v1/images/generations",
       body: { model: "imagen-4.0-generate-001", prompt: "a cat" },
       check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ b64_json: "aGk=" }] }]),
+    },
+    {
+      name: "Imagen edits a picture by predict, as many times as asked",
+      path: "/v1/images/edits",
+      body: formOf({ model: "imagen-3.0-capability-001", prompt: "a red hat", n: "2", image: [picture()] }),
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ b64_json: "aGk=" }, { b64_json: "eW8=" }] }]),
+    },
+    {
+      name: "Imagen is not sent a second picture, or one by its address",
+      path: "/v1/images/edits",
+      body: { model: "imagen-3.0-capability-001", prompt: "a red hat", images: [{ image_url: "https://pictures.example/cat.jpg" }] },
+      check: ({ status, text }) => expect([status, text]).toEqual([400, expect.stringContaining("not by address")]),
+    },
+    {
+      name: "Gemini models edit by generateContent, and a picture's address goes along as it is",
+      path: "/v1/images/edits",
+      body: { model: "gemini-2.5-flash-image", prompt: "a red hat", image: "https://pictures.example/cat.jpg" },
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ b64_json: "aGk=" }] }]),
+      usage: { prompt: 260, completion: 1290 },
     },
     {
       name: "open models are asked in OpenAI's language under their maker's name, and their usage is asked for",

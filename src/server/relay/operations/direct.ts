@@ -37,6 +37,8 @@ export interface DirectRules {
   readonly json: boolean;
   /** Reads a multipart form; absent: it may not be one. */
   readForm?(form: Form): ChatRequest | Promise<ChatRequest>;
+  /** The form as the body of OpenAI's JSON call, for vendors that take no forms; absent: there is no such call. */
+  inJson?(form: Form): Promise<JsonObject>;
   /** Where a vendor's path for the operation ends, and how it ends for this one (images: /generations -> /edits). */
   readonly path?: readonly [ordinary: string, own: string];
   /** Answers need not be JSON: sound, or text in the format that was asked for. */

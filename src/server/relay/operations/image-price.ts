@@ -18,7 +18,7 @@ export interface ImageAsk {
 }
 
 /** Models that are billed by the tokens they report; all others have a price per picture. */
-const BY_TOKENS = /^(?:gpt-image|chatgpt-image)/;
+const BY_TOKENS = /^(?:gpt-image|chatgpt-image|gemini-)/;
 
 const sizeFactors: Readonly<Record<string, number>> = { "256x256": 0.4, "512x512": 0.45, "1024x1792": 2, "1792x1024": 2 };
 
@@ -40,7 +40,15 @@ const PARTIAL_TOKENS = 100;
 /** Tokens of one picture in the input, at most. */
 const INPUT_IMAGE_TOKENS = 8192;
 
-function tokensOf({ n, size, quality, partial_images }: ImageAsk): number {
+/**
+ * Output tokens of one picture of a Gemini model, at most at the size that is asked for (ai.google.dev/gemini-api/docs/pricing: 1290 up to
+ * 2.5, 1120 from 3 on; November 2026), and the words and thoughts that may come with it.
+ */
+const GEMINI_TOKENS = 1290;
+const GEMINI_BESIDE = 2048;
+
+function tokensOf(model: string, { n, size, quality, partial_images }: ImageAsk): number {
+  if (model.startsWith("gemini-")) return n * GEMINI_TOKENS;
   const row = outputTokens[quality ?? ""];
   const one = row === undefined ? DEAREST : size === "1024x1024" ? row[0] : row[1];
   return n * one + partial_images * PARTIAL_TOKENS;
@@ -77,9 +85,10 @@ export function imageTerms(model: string, ask: ImageAsk): { terms: Terms; max_ou
   if (!BY_TOKENS.test(model)) {
     return { terms: { times, usage: {}, exact: true, priced: pricePerPicture }, max_output: 0 };
   }
-  const max_output = tokensOf(ask);
+  const image_out = tokensOf(model, ask);
+  const max_output = image_out + (model.startsWith("gemini-") ? GEMINI_BESIDE : 0);
   const input_bound = ask.input_bytes + ask.input_images * INPUT_IMAGE_TOKENS;
-  const usage = { input: Math.ceil(ask.input_bytes / 3), image_in: ask.input_images * 1024, image_out: max_output };
+  const usage = { input: Math.ceil(ask.input_bytes / 3), image_in: ask.input_images * 1024, image_out };
   return { terms: { times, kinds: { image: ask.input_images > 0, image_out: true }, input_bound, usage, exact: false }, max_output };
 }
 

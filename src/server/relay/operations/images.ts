@@ -1,7 +1,9 @@
 /** POST /v1/images/generations, /edits and /variations. */
 import { fail } from "../../../shared/errors";
 import type { ChatRequest } from "../events";
+import { dataUrlOf, mediaTypeOfUrl } from "../dialects/shared/media";
 import type { JsonObject } from "../json";
+import type { Part } from "./multipart";
 import type { DirectRules } from "./direct";
 import type { Form } from "./form";
 import { imageTerms, imageUsage, type ImageAsk } from "./image-price";
@@ -45,6 +47,28 @@ function readForm(form: Form): ChatRequest {
   });
 }
 
+const numbers = new Set(["n", "seed", "output_compression", "partial_images"]);
+const flags = new Set(["stream", "watermark", "prompt_extend"]);
+const valueOf = (name: string, text: string): unknown => (numbers.has(name) ? Number(text) : flags.has(name) ? text === "true" : text);
+
+/** The form of an edit as OpenAI's JSON body (platform.openai.com/docs/api-reference/images/createEdit: images[].image_url, mask.image_url). */
+async function editInJson(form: Form): Promise<JsonObject> {
+  const inside = async (part: Part): Promise<{ image_url: string }> => {
+    const type = part.content_type.startsWith("image/") ? part.content_type : (mediaTypeOfUrl(part.filename ?? "") ?? "image/png");
+    return { image_url: dataUrlOf(type, (await form.read(part)).toString("base64")) };
+  };
+  const [mask] = form.parts("mask");
+  const fields = form.names().flatMap((name) => {
+    const [part] = form.parts(name);
+    return part?.filename === undefined && part?.value ? [[name, valueOf(name, part.value)] as const] : [];
+  });
+  return {
+    ...Object.fromEntries(fields),
+    images: await Promise.all(form.files("image").map(inside)),
+    ...(mask && { mask: await inside(mask) }),
+  };
+}
+
 function needsPrompt(prompt: unknown): void {
   if (typeof prompt !== "string" || prompt === "") fail("invalid_request", { detail: "prompt" });
 }
@@ -77,6 +101,7 @@ export const imageEdits: Operation = {
     ...answers,
     json: true,
     path: ["/generations", "/edits"],
+    inJson: editInJson,
     readForm(form) {
       needsPrompt(form.text("prompt"));
       return readForm(form);

@@ -1,7 +1,8 @@
 /**
- * Alibaba Cloud Model Studio: OpenAI's language at paths of its own, but for pictures and the older rerankers. Most pictures are
+ * Alibaba Cloud Model Studio: OpenAI's language at paths of its own, but for pictures and the older rerankers. Many pictures are
  * jobs: made by one call, asked for by others until they are done (help.aliyun.com/zh/model-studio: text-to-image-v2-api-reference,
- * qwen-image-api, manage-asynchronous-tasks, text-rerank-api; error-code; read November 2026).
+ * qwen-image-api, qwen-image-edit-api, wan2-5-image-edit-api-reference, wan-image-generation-api-reference, wanx-image-edit,
+ * manage-asynchronous-tasks, text-rerank-api; error-code; read November 2026).
  */
 import { type ErrorKind, wireError } from "../dialects/shared/error-kind";
 import { RequestFault } from "../dialects/shared/fault";
@@ -11,15 +12,20 @@ import type { WireError, WireObject } from "../events";
 import { tryParse } from "../json";
 import { rewritten } from "./framing";
 import { ordinary } from "./ordinary";
+import { picturesOf, refuseMask, refuseStream } from "./pictures";
 import type { DirectCodec, Outgoing, Provider } from "./provider";
 import { send, type Tools } from "./tools";
 
 const PICTURE_JOB = "/api/v1/services/aigc/text2image/image-synthesis";
+const EDIT_JOB = "/api/v1/services/aigc/image2image/image-synthesis";
 const PICTURE_NOW = "/api/v1/services/aigc/multimodal-generation/generation";
 const RERANK = "/api/v1/services/rerank/text-rerank/text-rerank";
 
 /** Models whose pictures are jobs; the newer ones answer at once. */
 const isJob = (model: string): boolean => /^(?:wanx|wan2\.[0-5]-|flux|stable-diffusion|qwen-image(?:-plus)?$)/.test(model);
+/** Jobs that edit pictures; wanx2.1-imageedit, the older one, has words of its own. */
+const isEditJob = (model: string): boolean => /^(?:wanx[\w.-]*-imageedit|wan2\.5-i2i)/.test(model);
+const isOldEditor = (model: string): boolean => model.startsWith("wanx");
 /** Rerankers that do not stand at the compatible path. */
 const isOldReranker = (model: string): boolean => model.startsWith("gte-rerank");
 
@@ -31,19 +37,36 @@ const unfinished = new Set(["PENDING", "RUNNING"]);
 /** Members of OpenAI's call that Model Studio knows by the same names. */
 const pictureParameters = ["n", "seed", "prompt_extend", "watermark", "style"] as const;
 
+/** The input of a job that edits. */
+function editInput(model: string, prompt: string, pictures: readonly string[], negative_prompt: unknown): WireObject {
+  const [picture, second] = pictures;
+  if (picture === undefined) throw new RequestFault("image", `${model} edits pictures, it makes none`);
+  if (!isOldEditor(model)) return compact({ prompt, images: pictures, negative_prompt });
+  if (second !== undefined) throw new RequestFault("image", `${model} edits one picture`);
+  return { function: "description_edit", prompt, base_image_url: picture };
+}
+
 const images: DirectCodec = {
+  edits: true,
   encode(body, { model }) {
     const { size, negative_prompt, response_format } = body;
+    refuseStream(body, "Model Studio");
+    refuseMask(body, model);
     const prompt = text(body.prompt);
+    const pictures = picturesOf(body);
     // Pictures come as addresses, good for 24 hours.
-    if (response_format === "b64_json") throw new RequestFault("response_format");
+    if (response_format === "b64_json") throw new RequestFault("response_format", "Model Studio answers with addresses");
+    const wan = model.startsWith("wan");
     const own = Object.fromEntries(pictureParameters.map((name) => [name, body[name]]));
-    const parameters = { ...own, size: typeof size === "string" && size !== "auto" ? size.replace("x", "*") : undefined };
+    // Without a number Wan makes four, and all are charged.
+    const n = body.n ?? (wan ? 1 : undefined);
+    const parameters = { ...own, n, size: typeof size === "string" && size !== "auto" ? size.replace("x", "*") : undefined };
+    if (isEditJob(model)) return { model, input: editInput(model, prompt, pictures, negative_prompt), parameters: compact(parameters) };
     if (!isJob(model)) {
-      const messages = [{ role: "user", content: [{ text: prompt }] }];
+      const messages = [{ role: "user", content: [...pictures.map((image) => ({ image })), { text: prompt }] }];
       return { model, input: { messages }, parameters: compact({ ...parameters, negative_prompt }) };
     }
-    const wan = model.startsWith("wan");
+    if (pictures.length > 0) throw new RequestFault("image", `${model} makes pictures from words alone`);
     return {
       model,
       input: compact({ prompt, negative_prompt: wan ? negative_prompt : undefined }),
@@ -115,7 +138,7 @@ export function readError(body: unknown): WireError | undefined {
 
 export const ali: Provider = {
   url(channel, operation, model) {
-    if (operation === "images") return channel.base_url + (isJob(model) ? PICTURE_JOB : PICTURE_NOW);
+    if (operation === "images") return channel.base_url + (isEditJob(model) ? EDIT_JOB : isJob(model) ? PICTURE_JOB : PICTURE_NOW);
     if (operation === "rerank" && isOldReranker(model)) return channel.base_url + RERANK;
     return ordinary.url(channel, operation, model);
   },

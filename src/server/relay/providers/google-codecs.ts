@@ -3,11 +3,15 @@
  * predict; cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api and /text-embeddings-api; types of
  * @google/genai 3.1; November 2026).
  */
+import { mediaPart } from "../dialects/gemini/parts-encode";
 import { RequestFault } from "../dialects/shared/fault";
 import { compact, list, number, object, objects, optionalText, text } from "../dialects/shared/json";
+import { sourceOfUrl } from "../dialects/shared/media";
 import { readUsage } from "../dialects/gemini/usage";
 import type { WireObject } from "../events";
+import { picturesOf, refuseMask, refuseStream } from "./pictures";
 import type { DirectCodec } from "./provider";
+import { safetyOf } from "./vendor-rules";
 
 /** The texts of an embeddings call. Throws RequestFault for tokens: Google counts its own. */
 function textsOf({ input }: WireObject): string[] {
@@ -96,16 +100,38 @@ const filtered = (reason: string): WireObject => ({
   error: { code: 400, message: reason || "no picture was made", status: "FAILED_PRECONDITION", details: [{ reason: "content_policy_violation" }] },
 });
 
-/** Imagen, and Gemini models that draw. Always base64: Google keeps no addresses. */
+/** What an Imagen model is asked: to draw, or (imagen-3.0-capability-001) to edit one picture without a mask. */
+function imagenInstance(prompt: string, [picture, second]: readonly string[]): { instance: WireObject; edit?: { editMode: string } } {
+  if (picture === undefined) return { instance: { prompt } };
+  if (second !== undefined) throw new RequestFault("image", "Imagen edits one picture");
+  const source = sourceOfUrl(picture);
+  if (source.kind !== "data") throw new RequestFault("image", "Imagen takes pictures inside the call, not by address");
+  const raw = { referenceType: "REFERENCE_TYPE_RAW", referenceId: 1, referenceImage: { bytesBase64Encoded: source.data } };
+  return { instance: { prompt, referenceImages: [raw] }, edit: { editMode: "EDIT_MODE_DEFAULT" } };
+}
+
+/**
+ * Imagen, and Gemini models that draw and edit (ai.google.dev/gemini-api/docs/image-generation; cloud.google.com/vertex-ai/
+ * generative-ai/docs/model-reference/imagen-api-edit; November 2026). Always base64: Google keeps no addresses.
+ */
 export const googleImages: DirectCodec = {
-  encode(body, { model }) {
+  edits: true,
+  encode(body, { model, rules }) {
+    refuseStream(body, "Google");
+    refuseMask(body, "Google");
     const prompt = text(body.prompt);
+    const pictures = picturesOf(body);
     const ratio = aspectRatio(body.size);
     const n = number(body.n) ?? 1;
-    if (isImagen(model)) return { instances: [{ prompt }], parameters: { sampleCount: n, ...(ratio !== undefined && { aspectRatio: ratio }) } };
-    if (n !== 1) throw new RequestFault("n");
+    if (isImagen(model)) {
+      const { instance, edit } = imagenInstance(prompt, pictures);
+      return { instances: [instance], parameters: { ...edit, sampleCount: n, ...(ratio !== undefined && { aspectRatio: ratio }) } };
+    }
+    if (n !== 1) throw new RequestFault("n", "Gemini makes one picture a call");
     const generationConfig = { responseModalities: ["TEXT", "IMAGE"], ...(ratio !== undefined && { imageConfig: { aspectRatio: ratio } }) };
-    return { contents: [{ role: "user", parts: [{ text: prompt }] }], generationConfig };
+    const parts = [{ text: prompt }, ...pictures.map((picture) => mediaPart(sourceOfUrl(picture), "image/jpeg"))];
+    // Imagen's thresholds have other words.
+    return { contents: [{ role: "user", parts }], generationConfig, ...safetyOf(rules) };
   },
   decode(answer, _, { now }) {
     const created = Math.floor(now() / 1000);
@@ -122,7 +148,11 @@ export const googleImages: DirectCodec = {
     const { input = 0, output = 0, image_out = 0, reasoning = 0, image_in = 0, cache_read = 0 } = readUsage(object(answer.usageMetadata)) ?? {};
     const input_tokens = input + image_in + cache_read;
     const output_tokens = output + image_out + reasoning;
-    const usage = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens, output_tokens_details: { text_tokens: output + reasoning } };
+    const words = image_out > 0 ? { output_tokens_details: { image_tokens: image_out, text_tokens: output + reasoning } } : {};
+    const usage = {
+      input_tokens, output_tokens, total_tokens: input_tokens + output_tokens,
+      input_tokens_details: { text_tokens: input, image_tokens: image_in, cached_tokens: cache_read }, ...words,
+    };
     return { created, data, ...(input_tokens + output_tokens > 0 && { usage }) };
   },
 };

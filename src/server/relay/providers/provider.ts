@@ -8,6 +8,7 @@ import type { WireError, WireObject } from "../events";
 import type { PoolChannel } from "../seams";
 import type { Bytes } from "../sse";
 import type { Tools } from "./tools";
+import type { VendorRules } from "./vendor-rules";
 
 /** A request that is about to leave. */
 export interface Outgoing {
@@ -26,6 +27,10 @@ export interface Outgoing {
   readonly as_is?: boolean;
   /** Sent instead of `body`: a multipart form, which flows. */
   readonly form?: BodyInit;
+  /** Read instead of `body` for a vendor that takes no forms: the caller's form as the body of OpenAI's JSON call. */
+  readonly inJson?: () => Promise<WireObject>;
+  /** What the operator says of calls to single makers' models. */
+  readonly rules?: VendorRules;
 }
 
 /** The inquiry how many tokens a conversation has: the request, ready to be sent, and the member of its answer that tells. */
@@ -39,7 +44,9 @@ type Decoded = WireObject | Response | undefined;
 /** An operation that is no conversation, of a vendor that does not speak OpenAI's language for it. */
 export interface DirectCodec {
   /** OpenAI's body (with the vendor's name of the model) as the vendor wants it. Throws RequestFault. */
-  encode(body: WireObject, outgoing: Pick<Outgoing, "channel" | "model">): WireObject;
+  encode(body: WireObject, outgoing: Pick<Outgoing, "channel" | "model" | "rules">): WireObject | Promise<WireObject>;
+  /** Pictures are edited as well: `encode` then finds them in the body (pictures.ts). */
+  readonly edits?: true;
   /**
    * The vendor's answer as OpenAI's (rerank: Jina's): an object, or a Response for what is no JSON. undefined: no answer of
    * this operation. `asked` is OpenAI's body. Throws Failed where what the answer names cannot be fetched.

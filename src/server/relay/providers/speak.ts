@@ -72,12 +72,12 @@ export function readChannelError(channel: PoolChannel, operation: Asked, model: 
  * Failed, and RequestFault for what the vendor cannot be asked.
  */
 export async function exchange(outgoing: Outgoing, tools: Tools): Promise<Response> {
-  const { channel, operation, model, body, form } = outgoing;
+  const { channel, operation, body, form, inJson } = outgoing;
   const provider = providerOf(channel);
   const codec = form ? undefined : provider?.direct?.[operation];
-  const parsed = codec && tryParse(body);
+  const parsed = codec && (inJson ? await inJson() : tryParse(body));
   const asked = isObject(parsed) ? parsed : {};
-  const encoded = codec ? { ...outgoing, body: Buffer.from(JSON.stringify(codec.encode(asked, { channel, model }))) } : outgoing;
+  const encoded = codec ? { ...outgoing, body: Buffer.from(JSON.stringify(await codec.encode(asked, outgoing))) } : outgoing;
   const changed = overridden(encoded);
   const ready = provider?.prepare ? await provider.prepare(changed, tools) : changed;
   const response = await (provider?.open ? provider.open(ready, tools) : send(ready, tools));

@@ -1,0 +1,30 @@
+/** The pictures that a call for pictures brings along, in OpenAI's words (platform.openai.com/docs/api-reference/images/createEdit, JSON body; November 2026). */
+import { RequestFault } from "../dialects/shared/fault";
+import { isObject, text } from "../dialects/shared/json";
+import type { WireObject } from "../events";
+
+/** The address of one picture, a data URL among them. Throws RequestFault for a file that only OpenAI has. */
+function addressOf(picture: unknown, param: string): string {
+  const named = isObject(picture) ? picture.image_url : picture;
+  const address = text(isObject(named) ? named.url : named);
+  if (!/^(?:https?|data):/i.test(address)) throw new RequestFault(param, "a picture is an address, or a data URL");
+  return address;
+}
+
+const given = (value: unknown): unknown[] => (value === undefined || value === null ? [] : [value].flat());
+
+/** The pictures to edit, in order: `images`, and `image` as many callers write it; none for a call that only draws. Throws RequestFault. */
+export const picturesOf = ({ image, images }: WireObject): string[] => [
+  ...given(image).map((picture) => addressOf(picture, "image")),
+  ...given(images).map((picture) => addressOf(picture, "images")),
+];
+
+/** Throws RequestFault where a mask is given: `maker` has none, and an edit without it would change what was to stay. */
+export function refuseMask({ mask }: WireObject, maker: string): void {
+  if (given(mask).length > 0) throw new RequestFault("mask", `${maker} takes no mask; say in the prompt what is to change`);
+}
+
+/** Throws RequestFault for a stream: `maker` sends its pictures when they are done. */
+export function refuseStream({ stream }: WireObject, maker: string): void {
+  if (stream === true) throw new RequestFault("stream", `${maker} sends pictures whole`);
+}
