@@ -170,7 +170,7 @@ export const channelTypes = [
     other: field(text("知识库 ID", "Knowledge base id"), { required: true }),
   }),
   provider({
-    id: 22, key: "fastgpt", name: "FastGPT", logo: "fastgpt", base_url: "https://fastgpt.run/api/openapi",
+    id: 22, key: "fastgpt", name: "FastGPT", logo: "fastgpt", custom: true, base_url: "https://fastgpt.run/api/openapi",
     key_format: joinedKey("-", [{ api_key: "APIKey", app_id: "AppId" }]), operations: ["chat"],
     base_url_field: field(text("私有部署地址", "Private deployment address"), {
       hint: text("例如 https://fastgpt.run/api/openapi", "For example https://fastgpt.run/api/openapi"),

@@ -11,6 +11,7 @@ import { codex } from "./codex";
 import { coze } from "./coze";
 import { dify } from "./dify";
 import { baiduV2 } from "./baidu-v2";
+import { fastgpt } from "./fastgpt";
 import { gemini } from "./gemini";
 import { minimax } from "./minimax";
 import { mistral } from "./mistral";
@@ -40,6 +41,7 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   cohere,
   dify,
   coze,
+  fastgpt,
   palm,
   minimax,
   mistral,

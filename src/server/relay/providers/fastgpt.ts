@@ -1,0 +1,60 @@
+/**
+ * FastGPT: applications that are asked in OpenAI's language (doc.fastgpt.io, "Chat API"; the answers' code is public,
+ * labring/FastGPT: v1/chat/completions and common/response; read November 2026). Its counts of tokens mean nothing, and its errors
+ * have numbers of their own: with status 500, or as an event `error` of a stream that began with 200.
+ */
+import { type ErrorKind, wireError } from "../dialects/shared/error-kind";
+import { isObject, text } from "../dialects/shared/json";
+import type { OutFrame } from "../dialects/translation";
+import type { WireError } from "../events";
+import { tryParse } from "../json";
+import { eventsOf, framesOf, rewritten } from "./framing";
+import { ordinary } from "./ordinary";
+import type { Provider } from "./provider";
+import { send } from "./tools";
+
+const DONE = "[DONE]";
+
+const kinds: ReadonlyMap<string, ErrorKind> = new Map([
+  ["403", "authentication"], ["514", "authentication"], ["510", "quota"], ["511", "model"], ["429", "rate"],
+]);
+
+/** {code, statusText, message, data}. */
+function readError(body: unknown): WireError | undefined {
+  if (!isObject(body) || typeof body.code !== "number" || typeof body.statusText !== "string" || body.code < 400) return undefined;
+  return wireError(text(body.message), String(body.code), (code) => kinds.get(code));
+}
+
+/** The vendor writes 1 for every count and says that they are not real: without them tokens are estimated. */
+const isPlaceholder = (usage: unknown): boolean => isObject(usage) && usage.prompt_tokens === 1 && usage.completion_tokens === 1;
+
+async function withoutCounts(response: Response): Promise<Response> {
+  const bytes = await response.arrayBuffer();
+  const answer = tryParse(new Uint8Array(bytes));
+  if (!isObject(answer) || !isPlaceholder(answer.usage)) return rewritten(response, bytes);
+  const { usage: _, ...rest } = answer;
+  return rewritten(response, JSON.stringify(rest));
+}
+
+/** The events as they came (an application's details have names, and its last ones follow [DONE]: that goes last here), an error in OpenAI's words. */
+async function* events(body: ReadableStream<Uint8Array> | null): AsyncGenerator<string | OutFrame> {
+  let done = false;
+  for await (const { event, data } of framesOf(body)) {
+    const failed = event === "error" && data !== undefined ? tryParse(Buffer.from(data)) : undefined;
+    if (isObject(failed)) yield JSON.stringify({ error: readError(failed) ?? { message: text(failed.message), type: "", code: "", param: null } });
+    else if (data === DONE) done = true;
+    else if (data !== undefined) yield { data, event };
+  }
+  if (done) yield DONE;
+}
+
+export const fastgpt: Provider = {
+  ...ordinary,
+  async open(outgoing, tools) {
+    const response = await send(outgoing, tools);
+    if (!response.ok) return response;
+    const isJson = /json/i.test(response.headers.get("content-type") ?? "");
+    return outgoing.stream && !isJson ? eventsOf(events(response.body), response.headers) : withoutCounts(response);
+  },
+  readError,
+};
