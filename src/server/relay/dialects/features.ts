@@ -22,6 +22,9 @@ export const features = [
   "tool_choice",
   "allowed_tools",
   "strict_tools",
+  // Tools that the vendor runs itself: a search of the web, and everything else.
+  "web_search",
+  "server_tools",
   "json_output",
   "json_schema",
   "reasoning_effort",

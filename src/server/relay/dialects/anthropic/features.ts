@@ -21,6 +21,8 @@ export const anthropicFeatures: FeatureRecord = {
   tool_choice: true,
   allowed_tools: { partly: "by sending those tools only" },
   strict_tools: { partly: "models with structured outputs" },
+  web_search: true,
+  server_tools: { partly: "Anthropic's own callers; what they run belongs to one vendor" },
   json_output: { partly: "in words; there is no JSON mode" },
   json_schema: { partly: "models with structured outputs; in words before" },
   reasoning_effort: { partly: "models from 4.6 on; as a budget before" },

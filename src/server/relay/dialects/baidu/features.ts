@@ -21,6 +21,8 @@ export const baiduFeatures: FeatureRecord = {
   tool_choice: { partly: "one function, none, or up to the model" },
   allowed_tools: { partly: "by sending those functions only" },
   strict_tools: { no: "functions have no strict member" },
+  web_search: { no: "functions are the only tools" },
+  server_tools: { no: "functions are the only tools" },
   json_output: true,
   json_schema: { partly: "as JSON without the schema" },
   reasoning_effort: { no: "there is no reasoning control" },

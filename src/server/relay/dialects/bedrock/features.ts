@@ -21,6 +21,8 @@ export const converseFeatures: FeatureRecord = {
   tool_choice: { partly: "any and a named tool; without tools where none may be called" },
   allowed_tools: { partly: "the others are not shown to the model" },
   strict_tools: { no: "most models behind Converse refuse the mark" },
+  web_search: { no: "Converse runs no search of the web" },
+  server_tools: { no: "Converse runs no tools itself" },
   json_output: { no: "there is no mode for JSON" },
   json_schema: { no: "most models behind Converse refuse a schema for their text" },
   reasoning_effort: { no: "each maker has members of his own for it (additionalModelRequestFields)" },

@@ -21,6 +21,8 @@ export const cohereFeatures: FeatureRecord = {
   tool_choice: { partly: "a named tool is the only one that the model is shown" },
   allowed_tools: { partly: "the others are not shown to the model" },
   strict_tools: { partly: "all tools or none (strict_tools)" },
+  web_search: { no: "Chat v2 runs no search of the web" },
+  server_tools: { no: "Chat v2 runs no tools itself" },
   json_output: true,
   json_schema: true,
   reasoning_effort: { partly: "as a budget; there are no words for effort" },

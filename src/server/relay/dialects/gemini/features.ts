@@ -21,6 +21,8 @@ export const geminiFeatures: FeatureRecord = {
   tool_choice: true,
   allowed_tools: true,
   strict_tools: { no: "function declarations have no strict mark" },
+  web_search: { partly: "googleSearch, which takes no domains, limit or place; not beside functions" },
+  server_tools: { partly: "Google's own callers; what they run belongs to one vendor" },
   json_output: true,
   json_schema: { partly: "the subset of OpenAPI 3.0 that Schema takes" },
   reasoning_effort: { partly: "thinkingLevel from Gemini 3 on; as a budget before" },

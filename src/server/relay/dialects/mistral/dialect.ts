@@ -124,6 +124,8 @@ export const mistralDialect: VendorDialect = {
     audio_out: { no: "answers hold text and thoughts" },
     custom_tools: { no: "there are no free-form tools" },
     allowed_tools: { partly: "the others are not shown to the model" },
+    web_search: { no: "chat completions run no search of the web; only agents do" },
+    server_tools: { no: "chat completions run no tools; only agents do" },
     reasoning_effort: { partly: "none or high" },
     reasoning_seals: { no: "thoughts are not signed, and are not given back" },
     top_k: { no: "there is no top_k" },

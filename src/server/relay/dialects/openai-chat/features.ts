@@ -21,6 +21,8 @@ export const chatFeatures: FeatureRecord = {
   tool_choice: true,
   allowed_tools: true,
   strict_tools: true,
+  web_search: { partly: "web_search_options of the caller's own; another dialect's search has no tool here" },
+  server_tools: { partly: "tools of compatible vendors, for callers of this dialect" },
   json_output: true,
   json_schema: true,
   reasoning_effort: true,

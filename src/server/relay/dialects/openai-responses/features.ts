@@ -21,6 +21,8 @@ export const responsesFeatures: FeatureRecord = {
   tool_choice: true,
   allowed_tools: true,
   strict_tools: true,
+  web_search: { partly: "with the domains that are allowed and the place; blocked domains and a limit are dropped" },
+  server_tools: { partly: "OpenAI's own callers; what they run belongs to one vendor" },
   json_output: true,
   json_schema: true,
   reasoning_effort: true,

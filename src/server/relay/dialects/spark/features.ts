@@ -21,6 +21,8 @@ export const sparkFeatures: FeatureRecord = {
   tool_choice: { partly: "none, or up to the model" },
   allowed_tools: { partly: "by sending those functions only" },
   strict_tools: { no: "functions have no strict member" },
+  web_search: { no: "functions are the only tools that a call declares here" },
+  server_tools: { no: "functions are the only tools that a call declares here" },
   json_output: { no: "the WebSocket API has no response format" },
   json_schema: { no: "the WebSocket API has no response format" },
   reasoning_effort: { no: "there is no reasoning control" },

@@ -21,6 +21,8 @@ export const tencentFeatures: FeatureRecord = {
   tool_choice: { partly: "auto, none or one tool; there is no word for any tool" },
   allowed_tools: { no: "ToolChoice names one tool at most" },
   strict_tools: { no: "functions have no strict member" },
+  web_search: { no: "functions are the only tools; a search is the model's own affair (EnableEnhancement)" },
+  server_tools: { no: "functions are the only tools" },
   json_output: { no: "there is no response format" },
   json_schema: { no: "there is no response format" },
   reasoning_effort: { no: "the model decides" },

@@ -21,6 +21,8 @@ export const zhipuFeatures: FeatureRecord = {
   tool_choice: { no: "there are no tools" },
   allowed_tools: { no: "there are no tools" },
   strict_tools: { no: "there are no tools" },
+  web_search: { no: "there are no tools" },
+  server_tools: { no: "there are no tools" },
   json_output: { no: "there is no response format" },
   json_schema: { no: "there is no response format" },
   reasoning_effort: { no: "there is no reasoning control" },
