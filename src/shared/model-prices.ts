@@ -260,8 +260,12 @@ export const callPrices: Readonly<Record<string, number>> = {
 };
 
 /**
- * Prices of server-side tools in USD per 1000 calls; `tool:model*` wins over `tool`. xAI's: docs.x.ai/developers/pricing, "Tools
- * pricing" (November 2026); its older live search costs by source.
+ * Prices of server-side tools in USD per 1000 calls; `tool:model*` wins over `tool` (November 2026). OpenAI's:
+ * developers.openai.com/api/docs/pricing#built-in-tools; a container of code costs 0.03 USD for each gigabyte and 20 minutes, since
+ * June 2026 by the minute and for five at least (changelog, 2 June 2026): an answer does not tell the minutes, so it counts as 20.
+ * Anthropic's code execution has no price here: it costs nothing beside its searches, else 0.05 USD an hour beyond 1,550 free ones a
+ * month of the account, and an answer tells calls, not hours (platform.claude.com/docs/en/about-claude/pricing). xAI's:
+ * docs.x.ai/developers/pricing, "Tools pricing"; its older live search costs by source.
  */
 export const toolPrices: Readonly<Record<string, number>> = {
   web_search: 10,

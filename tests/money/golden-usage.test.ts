@@ -97,6 +97,20 @@ const cases: readonly Case[] = [
     buckets: { input: 100, output: 10, server_tools: { web_search_preview: 2, file_search: 1, code_interpreter: 1 } }, quota: 41_390,
   },
   {
+    what: "OpenAI Responses, containers of four gigabytes: code and shell commands in one, commands in another, and on the caller's own machine", source: OPENAI, dialect: "openai-responses",
+    usage: { input_tokens: 100, input_tokens_details: { cached_tokens: 0 }, output_tokens: 10, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 110 },
+    more: {
+      tools: [{ type: "code_interpreter", container: { type: "auto", memory_limit: "4g" } }, { type: "shell", environment: { type: "container_auto" } }],
+      output: [
+        { type: "code_interpreter_call", id: "ci_1", status: "completed", code: "1", container_id: "cntr_1", outputs: null },
+        { type: "shell_call", id: "sh_1", call_id: "c1", status: "completed", action: { commands: ["ls"], max_output_length: null, timeout_ms: null }, environment: { type: "container_reference", container_id: "cntr_1" } },
+        { type: "shell_call", id: "sh_2", call_id: "c2", status: "completed", action: { commands: ["ls"], max_output_length: null, timeout_ms: null }, environment: { type: "container_reference", container_id: "cntr_2" } },
+        { type: "shell_call", id: "sh_3", call_id: "c3", status: "completed", action: { commands: ["ls"], max_output_length: null, timeout_ms: null }, environment: { type: "local" } },
+      ],
+    },
+    buckets: { input: 100, output: 10, server_tools: { code_interpreter: 8 } }, quota: 120_140,
+  },
+  {
     what: "Anthropic, plain", source: ANTHROPIC, dialect: "anthropic", usage: { input_tokens: 2095, output_tokens: 503 },
     buckets: { input: 2095, output: 503 }, quota: 4107,
   },

@@ -1,7 +1,7 @@
 /** A response object as the neutral answer (types of the `openai` SDK 7.55, Response; read November 2026). */
 import type { Block, ChatAnswer, FinishReason, Usage, WireObject } from "../../events";
 import { readUsage } from "../openai-chat/usage";
-import { compact, count, isObject, number, object, objects, text } from "../shared/json";
+import { compact, count, isObject, number, object, objects, optionalText, text } from "../shared/json";
 import { KEY, thoughtsOfItem } from "./items";
 import { decodeContent } from "./request-decode";
 
@@ -32,8 +32,23 @@ export function blocksOfItem(item: WireObject): Block[] {
 }
 
 /**
+ * Containers that code or shell commands ran in, each as often as it has gigabytes: the price of one is proportional to its
+ * memory, 1 GB unless the call says more (developers.openai.com/api/docs/pricing#built-in-tools; types of the `openai` SDK 7.55,
+ * CodeInterpreterContainerAuto and ContainerAuto; November 2026).
+ */
+function containersOf(response: WireObject): number {
+  const items = objects(response.output);
+  const code = items.filter(({ type }) => type === "code_interpreter_call").map(({ container_id }) => text(container_id));
+  // Commands may also run at the caller's own machine.
+  const shell = items.filter(({ type }) => type === "shell_call").flatMap(({ environment }) => optionalText(object(environment).container_id) ?? []);
+  const sizes = objects(response.tools).map(({ container, environment }) => text(object(container).memory_limit) || text(object(environment).memory_limit));
+  const gigabytes = Math.max(1, ...sizes.map((size) => Number(/^(\d{1,3})g$/.exec(size)?.[1] ?? 1)));
+  return new Set([...code, ...shell]).size * gigabytes;
+}
+
+/**
  * Calls of the vendor's tools by the names that prices have: searches of the web and of files, and containers of code
- * (openai.com/api/pricing, "Built-in tools"; only the action `search` of a web search is charged; November 2026).
+ * (developers.openai.com/api/docs/pricing#built-in-tools; only the action `search` of a web search is charged; November 2026).
  */
 function toolsUsed(response: WireObject): Record<string, number> {
   const items = objects(response.output);
@@ -43,7 +58,7 @@ function toolsUsed(response: WireObject): Record<string, number> {
   const used = {
     [search]: count(object(object(response.tool_usage).web_search).num_requests) ?? searched.length,
     file_search: calls("file_search_call").length,
-    code_interpreter: new Set(calls("code_interpreter_call").map((item) => text(item.container_id))).size,
+    code_interpreter: containersOf(response),
   };
   return Object.fromEntries(Object.entries(used).filter(([, times]) => times > 0));
 }
