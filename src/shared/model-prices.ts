@@ -247,14 +247,31 @@ export const modelPrices: readonly ModelPriceRow[] = Object.entries(lines).flatM
   ),
 );
 
+/**
+ * USD of one picture. Alibaba's: help.aliyun.com/zh/model-studio/model-pricing, deployment "international" (its dollars, shown as yuan;
+ * wanx2.1-imageedit, which only Beijing has: alibabacloud.com/help/en/model-studio/wanx-image-edit); Google's:
+ * ai.google.dev/gemini-api/docs/pricing; Zhipu's: docs.z.ai/guides/overview/pricing; Replicate's: replicate.com/pricing. Pictures whose
+ * vendors name no dollars have no price; Gemini's and gpt-image's cost tokens, above.
+ */
+const picturePrices: Readonly<Record<string, number>> = {
+  "dall-e-3": 0.04, "dall-e-2": 0.02, "grok-2-image-1212": 0.07,
+  "imagen-4.0-generate-001": 0.04, "imagen-4.0-fast-generate-001": 0.02, "imagen-4.0-ultra-generate-001": 0.06, "imagen-3.0-generate-002": 0.03,
+  "qwen-image": 0.035, "qwen-image-plus": 0.03, "qwen-image-max": 0.075, "qwen-image-2.0": 0.035, "qwen-image-2.0-pro": 0.075,
+  "qwen-image-edit": 0.045, "qwen-image-edit-plus": 0.03, "qwen-image-edit-max": 0.075,
+  "wan2.6-t2i": 0.03, "wan2.5-t2i-preview": 0.03, "wan2.2-t2i-plus": 0.05, "wan2.2-t2i-flash": 0.025, "wan2.1-t2i-plus": 0.05, "wan2.1-t2i-turbo": 0.025,
+  "wan2.7-image": 0.03, "wan2.7-image-pro": 0.075, "wan2.6-image": 0.03, "wan2.5-i2i-preview": 0.03, "wanx2.1-imageedit": 0.02007,
+  "cogview-4": 0.01, "glm-image": 0.015,
+  "black-forest-labs/flux-1.1-pro": 0.04, "black-forest-labs/flux-schnell": 0.003,
+};
+
 /** Prices per call in USD. A name that ends in `*` is a prefix. */
 export const callPrices: Readonly<Record<string, number>> = {
   mj_imagine: 0.1, mj_variation: 0.1, mj_reroll: 0.1, mj_blend: 0.1, mj_modal: 0.1, mj_zoom: 0.1, mj_shorten: 0.1,
   mj_high_variation: 0.1, mj_low_variation: 0.1, mj_pan: 0.1, mj_describe: 0.05, mj_upscale: 0.05, mj_upload: 0.05,
   // A film costs about eight times a picture (midjourney.com, "Introducing our V1 video model", June 2025).
   swap_face: 0.05, mj_edits: 0.1, mj_video: 0.8, mj_inpaint: 0, mj_custom_zoom: 0, suno_music: 0.1, suno_lyrics: 0.01, "gpt-4-gizmo-*": 0.1,
-  "dall-e-3": 0.04, "dall-e-2": 0.02, "imagen-3.0-generate-002": 0.03, "grok-2-image-1212": 0.07, "rerank-v3.5": 0.002,
-  "rerank-english-v3.0": 0.002, "rerank-multilingual-v3.0": 0.002,
+  "rerank-v3.5": 0.002, "rerank-english-v3.0": 0.002, "rerank-multilingual-v3.0": 0.002,
+  ...picturePrices,
   // For one second, or one clip: video-tariffs.ts.
   ...videoPrices,
 };

@@ -91,6 +91,15 @@ test("a picture beyond what stays in memory arrives whole, and again at the next
   for (const { body } of heard) expect(Buffer.from(body.contents?.[0]?.parts[1]?.inlineData?.data ?? "", "base64").equals(bytes)).toBe(true);
 });
 
+test("pictures of a model without a price are refused before anybody is asked", async () => {
+  const { bench, heard } = stage(17, [() => Response.json({})]);
+  const refused = { status: 500, json: { error: { code: "model_price_missing" } } };
+  expect(await edit(bench, formOf({ model: "unpriced-edit", prompt: "a hat", image: png() }))).toMatchObject(refused);
+  const drawing = await bench.send("/v1/images/generations", { model: "unpriced-draw", prompt: "a hat" });
+  expect([drawing.status, await drawing.json()]).toMatchObject([500, refused.json]);
+  expect([heard, bench.ledger.holdRequests]).toEqual([[], []]);
+});
+
 test("there are no variations at vendors that have none: nobody is asked, nothing is charged", async () => {
   const { bench, heard } = stage(24, [() => Response.json(drawn)]);
   expect(await edit(bench, formOf({ model, image: png() }), "/v1/images/variations")).toMatchObject({ status: 503, json: { error: { code: "operation_unsupported" } } });
