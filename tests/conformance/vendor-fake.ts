@@ -2,6 +2,7 @@
  * What a file in vendors/ is: one vendor, played in its own wire format. The suite (conformance.test.ts) finds the files by
  * itself; a new vendor is a new file with `export const vendor: VendorFake`.
  */
+import { inflateSync } from "node:zlib";
 import type { FailureClass } from "../../src/server/relay/failures";
 
 /** A request as the vendor gets it. */
@@ -66,6 +67,18 @@ export function formOf(fields: Readonly<Record<string, string | readonly File[]>
 
 /** A file that stands for a picture; its bytes are "hi". */
 export const picture = (name = "a.png", type = "image/png"): File => new File(["hi"], name, { type });
+
+/** A mask of one pixel, by transparency: clear, which marks it to OpenAI. */
+export const clearMask = (): File => new File(
+  [Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==", "base64")], "mask.png", { type: "image/png" },
+);
+
+/** Whether base64 is that mask as vendors besides OpenAI have it: a grey PNG of one white pixel. */
+export function isWhitePixel(base64: unknown): boolean {
+  const png = Buffer.from(String(base64), "base64");
+  return png.subarray(1, 4).equals(Buffer.from("PNG")) && png.subarray(16, 26).equals(Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 0])) &&
+    inflateSync(png.subarray(41, 41 + png.readUInt32BE(33))).equals(Buffer.from([0, 255]));
+}
 
 /** Frames of data as an SSE body. */
 export const sse = (...data: (string | object)[]): Response =>

@@ -5,7 +5,7 @@
 import { expect } from "bun:test";
 import { channelType } from "../../../src/shared/channel-types";
 import { ordinaryVendor } from "../ordinary";
-import { formOf, picture as file, type VendorFake } from "../vendor-fake";
+import { clearMask, formOf, isWhitePixel, picture as file, type VendorFake } from "../vendor-fake";
 
 const type = channelType(17);
 if (!type) throw new Error("no channel type 17");
@@ -59,6 +59,12 @@ export const vendor: VendorFake = {
       name: "edits with the older model in its own words, the form's numbers and flags as such",
       path: "/v1/images/edits",
       body: formOf({ model: "wanx2.1-imageedit", prompt: "a hat", seed: "7", watermark: "false", image: [file()] }),
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ url: picture }] }]),
+    },
+    {
+      name: "a mask by transparency reaches the model that knows masks in white",
+      path: "/v1/images/edits",
+      body: formOf({ model: "wanx2.1-imageedit", prompt: "a hat", image: [file()], mask: [clearMask()] }),
       check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ url: picture }] }]),
     },
     ...([
@@ -130,6 +136,13 @@ export const vendor: VendorFake = {
     if (path === "/api/v1/services/aigc/image2image/image-synthesis") {
       expect(headers.get("x-dashscope-async")).toBe("enable");
       const old = json.model === "wanx2.1-imageedit";
+      const { mask_image_url } = json.input as { mask_image_url?: string };
+      if (mask_image_url !== undefined) {
+        const [kind, bytes] = mask_image_url.split(";base64,");
+        expect([kind, isWhitePixel(bytes)]).toEqual(["data:image/png", true]);
+        expect(json.input).toEqual({ function: "description_edit_with_mask", prompt: "a hat", base_image_url: inside, mask_image_url });
+        return Response.json({ output: { task_status: "PENDING", task_id: "job-1" }, request_id: "r" });
+      }
       expect(json).toEqual(old
         ? { model: "wanx2.1-imageedit", input: { function: "description_edit", prompt: "a hat", base_image_url: inside }, parameters: { n: 1, seed: 7, watermark: false } }
         : { model: "wan2.5-i2i-preview", input: { prompt: "a hat", images: [inside, "https://pictures.example/hat.jpg"] }, parameters: { n: 2, size: "1280*1280" } });

@@ -105,7 +105,7 @@ export const vendor: VendorFake = {
       usage: { prompt: 521, completion: 1298 },
     },
     ...([
-      ["a mask", { mask: [picture("m.png")] }, /invalid mask: Google takes no mask/],
+      ["a mask", { mask: [picture("m.png")] }, /invalid mask: Gemini takes no mask/],
       ["several pictures a call", { n: "2" }, /invalid n: Gemini makes one picture a call/],
       ["a stream of pictures", { stream: "true" }, /invalid stream: Google sends pictures whole/],
     ] as const).map(([what, fields, words]) => ({

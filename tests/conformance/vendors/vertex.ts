@@ -5,7 +5,7 @@
 import { expect } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { jwtVerify } from "jose";
-import { formOf, namedSse, picture, sse, type VendorFake } from "../vendor-fake";
+import { clearMask, formOf, isWhitePixel, namedSse, picture, sse, type VendorFake } from "../vendor-fake";
 
 const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const private_key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -50,6 +50,14 @@ export const vendor: VendorFake = {
     if (path === `${publishers}/imagen-4.0-generate-001:predict`) return Response.json({ predictions: [{ mimeType: "image/png", bytesBase64Encoded: "aGk=" }] });
     if (path === `${publishers}/imagen-3.0-capability-001:predict`) {
       const raw = { referenceType: "REFERENCE_TYPE_RAW", referenceId: 1, referenceImage: { bytesBase64Encoded: "aGk=" } };
+      if (text.includes("MASK")) {
+        const [{ referenceImages: [, marked] }] = json.instances as [{ referenceImages: { referenceImage: { bytesBase64Encoded: string } }[] }];
+        const bytesBase64Encoded = marked?.referenceImage.bytesBase64Encoded;
+        expect(isWhitePixel(bytesBase64Encoded)).toBe(true);
+        const mask = { referenceType: "REFERENCE_TYPE_MASK", referenceId: 2, referenceImage: { bytesBase64Encoded }, maskImageConfig: { maskMode: "MASK_MODE_USER_PROVIDED" } };
+        expect(json).toEqual({ instances: [{ prompt: "a red hat", referenceImages: [raw, mask] }], parameters: { editMode: "EDIT_MODE_INPAINT_INSERTION", sampleCount: 1 } });
+        return Response.json({ predictions: [{ mimeType: "image/png", bytesBase64Encoded: "eW8=" }] });
+      }
       expect(json).toEqual({ instances: [{ prompt: "a red hat", referenceImages: [raw] }], parameters: { editMode: "EDIT_MODE_DEFAULT", sampleCount: 2 } });
       return Response.json({ predictions: ["aGk=", "eW8="].map((bytesBase64Encoded) => ({ mimeType: "image/png", bytesBase64Encoded })) });
     }
@@ -114,7 +122,19 @@ export const vendor: VendorFake = {
       check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ b64_json: "aGk=" }, { b64_json: "eW8=" }] }]),
     },
     {
-      name: "Imagen is not sent a second picture, or one by its address",
+      name: "a mask by transparency reaches Imagen in white",
+      path: "/v1/images/edits",
+      body: formOf({ model: "imagen-3.0-capability-001", prompt: "a red hat", image: [picture()], mask: [clearMask()] }),
+      check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ b64_json: "eW8=" }] }]),
+    },
+    {
+      name: "what is no such mask is refused, and why",
+      path: "/v1/images/edits",
+      body: formOf({ model: "imagen-3.0-capability-001", prompt: "a red hat", image: [picture()], mask: [picture("mask.png")] }),
+      check: ({ status, text }) => expect([status, text]).toEqual([400, expect.stringContaining("invalid mask: it must be a PNG")]),
+    },
+    {
+      name: "Imagen is not sent a picture by its address",
       path: "/v1/images/edits",
       body: { model: "imagen-3.0-capability-001", prompt: "a red hat", images: [{ image_url: "https://pictures.example/cat.jpg" }] },
       check: ({ status, text }) => expect([status, text]).toEqual([400, expect.stringContaining("not by address")]),

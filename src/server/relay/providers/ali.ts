@@ -7,12 +7,13 @@
 import { type ErrorKind, wireError } from "../dialects/shared/error-kind";
 import { RequestFault } from "../dialects/shared/fault";
 import { compact, isObject, object, objects, text } from "../dialects/shared/json";
+import { dataUrlOf } from "../dialects/shared/media";
 import { readError as readOpenai } from "../dialects/openai-chat/error";
 import type { WireError, WireObject } from "../events";
 import { tryParse } from "../json";
 import { rewritten } from "./framing";
 import { ordinary } from "./ordinary";
-import { picturesOf, refuseMask, refuseStream } from "./pictures";
+import { picturesOf, refuseMask, refuseStream, whiteMaskOf } from "./pictures";
 import type { DirectCodec, Outgoing, Provider } from "./provider";
 import { send, type Tools } from "./tools";
 
@@ -37,21 +38,27 @@ const unfinished = new Set(["PENDING", "RUNNING"]);
 /** Members of OpenAI's call that Model Studio knows by the same names. */
 const pictureParameters = ["n", "seed", "prompt_extend", "watermark", "style"] as const;
 
-/** The input of a job that edits. */
-function editInput(model: string, prompt: string, pictures: readonly string[], negative_prompt: unknown): WireObject {
+/** The input of a job that edits. Only the older model knows a mask. */
+async function editInput(model: string, body: WireObject): Promise<WireObject> {
+  const prompt = text(body.prompt);
+  const pictures = picturesOf(body);
   const [picture, second] = pictures;
   if (picture === undefined) throw new RequestFault("image", `${model} edits pictures, it makes none`);
-  if (!isOldEditor(model)) return compact({ prompt, images: pictures, negative_prompt });
+  if (!isOldEditor(model)) {
+    refuseMask(body, model);
+    return compact({ prompt, images: pictures, negative_prompt: body.negative_prompt });
+  }
   if (second !== undefined) throw new RequestFault("image", `${model} edits one picture`);
-  return { function: "description_edit", prompt, base_image_url: picture };
+  const mask = await whiteMaskOf(body);
+  if (mask === undefined) return { function: "description_edit", prompt, base_image_url: picture };
+  return { function: "description_edit_with_mask", prompt, base_image_url: picture, mask_image_url: dataUrlOf("image/png", mask) };
 }
 
 const images: DirectCodec = {
   edits: true,
-  encode(body, { model }) {
+  async encode(body, { model }) {
     const { size, negative_prompt, response_format } = body;
     refuseStream(body, "Model Studio");
-    refuseMask(body, model);
     const prompt = text(body.prompt);
     const pictures = picturesOf(body);
     // Pictures come as addresses, good for 24 hours.
@@ -61,7 +68,8 @@ const images: DirectCodec = {
     // Without a number Wan makes four, and all are charged.
     const n = body.n ?? (wan ? 1 : undefined);
     const parameters = { ...own, n, size: typeof size === "string" && size !== "auto" ? size.replace("x", "*") : undefined };
-    if (isEditJob(model)) return { model, input: editInput(model, prompt, pictures, negative_prompt), parameters: compact(parameters) };
+    if (isEditJob(model)) return { model, input: await editInput(model, body), parameters: compact(parameters) };
+    refuseMask(body, model);
     if (!isJob(model)) {
       const messages = [{ role: "user", content: [...pictures.map((image) => ({ image })), { text: prompt }] }];
       return { model, input: { messages }, parameters: compact({ ...parameters, negative_prompt }) };

@@ -9,7 +9,7 @@ import { compact, list, number, object, objects, optionalText, text } from "../d
 import { sourceOfUrl } from "../dialects/shared/media";
 import { readUsage } from "../dialects/gemini/usage";
 import type { WireObject } from "../events";
-import { picturesOf, refuseMask, refuseStream } from "./pictures";
+import { picturesOf, refuseMask, refuseStream, whiteMaskOf } from "./pictures";
 import type { DirectCodec } from "./provider";
 import { safetyOf } from "./vendor-rules";
 
@@ -100,14 +100,18 @@ const filtered = (reason: string): WireObject => ({
   error: { code: 400, message: reason || "no picture was made", status: "FAILED_PRECONDITION", details: [{ reason: "content_policy_violation" }] },
 });
 
-/** What an Imagen model is asked: to draw, or (imagen-3.0-capability-001) to edit one picture without a mask. */
-function imagenInstance(prompt: string, [picture, second]: readonly string[]): { instance: WireObject; edit?: { editMode: string } } {
+/** What an Imagen model is asked: to draw, or (imagen-3.0-capability-001) to edit one picture, the whole of it or what a mask marks. */
+function imagenInstance(prompt: string, [picture, second]: readonly string[], mask: string | undefined): { instance: WireObject; edit?: { editMode: string } } {
   if (picture === undefined) return { instance: { prompt } };
   if (second !== undefined) throw new RequestFault("image", "Imagen edits one picture");
   const source = sourceOfUrl(picture);
   if (source.kind !== "data") throw new RequestFault("image", "Imagen takes pictures inside the call, not by address");
   const raw = { referenceType: "REFERENCE_TYPE_RAW", referenceId: 1, referenceImage: { bytesBase64Encoded: source.data } };
-  return { instance: { prompt, referenceImages: [raw] }, edit: { editMode: "EDIT_MODE_DEFAULT" } };
+  if (mask === undefined) return { instance: { prompt, referenceImages: [raw] }, edit: { editMode: "EDIT_MODE_DEFAULT" } };
+  const marked = {
+    referenceType: "REFERENCE_TYPE_MASK", referenceId: 2, referenceImage: { bytesBase64Encoded: mask }, maskImageConfig: { maskMode: "MASK_MODE_USER_PROVIDED" },
+  };
+  return { instance: { prompt, referenceImages: [raw, marked] }, edit: { editMode: "EDIT_MODE_INPAINT_INSERTION" } };
 }
 
 /**
@@ -116,17 +120,17 @@ function imagenInstance(prompt: string, [picture, second]: readonly string[]): {
  */
 export const googleImages: DirectCodec = {
   edits: true,
-  encode(body, { model, rules }) {
+  async encode(body, { model, rules }) {
     refuseStream(body, "Google");
-    refuseMask(body, "Google");
     const prompt = text(body.prompt);
     const pictures = picturesOf(body);
     const ratio = aspectRatio(body.size);
     const n = number(body.n) ?? 1;
     if (isImagen(model)) {
-      const { instance, edit } = imagenInstance(prompt, pictures);
+      const { instance, edit } = imagenInstance(prompt, pictures, await whiteMaskOf(body));
       return { instances: [instance], parameters: { ...edit, sampleCount: n, ...(ratio !== undefined && { aspectRatio: ratio }) } };
     }
+    refuseMask(body, "Gemini");
     if (n !== 1) throw new RequestFault("n", "Gemini makes one picture a call");
     const generationConfig = { responseModalities: ["TEXT", "IMAGE"], ...(ratio !== undefined && { imageConfig: { aspectRatio: ratio } }) };
     const parts = [{ text: prompt }, ...pictures.map((picture) => mediaPart(sourceOfUrl(picture), "image/jpeg"))];

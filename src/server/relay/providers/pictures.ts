@@ -1,6 +1,8 @@
 /** The pictures that a call for pictures brings along, in OpenAI's words (platform.openai.com/docs/api-reference/images/createEdit, JSON body; November 2026). */
+import { whiteWhereClear } from "../../lib/png-mask";
 import { RequestFault } from "../dialects/shared/fault";
 import { isObject, text } from "../dialects/shared/json";
+import { sourceOfUrl } from "../dialects/shared/media";
 import type { WireObject } from "../events";
 
 /** The address of one picture, a data URL among them. Throws RequestFault for a file that only OpenAI has. */
@@ -18,6 +20,19 @@ export const picturesOf = ({ image, images }: WireObject): string[] => [
   ...given(image).map((picture) => addressOf(picture, "image")),
   ...given(images).map((picture) => addressOf(picture, "images")),
 ];
+
+/**
+ * The mask of an edit as base64 of a PNG that is white where the picture is to change, which is how vendors besides OpenAI mark it;
+ * undefined where none is given. Throws RequestFault for one whose transparency cannot be read.
+ */
+export async function whiteMaskOf({ mask }: WireObject): Promise<string | undefined> {
+  const [first] = given(mask);
+  if (first === undefined) return undefined;
+  const source = sourceOfUrl(addressOf(first, "mask"));
+  const white = source.kind === "data" ? await whiteWhereClear(Buffer.from(source.data, "base64")) : undefined;
+  if (!white) throw new RequestFault("mask", "it must be a PNG inside the call with transparency of 8 bits, not interlaced");
+  return white.toString("base64");
+}
 
 /** Throws RequestFault where a mask is given: `maker` has none, and an edit without it would change what was to stay. */
 export function refuseMask({ mask }: WireObject, maker: string): void {
