@@ -68,9 +68,9 @@ export const vendor: VendorFake = {
       check: ({ status, json }) => expect([status, json]).toMatchObject([200, { data: [{ url: picture }] }]),
     },
     ...([
-      ["a mask for a model that has none", "qwen-image-edit-plus", { mask: [file("m.png")] }, /invalid mask: qwen-image-edit-plus takes no mask/],
-      ["a second picture for a model that edits one", "wanx2.1-imageedit", { image: [file(), file()] }, /invalid image: wanx2.1-imageedit edits one picture/],
-      ["a picture for a model that only draws", "wan2.5-t2i-preview", {}, /invalid image: wan2.5-t2i-preview makes pictures from words alone/],
+      ["a mask for a model that has none", "qwen-image-edit-plus", { mask: [file("m.png")] }, /invalid mask: this model takes no mask/],
+      ["a second picture for a model that edits one", "wanx2.1-imageedit", { image: [file(), file()] }, /invalid image: this model edits one picture/],
+      ["a picture for a model that only draws", "wan2.5-t2i-preview", {}, /invalid image: this model makes pictures from words alone/],
     ] as const).map(([what, model, fields, words]) => ({
       name: `${what} is refused before the vendor is asked`,
       path: "/v1/images/edits",

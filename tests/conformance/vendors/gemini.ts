@@ -105,7 +105,7 @@ export const vendor: VendorFake = {
       usage: { prompt: 521, completion: 1298 },
     },
     ...([
-      ["a mask", { mask: [picture("m.png")] }, /invalid mask: Gemini takes no mask/],
+      ["a mask", { mask: [picture("m.png")] }, /invalid mask: this model takes no mask/],
       ["several pictures a call", { n: "2" }, /invalid n: Gemini makes one picture a call/],
       ["a stream of pictures", { stream: "true" }, /invalid stream: Google sends pictures whole/],
     ] as const).map(([what, fields, words]) => ({
@@ -115,6 +115,12 @@ export const vendor: VendorFake = {
       check: ({ status, json }: { status: number; json: Record<string, unknown> }) =>
         expect([status, json]).toMatchObject([400, { error: { type: "invalid_request_error", message: expect.stringMatching(words), param: Object.keys(fields)[0] } }]),
     })),
+    {
+      name: "Imagen's models that only draw are not sent a picture to edit",
+      path: "/v1/images/edits",
+      body: formOf({ model: "imagen-4.0-generate-001", prompt: "x", image: [picture()] }),
+      check: ({ status, text }) => expect([status, text]).toEqual([400, expect.stringContaining("from words alone")]),
+    },
     {
       name: "a picture that only OpenAI has the file of is the caller's mistake",
       path: "/v1/images/edits",

@@ -43,12 +43,12 @@ async function editInput(model: string, body: WireObject): Promise<WireObject> {
   const prompt = text(body.prompt);
   const pictures = picturesOf(body);
   const [picture, second] = pictures;
-  if (picture === undefined) throw new RequestFault("image", `${model} edits pictures, it makes none`);
+  if (picture === undefined) throw new RequestFault("image", "this model edits pictures, it makes none");
   if (!isOldEditor(model)) {
-    refuseMask(body, model);
+    refuseMask(body);
     return compact({ prompt, images: pictures, negative_prompt: body.negative_prompt });
   }
-  if (second !== undefined) throw new RequestFault("image", `${model} edits one picture`);
+  if (second !== undefined) throw new RequestFault("image", "this model edits one picture");
   const mask = await whiteMaskOf(body);
   if (mask === undefined) return { function: "description_edit", prompt, base_image_url: picture };
   return { function: "description_edit_with_mask", prompt, base_image_url: picture, mask_image_url: dataUrlOf("image/png", mask) };
@@ -69,12 +69,12 @@ const images: DirectCodec = {
     const n = body.n ?? (wan ? 1 : undefined);
     const parameters = { ...own, n, size: typeof size === "string" && size !== "auto" ? size.replace("x", "*") : undefined };
     if (isEditJob(model)) return { model, input: await editInput(model, body), parameters: compact(parameters) };
-    refuseMask(body, model);
+    refuseMask(body);
     if (!isJob(model)) {
       const messages = [{ role: "user", content: [...pictures.map((image) => ({ image })), { text: prompt }] }];
       return { model, input: { messages }, parameters: compact({ ...parameters, negative_prompt }) };
     }
-    if (pictures.length > 0) throw new RequestFault("image", `${model} makes pictures from words alone`);
+    if (pictures.length > 0) throw new RequestFault("image", "this model makes pictures from words alone");
     return {
       model,
       input: compact({ prompt, negative_prompt: wan ? negative_prompt : undefined }),

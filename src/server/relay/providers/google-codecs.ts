@@ -100,9 +100,13 @@ const filtered = (reason: string): WireObject => ({
   error: { code: 400, message: reason || "no picture was made", status: "FAILED_PRECONDITION", details: [{ reason: "content_policy_violation" }] },
 });
 
-/** What an Imagen model is asked: to draw, or (imagen-3.0-capability-001) to edit one picture, the whole of it or what a mask marks. */
-function imagenInstance(prompt: string, [picture, second]: readonly string[], mask: string | undefined): { instance: WireObject; edit?: { editMode: string } } {
+/** The models of Imagen that edit, such as imagen-3.0-capability-001; the others would draw something else. */
+const edits = (model: string): boolean => model.includes("-capability");
+
+/** What an Imagen model is asked: to draw, or to edit one picture, the whole of it or what a mask marks. */
+function imagenInstance(model: string, prompt: string, [picture, second]: readonly string[], mask: string | undefined): { instance: WireObject; edit?: { editMode: string } } {
   if (picture === undefined) return { instance: { prompt } };
+  if (!edits(model)) throw new RequestFault("image", "this model makes pictures from words alone");
   if (second !== undefined) throw new RequestFault("image", "Imagen edits one picture");
   const source = sourceOfUrl(picture);
   if (source.kind !== "data") throw new RequestFault("image", "Imagen takes pictures inside the call, not by address");
@@ -127,10 +131,10 @@ export const googleImages: DirectCodec = {
     const ratio = aspectRatio(body.size);
     const n = number(body.n) ?? 1;
     if (isImagen(model)) {
-      const { instance, edit } = imagenInstance(prompt, pictures, await whiteMaskOf(body));
+      const { instance, edit } = imagenInstance(model, prompt, pictures, await whiteMaskOf(body));
       return { instances: [instance], parameters: { ...edit, sampleCount: n, ...(ratio !== undefined && { aspectRatio: ratio }) } };
     }
-    refuseMask(body, "Gemini");
+    refuseMask(body);
     if (n !== 1) throw new RequestFault("n", "Gemini makes one picture a call");
     const generationConfig = { responseModalities: ["TEXT", "IMAGE"], ...(ratio !== undefined && { imageConfig: { aspectRatio: ratio } }) };
     const parts = [{ text: prompt }, ...pictures.map((picture) => mediaPart(sourceOfUrl(picture), "image/jpeg"))];

@@ -34,9 +34,9 @@ export async function whiteMaskOf({ mask }: WireObject): Promise<string | undefi
   return white.toString("base64");
 }
 
-/** Throws RequestFault where a mask is given: `maker` has none, and an edit without it would change what was to stay. */
-export function refuseMask({ mask }: WireObject, maker: string): void {
-  if (given(mask).length > 0) throw new RequestFault("mask", `${maker} takes no mask; say in the prompt what is to change`);
+/** Throws RequestFault where a mask is given: the model has none, and an edit without it would change what was to stay. */
+export function refuseMask({ mask }: WireObject): void {
+  if (given(mask).length > 0) throw new RequestFault("mask", "this model takes no mask; say in the prompt what is to change");
 }
 
 /** Throws RequestFault for a stream: `maker` sends its pictures when they are done. */
