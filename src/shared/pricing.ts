@@ -10,7 +10,7 @@
 import { type Decimal, multiply, one, printDecimal, rescale, toDecimal, zero } from "./decimal";
 import { type ContextTiers } from "./long-context";
 import { familyCompletionRatios } from "./model-prices";
-import { splitThinking } from "./thinking-suffix";
+import { modelBehind } from "./thinking-suffix";
 
 /**
  * What a call used, in disjoint buckets: a token stands in exactly one of them. Undefined means unknown and costs
@@ -272,7 +272,7 @@ export function compilePrice(
 
 /**
  * The price of a model for a user of `userGroup` who is served by `group`. ModelPrice wins over ModelRatio; without
- * either the model is unpriced, or costs ratio 37.5 in self-use mode; a name that only says how much to think costs what the model does. A ratio in GroupGroupRatio replaces GroupRatio.
+ * either the model is unpriced, or costs ratio 37.5 in self-use mode; a name that only says how the model is asked costs what the model does. A ratio in GroupGroupRatio replaces GroupRatio.
  */
 export function resolvePrice(
   model: string,
@@ -282,7 +282,7 @@ export function resolvePrice(
 ): CompiledPrice | Unpriced {
   const groups = groupFactors(group, userGroup, tables);
   const isListed = (name: string): boolean => lookUp(tables.ModelPrice, name, "ModelPrice") !== undefined || lookUp(tables.ModelRatio, name, "ModelRatio") !== undefined;
-  const base = isListed(model) ? undefined : splitThinking(model)?.model;
+  const base = isListed(model) ? undefined : modelBehind(model);
   if (base !== undefined && isListed(base)) return { ...resolvePrice(base, group, userGroup, tables), model };
   const model_price = lookUp(tables.ModelPrice, model, "ModelPrice");
   if (model_price) return compilePrice(model, group, { model_price, ...groups }, tables);

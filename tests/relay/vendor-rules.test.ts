@@ -26,13 +26,13 @@ const answers: Readonly<Record<number, unknown>> = {
 };
 
 /** A relay whose options are the registry's defaults with `set` over them, and what its upstream of a type heard. */
-function listening(type: number, set: Partial<Record<OptionKey, string>> = {}, more: Parameters<typeof makeChannel>[2] = {}): { bench: Bench; heard: Heard[] } {
+function listening(type: number, set: Partial<Record<OptionKey, string>> = {}, more: Parameters<typeof makeChannel>[2] = {}, answer = answers[type] ?? answers[1]): { bench: Bench; heard: Heard[] } {
   const heard: Heard[] = [];
   const bench = makeBench([makeChannel(1, "http://up.test", { type: channelType(type) ?? expect.unreachable(), ...more })], {
     fetch: async (url, init) => {
       const text = String(init.body);
       heard.push({ url, headers: Object.fromEntries(new Headers(init.headers)), text, body: JSON.parse(text) });
-      return Response.json(answers[type] ?? answers[1]);
+      return Response.json(answer);
     },
   });
   // The parser of a key makes the value of its type.
@@ -128,7 +128,7 @@ describe("claude.thinking_adapter", () => {
 
   test("such a name costs what the model does, unless it has a price of its own", () => {
     const tables = {
-      ModelPrice: {}, ModelRatio: { "claude-x": 1.5, "claude-y": 1, "claude-y-thinking": 9, "gemini-x": 2, "gemini-y": 1, "gemini-y-thinking-*": 7 }, CompletionRatio: { "claude-x": 5 }, CacheRatio: {}, CreateCacheRatio: {}, CreateCache1hRatio: {},
+      ModelPrice: {}, ModelRatio: { "claude-x": 1.5, "claude-y": 1, "claude-y-thinking": 9, "gemini-x": 2, "gemini-y": 1, "gemini-y-thinking-*": 7, "o3-mini": 3, "gpt-5": 4, "gpt-5-high": 8, "grok-4.3": 5, "ernie-x": 6, "gpt-4o": 1 }, CompletionRatio: { "claude-x": 5 }, CacheRatio: {}, CreateCacheRatio: {}, CreateCache1hRatio: {},
       ImageRatio: {}, ImageCompletionRatio: {}, AudioRatio: {}, AudioCompletionRatio: {}, LongContextRatio: {}, GroupRatio: {}, GroupGroupRatio: {}, "tool_price_setting.prices": {}, QuotaPerUnit: 500_000, SelfUseModeEnabled: false,
     };
     const price = (model: string) => resolvePrice(model, "default", "default", tables);
@@ -136,7 +136,10 @@ describe("claude.thinking_adapter", () => {
     expect(price("claude-y-thinking")).toMatchObject({ why: { model_ratio: { value: 9 } } });
     for (const ending of ["thinking", "nothinking", "thinking-1024"]) expect(price(`gemini-x-${ending}`)).toMatchObject({ why: { model_ratio: { value: 2 } } });
     expect(price("gemini-y-thinking-64")).toMatchObject({ why: { model_ratio: { value: 7, entry: "gemini-y-thinking-*" } } });
-    for (const name of ["claude-z-thinking", "claude-x-nothinking", "claude-x-thinking-64", "gpt-thinking", "-thinking"]) expect(price(name)).toMatchObject({ unpriced: true });
+    for (const [name, ratio] of [["o3-mini-high", 3], ["gpt-5-minimal", 4], ["gpt-5-high", 8], ["grok-4.3-low", 5], ["grok-4.3-search", 5], ["ernie-x-search", 6]] as const) {
+      expect(price(name)).toMatchObject({ model: name, why: { model_ratio: { value: ratio } } });
+    }
+    for (const name of ["gpt-4o-high", "gpt-5-search", "o4-high", "claude-z-thinking", "claude-x-nothinking", "claude-x-thinking-64", "gpt-thinking", "-thinking"]) expect(price(name)).toMatchObject({ unpriced: true });
   });
 });
 
@@ -189,6 +192,85 @@ describe("gemini.thinking_adapter", () => {
     expect(await asked("gemini-2.5-flash-thinking-2048", {}, off)).toEqual(["gemini-2.5-flash-thinking-2048", undefined]);
     for (const model of ["gemma-3-thinking-64", "gemini-2.0-flash-thinking-exp-1219"]) expect(await asked(model)).toEqual([model, undefined]);
     expect((await sent(1, CHAT, { model: "gemini-2.5-flash-nothinking", messages: hello })).body).toMatchObject({ model: "gemini-2.5-flash-nothinking" });
+  });
+});
+
+/**
+ * compatibility.md 5.1, types 1 and 48; the words: types of the `openai` SDK 7.55 (ReasoningEffort) and
+ * docs.x.ai/developers/model-capabilities/text/reasoning, November 2026.
+ */
+describe("names that end in an effort", () => {
+  const RESPONSES = "/v1/responses";
+  const OPENAI = "https://api.openai.com";
+  const answered = { id: "resp_1", object: "response", created_at: 1, status: "completed", model: "m", output: [{ id: "msg_1", type: "message", status: "completed", role: "assistant", content: [{ type: "output_text", text: "hi", annotations: [] }] }], usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 } };
+  /** What a channel of the type is sent, at the vendor's own address unless `more` says another. */
+  const at = async (path: string, body: object, more: Parameters<typeof makeChannel>[2] = { base_url: OPENAI }, type = 1, upstream = path === RESPONSES ? "responses" : "chat"): Promise<Heard> => {
+    const { bench, heard } = listening(type, {}, more, upstream === "responses" ? answered : answers[1]);
+    const response = await bench.send(path, body);
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    return heard[0] ?? expect.unreachable("nothing was sent");
+  };
+
+  test("an OpenAI reasoning model is asked itself, with that effort, and nothing else of a chat call changes", async () => {
+    const call = (model: string) => ({ model, messages: hello, vendor_field: [1], temperature: 1 });
+    for (const [model, effort] of [["o3-mini", "high"], ["o1", "low"], ["gpt-5", "minimal"], ["gpt-5.1", "none"], ["gpt-5-mini-2025-08-07", "medium"], ["gpt-5.1-codex-max", "xhigh"]] as const) {
+      expect((await at(CHAT, call(`${model}-${effort}`))).body).toEqual({ ...call(model), reasoning_effort: effort });
+    }
+  });
+
+  test("a Responses call keeps what it says of its thoughts besides, and what it goes on from", async () => {
+    const { url, body } = await at(RESPONSES, { model: "gpt-5-high", input: "hello", reasoning: { summary: "auto" }, store: false, truncation: "auto" });
+    expect(new URL(url).pathname).toBe("/v1/responses");
+    expect(body).toEqual({ model: "gpt-5", input: "hello", reasoning: { summary: "auto", effort: "high" }, store: false, truncation: "auto" });
+  });
+
+  test("callers of the other dialects name a model so as well", async () => {
+    const asked = { model: "o3-mini", reasoning_effort: "low" };
+    expect((await at(MESSAGES, { model: "o3-mini-low", max_tokens: 99, messages: hello })).body).toMatchObject(asked);
+    expect((await at("/v1beta/models/o3-mini-low:generateContent", { contents: [{ role: "user", parts: [{ text: "hello" }] }] })).body).toMatchObject(asked);
+    const chatOnly = { base_url: OPENAI, setting: { native_calls: "never" } } as const;
+    expect((await at(RESPONSES, { model: "o3-mini-low", input: "hello", reasoning: { summary: "auto" } }, chatOnly, 1, "chat")).body).toMatchObject(asked);
+  });
+
+  test("what the caller says of his effort himself wins", async () => {
+    expect((await at(CHAT, { model: "gpt-5-high", messages: hello, reasoning_effort: "low" })).body).toEqual({ model: "gpt-5", messages: hello, reasoning_effort: "low" });
+    expect((await at(RESPONSES, { model: "gpt-5-high", input: "x", reasoning: { effort: "low" } })).body).toEqual({ model: "gpt-5", input: "x", reasoning: { effort: "low" } });
+    expect((await at(MESSAGES, { model: "gpt-5-high", max_tokens: 9000, messages: hello, thinking: { type: "enabled", budget_tokens: 1024 } })).body).toMatchObject({ model: "gpt-5", reasoning_effort: "low" });
+  });
+
+  test("a channel's system prompt goes with it", async () => {
+    const prompted = { base_url: OPENAI, setting: { system_prompt: "Be brief." } };
+    expect((await at(CHAT, { model: "gpt-5-high", messages: hello }, prompted)).body).toMatchObject({ model: "gpt-5", reasoning_effort: "high", messages: [{ role: "system" }, { role: "user" }] });
+    expect((await at(RESPONSES, { model: "gpt-5-high", input: "hello", reasoning: { summary: "auto" } }, prompted)).body).toMatchObject({ model: "gpt-5", instructions: "Be brief.", reasoning: { summary: "auto", effort: "high" } });
+  });
+
+  test("Grok models that take an effort are asked so too", async () => {
+    const XAI = { base_url: "https://api.x.ai" };
+    for (const [model, effort] of [["grok-3-mini", "high"], ["grok-3-mini-fast", "low"], ["grok-4.3", "none"]] as const) {
+      expect((await at(CHAT, { model: `${model}-${effort}`, messages: hello }, XAI, 48)).body).toEqual({ model, messages: hello, reasoning_effort: effort });
+    }
+    for (const model of ["grok-4-low", "grok-3-high"]) expect((await at(CHAT, { model, messages: hello }, XAI, 48)).body).toEqual({ model, messages: hello });
+  });
+
+  test("at another address a name that the channel has without its model, or by its mapping, is that of a model there", async () => {
+    const asked = async (models: string[], model_mapping: [string, string][] = [], model = "gpt-5-high") =>
+      (await at(CHAT, { model, messages: hello }, { base_url: "http://up.test", models: new Set(models), model_mapping: new Map(model_mapping) })).body;
+    expect(await asked(["gpt-5-high"])).toEqual({ model: "gpt-5-high", messages: hello });
+    expect(await asked(["gpt-5", "gpt-5-high"])).toEqual({ model: "gpt-5", messages: hello, reasoning_effort: "high" });
+    expect(await asked(["gpt-5"], [["gpt-5", "gpt-5-high"]], "gpt-5")).toEqual({ model: "gpt-5-high", messages: hello });
+  });
+
+  test("a mapping may lead to such a name at the vendor's own address", async () => {
+    const mapped = { base_url: OPENAI, model_mapping: new Map([["smart", "o3-high"]]) };
+    expect((await at(CHAT, { model: "smart", messages: hello }, mapped)).body).toEqual({ model: "o3", messages: hello, reasoning_effort: "high" });
+  });
+
+  test("names that only look so stay, and so does a body that passes through", async () => {
+    for (const model of ["gpt-4o-high", "openai/o3-mini-high", "gpt-5-search-api", "o3-deep-research", "gpt-5.1-codex-max", "qwen-low", "o3-mini-xlow"]) {
+      expect((await at(CHAT, { model, messages: hello })).body).toEqual({ model, messages: hello });
+    }
+    const through = { base_url: OPENAI, setting: { pass_through_body_enabled: true } };
+    expect((await at(CHAT, { model: "gpt-5-high", messages: hello }, through)).body).toEqual({ model: "gpt-5-high", messages: hello });
   });
 });
 

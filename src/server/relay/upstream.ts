@@ -16,7 +16,7 @@ import type { PoolChannel } from "./seams";
 import { takesAsIs } from "./spoken";
 import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
 import { carriesSeals, translateRequest } from "./translate";
-import { addClaudeHeaders, atVersion, claudeMaxTokens, type ModelNames, namesOf, passesAsIs, ruled } from "./providers/vendor-rules";
+import { addClaudeHeaders, atVersion, claudeMaxTokens, effortMembers, type ModelNames, namesOf, passesAsIs, ruled } from "./providers/vendor-rules";
 import { type Bytes, type FrameSplitter, readFrame } from "./sse";
 
 /** Largest error body that is read to classify a failure. */
@@ -80,7 +80,7 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
     headers["content-length"] = String(sent.length);
     return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: sent.body }, dialect, warnings: [] };
   }
-  if (as_is) return { outgoing: { ...outgoing, as_is, body: named(call, dialect, model) }, dialect, warnings: [] };
+  if (as_is) return { outgoing: { ...outgoing, as_is, body: named(call, call.body, dialect, model) }, dialect, warnings: [] };
   const said = bodyFor(call, channel, dialect, names);
   const fit = asked === "chat" && dialect === "openai-chat" ? fitted(channel.type, model, said.body) : undefined;
   const warnings = fit ? [...said.warnings, ...fit.warnings] : said.warnings;
@@ -106,18 +106,23 @@ function withMemory(written: WireObject, asked: WireObject): WireObject {
 }
 
 /** The caller's body with the vendor's name of the model. Gemini names its model in the address alone. */
-function named({ request, body }: Call, to: UpstreamDialectKey, model: string): Bytes {
+function named({ request }: Call, body: Bytes, to: UpstreamDialectKey, model: string): Bytes {
   return to !== "gemini" && (model !== request.model || request.model_added) ? withMembers(body, { model }) : body;
 }
 
 /** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */
 function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames): { body: Bytes; warnings: readonly Warning[] } {
-  const { request, dialect, body, engine } = call;
-  const { model } = names;
+  const { request, dialect, engine } = call;
+  const { model, thoughts } = names;
   const rules = engine.seams.option.vendorRules;
   const { include_usage, max_top_p } = channel.type;
   const from = dialect.key;
-  if (call.operation.key === "chat" && (from !== to || channel.setting.system_prompt !== undefined || names.thoughts !== undefined || carriesSeals(body))) {
+  const isChat = call.operation.key === "chat";
+  // Between OpenAI's own languages an effort is one member more, and the rest stays as it was written.
+  const effort = isChat && from === to && thoughts !== undefined ? effortMembers(bodyObject(call.body) ?? {}, to, names) : undefined;
+  const body = effort ? withMembers(call.body, effort) : call.body;
+  const rewritten = from !== to || channel.setting.system_prompt !== undefined || (thoughts !== undefined && !effort) || carriesSeals(body);
+  if (isChat && rewritten) {
     const own = bodyObject(body) ?? {};
     const address = { model: request.model, stream: request.stream };
     const translated = translateRequest(from, to, own, model, address, (prompt) => (
@@ -133,14 +138,14 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names
   const hinted = wording && !providerOf(channel)?.direct?.[call.operation.key] ? bodyObject(body) : undefined;
   if (wording && hinted) return { body: Buffer.from(JSON.stringify({ ...wording.withoutHints(hinted), model })), warnings: [] };
   const changes: Record<string, unknown> = {};
-  if (to === "anthropic" && call.operation.key === "chat" && rules && request.max_output === undefined) changes.max_tokens = claudeMaxTokens(names, rules);
+  if (to === "anthropic" && isChat && rules && request.max_output === undefined) changes.max_tokens = claudeMaxTokens(names, rules);
   if (to === "openai-chat" && request.stream && !request.include_usage && include_usage) {
     changes.stream_options = { include_usage: true };
   }
   if (to === "openai-chat" && max_top_p !== undefined) {
     if (tooGreat(bodyObject(body)?.top_p, max_top_p)) changes.top_p = max_top_p;
   }
-  const sent = named(call, to, model);
+  const sent = named(call, body, to, model);
   return { body: Object.keys(changes).length > 0 ? withMembers(sent, changes) : sent, warnings: [] };
 }
 

@@ -2,19 +2,19 @@
  * Baidu Qianfan, generation 2: OpenAI's language, and models with -search behind their name, which are asked with web search on
  * (cloud.baidu.com/doc/qianfan-api/s/3m7of64lb: web_search; read November 2026).
  */
+import { withoutSearch } from "../../../shared/thinking-suffix";
 import { isObject, tryParse, withMembers } from "../json";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
-
-const SEARCH = "-search";
 
 export const baiduV2: Provider = {
   ...ordinary,
   prepare(outgoing) {
     const { model, operation, body } = outgoing;
-    if (operation !== "chat" || !model.endsWith(SEARCH)) return outgoing;
+    const searched = withoutSearch(model);
+    if (operation !== "chat" || searched === undefined) return outgoing;
     const parsed = tryParse(body);
     const web_search = (isObject(parsed) && parsed.web_search) || { enable: true, enable_citation: true, enable_trace: true };
-    return { ...outgoing, body: withMembers(body, { model: model.slice(0, -SEARCH.length), web_search }) };
+    return { ...outgoing, body: withMembers(body, { model: searched, web_search }) };
   },
 };

@@ -1,13 +1,15 @@
 /**
  * What the operator says of the calls to one maker's models (options on the card "models"): headers, limits and thoughts of
- * Claude, safety, version and thoughts of Gemini, bodies that stay as they are. Here and nowhere else they meet a call.
+ * Claude, safety, version and thoughts of Gemini, bodies that stay as they are; and what the names of models say of their thoughts.
+ * Here and nowhere else they meet a call.
  */
-import { type AskedThoughts, splitThinking } from "../../../shared/thinking-suffix";
+import { type AskedEffort, type AskedThoughts, type Maker, splitThinking } from "../../../shared/thinking-suffix";
 import { modelFacts } from "../dialects/anthropic/models";
 import { geminiFacts } from "../dialects/gemini/models";
 import { budgetOf, wantedEffort } from "../dialects/shared/effort";
 import type { UpstreamDialectKey } from "../dialects/vendor-dialects";
 import type { ChatPrompt, Reasoning, WireObject } from "../events";
+import { isObject } from "../json";
 import type { PoolChannel } from "../seams";
 
 export interface VendorRules {
@@ -38,11 +40,42 @@ export interface ModelNames {
 const entryOf = <Value>(table: Readonly<Record<string, Value>>, { asked, model }: Pick<ModelNames, "asked" | "model">): Value | undefined =>
   [asked, model].filter((name) => Object.hasOwn(table, name)).map((name) => table[name])[0];
 
+/** The dialects that name an effort by its word, in a member of the body. */
+const inWords = (dialect: UpstreamDialectKey | undefined): boolean => dialect === "openai-chat" || dialect === "openai-responses";
+
+/**
+ * Whose names with endings mean something at a channel of a dialect. OpenAI and xAI have no models of such names; what stands at
+ * another address may (deployments, other gateways): there a name is its own unless the channel lists the model besides.
+ */
+const understood: Readonly<Record<Maker, (at: { dialect: UpstreamDialectKey | undefined; rules: VendorRules; ours: boolean }) => boolean>> = {
+  claude: ({ dialect, rules }) => dialect === "anthropic" && rules.claude_thinking_share !== undefined,
+  gemini: ({ dialect, rules }) => dialect === "gemini" && rules.gemini_thinking_share !== undefined,
+  openai: ({ dialect, ours }) => inWords(dialect) && ours,
+  grok: ({ dialect, ours }) => inWords(dialect) && ours,
+};
+
+type Namer = Pick<PoolChannel, "type" | "base_url" | "models" | "model_mapping">;
+
 /** The names of a model at a channel that speaks `dialect`: the vendor's own has no suffix of ours. */
-export function namesOf(asked: string, { model_mapping }: Pick<PoolChannel, "model_mapping">, dialect: UpstreamDialectKey | undefined, rules: VendorRules | undefined): ModelNames {
+export function namesOf(asked: string, { type, base_url, models, model_mapping }: Namer, dialect: UpstreamDialectKey | undefined, rules: VendorRules | undefined): ModelNames {
   const model = model_mapping.get(asked) ?? asked;
-  const share = dialect === "anthropic" ? rules?.claude_thinking_share : dialect === "gemini" ? rules?.gemini_thinking_share : undefined;
-  return { asked, model, ...(share !== undefined && splitThinking(model)) };
+  const split = rules && splitThinking(model);
+  if (!split) return { asked, model };
+  const ours = base_url === type.base_url || (model === asked && models.has(split.model));
+  return understood[split.maker]({ dialect, rules, ours }) ? { asked, model: split.model, thoughts: split.thoughts } : { asked, model };
+}
+
+const isWord = (thoughts: AskedThoughts | undefined): thoughts is AskedEffort => typeof thoughts === "string" && thoughts !== "some";
+
+/**
+ * What a body in one of OpenAI's languages lacks to ask for the effort that its model's name does: nothing where the caller says
+ * himself how much to think. undefined: that is not said in a member (types of the `openai` SDK 7.55: reasoning_effort, reasoning).
+ */
+export function effortMembers(body: WireObject, dialect: UpstreamDialectKey, { thoughts }: ModelNames): WireObject | undefined {
+  if (!isWord(thoughts) || !inWords(dialect)) return undefined;
+  const said = isObject(body.reasoning) ? body.reasoning : undefined;
+  if (dialect === "openai-chat") return said || typeof body.reasoning_effort === "string" ? {} : { reasoning_effort: thoughts };
+  return typeof said?.effort === "string" ? {} : { reasoning: { ...said, effort: thoughts } };
 }
 
 /** Whether a body goes to the channel as its caller wrote it. */
@@ -84,8 +117,8 @@ export function safetyOf(rules: VendorRules | undefined): { safetySettings?: Wir
 /** The thoughts that a name asks for. A share of the limit needs one, and a model that takes tokens; else the model thinks as it does by itself. */
 function geminiThoughts({ thoughts, model }: ModelNames, limit: number | undefined, share: number): Reasoning | undefined {
   if (thoughts === undefined) return undefined;
-  if (thoughts === "none") return { effort: "none", show: false };
-  if (thoughts !== "some") return { budget: thoughts };
+  if (typeof thoughts === "number") return { budget: thoughts };
+  if (thoughts !== "some") return { effort: thoughts, ...(thoughts === "none" && { show: false }) };
   return limit !== undefined && geminiFacts(model).thinking === "budget" ? { budget: Math.floor(limit * share) } : {};
 }
 
@@ -93,6 +126,12 @@ function forGemini(prompt: ChatPrompt, native: boolean, names: ModelNames, rules
   const reasoning = prompt.reasoning ?? geminiThoughts(names, prompt.max_output, rules.gemini_thinking_share ?? 0);
   const extra = native ? prompt.extra : { ...prompt.extra, gemini: { ...safetyOf(rules), ...prompt.extra?.gemini } };
   return { ...prompt, extra, ...(reasoning && { reasoning }) };
+}
+
+function forOpenai(prompt: ChatPrompt, { thoughts }: ModelNames): ChatPrompt {
+  if (!isWord(thoughts) || wantedEffort(prompt.reasoning) !== undefined) return prompt;
+  const { budget: _, ...reasoning } = prompt.reasoning ?? {};
+  return { ...prompt, reasoning: { ...reasoning, effort: thoughts } };
 }
 
 /**
@@ -103,7 +142,8 @@ export function ruled(prompt: ChatPrompt, from: UpstreamDialectKey, to: Upstream
   const native = from === to;
   if (!rules || (native && names.thoughts === undefined)) return prompt;
   if (to === "anthropic") return forClaude(prompt, names, rules);
-  return to === "gemini" ? forGemini(prompt, native, names, rules) : prompt;
+  if (to === "gemini") return forGemini(prompt, native, names, rules);
+  return native ? prompt : forOpenai(prompt, names);
 }
 
 /** A list of names of beta features. */
