@@ -344,7 +344,7 @@ export const channelTypes = [
     base_url_field: serverAddress,
   }),
   provider({
-    id: 48, key: "xai", name: "xAI", logo: "xai", base_url: "https://api.x.ai", models: models.xai,
+    id: 48, key: "xai", custom: true, name: "xAI", logo: "xai", base_url: "https://api.x.ai", models: models.xai,
     operations: ["chat", "images", "responses"], include_usage: true,
   }),
   provider({

@@ -22,6 +22,7 @@ import { replicate } from "./replicate";
 import { spark } from "./spark";
 import { tencent } from "./tencent";
 import { vertex } from "./vertex";
+import { xai } from "./xai";
 import { zhipuV3 } from "./zhipu-v3";
 
 /** Types whose answers are jobs: not called from here, but by the tasks that they belong to. */
@@ -30,12 +31,13 @@ export const taskTypes = [
 ] as const satisfies readonly CustomProviderKey[];
 
 const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[number]>, Provider>> = {
-  // Google, Microsoft, Amazon, OpenAI
+  // Google, Microsoft, Amazon, OpenAI, xAI
   gemini,
   azure,
   bedrock,
   vertex,
   codex,
+  xai,
 
   // Cohere and the application builders
   cohere,
