@@ -35,3 +35,23 @@ describe("a body for a vendor that takes less", () => {
     expect(fit("openai", '{"top_p":1}')).toEqual(['{"top_p":1}', []]);
   });
 });
+
+/** compatibility.md 5.1, type 1; platform.openai.com/docs/api-reference/chat/create (max_tokens, developer messages), November 2026. */
+describe("a body for OpenAI's reasoning models", () => {
+  test("names its limit as they take it, the newer name before the older", () => {
+    for (const model of ["o3-mini", "gpt-5", "gpt-5.1-2025-11-13", "openai/o1"]) expect(fit("openai", '{"max_tokens":5,"stop":null}', model)).toEqual(['{"stop":null,"max_completion_tokens":5}', []]);
+    expect(fit("azure", '{"max_tokens":5,"max_completion_tokens":7}', "o1")).toEqual(['{"max_completion_tokens":7}', []]);
+  });
+
+  test("calls a system a developer where the model knows only him", () => {
+    const body = (role: string) => JSON.stringify({ messages: [{ role, content: "Be brief." }, { role: "user", content: "a \"system\"", x: 1 }] });
+    expect(fit("openai", body("system"), "o3-mini")).toEqual([body("developer"), []]);
+    for (const model of ["gpt-5", "gpt-4o", "o1-mini", "o1-preview-2024-09-12"]) expect(fit("openai", body("system"), model)).toEqual([body("system"), []]);
+  });
+
+  test("stays byte for byte where there is nothing to change, and for other models", () => {
+    const plain = '{ "max_completion_tokens" : 5,"messages":[{"role":"user","content":"\\"max_tokens\\" \\"system\\""}]}';
+    expect(fit("openai", plain, "o3")).toEqual([plain, []]);
+    for (const model of ["gpt-4o", "gpt-4.1", "deepseek-chat", "olmo-2"]) expect(fit("openai", '{ "max_tokens" : 5}', model)).toEqual(['{ "max_tokens" : 5}', []]);
+  });
+});

@@ -30,7 +30,7 @@ const KEY = "openai-chat";
 
 const baseName = (model: string): string => model.slice(model.lastIndexOf("/") + 1);
 /** Reasoning models of OpenAI take max_completion_tokens only. */
-const newLimit = (model: string): boolean => /^(o\d|gpt-([5-9]|\d\d))/.test(baseName(model));
+export const newLimit = (model: string): boolean => /^(o\d|gpt-([5-9]|\d\d))/.test(baseName(model));
 const ofOpenai = (model: string): boolean => /^(o\d|gpt-|chatgpt-)/.test(baseName(model));
 
 function cacheMember(cache: CacheMark | undefined, where: string, warn: Warn): WireObject | undefined {
