@@ -252,11 +252,12 @@ describe("names that end in an effort", () => {
     for (const model of ["grok-4-low", "grok-3-high"]) expect((await at(CHAT, { model, messages: hello }, XAI, 48)).body).toEqual({ model, messages: hello });
   });
 
-  test("at another address a name that the channel has without its model, or by its mapping, is that of a model there", async () => {
+  test("at another address a name that the channel has without its model, or by its mapping, is that of a model there; one beside its model goes where that leads", async () => {
     const asked = async (models: string[], model_mapping: [string, string][] = [], model = "gpt-5-high") =>
       (await at(CHAT, { model, messages: hello }, { base_url: "http://up.test", models: new Set(models), model_mapping: new Map(model_mapping) })).body;
     expect(await asked(["gpt-5-high"])).toEqual({ model: "gpt-5-high", messages: hello });
     expect(await asked(["gpt-5", "gpt-5-high"])).toEqual({ model: "gpt-5", messages: hello, reasoning_effort: "high" });
+    expect(await asked(["gpt-5", "gpt-5-high"], [["gpt-5", "my-deployment"]])).toEqual({ model: "my-deployment", messages: hello, reasoning_effort: "high" });
     expect(await asked(["gpt-5"], [["gpt-5", "gpt-5-high"]], "gpt-5")).toEqual({ model: "gpt-5-high", messages: hello });
   });
 

@@ -56,13 +56,15 @@ const understood: Readonly<Record<Maker, (at: { dialect: UpstreamDialectKey | un
 
 type Namer = Pick<PoolChannel, "type" | "base_url" | "models" | "model_mapping">;
 
-/** The names of a model at a channel that speaks `dialect`: the vendor's own has no suffix of ours. */
+/** The names of a model at a channel that speaks `dialect`: the vendor's own has no suffix of ours, and is what the mapping makes of the name without it. */
 export function namesOf(asked: string, { type, base_url, models, model_mapping }: Namer, dialect: UpstreamDialectKey | undefined, rules: VendorRules | undefined): ModelNames {
   const model = model_mapping.get(asked) ?? asked;
   const split = rules && splitThinking(model);
   if (!split) return { asked, model };
-  const ours = base_url === type.base_url || (model === asked && models.has(split.model));
-  return understood[split.maker]({ dialect, rules, ours }) ? { asked, model: split.model, thoughts: split.thoughts } : { asked, model };
+  const mapped = model !== asked;
+  const ours = base_url === type.base_url || (!mapped && models.has(split.model));
+  if (!understood[split.maker]({ dialect, rules, ours })) return { asked, model };
+  return { asked, model: (mapped ? undefined : model_mapping.get(split.model)) ?? split.model, thoughts: split.thoughts };
 }
 
 const isWord = (thoughts: AskedThoughts | undefined): thoughts is AskedEffort => typeof thoughts === "string" && thoughts !== "some";
