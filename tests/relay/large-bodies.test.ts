@@ -161,12 +161,17 @@ test("the file of a large body is gone when its caller has left", async () => {
 });
 
 test("where the disk takes no file, a large body stays in memory and its call goes on", async () => {
+  vendor.state.hold = true;
   using weir = serve(bench({}));
   const { TMPDIR } = process.env;
   process.env.TMPDIR = "/nowhere";
   try {
     const body = JSON.stringify(bodies["/v1/chat/completions"]?.("look"));
-    expect((await call(weir.url, "/v1/chat/completions", body)).status).toBe(200);
+    const answer = call(weir.url, "/v1/chat/completions", body);
+    await until(() => vendor.got.length === 1);
+    expect(openFiles()).toBe(0);
+    vendor.answer();
+    expect((await answer).status).toBe(200);
     expect(vendor.got[0]?.hash).toBe(hashOf(body));
   } finally {
     if (TMPDIR === undefined) delete process.env.TMPDIR;
