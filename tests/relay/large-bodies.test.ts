@@ -3,6 +3,9 @@ import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { channelType } from "../../src/shared/channel-types";
+import { LargeBody } from "../../src/server/relay/large";
+import type { Outgoing } from "../../src/server/relay/providers/provider";
+import { send } from "../../src/server/relay/providers/tools";
 import { SPOOL_NAME } from "../../src/server/relay/spool";
 import { type Bench, makeBench, makeChannel, serve, TEST_KEY } from "./kit";
 
@@ -135,6 +138,17 @@ test("a large body that one upstream refuses goes whole to the next, byte for by
   expect((await call(weir.url, "/v1/chat/completions", body)).status).toBe(200);
   expect(vendor.got.map(({ hash }) => hash)).toEqual([hashOf(body), hashOf(body.replace('"model":"m"', '"model":"other"')), hashOf(body)]);
   for (const { length, declared } of vendor.got) expect(declared).toBe(String(length));
+});
+
+test("a request that its provider sends twice, as with a new token, is whole both times", async () => {
+  const changed = Buffer.alloc(5 * MB, "changed");
+  const large = await LargeBody.of(Buffer.alloc(5 * MB, "written"));
+  const outgoing: Outgoing = { channel: makeChannel(1, vendor.url), operation: "chat", model: "m", stream: false, url: `${vendor.url}/v1/chat/completions`, headers: {}, body: changed, large };
+  await send(outgoing, { fetch });
+  await send({ ...outgoing, headers: { authorization: "Bearer new" } }, { fetch });
+  expect(outgoing.body).toHaveLength(0);
+  expect(vendor.got.map(({ hash }) => hash)).toEqual([hashOf(changed.toString()), hashOf(changed.toString())]);
+  large.close();
 });
 
 test("a phrase that the caller wrote into a large body is known as his own when an upstream repeats it", async () => {
