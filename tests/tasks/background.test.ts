@@ -24,31 +24,72 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
   let ann: Caller;
   let bob: Caller;
   const kept = new Map<string, Response>();
+  /** What its owner would find at each step of a submit, if the process ended there. */
+  const found: [step: string, entry: boolean][] = [];
+  /** Streams that the vendor has open, and those that were left. */
+  const streams = new Map<string, ReadableStreamDefaultController<Uint8Array>>();
+  const left: string[] = [];
+  const event = (type: string, sequence_number: number, more: object) => Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...more })}\n\n`);
+  const eventsOf = (source: UnderlyingDefaultSource<Uint8Array>) => new globalThis.Response(new ReadableStream(source), { headers: { "content-type": "text/event-stream" } });
+  const newResponse = (body: { background?: boolean; model?: string }): Response => {
+    const response: Response = { id: `resp_${kept.size + 1}`, object: "response", created_at: 1_741_476_542, status: "queued", background: body.background, model: body.model, error: null, output: [], usage: null };
+    kept.set(response.id, response);
+    return response;
+  };
   beforeAll(async () => {
-    bench = await openTaskBench(engine);
-    await bench.setOption("ModelRatio", JSON.stringify({ [MODEL]: 1, chatty: 1 }));
+    bench = await openTaskBench(engine, (seams) => {
+      const look = async (step: string) => {
+        const entry = await seams.shelf.find("response", `resp_${kept.size}`, ann.user_id);
+        found.push([step, entry !== undefined]);
+      };
+      const { tasks: book, ledger } = seams;
+      return {
+        ...seams,
+        tasks: { ...book, answered: async (...all) => (await look("known"), book.answered(...all)) },
+        ledger: { hold: (...all) => ledger.hold(...all), extend: (...all) => ledger.extend(...all), release: (...all) => ledger.release(...all), settle: async (...all) => (await look("charged"), ledger.settle(...all)) },
+      };
+    });
+    await bench.setOption("ModelRatio", JSON.stringify({ [MODEL]: 1, chatty: 1, polite: 1, strict: 1 }));
     await bench.setOption("CompletionRatio", JSON.stringify({ [MODEL]: 2 }));
     await bench.channel(OPENAI, [MODEL], { setting: JSON.stringify({ native_calls: "always" }) });
+    await bench.channel(OPENAI, ["polite"], { setting: JSON.stringify({ native_calls: "always", system_prompt: "Be kind." }) });
+    await bench.channel(OPENAI, ["strict"], { setting: JSON.stringify({ native_calls: "always", system_prompt: "Be kind.", system_prompt_override: true }) });
     await bench.channel(OPENAI, ["chatty"], { setting: JSON.stringify({ native_calls: "never" }) });
     bench.vendor
       .on("POST /v1/responses", ({ body }) => {
-        const response: Response = { id: `resp_${kept.size + 1}`, object: "response", created_at: 1_741_476_542, status: "queued", background: body.background, model: body.model, error: null, output: [], usage: null };
-        kept.set(response.id, response);
-        return response;
+        if (body.metadata?.fate === "refused") return globalThis.Response.json({ error: { message: "no", type: "invalid_request_error" } }, { status: 400 });
+        if (body.metadata?.fate === "broken") return eventsOf({ start: (stream) => (stream.enqueue(event("error", 0, { code: "server_error", message: "The server had an error.", param: null })), stream.close()) });
+        const response = newResponse(body);
+        if (body.stream !== true) return response;
+        return eventsOf({
+          start(stream) {
+            streams.set(response.id, stream);
+            stream.enqueue(event("response.created", 0, { response }));
+          },
+          cancel: () => void left.push(response.id),
+        });
       })
-      .on("GET /v1/responses/{id}", ({ params }) => kept.get(params.id ?? "") ?? globalThis.Response.json({ error: { message: "Response not found", type: "invalid_request_error" } }, { status: 404 }))
+      .on("GET /v1/responses/{id}", ({ params, query }) => (query.get("stream") === "true" ? resumed(params.id ?? "", Number(query.get("starting_after") ?? -1)) : undefined) ?? kept.get(params.id ?? "") ?? globalThis.Response.json({ error: { message: "Response not found", type: "invalid_request_error" } }, { status: 404 }))
       .on("DELETE /v1/responses/{id}", ({ params }) => (kept.delete(params.id ?? ""), { id: params.id, object: "response", deleted: true }))
       .on("POST /v1/responses/{id}/cancel", ({ params }) => Object.assign(kept.get(params.id ?? "") ?? {}, { status: "cancelled" }));
   }, HOOK_MS);
   beforeEach(async () => {
     ann = await bench.caller();
     bob = await bench.caller();
+    found.length = 0;
   });
   afterAll(async () => {
     await bench?.balanced();
     await bench?.close();
   });
 
+  /** The events of a response that is over, from after a cursor on. */
+  const resumed = (id: string, after: number) => eventsOf({
+    start(stream) {
+      [event("response.created", 0, {}), event("response.output_text.delta", 1, { delta: "Once" }), event("response.completed", 2, { response: kept.get(id) })].slice(after + 1).forEach((one) => stream.enqueue(one));
+      stream.close();
+    },
+  });
   const create = (who = ann, more: object = {}, headers = {}) =>
     who.ask("POST", "/v1/responses", { model: MODEL, input: "write a long story", max_output_tokens: 1000, background: true, ...more }, headers);
   const jobOf = async (upstream_id: string) => {
@@ -118,10 +159,73 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     await bench.round(25 * 3600);
   });
 
-  test("where nobody keeps answers, as a stream, or not to be stored it is refused, and nobody pays", async () => {
+  test("as a stream the caller has the vendor's events from the first on; he leaves, comes back with a cursor, and pays once", async () => {
+    const answer = await ann.send("POST", "/v1/responses", { model: MODEL, input: "write a long story", max_output_tokens: 1000, background: true, stream: true });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
+    const reader = answer.body?.getReader();
+    const begun = Buffer.from((await reader?.read())?.value ?? []).toString();
+    const id = /"id":"(resp_\d+)"/.exec(begun)?.[1] ?? "";
+    expect(begun).toStartWith("event: response.created\n");
+    expect(bench.vendor.asked.at(-1)?.body).toMatchObject({ stream: true, background: true, store: true });
+    streams.get(id)?.enqueue(event("response.output_text.delta", 1, { delta: "Once" }));
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('"sequence_number":1');
+    await reader?.cancel();
+    expect(left).toContain(id);
+    const charged = (await jobOf(id)).quota;
+    expect(await bench.money(ann)).toMatchObject({ used_quota: charged, held: 0 });
+
+    Object.assign(kept.get(id) ?? {}, { status: "completed", usage });
+    const rest = await (await ann.send("GET", `/v1/responses/${id}?stream=true&starting_after=1`)).text();
+    expect(rest).toStartWith("event: response.completed\n");
+    expect((await bob.ask("GET", `/v1/responses/${id}?stream=true`)).status).toBe(404);
+    await bench.round();
+    expect(await jobOf(id)).toMatchObject({ status: "SUCCESS", quota: COST });
+    expect(await bench.money(ann)).toMatchObject({ used_quota: COST, token_used: COST });
+  });
+
+  test("a stream said twice under one key is made once, and begins again for who says it again", async () => {
+    const headers = { "idempotency-key": "a streamed story" };
+    const first = await ann.send("POST", "/v1/responses", { model: MODEL, input: "x", background: true, stream: true }, headers);
+    await first.body?.cancel();
+    const count = bench.vendor.count("POST", "/v1/responses");
+    const again = await ann.send("POST", "/v1/responses", { model: MODEL, input: "x", background: true, stream: true }, headers);
+    expect(await again.text()).toStartWith("event: response.created\n");
+    expect(bench.vendor.count("POST", "/v1/responses")).toBe(count);
+    await bench.round(25 * 3600);
+  });
+
+  test("a stream that is refused, or begins with an error, costs nothing", async () => {
+    const refused = await create(ann, { stream: true, metadata: { fate: "refused" } });
+    expect(refused.status).toBe(400);
+    expect(refused.body.error.message).toStartWith("no ");
+    const broken = await create(ann, { stream: true, metadata: { fate: "broken" } });
+    expect(broken.status).toBeGreaterThanOrEqual(500);
+    expect(broken.body.error.message).toBeString();
+    await bench.round(3600);
+    expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
+  });
+
+  test("its owner could find it at every line: before the job has the vendor's id, and before the charge", async () => {
+    await create();
+    expect(found).toEqual([["known", true], ["charged", true]]);
+    await bench.round(25 * 3600);
+  });
+
+  test("the channel's system prompt applies as to any call: added where the call brings none, before its own where the operator says so", async () => {
+    const sent = async (more: object) => {
+      expect((await create(ann, more)).status).toBe(200);
+      return bench.vendor.asked.at(-1)?.body.instructions;
+    };
+    expect(await sent({ model: "polite" })).toBe("Be kind.");
+    expect(await sent({ model: "polite", instructions: "Be brief." })).toBe("Be brief.");
+    expect(await sent({ model: "polite", input: [{ role: "developer", content: "Be brief." }, { role: "user", content: "x" }] })).toBeUndefined();
+    expect(await sent({ model: "strict", instructions: "Be brief." })).toBe("Be kind.\n\nBe brief.");
+    await bench.round(25 * 3600);
+  });
+
+  test("where nobody keeps answers, or not to be stored it is refused, and nobody pays", async () => {
     const count = bench.vendor.asked.length;
     expect((await create(ann, { model: "chatty" })).body.error).toMatchObject({ code: "background_unsupported" });
-    expect((await create(ann, { stream: true })).status).toBe(400);
     expect((await create(ann, { store: false })).status).toBe(400);
     const poor = await bench.caller(1500);
     expect((await create(poor)).body.error.code).toBe("insufficient_user_quota");

@@ -1,5 +1,7 @@
 /** What the engine of jobs promises whatever the vendor: corrections of the price, files, two that decide at once. On both engines. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { sweepSilent } from "../../src/server/features/wallet/sweep";
 import { AppError } from "../../src/shared/errors";
 import { applyReport } from "../../src/server/relay/tasks/apply";
 import type { TaskReport, TaskWatcher } from "../../src/server/relay/tasks/provider";
@@ -24,9 +26,15 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
   /** What public addresses answer. */
   let answerAddress: (address: string, headers: Record<string, string>) => Response | Promise<Response>;
   const opened: string[] = [];
+  /** A submit's process ends before it says what its hold will cost: told when it does. */
+  let ends: (() => void) | undefined;
   beforeAll(async () => {
-    bench = await openTaskBench(engine, (seams) => ({
+    bench = await openTaskBench(engine, ({ ledger, ...seams }) => ({
       ...seams,
+      ledger: {
+        hold: (...all) => ledger.hold(...all), settle: (...all) => ledger.settle(...all), release: (...all) => ledger.release(...all),
+        extend: (...all) => (ends === undefined ? ledger.extend(...all) : (ends(), new Promise<never>(() => undefined))),
+      },
       openAddress: async (address, { headers = {} }) => {
         opened.push(address);
         return answerAddress(address, headers);
@@ -92,6 +100,24 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     await Promise.all([bench.round(1), bench.relay.tasks.poll(), bench.seams.tasks.collect(task.id)]);
     expect(await bench.task(id)).toMatchObject({ quota: 4 * MUSIC, next_poll_at_ms: 0 });
     expect(await bench.money(ann)).toMatchObject({ used_quota: 4 * MUSIC });
+  });
+
+  test("a submit whose process ended before it asked the vendor is over when its hold is, not half an hour later", async () => {
+    const { db, ledger } = bench.h.services;
+    const ended = Promise.withResolvers<void>();
+    ends = ended.resolve;
+    const killed = await bench.caller();
+    void killed.send("POST", "/suno/submit/music", { prompt: "x" });
+    await ended.promise;
+    ends = undefined;
+    const job = async () => (await bench.tasks()).find(({ user_id }) => user_id === killed.user_id);
+    await bench.round(90);
+    expect(await job()).toMatchObject({ status: "NOT_START" });
+    await db.q.update(db.t.holds).set({ created_at: 1 }).where(eq(db.t.holds.user_id, killed.user_id));
+    expect(await sweepSilent(db, ledger)).toMatchObject({ settled: 0, released: 1 });
+    await bench.round(90);
+    expect(await job()).toMatchObject({ status: "FAILURE", fail_reason: "the upstream never accepted the job", quota: 0, next_poll_at_ms: 0 });
+    expect(await bench.money(killed)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
   });
 
   test("of twenty that decide at once, some for success and some for failure, one decides: one charge or one refund", async () => {

@@ -10,6 +10,7 @@ import type { ChatResult, Warn } from "./events";
 import { Failed } from "./failed";
 import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfterSeconds } from "./failures";
 import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/direct-answer";
+import { bringBack, sendFromFile } from "./large";
 import { placeOf } from "./providers/key-place";
 import { exchange, readChannelError } from "./providers/speak";
 import { toolsFor } from "./providers/tools";
@@ -65,9 +66,11 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   };
   let outcome: Attempt;
   try {
+    if (call.large) await bringBack(call, call.large);
     const request = buildRequest(call, channel);
     if (!request) throw new Failed(failureOf("malformed"));
     const { outgoing, dialect } = request;
+    if (call.large) sendFromFile(call, call.large, outgoing);
     call.upstream_model = outgoing.model;
     call.warnings = request.warnings;
 
@@ -134,7 +137,7 @@ function reportFailure(call: Call, channel: PoolChannel, failure: Failure): void
     message,
     request_id: call.request_id,
     model: call.request.model,
-    quoted: (phrase) => call.form?.quotes(phrase) ?? JSON.stringify(tryParse(call.body) ?? "").toLowerCase().includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
+    quoted: (phrase) => call.form?.quotes(phrase) ?? JSON.stringify(tryParse(call.large?.readNow() ?? call.body) ?? "").toLowerCase().includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
   });
 }
 

@@ -8,6 +8,7 @@ import type { Alarm, Timers } from "./alarm";
 import type { CallerDialect } from "./dialects/dialect";
 import type { ChatRequest, Warning } from "./events";
 import type { Form } from "./operations/form";
+import type { LargeBody } from "./large";
 import type { Admission, Need } from "./limits";
 import type { Operation } from "./operations/operation";
 import type { Tokens } from "./providers/tokens";
@@ -85,8 +86,10 @@ export interface Call {
   /** Epoch milliseconds; in a realtime session when the response began. */
   arrived: number;
   readonly request: ChatRequest;
-  /** As the caller wrote it; dropped when an attempt has succeeded. */
+  /** As the caller wrote it; dropped when an attempt has succeeded. A large one is here only while a request is made of it. */
   body: Bytes;
+  /** The file of a large body, until the attempts are over. */
+  large?: LargeBody;
   /** Instead of `body`: a multipart form. */
   readonly form: Form | undefined;
   /** The price in the group that serves; before the first attempt the dearest that is possible. */

@@ -147,7 +147,11 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     };
     if (arrival.traceparent !== undefined) call.traceparent = arrival.traceparent;
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
-    if (thread) call.thread = thread;
+    if (thread) {
+      call.thread = thread;
+      // This function's frame keeps what it held when it waited for the thread: the body is the call's alone from here on.
+      Object.assign(received, { body: Buffer.alloc(0), json: undefined });
+    }
     const money = new CallMoney(call);
     const admission = seams.limits.admit(caller, call.need);
     if (admission) call.admission = enter(await admission, door);

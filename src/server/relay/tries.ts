@@ -5,8 +5,10 @@ import type { Call } from "./call";
 import { type Failure, failureOf, isOfKey } from "./failures";
 import { serveIn } from "./groups";
 import { hasAnotherKey } from "./keys";
+import { putAway } from "./large";
 import type { PoolChannel } from "./seams";
 import type { Selection } from "./select";
+import { SPOOL_LIMIT } from "./spool";
 
 export type Success = Extract<Attempt, { ok: true }>;
 export interface Refused {
@@ -28,10 +30,15 @@ export function endReasonOf(failure: Failure): EndReason {
 
 /** Tries channels with a whole request each. */
 export async function runAttempts(call: Call, selection: Selection): Promise<TriesOutcome> {
-  const outcome = await tryChannels(call, selection, attempt);
-  // A stream may be open for long, and nobody will send the body again.
-  if (outcome.ok) call.body = Buffer.alloc(0);
-  return outcome;
+  if (call.body.length > SPOOL_LIMIT) await putAway(call, selection);
+  try {
+    const outcome = await tryChannels(call, selection, attempt);
+    // A stream may be open for long, and nobody will send the body again.
+    if (outcome.ok) call.body = Buffer.alloc(0);
+    return outcome;
+  } finally {
+    call.large?.close();
+  }
 }
 
 /**

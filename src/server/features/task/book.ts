@@ -31,7 +31,7 @@ const chargeOf = ({ user_id, username, token_id, group, channel_id, model, quota
 
 export function createTaskBook(services: Needs): TaskBook {
   const { db, ledger, now } = services;
-  const { tasks: t, logs } = db.t;
+  const { tasks: t, logs, holds } = db.t;
   const chargeRow = (charge_id: string) => and(eq(logs.request_id, charge_id), eq(logs.type, LOG_TYPE.consume));
   const owned = (platforms: readonly TaskPlatform[], user_id: number) => and(inArray(t.platform, [...platforms]), eq(t.user_id, user_id));
 
@@ -98,6 +98,10 @@ export function createTaskBook(services: Needs): TaskBook {
 
     async charged({ charge_id }) {
       return (await db.q.select({ id: logs.id }).from(logs).where(chargeRow(charge_id))).length > 0;
+    },
+
+    async held({ charge_id }) {
+      return (await db.q.select({ id: holds.request_id }).from(holds).where(eq(holds.request_id, charge_id))).length > 0;
     },
 
     activate: (id, quota, next_poll_at_ms) =>

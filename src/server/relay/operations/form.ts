@@ -3,7 +3,7 @@ import { AppError, fail } from "../../../shared/errors";
 import { readBody } from "../body";
 import type { Bytes } from "../sse";
 import { MultipartScanner, type Part } from "./multipart";
-import { type Piece, Spool } from "./spool";
+import { type Piece, Spool } from "../spool";
 
 /** Tokens assumed at most for one file of a form. */
 const FILE_TOKENS = 8192;

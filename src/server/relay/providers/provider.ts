@@ -5,6 +5,7 @@
 import type { Operation } from "../../../shared/channel-types";
 import type { UpstreamDialectKey } from "../dialects/vendor-dialects";
 import type { WireError, WireObject } from "../events";
+import type { LargeBody, Place } from "../large";
 import type { PoolChannel } from "../seams";
 import type { Bytes } from "../sse";
 import type { Tools } from "./tools";
@@ -21,8 +22,12 @@ export interface Outgoing {
   readonly url: string;
   /** Names in small letters. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text in the language of the channel; empty where there is a form. */
-  readonly body: Bytes;
+  /** JSON text in the language of the channel; empty where there is a form, and when a large one has gone to its file. */
+  body: Bytes;
+  /** The file of a call with a large body: it is sent from there. */
+  large?: LargeBody;
+  /** Where `body` lies in that file. */
+  place?: Place;
   /** The body stays as the caller wrote it: no override changes it. */
   readonly as_is?: boolean;
   /** Sent instead of `body`: a multipart form, which flows. */

@@ -1,7 +1,7 @@
 /** What an operator changes in the calls of a channel: its system prompt, members of the body, headers (compatibility.md 5.4). */
 import { withHeaders } from "../../../shared/header-override";
 import type { Block, ChatPrompt, Message } from "../events";
-import { isObject, tryParse } from "../json";
+import { isObject, type JsonObject, tryParse } from "../json";
 import type { Outgoing, Provider } from "./provider";
 import type { PoolChannel } from "../seams";
 
@@ -22,6 +22,15 @@ export function withSystemPrompt(prompt: ChatPrompt, { setting }: Pick<PoolChann
   const content: Block[] =
     first?.type === "text" ? [{ ...first, text: `${text}\n\n${first.text}` }, ...rest] : [{ type: "text", text }, ...own.content];
   return { ...prompt, messages: messages.map((message) => (message === own ? { ...own, content } : message)) };
+}
+
+/** The same of a body of OpenAI's Responses API that is not translated: a job's. */
+export function withInstructions(body: JsonObject, { setting }: Pick<PoolChannel, "setting">): JsonObject {
+  const { system_prompt: text, system_prompt_override: before } = setting;
+  const own = typeof body.instructions === "string" ? body.instructions : "";
+  const brings = own !== "" || (Array.isArray(body.input) && body.input.some((item) => isObject(item) && (item.role === "system" || item.role === "developer")));
+  if (text === undefined || (brings && before !== true)) return body;
+  return { ...body, instructions: own === "" ? text : `${text}\n\n${own}` };
 }
 
 /** A request as the channel's param_override and header_override leave it; forms keep their body. Signing comes after. */

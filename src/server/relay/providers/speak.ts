@@ -6,6 +6,7 @@ import type { WireError, WireObject } from "../events";
 import { isObject, tryParse } from "../json";
 import type { Operation } from "../operations/operation";
 import type { PoolChannel } from "../seams";
+import type { Bytes } from "../sse";
 import { rewritten } from "./framing";
 import type { Outgoing } from "./provider";
 import { providerOf } from "./registry";
@@ -17,6 +18,8 @@ export function languageOf(channel: PoolChannel, model: string): UpstreamDialect
   const dialect = providerOf(channel)?.dialect?.(channel, model) ?? channel.type.dialect;
   return isUpstreamDialect(dialect) ? dialect : undefined;
 }
+
+const nothing: Bytes = Buffer.alloc(0);
 
 /** What is asked of a channel, as far as its language depends on it. */
 export type Asked = Pick<Operation, "key" | "native">;
@@ -80,6 +83,8 @@ export async function exchange(outgoing: Outgoing, tools: Tools): Promise<Respon
   const encoded = codec ? { ...outgoing, body: Buffer.from(JSON.stringify(await codec.encode(asked, outgoing))) } : outgoing;
   const changed = overridden(encoded);
   const ready = provider?.prepare ? await provider.prepare(changed, tools) : changed;
+  // The attempt keeps `outgoing` for as long as the upstream takes.
+  if (outgoing.large && ready !== outgoing) outgoing.body = nothing;
   const response = await (provider?.open ? provider.open(ready, tools) : send(ready, tools));
   return codec && response.ok ? inOpenai(response, async (answer) => codec.decode(answer, asked, tools)) : response;
 }

@@ -4,6 +4,7 @@ import { realTimers, type Timers } from "../alarm";
 import type { Warn } from "../events";
 import { classifyStatus } from "../failures";
 import { Failed } from "../failed";
+import type { LargeBody } from "../large";
 import type { PoolChannel } from "../seams";
 import type { Outgoing } from "./provider";
 import { Tokens } from "./tokens";
@@ -74,8 +75,15 @@ const ownBox: ToolBox = { timers: realTimers, tokens: new Tokens(), fetch: fetch
 export const ownTools = (channel: PoolChannel, signal: AbortSignal): Tools => toolsFor(ownBox, channel, signal, Date.now);
 
 /** Sends a request as it stands. */
-export const send = ({ url, headers, body, form }: Outgoing, tools: Pick<Tools, "fetch">): Promise<Response> =>
-  tools.fetch(url, { method: "POST", headers, body: form ?? body });
+export const send = (outgoing: Outgoing, tools: Pick<Tools, "fetch">): Promise<Response> => {
+  const { url, headers, body, form, large } = outgoing;
+  return large ? sendLarge(large, outgoing, tools) : tools.fetch(url, { method: "POST", headers, body: form ?? body });
+};
+
+async function sendLarge(large: LargeBody, outgoing: Outgoing, tools: Pick<Tools, "fetch">): Promise<Response> {
+  const { body, length } = await large.send(outgoing);
+  return tools.fetch(outgoing.url, { method: "POST", headers: { ...outgoing.headers, "content-length": String(length) }, body });
+}
 
 /**
  * What a vendor that gave no token leaves the attempt with: `status` of its answer, and its words. Refused credentials count

@@ -77,8 +77,13 @@ export class Thread {
     /** The responses before it that are kept here. */
     readonly ids: readonly string[],
     /** What the call itself says; undefined where nothing is kept of it. */
-    readonly input: readonly JsonObject[] | undefined,
+    private input: readonly JsonObject[] | undefined,
   ) {}
+
+  /** Lets go what the call says: the vendor alone will keep it. */
+  forgetInput(): void {
+    if (this.input) this.input = [];
+  }
 
   /**
    * Reads what a call refers to; a call that continues an answer kept here is completed (`received.body`). undefined when it

@@ -99,13 +99,15 @@ async function settledOrVisit(engine: Engine, task: Task): Promise<Omit<Visit, "
 async function halfDone({ seams }: Engine, task: Task): Promise<void> {
   const { tasks: book, ledger, now } = seams;
   const watcher = watcherOf(task.platform);
+  // In this order: a settle makes a charge of a hold.
+  const held = await book.held(task);
   const charged = await book.charged(task);
   if (task.upstream_id !== "" && watcher && (charged || task.state.units === 0)) {
     await book.activate(task.id, task.state.units, now() + watcherTimes(watcher).poll_ms);
     return;
   }
-  // Charged without an id of the vendor's: a sweep did that, so the process that asked is gone.
-  if (!charged && now() < task.deadline_ms) return void (await book.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_LOOK_MS }));
+  // Charged without an id of the vendor's, or neither charged nor held: a sweep did that, so the process that asked is gone.
+  if (!charged && held && now() < task.deadline_ms) return void (await book.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_LOOK_MS }));
   if (!charged) await ledger.release(task.charge_id);
   await book.fail(task, "NOT_START", REASONS.never_accepted, {});
 }

@@ -9,6 +9,7 @@ import type { JsonObject } from "../json";
 import type { Terms } from "../operations/direct";
 import type { Tools } from "../providers/tools";
 import type { PoolChannel, RelayOptions, Seams } from "../seams";
+import type { Events } from "./events";
 import type { Priced, Task } from "./task";
 
 /** One request to a channel. */
@@ -39,6 +40,8 @@ export interface TaskTools extends Tools {
   json(request: TaskRequest): Promise<JsonObject>;
   /** The same for an answer that is a JSON list. */
   list(request: TaskRequest): Promise<readonly unknown[]>;
+  /** The same for an answer that is a stream of events. Only its first event is within the time limit of a request. */
+  events(request: TaskRequest): Promise<Events>;
 }
 
 /** A job on its way to a channel. */
@@ -169,4 +172,6 @@ export interface TaskOrder<Input> {
   id_prefix?: string;
   /** Its public id; absent: the prefix and 32 characters. Must not be guessable. */
   task_id?: string;
+  /** Writes what else its owner needs to find it. The vendor has accepted, nothing is charged; throws where it cannot be written. */
+  accepted?(job: Pick<Task, "upstream_id" | "channel_id" | "channel_key_id">): Promise<void>;
 }

@@ -112,6 +112,9 @@ async function run<Input>(order: TaskOrder<Input>, { call, money, selection }: P
     if (opened) await book.fail(opened, "NOT_START", failure.error?.message ?? failure.class, { next_poll_at_ms: 0 });
     throw new Failed(failure);
   }
+  const { upstream_id } = outcome.accepted;
+  // Before the job has the vendor's id: from then on it is charged even if this process ends.
+  await order.accepted?.({ upstream_id, channel_id: outcome.channel.id, channel_key_id: outcome.channel.key_row?.id ?? 0 });
   return keep(call, money, opened, state, outcome);
 }
 

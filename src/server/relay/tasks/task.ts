@@ -132,6 +132,8 @@ export interface TaskBook {
   succeed(task: Task, from: TaskStatus, quota: number, change: TaskChange): Promise<boolean>;
   /** Whether a job's charge is in the books. */
   charged(task: Pick<Task, "charge_id">): Promise<boolean>;
+  /** Whether the units of its submit are still held: then somebody submits it, or a sweep is to come. */
+  held(task: Pick<Task, "charge_id">): Promise<boolean>;
   /** Charges what a finished job owes, once however often it is asked. */
   collect(id: number): Promise<void>;
   /**

@@ -7,6 +7,7 @@ import { classifyErrorIn200, classifyStatus, failureOf, retryAfterSeconds } from
 import { isObject, type JsonObject, tryParse } from "../json";
 import { toolsFor } from "../providers/tools";
 import type { PoolChannel } from "../seams";
+import { type Events, isEvents, readEvents } from "./events";
 import type { TaskRequest, TaskTools } from "./provider";
 
 /** Most bytes of a vendor's answer about jobs: a list of many, with texts. */
@@ -49,7 +50,8 @@ export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { su
   const { seams, timers } = engine;
   const controller = new AbortController();
   const tools = toolsFor(engine, channel, signal ? AbortSignal.any([controller.signal, signal]) : controller.signal, () => seams.now());
-  const ask = async <T>({ method, url, headers, body, readError, sign, override }: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
+  /** Sends a request and reads of its answer what `read` wants, all within the time limit. */
+  const exchange = async <T>({ method, url, headers, body, sign, override }: TaskRequest, read: (response: Response) => Promise<T>): Promise<{ response: Response; got: T }> => {
     const changed = submits && override !== false && channel.override && isObject(body) ? channel.override(body) : body;
     const text = isObject(changed) && !(changed instanceof Blob) && !(changed instanceof FormData) ? JSON.stringify(changed) : changed;
     const typed = typeof text === "string" ? { "content-type": "application/json", ...headers } : headers;
@@ -61,28 +63,40 @@ export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { su
       controller.abort();
     });
     if (heard) heard.status = 0;
-    let response: Response;
-    let bytes: Uint8Array;
     try {
-      response = await tools.fetch(url, { method, headers: signed, ...(text !== undefined && { body: text as BodyInit }) });
+      const response = await tools.fetch(url, { method, headers: signed, ...(text !== undefined && { body: text as BodyInit }) });
       if (heard) heard.status = response.status;
-      bytes = await readWhole(response);
+      return { response, got: await read(response) };
     } catch (error) {
       if (error instanceof Failed) throw error;
       throw new Failed(failureOf(late ? "timeout" : "unreachable", 0, "first byte"));
     } finally {
       done();
     }
+  };
+  /** The answer, where it is no error. */
+  const judged = ({ readError }: TaskRequest, response: Response, bytes: Uint8Array): unknown => {
     const answer = tryParse(bytes);
     const error = (readError ?? openaiChat.readError)(answer);
     if (!response.ok) {
       throw new Failed(classifyStatus(response.status, error, channel.status_mapping, retryAfterSeconds(response.headers.get("retry-after"), seams.now())));
     }
     if (error) throw new Failed(classifyErrorIn200(error));
+    return answer;
+  };
+  const ask = async <T>(request: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
+    const { response, got } = await exchange(request, readWhole);
+    const answer = judged(request, response, got);
     if (!fits(answer)) throw new Failed(failureOf("malformed", response.status));
     return answer;
   };
-  return { ...tools, json: (request) => ask<JsonObject>(request, isObject), list: (request) => ask<readonly unknown[]>(request, Array.isArray) };
+  const events = async (request: TaskRequest): Promise<Events> => {
+    const { response, got } = await exchange<Uint8Array | Events>(request, (answer) => (answer.ok && isEvents(answer) ? readEvents(answer) : readWhole(answer)));
+    if (!(got instanceof Uint8Array)) return got;
+    judged(request, response, got);
+    throw new Failed(failureOf("malformed", response.status));
+  };
+  return { ...tools, json: (request) => ask<JsonObject>(request, isObject), list: (request) => ask<readonly unknown[]>(request, Array.isArray), events };
 }
 
 async function readWhole(response: Response): Promise<Uint8Array> {

@@ -8,24 +8,25 @@ import { openaiChat } from "../../dialects/openai-chat/dialect";
 import { usageOf } from "../../dialects/openai-responses/answer-decode";
 import type { WireError } from "../../events";
 import { Failed } from "../../failed";
-import { failureOf } from "../../failures";
+import { classifyErrorIn200, failureOf } from "../../failures";
 import { isObject, type JsonObject } from "../../json";
 import { responses } from "../../operations/dialect-chat";
 import { providerOf } from "../../providers/registry";
-import { headersOf } from "../../providers/rewrite";
+import { headersOf, withInstructions } from "../../providers/rewrite";
 import { addressOf, operationFor } from "../../providers/speak";
 import type { PoolChannel } from "../../seams";
 import { keepsAnswers } from "../../spoken";
 import { placeOf } from "../../vendor";
-import type { TaskKind, TaskProvider, TaskReport } from "../provider";
+import type { TaskKind, TaskProvider, TaskReport, TaskRequest, TaskTools } from "../provider";
 
 export interface BackgroundInput {
   body: JsonObject;
   /** Tokens of the input, as far as its bytes tell; and the most that the answer may have. */
   input: number;
   output: number;
-  /** The vendor's first answer, for the caller. */
+  /** The vendor's first answer, for the caller: the response object, or the events of the response where he wants a stream. */
   first?: JsonObject;
+  events?: ReadableStream<Uint8Array>;
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -60,17 +61,31 @@ function required(url: string | undefined): string {
   return url;
 }
 
+/** Opens a stream and answers the response object of its first event (`response.created`, API reference, streaming events). */
+async function openStream(input: BackgroundInput, request: TaskRequest, tools: TaskTools): Promise<JsonObject> {
+  const { first, all } = await tools.events(request);
+  const { response } = first;
+  if (isObject(response) && text(response.id) !== "") {
+    input.events = all;
+    return response;
+  }
+  await all.cancel();
+  // An error has its members beside the event's type.
+  const error = first.type === "error" ? openaiChat.readError({ error: first }) : undefined;
+  throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", 200));
+}
+
 const provider: TaskProvider<BackgroundInput> = {
   platform: "response",
   types: channelTypes.filter(({ operations }) => operations.some((operation) => operation === "responses")).map(({ key }) => key),
-  // A system prompt of the channel's would have to be put into the body, which goes as it is.
-  serves: (channel) => keepsAnswers(channel, responses) && channel.setting.system_prompt === undefined,
+  serves: (channel) => keepsAnswers(channel, responses),
 
   terms: ({ input, output }) => ({ usage: { input, output }, exact: false }),
 
   async submit({ channel, model, input }, tools) {
-    const body = { ...input.body, model };
-    const response = await tools.json({ method: "POST", url: required(addressOf(channel, responses, model)), headers: headers(channel), body, readError });
+    const body = { ...withInstructions(input.body, channel), model };
+    const request: TaskRequest = { method: "POST", url: required(addressOf(channel, responses, model)), headers: headers(channel), body, readError };
+    const response = input.body.stream === true ? await openStream(input, request, tools) : await tools.json(request);
     input.first = response;
     return { upstream_id: text(response.id), data: factsOf(response) };
   },

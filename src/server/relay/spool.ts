@@ -3,10 +3,11 @@
  * The file loses its name as soon as it is open, so nothing is left of it however the process ends.
  */
 import { randomUUID } from "node:crypto";
+import { readSync } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { asBuffer, type Bytes } from "../sse";
+import { asBuffer, type Bytes } from "./sse";
 
 /** Bytes of one body that stay in memory. */
 export const SPOOL_LIMIT = 4 << 20;
@@ -41,7 +42,8 @@ export class Spool {
   }
 
   async #flush(): Promise<void> {
-    const bytes = Buffer.concat(this.#parts);
+    const [first, second] = this.#parts;
+    const bytes = first && !second ? first : Buffer.concat(this.#parts);
     this.#parts = [];
     this.#file ??= await nameless();
     for (let at = 0; at < bytes.length; ) {
@@ -66,6 +68,18 @@ export class Spool {
       const { bytesRead } = await this.#file.read(bytes, at, bytes.length - at, start + at);
       if (bytesRead === 0) throw new Error("the spooled body is shorter than it was");
       at += bytesRead;
+    }
+    return bytes;
+  }
+
+  /** The same at once, for whoever cannot wait. */
+  readNow(start: number, end: number): Bytes {
+    if (!this.#file) return this.#parts[0]?.subarray(start, end) ?? Buffer.alloc(0);
+    const bytes = Buffer.alloc(end - start);
+    for (let at = 0; at < bytes.length; ) {
+      const read = readSync(this.#file.fd, bytes, at, bytes.length - at, start + at);
+      if (read === 0) throw new Error("the spooled body is shorter than it was");
+      at += read;
     }
     return bytes;
   }

@@ -1,0 +1,52 @@
+/** A vendor's stream of events about a job: its first event tells what was accepted, all of them are for the caller. */
+import { Failed } from "../failed";
+import { failureOf } from "../failures";
+import { isObject, type JsonObject, tryParse } from "../json";
+import { FrameSplitter, readFrame, REPEAT_LIMIT, wholeFrames } from "../sse";
+
+export interface Events {
+  first: JsonObject;
+  /** Every byte as it came, the first event included. Whoever has it reads it or cancels it. */
+  all: ReadableStream<Uint8Array>;
+}
+
+/** Whether an answer is a stream of events. */
+export const isEvents = ({ headers }: Response): boolean => /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
+
+/** Reads an answer up to its first event. Throws Failed where it ends before that, or where that is no JSON object. */
+export async function readEvents({ body, status }: Response): Promise<Events> {
+  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader();
+  const splitter = new FrameSplitter(REPEAT_LIMIT);
+  const kept: Uint8Array[] = [];
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    kept.push(value);
+    for (const frame of wholeFrames(splitter.push(value))) {
+      const { data } = readFrame(frame);
+      if (data === undefined || data === "") continue;
+      const first = tryParse(Buffer.from(data));
+      if (isObject(first)) return { first, all: joined(kept, reader) };
+      await reader.cancel();
+      throw new Failed(failureOf("malformed", status));
+    }
+  }
+  throw new Failed(failureOf(kept.length === 0 ? "malformed" : "cut", status));
+}
+
+function joined(kept: readonly Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        for (const chunk of kept) controller.enqueue(chunk);
+      },
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
