@@ -26,6 +26,10 @@ export interface GapsResult {
 }
 
 const AT_ONCE = 64;
+/** Streams begin within this time. */
+const RAMP_MS = 1000;
+/** Multiples of it lie evenly in 0 to 1, however many there are. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 async function run(spec: GapsSpec): Promise<GapsResult> {
   const { target, bytes } = postBytes(spec.url, spec.key, spec.body);
@@ -45,10 +49,11 @@ async function run(spec: GapsSpec): Promise<GapsResult> {
   for (let made = 0; made < spec.count; made += AT_ONCE) {
     const batch = Array.from({ length: Math.min(AT_ONCE, spec.count - made) }, make);
     await Promise.all(batch.map((connection) => connection.open()));
-    for (const connection of batch) connection.send(bytes);
     connections.push(...batch);
-    // Opened over a period, so that the events of all do not fall on one moment.
-    await Bun.sleep(spec.eventMs / Math.max(1, spec.count / AT_ONCE));
+  }
+  // Begun one by one, so that the events of all do not fall on one moment.
+  for (const [index, connection] of connections.entries()) {
+    setTimeout(() => connection.send(bytes), ((index * GOLDEN) % 1) * RAMP_MS);
   }
   for (const deadline = Date.now() + 20_000; open < spec.count && Date.now() < deadline; ) await Bun.sleep(20);
   await Bun.sleep(1000);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Ledger } from "../../src/server/features/wallet/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { type FreshDatabase, freshSqlite } from "../kit/databases";
-import { addUser, calls, clock, expectBalanced } from "./world";
+import { addUser, callLog, calls, clock, expectBalanced } from "./world";
 
 let fresh: FreshDatabase;
 let ledger: Ledger;
@@ -76,6 +76,31 @@ test("verbs wait while another process holds the database, and then go through",
   other.close();
   client.exec("PRAGMA busy_timeout=5000");
   expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 820, held: 100 });
+});
+
+test("a batch that is undone by one verb moves the others' money once, also what was raised or given back in it", async () => {
+  const user = await addUser(fresh.db, ledger, 1000);
+  const { hold, settle } = calls(ledger, user, 0);
+  await hold("undone-1", 100);
+  await hold("undone-2", 100);
+  const log = { ...callLog("undone-bad", user, 0), username: Symbol("no text") as unknown as string };
+  const answers = await Promise.allSettled([
+    ledger.extend("undone-1", 50, 0), hold("undone-3", 70), ledger.release("undone-2"),
+    ledger.settle({ request_id: "undone-bad", user_id: user, token_id: 0, quota: 5, log }),
+    settle("undone-1", 30), ledger.release("undone-3"),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected", "fulfilled", "fulfilled"]);
+  expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 970, held: 0 });
+});
+
+test("a hold that another process has swept is not given back a second time", async () => {
+  const user = await addUser(fresh.db, ledger, 1000);
+  const { hold } = calls(ledger, user, 0);
+  await hold("swept-1", 100);
+  const other = createLedger(fresh.db, "sweeper", clock);
+  expect(await other.release("swept-1")).toBe(true);
+  expect(await ledger.release("swept-1")).toBe(false);
+  expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 1000, held: 0 });
 });
 
 test("a credit waits for the disk, and the usual setting is back afterwards", async () => {

@@ -271,12 +271,7 @@ export const makeTables = (k: Kit) => {
       /** JSON draft of the log row, so that a sweep can write it. */
       draft: k.text().notNull().default(""),
     },
-    (t) => [
-      // sweep of holds whose instance is silent
-      k.index("holds_instance_ix").on(t.instance_id),
-      // audit per user; erasure
-      k.index("holds_user_ix").on(t.user_id),
-    ],
+    // No index but the key's: as many rows as calls run, so whoever looks for others may read them all, and each call writes two.
   );
 
   /** Running processes; a heartbeat in database time. */

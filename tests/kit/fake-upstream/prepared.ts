@@ -89,9 +89,12 @@ export function createPrepared(clock: Clock): { serve(exchange: Exchange): boole
     const { headMs, paceMs } = answer.behaviour;
     await pause(exchange, clock, headMs);
     await exchange.raw(answer.head);
+    const begun = clock.now();
     for (let i = 0; i < answer.groups.length && !exchange.over; i++) {
-      // Not `pause`: racing against the caller's leaving doubles the cost, and these pauses are short.
-      if (i > 0 && paceMs > 0) await clock.sleep(paceMs);
+      // By the first event, not by the last one: streams that were late together would stay together. Not `pause`: racing
+      // against the caller's leaving doubles the cost, and these pauses are short.
+      const wait = i > 0 ? begun + i * paceMs - clock.now() : 0;
+      if (wait > 0) await clock.sleep(wait);
       await exchange.raw(answer.groups[i] ?? Buffer.alloc(0));
     }
     if (!exchange.over) await exchange.finish();
@@ -105,15 +108,15 @@ export function createPrepared(clock: Clock): { serve(exchange: Exchange): boole
       let route = routes.get(path);
       if (route === undefined) {
         const found = findRoute(method, path);
-        // Gemini names the model in the path; its answers take the ordinary way.
-        route = found?.operation === "generate" && found.model === undefined ? found : null;
+        route = found?.operation === "generate" ? found : null;
         if (routes.size < 1000) routes.set(path, route);
       }
-      const model = route ? scanModel(body) : undefined;
-      if (!route || model === undefined) return false;
+      // Gemini names the model and the manner in the path; without alt=sse its stream is a list.
+      const model = route ? (route.model ?? scanModel(body)) : undefined;
+      if (!route || model === undefined || (route.stream === true && !/(^|&)alt=sse(&|$)/.test(exchange.request.search))) return false;
       // The two flags sit near an end of the body in practice, but nothing promises it: look through all of it.
       const source = body.toString("latin1");
-      const stream = STREAM.test(source);
+      const stream = route.stream ?? STREAM.test(source);
       const includeUsage = stream && INCLUDE_USAGE.test(source);
       const name = `${path} ${stream ? 1 : 0}${includeUsage ? 1 : 0} ${model}`;
       let answer = answers.get(name);

@@ -54,15 +54,17 @@ export function createNotices(post: Post): Notices {
 
 /** Warns those of `ids` whose balance, what running calls hold included, is below their threshold. Answers how many were told. */
 export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<number> {
-  const { users } = post.db.t;
+  const { users, holds } = post.db.t;
+  // One pass over the running calls for all of them.
+  const held = post.db.read
+    .select({ user_id: holds.user_id, amount: sql<number>`sum(${holds.amount})`.as("amount") })
+    .from(holds).groupBy(holds.user_id).as("held");
   let told = 0;
   for (let from = 0; from < ids.length; from += BATCH) {
     const rows = await post.db.read
-      .select({
-        ...recipientColumns(post.db.t), quota: users.quota,
-        held: sql<number>`(select coalesce(sum(h.amount), 0) from holds as h where h.user_id = users.id)`.mapWith(Number),
-      })
+      .select({ ...recipientColumns(post.db.t), quota: users.quota, held: sql<number>`coalesce(${held.amount}, 0)`.mapWith(Number) })
       .from(users)
+      .leftJoin(held, eq(held.user_id, users.id))
       .where(and(inArray(users.id, ids.slice(from, from + BATCH)), eq(users.status, ENABLED_USER), isNull(users.deleted_at)));
     const low = rows.flatMap((row) => {
       const recipient = recipientOf(row);

@@ -3,17 +3,18 @@
  * (ai.google.dev/api/generate-content, UsageMetadata; types of @google/genai 3.1; read November 2026).
  */
 import type { Usage, WireObject } from "../../events";
-import { compact, count, list, object, objects } from "../shared/json";
+import { count, isObject, list, object } from "../shared/json";
 
 /** Tokens of one kind in a list of {modality, tokenCount}. */
 function tokensOf(details: unknown, modality: string): number {
-  return objects(details).reduce(
-    (sum, entry) => (entry.modality === modality ? sum + (count(entry.tokenCount) ?? 0) : sum),
-    0,
-  );
+  let sum = 0;
+  for (const entry of list(details)) {
+    if (isObject(entry) && entry.modality === modality) sum += count(entry.tokenCount) ?? 0;
+  }
+  return sum;
 }
 
-/** Disjoint buckets; undefined when the object names no tokens. */
+/** Disjoint buckets; undefined when the object names no tokens. Google repeats it in every frame of a stream. */
 export function readUsage(usage: WireObject): Usage | undefined {
   const prompt = count(usage.promptTokenCount);
   const total = count(usage.totalTokenCount);
@@ -32,21 +33,23 @@ export function readUsage(usage: WireObject): Usage | undefined {
   const imageIn = Math.min(plain - audioIn, left("IMAGE"));
   const audioOut = Math.min(said, tokensOf(usage.candidatesTokensDetails, "AUDIO"));
   const imageOut = Math.min(said - audioOut, tokensOf(usage.candidatesTokensDetails, "IMAGE"));
-  return compact({
-    input: plain - audioIn - imageIn + tools,
-    output: said - audioOut - imageOut,
-    cache_read: cached || undefined,
-    audio_in: audioIn || undefined,
-    image_in: imageIn || undefined,
-    reasoning: thoughts || undefined,
-    audio_out: audioOut || undefined,
-    image_out: imageOut || undefined,
-  });
+  const read: { -readonly [Bucket in keyof Usage]: Usage[Bucket] } = { input: plain - audioIn - imageIn + tools, output: said - audioOut - imageOut };
+  if (cached > 0) read.cache_read = cached;
+  if (audioIn > 0) read.audio_in = audioIn;
+  if (imageIn > 0) read.image_in = imageIn;
+  if (thoughts > 0) read.reasoning = thoughts;
+  if (audioOut > 0) read.audio_out = audioOut;
+  if (imageOut > 0) read.image_out = imageOut;
+  return read;
 }
 
 /** Searches that the answer is grounded on: Google asks a price for each query (price page, "Grounding with Google Search"). */
 export function searchesOf(candidates: readonly WireObject[]): number {
-  return candidates.reduce((total, { groundingMetadata }) => total + list(object(groundingMetadata).webSearchQueries).length, 0);
+  let total = 0;
+  for (const { groundingMetadata } of candidates) {
+    if (groundingMetadata !== undefined) total += list(object(groundingMetadata).webSearchQueries).length;
+  }
+  return total;
 }
 
 /** What an answer used, its searches among it. */

@@ -1,0 +1,2 @@
+DROP INDEX `holds_instance_ix`;--> statement-breakpoint
+DROP INDEX `holds_user_ix`;
