@@ -18,6 +18,8 @@ export interface WireError {
   type: string;
   code: string;
   param: string | null;
+  /** When to come again, where the body says it and not a header. */
+  retry_after_s?: number;
 }
 
 /** What was lost in a translation; kept in the log row. */

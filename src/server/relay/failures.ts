@@ -75,8 +75,9 @@ const quotaWords = new Set([
   "insufficient_balance", "payment_required", "credit_balance_too_low",
 ]);
 const credentialWords = new Set([
-  "invalid_api_key", "authentication_error", "account_deactivated", "invalid_authentication", "unauthorized",
+  "invalid_api_key", "authentication_error", "account_deactivated", "invalid_authentication", "unauthorized", "API_KEY_INVALID",
 ]);
+const forbiddenWords = new Set(["unsupported_country_region_territory"]);
 const modelWords = new Set(["model_not_found", "model_not_supported", "unsupported_model"]);
 const overloadWords = new Set(["overloaded_error", "overloaded", "engine_overloaded", "server_overloaded"]);
 const rateWords = new Set(["rate_limit_exceeded", "rate_limit_error", "too_many_requests"]);
@@ -92,6 +93,7 @@ function classOf(status: number, error: WireError | undefined): FailureClass {
   if (says(quotaWords) || status === 402) return "quota_exhausted";
   if (says(credentialWords) || status === 401) return "bad_credentials";
   if (says(modelWords)) return "model_missing";
+  if (says(forbiddenWords)) return "forbidden";
   if (status === 429) return "rate_limited";
   if (status === 403) return "forbidden";
   if (status === 408 || status === 504 || status === 524) return "timeout";
@@ -115,7 +117,7 @@ export function classifyStatus(
   status: number,
   error: WireError | undefined,
   mapping: ReadonlyMap<number, number>,
-  retry_after_s?: number,
+  retry_after_s = error?.retry_after_s,
 ): Failure {
   const mapped = mapping.get(status);
   const seen = mapped ?? status;
