@@ -5,6 +5,7 @@
  */
 import { chatDialects } from "./dialects/chat-dialects";
 import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
+import { asFunctions } from "./dialects/shared/free-form";
 import { Warnings } from "./dialects/shared/warnings";
 import type {
   AnswerContext,
@@ -50,7 +51,10 @@ export function translateRequest(
   const warnings = new Warnings();
   const decoded = chatDialects[from].decodeRequest(body, address);
   const prompt = edit({ ...decoded, model, ...(decoded.stream && { include_usage: true }) });
-  return { prompt, body: upstreamDialects[to].encodeRequest(prompt, warnings.warn), warnings: warnings.list };
+  const { encodeRequest, takesFreeForm } = upstreamDialects[to];
+  // A caller of the same dialect reads the answer as it comes: he gets the calls that he declared.
+  const told = from !== to && takesFreeForm?.(model) === false ? asFunctions(prompt, warnings.warn) : prompt;
+  return { prompt, body: encodeRequest(told, warnings.warn), warnings: warnings.list };
 }
 
 /** How a field begins that holds another vendor's seal (shared/seals), and Anthropic's thoughts without one. */

@@ -54,6 +54,8 @@ export interface ChatDialect {
   /** Throws RequestFault where the body is not a call of this dialect. */
   decodeRequest(body: WireObject, address?: RequestAddress): ChatPrompt;
   encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject;
+  /** Whether a model takes tools of plain text. Absent: `encodeRequest` writes something else instead. */
+  takesFreeForm?(model: string): boolean;
   /** undefined when the body is no answer of this dialect. `id` names calls where the upstream gives no ids. */
   decodeAnswer(body: WireObject, id: string): ChatAnswer | undefined;
   encodeAnswer(answer: ChatAnswer, context: AnswerContext, warn: Warn): WireObject;

@@ -5,6 +5,7 @@
 import type { Block, ChatPrompt, Message, Tool, Warn, WireObject } from "../../events";
 import { budgetOf, wantedEffort } from "../shared/effort";
 import { compact, ownExtra } from "../shared/json";
+import { describeFreeForm } from "../shared/free-form";
 import { serverToolFor } from "../shared/web-search";
 import { cacheMember, encodeBlocks } from "./content-encode";
 import { modelFacts, type ModelFacts } from "./models";
@@ -74,7 +75,7 @@ function toolOf(tool: Tool, facts: ModelFacts, warn: Warn): WireObject | undefin
   if (tool.type === "free_form") {
     warn("changed_value", `custom tool ${tool.name}`);
     const input_schema = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
-    return compact({ name: tool.name, description: tool.description, input_schema });
+    return compact({ name: tool.name, description: describeFreeForm(tool), input_schema });
   }
   const { name, description, parameters, strict } = tool;
   const tight = facts.structured || !strict ? strict : undefined;

@@ -5,6 +5,7 @@
 import type { ChatPrompt, OutputFormat, Tool, ToolChoice, Warn, WireObject } from "../../events";
 import { budgetOf, wantedEffort } from "../shared/effort";
 import { compact, isObject, ownExtra } from "../shared/json";
+import { describeFreeForm } from "../shared/free-form";
 import { serverToolFor } from "../shared/web-search";
 import { geminiFacts, type GeminiFacts } from "./models";
 import { encodeParts } from "./parts-encode";
@@ -59,7 +60,7 @@ function toolsOf(tools: readonly Tool[], warn: Warn): WireObject[] {
     } else if (tool.type === "free_form") {
       warn("changed_value", `custom tool ${tool.name}`);
       const parameters = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
-      functionDeclarations.push(compact({ name: tool.name, description: tool.description, parameters }));
+      functionDeclarations.push(compact({ name: tool.name, description: describeFreeForm(tool), parameters }));
     } else {
       const { name, description, parameters, strict, cache } = tool;
       if (strict) warn("dropped_field", "tools.strict");

@@ -116,6 +116,7 @@ function readError(body: unknown): WireError | undefined {
 
 export const mistralDialect: VendorDialect = {
   encodeRequest,
+  takesFreeForm: () => false,
   decodeAnswer: (body, id) => (Array.isArray(body.choices) ? openaiChatDialect.decodeAnswer(plainChoices(body, "message"), id) : undefined),
   streamDecoder: (id) => new MistralStreamDecoder(id),
   readError,

@@ -1,4 +1,5 @@
 /** OpenAI's chat dialect for translations, assembled. */
+import { isOpenai } from "../shared/openai-models";
 import type { ChatDialect } from "../translation";
 import { decodeAnswer } from "./answer-decode";
 import { encodeAnswer } from "./answer-encode";
@@ -14,6 +15,7 @@ export const openaiChatDialect: ChatDialect = {
   key: "openai-chat",
   decodeRequest,
   encodeRequest,
+  takesFreeForm: isOpenai,
   decodeAnswer,
   encodeAnswer: (answer, context, warn) =>
     encodeAnswer({ ...answer, created: answer.created ?? context.created, model: context.model ?? answer.model }, warn),

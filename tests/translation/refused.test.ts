@@ -1,0 +1,125 @@
+/** What a vendor would answer with 400 is not sent to it: the call goes through, and the log says what was lost. */
+import { describe, expect, test } from "bun:test";
+import type { DialectKey, WireObject } from "../../src/server/relay/events";
+import { objects } from "../../src/server/relay/dialects/shared/json";
+import { translateAnswer, translateRequest } from "../../src/server/relay/translate";
+import { context, translatePieces } from "./streams";
+
+function sent(from: DialectKey, to: DialectKey, model: string, body: WireObject): { body: WireObject; lost: string[] } {
+  const { body: written, warnings } = translateRequest(from, to, { model: "asked", ...body }, model, { model: "asked", stream: false });
+  return { body: written, lost: warnings.map(({ code, detail }) => `${code} ${detail}`) };
+}
+
+const question = { max_tokens: 100, messages: [{ role: "user", content: "q" }] };
+const weather = { name: "weather", description: "d", input_schema: { type: "object", properties: { city: { type: "string" } } } };
+
+describe("OpenAI's models", () => {
+  test("a model that does not think is asked neither for thoughts nor for their encrypted content", () => {
+    const thinking = { ...question, thinking: { type: "enabled", budget_tokens: 2048 } };
+    for (const model of ["gpt-4.1", "gpt-4o-2024-08-06", "gpt-5-chat-latest", "ft:gpt-4o-mini:org::id"]) {
+      const responses = sent("anthropic", "openai-responses", model, thinking);
+      expect(responses.body).not.toHaveProperty("include");
+      expect(responses.body).not.toHaveProperty("reasoning");
+      expect(responses.lost).toContain("dropped_field reasoning");
+      const chat = sent("anthropic", "openai-chat", model, thinking);
+      expect(chat.body).not.toHaveProperty("reasoning_effort");
+      expect(chat.lost).toContain("dropped_field reasoning");
+    }
+    expect(sent("anthropic", "openai-responses", "gpt-5.2", thinking).body).toMatchObject({ include: ["reasoning.encrypted_content"], reasoning: { effort: "low" } });
+    // A name of a deployment tells nothing.
+    expect(sent("anthropic", "openai-responses", "our-deployment", thinking).body.include).toEqual(["reasoning.encrypted_content"]);
+  });
+
+  test("an effort that the model does not know becomes the nearest that it knows", () => {
+    const effort = (model: string, wanted: string): unknown =>
+      sent("anthropic", "openai-chat", model, { ...question, thinking: { type: "adaptive" }, output_config: { effort: wanted } }).body.reasoning_effort;
+    expect(effort("o3", "max")).toBe("high");
+    expect(effort("gpt-5", "xhigh")).toBe("high");
+    expect(effort("gpt-5.2", "max")).toBe("xhigh");
+    expect(effort("gpt-5.6", "max")).toBe("max");
+    expect(effort("deepseek-reasoner", "max")).toBe("max");
+    const minimal = { contents: [{ parts: [{ text: "q" }] }], generationConfig: { thinkingConfig: { thinkingLevel: "MINIMAL" } } };
+    expect(sent("gemini", "openai-responses", "gpt-5.1", minimal).body.reasoning).toMatchObject({ effort: "low" });
+    expect(sent("gemini", "openai-responses", "gpt-5.1", minimal).lost).toContain("changed_value reasoning.effort");
+    expect(sent("gemini", "openai-responses", "gpt-5-mini", minimal).lost).not.toContain("changed_value reasoning.effort");
+  });
+
+  test("a model that thinks gets no temperature, no penalties and no stop sequences", () => {
+    const body = { ...question, temperature: 0.2, top_p: 0.9, stop_sequences: ["END"] };
+    const lost = ["dropped_field temperature", "dropped_field top_p", "dropped_field stop"];
+    for (const model of ["o4-mini", "gpt-5", "openai/gpt-5.1", "gpt-6"]) {
+      const { body: written, lost: told } = sent("anthropic", "openai-chat", model, body);
+      for (const name of ["temperature", "top_p", "stop"]) expect(written).not.toHaveProperty(name);
+      expect(told).toEqual(expect.arrayContaining(lost));
+    }
+    const quiet = sent("anthropic", "openai-chat", "gpt-5", { ...question, temperature: 1 });
+    expect(quiet.lost).toEqual([]);
+    expect(sent("anthropic", "openai-chat", "gpt-5.2", { ...body, thinking: { type: "disabled" } }).body).toMatchObject({ reasoning_effort: "none", temperature: 0.2 });
+    expect(sent("anthropic", "openai-chat", "qwen-max", body).body).toMatchObject({ temperature: 0.2, top_p: 0.9, stop: ["END"] });
+  });
+
+  test("more stop sequences than four are cut off", () => {
+    const { body, lost } = sent("anthropic", "openai-chat", "gpt-4o", { ...question, stop_sequences: ["1", "2", "3", "4", "5"] });
+    expect(body.stop).toEqual(["1", "2", "3", "4"]);
+    expect(lost).toContain("changed_value stop");
+  });
+
+  test("functions in chat go without thoughts where the model takes either", () => {
+    const { body, lost } = sent("anthropic", "openai-chat", "gpt-5.6", { ...question, tools: [weather], thinking: { type: "adaptive" }, output_config: { effort: "high" } });
+    expect(body.reasoning_effort).toBe("none");
+    expect(lost).toContain("dropped_field reasoning beside functions");
+    expect(sent("anthropic", "openai-responses", "gpt-5.6", { ...question, tools: [weather], thinking: { type: "adaptive" }, output_config: { effort: "high" } }).body.reasoning).toMatchObject({ effort: "high" });
+  });
+
+  test("the name of a user that is longer than 64 characters is told by its digest", () => {
+    // As Claude Code 2.1 writes metadata.user_id.
+    const user_id = JSON.stringify({ device_id: "d".repeat(64), account_uuid: "", session_id: "00000000-0000-4000-8000-000000000000" });
+    for (const to of ["openai-chat", "openai-responses"] as const) {
+      const { body, lost } = sent("anthropic", to, "gpt-5.2", { ...question, metadata: { user_id } });
+      expect(body.user).toMatch(/^[0-9a-f]{64}$/);
+      expect(body.user).toBe(sent("anthropic", to, "gpt-5.2", { ...question, metadata: { user_id } }).body.user);
+      expect(lost).toContain("changed_value user");
+      expect(sent("anthropic", to, "gpt-5.2", { ...question, metadata: { user_id: "u1" } }).body.user).toBe("u1");
+    }
+  });
+});
+
+describe("vendors whose chat is like OpenAI's", () => {
+  // As the Codex CLI asks: developer's words, and apply_patch as a tool of plain text with a grammar.
+  const patch = { type: "custom", name: "apply_patch", description: "Edit files.", format: { type: "grammar", syntax: "lark", definition: "start: begin_patch hunk end_patch" } };
+  const codex = {
+    instructions: "You are a coding agent.",
+    tools: [patch],
+    input: [
+      { type: "message", role: "developer", content: [{ type: "input_text", text: "Sandbox: read-only" }] },
+      { type: "message", role: "user", content: [{ type: "input_text", text: "fix it" }] },
+      { type: "custom_tool_call", call_id: "c1", name: "apply_patch", input: "*** Begin Patch\n" },
+      { type: "custom_tool_call_output", call_id: "c1", output: "done" },
+    ],
+  };
+
+  test("a developer speaks as the system to models that know no developer", () => {
+    const roles = (model: string): unknown[] => objects(sent("openai-responses", "openai-chat", model, codex).body.messages).map(({ role }) => role);
+    expect(roles("deepseek-chat")).toEqual(["system", "system", "user", "assistant", "tool"]);
+    expect(roles("gpt-5.2")).toEqual(["system", "developer", "user", "assistant", "tool"]);
+  });
+
+  test("a tool of plain text becomes a function that is told its grammar, and its calls come back as plain text", () => {
+    const { body, lost } = sent("openai-responses", "openai-chat", "deepseek-chat", codex);
+    expect(lost).toContain("changed_value custom tool apply_patch");
+    const [tool] = objects(body.tools);
+    expect(tool).toMatchObject({ type: "function", function: { name: "apply_patch", parameters: { required: ["input"] } } });
+    expect(JSON.stringify(tool)).toContain("begin_patch hunk end_patch");
+    const said = objects(body.messages).find(({ role }) => role === "assistant");
+    expect(said?.tool_calls).toEqual([{ id: "c1", type: "function", function: { name: "apply_patch", arguments: '{"input":"*** Begin Patch\\n"}' } }]);
+    const call = { id: "c2", type: "function", function: { name: "apply_patch", arguments: '{"input":"*** End Patch"}' } };
+    const answer = { id: "a", model: "m", choices: [{ index: 0, finish_reason: "tool_calls", message: { role: "assistant", content: null, tool_calls: [call] } }] };
+    expect(translateAnswer("openai-chat", "openai-responses", answer, { ...context, request: codex })?.body.output).toMatchObject([{ type: "custom_tool_call", call_id: "c2", name: "apply_patch", input: "*** End Patch" }]);
+    expect(objects(sent("openai-responses", "openai-chat", "gpt-5.2", codex).body.tools)[0]).toMatchObject({ type: "custom" });
+  });
+
+  test("a caller of chat itself keeps the tools that he declared", () => {
+    const custom = { type: "custom", custom: { name: "shell", format: { type: "text" } } };
+    expect(sent("openai-chat", "openai-chat", "our-deployment", { messages: [{ role: "user", content: "q" }], tools: [custom] }).body.tools).toEqual([custom]);
+  });
+});
