@@ -123,3 +123,138 @@ describe("vendors whose chat is like OpenAI's", () => {
     expect(sent("openai-chat", "openai-chat", "our-deployment", { messages: [{ role: "user", content: "q" }], tools: [custom] }).body.tools).toEqual([custom]);
   });
 });
+
+describe("strictness", () => {
+  const open = { type: "object", properties: { city: { type: "string" } } };
+  const closed = { ...open, required: ["city"], additionalProperties: false };
+  const asked = (tool: WireObject): WireObject => ({ input: "q", tools: [{ type: "function", name: "weather", ...tool }] });
+  const toolOf = (body: WireObject): WireObject => objects(body.tools)[0] ?? {};
+
+  test("what Responses enforces only where the schema allows it is enforced nowhere else", () => {
+    const unsaid = asked({ parameters: open });
+    expect(toolOf(sent("openai-responses", "anthropic", "claude-sonnet-5", unsaid).body)).not.toHaveProperty("strict");
+    expect(toolOf(sent("openai-responses", "openai-chat", "gpt-5.2", unsaid).body).function).not.toHaveProperty("strict");
+    expect(sent("openai-responses", "openai-chat", "gpt-5.2", unsaid).lost).toEqual([]);
+    expect(toolOf(sent("openai-responses", "openai-responses", "gpt-5.2", unsaid).body)).not.toHaveProperty("strict");
+    expect(toolOf(sent("anthropic", "openai-responses", "gpt-5.2", { ...question, tools: [weather] }).body).strict).toBe(false);
+  });
+
+  test("a strict tool stays strict where its schema fits, and is an ordinary one where it does not", () => {
+    expect(toolOf(sent("openai-responses", "anthropic", "claude-sonnet-5", asked({ strict: true, parameters: closed })).body)).toMatchObject({ strict: true, input_schema: closed });
+    expect(toolOf(sent("openai-responses", "openai-chat", "gpt-5.2", asked({ strict: true, parameters: closed })).body)).toMatchObject({ function: { strict: true } });
+    const optional = { ...weather, strict: true, input_schema: { ...open, additionalProperties: false } };
+    const { body, lost } = sent("anthropic", "openai-chat", "gpt-5.2", { ...question, tools: [optional] });
+    expect(toolOf(body).function).not.toHaveProperty("strict");
+    expect(lost).toContain("dropped_field tools.strict");
+  });
+
+  test("more strict tools than Anthropic takes are ordinary ones", () => {
+    const tools = Array.from({ length: 21 }, (_, at) => ({ type: "function", name: `t${at}`, strict: true, parameters: closed }));
+    const { body, lost } = sent("openai-responses", "anthropic", "claude-sonnet-5", { input: "q", tools });
+    expect(objects(body.tools).some((tool) => "strict" in tool)).toBe(false);
+    expect(lost).toEqual(["dropped_field tools.strict"]);
+  });
+});
+
+describe("Anthropic's models", () => {
+  const formatFor = (schema: WireObject, model = "claude-sonnet-5"): { body: WireObject; lost: string[] } =>
+    sent("openai-chat", "anthropic", model, { messages: [{ role: "user", content: "q" }], response_format: { type: "json_schema", json_schema: { name: "r", schema } } });
+
+  test("an output schema is closed, and what Anthropic does not enforce is told in words", () => {
+    const { body, lost } = formatFor({
+      type: "object",
+      properties: {
+        age: { type: "integer", minimum: 0, maximum: 150, description: "In years." },
+        tags: { type: "array", items: { type: "string", maxLength: 9 }, minItems: 2 },
+        kind: { oneOf: [{ const: "a" }, { $ref: "#/$defs/b" }] },
+      },
+      required: ["age"],
+      $defs: { b: { type: "object", properties: { at: { type: "string", format: "date-time" } } } },
+    });
+    expect(body.output_config).toEqual({
+      format: {
+        type: "json_schema",
+        schema: {
+          type: "object",
+          properties: {
+            age: { type: "integer", description: "In years.\nminimum: 0, maximum: 150" },
+            tags: { type: "array", items: { type: "string", description: "maxLength: 9" }, description: "minItems: 2" },
+            kind: { anyOf: [{ const: "a" }, { $ref: "#/$defs/b" }] },
+          },
+          required: ["age"],
+          additionalProperties: false,
+          $defs: { b: { type: "object", properties: { at: { type: "string", format: "date-time" } }, additionalProperties: false } },
+        },
+      },
+    });
+    expect(lost).toContain("changed_value response_format");
+  });
+
+  test("a schema that fits is sent as it is, without a warning", () => {
+    const schema = { type: "object", properties: { a: { type: ["string", "null"] } }, required: ["a"], additionalProperties: false };
+    const { body, lost } = formatFor(schema);
+    expect(body.output_config).toEqual({ format: { type: "json_schema", schema } });
+    expect(lost).toEqual([]);
+  });
+
+  test("a schema that is open or leads back to itself is asked for in words", () => {
+    const node = { type: "object", properties: { next: { $ref: "#/$defs/node" } } };
+    for (const schema of [
+      { type: "object" },
+      { type: "object", properties: { a: { type: "object", additionalProperties: { type: "string" } } } },
+      { $ref: "#/$defs/node", $defs: { node } },
+      { type: "object", properties: { a: true } },
+      { type: "object", properties: { a: { $ref: "https://schemas.example/a.json" } } },
+    ]) {
+      const { body, lost } = formatFor(schema);
+      expect(body).not.toHaveProperty("output_config");
+      expect(String(body.system)).toContain(JSON.stringify(schema));
+      expect(lost).toEqual(["changed_value response_format"]);
+    }
+  });
+
+  test("blanks that a model wrote before its calls do not come back as a text", () => {
+    const { body } = sent("openai-chat", "anthropic", "claude-sonnet-5", {
+      messages: [
+        { role: "user", content: "q" },
+        { role: "assistant", content: "\n\n", tool_calls: [{ id: "c1", type: "function", function: { name: "weather", arguments: "{}" } }] },
+        { role: "tool", tool_call_id: "c1", content: " " },
+      ],
+    });
+    expect(body.messages).toEqual([
+      { role: "user", content: "q" },
+      { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "weather", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "c1" }] },
+    ]);
+  });
+
+  test("a turn that goes on after another vendor's unsigned thoughts is not asked to think by a budget", () => {
+    const body = {
+      ...question,
+      thinking: { type: "enabled", budget_tokens: 1024 },
+      tools: [weather],
+      messages: [
+        { role: "user", content: "q" },
+        { role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "" }, { type: "tool_use", id: "c1", name: "weather", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "sunny" }] },
+      ],
+    };
+    const { body: written, lost } = sent("anthropic", "anthropic", "claude-sonnet-4-5", body);
+    expect(written).not.toHaveProperty("thinking");
+    expect(lost).toContain("dropped_field reasoning after lost thoughts");
+    const signed = JSON.parse(JSON.stringify(body).replace('"signature":""', '"signature":"EqoB"')) as WireObject;
+    expect(sent("anthropic", "anthropic", "claude-sonnet-4-5", signed).body.thinking).toEqual(body.thinking);
+  });
+
+  test("an effort, a forced tool and an end of thoughts are said as the generation knows them", () => {
+    const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }];
+    const ask = (model: string, more: WireObject) => sent("openai-chat", "anthropic", model, { messages: [{ role: "user", content: "q" }], ...more });
+    expect(ask("claude-opus-4-6", { reasoning_effort: "xhigh" }).body.output_config).toEqual({ effort: "high" });
+    expect(ask("claude-opus-4-6", { reasoning_effort: "xhigh" }).lost).toContain("changed_value reasoning xhigh");
+    expect(ask("claude-opus-4-8", { reasoning_effort: "xhigh" }).body.output_config).toEqual({ effort: "xhigh" });
+    expect(ask("claude-opus-5-5", { tools, tool_choice: "required" })).toMatchObject({ body: { tool_choice: { type: "auto" } }, lost: ["changed_value tool_choice"] });
+    expect(ask("claude-opus-5", { tools, tool_choice: "required" }).body.tool_choice).toEqual({ type: "any" });
+    expect(ask("claude-fable-5", { reasoning_effort: "none" }).body).not.toHaveProperty("thinking");
+    expect(ask("claude-haiku-5-5", { reasoning_effort: "none" }).body.thinking).toEqual({ type: "disabled" });
+  });
+});

@@ -230,7 +230,8 @@ export type Tool =
       readonly description?: string;
       /** JSON Schema of the input. */
       readonly parameters?: WireObject;
-      readonly strict?: boolean;
+      /** "if_possible": enforced where the schema allows it (Responses, where nothing is said). */
+      readonly strict?: boolean | "if_possible";
       readonly cache?: CacheMark;
       readonly extra?: Extra;
     }

@@ -63,7 +63,7 @@ function toolsOf(tools: readonly Tool[], warn: Warn): WireObject[] {
       functionDeclarations.push(compact({ name: tool.name, description: describeFreeForm(tool), parameters }));
     } else {
       const { name, description, parameters, strict, cache } = tool;
-      if (strict) warn("dropped_field", "tools.strict");
+      if (strict === true) warn("dropped_field", "tools.strict");
       if (cache) warn("dropped_field", "cache");
       const schema = parameters && schemaFor(parameters, "tools.parameters", warn);
       // An object without properties is an error.

@@ -22,6 +22,7 @@ import type {
 import { compact, ownExtra } from "../shared/json";
 import { audioFormat, base64Of, dataUrlOf } from "../shared/media";
 import { effortFor, isOpenai, openaiFacts, samplingFor, userFor } from "../shared/openai-models";
+import { strictFor } from "../shared/strict-schema";
 import { SEARCH_OPTIONS } from "../shared/web-search";
 import { encodeCitation } from "./citations";
 import { callExtra, encodeReturnedThoughts } from "./thoughts";
@@ -211,7 +212,8 @@ function toolOf(tool: Tool, warn: Warn): WireObject | undefined {
     const { name, description, format } = tool;
     return { type: "custom", custom: compact({ name, description, format }) };
   }
-  const { name, description, parameters, strict } = tool;
+  const { name, description, parameters } = tool;
+  const strict = strictFor(tool, warn);
   const extra = ownExtra(KEY, tool.extra, "tools", warn);
   const declared = { ...compact({ name, description, parameters, strict }), ...extra };
   return { type: "function", function: declared, ...cacheMember(tool.cache, "tools", warn) };

@@ -211,8 +211,7 @@ function decodeTool(tool: WireObject): Tool {
       name: text(tool.name),
       description: optionalText(tool.description),
       parameters: isObject(tool.parameters) ? tool.parameters : undefined,
-      // Strict unless said otherwise, here alone.
-      strict: flag(tool.strict) ?? true,
+      strict: flag(tool.strict) ?? "if_possible",
       extra: extraOf(KEY, tool, knownTool),
     });
   }

@@ -20,6 +20,7 @@ import { FREE_FORM } from "../shared/free-form";
 import { compact, isObject, ownExtra } from "../shared/json";
 import { audioFormat, base64Of, dataUrlOf } from "../shared/media";
 import { effortFor, openaiFacts, samplingFor, userFor } from "../shared/openai-models";
+import { strictFor } from "../shared/strict-schema";
 import { encodeAnnotation, KEY } from "./items";
 
 /** The least limit that OpenAI takes. */
@@ -190,7 +191,7 @@ function toolOf(tool: Tool, warn: Warn): WireObject | undefined {
         name,
         description,
         parameters: parameters ?? { type: "object", properties: {} },
-        strict: strict ?? false,
+        strict: strict === "if_possible" ? undefined : strictFor(tool, warn) ?? false,
       });
       return { ...declared, ...ownExtra(KEY, tool.extra, "tools", warn) };
     }
