@@ -258,3 +258,55 @@ describe("Anthropic's models", () => {
     expect(ask("claude-haiku-5-5", { reasoning_effort: "none" }).body.thinking).toEqual({ type: "disabled" });
   });
 });
+
+describe("Gemini models", () => {
+  const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object", properties: { city: { type: "string" } } } } }];
+  const schema = { type: "object", properties: { a: { type: "string" } } };
+  const ask = (model: string, more: WireObject) => {
+    const { body, lost } = sent("openai-chat", "gemini", model, { messages: [{ role: "user", content: "q" }], ...more });
+    return { body, lost, config: (body.generationConfig ?? {}) as WireObject };
+  };
+
+  test("JSON beside functions is asked for in words up to 2.5, and by schema from 3 on", () => {
+    const more = { tools, response_format: { type: "json_schema", json_schema: { name: "r", schema } } };
+    const old = ask("gemini-2.5-flash", more);
+    expect(old.config).not.toHaveProperty("responseMimeType");
+    expect(JSON.stringify(old.body.systemInstruction)).toContain("JSON schema");
+    expect(old.lost).toContain("changed_value response_format");
+    expect(ask("gemini-3.5-flash", more).config).toMatchObject({ responseMimeType: "application/json", responseSchema: schema });
+    expect(ask("gemini-2.5-flash", { ...more, tools: undefined }).config).toMatchObject({ responseMimeType: "application/json" });
+  });
+
+  test("penalties are left out where they are not enabled", () => {
+    expect(ask("gemini-2.5-pro", { frequency_penalty: 0.5, presence_penalty: 0 })).toMatchObject({ body: { contents: [{}] }, config: {}, lost: ["dropped_field frequency_penalty"] });
+    expect(ask("gemini-2.5-pro", { frequency_penalty: 0.5 }).config).not.toHaveProperty("frequencyPenalty");
+    expect(ask("gemini-3.5-flash", { frequency_penalty: 0.5 }).config).toMatchObject({ frequencyPenalty: 0.5 });
+  });
+
+  test("thinking is asked for in the generation's own measure, and not where there is none", () => {
+    const thinking = (model: string, effort: string): unknown => ask(model, { reasoning_effort: effort }).config.thinkingConfig;
+    expect(thinking("gemini-2.0-flash", "high")).toBeUndefined();
+    expect(ask("gemini-2.0-flash", { reasoning_effort: "high" }).lost).toEqual(["dropped_field reasoning"]);
+    expect(thinking("gemini-2.5-flash-image", "low")).toBeUndefined();
+    expect(thinking("gemini-3-pro-image-preview", "low")).toMatchObject({ thinkingBudget: 1024 });
+    expect(thinking("gemini-3.5-flash", "none")).toMatchObject({ thinkingLevel: "MINIMAL" });
+    expect(thinking("gemini-3.8-flash", "none")).toMatchObject({ thinkingLevel: "LOW" });
+    expect(thinking("gemini-flash-latest", "high")).toMatchObject({ thinkingLevel: "HIGH" });
+    const small = { max_tokens: 4000, messages: question.messages, thinking: { type: "enabled", budget_tokens: 100 } };
+    expect(sent("anthropic", "gemini", "gemini-2.5-flash-lite", small).body.generationConfig).toMatchObject({ thinkingConfig: { thinkingBudget: 512 } });
+  });
+
+  test("counts that Google's SDKs write as texts are numbers to others", () => {
+    // @google/genai 3.1: Schema.minItems and the like are strings.
+    const parameters = { type: "OBJECT", properties: { tags: { type: "ARRAY", minItems: "1", maxItems: "3", items: { type: "STRING", maxLength: "9" } } } };
+    const body = { contents: [{ parts: [{ text: "q" }] }], tools: [{ functionDeclarations: [{ name: "f", parameters }] }] };
+    expect(objects(sent("gemini", "openai-chat", "gpt-5.2", body).body.tools)[0]?.function).toMatchObject({
+      parameters: { type: "object", properties: { tags: { type: "array", minItems: 1, maxItems: 3, items: { type: "string", maxLength: 9 } } } },
+    });
+  });
+
+  test("what is lost of a configuration is named", () => {
+    const body = { contents: [{ parts: [{ text: "q" }] }], generationConfig: { mediaResolution: "MEDIA_RESOLUTION_LOW", speechConfig: {} }, cachedContent: "cachedContents/1" };
+    expect(sent("gemini", "anthropic", "claude-sonnet-5", body).lost).toEqual(expect.arrayContaining(["dropped_field generationConfig.mediaResolution", "dropped_field generationConfig.speechConfig", "dropped_field cachedContent"]));
+  });
+});

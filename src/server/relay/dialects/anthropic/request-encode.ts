@@ -6,6 +6,7 @@ import type { Block, ChatPrompt, Message, Tool, Warn, WireObject } from "../../e
 import { budgetOf, wantedEffort } from "../shared/effort";
 import { compact, isObject, ownExtra } from "../shared/json";
 import { describeFreeForm } from "../shared/free-form";
+import { jsonInWords } from "../shared/output-format";
 import { serverToolFor } from "../shared/web-search";
 import { cacheMember, encodeBlocks } from "./content-encode";
 import { modelFacts, type ModelFacts } from "./models";
@@ -199,8 +200,7 @@ function formatOf(prompt: ChatPrompt, facts: ModelFacts, system: WireObject[], w
   const closed = format.type === "json_schema" && facts.structured ? closedSchema(format.schema) : undefined;
   if (!closed || closed.changed) warn("changed_value", "response_format");
   if (closed) return { type: "json_schema", schema: closed.schema };
-  const schema = format.type === "json_schema" ? ` that fits this JSON schema: ${JSON.stringify(format.schema)}` : "";
-  system.push({ type: "text", text: `Answer with one JSON object${schema}. Write nothing else.` });
+  system.push({ type: "text", text: jsonInWords(format) });
   return undefined;
 }
 

@@ -2,9 +2,10 @@
  * The neutral prompt as a body of generateContent (ai.google.dev/api/generate-content; docs: thinking, function-calling,
  * structured-output; types of @google/genai 3.1; read November 2026).
  */
-import type { ChatPrompt, OutputFormat, Tool, ToolChoice, Warn, WireObject } from "../../events";
+import type { ChatPrompt, Tool, ToolChoice, Warn, WireObject } from "../../events";
 import { budgetOf, wantedEffort } from "../shared/effort";
 import { compact, isObject, ownExtra } from "../shared/json";
+import { jsonInWords } from "../shared/output-format";
 import { describeFreeForm } from "../shared/free-form";
 import { serverToolFor } from "../shared/web-search";
 import { geminiFacts, type GeminiFacts } from "./models";
@@ -91,8 +92,14 @@ function callingConfig(choice: ToolChoice): WireObject {
   });
 }
 
-function formatMembers(format: OutputFormat | undefined, warn: Warn): WireObject {
+/** JSON output; in words, among the system's, where the model does not take it beside its tools. */
+function formatMembers({ format }: ChatPrompt, besideTools: boolean, system: WireObject[], warn: Warn): WireObject {
   if (!format || format.type === "text") return {};
+  if (!besideTools) {
+    warn("changed_value", "response_format");
+    system.push({ text: jsonInWords(format) });
+    return {};
+  }
   if (format.type === "json") return { responseMimeType: "application/json" };
   return { responseMimeType: "application/json", responseSchema: schemaFor(format.schema, "response_format", warn) };
 }
@@ -104,10 +111,14 @@ function thinkingConfig(prompt: ChatPrompt, facts: GeminiFacts, warn: Warn): Wir
   if (isObject(own)) return own;
   const includeThoughts = reasoning.show !== false;
   const effort = wantedEffort(reasoning);
+  if (facts.thinking === "none") {
+    if (effort !== "none") warn("dropped_field", "reasoning");
+    return undefined;
+  }
   if (effort === undefined) return { includeThoughts };
   if (facts.thinking === "budget") {
     const asked = reasoning.budget ?? budgetOf(effort);
-    const thinkingBudget = Math.min(24_576, Math.max(facts.least.budget, asked));
+    const thinkingBudget = Math.min(24_576, Math.max(facts.least.budget, asked > 0 ? facts.least.some : 0, asked));
     if (thinkingBudget !== reasoning.budget) warn("changed_value", "reasoning.effort");
     return { includeThoughts: includeThoughts && thinkingBudget > 0, thinkingBudget };
   }
@@ -119,6 +130,12 @@ function thinkingConfig(prompt: ChatPrompt, facts: GeminiFacts, warn: Warn): Wir
         : effort;
   if (level !== reasoning.effort) warn("changed_value", "reasoning");
   return { includeThoughts, thinkingLevel: level.toUpperCase() };
+}
+
+function penalties({ presence_penalty, frequency_penalty }: ChatPrompt, facts: GeminiFacts, warn: Warn): WireObject {
+  if (facts.penalties) return { presencePenalty: presence_penalty, frequencyPenalty: frequency_penalty };
+  for (const [name, value] of Object.entries({ presence_penalty, frequency_penalty })) if (value) warn("dropped_field", name);
+  return {};
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
@@ -138,9 +155,8 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     candidateCount: prompt.choices,
     stopSequences: prompt.stop,
     seed: prompt.seed,
-    presencePenalty: prompt.presence_penalty,
-    frequencyPenalty: prompt.frequency_penalty,
-    ...formatMembers(prompt.format, warn),
+    ...penalties(prompt, facts, warn),
+    ...formatMembers(prompt, facts.formatBesideTools || tools.length === 0, system, warn),
     thinkingConfig: thinkingConfig(prompt, facts, warn),
     ...(isObject(rest.generationConfig) ? rest.generationConfig : {}),
   });
