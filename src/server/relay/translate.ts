@@ -49,8 +49,10 @@ export function translateRequest(
   edit: (prompt: ChatPrompt) => ChatPrompt = (prompt) => prompt,
 ): TranslatedRequest {
   const warnings = new Warnings();
-  const decoded = chatDialects[from].decodeRequest(body, address);
-  const prompt = edit({ ...decoded, model, ...(decoded.stream && { include_usage: true }) });
+  const { decodeRequest, forOthers } = chatDialects[from];
+  const decoded = decodeRequest(body, address);
+  const asked = from !== to && forOthers ? forOthers(decoded) : decoded;
+  const prompt = edit({ ...asked, model, ...(decoded.stream && { include_usage: true }) });
   const { encodeRequest, takesFreeForm } = upstreamDialects[to];
   // A caller of the same dialect reads the answer as it comes: he gets the calls that he declared.
   const told = from !== to && takesFreeForm?.(model) === false ? asFunctions(prompt, warnings.warn) : prompt;

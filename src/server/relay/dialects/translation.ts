@@ -53,6 +53,8 @@ export interface ChatDialect {
   readonly key: DialectKey;
   /** Throws RequestFault where the body is not a call of this dialect. */
   decodeRequest(body: WireObject, address?: RequestAddress): ChatPrompt;
+  /** A call of this dialect as a channel of another one can be told it; absent: as it is. */
+  forOthers?(prompt: ChatPrompt): ChatPrompt;
   encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject;
   /** Whether a model takes tools of plain text. Absent: `encodeRequest` writes something else instead. */
   takesFreeForm?(model: string): boolean;

@@ -204,7 +204,8 @@ function decodeMessages(body: WireObject): Message[] {
 
 const knownTool = new Set(["type", "name", "description", "parameters", "strict"]);
 
-function decodeTool(tool: WireObject): Tool {
+/** One entry of `tools`. */
+export function decodeTool(tool: WireObject): Tool {
   if (tool.type === "function") {
     return compact({
       type: "function",
