@@ -72,6 +72,41 @@ describe("a channel's system prompt", () => {
   });
 });
 
+describe("what makes a call dearer than its price", () => {
+  const told = async (type: number, path: string, body: object, setting: ChannelSetting = {}): Promise<Record<string, unknown>> => {
+    const { bench, heard } = listening(type, { setting });
+    await bench.send(path, body);
+    return heard[0]?.body ?? {};
+  };
+  const chat = { model: "m", messages: hello };
+  const message = { ...chat, max_tokens: 9 };
+
+  test("a dearer tier, fast mode and a region are left out of a call that passes through, and the row says so", async () => {
+    expect(await told(1, CHAT, { ...chat, service_tier: "priority", seed: 7 })).toEqual({ ...chat, seed: 7 });
+    expect(await told(1, "/v1/responses", { model: "m", input: "hello", service_tier: "fast" })).not.toHaveProperty("service_tier");
+    expect(await told(14, "/v1/messages", { ...message, speed: "fast", inference_geo: "us" })).toEqual(message);
+    expect(await told(24, "/v1beta/models/m:generateContent", { contents: [{ role: "user", parts: [{ text: "hello" }] }], serviceTier: "PRIORITY" })).not.toHaveProperty("serviceTier");
+    const { bench } = listening(1);
+    await bench.send(CHAT, { ...chat, service_tier: "priority" });
+    expect(bench.ledger.settlements[0]?.log.other).toContain('"warnings":["dropped_field: service_tier"]');
+  });
+
+  test("what costs no more stays, and so does what the operator allows", async () => {
+    for (const service_tier of ["auto", "default", "flex", null]) expect(await told(1, CHAT, { ...chat, service_tier })).toEqual({ ...chat, service_tier });
+    expect(await told(14, "/v1/messages", { ...message, service_tier: "standard_only", speed: "standard" })).toEqual({ ...message, service_tier: "standard_only", speed: "standard" });
+    expect(await told(1, CHAT, { ...chat, service_tier: "priority" }, { allow_service_tier: true })).toMatchObject({ service_tier: "priority" });
+    expect(await told(14, "/v1/messages", { ...message, speed: "fast", inference_geo: "us" }, { allow_speed: true })).toEqual({ ...message, speed: "fast" });
+    expect(await told(14, "/v1/messages", { ...message, inference_geo: "us" }, { allow_inference_geo: true })).toMatchObject({ inference_geo: "us" });
+  });
+
+  test("the operator's own override is not left out", async () => {
+    const override = compileOverride({ service_tier: "priority" });
+    const { bench, heard } = listening(1, { override });
+    await bench.send(CHAT, chat);
+    expect(heard[0]?.body).toMatchObject({ service_tier: "priority" });
+  });
+});
+
 describe("overrides", () => {
   test("members of the body change last, after the translation to the channel's dialect", async () => {
     const override = compileOverride({ operations: [{ mode: "set", path: "generationConfig.temperature", value: 0 }] });

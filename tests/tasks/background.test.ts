@@ -24,6 +24,8 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
   let ann: Caller;
   let bob: Caller;
   const kept = new Map<string, Response>();
+  /** What the vendor was asked last. */
+  let asked: unknown;
   beforeAll(async () => {
     bench = await openTaskBench(engine);
     await bench.setOption("ModelRatio", JSON.stringify({ [MODEL]: 1, chatty: 1 }));
@@ -32,6 +34,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     await bench.channel(OPENAI, ["chatty"], { setting: JSON.stringify({ native_calls: "never" }) });
     bench.vendor
       .on("POST /v1/responses", ({ body }) => {
+        asked = body;
         const response: Response = { id: `resp_${kept.size + 1}`, object: "response", created_at: 1_741_476_542, status: "queued", background: body.background, model: body.model, error: null, output: [], usage: null };
         kept.set(response.id, response);
         return response;
@@ -56,6 +59,14 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     if (!row) throw new Error("no job");
     return row;
   };
+
+  test("a tier that is dearer than the price is left out, where the operator does not allow it", async () => {
+    expect((await create(ann, { service_tier: "priority" })).status).toBe(200);
+    expect(asked).toMatchObject({ background: true, input: "write a long story" });
+    expect(asked).not.toHaveProperty("service_tier");
+    await create(ann, { service_tier: "flex" });
+    expect(asked).toMatchObject({ service_tier: "flex" });
+  });
 
   test("the caller has the vendor's queued response at once, asks for it by its id, and pays what it used when it is there", async () => {
     const { status, body } = await create();

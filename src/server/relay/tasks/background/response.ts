@@ -16,6 +16,7 @@ import { headersOf } from "../../providers/rewrite";
 import { addressOf, operationFor } from "../../providers/speak";
 import type { PoolChannel } from "../../seams";
 import { keepsAnswers } from "../../spoken";
+import { dearMembers, without } from "../../tiers";
 import { placeOf } from "../../vendor";
 import type { TaskKind, TaskProvider, TaskReport } from "../provider";
 
@@ -69,7 +70,7 @@ const provider: TaskProvider<BackgroundInput> = {
   terms: ({ input, output }) => ({ usage: { input, output }, exact: false }),
 
   async submit({ channel, model, input }, tools) {
-    const body = { ...input.body, model };
+    const body = { ...without(input.body, dearMembers(input.body, channel.setting)).body, model };
     const response = await tools.json({ method: "POST", url: required(addressOf(channel, responses, model)), headers: headers(channel), body, readError });
     input.first = response;
     return { upstream_id: text(response.id), data: factsOf(response) };
