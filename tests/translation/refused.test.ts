@@ -310,3 +310,29 @@ describe("Gemini models", () => {
     expect(sent("gemini", "anthropic", "claude-sonnet-5", body).lost).toEqual(expect.arrayContaining(["dropped_field generationConfig.mediaResolution", "dropped_field generationConfig.speechConfig", "dropped_field cachedContent"]));
   });
 });
+
+describe("what OpenAI's two dialects have in common", () => {
+  const cached = { prompt_cache_key: "thread-1", prompt_cache_retention: "24h" };
+
+  test("travels between them to OpenAI's models, and is a warning elsewhere", () => {
+    expect(sent("openai-responses", "openai-chat", "gpt-5.2", { input: "q", ...cached })).toMatchObject({ body: cached, lost: [] });
+    expect(sent("openai-chat", "openai-responses", "gpt-5.2", { messages: question.messages, ...cached })).toMatchObject({ body: cached, lost: [] });
+    for (const [to, model] of [["openai-chat", "deepseek-chat"], ["anthropic", "claude-sonnet-5"]] as const) {
+      const { body, lost } = sent("openai-responses", to, model, { input: "q", ...cached });
+      expect(body).not.toHaveProperty("prompt_cache_key");
+      expect(lost).toEqual(["dropped_field prompt_cache_key", "dropped_field prompt_cache_retention"]);
+    }
+  });
+
+  test("the phase of what an assistant said goes back with its message, even where the body is written anew", () => {
+    // ResponseOutputMessage.phase (`openai` SDK 7.55).
+    const input = [
+      { role: "user", content: "q" },
+      { type: "message", role: "assistant", phase: "commentary", content: [{ type: "output_text", text: "I look.", annotations: [] }] },
+      { type: "message", role: "assistant", phase: "final_answer", content: [{ type: "output_text", text: "Found.", annotations: [] }] },
+      { role: "user", content: "and now?" },
+    ];
+    const messages = objects(sent("openai-responses", "openai-responses", "gpt-5.3-codex", { input }).body.input);
+    expect(messages.map(({ role, phase }) => [role, phase])).toEqual([["user", undefined], ["assistant", "commentary"], ["assistant", "final_answer"], ["user", undefined]]);
+  });
+});

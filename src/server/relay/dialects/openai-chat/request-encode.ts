@@ -21,7 +21,7 @@ import type {
 } from "../../events";
 import { compact, ownExtra } from "../shared/json";
 import { audioFormat, base64Of, dataUrlOf } from "../shared/media";
-import { effortFor, isOpenai, openaiFacts, samplingFor, userFor } from "../shared/openai-models";
+import { effortFor, isOpenai, openaiFacts, samplingFor, userFor, withCommon } from "../shared/openai-models";
 import { strictFor } from "../shared/strict-schema";
 import { SEARCH_OPTIONS } from "../shared/web-search";
 import { encodeCitation } from "./citations";
@@ -297,6 +297,6 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     metadata: prompt.metadata,
     stream: prompt.stream,
     stream_options: prompt.stream && prompt.include_usage ? { include_usage: true } : undefined,
-    ...ownExtra(KEY, prompt.extra, "", warn),
+    ...ownExtra(KEY, withCommon(prompt, KEY).extra, "", warn),
   });
 }

@@ -127,6 +127,12 @@ export function decodeContent(content: unknown, where: string): Block[] {
   });
 }
 
+/** What an assistant said on the way and what at last is told apart by the message; models do worse when it is lost. */
+function inPhase(blocks: Block[], phase: unknown): Block[] {
+  if (typeof phase !== "string") return blocks;
+  return blocks.map((block) => ({ ...block, extra: { ...block.extra, [KEY]: { ...block.extra?.[KEY], phase } } }));
+}
+
 /** An item of an assistant's turn; undefined when it is another's. */
 function assistantBlocks(item: WireObject, where: string): Block[] | undefined {
   switch (item.type) {
@@ -146,7 +152,7 @@ function assistantBlocks(item: WireObject, where: string): Block[] | undefined {
     }
     case "message":
     case undefined:
-      return item.role === "assistant" ? decodeContent(item.content, `${where}.content`) : undefined;
+      return item.role === "assistant" ? inPhase(decodeContent(item.content, `${where}.content`), item.phase) : undefined;
     default:
       return [{ type: "opaque", from: KEY, value: item }];
   }

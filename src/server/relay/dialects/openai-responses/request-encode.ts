@@ -19,7 +19,7 @@ import { serverToolFor } from "../shared/web-search";
 import { FREE_FORM } from "../shared/free-form";
 import { compact, isObject, ownExtra } from "../shared/json";
 import { audioFormat, base64Of, dataUrlOf } from "../shared/media";
-import { effortFor, openaiFacts, samplingFor, userFor } from "../shared/openai-models";
+import { effortFor, openaiFacts, samplingFor, userFor, withCommon } from "../shared/openai-models";
 import { strictFor } from "../shared/strict-schema";
 import { encodeAnnotation, KEY } from "./items";
 
@@ -114,12 +114,16 @@ function thoughtsItem({ text, seal }: ReasoningBlock, warn: Warn): WireObject | 
 function assistantItems(message: Message, warn: Warn): WireObject[] {
   const items: WireObject[] = [];
   let said: WireObject[] = [];
+  let phase: unknown;
   const flush = (): void => {
-    if (said.length > 0) items.push({ type: "message", role: "assistant", content: said });
+    if (said.length > 0) items.push(compact({ type: "message", role: "assistant", phase, content: said }));
     said = [];
   };
   for (const block of message.content) {
     if (block.type === "text" || block.type === "refusal") {
+      const own = ownExtra(KEY, block.extra, block.type, warn);
+      if (own?.phase !== phase) flush();
+      phase = own?.phase;
       if (block.type === "refusal") said.push({ type: "refusal", refusal: block.text });
       else
         said.push({
@@ -128,7 +132,6 @@ function assistantItems(message: Message, warn: Warn): WireObject[] {
           annotations: (block.citations ?? []).flatMap((citation) => encodeAnnotation(citation) ?? []),
         });
       cacheMember(block, warn);
-      ownExtra(KEY, block.extra, block.type, warn);
       continue;
     }
     flush();
@@ -261,6 +264,6 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     stream: prompt.stream,
     store: false,
     include: openaiFacts(prompt.model).thinks === false ? undefined : ["reasoning.encrypted_content"],
-    ...ownExtra(KEY, prompt.extra, "", warn),
+    ...ownExtra(KEY, withCommon(prompt, KEY).extra, "", warn),
   });
 }

@@ -85,6 +85,23 @@ export function samplingFor({ model, temperature, top_p }: ChatPrompt, effort: u
   return {};
 }
 
+/** Members that chat and Responses have in common and no other dialect has. */
+const common = ["prompt_cache_key", "prompt_cache_retention", "prompt_cache_options", "service_tier"] as const;
+
+/**
+ * The prompt with what a caller of OpenAI's other dialect says of the whole call, where a model of OpenAI's reads it: the key of
+ * a cache decides what a conversation costs.
+ */
+export function withCommon(prompt: ChatPrompt, to: "openai-chat" | "openai-responses"): ChatPrompt {
+  const from = to === "openai-chat" ? "openai-responses" : "openai-chat";
+  const theirs = prompt.extra?.[from];
+  if (!theirs || !isOpenai(prompt.model)) return prompt;
+  const entries = Object.entries(theirs);
+  const isCommon = ([name]: [string, unknown]): boolean => common.some((one) => one === name);
+  const rest = Object.fromEntries(entries.filter((entry) => !isCommon(entry)));
+  return { ...prompt, extra: { ...prompt.extra, [from]: rest, [to]: { ...Object.fromEntries(entries.filter(isCommon)), ...prompt.extra?.[to] } } };
+}
+
 /** Most characters of `user`. */
 const LONGEST_USER = 64;
 
