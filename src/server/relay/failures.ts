@@ -73,12 +73,18 @@ export interface Failure extends Rule {
 const quotaWords = new Set([
   "insufficient_quota", "insufficient_user_quota", "billing_not_active", "billing_hard_limit_reached",
   "insufficient_balance", "payment_required", "credit_balance_too_low",
+  // Moonshot (429), Volcengine Ark (403), Model Studio (400), whichever type of channel leads there.
+  "exceeded_current_quota_error", "AccountOverdueError", "Arrearage",
 ]);
 const credentialWords = new Set([
   "invalid_api_key", "authentication_error", "account_deactivated", "invalid_authentication", "unauthorized", "API_KEY_INVALID",
 ]);
 const forbiddenWords = new Set(["unsupported_country_region_territory"]);
-const modelWords = new Set(["model_not_found", "model_not_supported", "unsupported_model"]);
+const modelWords = new Set([
+  "model_not_found", "model_not_supported", "unsupported_model",
+  // Moonshot, Volcengine Ark.
+  "resource_not_found_error", "InvalidEndpointOrModel.NotFound", "ModelNotOpen",
+]);
 const overloadWords = new Set(["overloaded_error", "overloaded", "engine_overloaded", "server_overloaded"]);
 const rateWords = new Set(["rate_limit_exceeded", "rate_limit_error", "too_many_requests"]);
 
