@@ -169,6 +169,39 @@ describe("a channel's own times", () => {
     expect(status).toBe(504);
   });
 
+  test("an answer that has begun may think longer than the first byte may take, as long as it is not silent", async () => {
+    const { bench, time, opened } = stage({ first_byte_timeout: 3, idle_timeout: 2 });
+    const sent = bench.send(CHAT, body);
+    await time.settle();
+    opened[0]?.write(": waiting\n\n");
+    await time.advance(2_500);
+    opened[0]?.write(frames.role);
+    for (let i = 0; i < 10; i++) {
+      await time.advance(1_900);
+      opened[0]?.write(": thinking\n\n");
+    }
+    await time.advance(1_900);
+    opened[0]?.write(frames.text("a") + frames.finish + frames.done);
+    expect(await pieces(await sent).rest()).toContain('"content":"a"');
+    expect(opened).toHaveLength(1);
+  });
+
+  test("comments alone are no beginning, and an answer that falls silent before its content is too slow", async () => {
+    const { bench, time, opened } = stage({ first_byte_timeout: 3, idle_timeout: 2 });
+    const waiting = bench.send(CHAT, body);
+    await time.settle();
+    for (let i = 0; i < 3; i++) {
+      opened[0]?.write(": waiting\n\n");
+      await time.advance(1_000);
+    }
+    expect((await waiting).status).toBe(504);
+    const silent = bench.send(CHAT, body);
+    await time.settle();
+    opened[1]?.write(frames.role);
+    await time.advance(2_000);
+    expect((await silent).status).toBe(504);
+  });
+
   test("idle and total: a stream is cut after the channel's seconds", async () => {
     for (const [setting, ms] of [[{ idle_timeout: 2 }, 2_000], [{ total_timeout: 7 }, 7_000]] as const) {
       const { bench, time, opened } = stage(setting);

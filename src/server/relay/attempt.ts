@@ -181,8 +181,10 @@ async function openStream(
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const splitter = new FrameSplitter(longestFrame(dialect));
   const find = contentFinder(dialect, call.request_id);
+  const { idleMs } = patienceOf(call.engine.seams.option, channel);
   const kept: Bytes[] = [];
   let size = 0;
+  let begun = false;
   const stream = (ended: boolean): Attempt => ({
     ok: true,
     kind: "stream",
@@ -197,7 +199,10 @@ async function openStream(
       const found = find(region);
       if (found === "content" || size > PREAMBLE_LIMIT) return stream(done);
       if (found === "end") throw new Failed(failureOf("malformed", response.status));
+      begun ||= region.includes("data:");
     }
+    // Once the answer has begun only silence is too long: models think for minutes, and some tell nothing of it but pings.
+    if (begun) call.alarm.limit("idle", idleMs);
     if (done) throw new Failed(failureOf(size === 0 ? "malformed" : "cut", response.status));
   }
 }
