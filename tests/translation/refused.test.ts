@@ -98,6 +98,26 @@ describe("vendors whose chat is like OpenAI's", () => {
     ],
   };
 
+  test("several texts are one string to models that may read no lists, and stay apart where something else is among them", () => {
+    const text = (words: string) => ({ type: "text", text: words });
+    const image = { type: "image", source: { type: "url", url: "https://pictures.example/a.png" } };
+    const body = {
+      ...question,
+      system: [text("You are an agent."), text("Be brief.")],
+      messages: [
+        { role: "user", content: [text("<system-reminder>x</system-reminder>"), text("go")] },
+        { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "look", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: [text("a"), text("b")] }, text("and?"), image] },
+      ],
+    };
+    const messages = objects(sent("anthropic", "openai-chat", "deepseek-chat", body).body.messages);
+    expect(messages.map(({ content }) => content)).toEqual([
+      "You are an agent.\n\nBe brief.", "<system-reminder>x</system-reminder>\n\ngo", null, "a\n\nb",
+      [text("and?"), { type: "image_url", image_url: { url: "https://pictures.example/a.png" } }],
+    ]);
+    expect(objects(sent("anthropic", "openai-chat", "gpt-5.2", body).body.messages)[0]?.content).toEqual([text("You are an agent."), text("Be brief.")]);
+  });
+
   test("a developer speaks as the system to models that know no developer", () => {
     const roles = (model: string): unknown[] => objects(sent("openai-responses", "openai-chat", model, codex).body.messages).map(({ role }) => role);
     expect(roles("deepseek-chat")).toEqual(["system", "system", "user", "assistant", "tool"]);

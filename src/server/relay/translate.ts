@@ -5,7 +5,6 @@
  */
 import { chatDialects } from "./dialects/chat-dialects";
 import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
-import { asFunctions } from "./dialects/shared/free-form";
 import { Warnings } from "./dialects/shared/warnings";
 import type {
   AnswerContext,
@@ -53,9 +52,9 @@ export function translateRequest(
   const decoded = decodeRequest(body, address);
   const asked = from !== to && forOthers ? forOthers(decoded) : decoded;
   const prompt = edit({ ...asked, model, ...(decoded.stream && { include_usage: true }) });
-  const { encodeRequest, takesFreeForm } = upstreamDialects[to];
-  // A caller of the same dialect reads the answer as it comes: he gets the calls that he declared.
-  const told = from !== to && takesFreeForm?.(model) === false ? asFunctions(prompt, warnings.warn) : prompt;
+  const { encodeRequest, fromOthers } = upstreamDialects[to];
+  // A caller of the same dialect knows whom he speaks to, and reads the answer as it comes.
+  const told = from !== to && fromOthers ? fromOthers(prompt, warnings.warn) : prompt;
   return { prompt, body: encodeRequest(told, warnings.warn), warnings: warnings.list };
 }
 

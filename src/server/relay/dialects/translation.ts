@@ -56,8 +56,8 @@ export interface ChatDialect {
   /** A call of this dialect as a channel of another one can be told it; absent: as it is. */
   forOthers?(prompt: ChatPrompt): ChatPrompt;
   encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject;
-  /** Whether a model takes tools of plain text. Absent: `encodeRequest` writes something else instead. */
-  takesFreeForm?(model: string): boolean;
+  /** A call of another dialect as a channel of this one can be told it; absent: as it is. */
+  fromOthers?(prompt: ChatPrompt, warn: Warn): ChatPrompt;
   /** undefined when the body is no answer of this dialect. `id` names calls where the upstream gives no ids. */
   decodeAnswer(body: WireObject, id: string): ChatAnswer | undefined;
   encodeAnswer(answer: ChatAnswer, context: AnswerContext, warn: Warn): WireObject;

@@ -1,11 +1,11 @@
 /** OpenAI's chat dialect for translations, assembled. */
-import { isOpenai } from "../shared/openai-models";
 import type { ChatDialect } from "../translation";
 import { decodeAnswer } from "./answer-decode";
 import { encodeAnswer } from "./answer-encode";
 import { readError } from "./error";
 import { toWire } from "./error-body";
 import { chatFeatures } from "./features";
+import { forModel } from "./likeness";
 import { decodeRequest } from "./request-decode";
 import { encodeRequest } from "./request-encode";
 import { ChatStreamDecoder } from "./stream-decode";
@@ -15,7 +15,7 @@ export const openaiChatDialect: ChatDialect = {
   key: "openai-chat",
   decodeRequest,
   encodeRequest,
-  takesFreeForm: isOpenai,
+  fromOthers: forModel,
   decodeAnswer,
   encodeAnswer: (answer, context, warn) =>
     encodeAnswer({ ...answer, created: answer.created ?? context.created, model: context.model ?? answer.model }, warn),

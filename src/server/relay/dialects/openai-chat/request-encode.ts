@@ -193,13 +193,11 @@ function assistantMessage(message: Message, warn: Warn): WireObject {
   };
 }
 
-function messagesOf(message: Message, model: string, warn: Warn): WireObject[] {
+function messagesOf(message: Message, warn: Warn): WireObject[] {
   if (message.role === "user") return userMessages(message, warn);
   if (message.role === "assistant") return [assistantMessage(message, warn)];
   const content = contentOf(partsOf(message.content, "system", warn), false);
-  // OpenAI's own models alone know developers, and take the system's word as theirs.
-  const role = message.role === "developer" && !isOpenai(model) ? "system" : message.role;
-  return [{ role, content, ...ownExtra(KEY, message.extra, "messages", warn) }];
+  return [{ role: message.role, content, ...ownExtra(KEY, message.extra, "messages", warn) }];
 }
 
 function toolOf(tool: Tool, warn: Warn): WireObject | undefined {
@@ -279,7 +277,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   const thoughts = reasoningMembers(prompt, declared.length > 0, warn);
   return compact({
     model,
-    messages: prompt.messages.flatMap((message) => messagesOf(message, model, warn)),
+    messages: prompt.messages.flatMap((message) => messagesOf(message, warn)),
     tools: declared.length > 0 ? declared : undefined,
     tool_choice: prompt.tool_choice && declared.length > 0 ? toolChoiceOf(prompt.tool_choice, tools) : undefined,
     web_search_options: searchOptions(tools),
