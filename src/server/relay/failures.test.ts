@@ -96,6 +96,8 @@ describe("classification of upstream failures", () => {
     const mistake = { class: "caller_mistake", status: 400, retry: true, disable: false };
     expect(classifyErrorIn200(error({ type: "invalid_request_error" }))).toMatchObject(mistake);
     expect(classifyErrorIn200(error({ type: "invalid_request_error", code: "503" }))).toMatchObject({ status: 503 });
+    // A stream of Responses fails so; a 5xx would be tried again by every SDK.
+    for (const code of ["context_length_exceeded", "invalid_prompt", "image_parse_error"]) expect(classifyErrorIn200(error({ code }))).toMatchObject(mistake);
   });
 });
 

@@ -88,7 +88,13 @@ const modelWords = new Set([
 const overloadWords = new Set(["overloaded_error", "overloaded", "engine_overloaded", "server_overloaded"]);
 const rateWords = new Set(["rate_limit_exceeded", "rate_limit_error", "too_many_requests"]);
 
-const callerWords = new Set(["invalid_request_error"]);
+/** What an answer that has begun with 200 says of the request (types of the `openai` SDK 7.55, ResponseError; November 2026). */
+const callerWords = new Set([
+  "invalid_request_error", "context_length_exceeded", "invalid_prompt", "bio_policy", "misalignment_policy_violation", "content_filter",
+  "invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_url", "image_too_large", "image_too_small", "image_parse_error",
+  "image_content_policy_violation", "invalid_image_mode", "image_file_too_large", "unsupported_image_media_type", "empty_image_file",
+  "failed_to_download_image",
+]);
 
 /** Longest pause that an upstream's Retry-After may order. */
 const MAX_COOL_MS = 600_000;
