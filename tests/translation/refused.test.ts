@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { DialectKey, WireObject } from "../../src/server/relay/events";
 import { objects } from "../../src/server/relay/dialects/shared/json";
 import { translateAnswer, translateRequest } from "../../src/server/relay/translate";
-import { context, translatePieces } from "./streams";
+import { context } from "./streams";
 
 function sent(from: DialectKey, to: DialectKey, model: string, body: WireObject): { body: WireObject; lost: string[] } {
   const { body: written, warnings } = translateRequest(from, to, { model: "asked", ...body }, model, { model: "asked", stream: false });
@@ -276,6 +276,39 @@ describe("Anthropic's models", () => {
     expect(ask("claude-opus-5", { tools, tool_choice: "required" }).body.tool_choice).toEqual({ type: "any" });
     expect(ask("claude-fable-5", { reasoning_effort: "none" }).body).not.toHaveProperty("thinking");
     expect(ask("claude-haiku-5-5", { reasoning_effort: "none" }).body.thinking).toEqual({ type: "disabled" });
+  });
+});
+
+describe("blocks that only Anthropic has", () => {
+  const words = (value: unknown): string => JSON.stringify(value);
+
+  test("tell others what they say: search results, documents in pieces, tools that were found", () => {
+    const body = {
+      ...question,
+      messages: [
+        { role: "user", content: [
+          { type: "search_result", source: "https://notes.example/1", title: "Notes", content: [{ type: "text", text: "Leap years have 366 days." }], citations: { enabled: true } },
+          { type: "document", title: "Manual", source: { type: "content", content: [{ type: "text", text: "Chapter one." }] } },
+          { type: "text", text: "q" },
+        ] },
+        { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "ToolSearch", input: { query: "notebook" } }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: [{ type: "tool_reference", tool_name: "NotebookEdit" }] }] },
+      ],
+    };
+    for (const [to, model] of [["openai-chat", "gpt-5.2"], ["openai-responses", "gpt-5.2"], ["gemini", "gemini-3.5-flash"]] as const) {
+      const { body: written, lost } = sent("anthropic", to, model, body);
+      for (const said of ["Notes", "https://notes.example/1", "Leap years have 366 days.", "Manual", "Chapter one.", "NotebookEdit"]) expect(words(written)).toContain(said);
+      expect(lost).toEqual(["dropped_field search_result.citations"]);
+    }
+    expect(sent("anthropic", "anthropic", "claude-sonnet-5", body).body.messages).toEqual(body.messages);
+  });
+
+  test("that have no words are left out with a warning, and nothing is announced in their place", () => {
+    const result = { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: [{ type: "strange_block", id: "x" }] }] };
+    const turn = { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "f", input: {} }] };
+    const { body, lost } = sent("anthropic", "openai-chat", "gpt-5.2", { ...question, messages: [question.messages[0], turn, result] });
+    expect(objects(body.messages).map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+    expect(lost).toContain("dropped_block strange_block");
   });
 });
 

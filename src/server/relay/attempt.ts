@@ -15,7 +15,7 @@ import { exchange, readChannelError } from "./providers/speak";
 import { toolsFor } from "./providers/tools";
 import { patienceOf, pingsOf } from "./patience";
 import type { PoolChannel } from "./seams";
-import { FrameSplitter, FrameTooLarge, type Bytes } from "./sse";
+import { FrameSplitter, FrameTooLarge, mayHoldEvent, type Bytes } from "./sse";
 import { buildRequest, lastFrame, readErrorBody, type UpstreamStream, upstreamRequestId } from "./upstream";
 
 /** Most bytes of frames kept before the first content. */
@@ -199,7 +199,7 @@ async function openStream(
       const found = find(region);
       if (found === "content" || size > PREAMBLE_LIMIT) return stream(done);
       if (found === "end") throw new Failed(failureOf("malformed", response.status));
-      begun ||= region.includes("data:");
+      begun ||= mayHoldEvent(region);
     }
     // Once the answer has begun only silence is too long: models think for minutes, and some tell nothing of it but pings.
     if (begun) call.alarm.limit("idle", idleMs);

@@ -50,7 +50,7 @@ export function translateRequest(
   const warnings = new Warnings();
   const { decodeRequest, forOthers } = chatDialects[from];
   const decoded = decodeRequest(body, address);
-  const asked = from !== to && forOthers ? forOthers(decoded) : decoded;
+  const asked = from !== to && forOthers ? forOthers(decoded, warnings.warn) : decoded;
   const prompt = edit({ ...asked, model, ...(decoded.stream && { include_usage: true }) });
   const { encodeRequest, fromOthers } = upstreamDialects[to];
   // A caller of the same dialect knows whom he speaks to, and reads the answer as it comes.

@@ -54,7 +54,7 @@ export interface ChatDialect {
   /** Throws RequestFault where the body is not a call of this dialect. */
   decodeRequest(body: WireObject, address?: RequestAddress): ChatPrompt;
   /** A call of this dialect as a channel of another one can be told it; absent: as it is. */
-  forOthers?(prompt: ChatPrompt): ChatPrompt;
+  forOthers?(prompt: ChatPrompt, warn: Warn): ChatPrompt;
   encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject;
   /** A call of another dialect as a channel of this one can be told it; absent: as it is. */
   fromOthers?(prompt: ChatPrompt, warn: Warn): ChatPrompt;

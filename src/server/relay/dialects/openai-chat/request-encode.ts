@@ -123,10 +123,8 @@ function toolMessage(result: ToolResultBlock, later: WireObject[], warn: Warn): 
   if (result.error) warn("dropped_field", "tool_result.error");
   if (others.length > 0) {
     warn("changed_order", "tool_result");
-    later.push(
-      { type: "text", text: `Result of tool call ${result.call_id}:` },
-      ...partsOf(others, "tool_result", warn),
-    );
+    const parts = partsOf(others, "tool_result", warn);
+    if (parts.length > 0) later.push({ type: "text", text: `Result of tool call ${result.call_id}:` }, ...parts);
   }
   cacheMember(result.cache, "tool_result", warn);
   return {
