@@ -99,6 +99,10 @@ describe("what makes a call dearer than its price", () => {
     expect(await told(14, "/v1/messages", { ...message, inference_geo: "us" }, { allow_inference_geo: true })).toMatchObject({ inference_geo: "us" });
   });
 
+  test("the speed of speech is no tier", async () => {
+    expect(await told(1, "/v1/audio/speech", { model: "m", input: "hello", voice: "alloy", speed: 1.5 })).toMatchObject({ speed: 1.5 });
+  });
+
   test("the operator's own override is not left out", async () => {
     const override = compileOverride({ service_tier: "priority" });
     const { bench, heard } = listening(1, { override });

@@ -97,8 +97,12 @@ interface Said {
   warnings: readonly Warning[];
 }
 
+/** Operations whose tokens have tiers. Elsewhere the same words mean something else: the speed of speech. */
+const TIERED: ReadonlySet<Operation["key"]> = new Set(["chat", "completions", "responses"]);
+
 /** Without what makes the call dearer than its price. What passes through was parsed when it came; nothing is read again. */
-function ordinary(said: Said, { body }: Call, { setting }: PoolChannel): Said {
+function ordinary(said: Said, { body, operation }: Call, { setting }: PoolChannel): Said {
+  if (!TIERED.has(operation.key)) return said;
   // A translation adds none of them.
   const dear = dearMembers(bodyObject(body) ?? {}, setting);
   const own = dear.length > 0 ? bodyObject(said.body) : undefined;
