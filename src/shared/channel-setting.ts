@@ -104,6 +104,21 @@ export const settingMembers = {
     label: { zh: "允许批处理", en: "Allow batches" },
     hint: { zh: "需要允许上传文件；按批处理倍率计费（/v1/batches）", en: "Needs files; billed at the batch ratio (/v1/batches)" },
   },
+  allow_service_tier: {
+    kind: "switch", section: "billing",
+    label: { zh: "允许更贵的服务等级", en: "Allow dearer service tiers" },
+    hint: { zh: "service_tier 为 priority、fast 等时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段", en: "The vendor asks more for priority, fast and the like, while Weir charges the model's price; off: the field is left out" },
+  },
+  allow_speed: {
+    kind: "switch", section: "billing",
+    label: { zh: "允许快速模式（Anthropic）", en: "Allow fast mode (Anthropic)" },
+    hint: { zh: "speed 为 fast 时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段", en: "The vendor asks more for speed fast, while Weir charges the model's price; off: the field is left out" },
+  },
+  allow_inference_geo: {
+    kind: "switch", section: "billing",
+    label: { zh: "允许指定推理地区（Anthropic）", en: "Allow a region of inference (Anthropic)" },
+    hint: { zh: "指定 inference_geo 时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段", en: "The vendor asks more for an inference_geo, while Weir charges the model's price; off: the field is left out" },
+  },
   bill_by: {
     kind: "choice", section: "billing",
     label: { zh: "映射后的计费名称", en: "Mapped models are billed as" },

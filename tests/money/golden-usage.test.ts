@@ -111,6 +111,25 @@ const cases: readonly Case[] = [
     buckets: { input: 100, output: 10, server_tools: { code_interpreter: 8 } }, quota: 120_140,
   },
   {
+    what: "OpenAI Responses, a picture that the vendor's tool drew", source: OPENAI, dialect: "openai-responses",
+    usage: { input_tokens: 50, input_tokens_details: { cached_tokens: 0 }, output_tokens: 10, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 60 },
+    more: { tool_usage: { web_search: { num_requests: 0 }, image_gen: { input_tokens: 100, input_tokens_details: { image_tokens: 0, text_tokens: 100 }, output_tokens: 1056, total_tokens: 1156 } } },
+    buckets: { input: 50, output: 10, image_in: 100, image_out: 1056 }, quota: 12_812,
+  },
+  {
+    what: "Google's OpenAI door, thoughts that the total alone tells", source: "a chunk of 2026-02-26, discuss.ai.google.dev/t/127400", dialect: "openai-chat",
+    usage: { completion_tokens: 3, prompt_tokens: 9, total_tokens: 105 },
+    buckets: { input: 9, output: 3, reasoning: 93 }, quota: 393,
+  },
+  {
+    what: "Anthropic, a compaction beside the totals", source: "platform.claude.com/docs, compaction at a token threshold", dialect: "anthropic",
+    usage: {
+      input_tokens: 23_000, output_tokens: 1_000,
+      iterations: [{ type: "compaction", input_tokens: 180_000, output_tokens: 3_500 }, { type: "message", input_tokens: 23_000, output_tokens: 1_000 }],
+    },
+    buckets: { input: 203_000, output: 4_500 }, quota: 221_000,
+  },
+  {
     what: "Anthropic, plain", source: ANTHROPIC, dialect: "anthropic", usage: { input_tokens: 2095, output_tokens: 503 },
     buckets: { input: 2095, output: 503 }, quota: 4107,
   },

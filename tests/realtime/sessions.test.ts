@@ -281,6 +281,23 @@ describe("money", () => {
     expect(bench.ledger.charged).toBe(38);
   });
 
+  test("a balance that ends in a session which only transcribes ends it after what was paid: error event, then 1008", async () => {
+    const { bench, connect } = setUp();
+    const client = connect("", { query: "&intent=transcription" });
+    await client.open();
+    client.say({ type: "input_audio_buffer.commit" });
+    await client.heard("conversation.item.input_audio_transcription.completed");
+    await until("held anew", () => bench.ledger.holdRequests.length === 2);
+    // Spent elsewhere.
+    bench.ledger.balance = -1_000_000;
+    client.say({ type: "input_audio_buffer.commit" });
+    await client.heard("conversation.item.input_audio_transcription.completed", 2);
+    expect(await client.heard("error")).toMatchObject({ error: { code: "insufficient_user_quota" } });
+    expect((await client.ended()).code).toBe(1008);
+    await noHolds(bench);
+    expect(bench.ledger.settlements).toHaveLength(2);
+  });
+
   test("a response that failed upstream costs nothing; one without usage is estimated from its sound, and says so", async () => {
     const { bench, connect } = setUp();
     const failed = connect("gpt-realtime+failed");

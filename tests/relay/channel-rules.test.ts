@@ -72,6 +72,45 @@ describe("a channel's system prompt", () => {
   });
 });
 
+describe("what makes a call dearer than its price", () => {
+  const told = async (type: number, path: string, body: object, setting: ChannelSetting = {}): Promise<Record<string, unknown>> => {
+    const { bench, heard } = listening(type, { setting });
+    await bench.send(path, body);
+    return heard[0]?.body ?? {};
+  };
+  const chat = { model: "m", messages: hello };
+  const message = { ...chat, max_tokens: 9 };
+
+  test("a dearer tier, fast mode and a region are left out of a call that passes through, and the row says so", async () => {
+    expect(await told(1, CHAT, { ...chat, service_tier: "priority", seed: 7 })).toEqual({ ...chat, seed: 7 });
+    expect(await told(1, "/v1/responses", { model: "m", input: "hello", service_tier: "fast" })).not.toHaveProperty("service_tier");
+    expect(await told(14, "/v1/messages", { ...message, speed: "fast", inference_geo: "us" })).toEqual(message);
+    expect(await told(24, "/v1beta/models/m:generateContent", { contents: [{ role: "user", parts: [{ text: "hello" }] }], serviceTier: "PRIORITY" })).not.toHaveProperty("serviceTier");
+    const { bench } = listening(1);
+    await bench.send(CHAT, { ...chat, service_tier: "priority" });
+    expect(bench.ledger.settlements[0]?.log.other).toContain('"warnings":["dropped_field: service_tier"]');
+  });
+
+  test("what costs no more stays, and so does what the operator allows", async () => {
+    for (const service_tier of ["auto", "default", "flex", null]) expect(await told(1, CHAT, { ...chat, service_tier })).toEqual({ ...chat, service_tier });
+    expect(await told(14, "/v1/messages", { ...message, service_tier: "standard_only", speed: "standard" })).toEqual({ ...message, service_tier: "standard_only", speed: "standard" });
+    expect(await told(1, CHAT, { ...chat, service_tier: "priority" }, { allow_service_tier: true })).toMatchObject({ service_tier: "priority" });
+    expect(await told(14, "/v1/messages", { ...message, speed: "fast", inference_geo: "us" }, { allow_speed: true })).toEqual({ ...message, speed: "fast" });
+    expect(await told(14, "/v1/messages", { ...message, inference_geo: "us" }, { allow_inference_geo: true })).toMatchObject({ inference_geo: "us" });
+  });
+
+  test("the speed of speech is no tier", async () => {
+    expect(await told(1, "/v1/audio/speech", { model: "m", input: "hello", voice: "alloy", speed: 1.5 })).toMatchObject({ speed: 1.5 });
+  });
+
+  test("the operator's own override is not left out", async () => {
+    const override = compileOverride({ service_tier: "priority" });
+    const { bench, heard } = listening(1, { override });
+    await bench.send(CHAT, chat);
+    expect(heard[0]?.body).toMatchObject({ service_tier: "priority" });
+  });
+});
+
 describe("overrides", () => {
   test("members of the body change last, after the translation to the channel's dialect", async () => {
     const override = compileOverride({ operations: [{ mode: "set", path: "generationConfig.temperature", value: 0 }] });
@@ -132,6 +171,39 @@ describe("a channel's own times", () => {
     await time.advance(1);
     await sent;
     expect(status).toBe(504);
+  });
+
+  test("an answer that has begun may think longer than the first byte may take, as long as it is not silent", async () => {
+    const { bench, time, opened } = stage({ first_byte_timeout: 3, idle_timeout: 2 });
+    const sent = bench.send(CHAT, body);
+    await time.settle();
+    opened[0]?.write(": waiting\n\n");
+    await time.advance(2_500);
+    opened[0]?.write(frames.role);
+    for (let i = 0; i < 10; i++) {
+      await time.advance(1_900);
+      opened[0]?.write(": thinking\n\n");
+    }
+    await time.advance(1_900);
+    opened[0]?.write(frames.text("a") + frames.finish + frames.done);
+    expect(await pieces(await sent).rest()).toContain('"content":"a"');
+    expect(opened).toHaveLength(1);
+  });
+
+  test("comments alone are no beginning, and an answer that falls silent before its content is too slow", async () => {
+    const { bench, time, opened } = stage({ first_byte_timeout: 3, idle_timeout: 2 });
+    const waiting = bench.send(CHAT, body);
+    await time.settle();
+    for (let i = 0; i < 3; i++) {
+      opened[0]?.write(": waiting\n\n");
+      await time.advance(1_000);
+    }
+    expect((await waiting).status).toBe(504);
+    const silent = bench.send(CHAT, body);
+    await time.settle();
+    opened[1]?.write(frames.role);
+    await time.advance(2_000);
+    expect((await silent).status).toBe(504);
   });
 
   test("idle and total: a stream is cut after the channel's seconds", async () => {

@@ -363,6 +363,14 @@ describe("what a translation cannot say", () => {
     expect(JSON.parse(String(log?.other)).warnings).toContainEqual(expect.stringContaining("seed"));
   });
 
+  test("a response may be asked for by a template or by what it continues, without input, but not by nothing", async () => {
+    const ask = async (more: object): Promise<number> => (await send(benchOf("openai-chat", { setting: { native_calls: "always" } }), { path: "/v1/responses", body: { model: "gpt-4o", ...more } })).status;
+    expect(await ask({ prompt: { id: "pmpt_1", version: "2" } })).toBe(200);
+    expect(await ask({})).toBe(400);
+    expect(await ask({ input: 7, prompt: { id: "pmpt_1" } })).toBe(400);
+    expect(await ask({ previous_response_id: "resp_none" })).toBe(404);
+  });
+
   test("a body that is no call of its dialect is refused with 400 before any channel sees it", async () => {
     const bench = benchOf("openai-chat");
     const before = upstream.journal.entries.length;

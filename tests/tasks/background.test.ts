@@ -36,6 +36,8 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     kept.set(response.id, response);
     return response;
   };
+  /** What the vendor was asked last. */
+  let asked: unknown;
   beforeAll(async () => {
     bench = await openTaskBench(engine, (seams) => {
       const look = async (step: string) => {
@@ -57,6 +59,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     await bench.channel(OPENAI, ["chatty"], { setting: JSON.stringify({ native_calls: "never" }) });
     bench.vendor
       .on("POST /v1/responses", ({ body }) => {
+        asked = body;
         if (body.metadata?.fate === "refused") return globalThis.Response.json({ error: { message: "no", type: "invalid_request_error" } }, { status: 400 });
         if (body.metadata?.fate === "broken") return eventsOf({ start: (stream) => (stream.enqueue(event("error", 0, { code: "server_error", message: "The server had an error.", param: null })), stream.close()) });
         const response = newResponse(body);
@@ -97,6 +100,14 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     if (!row) throw new Error("no job");
     return row;
   };
+
+  test("a tier that is dearer than the price is left out, where the operator does not allow it", async () => {
+    expect((await create(ann, { service_tier: "priority" })).status).toBe(200);
+    expect(asked).toMatchObject({ background: true, input: "write a long story" });
+    expect(asked).not.toHaveProperty("service_tier");
+    await create(ann, { service_tier: "flex" });
+    expect(asked).toMatchObject({ service_tier: "flex" });
+  });
 
   test("the caller has the vendor's queued response at once, asks for it by its id, and pays what it used when it is there", async () => {
     const { status, body } = await create();

@@ -42,7 +42,7 @@ const uses: Partial<Record<(typeof features)[number], Partial<ChatPrompt>>> = {
         type: "function",
         name: "f",
         strict: true,
-        parameters: { type: "object", properties: { a: { type: "string" } } },
+        parameters: { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false },
       },
     ],
   },

@@ -16,7 +16,7 @@ import { exchange, readChannelError } from "./providers/speak";
 import { toolsFor } from "./providers/tools";
 import { patienceOf, pingsOf } from "./patience";
 import type { PoolChannel } from "./seams";
-import { FrameSplitter, FrameTooLarge, type Bytes } from "./sse";
+import { FrameSplitter, FrameTooLarge, mayHoldEvent, type Bytes } from "./sse";
 import { buildRequest, lastFrame, readErrorBody, type UpstreamStream, upstreamRequestId } from "./upstream";
 
 /** Most bytes of frames kept before the first content. */
@@ -184,8 +184,10 @@ async function openStream(
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const splitter = new FrameSplitter(longestFrame(dialect));
   const find = contentFinder(dialect, call.request_id);
+  const { idleMs } = patienceOf(call.engine.seams.option, channel);
   const kept: Bytes[] = [];
   let size = 0;
+  let begun = false;
   const stream = (ended: boolean): Attempt => ({
     ok: true,
     kind: "stream",
@@ -200,7 +202,10 @@ async function openStream(
       const found = find(region);
       if (found === "content" || size > PREAMBLE_LIMIT) return stream(done);
       if (found === "end") throw new Failed(failureOf("malformed", response.status));
+      begun ||= mayHoldEvent(region);
     }
+    // Once the answer has begun only silence is too long: models think for minutes, and some tell nothing of it but pings.
+    if (begun) call.alarm.limit("idle", idleMs);
     if (done) throw new Failed(failureOf(size === 0 ? "malformed" : "cut", response.status));
   }
 }

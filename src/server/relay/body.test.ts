@@ -36,6 +36,9 @@ describe("reading a request body", () => {
     const packed = Bun.gzipSync(new Uint8Array(1000).fill(97));
     expect((await readBody(post(packed, { "content-encoding": "gzip" }), 1000)).length).toBe(1000);
     expect(await codeOf(() => readBody(post(packed, { "content-encoding": "gzip" }), 999))).toBe("body_too_large");
+    const tight = new Uint8Array(await Bun.zstdCompress(new Uint8Array(1000).fill(97)));
+    expect((await readBody(post(tight, { "content-encoding": "zstd" }), 1000)).length).toBe(1000);
+    expect(await codeOf(() => readBody(post(tight, { "content-encoding": "zstd" }), 999))).toBe("body_too_large");
     expect(await codeOf(() => readBody(post("plain", { "content-encoding": "gzip" }), 999))).toBe("invalid_request");
     expect(await codeOf(() => readBody(post("x", { "content-encoding": "lzma" }), 999))).toBe("invalid_request");
   });

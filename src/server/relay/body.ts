@@ -1,6 +1,6 @@
 /** The caller's body: read once with a limit, parsed once for its facts. It is sent on as he wrote it (json.ts splices). */
 import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 import { AppError, fail } from "../../shared/errors";
 import { isObject, type JsonObject, topLevelMembers, tryParse } from "./json";
 import type { Bytes } from "./sse";
@@ -10,6 +10,7 @@ const inflaters = {
   "x-gzip": promisify(gunzip),
   br: promisify(brotliDecompress),
   deflate: promisify(inflate),
+  zstd: promisify(zstdDecompress),
 } as const;
 
 const tooLarge = (limit: number): AppError => new AppError("body_too_large", { limit: Math.floor(limit / (1 << 20)) });

@@ -18,6 +18,8 @@ export interface WireError {
   type: string;
   code: string;
   param: string | null;
+  /** When to come again, where the body says it and not a header. */
+  retry_after_s?: number;
 }
 
 /** What was lost in a translation; kept in the log row. */
@@ -228,7 +230,8 @@ export type Tool =
       readonly description?: string;
       /** JSON Schema of the input. */
       readonly parameters?: WireObject;
-      readonly strict?: boolean;
+      /** "if_possible": enforced where the schema allows it (Responses, where nothing is said). */
+      readonly strict?: boolean | "if_possible";
       readonly cache?: CacheMark;
       readonly extra?: Extra;
     }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { WireError } from "./events";
+import { readError as readAnthropic } from "./dialects/anthropic/error";
+import { readError as readGemini, writeError as writeGemini } from "./dialects/gemini/error";
 import { classifyErrorIn200, classifyStatus, cleanText, type FailureClass, retryAfterSeconds } from "./failures";
 
 const none = new Map<number, number>();
@@ -15,6 +17,11 @@ describe("classification of upstream failures", () => {
     [401, {}, "bad_credentials", true, 502],
     [400, { code: "invalid_api_key" }, "bad_credentials", true, 502],
     [402, {}, "quota_exhausted", true, 502],
+    [429, { type: "exceeded_current_quota_error" }, "quota_exhausted", true, 502],
+    [403, { code: "AccountOverdueError" }, "quota_exhausted", true, 502],
+    [400, { code: "Arrearage" }, "quota_exhausted", true, 502],
+    [404, { type: "resource_not_found_error" }, "model_missing", true, 502],
+    [404, { code: "InvalidEndpointOrModel.NotFound" }, "model_missing", true, 502],
     [403, {}, "forbidden", true, 502],
     [429, {}, "rate_limited", true, 429],
     [429, { code: "insufficient_quota" }, "quota_exhausted", true, 502],
@@ -31,6 +38,34 @@ describe("classification of upstream failures", () => {
       expect(classifyStatus(status, error(words), none)).toMatchObject({ class: name, retry, status: caller });
     });
   }
+
+  const anthropic = (type: string, message: string) => readAnthropic({ type: "error", error: { type, message } });
+  const google = (code: number, status: string, message: string, details: object[] = []) => readGemini({ error: { code, message, status, details } });
+
+  test("what the operator's account lacks is not called the caller's mistake, though the vendor answers 400 or 404", () => {
+    // claude-code issue 66314 (June 2026); ai.google.dev/gemini-api/docs/generate-content/api-errors (November 2026).
+    const told: [status: number, body: WireError | undefined, name: FailureClass][] = [
+      [400, anthropic("invalid_request_error", "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."), "quota_exhausted"],
+      [400, anthropic("invalid_request_error", "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."), "quota_exhausted"],
+      [404, anthropic("not_found_error", "model: claude-3-opus-20240229"), "model_missing"],
+      [400, google(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" }]), "bad_credentials"],
+      [400, google(400, "FAILED_PRECONDITION", "User location is not supported for the API use."), "forbidden"],
+      [400, google(400, "FAILED_PRECONDITION", "Gemini API free tier is not available in your country. Please enable billing on your project in Google AI Studio."), "forbidden"],
+      [404, google(404, "NOT_FOUND", "models/gemini-0 is not found for API version v1beta, or is not supported for generateContent."), "model_missing"],
+    ];
+    for (const [status, body, name] of told) expect(classifyStatus(status, body, none)).toMatchObject({ class: name, retry: true });
+    expect(classifyStatus(400, anthropic("invalid_request_error", "max_tokens: Field required"), none).class).toBe("caller_mistake");
+    expect(classifyStatus(400, google(400, "FAILED_PRECONDITION", "The File abc is not in an ACTIVE state and usage is not allowed."), none).class).toBe("caller_mistake");
+  });
+
+  test("Google's RetryInfo decides like Retry-After, and its callers read it again", () => {
+    const info = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "27.4s" };
+    const failure = classifyStatus(429, google(429, "RESOURCE_EXHAUSTED", "Quota exceeded", [info]), none);
+    expect(failure).toMatchObject({ class: "rate_limited", cool_ms: 28_000, retry_after_s: 28 });
+    expect(classifyStatus(429, google(429, "RESOURCE_EXHAUSTED", "Quota exceeded", [info]), none, 3).cool_ms).toBe(3_000);
+    const written = writeGemini({ status: 429, type: "rate_limit_error", code: "", message: "m", param: null, retry_after_s: 28 });
+    expect(readGemini(written)).toMatchObject({ type: "RESOURCE_EXHAUSTED", retry_after_s: 28 });
+  });
 
   test("status mapping comes before every decision, and the caller sees the mapped status", () => {
     expect(classifyStatus(400, error({}), new Map([[400, 500]]))).toMatchObject({ class: "server_error", retry: true, status: 500 });
@@ -61,6 +96,8 @@ describe("classification of upstream failures", () => {
     const mistake = { class: "caller_mistake", status: 400, retry: true, disable: false };
     expect(classifyErrorIn200(error({ type: "invalid_request_error" }))).toMatchObject(mistake);
     expect(classifyErrorIn200(error({ type: "invalid_request_error", code: "503" }))).toMatchObject({ status: 503 });
+    // A stream of Responses fails so; a 5xx would be tried again by every SDK.
+    for (const code of ["context_length_exceeded", "invalid_prompt", "image_parse_error"]) expect(classifyErrorIn200(error({ code }))).toMatchObject(mistake);
   });
 });
 

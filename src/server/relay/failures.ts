@@ -73,15 +73,28 @@ export interface Failure extends Rule {
 const quotaWords = new Set([
   "insufficient_quota", "insufficient_user_quota", "billing_not_active", "billing_hard_limit_reached",
   "insufficient_balance", "payment_required", "credit_balance_too_low",
+  // Moonshot (429), Volcengine Ark (403), Model Studio (400), whichever type of channel leads there.
+  "exceeded_current_quota_error", "AccountOverdueError", "Arrearage",
 ]);
 const credentialWords = new Set([
-  "invalid_api_key", "authentication_error", "account_deactivated", "invalid_authentication", "unauthorized",
+  "invalid_api_key", "authentication_error", "account_deactivated", "invalid_authentication", "unauthorized", "API_KEY_INVALID",
 ]);
-const modelWords = new Set(["model_not_found", "model_not_supported", "unsupported_model"]);
+const forbiddenWords = new Set(["unsupported_country_region_territory"]);
+const modelWords = new Set([
+  "model_not_found", "model_not_supported", "unsupported_model",
+  // Moonshot, Volcengine Ark.
+  "resource_not_found_error", "InvalidEndpointOrModel.NotFound", "ModelNotOpen",
+]);
 const overloadWords = new Set(["overloaded_error", "overloaded", "engine_overloaded", "server_overloaded"]);
 const rateWords = new Set(["rate_limit_exceeded", "rate_limit_error", "too_many_requests"]);
 
-const callerWords = new Set(["invalid_request_error"]);
+/** What an answer that has begun with 200 says of the request (types of the `openai` SDK 7.55, ResponseError; November 2026). */
+const callerWords = new Set([
+  "invalid_request_error", "context_length_exceeded", "invalid_prompt", "bio_policy", "misalignment_policy_violation", "content_filter",
+  "invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_url", "image_too_large", "image_too_small", "image_parse_error",
+  "image_content_policy_violation", "invalid_image_mode", "image_file_too_large", "unsupported_image_media_type", "empty_image_file",
+  "failed_to_download_image",
+]);
 
 /** Longest pause that an upstream's Retry-After may order. */
 const MAX_COOL_MS = 600_000;
@@ -92,6 +105,7 @@ function classOf(status: number, error: WireError | undefined): FailureClass {
   if (says(quotaWords) || status === 402) return "quota_exhausted";
   if (says(credentialWords) || status === 401) return "bad_credentials";
   if (says(modelWords)) return "model_missing";
+  if (says(forbiddenWords)) return "forbidden";
   if (status === 429) return "rate_limited";
   if (status === 403) return "forbidden";
   if (status === 408 || status === 504 || status === 524) return "timeout";
@@ -115,7 +129,7 @@ export function classifyStatus(
   status: number,
   error: WireError | undefined,
   mapping: ReadonlyMap<number, number>,
-  retry_after_s?: number,
+  retry_after_s = error?.retry_after_s,
 ): Failure {
   const mapped = mapping.get(status);
   const seen = mapped ?? status;

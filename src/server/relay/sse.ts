@@ -151,6 +151,9 @@ function readLines(text: string): Frame {
 
 const DATA = "data:";
 
+/** Whether whole frames can hold an event: comments have no data. */
+export const mayHoldEvent = (region: Bytes): boolean => region.includes(DATA);
+
 /**
  * The data of the frame that stands in `text` from `from` to `end`. What most frames are, an event's name and one line of
  * data, is read without taking the lines apart.

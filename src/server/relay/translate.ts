@@ -48,9 +48,14 @@ export function translateRequest(
   edit: (prompt: ChatPrompt) => ChatPrompt = (prompt) => prompt,
 ): TranslatedRequest {
   const warnings = new Warnings();
-  const decoded = chatDialects[from].decodeRequest(body, address);
-  const prompt = edit({ ...decoded, model, ...(decoded.stream && { include_usage: true }) });
-  return { prompt, body: upstreamDialects[to].encodeRequest(prompt, warnings.warn), warnings: warnings.list };
+  const { decodeRequest, forOthers } = chatDialects[from];
+  const decoded = decodeRequest(body, address);
+  const asked = from !== to && forOthers ? forOthers(decoded, warnings.warn) : decoded;
+  const prompt = edit({ ...asked, model, ...(decoded.stream && { include_usage: true }) });
+  const { encodeRequest, fromOthers } = upstreamDialects[to];
+  // A caller of the same dialect knows whom he speaks to, and reads the answer as it comes.
+  const told = from !== to && fromOthers ? fromOthers(prompt, warnings.warn) : prompt;
+  return { prompt, body: encodeRequest(told, warnings.warn), warnings: warnings.list };
 }
 
 /** How a field begins that holds another vendor's seal (shared/seals), and Anthropic's thoughts without one. */

@@ -15,6 +15,7 @@ import { addressOf, dialectOf, operationFor } from "./providers/speak";
 import type { PoolChannel } from "./seams";
 import { takesAsIs } from "./spoken";
 import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
+import { dearMembers, without } from "./tiers";
 import { carriesSeals, translateRequest } from "./translate";
 import { addClaudeHeaders, atVersion, claudeMaxTokens, effortMembers, type ModelNames, namesOf, passesAsIs, ruled } from "./providers/vendor-rules";
 import { type Bytes, type FrameSplitter, readFrame } from "./sse";
@@ -81,7 +82,7 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
     return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: sent.body }, dialect, warnings: [] };
   }
   if (as_is) return { outgoing: { ...outgoing, as_is, body: named(call, call.body, dialect, model) }, dialect, warnings: [] };
-  const said = bodyFor(call, channel, dialect, names);
+  const said = ordinary(bodyFor(call, channel, dialect, names), call, channel);
   const fit = asked === "chat" && dialect === "openai-chat" ? fitted(channel.type, model, said.body) : undefined;
   const warnings = fit ? [...said.warnings, ...fit.warnings] : said.warnings;
   return { outgoing: { ...outgoing, body: fit?.body ?? said.body }, dialect, warnings };
@@ -92,6 +93,26 @@ function addAnthropicHeaders(headers: Record<string, string>): void {
   headers["anthropic-version"] ??= ANTHROPIC_VERSION;
   const key = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1];
   if (key !== undefined) headers["x-api-key"] ??= key;
+}
+
+interface Said {
+  body: Bytes;
+  warnings: readonly Warning[];
+}
+
+/** Operations whose tokens have tiers. Elsewhere the same words mean something else: the speed of speech. */
+const TIERED: ReadonlySet<Operation["key"]> = new Set(["chat", "completions", "responses"]);
+
+/** Without what makes the call dearer than its price. What passes through was parsed when it came; nothing is read again. */
+function ordinary(said: Said, { body, operation }: Call, { setting }: PoolChannel): Said {
+  if (!TIERED.has(operation.key)) return said;
+  // A translation adds none of them.
+  const dear = dearMembers(bodyObject(body) ?? {}, setting);
+  const own = dear.length > 0 ? bodyObject(said.body) : undefined;
+  const left = dear.filter((member) => own?.[member] !== undefined);
+  if (!own || left.length === 0) return said;
+  const rest = without(own, left);
+  return { body: Buffer.from(JSON.stringify(rest.body)), warnings: [...said.warnings, ...rest.warnings] };
 }
 
 /** What a prompt does not carry: which answers the vendor keeps, and what this one continues (openai-responses). */
@@ -111,7 +132,7 @@ function named({ request }: Call, body: Bytes, to: UpstreamDialectKey, model: st
 }
 
 /** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */
-function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames): { body: Bytes; warnings: readonly Warning[] } {
+function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames): Said {
   const { request, dialect, engine } = call;
   const { model, thoughts } = names;
   const rules = engine.seams.option.vendorRules;

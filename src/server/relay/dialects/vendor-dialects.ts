@@ -19,7 +19,7 @@ import type { ChatDialect } from "./translation";
 import { zhipuDialect } from "./zhipu-v3/dialect";
 
 /** Values in, values out, as in translation.ts; streams are read from SSE data, whatever the vendor's own framing is. */
-export type VendorDialect = Pick<ChatDialect, "encodeRequest" | "decodeAnswer" | "streamDecoder" | "readError" | "features">;
+export type VendorDialect = Pick<ChatDialect, "encodeRequest" | "fromOthers" | "decodeAnswer" | "streamDecoder" | "readError" | "features">;
 
 export const vendorDialects = {
   cohere: cohereDialect,

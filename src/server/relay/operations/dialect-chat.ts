@@ -29,7 +29,10 @@ export const responses: Operation = {
   streams: true,
   read(body) {
     const model = readModel(body);
-    if (typeof body.input !== "string" && !Array.isArray(body.input)) fail("invalid_request", { detail: "input" });
+    const { input } = body;
+    // A template that the vendor keeps, or an answer that is continued, may say it all.
+    const said = typeof input === "string" || Array.isArray(input) || ((input ?? undefined) === undefined && (isObject(body.prompt) || typeof body.previous_response_id === "string"));
+    if (!said) fail("invalid_request", { detail: "input" });
     const most = limit(readCount(body, "max_output_tokens"));
     return { model, stream: readFlag(body, "stream"), include_usage: true, wire: body, ...most };
   },

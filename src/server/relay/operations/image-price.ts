@@ -97,7 +97,7 @@ export function imageUsage(value: unknown): Usage | undefined {
   const usage = readUsage(value);
   if (!usage || !isObject(value)) return undefined;
   const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
-  const output = usage.output ?? 0;
+  const output = (usage.output ?? 0) + (usage.image_out ?? 0);
   const text = typeof details.text_tokens === "number" ? Math.min(output, Math.max(0, Math.trunc(details.text_tokens))) : 0;
   return { ...usage, output: text, image_out: output - text };
 }

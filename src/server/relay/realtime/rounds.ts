@@ -143,6 +143,18 @@ export class Rounds {
     await money.settle({ end_reason: "complete", usage, content_bytes: 0 });
   }
 
+  /**
+   * Holds the next response anew: what was charged beside it may have used up what it was held from. Throws the AppError of a
+   * refusal.
+   */
+  async renew(): Promise<void> {
+    if (this.running) return;
+    await this.#round.money.release();
+    if (this.#over) return;
+    this.#round = this.#newRound(this.#round.call);
+    await this.hold();
+  }
+
   /** The session is over: what runs is charged by what was seen of it, what does not is given back. */
   async end(end_reason: EndReason): Promise<void> {
     this.#over = true;

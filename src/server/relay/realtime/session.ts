@@ -229,7 +229,10 @@ export class RealtimeSession implements CallerEvents, OpenSession {
         return rounds.began(event.id);
       case "transcribed":
         if (event.usage) await rounds.transcribed(this.#transcriptionModel, event.usage);
-        return this.#send(frame);
+        this.#send(frame);
+        // A session may do nothing else, so nothing else would look at the balance.
+        if (event.usage && !this.#leaving && !this.#over) await rounds.renew();
+        return;
       case "response_done": {
         if (event.error) this.#report(classifyErrorIn200(event.error));
         const end_reason: EndReason = this.#call.left ? "caller_left" : event.failed ? "upstream_error" : "complete";

@@ -69,8 +69,8 @@ function documentBody(block: FileBlock, warn: Warn): WireObject | undefined {
 }
 
 function textBody(block: TextBlock, upstream: boolean, warn: Warn): WireObject | undefined {
-  // Anthropic refuses empty text.
-  if (block.text === "") return undefined;
+  // Anthropic refuses empty text, and a turn of nothing but blanks, which other models write before their calls.
+  if (upstream ? block.text.trim() === "" : block.text === "") return undefined;
   const citations: WireObject[] = [];
   for (const citation of block.citations ?? []) {
     const raw = upstream && citation.from !== KEY ? undefined : encodeCitation(citation);

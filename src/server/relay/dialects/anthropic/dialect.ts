@@ -3,6 +3,7 @@ import type { ChatDialect } from "../translation";
 import { decodeAnswer, encodeAnswer } from "./answer";
 import { readError, writeError } from "./error";
 import { anthropicFeatures } from "./features";
+import { inWords } from "./for-others";
 import { decodeRequest } from "./request-decode";
 import { encodeRequest } from "./request-encode";
 import { AnthropicStreamDecoder } from "./stream-decode";
@@ -11,6 +12,7 @@ import { AnthropicStreamEncoder } from "./stream-encode";
 export const anthropicDialect: ChatDialect = {
   key: "anthropic",
   decodeRequest,
+  forOthers: inWords,
   encodeRequest,
   decodeAnswer,
   encodeAnswer: (answer, context, warn) =>

@@ -16,12 +16,22 @@ const types: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
+/**
+ * What Anthropic tells in words only, in those of relay/failures.ts: an empty account and a reached spend limit come as 400
+ * invalid_request_error (claude-code issue 66314, June 2026; API errors, usage limits), a missing model as not_found_error.
+ */
+function codeOf(type: string, message: string): string {
+  if (type === "not_found_error" && message.startsWith("model:")) return "model_not_found";
+  if (type !== "invalid_request_error") return type;
+  return /^Your credit balance is too low|^You have reached your specified API usage limits/.test(message) ? "credit_balance_too_low" : type;
+}
+
 /** {type: "error", error: {type, message}}, as body and as event. */
 export function readError(body: unknown): WireError | undefined {
   if (!isObject(body) || !isObject(body.error)) return undefined;
   const { type, message, details } = body.error;
   const code = isObject(details) ? text(details.error_code) : "";
-  return { message: text(message), type: text(type), code: code || text(type), param: null };
+  return { message: text(message), type: text(type), code: code || codeOf(text(type), text(message)), param: null };
 }
 
 export function writeError({ status, message }: RelayError): WireObject {

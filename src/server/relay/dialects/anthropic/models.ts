@@ -2,13 +2,18 @@
  * What Claude models refuse, by name: the same field is required by one generation and an error for another.
  * Source: platform.claude.com/docs, migration guides of Opus 4.7, Sonnet 5 and the 5.5 generation (manual thinking and
  * non-default sampling return 400; 5.5 cannot turn thinking off), structured outputs, models overview (output limits);
- * types of @anthropic-ai/sdk 1.11 (ThinkingConfigParam); read November 2026.
+ * types of @anthropic-ai/sdk 1.11 (ThinkingConfigParam); model table of @ai-sdk/anthropic 4.0.105 (which models always think, and
+ * so may not be forced to a tool; Haiku and Fable); effort (xhigh from 4.7 on); read November 2026.
  */
 export interface ModelFacts {
   /** "budget": thinking is a number of tokens; "adaptive": an effort. */
   readonly thinking: "budget" | "adaptive";
   /** How to say "do not think": the word, or nothing where it is the default or cannot be said. */
   readonly off: "disabled" | "between_tools" | undefined;
+  /** The effort between high and max. */
+  readonly xhigh: boolean;
+  /** A tool may be forced. */
+  readonly forcedTools: boolean;
   /** temperature, top_p and top_k may be set. */
   readonly sampling: boolean;
   /** output_config.format and strict tools. */
@@ -22,6 +27,8 @@ export interface ModelFacts {
 const stranger: ModelFacts = {
   thinking: "budget",
   off: "disabled",
+  xhigh: false,
+  forcedTools: true,
   sampling: true,
   structured: false,
   midSystem: false,
@@ -41,9 +48,11 @@ export function modelFacts(model: string): ModelFacts {
   if (age === undefined) return { ...stranger, maxTokens: 32_000 };
   if (age < 4) return { ...stranger, maxTokens: age < 3.5 ? 4096 : 8192 };
   if (age < 4.6) return { ...stranger, structured: age >= 4.5 || age === 4.1, maxTokens: 32_000 };
+  const is = (family: string): boolean => model.includes(family);
   const off =
-    age < 4.7 ? "disabled" : age < 5 ? undefined : age < 5.5 ? "disabled" : sonnet(model) ? "between_tools" : undefined;
-  return { thinking: "adaptive", off, sampling: age < 4.7, structured: true, midSystem: age >= 5, maxTokens: 32_000 };
+    age < 4.7 || is("haiku") ? "disabled" : age < 5 || is("fable") ? undefined : age < 5.5 ? "disabled" : is("sonnet") ? "between_tools" : undefined;
+  const always = !is("haiku") && (age >= 5.5 || (is("fable") && age > 5));
+  return {
+    thinking: "adaptive", off, xhigh: age >= 4.7, forcedTools: !always, sampling: age < 4.7, structured: true, midSystem: age >= 5, maxTokens: 32_000,
+  };
 }
-
-const sonnet = (model: string): boolean => model.includes("sonnet");

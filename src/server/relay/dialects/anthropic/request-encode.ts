@@ -4,10 +4,13 @@
  */
 import type { Block, ChatPrompt, Message, Tool, Warn, WireObject } from "../../events";
 import { budgetOf, wantedEffort } from "../shared/effort";
-import { compact, ownExtra } from "../shared/json";
+import { compact, isObject, ownExtra } from "../shared/json";
+import { describeFreeForm } from "../shared/free-form";
+import { jsonInWords } from "../shared/output-format";
 import { serverToolFor } from "../shared/web-search";
 import { cacheMember, encodeBlocks } from "./content-encode";
 import { modelFacts, type ModelFacts } from "./models";
+import { closedSchema } from "./schema";
 
 const KEY = "anthropic";
 /** Anthropic's least budget of thought. */
@@ -67,26 +70,35 @@ function plain(content: WireObject[]): unknown {
   return only && !second && only.type === "text" && Object.keys(only).length === 2 ? only.text : content;
 }
 
-function toolOf(tool: Tool, facts: ModelFacts, warn: Warn): WireObject | undefined {
+/** Most tools of one call whose input Anthropic enforces (structured outputs, complexity limits). */
+const MOST_STRICT = 20;
+
+function toolOf(tool: Tool, strictly: boolean, warn: Warn): WireObject | undefined {
   if (tool.type === "server") {
     return tool.from === KEY ? tool.value : serverToolFor(KEY, tool, warn);
   }
   if (tool.type === "free_form") {
     warn("changed_value", `custom tool ${tool.name}`);
     const input_schema = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
-    return compact({ name: tool.name, description: tool.description, input_schema });
+    return compact({ name: tool.name, description: describeFreeForm(tool), input_schema });
   }
   const { name, description, parameters, strict } = tool;
-  const tight = facts.structured || !strict ? strict : undefined;
-  if (strict && tight === undefined) warn("dropped_field", "tools.strict");
-  const input_schema = { type: "object", ...(parameters ?? { properties: {} }) };
-  const own = compact({ name, description, input_schema, strict: tight === false ? undefined : tight });
+  const schema = { type: "object", ...(parameters ?? { properties: {} }) };
+  const closed = strict === true && strictly ? closedSchema(schema) : undefined;
+  if (strict === true && !closed) warn("dropped_field", "tools.strict");
+  if (closed?.changed) warn("changed_value", "tools.parameters");
+  const own = compact({ name, description, input_schema: closed?.schema ?? schema, strict: closed && true });
   return { ...own, ...ownExtra(KEY, tool.extra, "tools", warn), ...cacheMember(tool.cache, warn) };
 }
 
-function toolChoice({ tool_choice, parallel_tools }: ChatPrompt): WireObject | undefined {
+function toolChoice({ tool_choice, parallel_tools }: ChatPrompt, facts: ModelFacts, warn: Warn): WireObject | undefined {
   const single = parallel_tools === false ? { disable_parallel_tool_use: true } : {};
   if (!tool_choice) return parallel_tools === false ? { type: "auto", ...single } : undefined;
+  const forces = tool_choice.mode === "required" || tool_choice.mode === "named";
+  if (forces && !facts.forcedTools) {
+    warn("changed_value", "tool_choice");
+    return { type: "auto", ...single };
+  }
   switch (tool_choice.mode) {
     case "none":
       return { type: "none" };
@@ -124,7 +136,13 @@ function thoughtOf(
   const max_tokens = prompt.max_output ?? facts.maxTokens;
   if (!reasoning) return { max_tokens };
   const own = ownExtra(KEY, reasoning.extra, "reasoning", warn);
-  if (own) return { ...own, max_tokens };
+  if (own) {
+    const { thinking, effort } = own;
+    const manual = isObject(thinking) && thinking.type === "enabled";
+    if (!manual || !thoughtsLost(messages)) return { ...own, max_tokens };
+    warn("dropped_field", "reasoning after lost thoughts");
+    return { effort, max_tokens };
+  }
   const effort = wantedEffort(reasoning);
   const display =
     reasoning.show === false ? { display: "omitted" } : facts.thinking === "adaptive" ? { display: "summarized" } : {};
@@ -140,8 +158,9 @@ function thoughtOf(
   if (facts.thinking === "adaptive") {
     if (reasoning.effort === undefined && reasoning.budget !== undefined && reasoning.budget > 0)
       warn("changed_value", "reasoning.budget");
-    if (effort === "minimal") warn("changed_value", "reasoning minimal");
-    return { thinking: { type: "adaptive", ...display }, effort: effort === "minimal" ? "low" : effort, max_tokens };
+    const known = effort === "minimal" ? "low" : effort === "xhigh" && !facts.xhigh ? "high" : effort;
+    if (known !== effort) warn("changed_value", `reasoning ${effort}`);
+    return { thinking: { type: "adaptive", ...display }, effort: known, max_tokens };
   }
   if (thoughtsLost(messages)) {
     warn("dropped_field", "reasoning after lost thoughts");
@@ -174,14 +193,14 @@ function sampling(prompt: ChatPrompt, facts: ModelFacts, thinks: boolean, warn: 
   });
 }
 
-/** JSON output: by schema where the model knows it, else in words. */
+/** JSON output: by schema where the model knows it and it can be told, else in words. */
 function formatOf(prompt: ChatPrompt, facts: ModelFacts, system: WireObject[], warn: Warn): WireObject | undefined {
   const { format } = prompt;
   if (!format || format.type === "text") return undefined;
-  if (format.type === "json_schema" && facts.structured) return { type: "json_schema", schema: format.schema };
-  warn("changed_value", "response_format");
-  const schema = format.type === "json_schema" ? ` that fits this JSON schema: ${JSON.stringify(format.schema)}` : "";
-  system.push({ type: "text", text: `Answer with one JSON object${schema}. Write nothing else.` });
+  const closed = format.type === "json_schema" && facts.structured ? closedSchema(format.schema) : undefined;
+  if (!closed || closed.changed) warn("changed_value", "response_format");
+  if (closed) return { type: "json_schema", schema: closed.schema };
+  system.push({ type: "text", text: jsonInWords(format) });
   return undefined;
 }
 
@@ -193,8 +212,9 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   const wanted = (prompt.tools ?? []).filter(
     (tool) => !allowed || tool.type === "server" || allowed.includes(tool.name),
   );
-  const tools = wanted.flatMap((tool) => toolOf(tool, facts, warn) ?? []);
-  const choice = tools.length > 0 ? toolChoice(prompt) : undefined;
+  const strictly = facts.structured && wanted.filter((tool) => tool.type === "function" && tool.strict === true).length <= MOST_STRICT;
+  const tools = wanted.flatMap((tool) => toolOf(tool, strictly, warn) ?? []);
+  const choice = tools.length > 0 ? toolChoice(prompt, facts, warn) : undefined;
   const thought = thoughtOf(prompt, facts, messages, choice?.type === "any" || choice?.type === "tool", warn);
   const format = formatOf(prompt, facts, system, warn);
   const stop = prompt.stop?.filter((sequence) => sequence.trim() !== "");

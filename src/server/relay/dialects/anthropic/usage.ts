@@ -3,7 +3,7 @@
  * MessageDeltaUsage; platform.claude.com/docs, prompt caching; read November 2026).
  */
 import type { Usage, WireObject } from "../../events";
-import { compact, count, object } from "../shared/json";
+import { compact, count, object, objects } from "../shared/json";
 
 /** Later counts over earlier ones: message_delta repeats some, and null means "as before". */
 export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
@@ -12,8 +12,10 @@ export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
   return merged;
 }
 
-/** Disjoint buckets; undefined when the object names no tokens. Thoughts are part of output_tokens and taken out. */
-export function readUsage(usage: WireObject): Usage | undefined {
+type Tokens = Pick<Usage, "input" | "output" | "cache_read" | "cache_write_5m" | "cache_write_1h">;
+
+/** The tokens of a usage object, or of one sampling in it; undefined when it names none. */
+function tokensOf(usage: WireObject): Tokens | undefined {
   const input = count(usage.input_tokens);
   const output = count(usage.output_tokens);
   if (input === undefined && output === undefined) return undefined;
@@ -21,14 +23,40 @@ export function readUsage(usage: WireObject): Usage | undefined {
   const hour = count(lifetimes.ephemeral_1h_input_tokens) ?? 0;
   const written = count(usage.cache_creation_input_tokens) ?? hour + (count(lifetimes.ephemeral_5m_input_tokens) ?? 0);
   const hourly = Math.min(hour, written);
-  const thoughts = Math.min(output ?? 0, count(object(usage.output_tokens_details).thinking_tokens) ?? 0);
-  const server = serverTools(object(usage.server_tool_use));
   return compact({
     input,
-    output: output === undefined ? undefined : output - thoughts,
+    output,
     cache_read: count(usage.cache_read_input_tokens) || undefined,
     cache_write_5m: written - hourly || undefined,
     cache_write_1h: hourly || undefined,
+  });
+}
+
+/**
+ * Samplings that Anthropic bills and leaves out of its totals: the summary of a compaction, and questions to an advisor, which
+ * count at the price of the model that asked (types of @anthropic-ai/sdk 1.11, BetaIterationsUsage; platform.claude.com/docs,
+ * compaction at a token threshold and advisor tool; read November 2026).
+ */
+const beside: ReadonlySet<unknown> = new Set(["compaction", "advisor_message"]);
+
+function plus(one: Tokens, other: Tokens | undefined): Tokens {
+  const total: Record<string, number> = { ...one };
+  for (const [kind, tokens] of Object.entries(other ?? {})) total[kind] = (total[kind] ?? 0) + tokens;
+  return total;
+}
+
+/** Disjoint buckets; undefined when the object names no tokens. Thoughts are part of output_tokens and taken out. */
+export function readUsage(usage: WireObject): Usage | undefined {
+  const own = tokensOf(usage);
+  if (!own) return undefined;
+  const { output, ...rest } = objects(usage.iterations)
+    .filter(({ type }) => beside.has(type))
+    .reduce<Tokens>((total, sampling) => plus(total, tokensOf(sampling)), own);
+  const thoughts = Math.min(output ?? 0, count(object(usage.output_tokens_details).thinking_tokens) ?? 0);
+  const server = serverTools(object(usage.server_tool_use));
+  return compact({
+    ...rest,
+    output: output === undefined ? undefined : output - thoughts,
     reasoning: thoughts || undefined,
     server_tools: Object.keys(server).length > 0 ? server : undefined,
   });

@@ -135,7 +135,7 @@ function toolMembers(prompt: ChatPrompt, warn: Warn): WireObject {
   const declared = shown.flatMap((tool) => toolOf(tool, warn) ?? []);
   if (declared.length === 0) return {};
   const strict = shown.every((tool) => tool.type === "function" && tool.strict === true);
-  if (!strict && shown.some((tool) => tool.type === "function" && tool.strict)) warn("dropped_field", "tools.strict");
+  if (!strict && shown.some((tool) => tool.type === "function" && tool.strict === true)) warn("dropped_field", "tools.strict");
   return compact({
     tools: declared,
     tool_choice: tool_choice && toolChoices[tool_choice.mode],

@@ -2,9 +2,11 @@
  * The neutral prompt as a body of generateContent (ai.google.dev/api/generate-content; docs: thinking, function-calling,
  * structured-output; types of @google/genai 3.1; read November 2026).
  */
-import type { ChatPrompt, OutputFormat, Tool, ToolChoice, Warn, WireObject } from "../../events";
+import type { ChatPrompt, Tool, ToolChoice, Warn, WireObject } from "../../events";
 import { budgetOf, wantedEffort } from "../shared/effort";
 import { compact, isObject, ownExtra } from "../shared/json";
+import { jsonInWords } from "../shared/output-format";
+import { describeFreeForm } from "../shared/free-form";
 import { serverToolFor } from "../shared/web-search";
 import { geminiFacts, type GeminiFacts } from "./models";
 import { encodeParts } from "./parts-encode";
@@ -59,10 +61,10 @@ function toolsOf(tools: readonly Tool[], warn: Warn): WireObject[] {
     } else if (tool.type === "free_form") {
       warn("changed_value", `custom tool ${tool.name}`);
       const parameters = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
-      functionDeclarations.push(compact({ name: tool.name, description: tool.description, parameters }));
+      functionDeclarations.push(compact({ name: tool.name, description: describeFreeForm(tool), parameters }));
     } else {
       const { name, description, parameters, strict, cache } = tool;
-      if (strict) warn("dropped_field", "tools.strict");
+      if (strict === true) warn("dropped_field", "tools.strict");
       if (cache) warn("dropped_field", "cache");
       const schema = parameters && schemaFor(parameters, "tools.parameters", warn);
       // An object without properties is an error.
@@ -90,8 +92,14 @@ function callingConfig(choice: ToolChoice): WireObject {
   });
 }
 
-function formatMembers(format: OutputFormat | undefined, warn: Warn): WireObject {
+/** JSON output; in words, among the system's, where the model does not take it beside its tools. */
+function formatMembers({ format }: ChatPrompt, besideTools: boolean, system: WireObject[], warn: Warn): WireObject {
   if (!format || format.type === "text") return {};
+  if (!besideTools) {
+    warn("changed_value", "response_format");
+    system.push({ text: jsonInWords(format) });
+    return {};
+  }
   if (format.type === "json") return { responseMimeType: "application/json" };
   return { responseMimeType: "application/json", responseSchema: schemaFor(format.schema, "response_format", warn) };
 }
@@ -103,10 +111,14 @@ function thinkingConfig(prompt: ChatPrompt, facts: GeminiFacts, warn: Warn): Wir
   if (isObject(own)) return own;
   const includeThoughts = reasoning.show !== false;
   const effort = wantedEffort(reasoning);
+  if (facts.thinking === "none") {
+    if (effort !== "none") warn("dropped_field", "reasoning");
+    return undefined;
+  }
   if (effort === undefined) return { includeThoughts };
   if (facts.thinking === "budget") {
     const asked = reasoning.budget ?? budgetOf(effort);
-    const thinkingBudget = Math.min(facts.most, Math.max(facts.least.budget, asked));
+    const thinkingBudget = Math.min(facts.most, Math.max(facts.least.budget, asked > 0 ? facts.least.some : 0, asked));
     if (thinkingBudget !== reasoning.budget) warn("changed_value", "reasoning.effort");
     return { includeThoughts: includeThoughts && thinkingBudget > 0, thinkingBudget };
   }
@@ -118,6 +130,12 @@ function thinkingConfig(prompt: ChatPrompt, facts: GeminiFacts, warn: Warn): Wir
         : effort;
   if (level !== reasoning.effort) warn("changed_value", "reasoning");
   return { includeThoughts, thinkingLevel: level.toUpperCase() };
+}
+
+function penalties({ presence_penalty, frequency_penalty }: ChatPrompt, facts: GeminiFacts, warn: Warn): WireObject {
+  if (facts.penalties) return { presencePenalty: presence_penalty, frequencyPenalty: frequency_penalty };
+  for (const [name, value] of Object.entries({ presence_penalty, frequency_penalty })) if (value) warn("dropped_field", name);
+  return {};
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
@@ -137,9 +155,8 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     candidateCount: prompt.choices,
     stopSequences: prompt.stop,
     seed: prompt.seed,
-    presencePenalty: prompt.presence_penalty,
-    frequencyPenalty: prompt.frequency_penalty,
-    ...formatMembers(prompt.format, warn),
+    ...penalties(prompt, facts, warn),
+    ...formatMembers(prompt, facts.formatBesideTools || tools.length === 0, system, warn),
     thinkingConfig: thinkingConfig(prompt, facts, warn),
     ...(isObject(rest.generationConfig) ? rest.generationConfig : {}),
   });

@@ -171,6 +171,9 @@ export function toGeminiSchema(schema: WireObject): { schema: WireObject; change
   return { schema: cleaner.clean(schema, 0, 0), changed: cleaner.changed };
 }
 
+/** 64-bit numbers, which Google's own SDKs write as texts (proto3 JSON mapping). */
+const counts = new Set(["minItems", "maxItems", "minProperties", "maxProperties", "minLength", "maxLength"]);
+
 /** Gemini's schema as JSON Schema: types in lower case, nullable as a type. */
 export function fromGeminiSchema(schema: WireObject): WireObject {
   const out: Record<string, unknown> = {};
@@ -180,7 +183,8 @@ export function fromGeminiSchema(schema: WireObject): WireObject {
       out.properties = Object.fromEntries(
         Object.entries(value).map(([name, sub]) => [name, isObject(sub) ? fromGeminiSchema(sub) : sub]),
       );
-    } else if (key === "items" && isObject(value)) out.items = fromGeminiSchema(value);
+    } else if (counts.has(key) && typeof value === "string") out[key] = Number(value);
+    else if (key === "items" && isObject(value)) out.items = fromGeminiSchema(value);
     else if (key === "anyOf") out.anyOf = objects(value).map(fromGeminiSchema);
     else if (key === "propertyOrdering" || key === "nullable") continue;
     else out[key] = value;

@@ -5,6 +5,7 @@
 import type { AnswerEvent, ChatPrompt, Warn, WireError, WireObject } from "../../events";
 import { openaiChatDialect } from "../openai-chat/chat-dialect";
 import { chatFeatures } from "../openai-chat/features";
+import { forLikeness } from "../openai-chat/likeness";
 import { ChatStreamDecoder } from "../openai-chat/stream-decode";
 import { compact, dataObject, isObject, list, object, objects, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
@@ -116,6 +117,7 @@ function readError(body: unknown): WireError | undefined {
 
 export const mistralDialect: VendorDialect = {
   encodeRequest,
+  fromOthers: forLikeness,
   decodeAnswer: (body, id) => (Array.isArray(body.choices) ? openaiChatDialect.decodeAnswer(plainChoices(body, "message"), id) : undefined),
   streamDecoder: (id) => new MistralStreamDecoder(id),
   readError,

@@ -8,7 +8,6 @@ import {
   number,
   object,
   objects,
-  optionalText,
   text,
   unknownMembers,
 } from "../shared/json";
@@ -89,12 +88,12 @@ function contentOf(message: WireObject, searched: readonly WireObject[], id: str
 
 function choiceOf(choice: WireObject, position: number, searched: readonly WireObject[], id: string): Choice {
   const content = contentOf(object(choice.message), position === 0 ? searched : [], id);
-  const raw = optionalText(choice.finish_reason);
+  const raw = text(choice.finish_reason);
   const called = content.some((block) => block.type === "tool_call");
   return compact({
     index: number(choice.index) ?? position,
     content,
-    finish: raw === undefined ? undefined : decodeFinish(raw, called),
+    finish: decodeFinish(raw, called),
     extra: extraOf(KEY, choice, knownChoice),
   });
 }

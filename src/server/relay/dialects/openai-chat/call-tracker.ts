@@ -24,8 +24,8 @@ export class CallTracker {
     if (known) return known;
     if (index === undefined) return id === "" && name === "" ? this.#last : undefined;
     const same = this.#byIndex.get(index);
-    // The same index under another id is another call.
-    return same && (id === "" || id === same.id) ? same : undefined;
+    // The same index under another id is another call, if it says of what: some vendors make up an id for every fragment.
+    return same && (id === "" || id === same.id || name === "") ? same : undefined;
   }
 
   add(index: number | undefined, block: number, id: string, custom: boolean): TrackedCall {

@@ -5,6 +5,7 @@ import { encodeAnswer } from "./answer-encode";
 import { readError } from "./error";
 import { toWire } from "./error-body";
 import { chatFeatures } from "./features";
+import { forModel } from "./likeness";
 import { decodeRequest } from "./request-decode";
 import { encodeRequest } from "./request-encode";
 import { ChatStreamDecoder } from "./stream-decode";
@@ -14,6 +15,7 @@ export const openaiChatDialect: ChatDialect = {
   key: "openai-chat",
   decodeRequest,
   encodeRequest,
+  fromOthers: forModel,
   decodeAnswer,
   encodeAnswer: (answer, context, warn) =>
     encodeAnswer({ ...answer, created: answer.created ?? context.created, model: context.model ?? answer.model }, warn),

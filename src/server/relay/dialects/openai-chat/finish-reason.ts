@@ -1,7 +1,11 @@
-/** OpenAI's finish reasons (types of the `openai` SDK 7.55, ChatCompletion.Choice; read November 2026). */
+/**
+ * OpenAI's finish reasons (types of the `openai` SDK 7.55, ChatCompletion.Choice), and those of vendors like it: Mistral's
+ * model_length (docs.mistral.ai/api), Zhipu's sensitive and model_context_window_exceeded (docs.bigmodel.cn, chat completion;
+ * read November 2026).
+ */
 import type { Finish, FinishReason } from "../../events";
 
-const unified: Readonly<Record<string, Finish>> = {
+const own: Readonly<Record<string, Finish>> = {
   stop: "stop",
   length: "length",
   tool_calls: "tool_calls",
@@ -9,14 +13,21 @@ const unified: Readonly<Record<string, Finish>> = {
   content_filter: "content_filter",
 };
 
+const others: Readonly<Record<string, Finish>> = {
+  // Some name none at all.
+  "": "stop",
+  model_length: "length",
+  model_context_window_exceeded: "length",
+  sensitive: "content_filter",
+};
+
 /** `called`: tools were called; some vendors say "stop" all the same. */
 export function decodeFinish(raw: string, called: boolean): FinishReason {
-  const finish = unified[raw] ?? "other";
+  const finish = own[raw] ?? others[raw] ?? "other";
   return { unified: called && finish === "stop" ? "tool_calls" : finish, raw };
 }
 
 export function encodeFinish(finish: FinishReason): string {
-  const own = unified[finish.raw];
-  if (own !== undefined && own === finish.unified) return finish.raw;
+  if (own[finish.raw] === finish.unified) return finish.raw;
   return finish.unified === "other" ? "stop" : finish.unified;
 }

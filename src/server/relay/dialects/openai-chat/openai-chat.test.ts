@@ -98,7 +98,11 @@ describe("OpenAI usage in disjoint buckets", () => {
     ["more cached than prompt", { prompt_tokens: 3, completion_tokens: 5, cached_tokens: 9 }, { input: 0, cache_read: 3, output: 5 }],
     ["reasoning inside the completion", { prompt_tokens: 1, completion_tokens: 9, total_tokens: 10, completion_tokens_details: { reasoning_tokens: 6 } }, { input: 1, output: 3, reasoning: 6 }],
     ["reasoning beside the completion", { prompt_tokens: 1, completion_tokens: 9, total_tokens: 16, completion_tokens_details: { reasoning_tokens: 6 } }, { input: 1, output: 9, reasoning: 6 }],
+    // A chunk of gemini-3-flash-preview through Google's OpenAI door, recorded on 2026-02-26 (discuss.ai.google.dev/t/127400).
+    ["thoughts that only the total tells of", { completion_tokens: 3, prompt_tokens: 9, total_tokens: 105 }, { input: 9, output: 3, reasoning: 93 }],
+    ["a total with what was cached beside the prompt", { prompt_tokens: 10, completion_tokens: 5, total_tokens: 19, prompt_tokens_details: { cached_tokens: 4 } }, { input: 6, cache_read: 4, output: 5 }],
     ["audio both ways", { prompt_tokens: 9, completion_tokens: 8, prompt_tokens_details: { audio_tokens: 4 }, completion_tokens_details: { audio_tokens: 5 } }, { input: 5, audio_in: 4, output: 3, audio_out: 5 }],
+    ["pictures in the completion", { prompt_tokens: 5, completion_tokens: 1300, completion_tokens_details: { reasoning_tokens: 2, image_tokens: 1290 } }, { input: 5, output: 8, reasoning: 2, image_out: 1290 }],
     ["embeddings", { prompt_tokens: 8, total_tokens: 8 }, { input: 8, output: 0 }],
     ["negative and odd numbers", { prompt_tokens: -8, completion_tokens: 2.9 }, { input: 0, output: 2 }],
     ["no tokens", {}, undefined],

@@ -19,9 +19,10 @@ import type {
   Warn,
   WireObject,
 } from "../../events";
-import { wantedEffort } from "../shared/effort";
 import { compact, ownExtra } from "../shared/json";
 import { audioFormat, base64Of, dataUrlOf } from "../shared/media";
+import { effortFor, isOpenai, openaiFacts, samplingFor, userFor, withCommon } from "../shared/openai-models";
+import { strictFor } from "../shared/strict-schema";
 import { SEARCH_OPTIONS } from "../shared/web-search";
 import { encodeCitation } from "./citations";
 import { callExtra, encodeReturnedThoughts } from "./thoughts";
@@ -31,7 +32,8 @@ const KEY = "openai-chat";
 const baseName = (model: string): string => model.slice(model.lastIndexOf("/") + 1);
 /** Reasoning models of OpenAI take max_completion_tokens only. */
 export const newLimit = (model: string): boolean => /^(o\d|gpt-([5-9]|\d\d))/.test(baseName(model));
-const ofOpenai = (model: string): boolean => /^(o\d|gpt-|chatgpt-)/.test(baseName(model));
+/** Most stop sequences that OpenAI takes. */
+const MOST_STOPS = 4;
 
 function cacheMember(cache: CacheMark | undefined, where: string, warn: Warn): WireObject | undefined {
   const own = cache?.extra?.[KEY];
@@ -121,10 +123,8 @@ function toolMessage(result: ToolResultBlock, later: WireObject[], warn: Warn): 
   if (result.error) warn("dropped_field", "tool_result.error");
   if (others.length > 0) {
     warn("changed_order", "tool_result");
-    later.push(
-      { type: "text", text: `Result of tool call ${result.call_id}:` },
-      ...partsOf(others, "tool_result", warn),
-    );
+    const parts = partsOf(others, "tool_result", warn);
+    if (parts.length > 0) later.push({ type: "text", text: `Result of tool call ${result.call_id}:` }, ...parts);
   }
   cacheMember(result.cache, "tool_result", warn);
   return {
@@ -208,7 +208,8 @@ function toolOf(tool: Tool, warn: Warn): WireObject | undefined {
     const { name, description, format } = tool;
     return { type: "custom", custom: compact({ name, description, format }) };
   }
-  const { name, description, parameters, strict } = tool;
+  const { name, description, parameters } = tool;
+  const strict = strictFor(tool, warn);
   const extra = ownExtra(KEY, tool.extra, "tools", warn);
   const declared = { ...compact({ name, description, parameters, strict }), ...extra };
   return { type: "function", function: declared, ...cacheMember(tool.cache, "tools", warn) };
@@ -231,14 +232,30 @@ function formatOf(format: OutputFormat): WireObject {
   return { type: "json_schema", json_schema: compact({ name, description, schema, strict }) };
 }
 
-function reasoningMembers(prompt: ChatPrompt, warn: Warn): WireObject {
-  const { reasoning } = prompt;
-  if (!reasoning) return {};
-  const own = ownExtra(KEY, reasoning.extra, "reasoning", warn);
+function reasoningMembers(prompt: ChatPrompt, functions: boolean, warn: Warn): WireObject {
+  const { reasoning, model } = prompt;
+  const own = ownExtra(KEY, reasoning?.extra, "reasoning", warn);
   if (own) return own;
-  const effort = wantedEffort(reasoning);
-  if (reasoning.effort === undefined && effort !== undefined) warn("changed_value", "reasoning.budget");
+  const effort = effortFor(prompt, warn);
+  if (functions && openaiFacts(model).eitherFunctionsOrThoughts) {
+    if (effort !== undefined && effort !== "none") warn("dropped_field", "reasoning beside functions");
+    return { reasoning_effort: "none" };
+  }
   return effort === undefined ? {} : { reasoning_effort: effort };
+}
+
+/** Penalties and stop sequences, which OpenAI's models that think refuse. */
+function curbs({ model, frequency_penalty, presence_penalty, stop }: ChatPrompt, warn: Warn): WireObject {
+  if (openaiFacts(model).thinks) {
+    for (const [name, value] of Object.entries({ frequency_penalty, presence_penalty, stop })) {
+      const isIdle = value === undefined || value === 0 || (Array.isArray(value) && value.length === 0);
+      if (!isIdle) warn("dropped_field", name);
+    }
+    return {};
+  }
+  const long = isOpenai(model) && stop !== undefined && stop.length > MOST_STOPS;
+  if (long) warn("changed_value", "stop");
+  return { frequency_penalty, presence_penalty, stop: long ? stop.slice(0, MOST_STOPS) : stop };
 }
 
 /** What the caller's own call says of a search stands beside its tools. */
@@ -252,9 +269,10 @@ function searchOptions(tools: readonly Tool[]): WireObject | undefined {
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   const { model, tools = [], max_output, top_k } = prompt;
   if (prompt.cache) cacheMember(prompt.cache, "prompt", warn);
-  const dropTopK = top_k !== undefined && ofOpenai(model);
+  const dropTopK = top_k !== undefined && isOpenai(model);
   if (dropTopK) warn("dropped_field", "top_k");
   const declared = tools.flatMap((tool) => toolOf(tool, warn) ?? []);
+  const thoughts = reasoningMembers(prompt, declared.length > 0, warn);
   return compact({
     model,
     messages: prompt.messages.flatMap((message) => messagesOf(message, warn)),
@@ -263,21 +281,18 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     web_search_options: searchOptions(tools),
     parallel_tool_calls: declared.length > 0 ? prompt.parallel_tools : undefined,
     response_format: prompt.format && formatOf(prompt.format),
-    temperature: prompt.temperature,
-    top_p: prompt.top_p,
+    ...samplingFor(prompt, thoughts.reasoning_effort, warn),
     top_k: dropTopK ? undefined : top_k,
     seed: prompt.seed,
-    frequency_penalty: prompt.frequency_penalty,
-    presence_penalty: prompt.presence_penalty,
+    ...curbs(prompt, warn),
     n: prompt.choices,
     ...(newLimit(model) ? { max_completion_tokens: max_output } : { max_tokens: max_output }),
-    stop: prompt.stop,
-    ...reasoningMembers(prompt, warn),
+    ...thoughts,
     verbosity: prompt.verbosity,
-    user: prompt.user,
+    user: userFor(prompt.user, warn),
     metadata: prompt.metadata,
     stream: prompt.stream,
     stream_options: prompt.stream && prompt.include_usage ? { include_usage: true } : undefined,
-    ...ownExtra(KEY, prompt.extra, "", warn),
+    ...ownExtra(KEY, withCommon(prompt, KEY).extra, "", warn),
   });
 }

@@ -58,11 +58,15 @@ class ChoiceReader {
       out.push({ type: "extra", choice: this.index, from: KEY, value: { logprobs: choice.logprobs } });
     }
     const raw = choice.finish_reason;
-    if (typeof raw === "string" && raw !== "" && !this.#finished) {
-      this.#finished = true;
-      this.close(out);
-      out.push({ type: "finish", choice: this.index, finish: decodeFinish(raw, this.#calls.count > 0) });
-    }
+    if (typeof raw === "string" && raw !== "") this.finish(raw, out);
+  }
+
+  /** The choice is complete; only its first end counts. */
+  finish(raw: string, out: AnswerEvent[]): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.close(out);
+    out.push({ type: "finish", choice: this.index, finish: decodeFinish(raw, this.#calls.count > 0) });
   }
 
   /** Ends every open block. */
@@ -184,6 +188,8 @@ export class ChatStreamDecoder implements StreamDecoder {
 
   decode(data: string, out: AnswerEvent[]): boolean {
     if (data.length < 12 && data.trim() === "[DONE]") {
+      // The last word is an end even where no reason was named.
+      for (const choice of this.#choices) choice?.finish("", out);
       out.push({ type: "done" });
       return true;
     }

@@ -5,11 +5,11 @@ const sum = (...counts: (number | undefined)[]): number =>
   counts.reduce<number>((total, next) => total + (next ?? 0), 0);
 
 export function encodeUsage(usage: Usage): WireObject {
-  const { cache_read, audio_in, image_in, reasoning, audio_out } = usage;
+  const { cache_read, audio_in, image_in, reasoning, audio_out, image_out } = usage;
   const hour = usage.cache_write_1h ?? 0;
   const written = sum(usage.cache_write_5m, hour);
   const prompt_tokens = sum(usage.input, cache_read, written, audio_in, image_in);
-  const completion_tokens = sum(usage.output, reasoning, audio_out, usage.image_out);
+  const completion_tokens = sum(usage.output, reasoning, audio_out, image_out);
   return {
     prompt_tokens,
     completion_tokens,
@@ -22,6 +22,10 @@ export function encodeUsage(usage: Usage): WireObject {
       ...(hour > 0 && { cache_creation: { ephemeral_5m_input_tokens: usage.cache_write_5m ?? 0, ephemeral_1h_input_tokens: hour } }),
       ...(image_in !== undefined && { image_tokens: image_in }),
     },
-    completion_tokens_details: { reasoning_tokens: reasoning ?? 0, audio_tokens: audio_out ?? 0 },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning ?? 0,
+      audio_tokens: audio_out ?? 0,
+      ...(image_out !== undefined && { image_tokens: image_out }),
+    },
   };
 }

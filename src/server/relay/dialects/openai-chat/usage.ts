@@ -35,7 +35,8 @@ function toolsIn(value: JsonObject): Record<string, number> | undefined {
 /**
  * Disjoint buckets of a usage object; undefined when it names no tokens. OpenAI counts cached, audio and reasoning tokens
  * inside the totals, so they are taken out. Where total_tokens says that reasoning stands beside completion_tokens (xAI),
- * it is not taken out.
+ * it is not taken out; Google's OpenAI door tells of thoughts by total_tokens alone (recording of 2026-02-26,
+ * discuss.ai.google.dev/t/127400).
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
@@ -59,21 +60,26 @@ export function readUsage(value: unknown): Usage | undefined {
   const audioIn = Math.min(input - cacheRead - cacheWrite, tokens(inDetails, "audio_tokens") ?? 0);
   const imageIn = Math.min(input - cacheRead - cacheWrite - audioIn, tokens(inDetails, "image_tokens") ?? 0);
   const audioOut = Math.min(output, tokens(outDetails, "audio_tokens") ?? 0);
+  const imageOut = Math.min(output - audioOut, tokens(outDetails, "image_tokens") ?? 0);
   const reasoning = tokens(outDetails, "reasoning_tokens") ?? 0;
-  const beside = reasoning > 0 && total === input + output + reasoning;
+  const beyond = (total ?? 0) - input - output;
+  const untold = reasoning === 0 && beyond > 0 && beyond !== cacheRead + cacheWrite;
+  const beside = untold || (reasoning > 0 && beyond === reasoning);
   const server_tools = toolsIn(value);
-  const inside = beside ? 0 : Math.min(output - audioOut, reasoning);
+  const inside = beside ? 0 : Math.min(output - audioOut - imageOut, reasoning);
 
   return {
     input: input - cacheRead - cacheWrite - audioIn - imageIn,
-    output: output - audioOut - inside,
+    output: output - audioOut - imageOut - inside,
     ...(cacheRead > 0 && { cache_read: cacheRead }),
     ...(cacheWrite > hourly && { cache_write_5m: cacheWrite - hourly }),
     ...(hourly > 0 && { cache_write_1h: hourly }),
     ...(audioIn > 0 && { audio_in: audioIn }),
     ...(imageIn > 0 && { image_in: imageIn }),
-    ...(reasoning > 0 && { reasoning: beside ? reasoning : inside }),
+    ...((untold || reasoning > 0) && { reasoning: beside ? beyond : inside }),
     ...(audioOut > 0 && { audio_out: audioOut }),
+    // OpenRouter's models that draw.
+    ...(imageOut > 0 && { image_out: imageOut }),
     ...(server_tools && { server_tools }),
   };
 }

@@ -63,9 +63,21 @@ function toolsUsed(response: WireObject): Record<string, number> {
   return Object.fromEntries(Object.entries(used).filter(([, times]) => times > 0));
 }
 
+/** Tokens of pictures that the vendor's tool drew: another model's, which the totals leave out; they count as pictures of this one. */
+function withDrawings(usage: Usage, response: WireObject): Usage {
+  const drawn = object(object(response.tool_usage).image_gen);
+  const [input = 0, output = 0] = [count(drawn.input_tokens), count(drawn.output_tokens)];
+  return {
+    ...usage,
+    ...(input > 0 && { image_in: (usage.image_in ?? 0) + input }),
+    ...(output > 0 && { image_out: (usage.image_out ?? 0) + output }),
+  };
+}
+
 /** Usage of a response: tokens, and calls of the vendor's tools; what the vendor itself counts goes before what its items show. */
 export function usageOf(response: WireObject): Usage | undefined {
-  const usage = readUsage(response.usage);
+  const read = readUsage(response.usage);
+  const usage = read && withDrawings(read, response);
   if (usage?.server_tools) return usage;
   const server_tools = toolsUsed(response);
   return usage && Object.keys(server_tools).length > 0 ? { ...usage, server_tools } : usage;

@@ -3,7 +3,8 @@ import type { Block, ChatAnswer, FinishReason, Usage, Warn, WireObject } from ".
 import { encodeUsage as encodeChatUsage } from "../openai-chat/usage-encode";
 import { object, ownExtra } from "../shared/json";
 import type { AnswerContext } from "../translation";
-import { encodeAnnotation, freeFormInput, freeFormNames, itemOfThoughts, KEY } from "./items";
+import { encodeAnnotation, freeFormInput, itemOfThoughts, KEY } from "./items";
+import { type Declared, declaredTools } from "./namespaces";
 
 /** OpenAI's ids say what they name. */
 export const responseId = (id: string): string => (id.startsWith("resp_") ? id : `resp_${id}`);
@@ -91,12 +92,12 @@ export const messageItem = (id: string, part: WireObject, status: string): WireO
 
 export function callItem(
   id: string,
-  call: { id: string; name: string },
+  call: { id: string; name: string; namespace?: string },
   input: string,
   free: boolean,
   status: string,
 ): WireObject {
-  const own = { id, call_id: call.id, name: call.name, status };
+  const own = { id, call_id: call.id, name: call.name, ...(call.namespace !== undefined && { namespace: call.namespace }), status };
   return free ? { type: "custom_tool_call", ...own, input } : { type: "function_call", ...own, arguments: input };
 }
 
@@ -104,7 +105,7 @@ function itemOf(
   block: Block,
   position: number,
   id: string,
-  free: ReadonlySet<string>,
+  declared: ReadonlyMap<string, Declared>,
   warn: Warn,
 ): WireObject | undefined {
   switch (block.type) {
@@ -128,9 +129,10 @@ function itemOf(
         : itemOfThoughts(block.text, block.seal, `rs_${id}_${position}`);
     case "tool_call": {
       ownExtra(KEY, block.extra, "tool_call", warn);
-      const isFree = block.custom === true || free.has(block.name);
+      const { free = false, ...names } = declared.get(block.name) ?? { name: block.name };
+      const isFree = block.custom === true || free;
       const input = isFree && !block.custom ? freeFormInput(block.input) : block.input;
-      return callItem(`${isFree ? "ctc" : "fc"}_${id}_${position}`, block, input, isFree, "completed");
+      return callItem(`${isFree ? "ctc" : "fc"}_${id}_${position}`, { id: block.id, ...names }, input, isFree, "completed");
     }
     case "image":
       if (block.source.kind === "data")
@@ -161,9 +163,9 @@ export function encodeAnswer(answer: ChatAnswer, context: AnswerContext, warn: W
   if (second) warn("dropped_field", "choices");
   ownExtra(KEY, choice?.extra, "choices", warn);
   ownExtra(KEY, answer.extra, "", warn);
-  const free = freeFormNames(context.request);
+  const declared = declaredTools(context.request);
   const output = (choice?.content ?? []).flatMap((block, index): WireObject[] => {
-    const item = itemOf(block, index, context.id, free, warn);
+    const item = itemOf(block, index, context.id, declared, warn);
     return item ? [item] : [];
   });
   return {

@@ -4,6 +4,7 @@ import type { ChatDialect } from "../translation";
 import { decodeAnswer } from "./answer-decode";
 import { encodeAnswer } from "./answer-encode";
 import { responsesFeatures } from "./features";
+import { withoutNamespaces } from "./namespaces";
 import { decodeRequest } from "./request-decode";
 import { encodeRequest } from "./request-encode";
 import { readError, ResponsesStreamDecoder } from "./stream-decode";
@@ -12,6 +13,7 @@ import { ResponsesStreamEncoder } from "./stream-encode";
 export const responsesDialect: ChatDialect = {
   key: "openai-responses",
   decodeRequest,
+  forOthers: withoutNamespaces,
   encodeRequest,
   decodeAnswer,
   encodeAnswer,

@@ -1,7 +1,6 @@
 /** Names and pieces that requests, answers and streams of the Responses dialect share. */
 import type { Citation, ReasoningBlock, Seal, WireObject } from "../../events";
 import { compact, number, object, objects, optionalText, text } from "../shared/json";
-import { FREE_FORM } from "../shared/free-form";
 import { sealOfField, sealText } from "../shared/seals";
 
 export const KEY = "openai-responses";
@@ -58,10 +57,6 @@ export function encodeAnnotation(citation: Citation): WireObject | undefined {
   const { url, title = "", start = 0, end = 0 } = citation;
   return { type: "url_citation", url, title, start_index: start, end_index: end };
 }
-
-/** The names of the free-form tools that a caller declared. */
-export const freeFormNames = (request: WireObject | undefined): ReadonlySet<string> =>
-  new Set(objects(request?.tools).flatMap((tool) => (tool.type === FREE_FORM ? [text(tool.name)] : [])));
 
 /** The text of a free-form call that a vendor without such tools wrote as {"input": text}. */
 export function freeFormInput(json: string): string {

@@ -127,6 +127,12 @@ export function decodeContent(content: unknown, where: string): Block[] {
   });
 }
 
+/** What an assistant said on the way and what at last is told apart by the message; models do worse when it is lost. */
+function inPhase(blocks: Block[], phase: unknown): Block[] {
+  if (typeof phase !== "string") return blocks;
+  return blocks.map((block) => ({ ...block, extra: { ...block.extra, [KEY]: { ...block.extra?.[KEY], phase } } }));
+}
+
 /** An item of an assistant's turn; undefined when it is another's. */
 function assistantBlocks(item: WireObject, where: string): Block[] | undefined {
   switch (item.type) {
@@ -146,7 +152,7 @@ function assistantBlocks(item: WireObject, where: string): Block[] | undefined {
     }
     case "message":
     case undefined:
-      return item.role === "assistant" ? decodeContent(item.content, `${where}.content`) : undefined;
+      return item.role === "assistant" ? inPhase(decodeContent(item.content, `${where}.content`), item.phase) : undefined;
     default:
       return [{ type: "opaque", from: KEY, value: item }];
   }
@@ -204,15 +210,15 @@ function decodeMessages(body: WireObject): Message[] {
 
 const knownTool = new Set(["type", "name", "description", "parameters", "strict"]);
 
-function decodeTool(tool: WireObject): Tool {
+/** One entry of `tools`. */
+export function decodeTool(tool: WireObject): Tool {
   if (tool.type === "function") {
     return compact({
       type: "function",
       name: text(tool.name),
       description: optionalText(tool.description),
       parameters: isObject(tool.parameters) ? tool.parameters : undefined,
-      // Strict unless said otherwise, here alone.
-      strict: flag(tool.strict) ?? true,
+      strict: flag(tool.strict) ?? "if_possible",
       extra: extraOf(KEY, tool, knownTool),
     });
   }

@@ -17,9 +17,10 @@ import type {
 } from "../../events";
 import { serverToolFor } from "../shared/web-search";
 import { FREE_FORM } from "../shared/free-form";
-import { wantedEffort } from "../shared/effort";
 import { compact, isObject, ownExtra } from "../shared/json";
 import { audioFormat, base64Of, dataUrlOf } from "../shared/media";
+import { effortFor, openaiFacts, samplingFor, userFor, withCommon } from "../shared/openai-models";
+import { strictFor } from "../shared/strict-schema";
 import { encodeAnnotation, KEY } from "./items";
 
 /** The least limit that OpenAI takes. */
@@ -113,12 +114,16 @@ function thoughtsItem({ text, seal }: ReasoningBlock, warn: Warn): WireObject | 
 function assistantItems(message: Message, warn: Warn): WireObject[] {
   const items: WireObject[] = [];
   let said: WireObject[] = [];
+  let phase: unknown;
   const flush = (): void => {
-    if (said.length > 0) items.push({ type: "message", role: "assistant", content: said });
+    if (said.length > 0) items.push(compact({ type: "message", role: "assistant", phase, content: said }));
     said = [];
   };
   for (const block of message.content) {
     if (block.type === "text" || block.type === "refusal") {
+      const own = ownExtra(KEY, block.extra, block.type, warn);
+      if (own?.phase !== phase) flush();
+      phase = own?.phase;
       if (block.type === "refusal") said.push({ type: "refusal", refusal: block.text });
       else
         said.push({
@@ -127,7 +132,6 @@ function assistantItems(message: Message, warn: Warn): WireObject[] {
           annotations: (block.citations ?? []).flatMap((citation) => encodeAnnotation(citation) ?? []),
         });
       cacheMember(block, warn);
-      ownExtra(KEY, block.extra, block.type, warn);
       continue;
     }
     flush();
@@ -190,7 +194,7 @@ function toolOf(tool: Tool, warn: Warn): WireObject | undefined {
         name,
         description,
         parameters: parameters ?? { type: "object", properties: {} },
-        strict: strict ?? false,
+        strict: strict === "if_possible" ? undefined : strictFor(tool, warn) ?? false,
       });
       return { ...declared, ...ownExtra(KEY, tool.extra, "tools", warn) };
     }
@@ -214,13 +218,13 @@ function formatOf(format: OutputFormat): WireObject {
   return compact({ type: "json_schema", name, description, schema, strict: strict ?? false });
 }
 
-function reasoningOf(prompt: ChatPrompt, warn: Warn): unknown {
+function reasoningOf(prompt: ChatPrompt, warn: Warn): WireObject | undefined {
   const { reasoning } = prompt;
   if (!reasoning) return undefined;
   const own = ownExtra(KEY, reasoning.extra, "reasoning", warn)?.reasoning;
   if (isObject(own)) return own;
-  const effort = wantedEffort(reasoning);
-  if (reasoning.effort === undefined && effort !== undefined) warn("changed_value", "reasoning.budget");
+  const effort = effortFor(prompt, warn);
+  if (openaiFacts(prompt.model).thinks === false) return undefined;
   return compact({ effort, summary: reasoning.show === false || effort === "none" ? undefined : "auto" });
 }
 
@@ -240,6 +244,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   if (prompt.choices !== undefined && prompt.choices > 1) warn("dropped_field", "choices");
   if (prompt.max_output !== undefined && prompt.max_output < LEAST_OUTPUT) warn("changed_value", "max_output");
   const declared = tools.flatMap((tool) => toolOf(tool, warn) ?? []);
+  const reasoning = reasoningOf(prompt, warn);
   const words = compact({ format: prompt.format && formatOf(prompt.format), verbosity: prompt.verbosity });
   return compact({
     model: prompt.model,
@@ -251,15 +256,14 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     tool_choice: prompt.tool_choice && declared.length > 0 ? toolChoiceOf(prompt.tool_choice, tools) : undefined,
     parallel_tool_calls: declared.length > 0 ? prompt.parallel_tools : undefined,
     text: Object.keys(words).length > 0 ? words : undefined,
-    reasoning: reasoningOf(prompt, warn),
-    temperature: prompt.temperature,
-    top_p: prompt.top_p,
+    reasoning,
+    ...samplingFor(prompt, reasoning?.effort, warn),
     max_output_tokens: prompt.max_output && Math.max(LEAST_OUTPUT, prompt.max_output),
-    user: prompt.user,
+    user: userFor(prompt.user, warn),
     metadata: prompt.metadata,
     stream: prompt.stream,
     store: false,
-    include: ["reasoning.encrypted_content"],
-    ...ownExtra(KEY, prompt.extra, "", warn),
+    include: openaiFacts(prompt.model).thinks === false ? undefined : ["reasoning.encrypted_content"],
+    ...ownExtra(KEY, withCommon(prompt, KEY).extra, "", warn),
   });
 }

@@ -7,7 +7,8 @@ import type { RelayError } from "../../error";
 import type { AnswerEvent, BlockStart, FinishReason, Seal, Usage, Warn, WireObject } from "../../events";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { callItem, messageItem, outcomeOf, shellOf } from "./answer-encode";
-import { encodeAnnotation, freeFormInput, freeFormNames, itemOfThoughts } from "./items";
+import { encodeAnnotation, freeFormInput, itemOfThoughts } from "./items";
+import { type Declared, declaredTools } from "./namespaces";
 
 /** Most characters that are kept to be repeated. */
 const LIMIT = 16 * 1024 * 1024;
@@ -16,7 +17,7 @@ type Kind = "text" | "refusal" | "reasoning" | "call" | "free_call" | "foreign_f
 
 interface OpenItem {
   readonly kind: Kind;
-  readonly call: { id: string; name: string };
+  readonly call: { id: string; name: string; namespace?: string };
   /** -1 until the item was added. */
   index: number;
   id: string;
@@ -65,13 +66,13 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   #kept = 0;
   readonly #output: WireObject[] = [];
   readonly #open = new Map<number, OpenItem>();
-  readonly #free: ReadonlySet<string>;
+  readonly #declared: ReadonlyMap<string, Declared>;
 
   constructor(
     readonly context: AnswerContext,
     readonly warn: Warn,
   ) {
-    this.#free = freeFormNames(context.request);
+    this.#declared = declaredTools(context.request);
     const { begun } = context;
     if (!begun) return;
     this.#shell = { ...shellOf(context, begun.model, begun.created), id: begun.id };
@@ -169,13 +170,19 @@ export class ResponsesStreamEncoder implements StreamEncoder {
           ? start.kind
           : start.custom
             ? "free_call"
-            : this.#free.has(start.name)
+            : this.#declared.get(start.name)?.free
               ? "foreign_free_call"
               : "call";
-    const call = start.kind === "tool_call" ? { id: start.id, name: start.name } : { id: "", name: "" };
+    const call = start.kind === "tool_call" ? { id: start.id, ...this.#namesOf(start.name) } : { id: "", name: "" };
     const item: OpenItem = { kind, call, index: -1, id: "", kept: "", place: "", annotations: [] };
     this.#open.set(block, item);
     if (start.kind === "tool_call") this.#add(item, out);
+  }
+
+  /** What the caller calls a tool. */
+  #namesOf(flat: string): { name: string; namespace?: string } {
+    const { name = flat, namespace } = this.#declared.get(flat) ?? {};
+    return { name, ...(namespace !== undefined && { namespace }) };
   }
 
   #whole(start: Extract<BlockStart, { kind: "whole" }>, out: OutFrame[]): void {

@@ -26,7 +26,7 @@ export function functionsOf({ tools = [], tool_choice }: ChatPrompt, warn: Warn)
     const { name, description } = tool;
     if (allowed && !allowed.includes(name)) return [];
     if (tool.type === "free_form") warn("changed_value", `custom tool ${name}`);
-    else if (tool.strict) warn("dropped_field", "tools.strict");
+    else if (tool.strict === true) warn("dropped_field", "tools.strict");
     const schema = tool.type === "free_form" ? plainTextSchema : tool.parameters;
     return [compact({ name, description: description ?? name, parameters: schema ?? { type: "object", properties: {} } })];
   });

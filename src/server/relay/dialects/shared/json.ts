@@ -60,12 +60,19 @@ export function extraOf(from: DialectKey, value: WireObject, known: ReadonlySet<
   return rest && { [from]: rest };
 }
 
+/** Members that hold members: which of those is lost is of interest. */
+const boxes = new Set(["generationConfig", "toolConfig", "output_config"]);
+
 /** What the dialect gets back of an extra; a warning for what others left there. `where` names the place in the log. */
 export function ownExtra(to: DialectKey, extra: Extra | undefined, where: string, warn: Warn): WireObject | undefined {
   if (!extra) return undefined;
   for (const [from, members] of Object.entries(extra)) {
     if (from === to) continue;
-    for (const key of Object.keys(members ?? {})) warn("dropped_field", where === "" ? key : `${where}.${key}`);
+    for (const [key, member] of Object.entries(members ?? {})) {
+      const name = where === "" ? key : `${where}.${key}`;
+      if (boxes.has(key) && isObject(member)) for (const inner of Object.keys(member)) warn("dropped_field", `${name}.${inner}`);
+      else warn("dropped_field", name);
+    }
   }
   return extra[to];
 }

@@ -59,7 +59,7 @@ function toolsOf(prompt: ChatPrompt, warn: Warn): WireObject[] {
       return [];
     }
     if (tool.type === "free_form") warn("changed_value", `custom tool ${tool.name}`);
-    else if (tool.strict) warn("dropped_field", "tools.strict");
+    else if (tool.strict === true) warn("dropped_field", "tools.strict");
     const parameters = tool.type === "free_form" ? plainTextSchema : (tool.parameters ?? { type: "object", properties: {} });
     const { name: Name, description: Description } = tool;
     return [{ Type: "function", Function: compact({ Name, Description, Parameters: JSON.stringify(parameters) }) }];

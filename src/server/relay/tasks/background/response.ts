@@ -16,6 +16,7 @@ import { headersOf, withInstructions } from "../../providers/rewrite";
 import { addressOf, operationFor } from "../../providers/speak";
 import type { PoolChannel } from "../../seams";
 import { keepsAnswers } from "../../spoken";
+import { dearMembers, without } from "../../tiers";
 import { placeOf } from "../../vendor";
 import type { TaskKind, TaskProvider, TaskReport, TaskRequest, TaskTools } from "../provider";
 
@@ -83,7 +84,7 @@ const provider: TaskProvider<BackgroundInput> = {
   terms: ({ input, output }) => ({ usage: { input, output }, exact: false }),
 
   async submit({ channel, model, input }, tools) {
-    const body = { ...withInstructions(input.body, channel), model };
+    const body = { ...without(withInstructions(input.body, channel), dearMembers(input.body, channel.setting)).body, model };
     const request: TaskRequest = { method: "POST", url: required(addressOf(channel, responses, model)), headers: headers(channel), body, readError };
     const response = input.body.stream === true ? await openStream(input, request, tools) : await tools.json(request);
     input.first = response;
