@@ -16,6 +16,7 @@ import { Switch } from "../../ui/switch";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { useChannelActions } from "./channel-actions";
 import { ChannelChanges } from "./channel-changes";
+import { ChannelErrors } from "./channel-errors-section";
 import { ChannelStatusCell, disabledNote, UsedAndRemaining } from "./channel-columns";
 import { useChannelTest, useRunTest } from "./channel-tests";
 import { TypeLogo, typeName } from "./channel-type-look";
@@ -126,6 +127,7 @@ function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => v
         <Fact label={t`已用 / 剩余`}><UsedAndRemaining channel={channel} /></Fact>
       </dl>
       <HealthDay id={channel.id} />
+      <ChannelErrors key={channel.id} id={channel.id} />
       <dl className="grid gap-2">
         <Line label="ID">{channel.id}</Line>
         <Line label={t`类型`}>{typeName(channel.type)}</Line>

@@ -31,7 +31,7 @@ const SettingFields = lazy(() => import("./setting-fields"));
 /** The sections of the form in their order, and the fields that each holds. */
 const SECTIONS: readonly { id: string; title: MessageDescriptor; fields: readonly ChannelField[] }[] = [
   { id: "connection", title: msg`类型与连接`, fields: ["type", "name", "base_url", "multi_key_mode", "key", "other"] },
-  { id: "models", title: msg`模型`, fields: ["models"] },
+  { id: "models", title: msg`模型列表`, fields: ["models"] },
   { id: "routing", title: msg`分组与路由`, fields: ["groups", "tag", "priority", "weight"] },
   {
     id: "rewrite",

@@ -7,10 +7,12 @@ import { MAX_IMAGES } from "./image-file";
 import { PicturePicker, PictureStrip, readPictures } from "./pictures";
 
 /** Where the next message is written. Enter sends, Shift+Enter breaks the line; pictures by button, paste or drop. */
-export function Composer({ text, onText, busy, disabled, onSend, onStop }: {
+export function Composer({ text, onText, busy, loading, disabled, onSend, onStop }: {
   text: string;
   onText: (text: string) => void;
   busy: boolean;
+  /** Which models there are is not known yet. */
+  loading: boolean;
   /** No model can be called. */
   disabled: boolean;
   onSend: (text: string, images: string[]) => void;
@@ -46,7 +48,7 @@ export function Composer({ text, onText, busy, disabled, onSend, onStop }: {
       <PictureStrip images={images} onRemove={(index) => setImages((before) => before.filter((_, at) => at !== index))} />
       <textarea
         aria-label={t`消息`}
-        placeholder={disabled ? t`没有可用的模型` : t`输入消息，Enter 发送，Shift+Enter 换行`}
+        placeholder={disabled && !loading ? t`没有可用的模型` : t`输入消息，Enter 发送，Shift+Enter 换行`}
         rows={2}
         value={text}
         onChange={(event) => onText(event.target.value)}

@@ -13,6 +13,7 @@ import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { CodeBlock } from "../../ui/code-block";
 import { Drawer } from "../../ui/drawer";
+import { Skeleton } from "../../ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { Composer } from "./composer";
 import { ConversationMenu } from "./conversation-menu";
@@ -43,7 +44,7 @@ export default function PlaygroundPage() {
   useExpiredNotice();
 
   const failed = groups.error ?? usable.error;
-  const panel = <SettingsPanel settings={settings} onChange={setSettings} groups={groups.data ?? {}} models={usable.data ?? []} job={tab === "jobs"} />;
+  const panel = <SettingsPanel settings={settings} onChange={setSettings} groups={groups.data ?? {}} models={usable.data} job={tab === "jobs"} />;
   const actions = (
     <>
       {tab === "jobs" ? null : (
@@ -94,6 +95,7 @@ export default function PlaygroundPage() {
                     text={text}
                     onText={setText}
                     busy={playground.busy}
+                    loading={usable.data === undefined}
                     disabled={settings.models.length === 0}
                     onSend={playground.send}
                     onStop={playground.stop}
@@ -103,7 +105,9 @@ export default function PlaygroundPage() {
                   <CodeView playground={playground} text={text} />
                 </TabsContent>
                 <TabsContent value="jobs" className="min-h-0 flex-1 overflow-y-auto px-0.5">
-                  <JobsTab group={settings.group} models={usable.data ?? []} jobs={jobs} onSubmitted={(job) => setJobs((before) => [job, ...before])} />
+                  {usable.data === undefined ? <Skeleton className="h-40 max-w-180 rounded-lg" /> : (
+                    <JobsTab group={settings.group} models={usable.data} jobs={jobs} onSubmitted={(job) => setJobs((before) => [job, ...before])} />
+                  )}
                 </TabsContent>
               </Tabs>
             </div>
