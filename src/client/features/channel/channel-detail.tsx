@@ -18,7 +18,7 @@ import { useChannelActions } from "./channel-actions";
 import { ChannelChanges } from "./channel-changes";
 import { ChannelErrors } from "./channel-errors-section";
 import { ChannelStatusCell, disabledNote, UsedAndRemaining } from "./channel-columns";
-import { useChannelTest, useRunTest } from "./channel-tests";
+import { useChannelTest, useRunTest, useRunTests } from "./channel-tests";
 import { TypeLogo, typeName } from "./channel-type-look";
 import { pairsOf } from "./mapping-editor";
 import { ChannelResponseTime, TestBadge } from "./test-badge";
@@ -187,12 +187,9 @@ function Line({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-/** Tests that run at the same time when all models are tested. */
-const PARALLEL = 3;
-
 function Models({ channel }: { channel: ChannelView }) {
   const { t } = useLingui();
-  const runTest = useRunTest();
+  const runTests = useRunTests();
   const models = splitList(channel.models);
   const [testing, setTesting] = useState(false);
   const stopped = useRef(false);
@@ -202,15 +199,7 @@ function Models({ channel }: { channel: ChannelView }) {
   const testAll = async () => {
     stopped.current = false;
     setTesting(true);
-    const waiting = [...models];
-    const work = async (lane: number) => {
-      // Calls of one moment would travel as one request and be answered together.
-      await new Promise((resolve) => setTimeout(resolve, lane * 40));
-      for (let model = waiting.shift(); model !== undefined && !stopped.current; model = waiting.shift()) {
-        await runTest(channel, model, { silent: true });
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL }, (_, lane) => work(lane)));
+    await runTests(models.map((model) => ({ channel, model })), () => stopped.current);
     setTesting(false);
   };
 
