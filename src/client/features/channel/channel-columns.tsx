@@ -161,7 +161,7 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
       {
         id: "type",
         header: t`类型`,
-        width: 116,
+        width: 112,
         cell: (row) => {
           const types = [...new Set(channelsOf(row).map((channel) => typeName(channel.type)))].join(", ");
           return <span title={types}>{types}</span>;
@@ -191,7 +191,7 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
       {
         id: "response_time",
         header: t`响应时间`,
-        width: 104,
+        width: 108,
         card: "fact",
         cell: (row) =>
           row.kind === "tag" ? (

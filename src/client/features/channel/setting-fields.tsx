@@ -35,6 +35,12 @@ function offered(type: ChannelType | undefined, stored: Record<string, unknown>)
   });
 }
 
+/** A figure whose hint is a few words takes half a line. */
+function isNarrow(name: SettingName): boolean {
+  const { kind, hint }: SettingMember = settingMembers[name];
+  return kind === "number" && (hint?.zh.length ?? 0) < 24;
+}
+
 /** A channel's `setting`: a field for each declared member, or the JSON text itself. */
 export default function SettingFields({ type, value, onValueChange, ...wiring }: SettingFieldsProps) {
   const { t } = useLingui();
@@ -59,7 +65,7 @@ export default function SettingFields({ type, value, onValueChange, ...wiring }:
   return (
     <div role="group" id={wiring.id} aria-labelledby={wiring["aria-labelledby"]} aria-describedby={wiring["aria-describedby"]} className="grid grid-cols-2 items-start gap-x-3 gap-y-4">
       {offered(type, stored).map((name) => (
-        <div key={name} className={cn("grid", settingMembers[name].kind !== "number" && "col-span-full")}>
+        <div key={name} className={cn("grid", !isNarrow(name) && "col-span-full")}>
           <MemberField name={name} value={stored[name]} onValueChange={(next) => set(name, next)} />
         </div>
       ))}

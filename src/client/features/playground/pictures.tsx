@@ -29,12 +29,12 @@ export function PictureStrip({ images, onRemove }: { images: readonly string[]; 
     <ul className="flex flex-wrap gap-2">
       {images.map((image, index) => (
         <li key={index} className="relative">
-          <img src={image} alt={t`附图 ${index + 1}`} className="size-16 rounded-md border border-line object-cover" />
+          <img src={image} alt={t`附图 ${index + 1}`} className="size-16 rounded-md border border-line object-cover pointer-coarse:size-20" />
           <IconButton
             size="sm"
             variant="secondary"
             label={t`移除附图 ${index + 1}`}
-            className="absolute -top-2 -right-2"
+            className="absolute -top-2 -right-2 pointer-coarse:size-8"
             onClick={() => onRemove(index)}
           >
             <X />

@@ -104,7 +104,7 @@ export default function PlaygroundPage() {
                 <TabsContent value="code" className="min-h-0 flex-1 overflow-y-auto">
                   <CodeView playground={playground} text={text} />
                 </TabsContent>
-                <TabsContent value="jobs" className="min-h-0 flex-1 overflow-y-auto px-0.5">
+                <TabsContent value="jobs" className="min-h-0 flex-1 overflow-y-auto px-1">
                   {usable.data === undefined ? <Skeleton className="h-40 max-w-180 rounded-lg" /> : (
                     <JobsTab group={settings.group} models={usable.data} jobs={jobs} onSubmitted={(job) => setJobs((before) => [job, ...before])} />
                   )}
@@ -175,7 +175,7 @@ function CodeView({ playground, text }: { playground: Playground; text: string }
   const root = (useStatus().server_address || location.origin).replace(/\/+$/, "");
   const snippets = snippetsOf(playground.preview(text || t`你好`), root);
   return (
-    <div className="grid gap-3">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-3">
       <p className="text-muted">{t`与下一次对话相同的请求。用令牌代替登录会话，令牌的分组决定价格。`}</p>
       <Tabs defaultValue="curl">
         <TabsList aria-label={t`语言`}>
