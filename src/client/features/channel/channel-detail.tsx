@@ -141,6 +141,9 @@ function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => v
             "—"
           )}
         </Line>
+        {channel.multi_key_mode ? (
+          <Line label={t`密钥模式`}>{channel.multi_key_mode === "polling" ? t`一个渠道多个密钥，轮流使用` : t`一个渠道多个密钥，随机使用`}</Line>
+        ) : null}
         {other && channel.other ? <Line label={other}><code className="font-mono text-xs wrap-anywhere">{channel.other}</code></Line> : null}
         <Line label={t`分组`}>
           <span className="flex flex-wrap gap-1">
