@@ -5,6 +5,7 @@ import { recordFailure } from "../../src/server/features/log/record";
 import { createPriceBook } from "../../src/server/features/pricing/price";
 import type { CallLog } from "../../src/server/features/wallet/ledger";
 import type { ConsumeOther } from "../../src/shared/log";
+import { UNKNOWN_CLIENT } from "../../src/shared/client-type";
 import { chargeOf } from "../../src/shared/charge";
 import { priceFacts } from "../../src/shared/price-display";
 import { type CompiledPrice } from "../../src/shared/pricing";
@@ -21,6 +22,9 @@ export interface CallsSpec {
 /** Verbs that are under way at a time: a group commit on SQLite, parallel connections on Postgres. */
 const AT_ONCE = 512;
 const FAILED_EVERY = 40;
+
+/** Who calls, as a call's User-Agent names it (shared/client-type.ts). */
+const CLIENTS = ["OpenAI/Python", "OpenAI/JS", "CherryStudio", "curl"] as const;
 
 /** mulberry32: small, seeded, the same on every machine. */
 function dice(seed: number): () => number {
@@ -75,6 +79,7 @@ export async function makeCalls(services: Services, { people, channels, count, s
       other: JSON.stringify({
         ...facts(price, bare.group ?? ""),
         cache_tokens: cached,
+        client_type: CLIENTS[(person.id + token.id) % CLIENTS.length] ?? UNKNOWN_CLIENT,
         end_reason: "complete",
         bill: [...charge.lines],
         ...(isStream ? { frt: Math.min(duration, between(150, 2500)) } : {}),

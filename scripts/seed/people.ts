@@ -1,12 +1,14 @@
 /** Accounts, tokens and channels, made by the server's own verbs. */
 import { eq } from "drizzle-orm";
 import type { Ctx, Services, UserActor } from "../../src/server/context";
+import { autoDisable } from "../../src/server/features/channel/auto-status";
 import { hashPassword } from "../../src/server/features/auth/password";
 import { isSetUp, setUpUnattended } from "../../src/server/features/setup/service";
 import { randomText } from "../../src/server/lib/secrets";
 import { relaySeams } from "../../src/server/relay-seams";
 import { createRelay } from "../../src/server/relay/handle";
 import { createCaller } from "../../src/server/router";
+import { CHANNEL_STATUS } from "../../src/shared/channel";
 import { ROLE } from "../../src/shared/roles";
 import type { Say } from "./scenarios";
 
@@ -75,6 +77,26 @@ export async function makeChannels(services: Services, root: Root): Promise<Seed
     if (channel) made.push({ id: channel.id, name: channel.name, models });
   }
   return made;
+}
+
+/** What an operator's list has besides: a pool under a tag, several keys, an address of its own, one switched off, one that the system switched off. */
+const MORE_CHANNELS = [
+  { name: "Claude 三个密钥", type: 14, tag: "claude", models: "claude-3-5-sonnet-20241022,claude-3-5-haiku-20241022", multi_key_mode: "polling", keys: 3, fate: "on" },
+  { name: "Claude 备用", type: 14, tag: "claude", models: "claude-3-5-sonnet-20241022", multi_key_mode: "", keys: 1, fate: "auto-disabled" },
+  { name: "Azure 东亚", type: 3, tag: "", models: "gpt-4o", model_mapping: JSON.stringify({ "gpt-4o": "gpt-4o-eastasia" }), multi_key_mode: "", keys: 1, fate: "off" },
+] as const;
+
+/** Puts the first channels under a tag and adds others in every state that a channel can be in. */
+export async function makeMoreChannels(services: Services, root: Root, channels: readonly SeededChannel[]): Promise<void> {
+  await root.verbs.channel.batchTag({ ids: channels.slice(0, 2).map(({ id }) => id), tag: "gpt" });
+  await root.verbs.option.set({ key: "AutomaticDisableChannelEnabled", value: "true" });
+  for (const { keys, fate, ...fields } of MORE_CHANNELS) {
+    const key = Array.from({ length: keys }, () => `sk-demo-${randomText(24)}`).join("\n");
+    const [channel] = await root.verbs.channel.create({ ...fields, key, base_url: "http://127.0.0.1:4000", group: "default" });
+    if (!channel) throw new Error(`${fields.name} was not made`);
+    if (fate === "off") await root.verbs.channel.update({ id: channel.id, status: CHANNEL_STATUS.disabled });
+    if (fate === "auto-disabled") await autoDisable(services, channel, { code: "channel_test_failed", values: { detail: "HTTP 401: invalid x-api-key" } });
+  }
 }
 
 export interface Person {

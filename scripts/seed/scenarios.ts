@@ -4,7 +4,7 @@ import { makeBulk } from "./bulk";
 import { makeCalls } from "./calls";
 import { makeJobs } from "./jobs";
 import { makeOrders } from "./orders";
-import { makeChannels, makePeople, makeRoot } from "./people";
+import { makeChannels, makeMoreChannels, makePeople, makeRoot } from "./people";
 
 export type Say = (line: string) => void;
 
@@ -37,6 +37,7 @@ export const scenarios: Record<string, Scenario> = {
       const channels = await makeChannels(services, root);
       const people = await makePeople(services, root, 8, say);
       const made = await makeCalls(services, { people, channels, count: 3000, seconds: 7 * DAY });
+      await makeMoreChannels(services, root, channels);
       await makeOrders(services, root, people, say);
       say(`${await makeJobs(services, root, people, 8)} jobs: drawings, songs and films, finished, failed and running.`);
       say(`${channels.length} channels to http://127.0.0.1:4000 (bun tests/kit/fake-upstream/cli.ts), ${made} calls of a week.`);

@@ -72,8 +72,8 @@ export interface TagSummary {
   channels: number;
   enabled: number;
   used_quota: number;
-  /** USD. */
-  balance: number;
+  /** What the accounts have left together; undefined while none was asked, and where they count in different units. */
+  balance: Pick<ChannelView, "balance" | "balance_currency"> | undefined;
   /** Mean milliseconds of the tested ones, 0 when none was tested. */
   response_time: number;
   /** undefined when they differ. */
@@ -87,13 +87,19 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 const same = (values: readonly number[]): number | undefined =>
   values.every((value) => value === values[0]) ? values[0] : undefined;
 
+function leftTogether(accounts: readonly ChannelView[]): TagSummary["balance"] {
+  const [first] = accounts;
+  if (!first || accounts.some(({ balance_currency }) => balance_currency !== first.balance_currency)) return undefined;
+  return { balance: sum(accounts.map(({ balance }) => balance)), balance_currency: first.balance_currency };
+}
+
 export function summarizeTag(channels: readonly ChannelView[]): TagSummary {
   const tested = channels.map((channel) => channel.response_time).filter((ms) => ms > 0);
   return {
     channels: channels.length,
     enabled: channels.filter((channel) => channel.status === 1).length,
     used_quota: sum(channels.map((channel) => channel.used_quota)),
-    balance: sum(channels.map((channel) => channel.balance)),
+    balance: leftTogether(channels.filter((channel) => channel.balance_updated_time > 0)),
     response_time: tested.length === 0 ? 0 : Math.round(sum(tested) / tested.length),
     priority: same(channels.map((channel) => channel.priority)),
     weight: same(channels.map((channel) => channel.weight)),

@@ -107,3 +107,20 @@ export interface BoundIdentity {
   name: string;
   created_at: number;
 }
+
+/** Trials of the settings, before they are saved. */
+export const oidcTrialInput = z.object({ address: z.string().max(2048) });
+/** "" tries the saved token. */
+export const telegramTrialInput = z.object({ token: z.string().max(200) });
+
+/** `detail`: what went wrong, in the words of whoever refused. */
+interface TrialFailed {
+  ok: false;
+  detail: string;
+}
+/** The endpoints of a discovery document; "" where it names none. */
+export type OidcTrial =
+  | { ok: true; issuer: string; authorization_endpoint: string; token_endpoint: string; user_info_endpoint: string }
+  | TrialFailed;
+/** The bot's user name, without its @. */
+export type TelegramTrial = { ok: true; name: string } | TrialFailed;

@@ -9,11 +9,13 @@ const filmsOnly: ReadonlySet<string> = new Set(
 );
 const isVideo = (model: string): boolean => videoTariff(model) !== undefined || filmsOnly.has(model);
 
-export const JOB_KINDS = ["drawing", "music", "lyrics", "video"] as const;
+export const JOB_KINDS = ["drawing", "blend", "describe", "music", "lyrics", "video"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 const fits: Readonly<Record<JobKind, (model: string) => boolean>> = {
   drawing: (model) => model === MJ_MODELS.IMAGINE,
+  blend: (model) => model === MJ_MODELS.BLEND,
+  describe: (model) => model === MJ_MODELS.DESCRIBE,
   music: (model) => model === "suno_music",
   lyrics: (model) => model === "suno_lyrics",
   video: isVideo,
@@ -21,3 +23,27 @@ const fits: Readonly<Record<JobKind, (model: string) => boolean>> = {
 
 /** The models of a kind among those that somebody may call. */
 export const modelsOfKind = (kind: JobKind, usable: readonly string[]): string[] => usable.filter(fits[kind]);
+
+/** Kinds whose jobs are drawings: they stand in the list of drawings. */
+export const isDrawing = (kind: JobKind): boolean => kind === "drawing" || kind === "blend" || kind === "describe";
+
+/** What a job of a kind begins with: words, and so many pictures. */
+interface JobInput {
+  /** "unless": pictures may stand for them. */
+  prompt: "needed" | "unless" | "none";
+  least: number;
+  most: number;
+}
+
+/**
+ * Blends take two to five pictures, a description takes one (github.com/novicezk/midjourney-proxy docs/api.md, read November
+ * 2026). A film begins with its first picture; what several are for its model knows.
+ */
+export const jobInputs: Readonly<Record<JobKind, JobInput>> = {
+  drawing: { prompt: "needed", least: 0, most: 4 },
+  blend: { prompt: "none", least: 2, most: 5 },
+  describe: { prompt: "none", least: 1, most: 1 },
+  music: { prompt: "needed", least: 0, most: 0 },
+  lyrics: { prompt: "needed", least: 0, most: 0 },
+  video: { prompt: "unless", least: 0, most: 4 },
+};

@@ -125,7 +125,7 @@ describe.skipIf(!found)("channels", () => {
   test("what was typed and not saved survives a reload, the key excepted", async () => {
     const id = await newChannel("草稿");
     await withPage(`/channel?edit=${id}`, {}, async (page) => {
-      await page.getByRole("textbox", { name: "标签" }).fill("半途");
+      await page.getByRole("combobox", { name: "标签" }).fill("半途");
       await page.getByRole("textbox", { name: "密钥", exact: true }).fill("sk-secret");
       await page.getByText("2 处修改").waitFor();
       await page.waitForFunction((key) => localStorage.getItem(key)?.includes("半途"), `draft:channel-edit-${id}`);
@@ -133,7 +133,7 @@ describe.skipIf(!found)("channels", () => {
       page.on("dialog", (dialog) => void dialog.accept());
       await page.reload();
       await page.getByRole("button", { name: "恢复" }).click();
-      expect(await page.getByRole("textbox", { name: "标签" }).inputValue()).toBe("半途");
+      expect(await page.getByRole("combobox", { name: "标签" }).inputValue()).toBe("半途");
       expect(await page.getByRole("textbox", { name: "密钥", exact: true }).inputValue()).toBe("");
       await page.keyboard.press("Control+Enter");
       await page.getByText("渠道更新成功！").waitFor();

@@ -150,6 +150,22 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     expect(task.finish_time_ms).toBeLessThanOrEqual(bench.seams.now());
   });
 
+  test("a file that stands in its address itself is handed over, whole or a part, without a call; a page is still no picture", async () => {
+    const id = await running();
+    const said = (type: string) => `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;
+    suno.set((await bench.task(id)).upstream_id, { status: "SUCCESS", data: [{ ...clip, audio_url: said("audio/wav"), image_url: said("text/html") }] });
+    await bench.round();
+    const ask = (index: number, headers: Record<string, string> = {}) =>
+      bench.relay.tasks.file({ platform: "suno", task_id: id, user_id: ann.user_id, index }, new Request("http://weir.test/f", { headers }), "r1", "en");
+    const whole = await ask(0);
+    expect([whole.status, whole.headers.get("content-type")]).toEqual([200, "audio/wav"]);
+    expect(new Uint8Array(await whole.arrayBuffer())).toEqual(bytes);
+    const part = await ask(0, { range: "bytes=10-19" });
+    expect([part.status, part.headers.get("content-range"), [...new Uint8Array(await part.arrayBuffer())]]).toEqual([206, "bytes 10-19/1000", [...bytes.slice(10, 20)]]);
+    expect((await ask(1)).headers.get("content-type")).toBe("image/png");
+    expect(opened).toEqual([]);
+  });
+
   test("a finished job's file flows through, whole or a part, as the kind that it is", async () => {
     const id = await running();
     const ask = (headers: Record<string, string> = {}, index = 0) =>

@@ -5,8 +5,8 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import {
-  Ban, CircleCheck, CircleHelp, CirclePause, CircleSlash, Clock, CornerUpLeft, OctagonX, Pause, ShieldAlert,
-  Signal, SignalHigh, SignalLow, SignalMedium, SignalZero, TriangleAlert, Trash2, UserRound, UserRoundCog, Wallet,
+  Ban, CircleCheck, CircleHelp, CirclePause, CircleSlash, Clock, CornerUpLeft, Minus, OctagonX, Pause, ShieldAlert,
+  Signal, SignalHigh, SignalLow, SignalMedium, TriangleAlert, Trash2, UserRound, UserRoundCog, Wallet,
   type LucideIcon,
 } from "lucide-react";
 import { responseTimeColor } from "../../shared/channel-operations";
@@ -84,7 +84,7 @@ export const logType: StatusTable = {
 };
 
 const responseTimeLooks: Record<ReturnType<typeof responseTimeColor>, { hue: Hue; icon: LucideIcon }> = {
-  neutral: { hue: "grey", icon: SignalZero },
+  neutral: { hue: "grey", icon: Minus },
   green: { hue: "green", icon: Signal },
   lime: { hue: "lime", icon: SignalHigh },
   yellow: { hue: "yellow", icon: SignalMedium },

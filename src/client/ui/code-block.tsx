@@ -25,7 +25,7 @@ export function CodeBlock({ code, copyText, label, wrap, className }: {
       >
         <code>{code}</code>
       </pre>
-      <CopyButton text={copyText ?? code} className="absolute top-1.5 right-1.5" />
+      <CopyButton text={copyText ?? code} className="absolute top-1.5 right-1.5 bg-sunken" />
     </div>
   );
 }

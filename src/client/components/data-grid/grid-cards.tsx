@@ -97,9 +97,9 @@ export function GridCards<R extends object>({
                 }}
               >
                 {facts.map((fact) => (
-                  <div key={fact.id} className="min-w-0">
+                  <div key={fact.id} className="grid min-w-0 grid-rows-[auto_1fr]">
                     <dt className="text-xs text-muted">{fact.header}</dt>
-                    <dd className="truncate">{fact.cell(row.original)}</dd>
+                    <dd className="content-center truncate">{fact.cell(row.original)}</dd>
                   </div>
                 ))}
               </dl>

@@ -12,7 +12,7 @@ import { usePatchChannels } from "./channel-cache";
 type Account = Pick<ChannelView, "id" | "name" | "type" | "balance" | "balance_currency" | "balance_updated_time">;
 
 /** The vendor's own figure in its own unit; '' is USD. */
-function useAmount(): (balance: number, currency: string) => string {
+export function useAmount(): (balance: number, currency: string) => string {
   const { t } = useLingui();
   return (balance, currency) => (currency === "points" ? t`${balance} 点` : `${currency === "CNY" ? "¥" : "$"}${balance.toFixed(2)}`);
 }

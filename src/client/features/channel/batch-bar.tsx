@@ -1,12 +1,15 @@
 import { useLingui } from "@lingui/react/macro";
-import { PencilLine, Power, PowerOff, Tags, Trash2, X } from "lucide-react";
+import { PencilLine, Power, PowerOff, Tags, Trash2, X, Zap } from "lucide-react";
+import { useState } from "react";
 import type { ChannelView } from "../../../shared/channel";
+import { channelType } from "../../../shared/channel-types";
 import { errorText, type ErrorCode } from "../../../shared/errors";
 import { currentLanguage } from "../../lib/i18n";
 import { toastInfo } from "../../lib/toast";
 import { Button } from "../../ui/button";
 import { IconButton } from "../../ui/icon-button";
 import { useChannelActions } from "./channel-actions";
+import { useRunTests } from "./channel-tests";
 
 /**
  * What can be done to the selected channels: the second line of the toolbar, on a phone at the bottom of the screen.
@@ -23,6 +26,18 @@ export default function BatchBar({ channels, onClear, onTag, onEdit, onLeave }: 
   const { t } = useLingui();
   const actions = useChannelActions();
   const count = channels.length;
+  const runTests = useRunTests();
+  const [testing, setTesting] = useState(false);
+  const test = async () => {
+    setTesting(true);
+    const testable = channels.filter(({ type }) => channelType(type)?.test);
+    const { ok, failed } = await runTests(testable.map((channel) => ({ channel })));
+    setTesting(false);
+    const skipped = count - ok - failed;
+    const counts = t`成功 ${ok} 个，失败 ${failed} 个，跳过 ${skipped} 个`;
+    const changed = "";
+    toastInfo(t`渠道测试完成：${counts}${changed}`);
+  };
   const withSelection = (missing: ErrorCode, act: () => unknown) => () => {
     if (count === 0) toastInfo(errorText(missing, {}, currentLanguage()), { id: missing });
     else void act();
@@ -50,6 +65,10 @@ export default function BatchBar({ channels, onClear, onTag, onEdit, onLeave }: 
       <Button size="sm" onClick={withSelection("batch_empty", onEdit)}>
         <PencilLine aria-hidden />
         {t`批量编辑`}
+      </Button>
+      <Button size="sm" loading={testing} onClick={withSelection("batch_empty", test)}>
+        {testing ? null : <Zap aria-hidden />}
+        {t`测试`}
       </Button>
       <Button
         size="sm"

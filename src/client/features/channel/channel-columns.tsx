@@ -14,7 +14,7 @@ import { usePhone } from "../../lib/media";
 import { Badge } from "../../ui/badge";
 import { IconButton } from "../../ui/icon-button";
 import { Tooltip } from "../../ui/tooltip";
-import { BalanceButton } from "./balance-button";
+import { BalanceButton, useAmount } from "./balance-button";
 import { channelsOf, type ListRow, type TagListRow } from "./channel-rows";
 import { TypeLogo, typeName } from "./channel-type-look";
 import { HealthCell } from "./health-bars";
@@ -83,11 +83,13 @@ export function UsedAndRemaining({ channel }: { channel: ChannelView }) {
 }
 
 function TagUsed({ row }: { row: TagListRow }) {
+  const amount = useAmount();
+  const { balance } = row.summary;
   return (
     <span className="whitespace-nowrap tabular-nums">
       <Quota value={row.summary.used_quota} />
       <span className="text-muted"> / </span>
-      <span className="px-1">${row.summary.balance.toFixed(2)}</span>
+      <span className="text-muted">{balance ? amount(balance.balance, balance.balance_currency) : "—"}</span>
     </span>
   );
 }
@@ -159,7 +161,7 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
       {
         id: "type",
         header: t`类型`,
-        width: 100,
+        width: 112,
         cell: (row) => {
           const types = [...new Set(channelsOf(row).map((channel) => typeName(channel.type)))].join(", ");
           return <span title={types}>{types}</span>;
@@ -168,7 +170,7 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
       {
         id: "group",
         header: t`分组`,
-        width: 100,
+        width: 92,
         cell: (row) => <GroupChips groups={row.kind === "tag" ? row.summary.groups : splitList(row.channel.group)} />,
       },
       {

@@ -16,8 +16,9 @@ import { Switch } from "../../ui/switch";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { useChannelActions } from "./channel-actions";
 import { ChannelChanges } from "./channel-changes";
+import { ChannelErrors } from "./channel-errors-section";
 import { ChannelStatusCell, disabledNote, UsedAndRemaining } from "./channel-columns";
-import { useChannelTest, useRunTest } from "./channel-tests";
+import { useChannelTest, useRunTest, useRunTests } from "./channel-tests";
 import { TypeLogo, typeName } from "./channel-type-look";
 import { pairsOf } from "./mapping-editor";
 import { ChannelResponseTime, TestBadge } from "./test-badge";
@@ -126,6 +127,7 @@ function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => v
         <Fact label={t`已用 / 剩余`}><UsedAndRemaining channel={channel} /></Fact>
       </dl>
       <HealthDay id={channel.id} />
+      <ChannelErrors key={channel.id} id={channel.id} />
       <dl className="grid gap-2">
         <Line label="ID">{channel.id}</Line>
         <Line label={t`类型`}>{typeName(channel.type)}</Line>
@@ -139,6 +141,9 @@ function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => v
             "—"
           )}
         </Line>
+        {channel.multi_key_mode ? (
+          <Line label={t`密钥模式`}>{channel.multi_key_mode === "polling" ? t`一个渠道多个密钥，轮流使用` : t`一个渠道多个密钥，随机使用`}</Line>
+        ) : null}
         {other && channel.other ? <Line label={other}><code className="font-mono text-xs wrap-anywhere">{channel.other}</code></Line> : null}
         <Line label={t`分组`}>
           <span className="flex flex-wrap gap-1">
@@ -185,12 +190,9 @@ function Line({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-/** Tests that run at the same time when all models are tested. */
-const PARALLEL = 3;
-
 function Models({ channel }: { channel: ChannelView }) {
   const { t } = useLingui();
-  const runTest = useRunTest();
+  const runTests = useRunTests();
   const models = splitList(channel.models);
   const [testing, setTesting] = useState(false);
   const stopped = useRef(false);
@@ -200,15 +202,7 @@ function Models({ channel }: { channel: ChannelView }) {
   const testAll = async () => {
     stopped.current = false;
     setTesting(true);
-    const waiting = [...models];
-    const work = async (lane: number) => {
-      // Calls of one moment would travel as one request and be answered together.
-      await new Promise((resolve) => setTimeout(resolve, lane * 40));
-      for (let model = waiting.shift(); model !== undefined && !stopped.current; model = waiting.shift()) {
-        await runTest(channel, model, { silent: true });
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL }, (_, lane) => work(lane)));
+    await runTests(models.map((model) => ({ channel, model })), () => stopped.current);
     setTesting(false);
   };
 

@@ -31,7 +31,7 @@ const SettingFields = lazy(() => import("./setting-fields"));
 /** The sections of the form in their order, and the fields that each holds. */
 const SECTIONS: readonly { id: string; title: MessageDescriptor; fields: readonly ChannelField[] }[] = [
   { id: "connection", title: msg`类型与连接`, fields: ["type", "name", "base_url", "multi_key_mode", "key", "other"] },
-  { id: "models", title: msg`模型`, fields: ["models"] },
+  { id: "models", title: msg`模型列表`, fields: ["models"] },
   { id: "routing", title: msg`分组与路由`, fields: ["groups", "tag", "priority", "weight"] },
   {
     id: "rewrite",
@@ -264,13 +264,20 @@ function RoutingFields() {
   const { t } = useLingui();
   const { control } = useFormContext<ChannelValues>();
   const groups = trpc.group.list.useQuery(undefined, { staleTime: 60_000 });
+  const tags = trpc.channel.tags.useQuery(undefined, { meta: { quiet: true } });
+  const tagList = useId();
   return (
     <>
       <FormField control={control} name="groups" label={t`分组`} required hint={t`这些分组的令牌可以使用此渠道`}>
         {(field) => <TokenInput {...field.control} suggestions={groups.data ?? []} />}
       </FormField>
       <FormField control={control} name="tag" label={t`标签`} hint={t`同一标签的渠道可以一起管理`}>
-        {({ input }) => <Input {...input} autoComplete="off" />}
+        {({ input }) => (
+          <>
+            <Input {...input} autoComplete="off" list={tagList} />
+            <datalist id={tagList}>{(tags.data ?? []).map((tag) => <option key={tag} value={tag} />)}</datalist>
+          </>
+        )}
       </FormField>
       <div className="grid grid-cols-2 items-start gap-3">
         <FormField control={control} name="priority" label={t`优先级`} hint={t`数值大的先用，用尽后才轮到下一级`}>

@@ -3,7 +3,7 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { Copy, ListChecks, Pencil, Plus, Power, PowerOff, Radar, Tags, Trash2, Zap } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
 import { CHANNEL_STATUS, CHANNEL_STATUS_NAMES } from "../../../shared/channel";
-import { channelTypes } from "../../../shared/channel-types";
+import { channelType, channelTypes } from "../../../shared/channel-types";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import type { GridSelection } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
@@ -59,6 +59,10 @@ export function ChannelList() {
   const { t } = useLingui();
   const grid = useGridState({ name: "channel", filterKeys: FILTER_KEYS });
   const [idSort, setIdSort] = useState(() => readStored(ID_SORT_KEY) === "true");
+  const sortById = (on: boolean) => {
+    setIdSort(on);
+    writeStored(ID_SORT_KEY, String(on));
+  };
   const [mode, setMode] = useUrlState(MODE);
   const [dialog, setDialog] = useState<ListDialog | null>(null);
   const { unfold } = mode;
@@ -130,7 +134,7 @@ export function ChannelList() {
     }
     const { channel } = row;
     return [
-      { id: "test", label: t`测试`, icon: Zap, onSelect: () => void runTest(channel) },
+      { id: "test", label: t`测试`, icon: Zap, disabled: !channelType(channel.type)?.test, onSelect: () => void runTest(channel) },
       { id: "upstream", label: t`检测上游`, icon: Radar, onSelect: () => setDialog({ kind: "upstream", channel }) },
       { id: "edit", label: t`编辑`, icon: Pencil, shortcut: "E", onSelect: () => grid.setEdit(channel.id) },
       { id: "copy", label: t`复制`, icon: Copy, shortcut: "C", onSelect: () => void actions.copy(channel) },
@@ -159,14 +163,8 @@ export function ChannelList() {
   const toolbar = (selection: GridSelection<ListRow>): ReactNode => (
     <>
       <StatusChips value={status} onChange={(next) => grid.setFilters({ status: next })} />
-      <label className="flex min-h-8 items-center gap-2 px-1 pointer-coarse:min-h-10">
-        <Checkbox
-          checked={idSort}
-          onCheckedChange={(on) => {
-            setIdSort(on === true);
-            writeStored(ID_SORT_KEY, String(on === true));
-          }}
-        />
+      <label className="flex min-h-8 items-center gap-2 px-1 max-sm:hidden pointer-coarse:min-h-10">
+        <Checkbox checked={idSort} onCheckedChange={(on) => sortById(on === true)} />
         {t`按 ID 排序`}
       </label>
       <ModeButton label={t`标签聚合`} on={mode.tags} onToggle={(tags) => setMode({ tags, p: "" })}>
@@ -178,6 +176,8 @@ export function ChannelList() {
       <ListMenu
         test={test}
         balance={balance}
+        idSort={idSort}
+        onIdSort={sortById}
         onRepaired={(report) => setDialog({ kind: "repair", report })}
         onDryRun={() => setDialog({ kind: "dry-run" })}
       />

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChannelView } from "../../../shared/channel";
-import type { HealthHour } from "../../../shared/channel-operations";
+import { type HealthHour, summarizeTag } from "../../../shared/channel-operations";
 import { readRoutingNumber } from "./channel-numbers";
 import { channelsBehind, plainRows, tagRows } from "./channel-rows";
 import { sumHours } from "./health-bars";
@@ -23,6 +23,15 @@ describe("rows of the list", () => {
   test("a tag's row knows what its channels have in common and what not", () => {
     const [head] = tagRows(page, new Set());
     expect(head).toMatchObject({ kind: "tag", summary: { channels: 2, enabled: 2, priority: 0, weight: undefined } });
+  });
+
+  test("what a tag's accounts have left is summed in one unit; it is unknown while none was asked, and across units", () => {
+    const left = (balance: number, balance_currency = "") => channel(1, "t", { balance, balance_currency, balance_updated_time: 1 });
+    const of = (channels: ChannelView[]) => summarizeTag(channels).balance;
+    expect(of([channel(1), channel(2)])).toBeUndefined();
+    expect(of([left(1.5), left(2), channel(3)])).toEqual({ balance: 3.5, balance_currency: "" });
+    expect(of([left(1, "CNY"), left(2, "CNY")])).toEqual({ balance: 3, balance_currency: "CNY" });
+    expect(of([left(1), left(2, "CNY")])).toBeUndefined();
   });
 
   test("a tag that is selected together with its own channel counts each channel once", () => {

@@ -106,7 +106,7 @@ export function DryRunDialog({ onClose }: { onClose: () => void }) {
         <FieldFrame id={`${id}-user`} label={t`用户 ID`} hint={t`留空则为你自己`}>
           <NumberField id={`${id}-user`} min={0} step={1} value={question.user_id} onValueChange={(user_id) => set({ user_id })} />
         </FieldFrame>
-        <SwitchField label={t`流式`} checked={question.stream} onCheckedChange={(stream) => set({ stream })} />
+        <SwitchField label={t`流式输出`} checked={question.stream} onCheckedChange={(stream) => set({ stream })} />
       </form>
       <div className="mt-4" aria-live="polite">
         {query.error ? (

@@ -5,16 +5,21 @@ import type { RepairReport } from "../../../shared/channel-operations";
 import { confirm } from "../../components/confirm";
 import { toastInfo, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
-import { DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuSeparator, DropdownMenuTrigger } from "../../ui/dropdown-menu";
+import {
+  DropdownMenu, DropdownMenuCheckboxItem, DropdownMenuContent, DropdownMenuItem, DropdownMenuSeparator, DropdownMenuTrigger,
+} from "../../ui/dropdown-menu";
 import { IconButton } from "../../ui/icon-button";
 import type { useRun } from "./channel-runs";
 
 type Run = Pick<ReturnType<typeof useRun>, "busy" | "start">;
 
 /** What can be done to all channels at once. */
-export function ListMenu({ test, balance, onRepaired, onDryRun }: {
+export function ListMenu({ test, balance, idSort, onIdSort, onRepaired, onDryRun }: {
   test: Run;
   balance: Run;
+  /** On a phone the order is chosen here, beside a list it has a box of its own. */
+  idSort: boolean;
+  onIdSort: (on: boolean) => void;
   /** Told when something is left that only an operator can mend. */
   onRepaired: (report: RepairReport) => void;
   /** Wants to know where a call would go. */
@@ -66,6 +71,10 @@ export function ListMenu({ test, balance, onRepaired, onDryRun }: {
         </IconButton>
       </DropdownMenuTrigger>
       <DropdownMenuContent>
+        <div className="sm:hidden">
+          <DropdownMenuCheckboxItem checked={idSort} onCheckedChange={onIdSort}>{t`按 ID 排序`}</DropdownMenuCheckboxItem>
+          <DropdownMenuSeparator />
+        </div>
         <DropdownMenuItem icon={<Zap aria-hidden />} disabled={test.busy} onSelect={test.start}>{t`测试所有渠道`}</DropdownMenuItem>
         <DropdownMenuItem icon={<Wallet aria-hidden />} disabled={balance.busy} onSelect={balance.start}>
           {t`更新所有渠道余额`}

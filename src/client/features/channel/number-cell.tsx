@@ -26,7 +26,7 @@ export function NumberCell({ row, field }: { row: ListRow; field: RoutingField }
           type="button"
           title={t`点击修改`}
           aria-label={t`修改 ${name} 的${what}：${shown}`}
-          className="-mx-1.5 inline-flex h-6 -outline-offset-2 min-w-8 items-center justify-end rounded-sm max-sm:mx-0 max-sm:justify-start border border-transparent px-1.5 tabular-nums hover:border-line-control hover:bg-surface data-[state=open]:border-accent pointer-coarse:h-10"
+          className="-mx-1.5 inline-flex h-6 -outline-offset-2 min-w-8 items-center justify-end rounded-sm max-sm:justify-start border border-transparent px-1.5 tabular-nums hover:border-line-control hover:bg-surface data-[state=open]:border-accent pointer-coarse:h-10"
         >
           {shown}
         </button>

@@ -6,6 +6,7 @@ import { settingMembers, type SettingMember, settingNames, settingProblem, type 
 import type { ChannelType } from "../../../shared/channel-types";
 import { FieldFrame } from "../../components/form-field";
 import { JsonEditor } from "../../components/json-editor";
+import { cn } from "../../lib/cn";
 import { currentLanguage } from "../../lib/i18n";
 import { Button } from "../../ui/button";
 import { Input, Textarea } from "../../ui/input";
@@ -34,6 +35,12 @@ function offered(type: ChannelType | undefined, stored: Record<string, unknown>)
   });
 }
 
+/** A figure whose hint is a few words takes half a line. */
+function isNarrow(name: SettingName): boolean {
+  const { kind, hint }: SettingMember = settingMembers[name];
+  return kind === "number" && (hint?.zh.length ?? 0) < 24;
+}
+
 /** A channel's `setting`: a field for each declared member, or the JSON text itself. */
 export default function SettingFields({ type, value, onValueChange, ...wiring }: SettingFieldsProps) {
   const { t } = useLingui();
@@ -56,11 +63,13 @@ export default function SettingFields({ type, value, onValueChange, ...wiring }:
     onValueChange(Object.keys(members).length === 0 ? "" : JSON.stringify(members, null, 2));
   };
   return (
-    <div role="group" id={wiring.id} aria-labelledby={wiring["aria-labelledby"]} aria-describedby={wiring["aria-describedby"]} className="grid grid-cols-[minmax(0,1fr)] gap-4">
+    <div role="group" id={wiring.id} aria-labelledby={wiring["aria-labelledby"]} aria-describedby={wiring["aria-describedby"]} className="grid grid-cols-2 items-start gap-x-3 gap-y-4">
       {offered(type, stored).map((name) => (
-        <MemberField key={name} name={name} value={stored[name]} onValueChange={(next) => set(name, next)} />
+        <div key={name} className={cn("grid", !isNarrow(name) && "col-span-full")}>
+          <MemberField name={name} value={stored[name]} onValueChange={(next) => set(name, next)} />
+        </div>
       ))}
-      <Button size="sm" variant="ghost" className="justify-self-start" onClick={() => setAsText(true)}>
+      <Button size="sm" variant="ghost" className="col-span-full justify-self-start" onClick={() => setAsText(true)}>
         <Braces aria-hidden />
         {t`以 JSON 编辑`}
       </Button>

@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { ChevronDown, Zap } from "lucide-react";
 import { splitList, type ChannelView } from "../../../shared/channel";
+import { channelType } from "../../../shared/channel-types";
 import { Button } from "../../ui/button";
 import {
   DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuLabel, DropdownMenuTrigger,
@@ -14,12 +15,15 @@ export function TestButton({ channel, compact = false }: { channel: ChannelView;
   const running = useChannelTest(channel.id)?.kind === "running";
   const models = splitList(channel.models);
   const name = channel.name;
+  const testable = channelType(channel.type)?.test ?? false;
 
   return (
     <span className="inline-flex shrink-0" data-row-control>
       <Button
         size="sm"
         loading={running}
+        disabled={!testable}
+        title={testable ? undefined : t`该类型渠道不支持测试`}
         aria-label={t`测试渠道 ${name}`}
         className="rounded-r-none pointer-coarse:px-2"
         onClick={() => void runTest(channel)}
@@ -31,6 +35,7 @@ export function TestButton({ channel, compact = false }: { channel: ChannelView;
         <DropdownMenuTrigger asChild>
           <Button
             size="sm"
+            disabled={!testable}
             aria-label={t`测试渠道 ${name} 的某个模型`}
             className="-ml-px rounded-l-none px-1 pointer-coarse:px-2 [&_svg]:size-3.5"
           >

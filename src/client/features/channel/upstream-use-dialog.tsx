@@ -1,5 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import type { ChannelView } from "../../../shared/channel";
+import { UNKNOWN_CLIENT } from "../../../shared/client-type";
 import { EmptyState } from "../../components/empty-state";
 import { ErrorPanel } from "../../components/error-panel";
 import { Count } from "../../components/quota";
@@ -56,7 +57,7 @@ export function UpstreamUseDialog({ channel, onClose }: { channel: Pick<ChannelV
                 <tbody>
                   {entry.client_types.map((program) => (
                     <tr key={program.client_type} className="border-t border-line [&>td]:px-3 [&>td]:py-1.5">
-                      <td className="font-mono text-xs wrap-anywhere">{program.client_type}</td>
+                      <td className="font-mono text-xs wrap-anywhere">{program.client_type === UNKNOWN_CLIENT ? t`未知` : program.client_type}</td>
                       <td className="text-right"><Count value={program.count} /></td>
                       <td className="text-right whitespace-nowrap max-sm:hidden"><TimeAgo value={program.first_seen} /></td>
                       <td className="text-right whitespace-nowrap"><TimeAgo value={program.last_seen} /></td>

@@ -9,6 +9,7 @@ import { useStatus } from "../../lib/status";
 import { toastError } from "../../lib/toast";
 import { Button } from "../../ui/button";
 import { Skeleton } from "../../ui/skeleton";
+import { ChatProblem } from "./chat-problem";
 import { useChatLink } from "./chat-token";
 
 /** The configured chat link number `id`, the first one without an id, with the user's first enabled token (C-037, C-047). */
@@ -40,7 +41,7 @@ export default function ChatPage() {
     return (
       <>
         <h1 className="sr-only">{t`聊天`}</h1>
-        <EmptyState icon={MessageCircle} title={problem} />
+        <ChatProblem problem={problem} />
       </>
     );
   }

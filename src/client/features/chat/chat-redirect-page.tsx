@@ -7,6 +7,7 @@ import { storedChats } from "../../lib/chats";
 import { useStatus, useStatusLoaded } from "../../lib/status";
 import { readStored } from "../../lib/storage";
 import { toastError } from "../../lib/toast";
+import { ChatProblem } from "./chat-problem";
 import { useChatLink } from "./chat-token";
 
 /** Leads to the operator's chat link, or to the first of his chats, with the user's first enabled token (C-050). */
@@ -35,7 +36,7 @@ export default function ChatRedirectPage() {
   return (
     <>
       <h1 className="sr-only">{t`聊天`}</h1>
-      <EmptyState icon={MessageCircle} title={problem ?? t`正在打开聊天…`} />
+      {problem === null ? <EmptyState icon={MessageCircle} title={t`正在打开聊天…`} /> : <ChatProblem problem={problem} />}
     </>
   );
 }

@@ -1,4 +1,5 @@
 /** Conversations of the playground as values: what they hold, how they grow, and what of them a call carries. */
+import { randomId } from "../../lib/random-id";
 
 /**
  * `loading`: sent, nothing came yet. `incomplete`: text is coming, or it was stopped or cut. `error` marks the answer whose
@@ -53,14 +54,12 @@ export interface ChatMessage {
   content: ChatContent;
 }
 
-export const newId = (): string => crypto.randomUUID();
+export const newConversation = (): Conversation => ({ id: randomId(), updated: Date.now(), turns: [] });
 
-export const newConversation = (): Conversation => ({ id: newId(), updated: Date.now(), turns: [] });
-
-export const newAnswer = (model: string): Answer => ({ id: newId(), model, state: "loading", text: "", reasoning: "", tools: [] });
+export const newAnswer = (model: string): Answer => ({ id: randomId(), model, state: "loading", text: "", reasoning: "", tools: [] });
 
 export const newTurn = (text: string, images: string[], models: readonly string[]): Turn => ({
-  id: newId(), text, images, answers: models.map(newAnswer),
+  id: randomId(), text, images, answers: models.map(newAnswer),
 });
 
 /** What a list calls it: the beginning of what was asked first. */

@@ -1,5 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { Link } from "wouter";
+import { jsonObject } from "../../../shared/channel";
 import type { DrawingView, JobFile, Opened, TaskDetail } from "../../../shared/task-list";
 import { ErrorPanel } from "../../components/error-panel";
 import { Quota } from "../../components/quota";
@@ -40,7 +41,7 @@ function Drawing({ job: { name, prompt } }: { job: SubmittedJob }) {
   const picture: JobFile[] = row.image_url ? [{ media: "image", url: pictureOf(row) }] : [];
   return (
     <Watched
-      row={row} prompt={prompt} address={`/midjourney?open=${row.id}`} files={row.files.length > 0 ? row.files : picture}
+      row={row} prompt={prompt} address={`/midjourney?open=${row.id}`} files={row.files.length > 0 ? row.files : picture} words={describedIn(row)}
       times={{ submitted: row.submit_time / 1000, finished: row.finish_time / 1000 }}
     />
   );
@@ -58,6 +59,13 @@ function Task({ job: { name, prompt } }: { job: SubmittedJob }) {
       times={{ submitted: row.submit_time, finished: row.finish_time }}
     />
   );
+}
+
+/** A description of a picture is words: the vendor's last prompt (midjourney-proxy docs/api.md, "finalPrompt"), or its English one. */
+function describedIn({ action, properties, prompt_en }: DrawingView): string {
+  if (action !== "DESCRIBE") return "";
+  const last = jsonObject(properties)?.finalPrompt;
+  return typeof last === "string" && last !== "" ? last : prompt_en;
 }
 
 /** Lyrics are a text in the vendor's answer. */

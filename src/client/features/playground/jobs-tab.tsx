@@ -1,9 +1,10 @@
 import { useLingui } from "@lingui/react/macro";
-import { Hourglass, Send } from "lucide-react";
-import { useId, useState } from "react";
+import { Hourglass, ImagePlus, Send } from "lucide-react";
+import { type ClipboardEvent, useId, useRef, useState } from "react";
 import { Link } from "wouter";
-import { JOB_KINDS, type JobKind, modelsOfKind } from "../../../shared/job-models";
+import { isDrawing, JOB_KINDS, jobInputs, type JobKind, modelsOfKind } from "../../../shared/job-models";
 import { EmptyState } from "../../components/empty-state";
+import { randomId } from "../../lib/random-id";
 import { useStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -13,8 +14,11 @@ import { Input, Textarea } from "../../ui/input";
 import { Label } from "../../ui/label";
 import { NumberField } from "../../ui/number-field";
 import { RadioCards } from "../../ui/radio-cards";
-import { emptyJob, type JobForm, submitJob } from "./job-call";
+import { canSubmit, emptyJob, type JobForm, JobRefused, submitJob } from "./job-call";
 import { JobCard, type SubmittedJob } from "./job-card";
+import { PicturePicker, PictureStrip, readPictures } from "./pictures";
+
+type Change = (part: Partial<JobForm> | ((before: JobForm) => Partial<JobForm>)) => void;
 
 const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4"];
 
@@ -28,9 +32,11 @@ export function JobsTab({ group, models, jobs, onSubmitted }: {
 }) {
   const { t } = useLingui();
   const { enable_drawing, enable_task } = useStatus();
-  const on = (kind: JobKind): boolean => (kind === "drawing" ? enable_drawing : enable_task) !== false;
+  const on = (kind: JobKind): boolean => (isDrawing(kind) ? enable_drawing : enable_task) !== false;
   const kinds = JOB_KINDS.filter((kind) => on(kind) && modelsOfKind(kind, models).length > 0);
   const [form, setForm] = useState(emptyJob);
+  /** Of what the form holds: said again after a broken connection it is the same job. */
+  const key = useRef(randomId());
   const utils = trpc.useUtils();
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
@@ -40,15 +46,21 @@ export function JobsTab({ group, models, jobs, onSubmitted }: {
   }
   const videos = modelsOfKind("video", models);
   const filled: JobForm = { ...form, kind, model: videos.includes(form.model) ? form.model : (videos[0] ?? "") };
-  const change = (part: Partial<JobForm>) => setForm((before) => ({ ...before, ...part }));
+  const change: Change = (part) => {
+    key.current = randomId();
+    setForm((before) => ({ ...before, ...(typeof part === "function" ? part(before) : part) }));
+  };
+  const names = { drawing: t`图片`, blend: t`混图`, describe: t`图生文`, music: t`音乐`, lyrics: t`歌词`, video: t`视频` };
   const submit = async () => {
     setBusy(true);
     setError("");
     try {
-      onSubmitted({ drawing: kind === "drawing", name: await submitJob(filled, group), prompt: filled.prompt.trim() });
-      change({ prompt: "" });
+      const name = await submitJob(filled, group, key.current);
+      onSubmitted({ drawing: isDrawing(kind), name, prompt: filled.prompt.trim() || names[kind] });
+      change({ prompt: "", images: [] });
       void utils.user.self.invalidate();
     } catch (thrown) {
+      if (thrown instanceof JobRefused) key.current = randomId();
       setError(thrown instanceof Error ? thrown.message : String(thrown));
     }
     setBusy(false);
@@ -60,18 +72,18 @@ export function JobsTab({ group, models, jobs, onSubmitted }: {
         className="grid max-w-180 gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          if (!busy && filled.prompt.trim() !== "") void submit();
+          if (!busy && canSubmit(filled)) void submit();
         }}
       >
         <RadioCards
           aria-label={t`任务类型`}
           value={kind}
           onValueChange={(next) => change({ kind: next })}
-          cards={kinds.map((value) => ({ value, title: { drawing: t`图片`, music: t`音乐`, lyrics: t`歌词`, video: t`视频` }[value] }))}
+          cards={kinds.map((value) => ({ value, title: names[value] }))}
         />
         <Fields form={filled} onChange={change} videos={videos} />
         {error ? <p role="alert" className="rounded-md bg-red-bg px-3 py-2 text-red-fg wrap-anywhere">{error}</p> : null}
-        <Button type="submit" variant="primary" className="justify-self-start" loading={busy} disabled={filled.prompt.trim() === ""}>
+        <Button type="submit" variant="primary" className="justify-self-start" loading={busy} disabled={!canSubmit(filled)}>
           <Send aria-hidden />
           {t`提交任务`}
         </Button>
@@ -92,10 +104,20 @@ export function JobsTab({ group, models, jobs, onSubmitted }: {
   );
 }
 
-function Fields({ form, onChange, videos }: { form: JobForm; onChange: (part: Partial<JobForm>) => void; videos: readonly string[] }) {
+function Fields({ form, onChange, videos }: { form: JobForm; onChange: Change; videos: readonly string[] }) {
   const { t } = useLingui();
   const id = useId();
   const { kind, prompt, model, seconds, ratio, title, tags, instrumental } = form;
+  const attach = async (files: readonly File[]) => {
+    const read = await readPictures(files);
+    if (read.length > 0) onChange((before) => ({ images: [...before.images, ...read].slice(0, jobInputs[kind].most) }));
+  };
+  const pastePictures = async (event: ClipboardEvent) => {
+    const files = [...event.clipboardData.files];
+    if (files.length === 0 || jobInputs[kind].most === 0) return;
+    event.preventDefault();
+    await attach(files);
+  };
   return (
     <>
       {kind === "video" ? (
@@ -136,10 +158,54 @@ function Fields({ form, onChange, videos }: { form: JobForm; onChange: (part: Pa
           <CheckboxField label={t`纯音乐`} checked={instrumental} onCheckedChange={(checked) => onChange({ instrumental: checked === true })} />
         </div>
       ) : null}
-      <div className="grid gap-1">
-        <Label htmlFor={`${id}-prompt`}>{kind === "music" && (title || tags) ? t`歌词` : t`提示词`}</Label>
-        <Textarea id={`${id}-prompt`} rows={4} value={prompt} onChange={(event) => onChange({ prompt: event.target.value })} />
-      </div>
+      {jobInputs[kind].prompt === "none" ? null : (
+        <div className="grid gap-1">
+          <Label htmlFor={`${id}-prompt`}>{kind === "music" && (title || tags) ? t`歌词` : t`提示词`}</Label>
+          <Textarea
+            id={`${id}-prompt`} rows={4} value={prompt}
+            onChange={(event) => onChange({ prompt: event.target.value })} onPaste={(event) => void pastePictures(event)}
+          />
+        </div>
+      )}
+      {jobInputs[kind].most > 0 ? <Pictures form={form} onChange={onChange} onFiles={attach} /> : null}
     </>
+  );
+}
+
+/** The pictures that a job begins with. */
+function Pictures({ form: { kind, images }, onChange, onFiles }: {
+  form: JobForm;
+  onChange: Change;
+  onFiles: (files: readonly File[]) => Promise<void>;
+}) {
+  const { t } = useLingui();
+  const id = useId();
+  const { least, most } = jobInputs[kind];
+  const shown = images.slice(0, most);
+  const hint = kind === "blend" ? t`${least} 到 ${most} 张` : kind === "describe" ? t`要描述的图片，一张`
+    : kind === "video" ? t`可留空；第一张是首帧，能否用多张由模型决定` : t`可留空；作为参考的图片，最多 ${most} 张`;
+  return (
+    <div
+      role="group" aria-labelledby={`${id}-label`} aria-describedby={`${id}-hint`} className="grid gap-2"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        void onFiles([...event.dataTransfer.files]);
+      }}
+    >
+      <span className="grid gap-1">
+        <Label id={`${id}-label`}>{t`输入图片`}</Label>
+        <span id={`${id}-hint`} className="text-xs text-muted">{hint}</span>
+      </span>
+      <PictureStrip images={shown} onRemove={(index) => onChange({ images: shown.filter((_, at) => at !== index) })} />
+      <PicturePicker onFiles={(files) => void onFiles(files)}>
+        {(open) => (
+          <Button size="sm" className="justify-self-start" disabled={shown.length >= most} onClick={open}>
+            <ImagePlus aria-hidden />
+            {t`添加图片`}
+          </Button>
+        )}
+      </PicturePicker>
+    </div>
   );
 }

@@ -13,6 +13,7 @@ import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { CodeBlock } from "../../ui/code-block";
 import { Drawer } from "../../ui/drawer";
+import { Skeleton } from "../../ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { Composer } from "./composer";
 import { ConversationMenu } from "./conversation-menu";
@@ -43,7 +44,7 @@ export default function PlaygroundPage() {
   useExpiredNotice();
 
   const failed = groups.error ?? usable.error;
-  const panel = <SettingsPanel settings={settings} onChange={setSettings} groups={groups.data ?? {}} models={usable.data ?? []} job={tab === "jobs"} />;
+  const panel = <SettingsPanel settings={settings} onChange={setSettings} groups={groups.data ?? {}} models={usable.data} job={tab === "jobs"} />;
   const actions = (
     <>
       {tab === "jobs" ? null : (
@@ -94,6 +95,7 @@ export default function PlaygroundPage() {
                     text={text}
                     onText={setText}
                     busy={playground.busy}
+                    loading={usable.data === undefined}
                     disabled={settings.models.length === 0}
                     onSend={playground.send}
                     onStop={playground.stop}
@@ -102,8 +104,10 @@ export default function PlaygroundPage() {
                 <TabsContent value="code" className="min-h-0 flex-1 overflow-y-auto">
                   <CodeView playground={playground} text={text} />
                 </TabsContent>
-                <TabsContent value="jobs" className="min-h-0 flex-1 overflow-y-auto px-0.5">
-                  <JobsTab group={settings.group} models={usable.data ?? []} jobs={jobs} onSubmitted={(job) => setJobs((before) => [job, ...before])} />
+                <TabsContent value="jobs" className="min-h-0 flex-1 overflow-y-auto px-1">
+                  {usable.data === undefined ? <Skeleton className="h-40 max-w-180 rounded-lg" /> : (
+                    <JobsTab group={settings.group} models={usable.data} jobs={jobs} onSubmitted={(job) => setJobs((before) => [job, ...before])} />
+                  )}
                 </TabsContent>
               </Tabs>
             </div>
@@ -171,7 +175,7 @@ function CodeView({ playground, text }: { playground: Playground; text: string }
   const root = (useStatus().server_address || location.origin).replace(/\/+$/, "");
   const snippets = snippetsOf(playground.preview(text || t`你好`), root);
   return (
-    <div className="grid gap-3">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-3">
       <p className="text-muted">{t`与下一次对话相同的请求。用令牌代替登录会话，令牌的分组决定价格。`}</p>
       <Tabs defaultValue="curl">
         <TabsList aria-label={t`语言`}>

@@ -17,8 +17,8 @@ interface PanelProps {
   settings: Settings;
   onChange: (change: Partial<Settings>) => void;
   groups: Readonly<Record<string, GroupChoice>>;
-  /** What can be called in the group. */
-  models: readonly string[];
+  /** What can be called in the group; undefined until it is known. */
+  models: readonly string[] | undefined;
   /** A job is told the group alone. */
   job: boolean;
 }
@@ -30,7 +30,7 @@ export function SettingsPanel({ settings, onChange: setSettings, groups, models,
   const { group } = settings;
 
   return (
-    <div className="grid content-start gap-4">
+    <div className="grid grid-cols-[minmax(0,1fr)] content-start gap-4">
       <div className="grid gap-1">
         <Label id={`${id}-group`}>{t`分组`}</Label>
         <Select
@@ -52,18 +52,20 @@ function ChatFields({ settings, onChange: setSettings, models }: Pick<PanelProps
   const { t } = useLingui();
   const id = useId();
   const { models: chosen, temperature } = settings;
-  const options = models.map((model) => ({ value: model, label: model }));
-  const spare = models.find((model) => !chosen.includes(model));
+  const loading = models === undefined;
+  const usable = models ?? [];
+  const options = usable.map((model) => ({ value: model, label: model }));
+  const spare = usable.find((model) => !chosen.includes(model));
   return (
     <>
-      <div className="grid gap-1">
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-1">
         <span className="text-sm font-medium">{chosen.length > 1 ? t`对比模型` : t`模型`}</span>
         {(chosen.length > 0 ? chosen : [""]).map((model, index) => (
           <div key={index} className="flex gap-1">
             <Combobox
               aria-label={index === 0 ? t`模型` : t`模型 ${index + 1}`}
               value={model || null}
-              placeholder={t`没有可用的模型`}
+              placeholder={loading ? t`正在加载` : t`没有可用的模型`}
               options={options.filter(({ value }) => value === model || !chosen.includes(value))}
               onValueChange={(value) => value !== null && setSettings({ models: chosen.length > 0 ? chosen.with(index, value) : [value] })}
             />

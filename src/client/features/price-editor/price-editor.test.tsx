@@ -74,6 +74,21 @@ describe("the visual editor", () => {
     expect(rows.map((row) => within(row).queryByTitle(/^(brand-new|gpt-4o|mine|picture)$/)?.textContent)).toEqual(["brand-new", "gpt-4o", "mine", "picture"]);
   });
 
+  test("a film's price is one per second: so it is shown, filtered and asked for", async () => {
+    stored.ModelPrice = JSON.stringify({ ...tables.ModelPrice, "kling-v1": 0.14 });
+    const names = () => screen.getAllByTitle(/^(brand-new|gpt-4o|mine|picture|kling-v1)$/).map(({ textContent }) => textContent);
+    await open("?show=second");
+    expect(await screen.findByText("$0.14 / 秒")).toBeDefined();
+    expect(names()).toEqual(["kling-v1"]);
+    closePage();
+    await open("?show=call");
+    expect(await screen.findByText("$0.04")).toBeDefined();
+    expect(names()).toEqual(["picture"]);
+    closePage();
+    await open("?edit=kling-v1");
+    expect(await screen.findByLabelText("每秒价格（美元）")).toHaveProperty("value", "0.14");
+  });
+
   test("a price in dollars is stored as ratios, in one call for each option that changes", async () => {
     const { user, calls } = await open("?edit=brand-new");
     await user.type(await screen.findByLabelText("输入"), "3");

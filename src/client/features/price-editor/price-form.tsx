@@ -9,6 +9,7 @@ import { Button } from "../../ui/button";
 import { Drawer } from "../../ui/drawer";
 import { Input } from "../../ui/input";
 import { SwitchField } from "../../ui/switch";
+import { unitOf } from "../pricing/prices";
 import { type FieldErrors, fieldNames, inUnit, numbersFrom, textsOf, tokenFields, type Unit } from "./price-fields";
 import { PriceEffect } from "./price-effect";
 import { tierRows, tiersFrom } from "./tier-rows";
@@ -45,6 +46,7 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
   const read = numbersFrom(texts, unit, stored);
   const wantedTiers = tiersFrom(tiers);
   const targets = count === 0 ? [name.trim()].filter(Boolean) : names;
+  const bySecond = targets.length > 0 && targets.every((model) => unitOf(model) === "second");
   /** The tables with what is typed. Tiers that nobody touched stay what they are, also those of an entry that ends in `*`. */
   const draft = (): Prices["tables"] | undefined => {
     if ("errors" in read || targets.length === 0 || !(fixed || wantedTiers)) return undefined;
@@ -92,7 +94,10 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
     >
       <FormStack>
         {count === 0 ? <TextField label={t`模型名称`} hint={t`以 * 结尾的名称匹配所有以此开头的模型`} mono value={name} error={errors.name} onValue={(text) => (setName(text), setErrors({}))} /> : null}
-        <TextField label={t`每次价格（美元）`} hint={t`填写后按次计费，忽略下面的价格`} value={texts.ModelPrice} error={errors.ModelPrice} onValue={(text) => change("ModelPrice", text)} />
+        <TextField
+          label={bySecond ? t`每秒价格（美元）` : t`每次价格（美元）`} hint={bySecond ? t`填写后按秒计费，忽略下面的价格` : t`填写后按次计费，忽略下面的价格`}
+          value={texts.ModelPrice} error={errors.ModelPrice} onValue={(text) => change("ModelPrice", text)}
+        />
         <div className="flex items-center justify-between gap-3 border-t border-line pt-3">
           <h3 className="text-md">{unit === "usd" ? t`按量价格（美元 / 百万 Token）` : t`按量倍率`}</h3>
           <SwitchField label={t`用倍率编辑`} checked={unit === "ratio"} onCheckedChange={switchUnit} />

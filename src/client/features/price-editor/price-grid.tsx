@@ -13,6 +13,7 @@ import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { SwitchField } from "../../ui/switch";
 import { VendorLogo } from "../pricing/price-cells";
+import { unitOf } from "../pricing/prices";
 import { useRecentUse } from "./price-effect";
 import { NEW, PriceForm } from "./price-form";
 import { textsOf, type Unit } from "./price-fields";
@@ -27,7 +28,8 @@ const shows: Readonly<Record<string, (row: PriceRow) => boolean>> = {
   unpriced: ({ source, served }) => source === "unpriced" && served,
   custom: ({ source }) => source === "custom",
   served: ({ served }) => served,
-  call: ({ numbers }) => numbers.ModelPrice !== undefined,
+  call: ({ name, numbers }) => numbers.ModelPrice !== undefined && unitOf(name) === "call",
+  second: ({ name, numbers }) => numbers.ModelPrice !== undefined && unitOf(name) === "second",
   token: ({ numbers }) => numbers.ModelPrice === undefined && numbers.ModelRatio !== undefined,
 };
 
@@ -74,7 +76,7 @@ export function PriceGrid({ prices, query, saver }: { prices: Prices | undefined
     key: "show", label: t`显示`, kind: "choice",
     options: [
       { value: "unpriced", label: t`未定价` }, { value: "custom", label: t`与默认不同` }, { value: "served", label: t`渠道正在提供` },
-      { value: "call", label: t`按次` }, { value: "token", label: t`按量` },
+      { value: "call", label: t`按次` }, { value: "second", label: t`按秒` }, { value: "token", label: t`按量` },
     ],
   }];
   const rowActions = ({ name, numbers, source }: PriceRow): GridAction[] => [
@@ -166,10 +168,11 @@ function Used({ use }: { use: ModelUse | undefined }) {
 function usePriceColumns(unit: Unit, uses: Uses): readonly GridColumn<PriceRow>[] {
   const { t } = useLingui();
   return useMemo(() => {
-    const cell = (key: keyof PriceNumbers) => ({ numbers }: PriceRow) => {
-      const text = textsOf(numbers, key === "ModelPrice" ? "usd" : unit)[key];
-      const muted = text === "" || (key !== "ModelPrice" && numbers.ModelPrice !== undefined);
-      return <span className={muted ? "text-muted tabular-nums" : "tabular-nums"}>{text === "" ? "—" : unit === "usd" || key === "ModelPrice" ? `$${text}` : text}</span>;
+    const cell = (key: keyof PriceNumbers) => ({ name, numbers }: PriceRow) => {
+      const shown = textsOf(numbers, key === "ModelPrice" ? "usd" : unit)[key];
+      const muted = shown === "" || (key !== "ModelPrice" && numbers.ModelPrice !== undefined);
+      const text = shown === "" ? "—" : key === "ModelPrice" && unitOf(name) === "second" ? t`$${shown} / 秒` : unit === "usd" || key === "ModelPrice" ? `$${shown}` : shown;
+      return <span className={muted ? "text-muted tabular-nums" : "tabular-nums"}>{text}</span>;
     };
     const usd = unit === "usd";
     return [

@@ -36,7 +36,7 @@ export function longPricesIn(catalogue: Catalogue, item: CatalogueModel, group: 
 }
 
 /** What the price per call of a model is for. */
-function unitOf(model: string): PricedRow["unit"] {
+export function unitOf(model: string): PricedRow["unit"] {
   const tariff = videoTariff(model);
   return tariff && !tariff.clips ? "second" : "call";
 }

@@ -15,6 +15,8 @@ export const cardParts: Readonly<Partial<Record<Card, CardParts>>> = {
   group: { before: lazy(() => import("./group-table")), hides: ["GroupRatio", "UserUsableGroups"] },
   log: { after: lazy(() => import("../log/log-cleaning").then(({ LogCleaning }) => ({ default: LogCleaning }))) },
   smtp: { after: lazy(() => import("./test-mail")) },
+  oidc: { after: lazy(() => import("./try-oidc")) },
+  telegram: { after: lazy(() => import("./try-telegram")) },
   // The page of prices edits every table of the card.
   pricing: { before: lazy(() => import("./prices-link")), hides: optionKeys.filter((key) => option(key).card === "pricing" && option(key).kind === "json") },
   payment: { before: lazy(() => import("./pay-method-table")), hides: ["PayMethods"] },

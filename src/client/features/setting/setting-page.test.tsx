@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 /** A server that keeps what is set. */
-function open(tab: string, { values = {}, set = [], refuse = [] }: { values?: Record<string, string>; set?: string[]; refuse?: string[] } = {}) {
+function open(tab: string, { values = {}, set = [], refuse = [], more = {} }: { values?: Record<string, string>; set?: string[]; refuse?: string[]; more?: Procedures } = {}) {
   storeUser({ id: 1, username: "root", display_name: "", role: 100, status: 1, group: "default" });
   const texts: Record<string, string> = { ...Object.fromEntries(optionKeys.filter((key) => !option(key).secret).map((key) => [key, defaultText(key)])), ...values };
   const procedures: Procedures = {
@@ -27,6 +27,7 @@ function open(tab: string, { values = {}, set = [], refuse = [] }: { values?: Re
       texts[key] = value;
       return undefined;
     },
+    ...more,
   };
   const paths = { "/api/status": () => Response.json({ success: true, message: "", data: {} }) };
   return openPage(<><SettingPage /><ConfirmHost /><Toasts /></>, `/setting?tab=${tab}`, { procedures, paths });
@@ -177,4 +178,36 @@ test("a notice is previewed without its scripts", async () => {
   expect((await screen.findByText("hello")).tagName).toBe("STRONG");
   expect(page.container.querySelector("script")).toBeNull();
   expect(page.container.querySelector("[onerror]")).toBeNull();
+});
+
+test("discovery fills the endpoints in and leaves saving to the operator; a failure says why and changes nothing", async () => {
+  const endpoints = { authorization_endpoint: "https://id.example/auth", token_endpoint: "https://id.example/token", user_info_endpoint: "https://id.example/me" };
+  const tryOidc = ({ address }: { address: string }) =>
+    address === "https://id.example" ? { ok: true, issuer: "https://id.example", ...endpoints } : { ok: false, detail: "discovery: HTTP 404" };
+  const page = await open("system", { more: { "identity.tryOidc": tryOidc } });
+  const button = await screen.findByRole("button", { name: "发现端点" });
+  expect(button).toHaveProperty("disabled", true);
+  await retype(page, "Well-Known 地址", "https://other.example");
+  await page.user.click(button);
+  await screen.findByText("没有读到发现文档：discovery: HTTP 404");
+  expect(screen.getByLabelText("令牌端点")).toHaveProperty("value", "");
+  await retype(page, "Well-Known 地址", "https://id.example");
+  await page.user.click(button);
+  await screen.findByText("已读到 https://id.example 的端点，请保存");
+  expect(["授权端点", "令牌端点", "用户信息端点"].map((label) => screen.getByLabelText<HTMLInputElement>(label).value)).toEqual(Object.values(endpoints));
+  expect(sent(page)).toEqual([]);
+});
+
+test("the bot's name is Telegram's answer to its token, typed or saved", async () => {
+  const tried: unknown[] = [];
+  const tryTelegram = (input: { token: string }) => {
+    tried.push(input);
+    return input.token === "1:bad" ? { ok: false, detail: "Unauthorized" } : { ok: true, name: "weir_login_bot" };
+  };
+  const page = await open("system", { set: ["TelegramBotToken"], values: { TelegramBotName: "old_bot" }, more: { "identity.tryTelegram": tryTelegram } });
+  await page.user.click(await screen.findByRole("button", { name: "检查 Bot" }));
+  await screen.findByText("令牌属于 @weir_login_bot");
+  expect(screen.getByLabelText("Bot 名称")).toHaveProperty("value", "weir_login_bot");
+  expect(tried).toEqual([{ token: "" }]);
+  expect(sent(page)).toEqual([]);
 });

@@ -114,7 +114,7 @@ function Facts({ job, admin }: { job: OpenJob; admin: boolean }) {
         {row.group ? <Fact name={t`分组`}>{row.group}</Fact> : null}
         {admin ? <Fact name={t`用户`}><LogUser id={row.user_id} name={row.username} /></Fact> : null}
         {admin && row.channel_id > 0 ? (
-          <Fact name={t`渠道`}>
+          <Fact name={t`渠道 ID`}>
             <Link href={`/channel?open=${row.channel_id}`} className="text-accent-text tabular-nums hover:underline">{row.channel_id}</Link>
           </Fact>
         ) : null}

@@ -10,6 +10,7 @@ import { StatusBadge } from "../../components/status-badge";
 import { faultOf } from "../../lib/errors";
 import { toastInfo, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
+import { randomId } from "../../lib/random-id";
 import { Button } from "../../ui/button";
 import { Drawer } from "../../ui/drawer";
 import { Input } from "../../ui/input";
@@ -30,7 +31,7 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
   const { id, username } = user;
   // What was there when the form was opened: only what differs from it is sent.
   const [before] = useState(() => valuesOf(user));
-  const [key, setKey] = useState(() => crypto.randomUUID());
+  const [key, setKey] = useState(randomId);
   const { adopt } = useUserActions();
   const utils = trpc.useUtils();
   const update = trpc.user.update.useMutation();
@@ -54,7 +55,7 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
       onClose();
     } catch (error) {
       // Said by the query client. After a refusal the next press is another adjustment; after a lost answer it is the same.
-      if (faultOf(error).kind === "refused") setKey(crypto.randomUUID());
+      if (faultOf(error).kind === "refused") setKey(randomId());
     }
   });
 

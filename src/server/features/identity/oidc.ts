@@ -15,10 +15,10 @@ const remembered = new Map<string, { server: oauth.AuthorizationServer; until: n
 
 const bare = (address: string): string => address.replace(/\/+$/, "");
 
-/** The provider's document. Its issuer must be the one that the address belongs to. */
-async function discover(address: string, now: number): Promise<oauth.AuthorizationServer> {
+/** The provider's document. Its issuer must be the one that the address belongs to. `anew`: also when it is still remembered. */
+export async function discover(address: string, now: number, anew = false): Promise<oauth.AuthorizationServer> {
   const known = remembered.get(address);
-  if (known && known.until > now) return known.server;
+  if (!anew && known && known.until > now) return known.server;
   const expected = address.endsWith(SUFFIX) ? address.slice(0, -SUFFIX.length) : address;
   const { status, headers, text } = await egressFetch(`${bare(expected)}${SUFFIX}`, { headers: { accept: "application/json" }, allowPrivate: true });
   if (status !== 200) throw new Error(`discovery: HTTP ${status}`);

@@ -1,8 +1,12 @@
 /** Doors of sign-in elsewhere. GETs that change something demand the user-id header like every call (checklist D-65). */
-import { callbackInput, IDENTITY_PROVIDERS, type RedirectProvider, stateInput, telegramBindInput, telegramInput, unbindInput, wechatInput } from "../../../shared/identity";
-import { publicProcedure, router, userProcedure } from "../../http/trpc";
+import {
+  callbackInput, IDENTITY_PROVIDERS, oidcTrialInput, type RedirectProvider, stateInput, telegramBindInput, telegramInput, telegramTrialInput,
+  unbindInput, wechatInput,
+} from "../../../shared/identity";
+import { publicProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { boundIdentities, unbindIdentity } from "./account";
 import { beginSignIn, finishSignIn, telegramBind, telegramSignIn, wechatBind, wechatSignIn } from "./service";
+import { tryOidc, tryTelegram } from "./try";
 
 const callback = (provider: RedirectProvider) =>
   publicProcedure
@@ -34,6 +38,9 @@ export const identityRouter = router({
     .meta({ rest: "GET /api/oauth/telegram/bind", summary: "Bind a Telegram account; leads to the settings", answer: "redirect", critical: true })
     .input(telegramBindInput)
     .mutation(({ ctx, input }) => telegramBind(ctx, input)),
+  /** The buttons of the settings that try what is typed; a failure is an answer. */
+  tryOidc: rootProcedure.input(oidcTrialInput).mutation(({ ctx, input }) => tryOidc(ctx, input.address)),
+  tryTelegram: rootProcedure.input(telegramTrialInput).mutation(({ ctx, input }) => tryTelegram(ctx, input.token)),
   list: userProcedure
     .meta({ rest: "GET /api/user/oauth/bindings", summary: "What is bound to one's account" })
     .query(({ ctx }) => boundIdentities(ctx)),

@@ -73,7 +73,7 @@ describe("task objects", () => {
     }
   });
 
-  test("odd members are as if they were not there; only addresses of the web are files", () => {
+  test("odd members are as if they were not there; only addresses of the web, and pictures in their address, are files", () => {
     const odd = { id: "1", status: "DANCING", progress: "soon", failReason: 5, imageUrl: "file:///etc/passwd", startTime: "x", finishTime: -1, videoUrls: "{" };
     expect(readTask(odd)).toMatchObject({ status: undefined, progress: "", fail_reason: "", file: "", start_time_ms: 0, finish_time_ms: 0 });
     for (const none of [null, [], {}, { id: "" }, "x"]) expect(readTask(none)).toBeUndefined();

@@ -95,7 +95,8 @@ const WORDS: ReadonlySet<string> = new Set<MjAction>(["DESCRIBE", "SHORTEN", "UP
 /** Whether a job that ends well leaves a file. */
 export const leavesFile = (action: string): boolean => !WORDS.has(action);
 
-const ADDRESS = /^https?:\/\//i;
+/** Where a file is; a small one may stand in its address itself (RFC 2397). */
+const ADDRESS = /^(?:https?:\/\/|data:(?:image|video)\/)/i;
 const address = (value: unknown): string => (typeof value === "string" && ADDRESS.test(value) ? value : "");
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const time = (value: unknown): number => (typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0);

@@ -1,0 +1,28 @@
+/** The last errors of a channel, put together by what the upstream said. */
+import type { LogView } from "../../../shared/log-list";
+import { attemptsOf, readDetails } from "../log/log-details";
+
+export interface ErrorGroup {
+  /** HTTP status of the upstream, 0 when it gave none. */
+  status: number;
+  /** In the upstream's words; where it had none, the row's. */
+  message: string;
+  count: number;
+  /** Epoch seconds of the newest. */
+  last: number;
+}
+
+/** Rows are newest first; so are the groups. A row whose attempts at this channel are not known counts by its own words. */
+export function groupErrors(channel: number, rows: readonly LogView[]): ErrorGroup[] {
+  const groups = new Map<string, ErrorGroup>();
+  for (const row of rows) {
+    const attempt = attemptsOf(readDetails(row.other)).findLast((one) => one.channel === channel && one.failure !== "");
+    const status = attempt?.status ?? 0;
+    const message = attempt?.message || row.content || attempt?.failure || "";
+    const key = `${status} ${message}`;
+    const known = groups.get(key);
+    if (known) known.count += 1;
+    else groups.set(key, { status, message, count: 1, last: row.created_at });
+  }
+  return [...groups.values()];
+}
