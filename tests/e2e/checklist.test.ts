@@ -2,12 +2,14 @@
  * What the checklists of issue 2 say of a browser that other end-to-end tests do not show: fresh visitors, local storage,
  * guards, the reactions to failed calls. A visitor here has no stored choice at all, and a browser that asks for English.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { desc, eq } from "drizzle-orm";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { launchBrowser, type TestBrowser } from "../kit/browser";
+import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { settled } from "../kit/browser-wait";
 import { type Session, startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 let browser: TestBrowser;
 let weir: Weir;

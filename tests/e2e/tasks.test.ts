@@ -1,12 +1,14 @@
 /** Jobs in a real browser, against a real Weir and fakes of Midjourney and Suno: submit, watch, see what came of it, see the bill. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { desc, ne } from "drizzle-orm";
 import { findChromium } from "../../scripts/chromium";
 import type { TaskRow } from "../../src/server/db/schema";
-import { type ConsolePage, launchBrowser, type TestBrowser } from "../kit/browser";
+import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { eventually } from "../kit/browser-wait";
 import { type FakeMidjourney, startFakeMidjourney } from "../kit/fake-midjourney";
 import { type Session, startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const noChromium = findChromium() === undefined;
 const PRICE = 50_000;

@@ -5,7 +5,6 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
-import { setDefaultTimeout } from "bun:test";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { buildClient } from "../../scripts/build-client";
 import { findChromium, HOW_TO_GET_CHROMIUM } from "../../scripts/chromium";
@@ -13,8 +12,11 @@ import { settled, WAIT_LIMIT, watchRequests } from "./browser-wait";
 import { withLock } from "./lock";
 import type { Session } from "./weir";
 
-// A minute for each test of a file that uses a browser; the waits inside have limits of their own.
-setDefaultTimeout(60_000);
+/**
+ * Limit of one test with a browser in milliseconds; the waits inside have limits of their own. Each file says
+ * `setDefaultTimeout(TEST_LIMIT)` itself: Bun forgets it with the file, and this module is run once for several.
+ */
+export const TEST_LIMIT = 60_000;
 
 export type Language = "zh" | "en";
 export type Theme = "light" | "dark";
