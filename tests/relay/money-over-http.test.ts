@@ -4,6 +4,7 @@ import { LOG_TYPE } from "../../src/shared/log";
 import { ENGINES } from "../kit/databases";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
+import { HURRIED } from "../kit/weir-process";
 
 const SLOW = "words:5+slow-head:3000";
 const QUICK = "words:5";
@@ -20,7 +21,7 @@ for (const engine of ENGINES) {
     let weir: Weir;
 
     beforeAll(async () => {
-      weir = await startWeir({ engine, child: true, env: { WEIR_DRAIN_SECONDS: "0" } });
+      weir = await startWeir({ engine, child: HURRIED, env: { WEIR_DRAIN_SECONDS: "0" } });
       await weir.newChannel({ base_url: upstream.url, models: MODELS });
       await weir.priceModels(Object.fromEntries(MODELS.map((model) => [model, 1])));
     }, 30_000);
