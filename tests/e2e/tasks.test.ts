@@ -7,6 +7,7 @@ import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from ".
 import { eventually } from "../kit/browser-wait";
 import { type FakeMidjourney, startFakeMidjourney } from "../kit/fake-midjourney";
 import { type Session, startWeir, type Weir } from "../kit/weir";
+import { HURRIED } from "../kit/weir-process";
 
 setDefaultTimeout(TEST_LIMIT);
 
@@ -50,7 +51,7 @@ beforeAll(async () => {
   browser = await launchBrowser();
   midjourney = startFakeMidjourney();
   suno = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answerSuno });
-  weir = await startWeir({ env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
+  weir = await startWeir({ child: HURRIED, env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
   await weir.newChannel({ type: 2, base_url: midjourney.url, key: "mj-secret", models: ["mj_imagine"] });
   await weir.newChannel({ type: 36, base_url: `http://127.0.0.1:${suno.port}`, models: ["suno_music"] });
   await weir.setOption("ModelPrice", { mj_imagine: 0.1, suno_music: 0.1 });
