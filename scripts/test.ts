@@ -42,10 +42,16 @@ const ORDER = ["check", "unit", "component", "money", "integration", "e2e"];
 const requireAll = process.env.WEIR_REQUIRE_ALL === "1";
 const notices: string[] = [];
 
-/** By their size, so that no worker is left alone with a long file at the end. */
+/** Files that take longer than their size tells: they restart servers, build binaries, or look at many screens. */
+const LONG = [
+  "tests/e2e/channels.test.ts", "tests/e2e/screens.test.ts", "tests/e2e/public-pages.test.ts",
+  "tests/relay/money-over-http.test.ts", "tests/packaging/binary.test.ts", "tests/packaging/start.test.ts",
+];
+
+/** These first, then by size, so that no worker is left alone with a long file at the end. */
 const longestFirst = (files: string[]): string[] => {
-  const sizes = new Map(files.map((file) => [file, statSync(join(ROOT, file)).size]));
-  return files.toSorted((a, b) => (sizes.get(b) ?? 0) - (sizes.get(a) ?? 0));
+  const length = new Map(files.map((file) => [file, statSync(join(ROOT, file)).size * (LONG.includes(file) ? 1000 : 1)]));
+  return files.toSorted((a, b) => (length.get(b) ?? 0) - (length.get(a) ?? 0));
 };
 
 async function runTier(tier: Tier, files: string[]): Promise<Counts> {

@@ -170,6 +170,13 @@ describe("one definition of each fact", () => {
   });
 });
 
+describe("console", () => {
+  test("what is fetched late waits by lib/lazy.tsx: behind React's own placeholder everything stands still for 300 ms", () => {
+    const client = source.filter((file) => file.path.startsWith("src/client/"));
+    expect(linesWith(client, /import [^;]*\b(lazy|Suspense)\b[^;]*from "react"|\buseSuspense/)).toEqual([]);
+  });
+});
+
 describe("database", () => {
   test("no query in a router or in the tree: verbs live in services", () => {
     const doors = server.filter((file) => /\/router\.ts$|^src\/server\/(app|router)\.ts$|^src\/server\/http\//.test(file.path));

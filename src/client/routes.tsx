@@ -12,7 +12,7 @@
  *     access: "admin",
  *     nav: { group: "admin", icon: Waypoints },
  *     goKey: "c",
- *     page: lazyPage(() => import("./features/channel/channel-page")),
+ *     page: lazy(() => import("./features/channel/channel-page")),
  *   },
  */
 import type { MessageDescriptor } from "@lingui/core";
@@ -21,11 +21,12 @@ import {
   ChartColumn, History, KeyRound, ListTodo, type LucideIcon, MessageCircle, MessagesSquare, Palette, ScrollText, Settings,
   Tags, Ticket, UserCog, Users, Wallet, Waypoints,
 } from "lucide-react";
-import { lazy, type ComponentType, type LazyExoticComponent } from "react";
+import type { ComponentType } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
 import { chatMenuItems } from "./lib/chats";
 import type { Access } from "./lib/guard";
 import { mayOpen } from "./lib/guard";
+import { lazy, type Lazy } from "./lib/lazy";
 import { flagIsOn, type StatusFlag } from "./lib/status";
 
 export type NavGroup = "use" | "account" | "admin" | "root";
@@ -69,14 +70,8 @@ export interface ConsoleRoute {
   flag?: StatusFlag;
   /** `G` and then this key opens the page. */
   goKey?: string;
-  page: LazyPage;
-}
-
-type LazyPage = LazyExoticComponent<ComponentType> & { preload: () => void };
-
-/** A page that is fetched when it is opened, or earlier when its link is touched. */
-function lazyPage(load: () => Promise<{ default: ComponentType }>): LazyPage {
-  return Object.assign(lazy(load), { preload: () => void load() });
+  /** Fetched when it is opened, or earlier when its link is touched. */
+  page: Lazy;
 }
 
 export const routes: readonly ConsoleRoute[] = [
@@ -85,63 +80,63 @@ export const routes: readonly ConsoleRoute[] = [
     title: msg`首页`,
     access: "public",
     topBar: true,
-    page: lazyPage(() => import("./features/home/home-page")),
+    page: lazy(() => import("./features/home/home-page")),
   },
   {
     path: "/pricing",
     title: msg`定价`,
     access: "public",
     topBar: true,
-    page: lazyPage(() => import("./features/pricing/pricing-page")),
+    page: lazy(() => import("./features/pricing/pricing-page")),
   },
   {
     path: "/about",
     title: msg`关于`,
     access: "public",
     topBar: true,
-    page: lazyPage(() => import("./features/about/about-page")),
+    page: lazy(() => import("./features/about/about-page")),
   },
   {
     path: "/login",
     title: msg`登录`,
     access: "public",
-    page: lazyPage(() => import("./features/auth/login-page")),
+    page: lazy(() => import("./features/auth/login-page")),
   },
   {
     path: "/register",
     title: msg`注册`,
     access: "public",
-    page: lazyPage(() => import("./features/auth/register-page")),
+    page: lazy(() => import("./features/auth/register-page")),
   },
   {
     path: "/reset",
     title: msg`重置密码`,
     access: "public",
-    page: lazyPage(() => import("./features/auth/reset-page")),
+    page: lazy(() => import("./features/auth/reset-page")),
   },
   {
     path: "/user/reset",
     title: msg`密码重置确认`,
     access: "public",
-    page: lazyPage(() => import("./features/auth/reset-confirm-page")),
+    page: lazy(() => import("./features/auth/reset-confirm-page")),
   },
   {
     path: "/oauth/:provider",
     title: msg`第三方登录`,
     access: "public",
-    page: lazyPage(() => import("./features/identity/oauth-page")),
+    page: lazy(() => import("./features/identity/oauth-page")),
   },
   {
     path: "/push",
     title: msg`手机推送`,
     access: "public",
-    page: lazyPage(() => import("./features/push/push-page")),
+    page: lazy(() => import("./features/push/push-page")),
   },
   {
     path: "/setup",
     title: msg`初始化`,
     access: "public",
-    page: lazyPage(() => import("./features/setup/setup-page")),
+    page: lazy(() => import("./features/setup/setup-page")),
   },
   {
     path: "/playground",
@@ -149,20 +144,20 @@ export const routes: readonly ConsoleRoute[] = [
     access: "user",
     nav: { group: "use", icon: MessagesSquare },
     goKey: "p",
-    page: lazyPage(() => import("./features/playground/playground-page")),
+    page: lazy(() => import("./features/playground/playground-page")),
   },
   {
     path: "/chat/:id?",
     title: msg`聊天`,
     access: "user",
     nav: { group: "use", icon: MessageCircle, to: "/chat", items: chatMenuItems },
-    page: lazyPage(() => import("./features/chat/chat-page")),
+    page: lazy(() => import("./features/chat/chat-page")),
   },
   {
     path: "/chat2link",
     title: msg`聊天`,
     access: "user",
-    page: lazyPage(() => import("./features/chat/chat-redirect-page")),
+    page: lazy(() => import("./features/chat/chat-redirect-page")),
   },
   {
     path: "/token",
@@ -170,7 +165,7 @@ export const routes: readonly ConsoleRoute[] = [
     access: "user",
     nav: { group: "use", icon: KeyRound },
     goKey: "t",
-    page: lazyPage(() => import("./features/token/token-page")),
+    page: lazy(() => import("./features/token/token-page")),
   },
   {
     path: "/log",
@@ -178,7 +173,7 @@ export const routes: readonly ConsoleRoute[] = [
     access: "user",
     nav: { group: "use", icon: ScrollText },
     goKey: "l",
-    page: lazyPage(() => import("./features/log/log-page")),
+    page: lazy(() => import("./features/log/log-page")),
   },
   {
     path: "/detail",
@@ -187,7 +182,7 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "use", icon: ChartColumn },
     flag: "enable_data_export",
     goKey: "d",
-    page: lazyPage(() => import("./features/dashboard/dashboard-page")),
+    page: lazy(() => import("./features/dashboard/dashboard-page")),
   },
   {
     path: "/midjourney",
@@ -196,7 +191,7 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "use", icon: Palette },
     flag: "enable_drawing",
     goKey: "m",
-    page: lazyPage(() => import("./features/midjourney/midjourney-page")),
+    page: lazy(() => import("./features/midjourney/midjourney-page")),
   },
   {
     path: "/task",
@@ -205,7 +200,7 @@ export const routes: readonly ConsoleRoute[] = [
     nav: { group: "use", icon: ListTodo },
     flag: "enable_task",
     goKey: "a",
-    page: lazyPage(() => import("./features/task/task-page")),
+    page: lazy(() => import("./features/task/task-page")),
   },
   {
     path: "/topup",
@@ -213,7 +208,7 @@ export const routes: readonly ConsoleRoute[] = [
     access: "user",
     nav: { group: "account", icon: Wallet },
     goKey: "w",
-    page: lazyPage(() => import("./features/wallet/topup-page")),
+    page: lazy(() => import("./features/wallet/topup-page")),
   },
   {
     path: "/personal",
@@ -221,7 +216,7 @@ export const routes: readonly ConsoleRoute[] = [
     access: "user",
     nav: { group: "account", icon: UserCog, to: "/setting?tab=personal" },
     goKey: "i",
-    page: lazyPage(() => import("./features/personal/personal-redirect")),
+    page: lazy(() => import("./features/personal/personal-redirect")),
   },
   {
     path: "/channel",
@@ -230,13 +225,13 @@ export const routes: readonly ConsoleRoute[] = [
     access: "admin",
     nav: { group: "admin", icon: Waypoints, badge: AutoDisabledBadge },
     goKey: "c",
-    page: lazyPage(() => import("./features/channel/channel-page")),
+    page: lazy(() => import("./features/channel/channel-page")),
   },
   {
     path: "/user/edit",
     title: msg`编辑个人资料`,
     access: "user",
-    page: lazyPage(() => import("./features/personal/profile-page")),
+    page: lazy(() => import("./features/personal/profile-page")),
   },
   {
     path: "/user",
@@ -245,7 +240,7 @@ export const routes: readonly ConsoleRoute[] = [
     access: "admin",
     nav: { group: "admin", icon: Users },
     goKey: "u",
-    page: lazyPage(() => import("./features/user/user-page")),
+    page: lazy(() => import("./features/user/user-page")),
   },
   {
     path: "/setting",
@@ -253,14 +248,14 @@ export const routes: readonly ConsoleRoute[] = [
     access: "user",
     nav: { group: "root", icon: Settings, to: "/setting?tab=operation", access: "root" },
     goKey: "s",
-    page: lazyPage(() => import("./features/setting/setting-page")),
+    page: lazy(() => import("./features/setting/setting-page")),
   },
   {
     path: "/audit",
     title: msg`操作审计`,
     access: "root",
     nav: { group: "root", icon: History },
-    page: lazyPage(() => import("./features/audit/audit-page")),
+    page: lazy(() => import("./features/audit/audit-page")),
   },
   {
     path: "/redemption",
@@ -268,14 +263,14 @@ export const routes: readonly ConsoleRoute[] = [
     access: "admin",
     nav: { group: "admin", icon: Ticket },
     goKey: "r",
-    page: lazyPage(() => import("./features/redemption/redemption-page")),
+    page: lazy(() => import("./features/redemption/redemption-page")),
   },
   {
     path: "/setting/pricing",
     title: msg`模型价格`,
     access: "root",
     nav: { group: "root", icon: Tags },
-    page: lazyPage(() => import("./features/price-editor/price-editor-page")),
+    page: lazy(() => import("./features/price-editor/price-editor-page")),
   },
 ];
 

@@ -1,5 +1,5 @@
 /** What instances agree on through Postgres: changes, leases, trust. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, mock, spyOn, test } from "bun:test";
 import { SQL } from "bun";
 import { postgresBus, postgresLease } from "../../src/server/cluster/postgres";
 import type { Bus } from "../../src/server/cluster/types";
@@ -26,9 +26,13 @@ describe("instances on one Postgres", () => {
     name = new URL(fresh.url).pathname.slice(1);
     admin = new SQL(`${await postgresServer()}/postgres`, { max: 1 });
   });
+  // Nobody listens any more when the next test cuts connections.
+  afterEach(async () => {
+    mock.restore();
+    for (const bus of buses.splice(0)) await bus.close();
+    for (const client of clients.splice(0)) await client.close();
+  });
   afterAll(async () => {
-    for (const bus of buses) await bus.close();
-    for (const client of clients) await client.close();
     await admin.close();
     await fresh.close();
   });
@@ -86,6 +90,8 @@ describe("instances on one Postgres", () => {
     let time = Date.now();
     const a = await instance("g", () => time);
     expect(a.bus.fresh()).toBe(true);
+    // Bun says so each time that it cannot listen.
+    spyOn(console, "warn").mockImplementation(() => {});
     await admin.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
     await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
     await Bun.sleep(50);

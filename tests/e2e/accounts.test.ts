@@ -1,10 +1,12 @@
 /** Accounts in a real browser against a real mail server: registration with the bot check, reset by mail, one's own settings. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { launchBrowser, type TestBrowser } from "../kit/browser";
+import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes, eventually } from "../kit/browser-wait";
 import { type MailServer, startMailServer } from "../kit/mail-server";
 import { ROOT, startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 let browser: TestBrowser;
 let weir: Weir;

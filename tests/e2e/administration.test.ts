@@ -1,9 +1,11 @@
 /** Managing accounts and settings in a real browser. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { findChromium } from "../../scripts/chromium";
-import { launchBrowser, type TestBrowser } from "../kit/browser";
+import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const noChromium = findChromium() === undefined;
 let browser: TestBrowser;

@@ -3,14 +3,16 @@
  * figures edited in place, balances, health, and who used a channel.
  */
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findChromium } from "../../scripts/chromium";
 import { statusInfo } from "../../src/shared/channel-operations";
-import { type ConsolePage, launchBrowser, type PageOptions, type TestBrowser } from "../kit/browser";
+import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const found = findChromium() !== undefined;
 let upstream: FakeUpstream;

@@ -2,13 +2,15 @@
  * The channels of the console in a real browser, against a real Weir and the fake upstream: by keyboard alone, on a
  * phone, in both themes and languages. The console is built when it is older than its sources.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findChromium } from "../../scripts/chromium";
-import { type ConsolePage, launchBrowser, type PageOptions, type TestBrowser } from "../kit/browser";
+import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes, eventually } from "../kit/browser-wait";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const found = findChromium() !== undefined;
 let upstream: FakeUpstream;

@@ -2,12 +2,14 @@
  * What the checklists of issue 2 say of a browser that other end-to-end tests do not show: fresh visitors, local storage,
  * guards, the reactions to failed calls. A visitor here has no stored choice at all, and a browser that asks for English.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { desc, eq } from "drizzle-orm";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { launchBrowser, type TestBrowser } from "../kit/browser";
-import { settled } from "../kit/browser-wait";
+import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
+import { becomes, settled } from "../kit/browser-wait";
 import { type Session, startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 let browser: TestBrowser;
 let weir: Weir;
@@ -193,11 +195,15 @@ describe("failed calls", () => {
     test(`HTTP ${status} is one toast with its words, in both languages (A-471 to A-474, C-566, C-567)`, async () => {
       for (const [language, words] of [["zh", zh], ["en", en]] as const) {
         await visit({ as: weir.root, stored: { language } }, async (page) => {
+          await page.clock.install();
           await page.route("**/trpc/**", (route) => route.fulfill({ status, body: "" }));
           await page.goto(`${weir.url}/channel`);
           const toast = page.locator("[data-sonner-toast]");
           await toast.first().waitFor();
-          await page.waitForTimeout(1500);
+          await settled(page);
+          // Second tries, if there were any, come within this.
+          await page.clock.runFor(1500);
+          await settled(page);
           expect(await toast.count()).toBe(1);
           expect((await toast.textContent())?.toLowerCase()).toContain(words.toLowerCase());
           expect(path(page)).toBe("/channel");
@@ -209,6 +215,7 @@ describe("failed calls", () => {
   test("a status that fails is said, the page stays usable, and it comes by itself when the server answers again (C-568 to C-570)", async () => {
     for (const [language, unreachable, failed] of [["zh", "无法连接到服务器", "加载状态失败"], ["en", "Unable to connect to server", "Failed to load status"]] as const) {
       await visit({ stored: { language } }, async (page) => {
+        await page.clock.install();
         let mode: "abort" | "500" | "pass" = "500";
         await page.route("**/api/status", (route) =>
           mode === "pass" ? route.continue() : mode === "abort" ? route.abort() : route.fulfill({ status: 500, body: "" }),
@@ -216,9 +223,11 @@ describe("failed calls", () => {
         await page.goto(`${weir.url}/login`);
         await page.getByText(failed).waitFor();
         mode = "abort";
+        await page.clock.runFor(2000);
         await page.getByText(unreachable).waitFor();
         mode = "pass";
-        await page.waitForFunction(() => localStorage.getItem("status") !== null);
+        await page.clock.runFor(4000);
+        await becomes(async () => "status" in (await storage(page)), true);
         await page.locator("input[name=username]").fill("still usable");
       });
     }

@@ -1,10 +1,12 @@
 /** The data dashboard from the menu to the log, and what another user sees of it. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { expectToLookRight, launchBrowser, type TestBrowser } from "../kit/browser";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { expectToLookRight, launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { ROLE } from "../../src/shared/roles";
 import { type Session, startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const upstream = startFakeUpstream();
 let browser: TestBrowser;

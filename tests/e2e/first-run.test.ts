@@ -2,12 +2,14 @@
  * The story of the first run, whole (issue 2): an empty folder, the wizard, the first channel, the Connect panel, the
  * official SDK as caller, the tick, the log page and its bill.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import OpenAI from "openai";
-import { type ConsolePage, launchBrowser, type TestBrowser } from "../kit/browser";
+import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { consoleText } from "../kit/texts";
 import { startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const PASSWORD = "Kp7#first-run-w9";
 const UPSTREAM_KEY = "sk-first-run-upstream-key-000000000000";

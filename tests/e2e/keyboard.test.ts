@@ -2,13 +2,15 @@
  * Ten tasks of the console, each done twice: by keyboard alone on a desktop, and by touch on a phone (390 px).
  * No mouse moves here; what a task did is checked on the server, not on the screen alone.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { type ConsolePage, launchBrowser, type TestBrowser } from "../kit/browser";
+import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { consoleText } from "../kit/texts";
 import { ROOT, startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const upstream = startFakeUpstream();
 let browser: TestBrowser;

@@ -1,7 +1,9 @@
 /** Root prices a model that channels serve but nothing prices; both languages, both themes, and nothing that axe finds. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { launchBrowser, type TestBrowser } from "../kit/browser";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 let browser: TestBrowser;
 let weir: Weir;

@@ -1,7 +1,9 @@
 /** What a stranger sees: prices, about, home page, notice and footer, and that no text of the operator can do harm. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Language, launchBrowser, type TestBrowser, type Theme } from "../kit/browser";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type Language, launchBrowser, TEST_LIMIT, type TestBrowser, type Theme } from "../kit/browser";
 import { startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 let browser: TestBrowser;
 let weir: Weir;

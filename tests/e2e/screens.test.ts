@@ -1,9 +1,11 @@
 /** Every screen of the console, in both languages and themes, on desktop and phone: axe finds nothing, nothing overflows. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { TaskRow } from "../../src/server/db/schema";
-import { type ConsolePage, type Language, launchBrowser, type TestBrowser, type Theme } from "../kit/browser";
+import { type ConsolePage, type Language, launchBrowser, TEST_LIMIT, type TestBrowser, type Theme } from "../kit/browser";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const upstream = startFakeUpstream();
 let browser: TestBrowser;

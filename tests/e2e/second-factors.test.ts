@@ -1,11 +1,13 @@
 /** Signing in elsewhere, by one-time codes and by passkeys, in a real browser against a real Weir and providers of our own. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
 import { findChromium } from "../../scripts/chromium";
-import { launchBrowser, type TestBrowser } from "../kit/browser";
+import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { type FakeIdentity, startFakeIdentity } from "../kit/fake-identity/server";
 import { ROOT, startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const noChromium = findChromium() === undefined;
 let weir: Weir;

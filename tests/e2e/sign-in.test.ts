@@ -2,11 +2,13 @@
  * The first five minutes in a real browser: an empty Weir, the wizard, the demo channel, the first billed call, and the
  * way back in. At a desk by keyboard alone, on a phone by touch.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import OpenAI from "openai";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { expectToLookRight as accessible, launchBrowser, type TestBrowser } from "../kit/browser";
+import { expectToLookRight as accessible, launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const PASSWORD = "brick7Wall-six";
 let browser: TestBrowser;

@@ -1,12 +1,15 @@
 /** Jobs in a real browser, against a real Weir and fakes of Midjourney and Suno: submit, watch, see what came of it, see the bill. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { desc, ne } from "drizzle-orm";
 import { findChromium } from "../../scripts/chromium";
 import type { TaskRow } from "../../src/server/db/schema";
-import { type ConsolePage, launchBrowser, type TestBrowser } from "../kit/browser";
+import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { eventually } from "../kit/browser-wait";
 import { type FakeMidjourney, startFakeMidjourney } from "../kit/fake-midjourney";
 import { type Session, startWeir, type Weir } from "../kit/weir";
+import { HURRIED } from "../kit/weir-process";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const noChromium = findChromium() === undefined;
 const PRICE = 50_000;
@@ -48,7 +51,7 @@ beforeAll(async () => {
   browser = await launchBrowser();
   midjourney = startFakeMidjourney();
   suno = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answerSuno });
-  weir = await startWeir({ env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
+  weir = await startWeir({ child: HURRIED, env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
   await weir.newChannel({ type: 2, base_url: midjourney.url, key: "mj-secret", models: ["mj_imagine"] });
   await weir.newChannel({ type: 36, base_url: `http://127.0.0.1:${suno.port}`, models: ["suno_music"] });
   await weir.setOption("ModelPrice", { mj_imagine: 0.1, suno_music: 0.1 });

@@ -1,10 +1,12 @@
 /** The token page in a real browser against a real Weir: by keyboard alone, on a phone, in both themes and languages. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findChromium } from "../../scripts/chromium";
-import { type ConsolePage, launchBrowser, type PageOptions, type TestBrowser } from "../kit/browser";
+import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { type Session, startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const noChromium = findChromium() === undefined;
 let weir: Weir;

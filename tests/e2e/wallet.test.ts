@@ -1,10 +1,12 @@
 /** The wallet and the redemption codes in a real browser against a real Weir. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { findChromium } from "../../scripts/chromium";
-import { launchBrowser, type TestBrowser } from "../kit/browser";
+import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { type Session, startWeir, type Weir } from "../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 const noChromium = findChromium() === undefined;
 let weir: Weir;

@@ -2,10 +2,9 @@
  * A real Chromium for end-to-end tests. Each page watches its console: an uncaught error, a violation of the content
  * security policy or a failed request that the test did not announce makes `check()` throw.
  */
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
-import { setDefaultTimeout } from "bun:test";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { buildClient } from "../../scripts/build-client";
 import { findChromium, HOW_TO_GET_CHROMIUM } from "../../scripts/chromium";
@@ -13,8 +12,11 @@ import { settled, WAIT_LIMIT, watchRequests } from "./browser-wait";
 import { withLock } from "./lock";
 import type { Session } from "./weir";
 
-// A minute for each test of a file that uses a browser; the waits inside have limits of their own.
-setDefaultTimeout(60_000);
+/**
+ * Limit of one test with a browser in milliseconds; the waits inside have limits of their own. Each file says
+ * `setDefaultTimeout(TEST_LIMIT)` itself: Bun forgets it with the file, and this module is run once for several.
+ */
+export const TEST_LIMIT = 60_000;
 
 export type Language = "zh" | "en";
 export type Theme = "light" | "dark";
@@ -60,6 +62,18 @@ const ARTIFACTS = join(import.meta.dir, "../.artifacts");
 const SOURCES = ["src/client", "src/shared", "locales", "scripts/plugins"];
 const VIEWPORTS = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
 
+/**
+ * What the browser is to do without. The last of two such switches counts, so Playwright's own list (chromiumSwitches.ts of
+ * 1.65) stands here too, in front. Ours are the suggestions below the address bar that nobody sees: two more pages for each
+ * window, a third of all the work that a test's window makes.
+ */
+const FEATURES_OFF = [
+  "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable",
+  "LensOverlay", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect",
+  "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch",
+  "WebUIOmniboxPopup", "WebUIOmniboxAimPopup",
+];
+
 /** Builds the console into dist/client unless what is there is newer than every source of it; once for all processes. */
 export async function builtConsole(): Promise<void> {
   if (isBuilt()) return;
@@ -83,7 +97,8 @@ export async function launchBrowser(): Promise<TestBrowser> {
   if (!executablePath) throw new Error(`No Chromium was found. ${HOW_TO_GET_CHROMIUM}`);
   await builtConsole();
   // Containers and root accounts have no user namespaces for the sandbox; only our own pages are opened.
-  const browser: Browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", `--disable-features=${FEATURES_OFF.join()}`];
+  const browser: Browser = await chromium.launch({ executablePath, args });
   return {
     open: (url, options) => openPage(browser, url, options),
     newContext: (options) => newContext(browser, options),
@@ -111,13 +126,34 @@ async function slowDown(context: BrowserContext): Promise<void> {
 }
 
 /**
+ * axe, minified (half as long to load as what its builder takes), and with its readings of a colour remembered: it reads
+ * the colour of every element anew, though a page has a dozen, and that is a third of its time.
+ */
+const AXE = `${readFileSync(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir), "utf8")};(${rememberColours.toString()})();`;
+
+/** In the page. */
+function rememberColours(): void {
+  interface Colour { r: number; g: number; b: number; alpha: number; parseString(text: string): Colour }
+  const { prototype } = (window as unknown as { axe: { commons: { color: { Color: { prototype: Colour } } } } }).axe.commons.color.Color;
+  const parse = prototype.parseString;
+  const read = new Map<string, Pick<Colour, "r" | "g" | "b" | "alpha">>();
+  prototype.parseString = function (this: Colour, text) {
+    const known = read.get(text);
+    if (known) return Object.assign(this, known);
+    const { r, g, b, alpha } = parse.call(this, text);
+    read.set(text, { r, g, b, alpha });
+    return this;
+  };
+}
+
+/**
  * Every rule of axe; each violation and its elements as lines. A page without frames is judged where it is: the default way
  * puts the results together in a second page, which takes three times as long and the focus. Only violations are described.
  */
 async function axeViolations(page: Page): Promise<string[]> {
   await settled(page);
   const alone = page.frames().length === 1;
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode(alone).options({ resultTypes: ["violations"] }).analyze();
+  const { violations } = await new AxeBuilder({ page, axeSource: AXE }).setLegacyMode(alone).options({ resultTypes: ["violations"] }).analyze();
   return violations.flatMap(({ id, help, nodes }) => [
     `${id}: ${help}`,
     ...nodes.map((node) => `  ${node.target.join(" ")}  ${node.html.slice(0, 200)}`),

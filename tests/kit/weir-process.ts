@@ -19,6 +19,8 @@ export interface WeirProcess {
 const INHERITED = ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH"];
 
 const MAIN = join(import.meta.dir, "../../src/server/main.ts");
+/** The command of a server whose jobs come round twenty times as often. */
+export const HURRIED: readonly string[] = [process.execPath, "--preload", join(import.meta.dir, "hurry.ts"), MAIN];
 
 /**
  * Starts `command` (default: src/server/main.ts under this Bun) and waits until it says where it listens.

@@ -27,7 +27,7 @@ export interface WeirOptions {
   engine?: Engine;
   /** On top of PORT 0, a fresh data folder, no rate limits, silence. */
   env?: Record<string, string>;
-  /** A process of its own: `true` runs src/server/main.ts with this Bun; or the command line of a binary. */
+  /** A process of its own: `true` runs src/server/main.ts with this Bun; or a command line (HURRIED, a binary). */
   child?: true | readonly string[];
   /** false: an empty database, no root account. */
   root?: boolean;
@@ -103,7 +103,7 @@ export interface Weir {
   audit(): Promise<Finding[]>;
   /** Child only: starts again on the same database after it ended. */
   restart(): Promise<void>;
-  /** Makes every instance and hold look old, so that the next sweep takes them without half a minute of silence. */
+  /** Makes every instance, hold and lease look old, so that the next sweep takes them without half a minute of silence. */
   ageHolds(): Promise<void>;
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -301,6 +301,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     ageHolds: async () => {
       await db.q.update(db.t.instances).set({ heartbeat_at: 0 });
       await db.q.update(db.t.holds).set({ created_at: 0 });
+      await db.q.update(db.t.leases).set({ expires_at: 0 });
     },
     stop: async () => {
       await serving?.stop();

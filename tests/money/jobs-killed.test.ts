@@ -7,6 +7,7 @@ import { eq, inArray, notInArray } from "drizzle-orm";
 import { FINAL_STATUSES } from "../../src/shared/task";
 import { ENGINES } from "../kit/databases";
 import { startWeir, type Weir } from "../kit/weir";
+import { HURRIED } from "../kit/weir-process";
 import { clip } from "../tasks/suno-fake";
 
 const SUNO = 36;
@@ -45,7 +46,7 @@ function vendor() {
 
 /** Waits for a condition, for long: the machine may be busy, and timers under leases take their time. `seen`: what there is instead. */
 async function until(what: string, holds: () => Promise<boolean> | boolean, seen: () => Promise<unknown> = async () => ""): Promise<void> {
-  for (const deadline = Date.now() + 180_000; !(await holds()); await Bun.sleep(250)) {
+  for (const deadline = Date.now() + 180_000; !(await holds()); await Bun.sleep(50)) {
     if (Date.now() > deadline) throw new Error(`never: ${what} ${JSON.stringify(await seen())}`);
   }
 }
@@ -53,7 +54,7 @@ async function until(what: string, holds: () => Promise<boolean> | boolean, seen
 describe.each(ENGINES)("jobs of a killed server on %s", (engine) => {
   test("SIGKILL while twenty jobs are submitted, and again while they are polled: one charge or one refund each", async () => {
     const fake = vendor();
-    const weir = await startWeir({ engine, child: true });
+    const weir = await startWeir({ engine, child: HURRIED });
     try {
       const { tasks, logs } = weir.db.t;
       await weir.newChannel({ type: SUNO, base_url: fake.url, models: ["suno_music"] });

@@ -4,13 +4,16 @@ import { LOG_TYPE } from "../../src/shared/log";
 import { ENGINES } from "../kit/databases";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
+import { HURRIED } from "../kit/weir-process";
 
 const SLOW = "words:5+slow-head:3000";
+/** Long enough to see what it holds. */
+const SEEN = "words:5+slow-head:1000";
 const QUICK = "words:5";
 const PACED = "paced:100:20";
 const ENDLESS = "paced:1000:50";
 const HANGING = "hang-before-headers";
-const MODELS = [SLOW, QUICK, PACED, ENDLESS, HANGING];
+const MODELS = [SLOW, SEEN, QUICK, PACED, ENDLESS, HANGING];
 
 const ask = (model: string, stream = false): object => ({ model, stream, max_tokens: 5, messages: [{ role: "user", content: "hello" }] });
 
@@ -18,11 +21,13 @@ for (const engine of ENGINES) {
   describe(engine, () => {
     const upstream = startFakeUpstream();
     let weir: Weir;
+    let price: number;
 
     beforeAll(async () => {
-      weir = await startWeir({ engine, child: true, env: { WEIR_DRAIN_SECONDS: "0" } });
+      weir = await startWeir({ engine, child: HURRIED, env: { WEIR_DRAIN_SECONDS: "0" } });
       await weir.newChannel({ base_url: upstream.url, models: MODELS });
       await weir.priceModels(Object.fromEntries(MODELS.map((model) => [model, 1])));
+      price = await holdOf(weir);
     }, 30_000);
     afterAll(async () => {
       await weir?.stop();
@@ -30,7 +35,6 @@ for (const engine of ENGINES) {
     });
 
     test("two hundred calls at once on a balance that covers 37 holds: 37 are served, 163 refused, no unit is lost", async () => {
-      const price = await holdOf(weir);
       const user = await weir.newUser({ quota: 37 * price + price - 1 });
       const { key } = await weir.newToken({}, user);
       const before = (await weir.logs()).length;
@@ -53,7 +57,6 @@ for (const engine of ENGINES) {
     }, 60_000);
 
     test("a token's own quota is as hard a limit as the balance", async () => {
-      const price = await holdOf(weir);
       const user = await weir.newUser({ quota: 1_000_000 });
       const { key } = await weir.newToken({ quota: 5 * price }, user);
       const answers = await Promise.all(Array.from({ length: 40 }, () => weir.call(key, ask(SLOW))));
@@ -113,11 +116,11 @@ for (const engine of ENGINES) {
   });
 }
 
-/** What one call of SLOW holds, read from a running one. */
+/** What one call of SLOW holds, read from one that is as dear. */
 async function holdOf(weir: Weir): Promise<number> {
   const { key } = await weir.newToken({ name: "probe" });
-  const running = weir.call(key, ask(SLOW));
-  for (const deadline = Date.now() + 2500; Date.now() < deadline; await Bun.sleep(20)) {
+  const running = weir.call(key, ask(SEEN));
+  for (const deadline = Date.now() + 900; Date.now() < deadline; await Bun.sleep(20)) {
     const [hold] = await weir.db.q.select({ amount: weir.db.t.holds.amount }).from(weir.db.t.holds);
     if (!hold) continue;
     await (await running).text();

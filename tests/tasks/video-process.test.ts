@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gt } from "drizzle-orm";
 import OpenAI, { toFile } from "openai";
 import { startWeir, type Session, type Weir } from "../kit/weir";
+import { HURRIED } from "../kit/weir-process";
 import { script } from "./video-fakes";
 
 const MOVIE = Buffer.from("0123456789abcdef");
@@ -34,7 +35,7 @@ beforeAll(async () => {
       return Response.json({ error: { message: line } }, { status: 404 });
     },
   });
-  weir = await startWeir({ env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
+  weir = await startWeir({ child: HURRIED, env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
   const base_url = `http://127.0.0.1:${vendor.port}`;
   for (const { type, key, model } of [sora, kling, jimeng]) await weir.newChannel({ type, base_url, key, models: [model] });
   ann = await weir.newUser({ quota: 5_000_000 });

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { Dialog as Radix } from "radix-ui";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Redirect, Route, useLocation, useSearch } from "wouter";
 import { ErrorBoundary } from "../components/error-boundary";
 import NotFoundPage from "../features/errors/not-found-page";
@@ -9,6 +9,7 @@ import ForbiddenPage from "../features/errors/forbidden-page";
 import { cacheChannelModels } from "../lib/channel-models";
 import { judge } from "../lib/guard";
 import { useHotkeys, watchSequences } from "../lib/hotkeys";
+import { lazy, WhileLoading } from "../lib/lazy";
 import { usePhone } from "../lib/media";
 import { useHasRole, useUser } from "../lib/session";
 import { useStatus, useStatusLoaded } from "../lib/status";
@@ -21,8 +22,7 @@ import { Sidebar, SIDEBAR_KEY, sidebarStartsCollapsed } from "./sidebar";
 import { TopBar } from "./top-bar";
 import { layerRoot } from "../ui/layers";
 
-const loadPalette = () => import("./palette");
-const Palette = lazy(loadPalette);
+const Palette = lazy(() => import("./palette"));
 
 /** Everything around the pages: bars, menus, keys, guards, title and focus on each change of page. */
 export function Shell() {
@@ -63,7 +63,7 @@ export function Shell() {
       <TopBar
         onMenu={withMenu && phone ? () => setMenuOpen(true) : undefined}
         onPalette={openPalette}
-        onPaletteHover={() => void loadPalette()}
+        onPaletteHover={Palette.preload}
         onShortcuts={() => setSheetOpen(true)}
       />
       <div className="flex min-h-[calc(100dvh-48px)]">
@@ -103,9 +103,9 @@ export function Shell() {
       ) : null}
       <ShortcutsSheet open={sheetOpen} onOpenChange={setSheetOpen} />
       {paletteUsed ? (
-        <Suspense fallback={null}>
+        <WhileLoading show={null}>
           <Palette open={paletteOpen} onOpenChange={setPaletteOpen} onShortcuts={() => setSheetOpen(true)} />
-        </Suspense>
+        </WhileLoading>
       ) : null}
     </>
   );
@@ -146,7 +146,7 @@ function Main() {
   return (
     <main id="main" ref={main} tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
       <ErrorBoundary resetKey={path}>
-        <Suspense fallback={<PageSkeleton />}>
+        <WhileLoading show={<PageSkeleton />}>
           {verdict.kind === "forbidden" ? (
             <ForbiddenPage />
           ) : found ? (
@@ -156,7 +156,7 @@ function Main() {
           ) : (
             <NotFoundPage />
           )}
-        </Suspense>
+        </WhileLoading>
       </ErrorBoundary>
     </main>
   );

@@ -2,12 +2,14 @@
  * Whatever is shown is text, not a program: what operators write, what models answer, what things are called. In a real
  * Chromium, with every text of kit/hostile-texts.ts. Source: facts/security.md, theme 6.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { type ConsolePage, launchBrowser, type TestBrowser } from "../../kit/browser";
+import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from "../../kit/browser";
 import { startFakeUpstream } from "../../kit/fake-upstream/server";
 import { HOSTILE_TEXTS } from "../../kit/hostile-texts";
 import { startWeir, type Weir } from "../../kit/weir";
+
+setDefaultTimeout(TEST_LIMIT);
 
 let browser: TestBrowser;
 let weir: Weir;

@@ -1,6 +1,6 @@
-import { lazy, Suspense } from "react";
 import { framedAddress } from "../../../shared/content";
 import { cn } from "../../lib/cn";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { Skeleton } from "../../ui/skeleton";
 import { ErrorBoundary } from "../error-boundary";
 import { ContentFrame } from "./content-frame";
@@ -18,9 +18,9 @@ export function OperatorText({ text, demote, className }: { text: string; demote
         <p>{text}</p>
       ) : (
         <ErrorBoundary>
-          <Suspense fallback={<span data-loading data-testid="content-loading" />}>
+          <WhileLoading show={<span data-loading data-testid="content-loading" />}>
             <RichText text={text} demote={demote} />
-          </Suspense>
+          </WhileLoading>
         </ErrorBoundary>
       )}
     </div>

@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
-import { Suspense, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { ErrorPanel } from "../../components/error-panel";
+import { WhileLoading } from "../../lib/lazy";
 import { onStepUp } from "../../lib/step-up";
 import { trpc } from "../../lib/trpc";
 import { Dialog } from "../../ui/dialog";
@@ -49,7 +50,7 @@ function Methods({ onVerified }: { onVerified: () => void }) {
   return (
     <div className="grid gap-4 divide-y divide-line">
       {usable.map(({ id, component: Method }) => (
-        <Suspense key={id} fallback={<Skeleton className="h-16" />}><Method onVerified={onVerified} /></Suspense>
+        <WhileLoading key={id} show={<Skeleton className="h-16" />}><Method onVerified={onVerified} /></WhileLoading>
       ))}
     </div>
   );

@@ -2,7 +2,7 @@
  * The ways to prove that one is oneself (`auth.stepUpMethods` says which the account has), in the order of preference. A way
  * is a component in a file of its own that calls `onVerified` once the server believes it.
  */
-import { type ComponentType, lazy, type LazyExoticComponent } from "react";
+import { lazy, type Lazy } from "../../lib/lazy";
 
 export interface StepUpMethodProps {
   onVerified: () => void;
@@ -10,7 +10,7 @@ export interface StepUpMethodProps {
 
 export interface StepUpMethod {
   id: string;
-  component: LazyExoticComponent<ComponentType<StepUpMethodProps>>;
+  component: Lazy<StepUpMethodProps>;
 }
 
 export const stepUpMethods: readonly StepUpMethod[] = [

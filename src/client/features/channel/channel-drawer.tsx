@@ -1,17 +1,17 @@
 import { useLingui } from "@lingui/react/macro";
-import { lazy, Suspense, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import type { ChannelView } from "../../../shared/channel";
 import { ErrorPanel } from "../../components/error-panel";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { Drawer } from "../../ui/drawer";
 import { FormSkeleton, useChannel } from "./channel-loading";
 
 // Most visits only look at the list: what opens beside it is fetched when it does, or when its button is touched.
-const loadForm = () => import("./channel-edit-drawer");
-const ChannelEditDrawer = lazy(loadForm);
+const ChannelEditDrawer = lazy(() => import("./channel-edit-drawer"));
 const ChannelDetail = lazy(() => import("./channel-detail"));
 
 /** Fetches the form before it is opened. */
-export const preloadForm = (): void => void loadForm();
+export const preloadForm = ChannelEditDrawer.preload;
 
 /** The value of `edit` that means a new channel. */
 export const NEW = "new";
@@ -39,9 +39,9 @@ export function ChannelDrawer(props: ChannelDrawerProps) {
     </Drawer>
   );
   return (
-    <Suspense fallback={waiting}>
+    <WhileLoading show={waiting}>
       <DrawerContent {...props} />
-    </Suspense>
+    </WhileLoading>
   );
 }
 

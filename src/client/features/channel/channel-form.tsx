@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
-import { lazy, Suspense, useEffect, useId, useRef, useState, type ReactNode, type RefObject } from "react";
+import { useEffect, useId, useRef, useState, type ReactNode, type RefObject } from "react";
 import { FormProvider, useFormContext } from "react-hook-form";
 import { channelTemplates, channelType } from "../../../shared/channel-types";
 import { HEADER_HINT } from "../../../shared/header-override";
@@ -11,6 +11,7 @@ import { JsonEditor } from "../../components/json-editor";
 import { cn } from "../../lib/cn";
 import { useHotkeys } from "../../lib/hotkeys";
 import { currentLanguage } from "../../lib/i18n";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Input } from "../../ui/input";
@@ -320,9 +321,9 @@ function RewriteFields() {
       </FormField>
       <FormField control={control} name="setting" label={t`渠道额外设置`}>
         {(field) => (
-          <Suspense fallback={<Skeleton className="h-40" />}>
+          <WhileLoading show={<Skeleton className="h-40" />}>
             <SettingFields {...field.control} type={channelType(watch("type"))} />
-          </Suspense>
+          </WhileLoading>
         )}
       </FormField>
       <FormField control={control} name="param_override" label={t`参数覆盖`} hint={t`改写发给上游的请求体：要覆盖的字段，或 operations 列表`}>

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { keepPreviousData } from "@tanstack/react-query";
 import { Copy, ListChecks, Pencil, Plus, Power, PowerOff, Radar, Tags, Trash2, Zap } from "lucide-react";
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
+import { useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
 import { CHANNEL_STATUS, CHANNEL_STATUS_NAMES } from "../../../shared/channel";
 import { channelType, channelTypes } from "../../../shared/channel-types";
 import { DataGrid } from "../../components/data-grid/data-grid";
@@ -11,6 +11,7 @@ import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { cn } from "../../lib/cn";
 import { currentLanguage } from "../../lib/i18n";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { useOfferActions } from "../../lib/palette-actions";
 import { readStored, writeStored } from "../../lib/storage";
 import { trpc } from "../../lib/trpc";
@@ -182,7 +183,7 @@ export function ChannelList() {
         onDryRun={() => setDialog({ kind: "dry-run" })}
       />
       {mode.batch ? (
-        <Suspense fallback={null}>
+        <WhileLoading show={null}>
           <BatchBar
             channels={channelsBehind(selection.rows)}
             onClear={selection.clear}
@@ -193,17 +194,17 @@ export function ChannelList() {
               setMode({ batch: false });
             }}
           />
-        </Suspense>
+        </WhileLoading>
       ) : null}
     </>
   );
 
   return (
     <Page title={t`渠道`} actions={add}>
-      <Suspense fallback={null}>
+      <WhileLoading show={null}>
         {test.run ? <RunProgress run={test.run} /> : null}
         {balance.run ? <RunProgress run={balance.run} /> : null}
-      </Suspense>
+      </WhileLoading>
       <HealthProvider ids={ids}>
         <DataGrid
           grid={grid}
@@ -244,9 +245,9 @@ export function ChannelList() {
         onCreated={grid.setOpen}
       />
       {dialog ? (
-        <Suspense fallback={null}>
+        <WhileLoading show={null}>
           <ChannelDialogs dialog={dialog} onClose={() => setDialog(null)} />
-        </Suspense>
+        </WhileLoading>
       ) : null}
     </Page>
   );

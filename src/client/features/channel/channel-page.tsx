@@ -1,5 +1,5 @@
-import { lazy, Suspense } from "react";
 import { useRoute } from "wouter";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { ChannelList } from "./channel-list";
 import { FormSkeleton } from "./channel-loading";
 
@@ -13,8 +13,8 @@ export default function ChannelPage() {
   const [editing, params] = useRoute<{ id: string }>("/channel/edit/:id");
   if (!adding && !editing) return <ChannelList />;
   return (
-    <Suspense fallback={<div className="mx-auto w-full max-w-[768px] p-6"><FormSkeleton /></div>}>
+    <WhileLoading show={<div className="mx-auto w-full max-w-[768px] p-6"><FormSkeleton /></div>}>
       {editing ? <EditChannelPage key={params.id} id={params.id} /> : <AddChannelPage />}
-    </Suspense>
+    </WhileLoading>
   );
 }

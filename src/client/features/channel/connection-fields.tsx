@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { Eye, EyeOff, FileJson } from "lucide-react";
-import { lazy, Suspense, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { useFormContext } from "react-hook-form";
 import { splitKeys } from "../../../shared/channel";
 import { isMultiKeyMode } from "../../../shared/channel-keys";
@@ -9,6 +9,7 @@ import { FormField, type FieldParts } from "../../components/form-field";
 import { JsonEditor } from "../../components/json-editor";
 import { cn } from "../../lib/cn";
 import { currentLanguage } from "../../lib/i18n";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { Button } from "../../ui/button";
 import { IconButton } from "../../ui/icon-button";
 import { Input, Textarea } from "../../ui/input";
@@ -38,9 +39,9 @@ export function ConnectionFields({ stored, channelId }: { stored: boolean; chann
         <>
           <BaseUrlField type={type} />
           {channelId !== undefined && stored && form.formState.defaultValues?.multi_key_mode ? (
-            <Suspense fallback={<Skeleton className="h-24" />}>
+            <WhileLoading show={<Skeleton className="h-24" />}>
               <KeyList channelId={channelId} />
-            </Suspense>
+            </WhileLoading>
           ) : null}
           <KeyField type={type} stored={stored} />
           <KeyModeField stored={stored} />

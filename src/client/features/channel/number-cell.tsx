@@ -1,5 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { Popover, PopoverContent, PopoverTrigger } from "../../ui/popover";
 import { Skeleton } from "../../ui/skeleton";
 import type { RoutingField } from "./channel-numbers";
@@ -39,9 +40,9 @@ export function NumberCell({ row, field }: { row: ListRow; field: RoutingField }
         // The field takes the focus and gives it back to the figure.
         onOpenAutoFocus={(event) => event.preventDefault()}
       >
-        <Suspense fallback={<Skeleton className="h-14" />}>
+        <WhileLoading show={<Skeleton className="h-14" />}>
           <NumberEditor row={row} field={field} label={what} start={value} onClose={() => setOpen(false)} />
-        </Suspense>
+        </WhileLoading>
       </PopoverContent>
     </Popover>
   );

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
-import { Suspense } from "react";
 import { ErrorBoundary } from "../../components/error-boundary";
+import { WhileLoading } from "../../lib/lazy";
 import { Card, CardBody, CardHeader } from "../../ui/card";
 import { Skeleton } from "../../ui/skeleton";
 import { bindings } from "./bindings";
@@ -15,7 +15,7 @@ export default function BindingsCard() {
         <ul className="divide-y divide-line">
           {bindings.map(({ id, component: Row }) => (
             <ErrorBoundary key={id}>
-              <Suspense fallback={<li><Skeleton className="h-10" /></li>}><Row /></Suspense>
+              <WhileLoading show={<li><Skeleton className="h-10" /></li>}><Row /></WhileLoading>
             </ErrorBoundary>
           ))}
         </ul>

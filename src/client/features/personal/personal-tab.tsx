@@ -1,5 +1,5 @@
-import { Suspense } from "react";
 import { ErrorBoundary } from "../../components/error-boundary";
+import { WhileLoading } from "../../lib/lazy";
 import { Skeleton } from "../../ui/skeleton";
 import { personalSections } from "./sections";
 
@@ -9,7 +9,7 @@ export default function PersonalTab() {
     <div className="grid w-full max-w-[720px] grid-cols-[minmax(0,1fr)] gap-4">
       {personalSections.map(({ id, component: Section }) => (
         <ErrorBoundary key={id}>
-          <Suspense fallback={<Skeleton className="h-40 rounded-lg" />}><Section /></Suspense>
+          <WhileLoading show={<Skeleton className="h-40 rounded-lg" />}><Section /></WhileLoading>
         </ErrorBoundary>
       ))}
     </div>

@@ -2,11 +2,11 @@
  * The cards of the personal settings, in their order. Each is a component in a file of its own with the card as default
  * export; it draws its own card (ui/card) and asks its own questions.
  */
-import { type ComponentType, lazy, type LazyExoticComponent } from "react";
+import { lazy, type Lazy } from "../../lib/lazy";
 
 export interface PersonalSection {
   id: string;
-  component: LazyExoticComponent<ComponentType>;
+  component: Lazy;
 }
 
 export const personalSections: readonly PersonalSection[] = [

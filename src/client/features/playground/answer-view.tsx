@@ -1,10 +1,10 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { CircleX, RotateCcw, Wrench } from "lucide-react";
-import { lazy, Suspense } from "react";
 import { Link } from "wouter";
 import { ErrorBoundary } from "../../components/error-boundary";
 import { cn } from "../../lib/cn";
 import { formatCount, formatDollars, formatMilliseconds } from "../../lib/format";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { displayInCurrency, quotaPerUnit, useStatus } from "../../lib/status";
 import { Button } from "../../ui/button";
 import { Collapsible } from "../../ui/collapsible";
@@ -39,9 +39,9 @@ export function AnswerView({ answer, running, onRetry }: { answer: Answer; runni
       )}
       {text === "" ? null : (
         <ErrorBoundary resetKey={answer.id}>
-          <Suspense fallback={<p className="whitespace-pre-wrap wrap-anywhere">{text}</p>}>
+          <WhileLoading show={<p className="whitespace-pre-wrap wrap-anywhere">{text}</p>}>
             <ModelText text={text} />
-          </Suspense>
+          </WhileLoading>
         </ErrorBoundary>
       )}
       {tools.map((tool, index) => (

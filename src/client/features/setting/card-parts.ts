@@ -1,6 +1,7 @@
 /** What stands on a settings card besides the fields of its options. Each part is a chunk of its own. */
-import { lazy, type ComponentType } from "react";
+import type { ComponentType } from "react";
 import { type Card, option, type OptionKey, optionKeys } from "../../../shared/options";
+import { lazy } from "../../lib/lazy";
 
 interface CardParts {
   /** Above the fields, inside the form: another view of options, whose drafts it changes. */

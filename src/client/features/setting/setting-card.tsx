@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
-import { Suspense } from "react";
 import { type Card as CardName, cards } from "../../../shared/options";
 import { currentLanguage } from "../../lib/i18n";
+import { WhileLoading } from "../../lib/lazy";
 import { toastError } from "../../lib/toast";
 import { Button } from "../../ui/button";
 import { Card, CardBody, CardHeader } from "../../ui/card";
@@ -37,7 +37,7 @@ export function SettingCard({ card }: { card: CardName }) {
             submit();
           }}
         >
-          {Before ? <Suspense fallback={<Skeleton className="h-24" />}><Before /></Suspense> : null}
+          {Before ? <WhileLoading show={<Skeleton className="h-24" />}><Before /></WhileLoading> : null}
           {keys.filter((key) => !hides.includes(key)).map((key) => <OptionField key={key} name={key} />)}
           <div className="flex items-center gap-3">
             <Button type="submit" variant={dirty > 0 ? "primary" : "secondary"} loading={saving && dirty > 0}>
@@ -46,7 +46,7 @@ export function SettingCard({ card }: { card: CardName }) {
             <span role="status" className="text-ink-2">{dirty > 0 ? t`${dirty} 项未保存` : ""}</span>
           </div>
         </form>
-        {After ? <div className="mt-4 border-t border-line pt-4"><Suspense fallback={<Skeleton className="h-24" />}><After /></Suspense></div> : null}
+        {After ? <div className="mt-4 border-t border-line pt-4"><WhileLoading show={<Skeleton className="h-24" />}><After /></WhileLoading></div> : null}
       </CardBody>
     </Card>
   );

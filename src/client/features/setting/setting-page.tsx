@@ -1,11 +1,12 @@
 import { useLingui } from "@lingui/react/macro";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { Redirect, useSearchParams } from "wouter";
 import { ROLE } from "../../../shared/roles";
 import { type Card, cards, SETTING_TABS, type SettingTab } from "../../../shared/options";
 import { ErrorPanel } from "../../components/error-panel";
 import { Page } from "../../components/page";
 import { currentLanguage } from "../../lib/i18n";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { useHasRole } from "../../lib/session";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -40,7 +41,7 @@ export default function SettingPage() {
         ) : null}
         {tab === "personal" ? (
           <TabsContent value="personal" className={root ? undefined : "pt-0"}>
-            <Suspense fallback={<SettingSkeleton />}><PersonalTab /></Suspense>
+            <WhileLoading show={<SettingSkeleton />}><PersonalTab /></WhileLoading>
           </TabsContent>
         ) : null}
         {root ? <Settings tab={tab} /> : null}

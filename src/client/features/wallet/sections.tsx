@@ -2,11 +2,11 @@
  * The sections of the wallet below balance and codes, in their order. Each is a component in a file of its own, fetched
  * with the page; it draws its own card (ui/card), asks its own questions and returns null when it has nothing to say.
  */
-import { type ComponentType, lazy, type LazyExoticComponent } from "react";
+import { lazy, type Lazy } from "../../lib/lazy";
 
 export interface WalletSection {
   id: string;
-  component: LazyExoticComponent<ComponentType>;
+  component: Lazy;
 }
 
 export const walletSections: readonly WalletSection[] = [

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
-import { Suspense } from "react";
 import { ErrorBoundary } from "../../components/error-boundary";
 import { Page } from "../../components/page";
+import { WhileLoading } from "../../lib/lazy";
 import { Skeleton } from "../../ui/skeleton";
 import { BalanceCard } from "./balance-card";
 import { RedeemCard } from "./redeem-card";
@@ -19,9 +19,9 @@ export default function TopupPage() {
         </div>
         {walletSections.map(({ id, component: Section }) => (
           <ErrorBoundary key={id}>
-            <Suspense fallback={<Skeleton className="h-40 rounded-lg" />}>
+            <WhileLoading show={<Skeleton className="h-40 rounded-lg" />}>
               <Section />
-            </Suspense>
+            </WhileLoading>
           </ErrorBoundary>
         ))}
       </div>

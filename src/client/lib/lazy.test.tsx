@@ -1,0 +1,55 @@
+import { cleanup, render, screen } from "../../../tests/dom";
+import { afterEach, expect, test } from "bun:test";
+import type { ComponentType } from "react";
+import { lazy, WhileLoading } from "./lazy";
+
+afterEach(() => cleanup());
+
+type Module = { default: ComponentType<{ name: string }> };
+const Greeting = ({ name }: { name: string }) => <p>hello {name}</p>;
+
+test("a placeholder stands where a component is still fetched; then it is shown with what it was given", async () => {
+  const { promise, resolve } = Promise.withResolvers<Module>();
+  const Part = lazy(() => promise);
+  render(<WhileLoading show={<i>wait</i>}><Part name="Ann" /></WhileLoading>);
+  expect(document.body.textContent).toBe("wait");
+  resolve({ default: Greeting });
+  await screen.findByText("hello Ann");
+  expect(screen.queryByText("wait")).toBeNull();
+});
+
+test("nothing is fetched before it is shown, and nothing twice", async () => {
+  let fetched = 0;
+  const Part = lazy(async (): Promise<Module> => {
+    fetched++;
+    return { default: Greeting };
+  });
+  expect(fetched).toBe(0);
+  render(<><Part name="Ann" /><Part name="Ben" /></>);
+  await screen.findByText("hello Ann");
+  await screen.findByText("hello Ben");
+  expect(fetched).toBe(1);
+});
+
+test("what was fetched ahead is there in the first picture, without a placeholder", async () => {
+  const loaded = Promise.resolve<Module>({ default: Greeting });
+  const Part = lazy(() => loaded);
+  Part.preload();
+  await loaded;
+  await Promise.resolve();
+  render(<WhileLoading show={<i>wait</i>}><Part name="Ann" /></WhileLoading>);
+  expect(document.body.textContent).toBe("hello Ann");
+});
+
+test("a fetch that failed is fetched again when the part is mounted again", async () => {
+  let fetched = 0;
+  const Part = lazy(async (): Promise<Module> => {
+    if (++fetched === 1) throw new Error("offline");
+    return { default: Greeting };
+  });
+  Part.preload();
+  await Promise.resolve();
+  render(<Part name="Ann" />);
+  await screen.findByText("hello Ann");
+  expect(fetched).toBe(2);
+});

@@ -1,0 +1,56 @@
+/**
+ * Parts of the console that are fetched when they are first shown. React's own `lazy` and `Suspense` are not used: React
+ * holds back whatever follows a placeholder until 300 ms have gone by (FALLBACK_THROTTLE_MS of its reconciler), so that
+ * every page, every card of it and every window would be late by that much, on however fast a line.
+ */
+import { type ComponentType, createContext, createElement, type ReactNode, useContext, useEffect, useState } from "react";
+
+export interface Lazy<P extends object = object> {
+  (props: P): ReactNode;
+  /** Fetches it before it is shown; what goes wrong is told when it is shown. */
+  preload: () => void;
+}
+
+const Placeholder = createContext<ReactNode>(null);
+
+/** What stands in the place of each `lazy` component below until that has been fetched. */
+export function WhileLoading({ show, children }: { show: ReactNode; children: ReactNode }) {
+  return <Placeholder value={show}>{children}</Placeholder>;
+}
+
+/**
+ * A component whose code is fetched when it is first shown, unless it is there already: then it is shown at once. Throws
+ * to the nearest error boundary what the fetch failed with; who mounts it again tries again.
+ */
+export function lazy<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): Lazy<P> {
+  let loaded: ComponentType<P> | undefined;
+  let loading: Promise<void> | undefined;
+  const fetchOnce = (): Promise<void> => {
+    loading ??= load().then(
+      (module) => void (loaded = module.default),
+      (error: unknown) => {
+        loading = undefined;
+        throw error;
+      },
+    );
+    return loading;
+  };
+
+  function LazyComponent(props: P): ReactNode {
+    const placeholder = useContext(Placeholder);
+    const [failure, setFailure] = useState<{ error: unknown }>();
+    const [, setArrived] = useState(false);
+    const isThere = loaded !== undefined;
+    useEffect(() => {
+      if (isThere) return undefined;
+      let mounted = true;
+      fetchOnce().then(() => mounted && setArrived(true), (error: unknown) => mounted && setFailure({ error }));
+      return () => {
+        mounted = false;
+      };
+    }, [isThere]);
+    if (failure) throw failure.error;
+    return loaded ? createElement(loaded, props) : placeholder;
+  }
+  return Object.assign(LazyComponent, { preload: () => void fetchOnce().catch(() => undefined) });
+}
