@@ -13,7 +13,7 @@ export const chatFeatures: FeatureRecord = {
   files: true,
   file_urls: { no: "content part `file` takes file_data or file_id, no address" },
   tools: true,
-  custom_tools: true,
+  custom_tools: { partly: "to OpenAI's models; elsewhere as a function with one text argument" },
   parallel_tools: true,
   streamed_arguments: true,
   tool_results_with_images: { partly: "tool messages hold text; images follow in a user message" },
