@@ -16,9 +16,11 @@ export class ProxyFailed extends Error {
 }
 
 /** As fetch. With `init.proxy` set to a text the call goes through that proxy or throws. */
-export async function fetchThrough(url: string, init: BunFetchRequestInit): Promise<Response> {
-  if (typeof init.proxy !== "string") return fetch(url, init);
-  const { url: proxy, bridge } = await httpProxy(init.proxy);
+export const fetchThrough = (url: string, init: BunFetchRequestInit): Promise<Response> =>
+  typeof init.proxy === "string" ? fetchByProxy(url, init, init.proxy) : fetch(url, init);
+
+async function fetchByProxy(url: string, init: BunFetchRequestInit, through: string): Promise<Response> {
+  const { url: proxy, bridge } = await httpProxy(through);
   // The bridge carries one plain call a connection; a kept one would be closed under the next call.
   const kept = bridge && url.startsWith("http:") ? { keepalive: false } : {};
   // NO_PROXY of the environment is about the environment's proxy.

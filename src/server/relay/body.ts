@@ -19,10 +19,13 @@ const tooLarge = (limit: number): AppError => new AppError("body_too_large", { l
  * The bytes of a request's body, decompressed where Content-Encoding says so. Throws body_too_large beyond `limit` bytes
  * (before and after decompression) and invalid_request for an encoding that is unknown or not true.
  */
-export async function readBody(request: Request, limit: number): Promise<Bytes> {
+export function readBody(request: Request, limit: number): Promise<Bytes> {
   const encoding = request.headers.get("content-encoding");
+  return !encoding || encoding === "identity" ? readBytes(request, limit) : readEncoded(request, encoding, limit);
+}
+
+async function readEncoded(request: Request, encoding: string, limit: number): Promise<Bytes> {
   const bytes = await readBytes(request, limit);
-  if (!encoding || encoding === "identity") return bytes;
   const name = encoding.trim().toLowerCase();
   if (!isEncoding(name)) fail("invalid_request", { detail: "content-encoding" });
   try {

@@ -88,7 +88,9 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
   try {
     if (!route) fail("not_found", { method: request.method, path });
     if (route.operation === "open") return await route.answer({ engine, request, door });
-    const { caller, body } = await callerOf(engine, request, ip, lang, admit);
+    const admitted = admit && (await admittedBy(admit, engine, request, lang));
+    const caller = admitted ? admitted.caller : await engine.seams.authenticate(presentedKey(request), ip, lang);
+    const body = admitted?.body;
     if (route.operation === "aside") return await answerAside(route, { engine, caller, request: body ? new Request(request, { body }) : request, door, dialect, lang, ip, path, request_id: requestId });
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
     const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, api_version: askedVersion(request), ...traceOf(engine, request) };
@@ -103,9 +105,8 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
   }
 }
 
-/** The caller, by his key or by what a door of ours knows; that door has read the body already. */
-async function callerOf({ seams }: Engine, request: Request, ip: string, lang: Lang, admit?: Admit): Promise<{ caller: Caller; body?: Bytes }> {
-  if (!admit) return { caller: await seams.authenticate(presentedKey(request), ip, lang) };
+/** The caller by what a door of ours knows; it reads the body first. */
+async function admittedBy(admit: Admit, { seams }: Engine, request: Request, lang: Lang): Promise<{ caller: Caller; body: Bytes }> {
   const { caller, body } = await admit(parseBody(await readBody(request, seams.option.maxBodyBytes)), lang);
   return { caller, body: Buffer.from(JSON.stringify(body)) };
 }

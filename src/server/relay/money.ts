@@ -150,34 +150,44 @@ export class CallMoney {
     await this.#bounded(left ? Promise.all([committed, left]) : committed, charge.quota);
   }
 
-  async #commit(settlement: Parameters<Call["engine"]["seams"]["ledger"]["settle"]>[0], tries: number): Promise<void> {
+  #commit(settlement: Parameters<Call["engine"]["seams"]["ledger"]["settle"]>[0], tries: number): Promise<void> {
     const { engine, request_id } = this.#call;
-    try {
-      const result = await engine.seams.ledger.settle(settlement);
-      if (result.settled && result.hold_missing) engine.stats.missing_holds++;
-    } catch (error) {
-      engine.log.error({ err: error, request_id }, "settle failed");
-      const pause = SETTLE_RETRIES_MS[tries];
-      if (pause === undefined) return;
-      await new Promise<void>((resolve) => void engine.timers.after(pause, resolve));
-      await this.#commit(settlement, tries + 1);
-    }
+    return engine.seams.ledger.settle(settlement).then(
+      (result) => {
+        if (result.settled && result.hold_missing) engine.stats.missing_holds++;
+      },
+      async (error: unknown) => {
+        engine.log.error({ err: error, request_id }, "settle failed");
+        const pause = SETTLE_RETRIES_MS[tries];
+        if (pause === undefined) return;
+        await new Promise<void>((resolve) => void engine.timers.after(pause, resolve));
+        await this.#commit(settlement, tries + 1);
+      },
+    );
   }
 
   /** Waits for `work`, but no longer than SETTLE_LIMIT_MS; then `running` is recorded for the sweep. */
-  async #bounded(work: Promise<unknown>, running?: number): Promise<void> {
+  #bounded(work: Promise<unknown>, running?: number): Promise<void> {
     const { engine, request_id } = this.#call;
-    const isLate = await new Promise<boolean>((resolve) => {
-      const cancel = engine.timers.after(SETTLE_LIMIT_MS, () => resolve(true));
-      const end = (late: boolean): void => {
-        cancel();
-        resolve(late);
+    return new Promise<void>((resolve) => {
+      const late = (): void => {
+        resolve();
+        if (running === undefined) return;
+        engine.stats.late_settles++;
+        engine.seams.ledger.extend(request_id, 0, running).catch(() => undefined);
       };
-      work.then(() => end(false), () => end(true));
+      const cancel = engine.timers.after(SETTLE_LIMIT_MS, late);
+      work.then(
+        () => {
+          cancel();
+          resolve();
+        },
+        () => {
+          cancel();
+          late();
+        },
+      );
     });
-    if (!isLate || running === undefined) return;
-    engine.stats.late_settles++;
-    engine.seams.ledger.extend(request_id, 0, running).catch(() => undefined);
   }
 
   /** Ends the hold without a charge. Only the first end counts. */

@@ -9,6 +9,9 @@ import { putAway } from "./large";
 import type { PoolChannel } from "./seams";
 import type { Selection } from "./select";
 import { SPOOL_LIMIT } from "./spool";
+import type { Bytes } from "./sse";
+
+const nothing: Bytes = Buffer.alloc(0);
 
 export type Success = Extract<Attempt, { ok: true }>;
 export interface Refused {
@@ -29,13 +32,13 @@ export function endReasonOf(failure: Failure): EndReason {
 }
 
 /** Tries channels with a whole request each. */
-export async function runAttempts(call: Call, selection: Selection): Promise<TriesOutcome> {
-  if (call.body.length > SPOOL_LIMIT) await putAway(call, selection);
+export const runAttempts = (call: Call, selection: Selection): Promise<TriesOutcome> =>
+  call.body.length > SPOOL_LIMIT ? runLarge(call, selection) : tryChannels(call, selection, attempt);
+
+async function runLarge(call: Call, selection: Selection): Promise<TriesOutcome> {
+  await putAway(call, selection);
   try {
-    const outcome = await tryChannels(call, selection, attempt);
-    // A stream may be open for long, and nobody will send the body again.
-    if (outcome.ok) call.body = Buffer.alloc(0);
-    return outcome;
+    return await tryChannels(call, selection, attempt);
   } finally {
     call.large?.close();
   }
@@ -69,6 +72,8 @@ export async function tryChannels<T extends { ok: true }>(
     tries++;
     const outcome = await attempt(call, call.engine.routing.keys.take(channel, call.request.model, call.attempts));
     if (outcome.ok) {
+      // A stream may be open for long, and nobody will send the body again.
+      call.body = nothing;
       if (call.sticky_key !== undefined) call.engine.routing.sticky.set(call.sticky_key, channel.id);
       return outcome;
     }

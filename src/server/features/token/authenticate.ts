@@ -114,7 +114,8 @@ export function createTokenCache(services: Needs): TokenCache {
     return identity;
   }
 
-  async function find(key: string): Promise<Identity | undefined> {
+  /** At once when it is known: nearly every call's key is. */
+  function find(key: string): Identity | Promise<Identity | undefined> {
     const hash = secrets.hash("relay-key", key);
     const cached = cache.get(hash);
     if (cached && now() - cached.loaded_at < TTL_MS && cluster.bus.fresh()) return cached;
@@ -122,10 +123,8 @@ export function createTokenCache(services: Needs): TokenCache {
     return load(hash);
   }
 
-  /** The whole key first: an imported key may itself end in a dash and digits. */
-  async function recognise(key: string): Promise<{ identity: Identity; channel_id?: number } | undefined> {
-    const whole = await find(key);
-    if (whole) return { identity: whole };
+  /** A key with a channel behind it. */
+  async function findPinned(key: string): Promise<{ identity: Identity; channel_id?: number } | undefined> {
     const pinned = /^(.+)-(\d{1,15})$/s.exec(key);
     if (!pinned?.[1]) return undefined;
     const identity = await find(pinned[1]);
@@ -156,9 +155,11 @@ export function createTokenCache(services: Needs): TokenCache {
 
   return {
     authenticate: async (presented, ip, lang) => {
-      const found = await recognise(normalKey(presented));
-      if (!found) fail("token_invalid");
-      const { identity, channel_id } = found;
+      const key = normalKey(presented);
+      // The whole key first: an imported key may itself end in a dash and digits.
+      const whole = find(key);
+      const known = whole instanceof Promise ? await whole : whole;
+      const { identity, channel_id }: { identity: Identity; channel_id?: number } = known ? { identity: known } : ((await findPinned(key)) ?? fail("token_invalid"));
       const { token, user } = identity;
       const seconds = Math.floor(now() / 1000);
       judge(identity, ip, seconds);
@@ -167,7 +168,7 @@ export function createTokenCache(services: Needs): TokenCache {
       if (!mayUseGroup(groupFacts(services), user.group, group)) fail("group_denied", { group });
       noteUse(identity, seconds);
       const mode = tokenMjMode(token.mj_mode);
-      return {
+      const caller: Caller = {
         user_id: user.id,
         username: user.username,
         role: user.role,
@@ -175,18 +176,19 @@ export function createTokenCache(services: Needs): TokenCache {
         group,
         token_id: token.id,
         token_name: token.name,
-        ...(group === AUTO_GROUP ? { groups: autoGroups(groupFacts(services), user.group) } : {}),
-        ...(identity.models ? { models: identity.models } : {}),
-        ...(channel_id === undefined ? {} : { channel_id }),
         rpm: token.rpm,
         tpm: token.tpm,
         concurrency: token.concurrency,
-        ...(token.budget_day > 0 && { budget_day: token.budget_day }),
-        ...(token.budget_month > 0 && { budget_month: token.budget_month }),
-        ...(mode !== "" && { mj_mode: mode }),
-        ...(identity.user_limits && { user_limits: identity.user_limits }),
         lang,
       };
+      if (group === AUTO_GROUP) caller.groups = autoGroups(groupFacts(services), user.group);
+      if (identity.models) caller.models = identity.models;
+      if (channel_id !== undefined) caller.channel_id = channel_id;
+      if (token.budget_day > 0) caller.budget_day = token.budget_day;
+      if (token.budget_month > 0) caller.budget_month = token.budget_month;
+      if (mode !== "") caller.mj_mode = mode;
+      if (identity.user_limits) caller.user_limits = identity.user_limits;
+      return caller;
     },
     close: () => {
       for (const stop of unsubscribe) stop();

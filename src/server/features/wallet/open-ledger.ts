@@ -15,9 +15,9 @@ export function createLedger(db: Db, instanceId: string, now: () => number): Led
 /** The ledger, and `heard` gets the user of every charge that was committed. It must be quick and not throw. */
 export const tellCharges = (ledger: Ledger, heard: (user_id: number) => void): Ledger => ({
   ...ledger,
-  settle: async (settlement) => {
-    const result = await ledger.settle(settlement);
-    if (result.settled && settlement.quota > 0) heard(settlement.user_id);
-    return result;
-  },
+  settle: (settlement) =>
+    ledger.settle(settlement).then((result) => {
+      if (result.settled && settlement.quota > 0) heard(settlement.user_id);
+      return result;
+    }),
 });

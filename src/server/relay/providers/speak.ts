@@ -74,7 +74,14 @@ export function readChannelError(channel: PoolChannel, operation: Asked, model: 
  * Sends a request the way its channel wants it, and answers in the dialect that `dialectOf` names. Throws what fetch does,
  * Failed, and RequestFault for what the vendor cannot be asked.
  */
-export async function exchange(outgoing: Outgoing, tools: Tools): Promise<Response> {
+export function exchange(outgoing: Outgoing, tools: Tools): Promise<Response> {
+  const { channel, operation, form, large } = outgoing;
+  const provider = providerOf(channel);
+  const codec = form ? undefined : provider?.direct?.[operation];
+  return codec || provider?.prepare || provider?.open || large ? exchangeOwnWay(outgoing, tools) : send(overridden(outgoing), tools);
+}
+
+async function exchangeOwnWay(outgoing: Outgoing, tools: Tools): Promise<Response> {
   const { channel, operation, body, form, inJson } = outgoing;
   const provider = providerOf(channel);
   const codec = form ? undefined : provider?.direct?.[operation];
