@@ -9,7 +9,7 @@
  * `bun run bench translated translator gaps growth`: these parts instead, in the order of translated.ts; --write replaces
  * docs/bench-translated.md.
  */
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,7 +17,7 @@ import { measureScenario, measureStart, measureStreams, type Pace } from "./benc
 import { measureRecords } from "./bench/records";
 import { type Figures, markdown, verdicts } from "./bench/report";
 import { FULL, nameOf, QUICK } from "./bench/scenarios";
-import { benchTranslation, type Part, PARTS } from "./bench/translated";
+import { benchTranslation, type Part, PARTS, withSections } from "./bench/translated";
 import { type MeasuredProcess, type MeasuredWeir, startBare, startMeasuredWeir, startUpstream } from "./bench/targets";
 
 const { values: flags, positionals } = parseArgs({
@@ -53,10 +53,14 @@ if (positionals.length > 0) {
   const unknown = positionals.find((part) => !(PARTS as readonly string[]).includes(part));
   if (unknown !== undefined) throw new Error(`no part ${unknown}; there are ${PARTS.join(", ")}`);
   const parts = await benchTranslation({ parts: positionals as Part[], quick: flags.quick, only: flags.only, command, say });
-  const page = `# Speed of translation\n\nWritten by \`bun run bench ${positionals.join(" ")} --write\`; do not edit. ${date}. ${machine}.${flags.quick ? " (--quick)" : ""}\n\n${parts}`;
-  console.log(page);
-  if (flags.write) writeFileSync(join(import.meta.dir, "../docs/bench-translated.md"), page);
-  process.exit(flags.strict && page.includes("**missed**") ? 1 : 0);
+  console.log(parts);
+  const path = join(import.meta.dir, "../docs/bench-translated.md");
+  if (flags.write) {
+    const head = `# Speed of translation\n\nWritten by \`bun run bench ${PARTS.join(" ")} --write\`, or some of these parts; do not edit. ${date}. ${machine}.${flags.quick ? " (--quick)" : ""}\n\n`;
+    const before = existsSync(path) ? readFileSync(path, "utf8") : "";
+    writeFileSync(path, withSections(head + before.slice(Math.max(0, before.indexOf("## "))), parts));
+  }
+  process.exit(flags.strict && parts.includes("**missed**") ? 1 : 0);
 }
 
 try {

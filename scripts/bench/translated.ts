@@ -27,11 +27,22 @@ export interface Plan {
 }
 
 const STREAMS = 512;
+const FIRST_WARMUP_MS = 2000;
 /** CPU of a translated plain call, of the bare one's. */
 const CPU_TARGET = 4;
 const EVENT_TARGET_US = 2;
 const GAP_TARGET_MS = { p99: 2, p999: 25 } as const;
 const verdict = (met: boolean): string => (met ? "met" : "**missed**");
+
+/** The page with its measured sections in the place of those of the same heading; what was not measured now stays. */
+export function withSections(page: string, measured: string): string {
+  const [head = "", ...before] = page.split(/^(?=## )/m);
+  const fresh = measured.split(/^(?=## )/m);
+  const headingOf = (section: string): string => section.slice(0, section.indexOf("\n"));
+  const kept = before.map((section) => fresh.find((one) => headingOf(one) === headingOf(section)) ?? section);
+  const added = fresh.filter((one) => !before.some((section) => headingOf(section) === headingOf(one)));
+  return head + [...kept, ...added].map((section) => `${section.trimEnd()}\n`).join("\n");
+}
 
 /** Runs parts one after the other; answers their tables as Markdown. */
 export async function benchTranslation(plan: Plan): Promise<string> {
@@ -84,26 +95,33 @@ ${table(["Caller on channel", ...PIECES], cells)}
 
 async function pairsPage({ quick, only = "", say }: Plan, bare: MeasuredProcess, weir: MeasuredWeir): Promise<string> {
   const pace: Pace = quick ? { rounds: 1, durationMs: 700, warmupMs: 1000 } : { rounds: 3, durationMs: 1500, warmupMs: 300 };
-  const measured = async (target: MeasuredProcess, { path, body }: { path: string; body: string }): Promise<LoadResult> =>
-    load({ url: target.url + path, key: target.key, pid: target.pid, body, concurrency: 32, durationMs: pace.durationMs, warmupMs: pace.warmupMs });
+  // A pair's code is compiled in its first seconds.
+  const measured = async (target: MeasuredProcess, round: number, { path, body }: { path: string; body: string }): Promise<LoadResult> =>
+    load({ url: target.url + path, key: target.key, pid: target.pid, body, concurrency: 32, durationMs: pace.durationMs, warmupMs: round === 0 ? Math.max(FIRST_WARMUP_MS, pace.warmupMs) : pace.warmupMs });
   const rows: string[][] = [];
   let worst = 0;
   for (const size of Object.keys(SIZES) as Size[]) {
     for (const kind of ["plain", "burst"] as const) {
       const { model, stream } = ANSWERS[kind];
+      const bares: LoadResult[] = [];
+      const costs: { pair: string; weirs: LoadResult[] }[] = [];
       for (const [caller, channel] of pairs(only)) {
         say(`${caller} on ${channel}, ${size} ${kind}`);
-        const bares: LoadResult[] = [];
         const weirs: LoadResult[] = [];
         for (let round = 0; round < pace.rounds; round++) {
-          bares.push(await measured(bare, callIn("openai-chat", model, stream, SIZES[size])));
-          weirs.push(await measured(weir, callIn(caller, modelOf(channel, kind), stream, SIZES[size])));
+          bares.push(await measured(bare, round, callIn("openai-chat", model, stream, SIZES[size])));
+          weirs.push(await measured(weir, round, callIn(caller, modelOf(channel, kind), stream, SIZES[size])));
         }
-        const [base, cost] = [bares, weirs].map((rounds) => median(rounds.map(({ cpu_us }) => cpu_us)));
-        const share = ratio(cost ?? 0, base ?? 0);
+        costs.push({ pair: `${caller} on ${channel}`, weirs });
+      }
+      // All rounds of the bare one, between those of every pair: it is the same for each, and three rounds of it swing more than Weir's.
+      const base = median(bares.map(({ cpu_us }) => cpu_us));
+      for (const { pair, weirs } of costs) {
+        const cost = median(weirs.map(({ cpu_us }) => cpu_us));
+        const share = ratio(cost, base);
         if (kind === "plain") worst = Math.max(worst, share);
-        const failed = [...bares, ...weirs].reduce((sum, round) => sum + round.failed, 0);
-        rows.push([`${caller} on ${channel}`, `${size} ${kind}`, (base ?? 0).toFixed(1), (cost ?? 0).toFixed(1), times(share), median(weirs.map(({ p50 }) => p50)).toFixed(2), String(failed)]);
+        const failed = weirs.reduce((sum, round) => sum + round.failed, 0);
+        rows.push([pair, `${size} ${kind}`, base.toFixed(1), cost.toFixed(1), times(share), median(weirs.map(({ p50 }) => p50)).toFixed(2), String(failed)]);
       }
     }
   }
