@@ -188,6 +188,6 @@ test("what broke on the way is the same job when it is sent again; after a refus
   await submit("没有渠道");
   await submit("没有渠道");
   expect(keys).toHaveLength(3);
-  expect(keys[0]).toBeTruthy();
+  expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
   expect([keys[1] === keys[0], keys[2] === keys[1]]).toEqual([true, false]);
 });
