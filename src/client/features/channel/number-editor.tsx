@@ -23,7 +23,10 @@ export default function NumberEditor({ row, field, label, start, onClose }: {
   const [problem, setProblem] = useState<string | null>(null);
   const count = channelsOf(row).length;
   // Once: a ref function runs again at each render, that is at each key, and the next key would replace what was typed.
-  useEffect(() => input.current?.select(), []);
+  useEffect(() => {
+    input.current?.focus();
+    input.current?.select();
+  }, []);
 
   const save = () => {
     const read = readRoutingNumber(field, text);
