@@ -185,18 +185,29 @@ const LEAST_TOP_P_OF_THOUGHT = 0.95;
 
 const thinks = ({ thinking }: Thought): boolean => thinking?.type === "enabled" || thinking?.type === "adaptive";
 
+type Sampling = Partial<Pick<ChatPrompt, "temperature" | "top_p" | "top_k">>;
+
+/** What the model takes of the sampling that was asked for. */
+function takenOf({ temperature, top_p, top_k }: Sampling, facts: ModelFacts, thought: Thought): Sampling {
+  if (!facts.sampling) return {};
+  if (!thinks(thought)) return compact({ temperature, top_p, top_k });
+  return compact({
+    temperature: temperature === 1 ? temperature : undefined,
+    top_p: top_p !== undefined && top_p >= LEAST_TOP_P_OF_THOUGHT ? top_p : undefined,
+  });
+}
+
 function sampling(prompt: ChatPrompt, facts: ModelFacts, thought: Thought, warn: Warn): WireObject {
-  const { temperature, top_p, top_k } = prompt;
-  const given = Object.entries(compact({ temperature, top_p, top_k }));
-  const refused = (key: string, value: unknown): boolean =>
-    !facts.sampling || (thinks(thought) && !(key === "temperature" ? value === 1 : key === "top_p" && Number(value) >= LEAST_TOP_P_OF_THOUGHT));
-  for (const [key, value] of given) if (refused(key, value)) warn("dropped_field", key);
-  const taken: Pick<ChatPrompt, "temperature" | "top_p" | "top_k"> = Object.fromEntries(given.filter(([key, value]) => !refused(key, value)));
-  if (taken.temperature === undefined) return taken;
-  if (taken.temperature > 1) warn("changed_value", "temperature");
+  const taken = takenOf(prompt, facts, thought);
+  for (const key of ["temperature", "top_p", "top_k"] as const) {
+    if (prompt[key] !== undefined && taken[key] === undefined) warn("dropped_field", key);
+  }
+  const { temperature, top_p, top_k } = taken;
+  if (temperature === undefined) return compact({ top_p, top_k });
+  if (temperature > 1) warn("changed_value", "temperature");
   // Newer models take one of the two.
-  if (taken.top_p !== undefined) warn("dropped_field", "top_p");
-  return compact({ temperature: Math.min(1, taken.temperature), top_k: taken.top_k });
+  if (top_p !== undefined) warn("dropped_field", "top_p");
+  return compact({ temperature: Math.min(1, temperature), top_k });
 }
 
 /** JSON output: by schema where the model knows it and it can be told, else in words. */
