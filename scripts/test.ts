@@ -30,7 +30,7 @@ const within = (file: string, ...folders: string[]): boolean => folders.some((fo
 
 /** In order; the first that takes a file has it. */
 const TIERS: Tier[] = [
-  { name: "e2e", takes: (file) => within(file, "tests/e2e", "tests/security/browser"), parallel: 2, testSeconds: 60, tierMinutes: 25, secondChance: true },
+  { name: "e2e", takes: (file) => within(file, "tests/e2e", "tests/security/browser", "tests/outside/browser"), parallel: 2, testSeconds: 60, tierMinutes: 25, secondChance: true },
   { name: "money", takes: (file) => within(file, "tests/database", "tests/money"), testSeconds: 120, tierMinutes: 20, secondChance: true },
   { name: "component", takes: (file) => file.endsWith(".test.tsx"), parallel: 2, testSeconds: 20, tierMinutes: 6, secondChance: true },
   { name: "unit", takes: (file) => within(file, "src"), parallel: 2, testSeconds: 20, tierMinutes: 6, secondChance: true },
@@ -46,6 +46,7 @@ const notices: string[] = [];
 const LONG = [
   "tests/e2e/channels.test.ts", "tests/e2e/screens.test.ts", "tests/e2e/public-pages.test.ts",
   "tests/relay/money-over-http.test.ts", "tests/packaging/binary.test.ts", "tests/packaging/start.test.ts",
+  "tests/outside/upgrade.test.ts",
 ];
 
 /** These first, then by size, so that no worker is left alone with a long file at the end. */

@@ -18,7 +18,7 @@ import { admitToPlayground } from "./features/playground/admit";
 import { tokenUsage } from "./features/token/own-key";
 import { type ClientAddress, createAddressReader } from "./http/address";
 import { envelopeOf } from "./http/fail";
-import { consoleHeaders, frameOrigins } from "./http/headers";
+import { API_HEADERS, consoleHeaders, frameOrigins } from "./http/headers";
 import { openApi } from "./http/openapi";
 import { answerPlain, type PlainDoor, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
@@ -88,7 +88,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     const take = await services.cluster.counter.take(`api:${from.ip}`, 1, limit, GLOBAL_WINDOW_SECONDS);
     if (take.allowed) return undefined;
     const { body } = envelopeOf(new AppError("too_many_requests"), languageOf(headers), "");
-    return Response.json(body, { status: 429, headers: { "retry-after": String(take.reset_seconds) } });
+    return Response.json(body, { status: 429, headers: { ...API_HEADERS, "retry-after": String(take.reset_seconds) } });
   };
 
   const trpc = async (request: Request, server: Peer | null): Promise<Response> => {
@@ -105,7 +105,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       router: appRouter,
       createContext: () => ctx,
       responseMeta: () => {
-        const headers = new Headers({ "cache-control": "no-store", "x-request-id": ctx.request_id });
+        const headers = new Headers({ ...API_HEADERS, "x-request-id": ctx.request_id });
         for (const line of cookies) headers.append("set-cookie", line);
         return { headers };
       },
@@ -116,7 +116,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     const { pathname } = new URL(request.url);
     const error = new AppError("not_found", { method: request.method, path: pathname });
     const { status, body } = envelopeOf(error, languageOf(request.headers), "");
-    return Response.json(body, { status });
+    return Response.json(body, { status, headers: API_HEADERS });
   };
 
   const app = new Elysia({
@@ -132,10 +132,10 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     websocket: socketLimits,
   });
 
-  app.get("/healthz", () => Response.json({ status: "ok" }));
+  app.get("/healthz", () => Response.json({ status: "ok" }, { headers: API_HEADERS }));
   app.get("/readyz", async () => {
     const state = await ready();
-    return Response.json(state, { status: state.ready ? 200 : 503 });
+    return Response.json(state, { status: state.ready ? 200 : 503, headers: API_HEADERS });
   });
 
   // The socket's address: a forwarded one could be invented.
@@ -146,7 +146,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
 
   const routes = restRoutes(appRouter);
   const document = openApi(routes, callbackDoors);
-  app.get("/api/openapi.json", () => Response.json(document));
+  app.get("/api/openapi.json", () => Response.json(document, { headers: API_HEADERS }));
   for (const route of routes) {
     const path = route.path.replace(/\{(\w+)\}/g, ":$1").replace(/\/$/, "");
     for (const spelling of [path, `${path}/`]) {

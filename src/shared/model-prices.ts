@@ -1,10 +1,12 @@
 /**
  * The built-in price table: what the vendors ask, from their public price pages (November 2026). It only supplies the
- * defaults of the price options; an operator's table replaces it. Where a vendor has several prices for one model
- * (time of day, batch) this is the standard one; long contexts stand in a table of their own. A model that is missing here has no price, and calls of
- * it are refused until the operator sets one.
+ * defaults of the price options; an operator's table replaces it. Where a vendor has several prices for one model this is
+ * the standard one (not that of batches), and where the price depends on the hour the dearest, with a note (`priceNotes`): a
+ * call must not be sold below its cost. Long contexts stand in a table of their own. A model that is missing here has no
+ * price, and calls of it are refused until the operator sets one.
  */
 import type { ContextTiers } from "./long-context";
+import type { Text } from "./text";
 import { videoPrices } from "./video-tariffs";
 
 /** Prices in USD per 1M tokens; undefined: the vendor names none. */
@@ -136,8 +138,11 @@ const lines: Readonly<Record<string, readonly Line[]>> = {
     ["gemini-embedding-001", 0.15],
   ],
   deepseek: [
-    ["deepseek-v4-pro", 0.66, 1.98, cached(0.022)],
-    ["deepseek-v4-flash", 0.22, 0.66, cached(0.007)],
+    // Peak hours, twice the price of all others (priceNotes); the retired name deepseek-v4-flash is billed as Flash.
+    // api-docs.deepseek.com/quick_start/pricing, in force since 10 September 2026, read 22 November 2026.
+    ["deepseek-v4-pro", 1.32, 3.96, cached(0.044)],
+    ["deepseek-flash deepseek-v4-flash", 0.3, 1.2, cached(0.006)],
+    // No longer served by DeepSeek since 24 July 2026; the last price it asked, for those who serve them still.
     ["deepseek-chat deepseek-reasoner", 0.28, 0.42, cached(0.028)],
   ],
   xai: [
@@ -246,6 +251,16 @@ export const modelPrices: readonly ModelPriceRow[] = Object.entries(lines).flatM
     names.split(" ").map((model) => ({ model, vendor, input, ...(output !== undefined && { output }), ...others })),
   ),
 );
+
+const DEEPSEEK_HOURS: Text = {
+  zh: "DeepSeek 在高峰时段（北京时间周一至周五 9:00–12:00 与 14:00–18:00，中国法定节假日除外）按两倍价格计费。价格还不区分时段，因此内置的是高峰价；其余时段官方只收一半。",
+  en: "DeepSeek asks double at peak hours (Monday to Friday, 01:00–04:00 and 06:00–10:00 UTC, Chinese public holidays excepted). Prices do not know the hour yet, so the built-in one is the peak rate; at all other hours DeepSeek asks half of it.",
+};
+
+/** What the built-in price of a model leaves out; shown beside it for as long as it is the one in force (price-rows.ts). */
+export const priceNotes: Readonly<Record<string, Text>> = {
+  "deepseek-v4-pro": DEEPSEEK_HOURS, "deepseek-flash": DEEPSEEK_HOURS, "deepseek-v4-flash": DEEPSEEK_HOURS,
+};
 
 /**
  * USD of one picture. Alibaba's: help.aliyun.com/zh/model-studio/model-pricing, deployment "international" (its dollars, shown as yuan;

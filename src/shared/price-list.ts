@@ -6,6 +6,7 @@ import * as z from "zod";
 import type { GroupChoice } from "./group";
 import type { ContextTiers } from "./long-context";
 import { compilePrice, type CompiledPrice, type Factors } from "./pricing";
+import type { Text } from "./text";
 
 /** A row of GET /api/pricing. */
 export interface PriceListRow {
@@ -42,6 +43,8 @@ export interface CatalogueModel {
   readonly factors?: Factors;
   /** Prices that rise with the length of the input; absent where they do not. */
   readonly long_context?: ContextTiers;
+  /** What the built-in price leaves out, while it is in force. */
+  readonly note?: Text;
 }
 
 export interface Catalogue {

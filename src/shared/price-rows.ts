@@ -4,7 +4,8 @@
  * audio output's to the audio input's.
  */
 import type { ContextTiers } from "./long-context";
-import { defaultPriceTables } from "./model-prices";
+import { defaultPriceTables, priceNotes } from "./model-prices";
+import type { Text } from "./text";
 
 /** The options that hold one number per model. `short` is the name that other gateways and our /api/ratio_config use. */
 export const priceColumns = [
@@ -48,6 +49,12 @@ export function numbersOf(tables: RatioTables, name: string): PriceNumbers {
 
 export const sameNumbers = (a: PriceNumbers, b: PriceNumbers): boolean => priceKeys.every((key) => a[key] === b[key]);
 
+const asBuiltIn = (tables: RatioTables, name: string): boolean => sameNumbers(numbersOf(tables, name), numbersOf(builtInTables, name));
+
+/** What is to be said of a model's price while it is the built-in one; undefined for most. */
+export const priceNoteOf = (tables: RatioTables, name: string): Text | undefined =>
+  Object.hasOwn(priceNotes, name) && asBuiltIn(tables, name) ? priceNotes[name] : undefined;
+
 /**
  * One row for every name that a table or an enabled channel has, sorted. `isPriced` says whether calls of a served name are
  * accepted, by an entry that ends in `*` for instance.
@@ -58,7 +65,7 @@ export function priceRows(tables: RatioTables, served: readonly string[], isPric
   return [...names].sort().map((name) => {
     const numbers = numbersOf(tables, name);
     const own = numbers.ModelPrice !== undefined || numbers.ModelRatio !== undefined;
-    const source = !own && !isPriced(name) ? "unpriced" : sameNumbers(numbers, numbersOf(builtInTables, name)) ? "built-in" : "custom";
+    const source = !own && !isPriced(name) ? "unpriced" : asBuiltIn(tables, name) ? "built-in" : "custom";
     return { name, numbers, source, served: serving.has(name) };
   });
 }

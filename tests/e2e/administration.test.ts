@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { findChromium } from "../../scripts/chromium";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
+import { type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -25,14 +26,14 @@ test.skipIf(noChromium)("root makes an account, gives it quota with a reason, an
   const tab = await browser.open(`${weir.url}/user`, { as: weir.root, language: "zh" });
   const { page } = tab;
   await page.getByRole("button", { name: "添加用户" }).first().click();
-  await page.getByLabel("用户名").fill("newcomer");
-  await page.getByLabel("密码").fill("a good password");
+  await type(page.getByLabel("用户名"), "newcomer");
+  await type(page.getByLabel("密码"), "a good password");
   await page.getByRole("button", { name: "创建" }).click();
   await page.getByText("用户账户创建成功！").waitFor();
 
   await page.getByText("newcomer", { exact: true }).first().click();
-  await page.getByLabel("添加额度").fill("2");
-  await page.getByLabel("调整原因").fill("welcome");
+  await type(page.getByLabel("添加额度"), "2");
+  await type(page.getByLabel("调整原因"), "welcome");
   await tab.looksRight();
   await page.getByRole("button", { name: "保存", exact: true }).click();
   await page.getByText("用户信息更新成功！").waitFor();
@@ -59,7 +60,7 @@ test.skipIf(noChromium)("root makes an account, gives it quota with a reason, an
 test.skipIf(noChromium)("a setting holds at once, and the audit log says who changed it, from what to what", async () => {
   const tab = await browser.open(`${weir.url}/setting?tab=other`, { as: weir.root, language: "zh", theme: "dark" });
   const { page } = tab;
-  await page.getByLabel("系统名称").fill("Harbour");
+  await type(page.getByLabel("系统名称"), "Harbour");
   await page.getByRole("button", { name: "保存站点内容" }).click();
   await becomes(() => page.getByText("Harbour").count().then((count) => count > 0), true);
   await tab.looksRight();

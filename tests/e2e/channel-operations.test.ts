@@ -10,6 +10,7 @@ import { statusInfo } from "../../src/shared/channel-operations";
 import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
+import { type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -130,16 +131,16 @@ describe.skipIf(!found)("many channels", () => {
       await dialog.getByRole("button", { name: "以 JSON 编辑" }).click();
       const json = dialog.getByRole("textbox", { name: "模型映射" });
       expect(JSON.parse(await json.inputValue())).toEqual({ "gpt-3.5-turbo": "gpt-3.5-turbo-0125" });
-      await json.fill("{");
-      await dialog.getByRole("textbox", { name: "优先级" }).fill("1.5");
+      await type(json, "{");
+      await type(dialog.getByRole("textbox", { name: "优先级" }), "1.5");
       await dialog.getByRole("button", { name: "保存" }).click();
       await dialog.getByText("模型映射必须是合法的 JSON 格式！").waitFor();
       await dialog.getByText("优先级必须是整数！").waitFor();
       expect(calls).toBe(0);
-      await json.fill('{"a":"b"}');
-      await dialog.getByRole("textbox", { name: "优先级" }).fill("");
-      await dialog.getByRole("textbox", { name: "权重" }).fill("8");
-      await dialog.getByRole("textbox", { name: "标签名称" }).fill("");
+      await type(json, '{"a":"b"}');
+      await type(dialog.getByRole("textbox", { name: "优先级" }), "");
+      await type(dialog.getByRole("textbox", { name: "权重" }), "8");
+      await type(dialog.getByRole("textbox", { name: "标签名称" }), "");
       await dialog.getByText("留空将解散此标签，渠道本身保留").waitFor();
       await dialog.getByRole("button", { name: "保存" }).click();
       await page.getByText("标签更新成功！").waitFor();
@@ -171,14 +172,14 @@ describe.skipIf(!found)("many channels", () => {
       const tags = page.getByRole("dialog", { name: "为 2 个渠道设置标签" });
       await tags.getByRole("button", { name: "确定" }).click();
       await tags.getByText("标签不能为空！").waitFor();
-      await tags.getByRole("combobox", { name: "标签" }).fill("成批签");
+      await type(tags.getByRole("combobox", { name: "标签" }), "成批签");
       await page.keyboard.press("Enter");
       await page.getByText("已为 2 个渠道设置标签！").waitFor();
       expect([(await channel(first)).tag, (await channel(second)).tag]).toEqual(["成批签", "成批签"]);
 
       await bar.getByRole("button", { name: "批量编辑" }).click();
       const edit = page.getByRole("dialog", { name: "批量编辑 2 个渠道" });
-      await edit.getByRole("textbox", { name: "权重" }).fill("7");
+      await type(edit.getByRole("textbox", { name: "权重" }), "7");
       await edit.getByRole("button", { name: "保存" }).click();
       await page.getByText("已更新 2 个渠道！").waitFor();
       const after = [await channel(first), await channel(second)];
@@ -204,22 +205,22 @@ describe.skipIf(!found)("many channels", () => {
       const figure = row.getByRole("button", { name: "修改 改数字 的优先级：5" });
       const field = page.getByRole("textbox", { name: "优先级" });
       await figure.click();
-      await field.fill("9");
+      await type(field, "9");
       await page.getByRole("heading", { name: "渠道", exact: true }).click();
       await field.waitFor({ state: "detached" });
       await figure.focus();
       await page.keyboard.press("Enter");
-      await field.fill("9");
+      await type(field, "9");
       await page.keyboard.press("Escape");
       await field.waitFor({ state: "detached" });
       expect(await figure.evaluate((element) => element === document.activeElement)).toBe(true);
       expect((await channel(id)).priority).toBe(5);
 
       await page.keyboard.press("Enter");
-      await field.fill("1.5");
+      await type(field, "1.5");
       await page.keyboard.press("Enter");
       await page.getByText("优先级必须是整数！").waitFor();
-      await field.fill("-3");
+      await type(field, "-3");
       await page.keyboard.press("Enter");
       await page.getByText("改数字 的优先级已改为 -3").waitFor();
       expect((await channel(id)).priority).toBe(-3);
@@ -229,10 +230,10 @@ describe.skipIf(!found)("many channels", () => {
 
       await row.getByRole("button", { name: "修改 改数字 的权重：6" }).click();
       const weight = page.getByRole("textbox", { name: "权重" });
-      await weight.fill("-1");
+      await type(weight, "-1");
       await page.getByRole("button", { name: "保存" }).click();
       await page.getByText("权重必须是非负整数！").waitFor();
-      await weight.fill("2");
+      await type(weight, "2");
       await page.getByRole("button", { name: "保存" }).click();
       await row.getByRole("button", { name: "修改 改数字 的权重：2" }).waitFor();
       await becomes(async () => (await channel(id)).weight, 2);
@@ -246,7 +247,7 @@ describe.skipIf(!found)("many channels", () => {
       expectProblem("ERR_FAILED");
       await page.route("**/trpc/channel.update*", (route) => route.abort());
       await rowOf(page, "退回").getByRole("button", { name: "修改 退回 的优先级：5" }).click();
-      await page.getByRole("textbox", { name: "优先级" }).fill("6");
+      await type(page.getByRole("textbox", { name: "优先级" }), "6");
       await page.keyboard.press("Enter");
       await page.getByText("无法连接到服务器").waitFor();
       await rowOf(page, "退回").getByRole("button", { name: "修改 退回 的优先级：5" }).waitFor();
@@ -411,7 +412,7 @@ describe.skipIf(!found)("many channels", () => {
       await rowOf(page, "手机签").getByRole("button", { name: "手机签 （标签）" }).tap();
       await rowOf(page, "手机批").waitFor();
       await rowOf(page, "手机批").getByRole("button", { name: "修改 手机批 的优先级：0" }).tap();
-      await page.getByRole("textbox", { name: "优先级" }).fill("4");
+      await type(page.getByRole("textbox", { name: "优先级" }), "4");
       await page.getByRole("button", { name: "保存" }).tap();
       await becomes(async () => (await channel(id)).priority, 4);
     });

@@ -8,6 +8,7 @@ import { findChromium } from "../../scripts/chromium";
 import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes, eventually } from "../kit/browser-wait";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
+import { paste, type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -95,10 +96,10 @@ describe.skipIf(!found)("channels", () => {
 
   test("three lines of keys become three channels", async () => {
     await withPage("/channel?edit=new", {}, async (page) => {
-      await page.getByRole("combobox", { name: "类型" }).fill("deepseek");
+      await type(page.getByRole("combobox", { name: "类型" }), "deepseek");
       await page.keyboard.press("Enter");
-      await page.getByRole("textbox", { name: "名称", exact: true }).fill("批量");
-      await page.getByRole("textbox", { name: "密钥", exact: true }).fill("sk-1\nsk-2\nsk-3");
+      await type(page.getByRole("textbox", { name: "名称", exact: true }), "批量");
+      await paste(page.getByRole("textbox", { name: "密钥", exact: true }), "sk-1\nsk-2\nsk-3");
       await page.getByText("检测到 3 个密钥，将批量创建 3 个渠道").waitFor();
       await page.getByRole("button", { name: "创建" }).click();
       await page.getByText("渠道创建成功！").waitFor();
@@ -111,10 +112,10 @@ describe.skipIf(!found)("channels", () => {
     await withPage(`/channel/edit/${id}`, {}, async (page) => {
       await page.getByRole("button", { name: "获取模型列表" }).click();
       await page.getByRole("dialog", { name: "上游模型列表" }).waitFor();
-      await page.getByRole("searchbox", { name: "筛选模型" }).fill("late-usage");
+      await type(page.getByRole("searchbox", { name: "筛选模型" }), "late-usage");
       await page.getByRole("checkbox", { name: "late-usage", exact: true }).click();
       await page.getByRole("button", { name: "应用" }).click();
-      await page.getByRole("textbox", { name: "自定义模型名称" }).fill("my-model, gpt-4o-mini");
+      await type(page.getByRole("textbox", { name: "自定义模型名称" }), "my-model, gpt-4o-mini");
       await page.keyboard.press("Enter");
       await page.getByText("某些模型已存在！ gpt-4o-mini").waitFor();
       await page.getByRole("button", { name: "保存" }).click();
@@ -127,8 +128,8 @@ describe.skipIf(!found)("channels", () => {
   test("what was typed and not saved survives a reload, the key excepted", async () => {
     const id = await newChannel("草稿");
     await withPage(`/channel?edit=${id}`, {}, async (page) => {
-      await page.getByRole("combobox", { name: "标签" }).fill("半途");
-      await page.getByRole("textbox", { name: "密钥", exact: true }).fill("sk-secret");
+      await type(page.getByRole("combobox", { name: "标签" }), "半途");
+      await paste(page.getByRole("textbox", { name: "密钥", exact: true }), "sk-secret");
       await page.getByText("2 处修改").waitFor();
       await page.waitForFunction((key) => localStorage.getItem(key)?.includes("半途"), `draft:channel-edit-${id}`);
       expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain("sk-secret");
@@ -250,11 +251,11 @@ describe.skipIf(!found)("channels", () => {
   test("on a phone a channel is added, tested and disabled", async () => {
     await withPage("/channel", { viewport: "phone" }, async (page) => {
       await page.getByRole("button", { name: "添加渠道" }).first().tap();
-      await page.getByRole("combobox", { name: "类型" }).fill("openai");
+      await type(page.getByRole("combobox", { name: "类型" }), "openai");
       await page.getByRole("option").first().tap();
-      await page.getByRole("textbox", { name: "名称", exact: true }).fill("手机渠道");
-      await page.getByRole("textbox", { name: "接口地址", exact: true }).fill(upstream.url);
-      await page.getByRole("textbox", { name: "密钥", exact: true }).fill("sk-phone");
+      await type(page.getByRole("textbox", { name: "名称", exact: true }), "手机渠道");
+      await type(page.getByRole("textbox", { name: "接口地址", exact: true }), upstream.url);
+      await paste(page.getByRole("textbox", { name: "密钥", exact: true }), "sk-phone");
       await page.getByRole("button", { name: "创建" }).tap();
       const detail = page.getByRole("dialog", { name: "手机渠道" });
       await detail.getByRole("button", { name: "测试渠道 手机渠道", exact: true }).tap();

@@ -7,6 +7,7 @@ import { desc, eq } from "drizzle-orm";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes, settled } from "../kit/browser-wait";
+import { type } from "../kit/typing";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -228,7 +229,7 @@ describe("failed calls", () => {
         mode = "pass";
         await page.clock.runFor(4000);
         await becomes(async () => "status" in (await storage(page)), true);
-        await page.locator("input[name=username]").fill("still usable");
+        await type(page.locator("input[name=username]"), "still usable");
       });
     }
   });
@@ -245,8 +246,8 @@ describe("failed calls", () => {
       expect(new URL(page.url()).searchParams.get("expired")).toBe("true");
       await page.getByText("未登录或登录已过期，请重新登录！").first().waitFor();
       expect((await storage(page)).user).toBeUndefined();
-      await page.locator("input[name=username]").fill(weir.root.username);
-      await page.locator("input[name=password]").fill("correct-horse-9");
+      await type(page.locator("input[name=username]"), weir.root.username);
+      await type(page.locator("input[name=password]"), "correct-horse-9");
       await page.locator("form button[type=submit]").click();
       await page.waitForURL("**/channel");
       expect(JSON.parse((await storage(page)).user ?? "{}")).toMatchObject({ id: weir.root.id, username: "root", role: 100 });
@@ -302,8 +303,8 @@ describe("small things of the pages", () => {
     const guest = await weir.newUser();
     await visit({}, async (page, context) => {
       await open(page, "/login");
-      await page.locator("input[name=username]").fill(guest.username);
-      await page.locator("input[name=password]").fill("correct-horse-9");
+      await type(page.locator("input[name=username]"), guest.username);
+      await type(page.locator("input[name=password]"), "correct-horse-9");
       await page.locator("form button[type=submit]").click();
       await page.getByText("登录成功！").waitFor();
       await page.waitForURL("**/token");

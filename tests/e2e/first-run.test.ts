@@ -7,6 +7,7 @@ import OpenAI from "openai";
 import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { consoleText } from "../kit/texts";
+import { paste, type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -47,9 +48,9 @@ for (const viewport of ["desktop", "phone"] as const) {
     test("an empty folder leads to the wizard, which makes the root account", async () => {
       const { page } = tab;
       await page.waitForURL("**/setup");
-      await page.getByLabel(say("用户名")).fill("keeper");
-      await page.locator('input[name="password"]').fill(PASSWORD);
-      await page.locator('input[name="repeat"]').fill(PASSWORD);
+      await type(page.getByLabel(say("用户名")), "keeper");
+      await type(page.locator('input[name="password"]'), PASSWORD);
+      await type(page.locator('input[name="repeat"]'), PASSWORD);
       await tab.axe();
       await tab.screenshot(`first-run-${viewport}-1-account`);
       await page.getByRole("button", { name: say("下一步") }).click();
@@ -67,9 +68,9 @@ for (const viewport of ["desktop", "phone"] as const) {
     test("the first channel is typed in, tested by a real call, and saved", async () => {
       const { page } = tab;
       await page.getByRole("radio", { name: "OpenAI", exact: true }).click();
-      await page.locator('input[type="password"]').fill(UPSTREAM_KEY);
+      await paste(page.locator('input[type="password"]'), UPSTREAM_KEY);
       await page.getByRole("button", { name: say("使用其他接口地址") }).click();
-      await page.locator('input[type="url"]').fill(upstream.url);
+      await type(page.locator('input[type="url"]'), upstream.url);
       await tab.axe();
       await tab.screenshot(`first-run-${viewport}-2-channel`);
       await page.getByRole("button", { name: say("保存并继续") }).click();
@@ -139,13 +140,13 @@ for (const viewport of ["desktop", "phone"] as const) {
       await page.evaluate(() => localStorage.removeItem("user"));
       await page.goto(`${weir.url}/log`);
       await page.waitForURL("**/login**");
-      await page.locator('input[name="username"]').fill("keeper");
-      await page.locator('input[name="password"]').fill("wrong-password");
+      await type(page.locator('input[name="username"]'), "keeper");
+      await type(page.locator('input[name="password"]'), "wrong-password");
       tab.expectProblem("status of 400");
       await page.getByRole("button", { name: say("登录"), exact: true }).last().click();
       await page.getByRole("alert").waitFor();
       await tab.axe();
-      await page.locator('input[name="password"]').fill(PASSWORD);
+      await type(page.locator('input[name="password"]'), PASSWORD);
       await page.keyboard.press("Enter");
       await page.waitForURL("**/log");
     });

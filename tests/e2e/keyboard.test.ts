@@ -8,6 +8,7 @@ import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from ".
 import { becomes } from "../kit/browser-wait";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { consoleText } from "../kit/texts";
+import { type } from "../kit/typing";
 import { ROOT, startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -85,7 +86,7 @@ const touch = (page: Page): Hand => ({
     await page.getByRole(role, { name: new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`) }).first().tap();
   },
   write: async (label, text) => {
-    await page.getByLabel(label, { exact: false }).first().fill(text);
+    await type(page.getByLabel(label, { exact: false }).first(), text);
   },
 });
 
@@ -142,7 +143,7 @@ for (const viewport of ["desktop", "phone"] as const) {
       if (viewport === "desktop") {
         await tab.page.keyboard.press("/");
         await tab.page.keyboard.type(name);
-      } else await search.fill(name);
+      } else await type(search, name);
       await tab.page.waitForURL(/desktop|phone/);
       await tab.page.getByText("第 1 - 1 条", { exact: false }).first().waitFor();
     });

@@ -5,6 +5,7 @@ import { findChromium } from "../../scripts/chromium";
 import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { chooseFromSubmenu } from "../kit/browser-wait";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
+import { paste, type } from "../kit/typing";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -66,8 +67,9 @@ async function open(path = "/playground", options: PageOptions = {}): Promise<Co
 const answers = (page: Page) => page.getByRole("article");
 const lastBody = () => JSON.parse(upstream.journal.last().body) as Record<string, unknown>;
 
+/** Enter sends, so a text of several lines is pasted. */
 async function say(page: Page, text: string): Promise<void> {
-  await page.getByLabel("消息", { exact: true }).fill(text);
+  await (text.includes("\n") ? paste : type)(page.getByLabel("消息", { exact: true }), text);
   await page.getByRole("button", { name: "发送" }).click();
 }
 
@@ -108,8 +110,8 @@ describe.skipIf(noChromium)("the playground", () => {
     expect(await slider.evaluate((element: HTMLInputElement) => [element.min, element.max, element.step, element.value])).toEqual(["0", "1", "0.1", "0"]);
     await slider.focus();
     for (let i = 0; i < 7; i++) await page.keyboard.press("ArrowRight");
-    await page.getByLabel("最大 token 数").fill("64");
-    await page.getByLabel("系统提示词").fill("be brief");
+    await type(page.getByLabel("最大 token 数"), "64");
+    await type(page.getByLabel("系统提示词"), "be brief");
     await choose(page, "words:6");
     await say(page, "one");
     await done(page);
@@ -142,7 +144,7 @@ describe.skipIf(noChromium)("the playground", () => {
     await done(page);
     expect((lastBody().messages as unknown[]).length).toBe(3);
     await page.getByRole("button", { name: "编辑消息" }).first().click();
-    await page.getByRole("textbox", { name: "编辑消息" }).fill("changed");
+    await type(page.getByRole("textbox", { name: "编辑消息" }), "changed");
     await page.keyboard.press("Control+Enter");
     await done(page);
     expect(await answers(page).count()).toBe(1);
@@ -212,7 +214,7 @@ describe.skipIf(noChromium)("the playground", () => {
   test("a pasted picture goes along as an image part", async () => {
     const { page } = await open();
     const message = page.getByLabel("消息", { exact: true });
-    await message.fill("what is this");
+    await type(message, "what is this");
     await message.evaluate(async (element) => {
       const canvas = Object.assign(document.createElement("canvas"), { width: 8, height: 8 });
       const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve));
@@ -233,7 +235,7 @@ describe.skipIf(noChromium)("the playground", () => {
 
   test("the code tab shows the same request", async () => {
     const { page } = await open();
-    await page.getByLabel("消息", { exact: true }).fill("as code");
+    await type(page.getByLabel("消息", { exact: true }), "as code");
     await page.getByRole("tab", { name: "代码" }).click();
     const code = await page.locator("pre[aria-label=curl]").innerText();
     expect(code).toContain(`${weir.url}/v1/chat/completions`);
@@ -282,7 +284,7 @@ describe.skipIf(noChromium)("the playground", () => {
     expectProblem("401");
     // Everything the page asks for on arrival is there, so that the message is the call that finds out.
     await page.getByRole("combobox", { name: "模型", exact: true }).getByText("gpt-4o-mini").waitFor();
-    await page.getByLabel("消息", { exact: true }).fill("hello");
+    await type(page.getByLabel("消息", { exact: true }), "hello");
     await user.api("GET", "/api/user/logout");
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/login\?expired=true/);
@@ -309,7 +311,7 @@ describe.skipIf(noChromium)("the playground", () => {
       const { page, axe, screenshot } = await open("/playground", { language, theme });
       await page.getByText("gpt-4o-mini").waitFor();
       await axe();
-      await page.locator("form textarea").fill("1. first\n2. second\n\n> quoted\n\n```py\nprint('x')\n```\n\n[link](https://example.com)");
+      await paste(page.locator("form textarea"), "1. first\n2. second\n\n> quoted\n\n```py\nprint('x')\n```\n\n[link](https://example.com)");
       await page.keyboard.press("Tab");
       await page.locator("form textarea").press("Enter");
       await done(page);

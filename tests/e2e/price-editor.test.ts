@@ -1,6 +1,7 @@
 /** Root prices a model that channels serve but nothing prices; both languages, both themes, and nothing that axe finds. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
+import { type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -24,8 +25,8 @@ test("an unpriced model is found, priced in dollars and then sold at that price"
   const { page } = tab;
   await page.getByRole("row", { name: /brand-new-model/ }).click();
   const drawer = page.getByRole("dialog");
-  await drawer.getByLabel("Input", { exact: true }).fill("3");
-  await drawer.getByLabel("Output", { exact: true }).fill("15");
+  await type(drawer.getByLabel("Input", { exact: true }), "3");
+  await type(drawer.getByLabel("Output", { exact: true }), "15");
   await drawer.getByRole("button", { name: "Save" }).click();
   await drawer.waitFor({ state: "detached" });
   const { models } = await weir.root.trpc.pricing.catalogue.query();

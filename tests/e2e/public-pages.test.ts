@@ -1,6 +1,7 @@
 /** What a stranger sees: prices, about, home page, notice and footer, and that no text of the operator can do harm. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Language, launchBrowser, TEST_LIMIT, type TestBrowser, type Theme } from "../kit/browser";
+import { type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -44,7 +45,7 @@ describe("the price list", () => {
     expect(await row.textContent()).toContain("$2$");
     expect(await page.getByRole("row", { name: /qwen3-max/ }).textContent()).toContain("Available");
 
-    await page.getByRole("searchbox").fill("dall");
+    await type(page.getByRole("searchbox"), "dall");
     await row.waitFor({ state: "detached" });
     expect(await page.getByRole("row", { name: /dall-e-3/ }).textContent()).toContain("$0.032");
     tab.check();

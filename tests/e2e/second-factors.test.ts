@@ -5,6 +5,7 @@ import { findChromium } from "../../scripts/chromium";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { type FakeIdentity, startFakeIdentity } from "../kit/fake-identity/server";
+import { type } from "../kit/typing";
 import { ROOT, startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -64,7 +65,7 @@ describe.skipIf(noChromium)("signing in by more than a password", () => {
     await visit.axe();
     const secret = (await dialog.getByText(/^[A-Z2-7]{32}$/).textContent()) ?? "";
     const codeAt = (timestamp: number) => new TOTP({ secret: Secret.fromBase32(secret), period: 30, digits: 6 }).generate({ timestamp });
-    await dialog.getByLabel("验证码").fill(codeAt(Date.now()));
+    await type(dialog.getByLabel("验证码"), codeAt(Date.now()));
     await dialog.getByRole("button", { name: "启用" }).click();
     await page.getByRole("button", { name: "我已保存" }).waitFor();
     const recovery = await page.getByRole("dialog", { name: "恢复代码" }).getByRole("listitem").allTextContents();
@@ -73,7 +74,7 @@ describe.skipIf(noChromium)("signing in by more than a password", () => {
     await page.getByText("已启用，剩余 10 个恢复代码").waitFor();
     await page.getByRole("button", { name: "添加通行密钥" }).click();
     const naming = page.getByRole("dialog", { name: "给通行密钥起个名字" });
-    await naming.getByLabel("名称").fill("e2e");
+    await type(naming.getByLabel("名称"), "e2e");
     await naming.getByRole("button", { name: "保存" }).click();
     await page.getByRole("listitem", { name: "e2e" }).waitFor();
     await visit.looksRight();
@@ -84,11 +85,11 @@ describe.skipIf(noChromium)("signing in by more than a password", () => {
     await page.goto("about:blank");
     await context.clearCookies();
     await page.goto(`${site}/login?expired=true`);
-    await page.getByLabel("用户名或邮箱").fill(user.username);
-    await page.getByLabel("密码", { exact: true }).fill(ROOT.password);
+    await type(page.getByLabel("用户名或邮箱"), user.username);
+    await type(page.getByLabel("密码", { exact: true }), ROOT.password);
     await page.keyboard.press("Enter");
     const step = page.getByRole("dialog", { name: "两步验证" });
-    await step.getByLabel("验证码").fill(recovery[0] ?? "");
+    await type(step.getByLabel("验证码"), recovery[0] ?? "");
     await visit.axe();
     await page.keyboard.press("Enter");
     await page.waitForURL(`${site}/token`);

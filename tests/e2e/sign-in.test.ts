@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import OpenAI from "openai";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expectToLookRight as accessible, launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
+import { type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -114,9 +115,9 @@ describe("the first run", () => {
     await visit({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: "dark" }, async (page) => {
       await page.goto(weir.url);
       await heading(page, "欢迎使用 Weir");
-      await page.locator("[name=username]").fill("root");
-      await page.locator("[name=password]").fill(PASSWORD);
-      await page.locator("[name=repeat]").fill(PASSWORD);
+      await type(page.locator("[name=username]"), "root");
+      await type(page.locator("[name=password]"), PASSWORD);
+      await type(page.locator("[name=repeat]"), PASSWORD);
       await accessible(page);
       await page.getByRole("button", { name: "下一步" }).tap();
       await page.getByRole("radio", { name: /自用/ }).tap();
@@ -148,11 +149,11 @@ describe("signing in", () => {
       await accessible(page);
       await page.keyboard.press("Enter");
       await page.getByRole("alert").getByText("请输入用户名和密码！").waitFor();
-      await page.getByLabel("用户名或邮箱").fill("root");
-      await page.getByLabel("密码", { exact: true }).fill("wrong password");
+      await type(page.getByLabel("用户名或邮箱"), "root");
+      await type(page.getByLabel("密码", { exact: true }), "wrong password");
       await page.keyboard.press("Enter");
       await page.getByText("用户名或密码错误，或用户已被封禁").waitFor();
-      await page.getByLabel("密码", { exact: true }).fill("correct-horse-9");
+      await type(page.getByLabel("密码", { exact: true }), "correct-horse-9");
       await page.keyboard.press("Enter");
       await page.waitForURL("**/log?type=2");
       expect(await page.evaluate(() => JSON.parse(localStorage.getItem("user") ?? "{}").username)).toBe("root");
@@ -165,8 +166,8 @@ describe("signing in", () => {
       await page.locator("main").getByText("未登录或登录已过期，请重新登录！").waitFor();
       await accessible(page);
       expect(await page.evaluate(() => localStorage.getItem("user"))).toBeNull();
-      await page.getByLabel("用户名或邮箱").fill("root");
-      await page.getByLabel("密码", { exact: true }).fill("correct-horse-9");
+      await type(page.getByLabel("用户名或邮箱"), "root");
+      await type(page.getByLabel("密码", { exact: true }), "correct-horse-9");
       await page.keyboard.press("Enter");
       await page.waitForURL("**/log?type=2");
     } finally {

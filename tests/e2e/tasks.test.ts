@@ -6,6 +6,7 @@ import type { TaskRow } from "../../src/server/db/schema";
 import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { eventually } from "../kit/browser-wait";
 import { type FakeMidjourney, startFakeMidjourney } from "../kit/fake-midjourney";
+import { type } from "../kit/typing";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 import { HURRIED } from "../kit/weir-process";
 
@@ -25,7 +26,7 @@ let tab: ConsolePage;
 /** A tenth of a second of silence (RIFF, 8 kHz, 8 bit, mono). */
 function silence(): Uint8Array<ArrayBuffer> {
   const samples = 800;
-  const bytes = new Uint8Array(44 + samples).fill(128);
+  const bytes = Uint8Array.from({ length: 44 + samples }, () => 128);
   const view = new DataView(bytes.buffer);
   const words: [number, string][] = [[0, "RIFF"], [8, "WAVEfmt "], [36, "data"]];
   for (const [at, text] of words) bytes.set(new TextEncoder().encode(text), at);
@@ -84,7 +85,7 @@ describe.skipIf(noChromium)("jobs in the console", () => {
     const { page } = tab;
     await page.getByRole("tab", { name: "任务" }).click();
     await page.getByRole("radio", { name: "图片" }).click();
-    await page.getByRole("textbox", { name: "提示词", exact: true }).fill("一只猫");
+    await type(page.getByRole("textbox", { name: "提示词", exact: true }), "一只猫");
     await tab.looksRight();
     await page.getByRole("button", { name: "提交任务" }).click();
     const job = page.getByRole("article").filter({ hasText: "一只猫" });

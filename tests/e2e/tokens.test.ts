@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { findChromium } from "../../scripts/chromium";
 import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
+import { paste, type } from "../kit/typing";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -127,7 +128,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
 
   test("a batch keeps the plain name once and all keys are copied at a press", async () => {
     const { page } = await open("/token?edit=new");
-    await field(page, "名称*").fill("batch");
+    await type(field(page, "名称*"), "batch");
     await page.getByRole("button", { name: "10", exact: true }).click();
     await page.getByRole("button", { name: /^创建/ }).click();
     await page.getByRole("button", { name: "复制全部" }).click();
@@ -141,7 +142,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
 
   test("an unlimited token switches quota and count off", async () => {
     const { page } = await open("/token?edit=new");
-    await field(page, "名称*").fill("open end");
+    await type(field(page, "名称*"), "open end");
     await page.getByRole("button", { name: "30", exact: true }).click();
     await page.getByRole("switch", { name: "无限额度" }).click();
     expect(await field(page, "令牌额度").isDisabled()).toBe(true);
@@ -154,8 +155,8 @@ describe.skipIf(noChromium)("tokens in the console", () => {
   test("each fault is said at its field and nothing is sent", async () => {
     const { page } = await open("/token?edit=new");
     expect(await field(page, "可用模型").isDisabled()).toBe(true);
-    await field(page, "过期时间").fill("tomorrow");
-    await field(page, "IP 白名单").fill("10.0.0.1\nnonsense\n2001:db8::/32");
+    await type(field(page, "过期时间"), "tomorrow");
+    await type(field(page, "IP 白名单"), "10.0.0.1\nnonsense\n2001:db8::/32");
     await page.getByRole("switch", { name: "限制模型" }).click();
     await page.keyboard.press("Control+Enter");
     for (const text of [
@@ -167,16 +168,16 @@ describe.skipIf(noChromium)("tokens in the console", () => {
 
   test("everything that the form sets arrives", async () => {
     const { page } = await open("/token?edit=new");
-    await field(page, "名称*").fill("full");
-    await field(page, "过期时间").fill("2035-06-01 12:00:00");
+    await type(field(page, "名称*"), "full");
+    await type(field(page, "过期时间"), "2035-06-01 12:00:00");
     await page.getByRole("radio", { name: /^vip/ }).click();
     await page.getByRole("switch", { name: "限制模型" }).click();
-    await field(page, "可用模型").fill("gpt-4o-mini");
+    await type(field(page, "可用模型"), "gpt-4o-mini");
     await field(page, "可用模型").press("Enter");
-    await field(page, "IP 白名单").fill("10.0.0.1, 10.0.0.2");
-    await field(page, "IP 黑名单").fill("2001:db8::/32");
-    await field(page, "每分钟请求").fill("60");
-    await field(page, "并发数").fill("3");
+    await type(field(page, "IP 白名单"), "10.0.0.1, 10.0.0.2");
+    await type(field(page, "IP 黑名单"), "2001:db8::/32");
+    await type(field(page, "每分钟请求"), "60");
+    await type(field(page, "并发数"), "3");
     await page.getByRole("button", { name: /^创建/ }).click();
     await page.getByRole("heading", { name: "连接" }).waitFor();
     const expiry = await page.evaluate(() => Math.floor(new Date(2035, 5, 1, 12).getTime() / 1000));
@@ -188,7 +189,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
 
   test("what was typed and not saved survives a reload", async () => {
     const { page } = await open("/token?edit=new");
-    await field(page, "名称*").fill("half done");
+    await type(field(page, "名称*"), "half done");
     await page.waitForFunction(() => localStorage.getItem("draft:token-new")?.includes("half done"));
     await page.reload();
     await page.getByRole("button", { name: "恢复" }).click();
@@ -225,13 +226,13 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     const { key } = await weir.newToken({ name: "needle" }, owner);
     await weir.newToken({ name: "hay" }, owner);
     const { page } = await open("/token");
-    await page.getByRole("searchbox").fill("need");
+    await type(page.getByRole("searchbox"), "need");
     await row(page, "hay").waitFor({ state: "detached" });
     await row(page, "needle").waitFor();
-    await page.getByRole("searchbox").fill("");
+    await type(page.getByRole("searchbox"), "");
     await row(page, "hay").waitFor();
     await page.getByRole("button", { name: "筛选" }).click();
-    await page.getByRole("dialog").getByLabel("密钥").fill(key);
+    await paste(page.getByRole("dialog").getByLabel("密钥"), key);
     await page.keyboard.press("Enter");
     await row(page, "hay").waitFor({ state: "detached" });
     await row(page, "needle").waitFor();
@@ -281,11 +282,11 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     const { page } = await open("/token", { viewport: "phone" });
     await page.getByText("还没有令牌").waitFor();
     await page.getByRole("button", { name: "添加令牌" }).first().tap();
-    await field(page, "名称*").fill("pocket");
+    await type(field(page, "名称*"), "pocket");
     await page.getByRole("button", { name: /^创建/ }).tap();
     await page.getByRole("heading", { name: "连接" }).waitFor();
     await page.getByRole("button", { name: "编辑" }).tap();
-    await field(page, "名称*").fill("pocket 2");
+    await type(field(page, "名称*"), "pocket 2");
     await page.getByRole("button", { name: /^保存/ }).tap();
     await page.getByText("令牌更新成功！").waitFor();
     await page.getByRole("button", { name: "关闭" }).tap();

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { findChromium } from "../../scripts/chromium";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
+import { type } from "../kit/typing";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -29,9 +30,9 @@ describe.skipIf(noChromium)("wallet and codes in the console", () => {
   test("an administrator makes a batch, copies it, keeps it as a file, and a user redeems one of it", async () => {
     const office = await browser.open(`${weir.url}/redemption?edit=new`, { as: weir.root });
     const form = office.page.getByRole("dialog");
-    await form.getByLabel("名称").fill("e2e/batch");
+    await type(form.getByLabel("名称"), "e2e/batch");
     await form.getByRole("button", { name: "$10", exact: true }).click();
-    await form.getByLabel(/^数量/).fill("2");
+    await type(form.getByLabel(/^数量/), "2");
     await form.getByRole("button", { name: "创建" }).click();
     await office.page.getByRole("heading", { name: "已创建 2 个兑换码" }).waitFor();
     await office.page.getByRole("button", { name: "复制全部" }).click();
@@ -48,13 +49,13 @@ describe.skipIf(noChromium)("wallet and codes in the console", () => {
     await office.close();
 
     const wallet = await browser.open(`${weir.url}/topup`, { as: user });
-    await wallet.page.getByLabel("输入兑换码").fill(` ${codes[0]?.toUpperCase()} `);
+    await type(wallet.page.getByLabel("输入兑换码"), ` ${codes[0]?.toUpperCase()} `);
     await wallet.page.getByRole("button", { name: "兑换", exact: true }).click();
     await wallet.page.getByText("兑换成功，到账 $10.00").waitFor();
     await wallet.page.getByRole("main").getByText("$12.00").waitFor();
     await becomes(async () => (await weir.balance(user.id)).quota, 6_000_000);
     wallet.expectProblem("status of 400");
-    await wallet.page.getByLabel("输入兑换码").fill(codes[0] ?? "");
+    await type(wallet.page.getByLabel("输入兑换码"), codes[0] ?? "");
     await wallet.page.getByRole("button", { name: "兑换", exact: true }).click();
     await wallet.page.getByRole("alert").filter({ hasText: "无效的兑换码，或该兑换码已被使用" }).waitFor();
     wallet.check();

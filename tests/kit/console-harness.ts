@@ -10,7 +10,7 @@ export function envelope(data: unknown): Response {
 
 /** A public status as a fresh installation has it. */
 export const freshStatus = {
-  version: "v0.1.0",
+  version: "v0.1.1",
   setup: true,
   system_name: "Weir",
   logo: "",

@@ -52,10 +52,21 @@ export async function freshPostgres(pool = 4): Promise<FreshDatabase> {
     url,
     close: async () => {
       await db.close();
-      await asAdmin(server, (sql) => sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+      await dropPostgres(server, name);
     },
   };
 }
+
+/** A database without any table, for a program that is to migrate it itself. */
+export async function emptyPostgres(): Promise<Omit<FreshDatabase, "db">> {
+  const server = await postgresServer();
+  const name = `weir_${process.pid}_${crypto.randomUUID().slice(0, 8)}`;
+  await asAdmin(server, (sql) => sql.unsafe(`CREATE DATABASE ${name}`));
+  return { url: `${server}/${name}`, close: () => dropPostgres(server, name) };
+}
+
+const dropPostgres = (server: string, name: string): Promise<void> =>
+  asAdmin(server, async (sql) => void (await sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)));
 
 let server: Promise<string> | undefined;
 

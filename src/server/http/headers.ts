@@ -2,6 +2,9 @@
 import { chatFrameOrigin } from "../../shared/chat-links";
 import { framedAddress } from "../../shared/content";
 
+/** Of every answer of /api and /trpc: kept nowhere, and taken for nothing but what it says it is. */
+export const API_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
+
 /** The origins of the operator's texts that are addresses and of his chat links: the only pages that the console may frame. */
 export function frameOrigins(texts: readonly string[], chats: readonly Readonly<Record<string, string>>[] = []): string[] {
   const links = chats.flatMap((entry) => Object.values(entry));

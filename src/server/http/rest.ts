@@ -8,6 +8,7 @@ import { AppError } from "../../shared/errors";
 import type { Ctx } from "../context";
 import { buildInput } from "./coerce";
 import { envelopeOf, toAppError } from "./fail";
+import { API_HEADERS } from "./headers";
 import type { DoorMeta } from "./trpc";
 
 export interface RestRoute {
@@ -56,7 +57,7 @@ async function readJson(request: Request): Promise<unknown> {
   }
 }
 
-const JSON_HEADERS = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
+const JSON_HEADERS = { "content-type": "application/json; charset=utf-8", ...API_HEADERS };
 
 /** Calls `channel.list` on a caller, which is a tree of functions. */
 type Caller = Record<string, unknown>;
@@ -83,7 +84,7 @@ export async function answerRest(
     const result = await callProcedure(createCaller(ctx) as Caller, route.procedure, input);
     if (route.meta.answer === "redirect") {
       const { location } = result as { location: string };
-      return new Response(null, { status: 302, headers: { location, "cache-control": "no-store" } });
+      return new Response(null, { status: 302, headers: { location, ...API_HEADERS } });
     }
     return Response.json(successOf(route.meta.answer, result), { headers: JSON_HEADERS });
   } catch (thrown) {

@@ -63,6 +63,7 @@ function answerHeaders(contentType: string, requestId: string, origin: string | 
     "x-oneapi-request-id": requestId,
     "x-request-id": requestId,
     "x-accel-buffering": "no",
+    "x-content-type-options": "nosniff",
   };
   if (origin !== null) {
     headers["access-control-allow-origin"] = origin;
@@ -98,7 +99,6 @@ export class Door {
   /** An answer that is passed through; `contentType` is one that the relay has chosen or recognised. */
   raw(body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>, contentType: string): Response {
     const headers = answerHeaders(contentType, this.requestId, this.origin);
-    headers["x-content-type-options"] = "nosniff";
     if (contentType.startsWith("text/event-stream")) headers["cache-control"] = "no-cache";
     if (this.limits) Object.assign(headers, this.limits);
     return new Response(this.tap ? this.tap.take(body, contentType) : body, { headers });
@@ -106,7 +106,7 @@ export class Door {
 
   /** A file that is passed through, whole or in part; `contentType` is one that the relay has chosen. */
   file(body: ReadableStream<Uint8Array> | null, contentType: string, status: number, more: Record<string, string>): Response {
-    const headers = { ...answerHeaders(contentType, this.requestId, this.origin), "x-content-type-options": "nosniff", ...more, ...this.limits };
+    const headers = { ...answerHeaders(contentType, this.requestId, this.origin), ...more, ...this.limits };
     return new Response(body, { status, headers });
   }
 

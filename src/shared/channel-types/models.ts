@@ -41,7 +41,7 @@ const mjActions = [
   "mj_imagine", "mj_variation", "mj_reroll", "mj_blend", "mj_upscale", "mj_describe", "mj_upload",
 ];
 
-const deepseek = ["deepseek-v4-pro", "deepseek-v4-flash", "deepseek-chat", "deepseek-reasoner"];
+const deepseek = ["deepseek-v4-pro", "deepseek-flash", "deepseek-v4-flash", "deepseek-chat", "deepseek-reasoner"];
 
 const glm = [
   "glm-5.3", "glm-5.3-flash", "glm-5.2", "glm-5.1", "glm-5", "glm-5-turbo", "glm-4.7", "glm-4.7-flash", "glm-4.6",

@@ -7,6 +7,7 @@ import type { Page } from "playwright-core";
 import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from "../../kit/browser";
 import { startFakeUpstream } from "../../kit/fake-upstream/server";
 import { HOSTILE_TEXTS } from "../../kit/hostile-texts";
+import { paste } from "../../kit/typing";
 import { startWeir, type Weir } from "../../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -93,7 +94,7 @@ test("Open WebUI CVE-2026-109288: a model that answers with every hostile text r
   for (const part of [HOSTILE_TEXTS.slice(0, 20), HOSTILE_TEXTS.slice(20)]) {
     trying = part[0]?.[0] ?? "";
     const before = await page.locator("article[data-state=complete]").count();
-    await page.getByLabel("消息", { exact: true }).fill(part.map(([, text]) => text).join("\n\n"));
+    await paste(page.getByLabel("消息", { exact: true }), part.map(([, text]) => text).join("\n\n"));
     await page.getByRole("button", { name: "发送" }).click();
     await page.locator("article[data-state=complete]").nth(before).waitFor();
     await tab.settled();

@@ -24,6 +24,14 @@ describe("hostile texts", () => {
     });
   }
 
+  test("a style costs its length, however it repeats itself", () => {
+    for (const style of ["max-width:".repeat(10_000), "width: 1px ".repeat(10_000), `width:${" ".repeat(50_000)}!`, `${"width:1px;".repeat(10_000)}!`, " ".repeat(50_000)]) {
+      const started = performance.now();
+      show(`<p style="${style}">x</p>`);
+      expect(performance.now() - started).toBeLessThan(1000);
+    }
+  });
+
   test("an id of the text cannot stand for one of the page's own", () => {
     const root = show('<p id="root" name="main">x</p><a id="layers" href="#x">y</a>');
     expect([...root.querySelectorAll("[id]")].map(({ id }) => id)).toEqual(["user-content-root", "user-content-layers"]);
@@ -47,6 +55,11 @@ describe("what operators write", () => {
     expect(root.querySelector("pre, code")).toBeNull();
     expect(screen.getByRole("heading", { level: 2, name: "Title" })).toBeDefined();
     expect(screen.getByText("Words").style.textAlign).toBe("center");
+  });
+
+  test("several looks of one element stay, the others of that element go", () => {
+    const root = show('<p style="width: 50%; color: red; FONT-SIZE : 14px;position:fixed;line-height:1.5 ">Words</p>');
+    expect(root.querySelector("p")?.getAttribute("style")?.replace(/[\s;]+/g, " ").trim()).toBe("width: 50% font-size: 14px line-height: 1.5");
   });
 
   test("a picture is fetched without telling where from, and not before it is in sight", () => {

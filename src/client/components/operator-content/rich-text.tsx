@@ -6,9 +6,10 @@ import remarkGfm from "remark-gfm";
 
 /**
  * Looks only: nothing that fetches (url), leaves its place (position, negative margins) or computes. No colours: those
- * chosen for one theme are not readable in the other.
+ * chosen for one theme are not readable in the other. Each declaration ends at a semicolon or at the end, so that there is one
+ * way to read a text and its length is its cost.
  */
-const SAFE_STYLE = /^(\s*(text-align|font-size|font-weight|font-style|text-decoration|line-height|width|max-width)\s*:\s*[#\w\s.,%-]*;?)*$/i;
+const SAFE_STYLE = /^(?:\s*(?:text-align|font-size|font-weight|font-style|text-decoration|line-height|width|max-width)\s*:[#\w\s.,%-]*(?:;|$))*\s*$/i;
 
 interface Element {
   properties?: Record<string, unknown>;

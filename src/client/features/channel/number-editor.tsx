@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { Check, X } from "lucide-react";
-import { useId, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import { IconButton } from "../../ui/icon-button";
 import { Input } from "../../ui/input";
 import { useChannelActions } from "./channel-actions";
@@ -18,9 +18,15 @@ export default function NumberEditor({ row, field, label, start, onClose }: {
   const { t } = useLingui();
   const id = useId();
   const actions = useChannelActions();
+  const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(start === undefined ? "" : String(start));
   const [problem, setProblem] = useState<string | null>(null);
   const count = channelsOf(row).length;
+  // Once: a ref function runs again at each render, that is at each key, and the next key would replace what was typed.
+  useEffect(() => {
+    input.current?.focus();
+    input.current?.select();
+  }, []);
 
   const save = () => {
     const read = readRoutingNumber(field, text);
@@ -48,7 +54,7 @@ export default function NumberEditor({ row, field, label, start, onClose }: {
       <div className="flex items-center gap-1">
         <Input
           id={id}
-          ref={(element) => element?.select()}
+          ref={input}
           inputMode="numeric"
           autoComplete="off"
           value={text}

@@ -203,11 +203,11 @@ test("cleaning asks for a time, tells how many rows went, and says why it could 
   const month = monthAgo();
   expect(Math.abs(new Date((field as HTMLInputElement).value).getTime() / 1000 - month)).toBeLessThan(120);
   expect((Date.now() / 1000 - month) / 86_400).toBeGreaterThan(27);
-  fireEvent.change(field, { target: { value: "" } });
+  await user.clear(field);
   await user.click(screen.getByRole("button", { name: "清理日志" }));
   await screen.findByText("请选择日志记录时间");
   expect(calls.filter((call) => call.path === "log.clean")).toEqual([]);
-  fireEvent.change(field, { target: { value: "2026-01-02T03:04" } });
+  await user.type(field, "2026-01-02T03:04");
   await user.click(screen.getByRole("button", { name: "清理日志" }));
   await screen.findByText("日志清理失败：日志清理已在运行中，请稍后再试");
   refuse = false;

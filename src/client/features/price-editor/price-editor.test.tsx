@@ -270,3 +270,24 @@ test("why a price is what it is: each factor with the option and entry that deci
   expect(row("分组倍率")?.className).toContain("line-through");
   expect(row("专属分组倍率（代替分组倍率）")?.textContent).toContain("GroupGroupRatio → vip/default");
 });
+
+describe("a built-in price that leaves something out", () => {
+  const name = "deepseek-v4-pro";
+  const builtIn = () => {
+    for (const key of ["ModelRatio", "CompletionRatio", "CacheRatio"] as const) stored[key] = JSON.stringify({ [name]: builtInTables[key][name] });
+  };
+
+  test.each([["why it is what it is", `?tab=why&model=${name}`], ["the form", `?edit=${name}`]])("says so beside %s", async (_, search) => {
+    builtIn();
+    await open(search);
+    await screen.findByText(/DeepSeek 在高峰时段/);
+  });
+
+  test("the operator's own price needs no note", async () => {
+    builtIn();
+    stored.ModelRatio = JSON.stringify({ [name]: 5 });
+    await open(`?tab=why&model=${name}`);
+    await screen.findByRole("cell", { name: "模型倍率" });
+    expect(screen.queryByText(/DeepSeek 在高峰时段/)).toBeNull();
+  });
+});

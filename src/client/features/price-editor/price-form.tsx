@@ -1,7 +1,7 @@
 import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
 import { useId, useState } from "react";
-import { type EditedTables, numbersOf, type PriceNumbers, withNumbers, withTiers } from "../../../shared/price-rows";
+import { type EditedTables, numbersOf, priceNoteOf, type PriceNumbers, withNumbers, withTiers } from "../../../shared/price-rows";
 import { longContextOf } from "../../../shared/pricing";
 import { FieldFrame, FormRow, FormStack } from "../../components/form-field";
 import { RowsTable } from "../../components/rows-table";
@@ -9,6 +9,7 @@ import { Button } from "../../ui/button";
 import { Drawer } from "../../ui/drawer";
 import { Input } from "../../ui/input";
 import { SwitchField } from "../../ui/switch";
+import { PriceNote } from "../pricing/price-note";
 import { unitOf } from "../pricing/prices";
 import { type FieldErrors, fieldNames, inUnit, numbersFrom, textsOf, tokenFields, type Unit } from "./price-fields";
 import { PriceEffect } from "./price-effect";
@@ -107,6 +108,7 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
             <TextField key={key} label={t(fieldNames[key][unit])} disabled={fixed} value={texts[key]} error={errors[key]} onValue={(text) => change(key, text)} />
           ))}
         </FormRow>
+        {only === undefined || count > 1 ? null : <PriceNote note={priceNoteOf(tables, only)} />}
         <p className="text-xs text-muted">{t`留空的价格按输入价格与默认倍率计算。`}</p>
         {count <= 1 ? (
           <div className="grid gap-2 border-t border-line pt-3" role="group" aria-label={t`长输入的价格`}>

@@ -4,6 +4,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useId, useMemo } from "react";
 import type { Catalogue, CatalogueModel } from "../../../shared/price-list";
 import { displayPrices, longContextPrices } from "../../../shared/price-display";
+import { priceNoteOf } from "../../../shared/price-rows";
 import { type FactorName, longContextOf, resolvePrice } from "../../../shared/pricing";
 import { vendorOf } from "../../../shared/vendors";
 import { EmptyState } from "../../components/empty-state";
@@ -14,6 +15,7 @@ import { Combobox } from "../../ui/combobox";
 import { Select } from "../../ui/select";
 import { Table, Td, Th } from "../../ui/table";
 import { PriceCalculator } from "../pricing/price-calculator";
+import { PriceNote } from "../pricing/price-note";
 import type { Prices } from "./use-prices";
 
 const PARAMS = { model: textParam(), group: textParam("default"), user_group: textParam("default") };
@@ -88,6 +90,7 @@ export function PriceWhy({ prices }: { prices: Prices }) {
           <p>
             {Object.entries(displayPrices(price)).map(([kind, usd]) => <span key={kind} className="mr-4 tabular-nums"><code className="text-muted">{kind}</code> {`$${usd}`}</span>)}
           </p>
+          <PriceNote note={priceNoteOf(tables, chosen.model)} />
           {longContextPrices(price).map(({ over, input, output }) => {
             const limit = formatNumber(over);
             return <p key={over} className="text-ink-2">{t`输入超过 ${limit} 个 Token 的调用：输入 $${input}，输出 $${output}（LongContextRatio）`}</p>;

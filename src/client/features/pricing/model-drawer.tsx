@@ -10,6 +10,7 @@ import { Table, Td, Th } from "../../ui/table";
 import { Availability, RatioBadge, useVendorName } from "./price-cells";
 import { PriceCalculator } from "./price-calculator";
 import { FilmPrices } from "./film-prices";
+import { PriceNote } from "./price-note";
 import { longPricesIn, pricesIn, type PricedRow } from "./prices";
 
 interface ModelDrawerProps {
@@ -58,6 +59,7 @@ function Details({ catalogue, row, group }: { catalogue: Catalogue; row: PricedR
         ) : (
           <>
             <PriceMatrix catalogue={catalogue} row={row} group={group} />
+            <PriceNote note={row.item.note} />
             <FilmPrices row={row} group={group} />
           </>
         )}

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Catalogue, catalogPrice } from "../../../shared/price-list";
 import { chargeOf } from "../../../shared/charge";
 import { TooltipProvider } from "../../ui/tooltip";
+import { ModelDrawer } from "./model-drawer";
 import { PriceCalculator } from "./price-calculator";
 import { Availability, Price } from "./price-cells";
 import { guessTokens, pricedRows, selectRows } from "./prices";
@@ -83,6 +84,19 @@ describe("what is shown", () => {
     expect(screen.getAllByText("可用")).toHaveLength(2);
     expect(screen.getByText("不在本组")).toBeDefined();
     expect(screen.getByText("未设置价格")).toBeDefined();
+  });
+});
+
+describe("a model's drawer", () => {
+  const note = { zh: "高峰价", en: "the peak rate" };
+  const open = (noted: Catalogue) => show(<ModelDrawer catalogue={noted} open="dear" rows={pricedRows(noted, "vip")} group="vip" onClose={() => {}} />);
+
+  test("says what the built-in price leaves out, where there is something", () => {
+    open({ ...catalogue, models: [{ ...dear, note }] });
+    expect(screen.getByText("高峰价")).toBeDefined();
+    cleanup();
+    open(catalogue);
+    expect(screen.queryByText("高峰价")).toBeNull();
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import { DEFAULT_GROUP, usableGroups } from "../../../shared/group";
 import { type Catalogue, type CatalogueModel, priceListRow, type PriceList } from "../../../shared/price-list";
+import { priceNoteOf } from "../../../shared/price-rows";
 import { longContextOf, resolvePrice } from "../../../shared/pricing";
 import { vendorOf } from "../../../shared/vendors";
 import type { Actor, Services } from "../../context";
@@ -37,7 +38,8 @@ function build({ options, pool }: Sources, prices: LivePriceBook, userGroup: str
     // The group's ratio is not the model's: it stands once, in `groups`.
     const { group_ratio: _group, user_group_ratio: _own, ...factors } = price.why;
     const long_context = longContextOf(model, tables);
-    return { model, vendor, enable_groups, factors, ...(long_context.length > 0 && { long_context }) };
+    const note = priceNoteOf(tables, model);
+    return { model, vendor, enable_groups, factors, ...(long_context.length > 0 && { long_context }), ...(note && { note }) };
   });
   return { models, groups, user_group: userGroup, quota_per_unit: tables.QuotaPerUnit };
 }

@@ -176,21 +176,38 @@ function thoughtOf(
   return { thinking: { type: "enabled", budget_tokens, ...display }, max_tokens: room };
 }
 
-function sampling(prompt: ChatPrompt, facts: ModelFacts, thinks: boolean, warn: Warn): WireObject {
-  const { temperature, top_p, top_k } = prompt;
-  const given = compact({ temperature, top_p, top_k });
-  if (!facts.sampling || thinks) {
-    for (const key of Object.keys(given)) warn("dropped_field", key);
-    return {};
-  }
-  if (temperature !== undefined && temperature > 1) warn("changed_value", "temperature");
-  // Newer models take one of the two.
-  if (temperature !== undefined && top_p !== undefined) warn("dropped_field", "top_p");
+/**
+ * The least top_p of a thinking Claude, which refuses every temperature but 1 and every top_k too; adaptive mode is thinking
+ * (platform.claude.com/docs/en/build-with-claude/extended-thinking, "Feature compatibility", and the API's own refusal: "`temperature`
+ * may only be set to 1 when thinking is enabled or in adaptive mode"; read 22 November 2026).
+ */
+const LEAST_TOP_P_OF_THOUGHT = 0.95;
+
+const thinks = ({ thinking }: Thought): boolean => thinking?.type === "enabled" || thinking?.type === "adaptive";
+
+type Sampling = Partial<Pick<ChatPrompt, "temperature" | "top_p" | "top_k">>;
+
+/** What the model takes of the sampling that was asked for. */
+function takenOf({ temperature, top_p, top_k }: Sampling, facts: ModelFacts, thought: Thought): Sampling {
+  if (!facts.sampling) return {};
+  if (!thinks(thought)) return compact({ temperature, top_p, top_k });
   return compact({
-    temperature: temperature === undefined ? undefined : Math.min(1, temperature),
-    top_p: temperature === undefined ? top_p : undefined,
-    top_k,
+    temperature: temperature === 1 ? temperature : undefined,
+    top_p: top_p !== undefined && top_p >= LEAST_TOP_P_OF_THOUGHT ? top_p : undefined,
   });
+}
+
+function sampling(prompt: ChatPrompt, facts: ModelFacts, thought: Thought, warn: Warn): WireObject {
+  const taken = takenOf(prompt, facts, thought);
+  for (const key of ["temperature", "top_p", "top_k"] as const) {
+    if (prompt[key] !== undefined && taken[key] === undefined) warn("dropped_field", key);
+  }
+  const { temperature, top_p, top_k } = taken;
+  if (temperature === undefined) return compact({ top_p, top_k });
+  if (temperature > 1) warn("changed_value", "temperature");
+  // Newer models take one of the two.
+  if (top_p !== undefined) warn("dropped_field", "top_p");
+  return compact({ temperature: Math.min(1, temperature), top_k });
 }
 
 /** JSON output: by schema where the model knows it and it can be told, else in words. */
@@ -237,7 +254,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     tool_choice: choice,
     thinking: thought.thinking,
     output_config: Object.keys(output).length > 0 ? output : undefined,
-    ...sampling(prompt, facts, thought.thinking?.type === "enabled", warn),
+    ...sampling(prompt, facts, thought, warn),
     stop_sequences: stop && stop.length > 0 ? stop : undefined,
     metadata: prompt.user === undefined ? undefined : { user_id: prompt.user },
     ...cacheMember(prompt.cache, warn),
