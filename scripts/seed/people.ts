@@ -4,6 +4,7 @@ import type { Ctx, Services, UserActor } from "../../src/server/context";
 import { autoDisable } from "../../src/server/features/channel/auto-status";
 import { hashPassword } from "../../src/server/features/auth/password";
 import { isSetUp, setUpUnattended } from "../../src/server/features/setup/service";
+import { requestFacts } from "../../src/server/http/own-page";
 import { randomText } from "../../src/server/lib/secrets";
 import { relaySeams } from "../../src/server/relay-seams";
 import { createRelay } from "../../src/server/relay/handle";
@@ -21,7 +22,7 @@ export function verbsOf(services: Services, actor: Pick<UserActor, "id" | "usern
     actor: { kind: "user", via: "access_token", session_id: 0, verified_at: 0, ...actor },
     request_id: "seed",
     ip: "127.0.0.1",
-    place: { ip: "127.0.0.1", host: "localhost", forwarded: false },
+    request: requestFacts({ method: "POST", headers: new Headers() }, undefined),
     lang: "zh",
     user_agent: "seed",
     session_cookie: undefined,

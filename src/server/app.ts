@@ -16,10 +16,11 @@ import { taskFile } from "./features/task/file";
 import type { Scraper } from "./features/metrics/page";
 import { admitToPlayground } from "./features/playground/admit";
 import { tokenUsage } from "./features/token/own-key";
-import { type ClientAddress, createAddressReader } from "./http/address";
+import { type ClientAddress, countedAddress, createAddressReader } from "./http/address";
 import { envelopeOf } from "./http/fail";
 import { API_HEADERS, consoleHeaders, frameOrigins } from "./http/headers";
 import { openApi } from "./http/openapi";
+import { foreignRequest, requestFacts } from "./http/own-page";
 import { answerPlain, type PlainDoor, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, restRoutes } from "./http/rest";
@@ -66,11 +67,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       desk: relay.tasks,
       request_id: newRequestId(),
       ip: from.ip,
-      place: {
-        ip: from.ip,
-        host: headers.get("host") ?? "",
-        forwarded: headers.has("x-forwarded-for") || headers.has("forwarded") || headers.has("via") || headers.has("x-real-ip"),
-      },
+      request: requestFacts(request, from.host),
       lang: languageOf(headers),
       user_agent: headers.get("user-agent") ?? "",
       session_cookie: presented.cookie,
@@ -85,17 +82,21 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   const overLimit = async (from: ClientAddress, headers: Headers): Promise<Response | undefined> => {
     const limit = services.env.WEIR_API_RATE_LIMIT;
     if (limit === 0) return undefined;
-    const take = await services.cluster.counter.take(`api:${from.ip}`, 1, limit, GLOBAL_WINDOW_SECONDS);
+    const take = await services.cluster.counter.take(`api:${countedAddress(from.ip)}`, 1, limit, GLOBAL_WINDOW_SECONDS);
     if (take.allowed) return undefined;
     const { body } = envelopeOf(new AppError("too_many_requests"), languageOf(headers), "");
     return Response.json(body, { status: 429, headers: { ...API_HEADERS, "retry-after": String(take.reset_seconds) } });
   };
 
+  const routes = restRoutes(appRouter);
+  const uncounted = new Set(routes.filter((route) => route.meta.uncounted).map((route) => route.procedure));
+
   const trpc = async (request: Request, server: Peer | null): Promise<Response> => {
     const from = whereFrom(request, server);
     const cookies: string[] = [];
     const ctx = await contextOf(request, from, (line) => cookies.push(line));
-    if (ctx.actor.kind === "guest") {
+    const names = new URL(request.url).pathname.slice("/trpc/".length).split(",");
+    if (ctx.actor.kind === "guest" && !names.every((name) => uncounted.has(name))) {
       const refused = await overLimit(from, request.headers);
       if (refused) return refused;
     }
@@ -144,7 +145,6 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   app.get("/trpc/*", ({ request, server }) => trpc(request, server));
   app.post("/trpc/*", ({ request, server }) => trpc(request, server), { parse: "none" });
 
-  const routes = restRoutes(appRouter);
   const document = openApi(routes, callbackDoors);
   app.get("/api/openapi.json", () => Response.json(document, { headers: API_HEADERS }));
   for (const route of routes) {
@@ -152,7 +152,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     for (const spelling of [path, `${path}/`]) {
       app.route(route.method, spelling, async ({ request, server, params }) => {
         const from = whereFrom(request, server);
-        const refused = await overLimit(from, request.headers);
+        const refused = route.meta.uncounted ? undefined : await overLimit(from, request.headers);
         if (refused) return refused;
         const cookies: string[] = [];
         const ctx = await contextOf(request, from, (line) => cookies.push(line));
@@ -206,8 +206,13 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
 
   const playground = async (request: Request, server: Peer | null): Promise<Response> => {
     const actor = await resolveActor(services, presentedBy(request.headers));
-    const admit: Admit = (body, lang) => admitToPlayground(services, actor, body, lang);
-    return relay.handleAs(admit, request, whereFrom(request, server).ip, newRequestId());
+    const from = whereFrom(request, server);
+    const foreign = foreignRequest({ ...services, actor, request: requestFacts(request, from.host) });
+    const admit: Admit = async (body, lang) => {
+      if (foreign) throw foreign;
+      return admitToPlayground(services, actor, body, lang);
+    };
+    return relay.handleAs(admit, request, from.ip, newRequestId());
   };
   app.post("/pg/chat/completions", ({ request, server }) => playground(request, server), { parse: "none" });
   // Jobs: the public address behind /pg, by session instead of key. Other calls beside chat have no door here.
@@ -217,9 +222,9 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     return submitsJob(pathOf(address.href)) ? playground(new Request(address, request), server) : notFound(request);
   }, { parse: "none" });
 
-  const demo = createDemoUpstream({ secrets: services.secrets, host: services.env.WEIR_HOST });
-  app.get("/demo/v1/*", ({ request, server }) => demo(request, peerOf(request, server)));
-  app.post("/demo/v1/*", ({ request, server }) => demo(request, peerOf(request, server)), { parse: "none" });
+  const demo = createDemoUpstream({ secrets: services.secrets });
+  app.get("/demo/v1/*", ({ request }) => demo(request));
+  app.post("/demo/v1/*", ({ request }) => demo(request), { parse: "none" });
 
   app.get("/docs", () => new Response(null, { status: 302, headers: { location: "/docs/index.html" } }));
   const page = ({ request }: { request: Request }): Response => {

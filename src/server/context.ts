@@ -14,6 +14,7 @@ import type { Logger } from "./lib/log";
 import type { SendMail } from "./lib/mail";
 import type { Secrets } from "./lib/secrets";
 import type { Routing } from "./relay/routing";
+import type { RequestFacts } from "./http/own-page";
 import type { TaskDesk } from "./relay/tasks/desk";
 
 export interface Services {
@@ -60,8 +61,8 @@ export interface Ctx extends Services {
   request_id: string;
   /** The caller's address as far as trusted proxies tell it. */
   ip: string;
-  /** Where the caller sits, for the set-up's question whether he is on this machine. */
-  place: { ip: string; host: string; forwarded: boolean };
+  /** What the request says of the page that sent it. */
+  request: RequestFacts;
   lang: Lang;
   user_agent: string;
   /** The session cookie as sent, for signing out. */

@@ -15,13 +15,15 @@ import { createLogTail } from "./features/log/tail";
 import { CallCounts } from "./features/metrics/calls";
 import { watchLoop } from "./features/metrics/loop-lag";
 import { createMetrics } from "./features/metrics/page";
-import { isSetUp, setupCode, setUpUnattended } from "./features/setup/service";
+import { isSetUp, setupLink, setUpUnattended } from "./features/setup/service";
 import { startInstance } from "./features/wallet/instances";
 import { openServices } from "./services";
 import { VERSION } from "./version";
 
 export interface Serving {
   url: string;
+  /** Where the first run is done, while it is not. */
+  setupLink: string | undefined;
   /** Drains: /readyz says so for WEIR_DRAIN_SECONDS (`lameDuck`), then no new calls, running ones finish (within WEIR_SHUTDOWN_SECONDS), then everything closes. */
   stop(options?: { lameDuck?: boolean }): Promise<void>;
 }
@@ -63,12 +65,15 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const app = createApp({ services, relay, tail: tail.door, files: createClientFiles(), ready: readiness.check, metrics });
   const server: Server<unknown> = await listen(app, env);
   await startDemo(services, demoBaseUrl(env.WEIR_HOST, server.port ?? env.PORT));
-  const url = `http://${env.WEIR_HOST === "0.0.0.0" || env.WEIR_HOST === "::" ? "localhost" : env.WEIR_HOST}:${server.port}`;
+  const name = env.WEIR_HOST === "0.0.0.0" || env.WEIR_HOST === "::" ? "localhost" : env.WEIR_HOST;
+  const url = `http://${name.includes(":") ? `[${name}]` : name}:${server.port}`;
   log.info({ version: VERSION, url, database: services.db.engine, instance: services.cluster.instanceId }, `console ${url}`);
-  if (!(await isSetUp(services))) announceSetup(url, setupCode(services));
+  const link = (await isSetUp(services)) ? undefined : setupLink(services, url);
+  if (link) announceSetup(link);
 
   return {
     url,
+    setupLink: link,
     stop: async ({ lameDuck = false } = {}) => {
       readiness.drain();
       if (lameDuck) await Bun.sleep(env.WEIR_DRAIN_SECONDS * 1000);
@@ -108,9 +113,8 @@ async function listen(app: ReturnType<typeof createApp>, env: Env): Promise<Serv
 }
 
 /** Said once, to whoever reads the terminal; never logged. */
-function announceSetup(url: string, code: string): void {
+function announceSetup(link: string): void {
   console.log(
-    `\n  控制台 ${url}：首次访问将引导你创建管理员账户；从其他机器访问时需要初始化码 ${code}` +
-      `\n  Console ${url}: open it to create the administrator; from another machine the set-up code is ${code}\n`,
+    `\n  打开此链接创建管理员账户（链接中带有初始化码，请勿转发）：\n  Open this link to create the administrator (it carries the set-up code, keep it to yourself):\n\n    ${link}\n`,
   );
 }

@@ -15,7 +15,7 @@ export interface ErrorFact {
   owner: Owner;
   text: Text;
   /** HTTP status of the /api answer; 200 when absent. */
-  api_status?: 400 | 401 | 403 | 404 | 413 | 429 | 500 | 503;
+  api_status?: 400 | 401 | 403 | 404 | 413 | 415 | 429 | 500 | 503;
 }
 
 const fact = (status: number, owner: Owner, zh: string, en: string, api_status?: ErrorFact["api_status"]): ErrorFact => ({
@@ -30,6 +30,12 @@ export const errors = {
   invalid_parameter: fact(400, "caller", "无效的参数：{detail}", "Invalid parameter: {detail}"),
   bad_json: fact(400, "caller", "请求体不是合法的 JSON", "The request body is not valid JSON", 400),
   body_too_large: fact(413, "caller", "请求体过大，最多 {limit} MB", "The request body is too large, {limit} MB at most", 413),
+  json_needed: fact(415, "caller", "请求体必须是 JSON，并带上 Content-Type: application/json", "The body must be JSON, sent with Content-Type: application/json", 415),
+  cross_site: fact(403, "caller", "拒绝来自其他网站的请求", "Requests from other sites are refused", 403),
+  origin_unknown: fact(403, "operator",
+    "服务器不认识 {origin} 这个地址，因此拒绝了请求。如果这就是控制台的地址：请让反向代理传递 Host（proxy_set_header Host $http_host），或设置环境变量 WEIR_SERVER_ADDRESS={origin} 后重启，或把它填入系统设置的“服务器地址”",
+    "The server does not know {origin} as an address of its own, so the request was refused. If that is where the console is opened: let the reverse proxy pass Host on (proxy_set_header Host $http_host), or set WEIR_SERVER_ADDRESS={origin} and restart, or enter it as the server address in the settings", 403),
+  user_header_missing: fact(403, "caller", "请求缺少 New-Api-User 请求头", "The New-Api-User header is missing", 403),
   not_found: fact(404, "caller", "接口不存在：{method} {path}", "No such route: {method} {path}", 404),
   not_signed_in: fact(401, "caller", "未登录或登录已过期，请重新登录！", "You are not signed in, or your session has expired.", 401),
   user_header_mismatch: fact(401, "caller", "New-Api-User 请求头与登录用户不符", "The New-Api-User header does not match the signed-in user", 401),
@@ -43,7 +49,7 @@ export const errors = {
 
   // Set-up and sign-in
   setup_done: fact(403, "caller", "系统已经完成初始化", "The system has already been set up", 403),
-  setup_code_wrong: fact(403, "caller", "初始化码错误，请查看服务启动时的输出", "Wrong set-up code; see what the server printed when it started", 403),
+  setup_code_wrong: fact(403, "caller", "初始化码错误，请打开服务启动时输出的链接", "Wrong set-up code; open the link that the server printed when it started", 403),
   setup_needed: fact(503, "operator", "系统尚未初始化，请先在控制台完成设置", "Weir is not set up yet; finish the set-up in the console first"),
   username_length: fact(400, "caller", "用户名长度必须为 1 到 {max} 个字符", "A username has 1 to {max} characters"),
   password_too_short: fact(400, "caller", "密码长度不得小于 8 位！", "The password must have at least 8 characters!"),

@@ -280,6 +280,12 @@ export const options = {
 
   // Server
   ServerAddress: address("server", "服务器地址", "Server address", { public: "server_address" }),
+  ConsoleAddresses: lines("", "server", "控制台的其他地址", "Other addresses of the console", {
+    hint: {
+      zh: "每行一个。仅当反向代理不传递 Host 且用 http 访问时需要：来自其他地址的页面不能修改任何内容",
+      en: "One per line. Only needed over http behind a reverse proxy that does not pass Host on: pages of other addresses may change nothing",
+    },
+  }),
   WorkerUrl: address("worker", "Worker 地址", "Worker address"),
   WorkerValidKey: secret("worker", "Worker 密钥", "Worker key"),
 

@@ -86,7 +86,7 @@ export const setupInput = z
     DemoSiteEnabled: z.boolean().default(false),
     mode: z.enum(SETUP_MODES).optional(),
     server_address: z.string().max(300).optional(),
-    /** Asked for when the caller is not on loopback; printed at start. */
+    /** Printed at start, as a link. */
     code: z.string().max(64).default(""),
   })
   .refine((v) => v.confirmPassword === undefined || v.confirmPassword === v.password, "passwords_differ");

@@ -32,9 +32,9 @@ describe("two processes on one Postgres", () => {
     [fresh, fake] = [await freshPostgres(2), startFakeUpstream({ port: 0 })];
     // Neither has a secret of its own or an account: both are made in the database, by one of them.
     [a, b] = await Promise.all([start(), start()]);
-    const login = await fetch(`${a.url}/api/user/login`, { method: "POST", body: JSON.stringify(ACCOUNT) });
+    const login = await fetch(`${a.url}/api/user/login`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(ACCOUNT) });
     const { data } = (await login.json()) as { data: { id: number } };
-    headers = { cookie: login.headers.getSetCookie()[0]?.split(";")[0] ?? "", "new-api-user": String(data.id) };
+    headers = { cookie: login.headers.getSetCookie()[0]?.split(";")[0] ?? "", "new-api-user": String(data.id), "content-type": "application/json" };
   }, HOOK_MS);
   afterAll(async () => {
     await Promise.all([a?.stop(), b?.stop()]);

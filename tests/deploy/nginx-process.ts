@@ -1,4 +1,4 @@
-/** deploy/nginx.conf under a real nginx: only addresses, ports and certificate paths are replaced. */
+/** A real nginx before a server: with deploy/nginx.conf, or with nothing but a proxy_pass. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -17,18 +17,36 @@ export interface Nginx {
   stop(): Promise<void>;
 }
 
-export async function startNginx(nginx: string, weirPort: number): Promise<Nginx> {
+/** Where an nginx listens and keeps its certificate. */
+interface Place {
+  http: number;
+  https: number;
+  certificate: string;
+  key: string;
+}
+
+/** deploy/nginx.conf: only addresses, ports and certificate paths are replaced. */
+export const startNginx = (nginx: string, weirPort: number): Promise<Nginx> =>
+  start(nginx, ({ http, https, certificate, key }) =>
+    replaceAll(readFileSync(join(ROOT, "deploy/nginx.conf"), "utf8"), {
+      "listen 80;": `listen 127.0.0.1:${http};`,
+      "listen 443 ssl http2;": `listen 127.0.0.1:${https} ssl http2;`,
+      "server 127.0.0.1:3000;": `server 127.0.0.1:${weirPort};`,
+      "/etc/letsencrypt/live/weir.example.com/fullchain.pem": certificate,
+      "/etc/letsencrypt/live/weir.example.com/privkey.pem": key,
+    }));
+
+/** What an operator writes who has read nothing: it sends `Host: 127.0.0.1:<weirPort>` and no word about its callers. */
+export const startBareNginx = (nginx: string, weirPort: number): Promise<Nginx> =>
+  start(nginx, ({ http, https, certificate, key }) =>
+    `server { listen 127.0.0.1:${http}; listen 127.0.0.1:${https} ssl; ssl_certificate ${certificate}; ssl_certificate_key ${key};\n` +
+    `  location / { proxy_pass http://127.0.0.1:${weirPort}; } }\n`);
+
+async function start(nginx: string, siteOf: (place: Place) => string): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), "weir-nginx-"));
   const [http, https] = [await freePort(), await freePort()];
   makeCertificate(folder);
-  const site = replaceAll(readFileSync(join(ROOT, "deploy/nginx.conf"), "utf8"), {
-    "listen 80;": `listen 127.0.0.1:${http};`,
-    "listen 443 ssl http2;": `listen 127.0.0.1:${https} ssl http2;`,
-    "server 127.0.0.1:3000;": `server 127.0.0.1:${weirPort};`,
-    "/etc/letsencrypt/live/weir.example.com/fullchain.pem": join(folder, "cert.pem"),
-    "/etc/letsencrypt/live/weir.example.com/privkey.pem": join(folder, "key.pem"),
-  });
-  writeFileSync(join(folder, "weir.conf"), site);
+  writeFileSync(join(folder, "weir.conf"), siteOf({ http, https, certificate: join(folder, "cert.pem"), key: join(folder, "key.pem") }));
   const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${join(folder, name)};`).join("\n  ");
   writeFileSync(
     join(folder, "nginx.conf"),
@@ -65,13 +83,21 @@ function replaceAll(text: string, pieces: Record<string, string>): string {
   return text;
 }
 
+let made: { cert: string; key: string } | undefined;
+
+/** One for all of a process: making a key takes longer than starting nginx. */
 function makeCertificate(folder: string): void {
-  const run = spawnSync(
-    "openssl",
-    ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=weir.example.com", "-keyout", "key.pem", "-out", "cert.pem"],
-    { cwd: folder, encoding: "utf8" },
-  );
-  if (run.status !== 0) throw new Error(`openssl is needed for a certificate: ${run.stderr ?? run.error}`);
+  if (!made) {
+    const run = spawnSync(
+      "openssl",
+      ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=weir.example.com", "-keyout", "key.pem", "-out", "cert.pem"],
+      { cwd: folder, encoding: "utf8" },
+    );
+    if (run.status !== 0) throw new Error(`openssl is needed for a certificate: ${run.stderr ?? run.error}`);
+    made = { cert: readFileSync(join(folder, "cert.pem"), "utf8"), key: readFileSync(join(folder, "key.pem"), "utf8") };
+  }
+  writeFileSync(join(folder, "cert.pem"), made.cert);
+  writeFileSync(join(folder, "key.pem"), made.key, { mode: 0o600 });
 }
 
 async function freePort(): Promise<number> {

@@ -14,6 +14,7 @@ import { createRelay } from "../../src/server/relay/handle";
 import { createRouting } from "../../src/server/relay/routing";
 import { createTokenCache } from "../../src/server/features/token/authenticate";
 import { createLedger, tellCharges } from "../../src/server/features/wallet/open-ledger";
+import { requestFacts } from "../../src/server/http/own-page";
 import { answerRest, restRoutes } from "../../src/server/http/rest";
 import { createBackground } from "../../src/server/lib/background";
 import { createLogger } from "../../src/server/lib/log";
@@ -122,7 +123,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
       return randomText(20);
     },
     ip: "198.51.100.7",
-    place: { ip: "198.51.100.7", host: "localhost", forwarded: false },
+    request: requestFacts({ method: "POST", headers: new Headers({ host: "localhost" }) }, undefined),
     lang,
     user_agent: "",
     session_cookie: undefined,

@@ -79,6 +79,8 @@ export interface Weir {
   /** A second connection to its database. */
   readonly db: Db;
   readonly process: WeirProcess | undefined;
+  /** The link for the first run, as it was printed. Throws when none was. */
+  setupLink(): Promise<string>;
   /** /api without cookie. */
   anonymous(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
   signIn(username: string, password: string): Promise<Session>;
@@ -218,6 +220,15 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     },
     get root() {
       return asRoot();
+    },
+    setupLink: async () => {
+      // A process prints it a moment after it listens.
+      for (const deadline = Date.now() + 5000; Date.now() < deadline; await Bun.sleep(20)) {
+        const link = serving?.setupLink ?? /^ +(https?:\S+\/setup#code=\S+)$/m.exec(running?.output() ?? "")?.[1];
+        if (link !== undefined) return link;
+        if (serving) break;
+      }
+      throw new Error("no link for the set-up was printed");
     },
     anonymous: (method, path, body, headers = {}) => send(method, path, body, headers),
     signIn,

@@ -148,7 +148,8 @@ test("one-api: root with the password 123456 does not exist, and set-up closes a
   }
   await using fresh = await startWeir({ root: false });
   expect((await fresh.anonymous("POST", "/api/user/login", { username: "root", password: "123456" })).body.success).toBe(false);
-  const setUp = (n: number) => fresh.anonymous("POST", "/api/setup", { username: `chief${n}`, password: "correct-horse-9", confirmPassword: "correct-horse-9", SelfUseModeEnabled: false, DemoSiteEnabled: false });
+  const code = new URL(await fresh.setupLink()).hash.slice("#code=".length);
+  const setUp = (n: number) => fresh.anonymous("POST", "/api/setup", { code, username: `chief${n}`, password: "correct-horse-9", confirmPassword: "correct-horse-9", SelfUseModeEnabled: false, DemoSiteEnabled: false });
   const answers = await Promise.all([1, 2, 3, 4, 5].map(setUp));
   expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
   expect((await setUp(6)).body.success).toBe(false);

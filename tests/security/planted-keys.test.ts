@@ -45,7 +45,7 @@ async function call(path: string, init: RequestInit = {}): Promise<Response> {
 
 test("CVE-2024-9606: no key, password or prompt is in the logs, the database or any answer that does not own it", async () => {
   const post = (path: string, body: unknown, headers: Record<string, string> = {}, method = "POST") =>
-    call(path, { method, headers, body: typeof body === "string" ? body : JSON.stringify(body) });
+    call(path, { method, headers: { "content-type": "application/json", ...headers }, body: typeof body === "string" ? body : JSON.stringify(body) });
   const login = await post("/api/user/login", { username: "root", password: PLANTED.password });
   await post("/api/user/login", { username: "root", password: `${PLANTED.password}x` });
   const headers = { cookie: login.headers.get("set-cookie")?.split(";")[0] ?? "", "New-Api-User": "1" };
@@ -56,7 +56,7 @@ test("CVE-2024-9606: no key, password or prompt is in the logs, the database or 
   await post("/api/channel/", { type: 1, name: "planted", key: PLANTED.channel, base_url: upstream.url, models: models.join(",") }, headers);
   await post("/api/channel/", { type: 1, name: "planted", key: PLANTED.channel, base_url: upstream.url, models: "" }, headers);
   await post("/api/channel/", `{"key":"${PLANTED.channel}"`, headers);
-  const token = (await (await fetch(`${weir.url}/api/token/`, { method: "POST", headers, body: JSON.stringify({ name: "t", unlimited_quota: true, expired_time: -1 }) })).json()) as { data: { key: string } };
+  const token = (await (await fetch(`${weir.url}/api/token/`, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify({ name: "t", unlimited_quota: true, expired_time: -1 }) })).json()) as { data: { key: string } };
   const relayKey = token.data.key;
 
   for (const model of models) {

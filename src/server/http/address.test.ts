@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createAddressReader, isLoopback, normalAddress } from "./address";
+import { countedAddress, createAddressReader, normalAddress } from "./address";
 
 const forwarded = (value: string, proto = "https") => new Headers({ "x-forwarded-for": value, "x-forwarded-proto": proto });
 
@@ -24,8 +24,15 @@ describe("the caller's address", () => {
     expect(normalAddress("localhost")).toBeUndefined();
   });
 
-  test("loopback is 127.0.0.0/8 and ::1", () => {
-    expect(["127.0.0.1", "127.9.9.9", "::1"].map(isLoopback)).toEqual([true, true, true]);
-    expect(["10.0.0.1", "192.168.0.1", "2001:db8::1"].map(isLoopback)).toEqual([false, false, false]);
+  test("limits by address count an IPv4 address, and a whole /64 of IPv6 as one", () => {
+    expect(["203.0.113.9", "::ffff:203.0.113.9"].map(countedAddress)).toEqual(["203.0.113.9", "203.0.113.9"]);
+    expect(["2001:db8:1:2::1", "2001:db8:1:2:ffff::9"].map(countedAddress)).toEqual(["2001:db8:1:2::/64", "2001:db8:1:2::/64"]);
+    expect(countedAddress("2001:db8:1:3::1")).not.toBe(countedAddress("2001:db8:1:2::1"));
+  });
+
+  test("a listed proxy tells which Host was called; anybody else's word is ignored", () => {
+    const headers = new Headers({ "x-forwarded-for": "1.2.3.4", "x-forwarded-host": "weir.example, inner" });
+    expect(createAddressReader(["10.0.0.0/8"])(headers, "10.0.0.1").host).toBe("weir.example");
+    expect(createAddressReader(["10.0.0.0/8"])(headers, "203.0.113.9").host).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { AppError, type ErrorCode, type ErrorFact, errors, errorText } from "../
 import type { Lang } from "../../shared/text";
 
 const TRPC_CODES = {
-  400: "BAD_REQUEST", 401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 413: "PAYLOAD_TOO_LARGE",
+  400: "BAD_REQUEST", 401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 413: "PAYLOAD_TOO_LARGE", 415: "UNSUPPORTED_MEDIA_TYPE",
   429: "TOO_MANY_REQUESTS", 500: "INTERNAL_SERVER_ERROR", 502: "BAD_GATEWAY", 503: "SERVICE_UNAVAILABLE",
   504: "GATEWAY_TIMEOUT",
 } as const satisfies Record<number, TRPCError["code"]>;
@@ -27,6 +27,7 @@ export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof TRPCError) {
     if (thrown.cause) return toAppError(thrown.cause);
     if (thrown.code === "NOT_FOUND") return new AppError("not_found", { method: "", path: "" }, { cause: thrown });
+    if (thrown.code === "UNSUPPORTED_MEDIA_TYPE") return new AppError("json_needed", {}, { cause: thrown });
     if (thrown.code === "PARSE_ERROR" || thrown.code === "BAD_REQUEST") return new AppError("bad_json", {}, { cause: thrown });
   }
   return new AppError("internal", {}, { cause: thrown });

@@ -56,7 +56,7 @@ describe("a system access token", () => {
 
 describe("sign-in", () => {
   const login = async (username: string, password: string) => {
-    const answer = await fetch(`${weir.url}/api/user/login`, { method: "POST", body: JSON.stringify({ username, password }) });
+    const answer = await fetch(`${weir.url}/api/user/login`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ username, password }) });
     return { status: answer.status, text: await answer.text() };
   };
 
@@ -81,7 +81,7 @@ describe("sign-in", () => {
     const attempt = (i: number) =>
       fetch(`${strict.url}/api/user/login`, {
         method: "POST",
-        headers: { "x-forwarded-for": `203.0.113.${i}` },
+        headers: { "content-type": "application/json", "x-forwarded-for": `203.0.113.${i}` },
         body: JSON.stringify({ username: "", password: "" }),
       });
     const answers = [];

@@ -2,9 +2,9 @@
 import type { Ctx } from "../context";
 
 /** `https://weir.example` and its host name. Without a set address the Host header decides, which only the caller himself is misled by. */
-export function siteOf(ctx: Pick<Ctx, "options" | "place" | "secure">): URL {
+export function siteOf(ctx: Pick<Ctx, "options" | "request" | "secure">): URL {
   const set = ctx.options.get("ServerAddress");
   if (set !== "" && URL.canParse(set)) return new URL(set);
-  const called = `${ctx.secure ? "https" : "http"}://${ctx.place.host}`;
+  const called = `${ctx.secure ? "https" : "http"}://${ctx.request.host}`;
   return new URL(URL.canParse(called) ? called : "http://localhost");
 }

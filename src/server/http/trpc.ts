@@ -3,7 +3,9 @@ import { initTRPC } from "@trpc/server";
 import { AppError, errorText, fail } from "../../shared/errors";
 import { ROLE } from "../../shared/roles";
 import type { Ctx, UserCtx } from "../context";
+import { countedAddress } from "./address";
 import { toAppError, toTRPC } from "./fail";
+import { foreignRequest, type OwnPageRule } from "./own-page";
 
 /** How a REST answer differs from the plain envelope. */
 export type AnswerShape =
@@ -24,6 +26,12 @@ export interface DoorMeta {
   summary?: string;
   /** Counted against the limit of sign-in, register, reset and similar calls. */
   critical?: boolean;
+  /** The limit of all of /api does not count it, so that it is open when others have used that limit up. */
+  uncounted?: boolean;
+  /** A query that changes something. */
+  changes?: boolean;
+  /** How the door departs from the rule that only our own pages may change something (own-page.ts). */
+  ownPage?: OwnPageRule;
 }
 
 const t = initTRPC
@@ -45,13 +53,20 @@ export const createCallerFactory = t.createCallerFactory;
 
 const CRITICAL_WINDOW_SECONDS = 20 * 60;
 
-/** Counts critical calls by client address, renders AppErrors, logs what nobody expected. */
-const base = t.procedure.use(async ({ ctx, meta, next, path }) => {
+/** Counts one critical call of the client's address under `name`. Throws too_many_requests. */
+export async function countCritical(ctx: Pick<Ctx, "cluster" | "env" | "ip">, name: string): Promise<void> {
   const limit = ctx.env.WEIR_CRITICAL_RATE_LIMIT;
-  if (meta?.critical && limit > 0) {
-    const take = await ctx.cluster.counter.take(`critical:${ctx.ip}`, 1, limit, CRITICAL_WINDOW_SECONDS);
-    if (!take.allowed) throw toTRPC(new AppError("too_many_requests", { retry_after: take.reset_seconds }));
-  }
+  if (limit === 0) return;
+  const take = await ctx.cluster.counter.take(`${name}:${countedAddress(ctx.ip)}`, 1, limit, CRITICAL_WINDOW_SECONDS);
+  if (!take.allowed) throw toTRPC(new AppError("too_many_requests", { retry_after: take.reset_seconds }));
+}
+
+/** Refuses what other sites send, counts critical calls by client address, renders AppErrors, logs what nobody expected. */
+const base = t.procedure.use(async ({ ctx, meta, type, next, path }) => {
+  const acts = type === "mutation" || meta?.changes || ctx.request.method !== "GET";
+  const foreign = acts ? foreignRequest(ctx, meta?.ownPage) : undefined;
+  if (foreign) throw toTRPC(foreign);
+  if (meta?.critical) await countCritical(ctx, "critical");
   const result = await next();
   if (result.ok) return result;
   const error = toAppError(result.error);

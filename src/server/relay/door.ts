@@ -67,7 +67,6 @@ function answerHeaders(contentType: string, requestId: string, origin: string | 
   };
   if (origin !== null) {
     headers["access-control-allow-origin"] = origin;
-    headers["access-control-allow-credentials"] = "true";
     headers["access-control-expose-headers"] = EXPOSED;
     headers.vary = "Origin";
   }

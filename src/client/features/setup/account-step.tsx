@@ -14,19 +14,21 @@ import { Select } from "../../ui/select";
 import { PasswordInput } from "../auth/password-input";
 import { guessLanguage } from "./guess-language";
 import { PasswordMeter } from "./password-meter";
+import { codeTyped } from "./setup-link";
 import { StepFrame } from "./step-frame";
 
 export interface Account {
   username: string;
   password: string;
   repeat: string;
-  /** The set-up code; "" when none is asked for. */
+  /** The set-up code, from the link or typed. */
   code: string;
 }
 
 type AccountStepProps = {
   start: Account;
-  codeNeeded: boolean;
+  /** The code did not come with the link, or was refused: there is a field for it. */
+  asksCode: boolean;
   /** The server did not accept the code of an earlier try. */
   codeRefused: boolean;
   onDone: (account: Account) => void;
@@ -35,10 +37,10 @@ type AccountStepProps = {
 const languages: readonly Language[] = ["zh", "en"];
 
 /** Step 1: language and theme, and the root account. */
-export function AccountStep({ start, codeNeeded, codeRefused, onDone }: AccountStepProps) {
+export function AccountStep({ start, asksCode, codeRefused, onDone }: AccountStepProps) {
   const { t, i18n } = useLingui();
   const theme = useTheme();
-  const form = useForm<Account>({ defaultValues: start, resolver: resolverFor(codeNeeded), mode: "onTouched" });
+  const form = useForm<Account>({ defaultValues: start, resolver, mode: "onTouched" });
   const { control, handleSubmit, setError, setFocus, watch } = form;
 
   useEffect(() => void guessLanguage(), []);
@@ -100,16 +102,16 @@ export function AccountStep({ start, codeNeeded, codeRefused, onDone }: AccountS
         <FormField control={control} name="repeat" label={t`再次输入密码`} required>
           {({ input }) => <PasswordInput {...input} autoComplete="new-password" />}
         </FormField>
-        {codeNeeded ? (
+        {asksCode ? (
           <FormField
             control={control}
             name="code"
             label={t`初始化码`}
-            hint={t`服务启动时在终端中输出，形如 ABCDE-12345；证明你能操作这台服务器。`}
+            hint={t`服务启动时会输出一个带有初始化码的链接：打开它，或把它粘贴到这里。它证明你能操作这台服务器。`}
             required
           >
             {({ input }) => (
-              <Input {...input} autoComplete="off" autoCapitalize="characters" spellCheck={false} className="font-mono" />
+              <Input {...input} autoComplete="off" autoCapitalize="none" spellCheck={false} className="font-mono" />
             )}
           </FormField>
         ) : null}
@@ -125,23 +127,21 @@ export function AccountStep({ start, codeNeeded, codeRefused, onDone }: AccountS
 }
 
 /** The server's own rules and words, before the call. */
-function resolverFor(codeNeeded: boolean): Resolver<Account> {
-  return ({ username, password, repeat, code }): ResolverResult<Account> => {
-    const language = currentLanguage();
-    const problems = {
-      username: username.trim() === "" || [...username.trim()].length > USERNAME_MAX
-        ? errorText("username_length", { max: USERNAME_MAX }, language)
-        : undefined,
-      password: password.length < PASSWORD_MIN
-        ? errorText("password_too_short", {}, language)
-        : password.length > ROOT_PASSWORD_MAX ? errorText("password_too_long", { max: ROOT_PASSWORD_MAX }, language) : undefined,
-      repeat: repeat === password ? undefined : errorText("passwords_differ", {}, language),
-      code: codeNeeded && code.trim() === "" ? errorText("setup_code_wrong", {}, language) : undefined,
-    };
-    const errors: FieldErrors<Account> = Object.fromEntries(
-      Object.entries(problems).flatMap(([field, message]) => (message ? [[field, { type: "rule", message }]] : [])),
-    );
-    if (Object.keys(errors).length > 0) return { values: {}, errors };
-    return { values: { username: username.trim(), password, repeat, code: code.trim() }, errors: {} };
+const resolver: Resolver<Account> = ({ username, password, repeat, code }): ResolverResult<Account> => {
+  const language = currentLanguage();
+  const problems = {
+    username: username.trim() === "" || [...username.trim()].length > USERNAME_MAX
+      ? errorText("username_length", { max: USERNAME_MAX }, language)
+      : undefined,
+    password: password.length < PASSWORD_MIN
+      ? errorText("password_too_short", {}, language)
+      : password.length > ROOT_PASSWORD_MAX ? errorText("password_too_long", { max: ROOT_PASSWORD_MAX }, language) : undefined,
+    repeat: repeat === password ? undefined : errorText("passwords_differ", {}, language),
+    code: codeTyped(code) === "" ? errorText("setup_code_wrong", {}, language) : undefined,
   };
-}
+  const errors: FieldErrors<Account> = Object.fromEntries(
+    Object.entries(problems).flatMap(([field, message]) => (message ? [[field, { type: "rule", message }]] : [])),
+  );
+  if (Object.keys(errors).length > 0) return { values: {}, errors };
+  return { values: { username: username.trim(), password, repeat, code: codeTyped(code) }, errors: {} };
+};

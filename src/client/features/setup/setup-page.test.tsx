@@ -8,18 +8,20 @@ const { default: SetupPage } = await import("./setup-page");
 
 const root = { id: 1, username: "root", display_name: "root", role: 100, status: 1, group: "default" };
 const PASSWORD = "brick7Wall-six";
+const CODE = "0123456789abcdef0123456789abcdef";
+const LINK = `/setup#code=${CODE}`;
 
 afterEach(() => {
   clearUser();
   closePage();
 });
 
-/** A server that remembers what the wizard did. `local`: no code is asked for. */
-function server(state: { done?: boolean; channels?: number; local?: boolean; code?: string } = {}): Procedures {
+/** A server that remembers what the wizard did. `code`: the one that it takes. */
+function server(state: { done?: boolean; channels?: number; code?: string } = {}): Procedures {
   const tokens: { id: number; key: string }[] = [];
   let { done = false, channels = 0 } = state;
   return {
-    "setup.status": () => ({ status: done, root_init: done, database_type: "sqlite", code_needed: !done && state.local === false }),
+    "setup.status": () => ({ status: done, root_init: done, database_type: "sqlite", code_needed: !done }),
     "setup.run": (input: { code: string }) => {
       if (state.code !== undefined && input.code !== state.code) throw new Refusal("setup_code_wrong");
       done = true;
@@ -52,7 +54,7 @@ async function fillAccount(user: Awaited<ReturnType<typeof openPage>>["user"]): 
 
 test("the account is created with what both steps say, and its owner is signed in", async () => {
   localStorage.setItem("language", "zh");
-  const { user, calls } = await openPage(<SetupPage />, "/setup", { procedures: server() });
+  const { user, calls } = await openPage(<SetupPage />, LINK, { procedures: server() });
   await fillAccount(user);
   await user.click(next());
   await user.click(await screen.findByRole("radio", { name: /团队/ }));
@@ -60,15 +62,15 @@ test("the account is created with what both steps say, and its owner is signed i
   await user.click(screen.getByRole("button", { name: "创建账户并继续" }));
   await waitFor(() => expect(currentUser()).toEqual(root));
   expect(calls.find((call) => call.path === "setup.run")?.input).toEqual({
-    username: "root", password: PASSWORD, confirmPassword: PASSWORD, code: "", mode: "team", server_address: "http://localhost",
+    username: "root", password: PASSWORD, confirmPassword: PASSWORD, code: CODE, mode: "team", server_address: "http://localhost",
   });
   expect(await screen.findByRole("heading", { name: "添加第一个渠道" })).toBeDefined();
-  expect(JSON.stringify({ ...localStorage })).not.toContain(PASSWORD);
+  for (const secret of [PASSWORD, CODE]) expect(JSON.stringify({ ...localStorage, ...sessionStorage })).not.toContain(secret);
 });
 
 test("what the server would refuse is refused before the call, field by field", async () => {
   localStorage.setItem("language", "zh");
-  const { user, calls } = await openPage(<SetupPage />, "/setup", { procedures: server() });
+  const { user, calls } = await openPage(<SetupPage />, LINK, { procedures: server() });
   await user.type(await screen.findByLabelText(/^用户名/), "a-name-too-long");
   await user.type(field("密码"), "short");
   await user.type(field("再次输入密码"), "other");
@@ -78,21 +80,36 @@ test("what the server would refuse is refused before the call, field by field", 
   expect(calls.some((call) => call.path === "setup.run")).toBe(false);
 });
 
-test("the set-up code comes from the link; a wrong one leads back to its field and keeps the rest", async () => {
+test("the code of the link is used without being shown and leaves the address; a refused one gets a field and keeps the rest", async () => {
   localStorage.setItem("language", "zh");
-  const { user, calls } = await openPage(<SetupPage />, "/setup?code=AAAAA-00000", { procedures: server({ local: false, code: "ABCDE-12345" }) });
+  const { user, calls } = await openPage(<SetupPage />, `${LINK.replace(CODE, "ffff")}`, { procedures: server({ code: CODE }) });
   await fillAccount(user);
-  expect(field("初始化码")).toHaveProperty("value", "AAAAA-00000");
+  expect(location.href).toEndWith("/setup");
+  expect(screen.queryByLabelText(/^初始化码/)).toBeNull();
   await user.click(next());
   await user.click(await screen.findByRole("button", { name: "创建账户并继续" }));
   expect((await screen.findByRole("alert")).textContent).toContain("初始化码错误");
   expect(field("用户名")).toHaveProperty("value", "root");
   await user.clear(field("初始化码"));
-  await user.type(field("初始化码"), "ABCDE-12345");
+  await user.type(field("初始化码"), ` ${CODE} `);
   await user.click(next());
   await user.click(await screen.findByRole("button", { name: "创建账户并继续" }));
   await waitFor(() => expect(currentUser()).toEqual(root));
-  expect(calls.filter((call) => call.path === "setup.run")).toHaveLength(2);
+  expect(calls.filter((call) => call.path === "setup.run").map(({ input }) => input)).toMatchObject([{ code: "ffff" }, { code: CODE }]);
+});
+
+test("who comes without the link is asked for the code, and may paste the whole link", async () => {
+  localStorage.setItem("language", "zh");
+  const { user, calls } = await openPage(<SetupPage />, `/setup?code=${CODE}`, { procedures: server({ code: CODE }) });
+  await fillAccount(user);
+  await user.click(next());
+  expect(screen.getByRole("alert").textContent).toContain("初始化码错误");
+  await user.click(field("初始化码"));
+  await user.paste(`http://localhost:3000${LINK}`);
+  await user.click(next());
+  await user.click(await screen.findByRole("button", { name: "创建账户并继续" }));
+  await waitFor(() => expect(currentUser()).toEqual(root));
+  expect(calls.find((call) => call.path === "setup.run")?.input).toMatchObject({ code: CODE });
 });
 
 test("after a reload it goes on at the first channel, and asks a stranger to sign in first", async () => {

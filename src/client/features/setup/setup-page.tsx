@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Redirect } from "wouter";
 import { ROLE } from "../../../shared/roles";
 import { ErrorPanel } from "../../components/error-panel";
@@ -14,6 +14,7 @@ import { ChannelStep } from "./channel-step";
 import { ConnectStep } from "./connect-step";
 import { keepDraft, startingDraft } from "./draft";
 import { PurposeStep } from "./purpose-step";
+import { codeOfLink, forgetLink } from "./setup-link";
 
 /**
  * `/setup`, the first run (design/console.md A.7). Which part is shown follows from what the server has, so a reload
@@ -21,12 +22,14 @@ import { PurposeStep } from "./purpose-step";
  */
 export default function SetupPage() {
   const user = useUser();
+  const [code] = useState(codeOfLink);
+  useEffect(forgetLink, []);
   const setup = trpc.setup.status.useQuery(undefined, { staleTime: 0, meta: { quiet: true } });
 
   if (setup.error) return <ErrorPanel error={setup.error} onRetry={() => void setup.refetch()} />;
   if (!setup.data) return <WizardSkeleton />;
   if (!setup.data.status) {
-    return <CreateRoot sqlite={setup.data.database_type === "sqlite"} codeNeeded={setup.data.code_needed} />;
+    return <CreateRoot sqlite={setup.data.database_type === "sqlite"} linkCode={code} />;
   }
   if (!user) return <Redirect to={loginPath({ pathname: "/setup", search: "" })} replace />;
   if (user.role < ROLE.root) return <Redirect to="/" replace />;
@@ -34,16 +37,17 @@ export default function SetupPage() {
 }
 
 /** Steps 1 and 2: nothing is stored on the server before both are filled in. */
-function CreateRoot({ sqlite, codeNeeded }: { sqlite: boolean; codeNeeded: boolean }) {
+function CreateRoot({ sqlite, linkCode }: { sqlite: boolean; linkCode: string }) {
   const queries = useQueryClient();
   const [draft, setDraft] = useState(startingDraft);
   const [account, setAccount] = useState<Account>(() => ({
     username: draft.username,
     password: "",
     repeat: "",
-    code: new URLSearchParams(location.search).get("code") ?? "",
+    code: linkCode,
   }));
   const [step, setStep] = useState<"account" | "purpose">("account");
+  const [asksCode, setAsksCode] = useState(linkCode === "");
   const [codeRefused, setCodeRefused] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const change = (part: Partial<typeof draft>) => {
@@ -62,6 +66,7 @@ function CreateRoot({ sqlite, codeNeeded }: { sqlite: boolean; codeNeeded: boole
     },
     onError: (error) => {
       if (error.data?.app === "setup_code_wrong") {
+        setAsksCode(true);
         setCodeRefused(true);
         setStep("account");
       } else if (error.data?.app === "setup_done") {
@@ -76,7 +81,7 @@ function CreateRoot({ sqlite, codeNeeded }: { sqlite: boolean; codeNeeded: boole
     return (
       <AccountStep
         start={account}
-        codeNeeded={codeNeeded}
+        asksCode={asksCode}
         codeRefused={codeRefused}
         onDone={(next) => {
           setAccount(next);

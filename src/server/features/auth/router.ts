@@ -13,7 +13,7 @@ export const authRouter = router({
     .input(loginInput)
     .mutation(({ ctx, input }) => login(ctx, input)),
   logout: publicProcedure
-    .meta({ rest: "GET /api/user/logout", summary: "End the session" })
+    .meta({ rest: "GET /api/user/logout", summary: "End the session", ownPage: "named" })
     .mutation(({ ctx }) => logout(ctx)),
   register: publicProcedure
     .meta({ rest: "POST /api/user/register", summary: "Make an account by name and password", critical: true })

@@ -31,7 +31,7 @@ class Browser {
   get cookie(): string {
     return [...this.jar].map(([name, value]) => `${name}=${value}`).join("; ");
   }
-  async get(path: string, headers: Record<string, string> = this.user ? { "new-api-user": String(this.user.id) } : {}): Promise<ApiAnswer> {
+  async get(path: string, headers: Record<string, string> = { "new-api-user": String(this.user?.id ?? -1) }): Promise<ApiAnswer> {
     const answer = await this.weir.anonymous("GET", path, undefined, { cookie: this.cookie, ...headers });
     this.keep(answer.headers.getSetCookie());
     return answer;

@@ -23,7 +23,7 @@ export const identityRouter = router({
     .mutation(({ ctx, input }) => beginSignIn(ctx, input)),
   finish: router(callbacks),
   wechat: publicProcedure
-    .meta({ rest: "GET /api/oauth/wechat", summary: "Sign in by a WeChat code", critical: true })
+    .meta({ rest: "GET /api/oauth/wechat", summary: "Sign in by a WeChat code", critical: true, ownPage: "named" })
     .input(wechatInput)
     .mutation(({ ctx, input }) => wechatSignIn(ctx, input.code, input.aff)),
   wechatBind: userProcedure
@@ -31,11 +31,11 @@ export const identityRouter = router({
     .input(wechatInput)
     .mutation(({ ctx, input }) => wechatBind(ctx, input.code)),
   telegram: publicProcedure
-    .meta({ rest: "GET /api/oauth/telegram/login", summary: "Sign in by the Telegram widget", critical: true })
+    .meta({ rest: "GET /api/oauth/telegram/login", summary: "Sign in by the Telegram widget", critical: true, ownPage: "named" })
     .input(telegramInput)
     .mutation(({ ctx, input }) => telegramSignIn(ctx, input)),
   telegramBind: publicProcedure
-    .meta({ rest: "GET /api/oauth/telegram/bind", summary: "Bind a Telegram account; leads to the settings", answer: "redirect", critical: true })
+    .meta({ rest: "GET /api/oauth/telegram/bind", summary: "Bind a Telegram account; leads to the settings", answer: "redirect", critical: true, ownPage: "by-ticket" })
     .input(telegramBindInput)
     .mutation(({ ctx, input }) => telegramBind(ctx, input)),
   /** The buttons of the settings that try what is typed; a failure is an answer. */

@@ -11,7 +11,7 @@ const TRANSFERRED: Text = { zh: "划转成功", en: "Transferred" };
 export const inviteRouter = router({
   /** Makes the code when there is none yet, so twice the same. */
   code: userProcedure
-    .meta({ rest: "GET /api/user/aff", summary: "The own invitation code" })
+    .meta({ rest: "GET /api/user/aff", summary: "The own invitation code", changes: true })
     .query(({ ctx }) => inviteCode(ctx)),
 
   transfer: userProcedure

@@ -1,10 +1,11 @@
 /** GET /metrics: what the process has counted, as Prometheus reads it. No label holds a text of a user's. */
 import { ne, sql } from "drizzle-orm";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { isLoopback } from "../../http/address";
+import { compileNetworks, inNetworks } from "../../lib/addresses";
 import { sameText } from "../../lib/secrets";
 import type { RelayStats } from "../../relay/call";
 import type { Services } from "../../context";
+import type { Env } from "../../env";
 import { VERSION } from "../../version";
 import { BUCKETS, type CallCounts, type Distribution } from "./calls";
 import type { LoopLag } from "./loop-lag";
@@ -47,17 +48,15 @@ class Counted extends Histogram<"operation"> {
   }
 }
 
-/** Whether the page may be read: with the token where one is set, else by this machine alone, and through no proxy. */
-export function mayScrape(token: string, { peer, headers }: Scraper): boolean {
-  if (token !== "") return sameText(headers.get("authorization") ?? "", `Bearer ${token}`);
-  const host = (headers.get("host") ?? "").replace(/:\d+$/, "").toLowerCase();
-  const proxied = ["forwarded", "via", "x-forwarded-for", "x-real-ip", "x-forwarded-host", "x-forwarded-proto"].some((name) => headers.has(name));
-  // A name that leads here from elsewhere: a proxy that tells nothing of itself, or a page that rebinds it.
-  return isLoopback(peer) && !proxied && ["localhost", "127.0.0.1", "[::1]"].includes(host);
+/** Who may read the page: whoever has the token, and the listed addresses. With neither set, nobody. */
+export function createScrapeGuard({ WEIR_METRICS_TOKEN: token, WEIR_METRICS_ADDRESSES: addresses }: Pick<Env, "WEIR_METRICS_TOKEN" | "WEIR_METRICS_ADDRESSES">): (scraper: Scraper) => boolean {
+  const listed = compileNetworks(addresses.join("\n"));
+  return ({ peer, headers }) => inNetworks(listed, peer) || (token !== "" && sameText(headers.get("authorization") ?? "", `Bearer ${token}`));
 }
 
 /** Answers GET /metrics. */
 export function createMetrics({ services, counts, stats, lag }: MetricsParts): (scraper: Scraper) => Promise<Response> {
+  const mayScrape = createScrapeGuard(services.env);
   const registry = new Registry();
   const registers = [registry];
 
@@ -161,7 +160,7 @@ export function createMetrics({ services, counts, stats, lag }: MetricsParts): (
   };
 
   return async (scraper) => {
-    if (!mayScrape(services.env.WEIR_METRICS_TOKEN, scraper)) return new Response("Forbidden\n", { status: 403 });
+    if (!mayScrape(scraper)) return new Response("Forbidden\n", { status: 403 });
     const answered = await Promise.race([readHolds().then(() => true, () => false), Bun.sleep(DATABASE_MS).then(() => false)]);
     up.set(answered ? 1 : 0);
     return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType, "cache-control": "no-store" } });

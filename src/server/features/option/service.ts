@@ -2,6 +2,7 @@
 import { fail } from "../../../shared/errors";
 import { isOptionKey, missingNeeds, option, type OptionKey, optionKeys, parseOption } from "../../../shared/options";
 import type { Ctx } from "../../context";
+import { isOwnOrigin } from "../../http/own-page";
 import { recordAct } from "../audit/record";
 
 /** Sets one option and writes down what it was before; secrets only as changed. Says why not in the caller's language. */
@@ -18,6 +19,17 @@ export async function setOption(ctx: Ctx, key: string, text: string): Promise<vo
   if (before === after) return;
   const shown = (value: string) => ({ [key]: secret ? (value === "" ? "" : "set") : value });
   await recordAct(ctx, { action: "option.update", target: key, before: shown(before), after: shown(after) });
+  if (key === "ServerAddress" || key === "ConsoleAddresses") await keepOwnAddress(ctx, (addresses) => setOption(ctx, "ConsoleAddresses", addresses));
+}
+
+/**
+ * Hands `keep` the option ConsoleAddresses with the address of the page that asks, where that is not among the console's: who
+ * changes the addresses does not lock themselves out.
+ */
+export async function keepOwnAddress(ctx: Ctx, keep: (addresses: string) => Promise<void>): Promise<void> {
+  const { actor, options, request: { origin } } = ctx;
+  const isPage = origin !== undefined && /^https?:/.test(origin) && URL.canParse(origin) && !(actor.kind === "user" && actor.via === "access_token");
+  if (isPage && !isOwnOrigin(ctx, origin)) await keep([...options.get("ConsoleAddresses"), origin].join("\n"));
 }
 
 /** Labels such as "Client ID" stand on several cards: the key says which. */

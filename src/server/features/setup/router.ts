@@ -4,10 +4,10 @@ import { setUp, setupStatus } from "./service";
 
 export const setupRouter = router({
   status: publicProcedure
-    .meta({ rest: "GET /api/setup", summary: "Whether the first run is done" })
+    .meta({ rest: "GET /api/setup", summary: "Whether the first run is done", uncounted: true })
     .query(({ ctx }) => setupStatus(ctx)),
   run: publicProcedure
-    .meta({ rest: "POST /api/setup", summary: "Create the root account; works once", critical: true })
+    .meta({ rest: "POST /api/setup", summary: "Create the root account; works once", uncounted: true, ownPage: "by-secret" })
     .input(setupInput)
     .mutation(({ ctx, input }) => setUp(ctx, input)),
 });

@@ -1,6 +1,7 @@
 /**
  * First run: the root account and what the gateway is for. Closed for ever after the first success, safe against two at
- * once (one row of `meta` decides), and guarded by a code for callers who are not on this machine.
+ * once (one row of `meta` decides), and guarded by a code that the server prints when it starts. The code is asked of
+ * everybody: behind a proxy that tells nothing of itself every caller seems to be on this machine.
  */
 import { eq } from "drizzle-orm";
 import type * as z from "zod";
@@ -9,36 +10,36 @@ import { ROLE } from "../../../shared/roles";
 import { ROOT_QUOTA, type setupInput } from "../../../shared/user";
 import { type Ctx, type Services, seconds } from "../../context";
 import { run } from "../../db/client";
-import { isLoopback } from "../../http/address";
 import { openSession } from "../../http/session";
+import { countCritical } from "../../http/trpc";
 import { sameText } from "../../lib/secrets";
 import { hashPassword } from "../auth/password";
+import { keepOwnAddress } from "../option/service";
 import { creditSteps } from "../wallet/credit";
 import { presentSignedIn } from "../user/present";
 
 const DONE = "setup_done";
 
+/** Databases that are known to be set up, which ends never: strangers may ask as often as they like. */
+const known = new WeakSet<object>();
+
 export async function isSetUp(services: Pick<Services, "db">): Promise<boolean> {
+  if (known.has(services.db)) return true;
   const { q, t } = services.db;
-  const rows = await q.select().from(t.meta).where(eq(t.meta.name, DONE));
-  return rows.length > 0;
+  const [done] = await q.select().from(t.meta).where(eq(t.meta.name, DONE));
+  if (done) known.add(services.db);
+  return done !== undefined;
 }
+
+/** Hexadecimal digits: 128 bits, which nobody guesses. */
+const CODE_DIGITS = 32;
 
 /** The same on every instance and after every restart; worth nothing once the set-up is done. */
-export const setupCode = (services: Pick<Services, "secrets">): string =>
-  services.secrets.hash("setup-code", "weir").slice(0, 10).toUpperCase().replace(/^(.{5})/, "$1-");
+export const setupCode = (services: Pick<Services, "secrets">): string => services.secrets.hash("setup-code", "weir").slice(0, CODE_DIGITS);
 
-/** A caller is on this machine when nothing stands between: no proxy header, and a Host of this machine. */
-export interface CallerPlace {
-  ip: string;
-  host: string;
-  forwarded: boolean;
-}
-
-export function isLocalCaller({ ip, host, forwarded }: CallerPlace): boolean {
-  const name = host.replace(/:\d+$/, "").toLowerCase();
-  return isLoopback(ip) && !forwarded && (name === "localhost" || name === "127.0.0.1" || name === "[::1]");
-}
+/** The wizard's address with the code behind the #, where no proxy and no log sees it. `reached`: the server as this machine reaches it. */
+export const setupLink = ({ secrets, options, env }: Pick<Services, "secrets" | "options" | "env">, reached: string): string =>
+  `${options.get("ServerAddress").replace(/\/+$/, "") || env.WEIR_SERVER_ADDRESS || reached}/setup#code=${setupCode({ secrets })}`;
 
 export async function setupStatus(ctx: Ctx) {
   const status = await isSetUp(ctx);
@@ -46,8 +47,8 @@ export async function setupStatus(ctx: Ctx) {
     status,
     root_init: status,
     database_type: ctx.db.engine,
-    /** The wizard asks for the set-up code. */
-    code_needed: !status && !isLocalCaller(ctx.place),
+    /** The wizard needs the set-up code. */
+    code_needed: !status,
   };
 }
 
@@ -56,8 +57,13 @@ type SetupInput = z.output<typeof setupInput>;
 /** Creates the root account and signs it in. */
 export async function setUp(ctx: Ctx, input: SetupInput) {
   if (await isSetUp(ctx)) fail("setup_done");
-  if (!isLocalCaller(ctx.place) && !sameText(input.code.trim().toUpperCase(), setupCode(ctx))) fail("setup_code_wrong");
+  if (!sameText(input.code.trim().toLowerCase(), setupCode(ctx))) {
+    // Only wrong codes count: whoever has the right one is let in, however often others have guessed from the same address.
+    await countCritical(ctx, "setup");
+    fail("setup_code_wrong");
+  }
   const user = await createRoot(ctx, input);
+  await keepOwnAddress(ctx, (addresses) => ctx.options.set("ConsoleAddresses", addresses));
   await openSession(ctx, user.id);
   return presentSignedIn(user);
 }
@@ -70,7 +76,8 @@ export async function setUpUnattended(services: Services): Promise<boolean> {
   const { WEIR_ROOT_USERNAME: username, WEIR_ROOT_PASSWORD: password } = services.env;
   if (!username || (await isSetUp(services))) return false;
   try {
-    await createRoot(services, { username, password, SelfUseModeEnabled: false, DemoSiteEnabled: false, code: "" });
+    const server_address = services.env.WEIR_SERVER_ADDRESS;
+    await createRoot(services, { username, password, SelfUseModeEnabled: false, DemoSiteEnabled: false, code: "", server_address });
   } catch (error) {
     if (error instanceof AppError && error.code === "setup_done") return false;
     throw error;

@@ -1,0 +1,74 @@
+/**
+ * Whether a request that changes something comes from a page of our own: the one place that decides, for /trpc, /api and
+ * /pg. Why the rule is as it is: docs/decisions/0042-requests-of-other-sites.md.
+ */
+import { AppError } from "../../shared/errors";
+import type { Ctx } from "../context";
+
+/** What a request says of the page that sent it. */
+export interface RequestFacts {
+  method: string;
+  /** The Host header; "" when there is none. */
+  host: string;
+  /** What a trusted proxy says that Host was. */
+  forwarded_host: string | undefined;
+  origin: string | undefined;
+  /** Sec-Fetch-Site, which browsers send over https and to localhost, and which no page can change. */
+  fetch_site: string | undefined;
+  /** It has a body that is not called JSON: a form of another site can send such a one. */
+  foreign_body: boolean;
+  /** It has the user-id header, which a page of another site cannot add. */
+  named: boolean;
+}
+
+/** How a door departs from the rule. */
+export type OwnPageRule =
+  /** People arrive by a link of another site; a ticket in the address proves that they began here. */
+  | "by-ticket"
+  /** What the body holds proves the caller, so an unknown Origin is let in: nobody has told us our address yet. */
+  | "by-secret"
+  /** A GET that opens or ends a session. A link of another site reaches it without Origin, so the user-id header must be there. */
+  | "named";
+
+const isJson = (type: string | null): boolean => type?.split(";")[0]?.trim().toLowerCase() === "application/json";
+const hasBody = (headers: Headers): boolean => headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) !== 0;
+
+/** Reads the facts of a request. `forwardedHost`: as far as a trusted proxy tells it. */
+export function requestFacts({ method, headers }: Pick<Request, "method" | "headers">, forwardedHost: string | undefined): RequestFacts {
+  return {
+    method,
+    host: headers.get("host") ?? "",
+    forwarded_host: forwardedHost,
+    origin: headers.get("origin") ?? undefined,
+    fetch_site: headers.get("sec-fetch-site") ?? undefined,
+    foreign_body: method !== "GET" && hasBody(headers) && !isJson(headers.get("content-type")),
+    named: headers.has("new-api-user"),
+  };
+}
+
+type Asking = Pick<Ctx, "actor" | "request" | "options" | "env">;
+
+/** The error for a request that a page of another site may have sent; undefined when it may act. */
+export function foreignRequest(ctx: Asking, rule?: OwnPageRule): AppError | undefined {
+  const { method, origin, fetch_site, foreign_body, named } = ctx.request;
+  if (rule === "by-ticket" || (ctx.actor.kind === "user" && ctx.actor.via === "access_token")) return undefined;
+  if (foreign_body) return new AppError("json_needed");
+  if (fetch_site !== undefined) return fetch_site === "same-origin" || fetch_site === "none" ? undefined : new AppError("cross_site");
+  if (origin !== undefined) return rule === "by-secret" || isOwnOrigin(ctx, origin) ? undefined : new AppError("origin_unknown", { origin: origin.slice(0, 200) });
+  return rule === "named" && method === "GET" && !named ? new AppError("user_header_missing") : undefined;
+}
+
+/** An Origin is ours when its host is the one that was called, or one that the operator has named. */
+export function isOwnOrigin({ request, options, env }: Pick<Asking, "request" | "options" | "env">, origin: string): boolean {
+  if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false;
+  const page = new URL(origin);
+  const isHost = (called: string): boolean => {
+    const address = `${page.protocol}//${called}`;
+    if (!URL.canParse(address)) return false;
+    const { host, hostname } = new URL(address);
+    // A proxy may leave the port out (nginx's $host). Cookies know no ports either, so nothing is given away.
+    return /:\d+$/.test(called) ? host === page.host : hostname === page.hostname;
+  };
+  const named = [options.get("ServerAddress"), env.WEIR_SERVER_ADDRESS, ...options.get("ConsoleAddresses")];
+  return [request.host, request.forwarded_host ?? ""].some(isHost) || named.some((address) => URL.canParse(address) && new URL(address).host === page.host);
+}
