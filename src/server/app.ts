@@ -14,9 +14,10 @@ import { logOfKey } from "./features/log/own-key";
 import { paymentOrigins } from "./features/order/service";
 import { taskFile } from "./features/task/file";
 import type { Scraper } from "./features/metrics/page";
-import { admitToPlayground } from "./features/playground/admit";
+import { admitToPlayground, playgroundUser } from "./features/playground/admit";
 import { tokenUsage } from "./features/token/own-key";
 import { type ClientAddress, createAddressReader } from "./http/address";
+import { bodyLimit, boundedRequest, trpcIsPublic } from "./http/body";
 import { envelopeOf } from "./http/fail";
 import { consoleHeaders, frameOrigins } from "./http/headers";
 import { openApi } from "./http/openapi";
@@ -101,7 +102,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     }
     return fetchRequestHandler({
       endpoint: "/trpc",
-      req: request,
+      req: boundedRequest(request, bodyLimit(ctx, trpcIsPublic(appRouter, request.url))),
       router: appRouter,
       createContext: () => ctx,
       responseMeta: () => {
@@ -206,7 +207,10 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
 
   const playground = async (request: Request, server: Peer | null): Promise<Response> => {
     const actor = await resolveActor(services, presentedBy(request.headers));
-    const admit: Admit = (body, lang) => admitToPlayground(services, actor, body, lang);
+    const admit: Admit = (lang) => {
+      const user = playgroundUser(actor);
+      return (body) => admitToPlayground(services, user, body, lang);
+    };
     return relay.handleAs(admit, request, whereFrom(request, server).ip, newRequestId());
   };
   app.post("/pg/chat/completions", ({ request, server }) => playground(request, server), { parse: "none" });

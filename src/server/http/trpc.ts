@@ -22,6 +22,8 @@ export interface DoorMeta {
   answer?: AnswerShape;
   /** One line for OpenAPI. */
   summary?: string;
+  /** Open to everybody, signed in or not. */
+  public?: true;
   /** Counted against the limit of sign-in, register, reset and similar calls. */
   critical?: boolean;
 }
@@ -73,7 +75,7 @@ export function signedIn(ctx: Ctx, role: number): UserCtx {
 
 const atLeast = (role: number) => base.use(({ ctx, next }) => next({ ctx: signedIn(ctx, role) }));
 
-export const publicProcedure = base;
+export const publicProcedure = base.meta({ public: true });
 export const userProcedure = atLeast(ROLE.user);
 export const adminProcedure = atLeast(ROLE.admin);
 export const rootProcedure = atLeast(ROLE.root);

@@ -2,17 +2,18 @@
  * The calls of the payment gateways. They are no envelopes: easy pay reads the word "success", Stripe a status. Nothing is
  * believed without its signature, and nothing is signed with an empty secret. Every call is kept.
  */
+import { AppError } from "../../../shared/errors";
 import type { Verdict } from "../../../shared/order";
 import type { Services } from "../../context";
 import { seconds } from "../../context";
 import { withoutNul } from "../../db/sql";
-import { readLimited, ResponseTooLarge } from "../../lib/egress";
+import { BODY_LIMITS, readBytes } from "../../lib/body";
 import { epayConfig, readEpayNotice } from "./epay";
 import { endOrder, isSettled, settlePayment } from "./settle";
 import { isStripeSignature, readStripeEvent, stripeConfig } from "./stripe";
 
-/** Bytes of a callback's body that are read. */
-const MOST_READ = 256 * 1024;
+/** Fields of a form that are read: the protocol has a dozen, and a signature is made over all of them. */
+const MOST_FIELDS = 50;
 /** Characters that are kept of a call that carried the right signature, and of any other. */
 const MOST_KEPT = 16 * 1024;
 const MOST_KEPT_OF_STRANGERS = 2 * 1024;
@@ -21,13 +22,20 @@ const STRANGERS_AN_HOUR = 300;
 
 type Door = (services: Services, request: Request, ip: string) => Promise<Response>;
 
+/** undefined for what is refused unread: it is too large. */
 async function bodyOf(request: Request): Promise<string | undefined> {
   try {
-    return await readLimited(new Response(request.body), MOST_READ);
+    return (await readBytes(request, BODY_LIMITS.callback)).toString("utf8");
   } catch (error) {
-    if (error instanceof ResponseTooLarge) return undefined;
+    if (error instanceof AppError) return undefined;
     throw error;
   }
+}
+
+/** A form as text, undefined when it has too many fields to be one of the protocol's. */
+async function formOf(request: Request): Promise<string | undefined> {
+  const form = await bodyOf(request);
+  return form === undefined || form.split("&", MOST_FIELDS + 1).length > MOST_FIELDS ? undefined : form;
 }
 
 interface Call {
@@ -69,7 +77,7 @@ function report(services: Services, call: Call, verdict: Verdict): boolean {
 export const epayNotify: Door = async (services, request, ip) => {
   const say = (word: "success" | "fail") => new Response(word, { headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" } });
   const { search } = new URL(request.url);
-  const form = request.method === "POST" ? await bodyOf(request) : "";
+  const form = request.method === "POST" ? await formOf(request) : "";
   // A form has its parameters in the body; some gateways post with an empty one.
   const parameters = new URLSearchParams(form || search);
   const trade_no = parameters.get("out_trade_no") ?? "";

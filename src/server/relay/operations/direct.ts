@@ -5,7 +5,8 @@
 import { fail } from "../../../shared/errors";
 import { chargeOf, type CallTimes, estimateUpperBound, type InputKinds } from "../../../shared/charge";
 import { type CompiledPrice } from "../../../shared/pricing";
-import { inputTokenBound, parseBody, readBody } from "../body";
+import { readBody } from "../../lib/body";
+import { inputTokenBound, parseBody } from "../body";
 import type { ChatRequest, Usage } from "../events";
 import type { JsonObject } from "../json";
 import type { Bytes } from "../sse";
