@@ -30,6 +30,7 @@ export const errors = {
   invalid_parameter: fact(400, "caller", "无效的参数：{detail}", "Invalid parameter: {detail}"),
   bad_json: fact(400, "caller", "请求体不是合法的 JSON", "The request body is not valid JSON", 400),
   body_too_large: fact(413, "caller", "请求体过大，最多 {limit}", "The request body is too large, {limit} at most", 413),
+  text_too_long: fact(400, "caller", "参数 {name} 过长，最多 {max} 个字符", "'{name}' is too long: {max} characters at most"),
   body_unpacks_too_far: fact(413, "caller", "请求体的压缩比过高，解压后最多为压缩前的 {ratio} 倍", "The request body unpacks to more than {ratio} times its size", 413),
   body_too_complex: fact(
     400, "caller",

@@ -27,7 +27,7 @@ import { Tokens } from "./providers/tokens";
 import { endSessions } from "./realtime/drain";
 import { openRealtime, type RealtimeArrival, type Upgrade } from "./realtime/open";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
-import { refusedRow } from "./row";
+import { recordRefusal } from "./row";
 import { createRouting } from "./routing";
 import type { Caller, Seams } from "./seams";
 import type { Selection } from "./select";
@@ -167,8 +167,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     prepared = { call, selection, money };
   } catch (error) {
     form?.close();
-    const content = thrownError(error, arrival.lang, arrival.request_id).message;
-    await seams.recordFailure(refusedRow(caller, { ...arrival, model, content }));
+    await recordRefusal(seams, caller, { ...arrival, model }, error);
     throw error;
   }
   const { call, selection, money } = prepared;

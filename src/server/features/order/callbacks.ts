@@ -4,6 +4,7 @@
  */
 import { AppError } from "../../../shared/errors";
 import type { Verdict } from "../../../shared/order";
+import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import type { Services } from "../../context";
 import { seconds } from "../../context";
 import { withoutNul } from "../../db/sql";
@@ -14,9 +15,6 @@ import { isStripeSignature, readStripeEvent, stripeConfig } from "./stripe";
 
 /** Fields of a form that are read: the protocol has a dozen, and a signature is made over all of them. */
 const MOST_FIELDS = 50;
-/** Characters that are kept of a call that carried the right signature, and of any other. */
-const MOST_KEPT = 16 * 1024;
-const MOST_KEPT_OF_STRANGERS = 2 * 1024;
 /** Calls of strangers that are kept in an hour, of all instances together: what anybody may send must not fill the disk. */
 const STRANGERS_AN_HOUR = 300;
 
@@ -47,10 +45,10 @@ interface Call {
 
 const rowOf = (services: Services, call: Call, most: number) => ({
   provider: call.provider,
-  trade_no: withoutNul(call.trade_no).slice(0, 64),
+  trade_no: cut(withoutNul(call.trade_no), TEXT_LIMITS.payment_trade_no),
   received_at: seconds(services),
   ip: call.ip,
-  body: withoutNul(call.body).slice(0, most),
+  body: cut(withoutNul(call.body), most),
 });
 
 /** Keeps a call that was not believed, up to so many an hour; beyond that the process log alone says so. */
@@ -59,12 +57,12 @@ async function keepStranger(services: Services, call: Call, verdict: Verdict): P
   const { allowed } = await services.cluster.counter.take("payment-callbacks:refused", 1, STRANGERS_AN_HOUR, 3600);
   if (!allowed) return;
   const { payment_callbacks } = services.db.t;
-  await services.db.q.insert(payment_callbacks).values({ ...rowOf(services, call, MOST_KEPT_OF_STRANGERS), verdict }).returning({ id: payment_callbacks.id });
+  await services.db.q.insert(payment_callbacks).values({ ...rowOf(services, call, TEXT_LIMITS.payment_callback_of_strangers), verdict }).returning({ id: payment_callbacks.id });
 }
 
 async function keepNoted(services: Services, call: Call): Promise<void> {
   const { payment_callbacks } = services.db.t;
-  await services.db.q.insert(payment_callbacks).values({ ...rowOf(services, call, MOST_KEPT), verdict: "noted" }).returning({ id: payment_callbacks.id });
+  await services.db.q.insert(payment_callbacks).values({ ...rowOf(services, call, TEXT_LIMITS.payment_callback), verdict: "noted" }).returning({ id: payment_callbacks.id });
 }
 
 function report(services: Services, call: Call, verdict: Verdict): boolean {
@@ -94,7 +92,7 @@ export const epayNotify: Door = async (services, request, ip) => {
     await keepNoted(services, call);
     return say("success");
   }
-  const verdict = await settlePayment(services, notice.payment, rowOf(services, call, MOST_KEPT));
+  const verdict = await settlePayment(services, notice.payment, rowOf(services, call, TEXT_LIMITS.payment_callback));
   return say(report(services, call, verdict) ? "success" : "fail");
 };
 
@@ -115,7 +113,7 @@ export const stripeWebhook: Door = async (services, request, ip) => {
   if (!state) return refuse(400, "malformed");
   if (state.kind === "paid") {
     call.trade_no = state.payment.trade_no;
-    const verdict = await settlePayment(services, state.payment, rowOf(services, call, MOST_KEPT));
+    const verdict = await settlePayment(services, state.payment, rowOf(services, call, TEXT_LIMITS.payment_callback));
     return say(report(services, call, verdict) ? 200 : 400, verdict);
   }
   if (state.kind === "ended") {
