@@ -34,8 +34,8 @@ export const errors = {
   body_unpacks_too_far: fact(413, "caller", "请求体的压缩比过高，解压后最多为压缩前的 {ratio} 倍", "The request body unpacks to more than {ratio} times its size", 413),
   body_too_complex: fact(
     400, "caller",
-    "请求体的结构过于复杂，最多 {containers} 个对象和数组、{strings} 个字符串、{depth} 层嵌套",
-    "The structure of the request body is too complex: {containers} objects and arrays, {strings} strings and {depth} levels at most", 400,
+    "请求体的结构过于复杂，最多 {containers} 个对象和数组、{strings} 个字符串、{names} 个不同的字段名、{depth} 层嵌套",
+    "The structure of the request body is too complex: at most {containers} objects and arrays, {strings} strings, {names} different names and {depth} levels", 400,
   ),
   not_found: fact(404, "caller", "接口不存在：{method} {path}", "No such route: {method} {path}", 404),
   not_signed_in: fact(401, "caller", "未登录或登录已过期，请重新登录！", "You are not signed in, or your session has expired.", 401),

@@ -103,24 +103,25 @@ const meter = {
   },
 };
 
-/** Sends one bomb several times, one after the other: each is refused the same way, and none costs more than it may. */
+/** Sends one bomb several times, one after the other: each is refused the same way, and costs no more than it may. */
 async function expectCheap(what: string, once: () => Promise<unknown>, refusal: unknown): Promise<void> {
   if (!meter.known) {
-    expect(await once()).toEqual(refusal);
+    expect([what, await once()]).toEqual([what, refusal]);
     return;
   }
-  let cpu = 0;
-  let memory = 0;
+  const cpu: number[] = [];
+  const memory: number[] = [];
   for (let i = 0; i < TIMES; i++) {
     const before = { cpu: meter.cpuMs(), memory: meter.memory("VmRSS") };
     meter.forgetPeak();
-    expect(await once()).toEqual(refusal);
-    cpu += meter.cpuMs() - before.cpu;
-    memory = Math.max(memory, meter.memory("VmHWM") - before.memory);
+    expect([what, await once()]).toEqual([what, refusal]);
+    cpu.push(meter.cpuMs() - before.cpu);
+    memory.push(meter.memory("VmHWM") - before.memory);
   }
-  if (process.env.BODIES_FIGURES) console.log(`${what}: ${cpu / TIMES} ms, ${(memory / MB).toFixed(1)} MB`);
-  expect({ what, cpu: cpu / TIMES <= MOST_CPU_MS ? "little" : `${cpu / TIMES} ms` }).toEqual({ what, cpu: "little" });
-  expect({ what, memory: memory <= MOST_BYTES ? "little" : `${memory / MB} MB` }).toEqual({ what, memory: "little" });
+  // The middle one: a collection of garbage or a timer of the server falls on one of them.
+  const middle = (values: number[]): number => values.toSorted((x, y) => x - y)[TIMES >> 1] ?? 0;
+  expect({ what, cpu: middle(cpu), little: middle(cpu) <= MOST_CPU_MS }).toEqual({ what, cpu: middle(cpu), little: true });
+  expect({ what, memory: middle(memory), little: middle(memory) <= MOST_BYTES }).toEqual({ what, memory: middle(memory), little: true });
 }
 
 const codeOf = (answer: { status: number; json: unknown }): unknown => {

@@ -27,7 +27,7 @@ const MAX_RATIO = 100;
 const RATIO_FREE = 2 * MB;
 /** A declared length up to which a body is taken in one piece. */
 const ONE_PIECE = 256 * KB;
-/** Unpacked bytes at a time. */
+/** Bytes that are unpacked, and counted, at a time. */
 const PIECE = 64 * KB;
 
 type Bytes = Buffer<ArrayBuffer>;
@@ -70,12 +70,24 @@ async function read(request: Request, limit: number, scan?: JsonScan): Promise<B
     scan?.push(bytes);
     return bytes;
   }
-  const parts: Uint8Array[] = [];
+  // One buffer that grows: a caller may send a byte at a time, and each would be an object.
+  let bytes = Buffer.allocUnsafeSlow(Math.min(Number(declared ?? 0) || PIECE, limit + 1));
+  let size = 0;
+  let scanned = 0;
   for await (const part of bodyChunks(request, limit)) {
-    scan?.push(part);
-    parts.push(part);
+    if (size + part.length > bytes.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(size + part.length, 2 * bytes.length));
+      bytes.copy(grown, 0, 0, size);
+      bytes = grown;
+    }
+    bytes.set(part, size);
+    size += part.length;
+    if (size - scanned < PIECE) continue;
+    scan?.push(bytes.subarray(scanned, size));
+    scanned = size;
   }
-  return Buffer.concat(parts);
+  scan?.push(bytes.subarray(scanned, size));
+  return bytes.subarray(0, size);
 }
 
 /**
