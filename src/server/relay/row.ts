@@ -89,7 +89,7 @@ export function draftOf(call: Call): string {
   if (start === undefined) {
     if (texts.drafts.size >= MOST_DRAFTS) texts.drafts.clear();
     const other = `${texts.facts},${JSON.stringify({ request_path: cut(path, TEXT_LIMITS.request_path), estimated: true }).slice(1)}`;
-    start = JSON.stringify({ group: price.group, model_name: request.model, content: texts.content[lang], other }).slice(0, -1);
+    start = JSON.stringify({ group: price.group, model_name: cut(request.model, TEXT_LIMITS.model), content: texts.content[lang], other }).slice(0, -1);
     texts.drafts.set(key, start);
   }
   const { username, token_name } = caller;
@@ -141,7 +141,7 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
     ip: call.ip,
     channel: channel?.id ?? 0,
     channel_name: channel?.name ?? "",
-    model_name: request.model,
+    model_name: cut(request.model, TEXT_LIMITS.model),
     quota: outcome.quota,
     prompt_tokens: usage ? promptTokens(usage) : 0,
     completion_tokens: usage ? completionTokens(usage) : 0,

@@ -26,7 +26,7 @@ const BATCH = 50;
 interface Pair {
   rows: number;
   /** The last row that there will be in this hour; what follows counts on it. */
-  last: CallLog | undefined;
+  last: { request_id: string; other: string } | undefined;
   repeated: number;
   until: number;
 }
@@ -102,7 +102,7 @@ export function createRefusals(services: Needs): Refusals {
       const pair = pairOf(row, code);
       if (!pair.last) {
         pair.rows++;
-        if (pair.rows === MOST_ROWS) pair.last = row;
+        if (pair.rows === MOST_ROWS) pair.last = { request_id: row.request_id, other: row.other ?? "{}" };
         return recordFailure(services, row);
       }
       pair.repeated++;
@@ -130,7 +130,7 @@ function* countSteps({ db }: Pick<Services, "db">, q: Q, counts: readonly Count[
   for (const count of counts) {
     const { pair, repeated } = count;
     if (!pair.last) continue;
-    const { request_id, other = "{}" } = pair.last;
+    const { request_id, other } = pair.last;
     const known = q.select({
       folded: logs.folded, counted: repeatedOf(db).mapWith(Number), created_at: logs.created_at, user_id: logs.user_id, username: logs.username,
       token_id: logs.token_id, channel: logs.channel, model_name: logs.model_name, group: logs.group,
