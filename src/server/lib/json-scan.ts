@@ -26,6 +26,8 @@ const NAMES_FREE = 1000;
 const NAME_BITS = 1 << 18;
 /** Bytes of a name up to which a loop is quicker than a call. */
 const SHORT_NAME = 64;
+/** Of this process alone, so that nobody can make names that share a bit. */
+const SEED = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
 
 /** Counts text that arrives in pieces of any size. What is no JSON is for the parser to say. */
 export class JsonScan {
@@ -103,9 +105,10 @@ export class JsonScan {
   }
 }
 
+/** FNV-1a; of long names xxHash, which is native. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
-  if (end - start > SHORT_NAME) return Bun.hash.crc32(bytes.subarray(start, end));
-  let hash = 0x811c9dc5;
+  if (end - start > SHORT_NAME) return Bun.hash.xxHash32(bytes.subarray(start, end), SEED);
+  let hash = SEED;
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
   return hash ^ (hash >>> 15);
 }
