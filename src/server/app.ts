@@ -14,9 +14,10 @@ import { logOfKey } from "./features/log/own-key";
 import { paymentOrigins } from "./features/order/service";
 import { taskFile } from "./features/task/file";
 import type { Scraper } from "./features/metrics/page";
-import { admitToPlayground } from "./features/playground/admit";
+import { admitToPlayground, playgroundUser } from "./features/playground/admit";
 import { tokenUsage } from "./features/token/own-key";
 import { type ClientAddress, countedAddress, createAddressReader } from "./http/address";
+import { bodyLimit, boundedRequest, trpcIsPublic } from "./http/body";
 import { envelopeOf } from "./http/fail";
 import { API_HEADERS, consoleHeaders, frameOrigins } from "./http/headers";
 import { openApi } from "./http/openapi";
@@ -102,7 +103,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     }
     return fetchRequestHandler({
       endpoint: "/trpc",
-      req: request,
+      req: boundedRequest(request, bodyLimit(ctx, trpcIsPublic(appRouter, request.url))),
       router: appRouter,
       createContext: () => ctx,
       responseMeta: () => {
@@ -208,9 +209,10 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     const actor = await resolveActor(services, presentedBy(request.headers));
     const from = whereFrom(request, server);
     const foreign = foreignRequest({ ...services, actor, request: requestFacts(request, from.host) });
-    const admit: Admit = async (body, lang) => {
+    const admit: Admit = (lang) => {
+      const user = playgroundUser(actor);
       if (foreign) throw foreign;
-      return admitToPlayground(services, actor, body, lang);
+      return (body) => admitToPlayground(services, user, body, lang);
     };
     return relay.handleAs(admit, request, from.ip, newRequestId());
   };

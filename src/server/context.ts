@@ -5,6 +5,7 @@ import type { Cluster } from "./cluster/types";
 import type { Db } from "./db/client";
 import type { Env } from "./env";
 import type { ChannelPool } from "./features/channel/pool";
+import type { Refusals } from "./features/log/refusals";
 import type { Notices } from "./features/notice/notices";
 import type { OptionStore } from "./features/option/store";
 import type { TokenCache } from "./features/token/authenticate";
@@ -32,6 +33,7 @@ export interface Services {
   background: Background;
   sendMail: SendMail;
   notices: Notices;
+  refusals: Refusals;
   /** Epoch milliseconds; tests give their own. */
   now(): number;
 }

@@ -63,6 +63,7 @@ export function relaySeams(services: Services): Seams {
     channelFailed: channelWatch(services),
     get keepContent() { return options.get("LogContentEnabled") ? keepContent : undefined; },
     recordFailure: (log) => recordFailure(services, log),
+    recordRefusal: (log, code) => services.refusals.record(log, code),
     option,
     now: services.now,
   };

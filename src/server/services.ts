@@ -5,6 +5,7 @@ import type { Services } from "./context";
 import { type Db, openDb } from "./db/client";
 import type { Env } from "./env";
 import { createChannelPool } from "./features/channel/pool";
+import { createRefusals } from "./features/log/refusals";
 import { createNotices } from "./features/notice/notices";
 import { openOptionStore, type OptionStore } from "./features/option/store";
 import { vendorRules } from "./features/option/vendor-rules";
@@ -57,8 +58,9 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   const background = createBackground(log);
   const sendMail = createMailer(() => mailSettings(options), (reason) => log.warn({ reason }, "a mail could not be sent"));
   const notices = createNotices({ env, log, db, secrets, options, background, sendMail, now });
+  const refusals = createRefusals({ db, log, background });
   const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
-  const base = { env, log, db, secrets, cluster, options, ledger, background, sendMail, notices, now };
+  const base = { env, log, db, secrets, cluster, options, ledger, background, sendMail, notices, refusals, now };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   return {
@@ -66,6 +68,7 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
     close: async () => {
       await background.stop();
       await ledger.flush();
+      await refusals.flush().catch((err: unknown) => log.error({ err }, "refusals that were counted could not be written"));
       await cluster.counter.close();
       await cluster.lease.close();
       await cluster.bus.close();

@@ -45,9 +45,6 @@ export const AUDIT_TARGETS = {
   option: { zh: "设置", en: "Setting" },
 } as const satisfies Record<string, Text>;
 
-/** Characters of one side of a row; what is longer is named but not kept. */
-export const AUDIT_TEXT_MAX = 20_000;
-
 /** A total beyond this is reported as this. */
 export const AUDIT_TOTAL_MAX = 10_000;
 

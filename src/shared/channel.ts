@@ -14,6 +14,7 @@ import { readLimits } from "./limits";
 import { resolveMapping, statusMapping } from "./model-mapping";
 import { overrideProblem } from "./param-override";
 import type { Lang, Text } from "./text";
+import { TEXT_LIMITS } from "./text-limits";
 
 export const CHANNEL_STATUS = { enabled: 1, disabled: 2, auto_disabled: 3 } as const;
 
@@ -179,7 +180,7 @@ export const channelListInput = z.object({
 });
 export type ChannelFilter = Omit<z.output<typeof channelListInput>, "page" | "page_size">;
 
-export const channelTestInput = z.object({ id: z.int().positive(), model: z.string().optional() });
+export const channelTestInput = z.object({ id: z.int().positive(), model: z.string().max(TEXT_LIMITS.model).optional() });
 
 export const fetchModelsInput = z.object({
   base_url: z.string().max(2048).default(""),

@@ -48,6 +48,14 @@ export interface AttemptRecord {
   key?: { id: number; position: number; hint: string };
 }
 
+/** Members of a refusal's `other`: what happened again too often to be rows of their own. */
+export interface RepeatedRefusal {
+  /** How many more like this one. */
+  repeated: number;
+  /** When the last of them was, epoch seconds. */
+  repeated_until: number;
+}
+
 /**
  * The JSON of a consumption row's `other`. The first block is read by existing front-ends (facts/console-calls.md 1.2,
  * /log); the rest is Weir's.

@@ -7,6 +7,7 @@ import { localBus, localCounter, localLease } from "../../src/server/cluster/loc
 import type { Ctx, Services, UserCtx } from "../../src/server/context";
 import { readEnv } from "../../src/server/env";
 import { createChannelPool } from "../../src/server/features/channel/pool";
+import { createRefusals } from "../../src/server/features/log/refusals";
 import { createNotices } from "../../src/server/features/notice/notices";
 import { openOptionStore } from "../../src/server/features/option/store";
 import { relaySeams } from "../../src/server/relay-seams";
@@ -108,7 +109,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   };
   const notices = createNotices(post);
   const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
-  const base = { ...post, cluster, notices, ledger };
+  const base = { ...post, cluster, notices, ledger, refusals: createRefusals(post) };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   const services: Services = { ...base, pool, routing: createRouting(pool, now), tokens };

@@ -224,6 +224,9 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
     async recordFailure(log) {
       failures.push(log);
     },
+    async recordRefusal(log) {
+      failures.push(log);
+    },
     limits: createLimits({ cluster: { counter }, options: stored, now, spend }),
     shelf: memoryShelf(now),
     tasks: noTasks,

@@ -41,6 +41,15 @@ export function jsonMember(db: Pick<Db, "engine">, column: AnyColumn, name: stri
   return sql<string>`case when instr(${column}, ${before}) = 0 then '' else substr(${rest}, 1, instr(${rest}, '"') - 1) end`;
 }
 
+/** A whole number above 0 among the members of a JSON object, 0 where there is none; with the same care as jsonMember. */
+export function jsonNumber(db: Pick<Db, "engine">, column: SQL, name: string): SQL<number> {
+  const before = `"${name}":`;
+  if (db.engine === "postgres") return sql<number>`coalesce(cast(substring(${column} from ${sql.raw(`'${before}([0-9]{1,15})'`)}) as bigint), 0)`;
+  const literal = sql.raw(`'${before}'`);
+  // A text that begins with digits is that number.
+  return sql<number>`case when instr(${column}, ${literal}) = 0 then 0 else cast(substr(${column}, instr(${column}, ${literal}) + ${sql.raw(String(before.length))}, 15) as integer) end`;
+}
+
 /** `column` where SQLite is not to use its index: another one is known to be better. Postgres counts for itself. */
 export const aside = (db: Pick<Db, "engine">, column: AnyColumn): SQL => (db.engine === "sqlite" ? sql`+${column}` : sql`${column}`);
 

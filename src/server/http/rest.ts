@@ -4,8 +4,8 @@
  */
 import type { AnyRouter } from "@trpc/server";
 import type * as z from "zod";
-import { AppError } from "../../shared/errors";
 import type { Ctx } from "../context";
+import { readJson } from "./body";
 import { buildInput } from "./coerce";
 import { envelopeOf, toAppError } from "./fail";
 import { API_HEADERS } from "./headers";
@@ -40,23 +40,6 @@ export function restRoutes(appRouter: AnyRouter): RestRoute[] {
   return routes;
 }
 
-/** /api bodies are forms and settings; a few megabytes are plenty. */
-const MAX_API_BODY = 4 * 1024 * 1024;
-
-async function readJson(request: Request): Promise<unknown> {
-  if (request.method === "GET" || request.method === "HEAD") return undefined;
-  const length = Number(request.headers.get("content-length") ?? 0);
-  if (length > MAX_API_BODY) throw new AppError("body_too_large", { limit: MAX_API_BODY / 1024 / 1024 });
-  const text = await request.text();
-  if (text.length > MAX_API_BODY) throw new AppError("body_too_large", { limit: MAX_API_BODY / 1024 / 1024 });
-  if (text.trim() === "") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new AppError("bad_json", {}, { cause });
-  }
-}
-
 const JSON_HEADERS = { "content-type": "application/json; charset=utf-8", ...API_HEADERS };
 
 /** Calls `channel.list` on a caller, which is a tree of functions. */
@@ -80,7 +63,7 @@ export async function answerRest(
 ): Promise<Response> {
   try {
     const url = new URL(request.url);
-    const input = buildInput(route.input, { path: params, query: url.searchParams, body: await readJson(request) });
+    const input = buildInput(route.input, { path: params, query: url.searchParams, body: await readJson(request, ctx, route.meta) });
     const result = await callProcedure(createCaller(ctx) as Caller, route.procedure, input);
     if (route.meta.answer === "redirect") {
       const { location } = result as { location: string };

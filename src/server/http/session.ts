@@ -5,6 +5,7 @@
  */
 import { and, eq, isNull } from "drizzle-orm";
 import { USER_STATUS } from "../../shared/roles";
+import { cut, TEXT_LIMITS } from "../../shared/text-limits";
 import { type Actor, type Services, seconds } from "../context";
 import { randomText } from "../lib/secrets";
 
@@ -124,7 +125,7 @@ export async function openSession(ctx: SessionCtx, userId: number, { human = fal
     verified_at: time,
     turnstile_at: human ? time : 0,
     ip: ctx.ip,
-    user_agent: ctx.user_agent.slice(0, 300),
+    user_agent: cut(ctx.user_agent, TEXT_LIMITS.user_agent),
   });
   ctx.setCookie(cookieLine(token, SESSION_SECONDS, ctx.secure));
 }

@@ -24,6 +24,8 @@ export interface DoorMeta {
   answer?: AnswerShape;
   /** One line for OpenAPI. */
   summary?: string;
+  /** Open to everybody, signed in or not. */
+  public?: true;
   /** Counted against the limit of sign-in, register, reset and similar calls. */
   critical?: boolean;
   /** The limit of all of /api does not count it, so that it is open when others have used that limit up. */
@@ -88,7 +90,7 @@ export function signedIn(ctx: Ctx, role: number): UserCtx {
 
 const atLeast = (role: number) => base.use(({ ctx, next }) => next({ ctx: signedIn(ctx, role) }));
 
-export const publicProcedure = base;
+export const publicProcedure = base.meta({ public: true });
 export const userProcedure = atLeast(ROLE.user);
 export const adminProcedure = atLeast(ROLE.admin);
 export const rootProcedure = atLeast(ROLE.root);

@@ -1,59 +1,7 @@
-/** The caller's body: read once with a limit, parsed once for its facts. It is sent on as he wrote it (json.ts splices). */
-import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
-import { AppError, fail } from "../../shared/errors";
+/** The caller's body: read within bounds by lib/body.ts, parsed once for its facts. It is sent on as it was written (json.ts splices). */
+import { fail } from "../../shared/errors";
 import { isObject, type JsonObject, topLevelMembers, tryParse } from "./json";
 import type { Bytes } from "./sse";
-
-const inflaters = {
-  gzip: promisify(gunzip),
-  "x-gzip": promisify(gunzip),
-  br: promisify(brotliDecompress),
-  deflate: promisify(inflate),
-  zstd: promisify(zstdDecompress),
-} as const;
-
-const tooLarge = (limit: number): AppError => new AppError("body_too_large", { limit: Math.floor(limit / (1 << 20)) });
-
-/**
- * The bytes of a request's body, decompressed where Content-Encoding says so. Throws body_too_large beyond `limit` bytes
- * (before and after decompression) and invalid_request for an encoding that is unknown or not true.
- */
-export function readBody(request: Request, limit: number): Promise<Bytes> {
-  const encoding = request.headers.get("content-encoding");
-  return !encoding || encoding === "identity" ? readBytes(request, limit) : readEncoded(request, encoding, limit);
-}
-
-async function readEncoded(request: Request, encoding: string, limit: number): Promise<Bytes> {
-  const bytes = await readBytes(request, limit);
-  const name = encoding.trim().toLowerCase();
-  if (!isEncoding(name)) fail("invalid_request", { detail: "content-encoding" });
-  try {
-    return await inflaters[name](bytes, { maxOutputLength: limit });
-  } catch (error) {
-    if (error instanceof RangeError) throw tooLarge(limit);
-    return fail("invalid_request", { detail: "content-encoding" }, error);
-  }
-}
-
-const isEncoding = (name: string): name is keyof typeof inflaters => Object.hasOwn(inflaters, name);
-
-async function readBytes(request: Request, limit: number): Promise<Bytes> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null) {
-    if (Number(declared) > limit) throw tooLarge(limit);
-    return Buffer.from(await request.arrayBuffer());
-  }
-  if (!request.body) return Buffer.alloc(0);
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of request.body) {
-    size += part.length;
-    if (size > limit) throw tooLarge(limit);
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
-}
 
 /** Bodies that were parsed, as long as their bytes are kept: a translation reads what the relay has read already. */
 const parsed = new WeakMap<Bytes, JsonObject>();

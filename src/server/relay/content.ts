@@ -2,11 +2,12 @@
  * The content of calls, for operators who keep it: the beginning of what the caller sent and of what he got, sampled as it
  * passes. The bytes go their way unchanged and unhurried; while nobody keeps contents there is no tap.
  */
+import { TEXT_LIMITS } from "../../shared/text-limits";
 import type { Call } from "./call";
 import type { Bytes } from "./sse";
 
 /** Bytes kept of each side. */
-const MOST = 256 * 1024;
+const MOST = TEXT_LIMITS.call_content;
 
 /** The beginning of a text, and how long the whole is. */
 export interface Sample {

@@ -2,11 +2,12 @@
 import { knownClientType } from "../../shared/client-type";
 import { AppError, fail } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
+import { readBody } from "../lib/body";
 import type { Logger } from "../lib/log";
 import { fetchThrough } from "../lib/proxy";
 import { Alarm, realTimers } from "./alarm";
 import { answerAside } from "./aside";
-import { parseBody, readBody } from "./body";
+import { parseBody } from "./body";
 import type { Call, Engine, RelayDeps, RelayStats } from "./call";
 import { deliver, failed } from "./deliver";
 import { askedVersion, callerLang, Door, presentedKey } from "./door";
@@ -26,7 +27,7 @@ import { Tokens } from "./providers/tokens";
 import { endSessions } from "./realtime/drain";
 import { openRealtime, type RealtimeArrival, type Upgrade } from "./realtime/open";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
-import { refusedRow } from "./row";
+import { recordRefusal } from "./row";
 import { createRouting } from "./routing";
 import type { Caller, Seams } from "./seams";
 import type { Selection } from "./select";
@@ -52,8 +53,8 @@ export interface Relay {
   readonly stats: Readonly<RelayStats>;
 }
 
-/** Says who calls, and what of the body counts; throws an AppError for who may not. */
-export type Admit = (body: JsonObject, lang: Lang) => Promise<{ caller: Caller; body: JsonObject }>;
+/** Throws an AppError for who may not call, before anything of the body is read; then says as whom it is called, and what of the body counts. */
+export type Admit = (lang: Lang) => (body: JsonObject) => Promise<{ caller: Caller; body: JsonObject }>;
 
 /** The data plane over its five seams. `deps` replace time, chance and network in tests. */
 export function createRelay(seams: Seams, { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>): Relay {
@@ -105,9 +106,10 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
   }
 }
 
-/** The caller by what a door of ours knows; it reads the body first. */
+/** The caller by what a door of ours knows: the session first, then the body. */
 async function admittedBy(admit: Admit, { seams }: Engine, request: Request, lang: Lang): Promise<{ caller: Caller; body: Bytes }> {
-  const { caller, body } = await admit(parseBody(await readBody(request, seams.option.maxBodyBytes)), lang);
+  const admitBody = admit(lang);
+  const { caller, body } = await admitBody(parseBody(await readBody(request, seams.option.maxBodyBytes)));
   return { caller, body: Buffer.from(JSON.stringify(body)) };
 }
 
@@ -165,8 +167,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     prepared = { call, selection, money };
   } catch (error) {
     form?.close();
-    const content = thrownError(error, arrival.lang, arrival.request_id).message;
-    await seams.recordFailure(refusedRow(caller, { ...arrival, model, content }));
+    await recordRefusal(seams, caller, { ...arrival, model }, error);
     throw error;
   }
   const { call, selection, money } = prepared;

@@ -3,14 +3,18 @@ import type { ConsumeOther, EndReason } from "../../shared/log";
 import { type BillLine } from "../../shared/charge";
 import { priceFacts } from "../../shared/price-display";
 import { type CompiledPrice } from "../../shared/pricing";
-import type { Text } from "../../shared/text";
+import type { Lang, Text } from "../../shared/text";
+import { cut, TEXT_LIMITS } from "../../shared/text-limits";
 import type { CallLog } from "../features/wallet/ledger";
 import type { Call } from "./call";
 import { budgetsOf } from "./limits";
 import type { Usage } from "./events";
 import { cleanText } from "./failures";
-import type { Caller } from "./seams";
+import { thrownError } from "./error";
+import type { Caller, Seams } from "./seams";
 
+/** Most beginnings of drafts that are kept for a price: paths are the caller's. */
+const MOST_DRAFTS = 1000;
 /** Most warnings of a translation that a row keeps. */
 const MOST_WARNINGS = 50;
 
@@ -83,8 +87,9 @@ export function draftOf(call: Call): string {
   const key = `${lang} ${path} ${request.model}`;
   let start = texts.drafts.get(key);
   if (start === undefined) {
-    const other = `${texts.facts},${JSON.stringify({ request_path: path, estimated: true }).slice(1)}`;
-    start = JSON.stringify({ group: price.group, model_name: request.model, content: texts.content[lang], other }).slice(0, -1);
+    if (texts.drafts.size >= MOST_DRAFTS) texts.drafts.clear();
+    const other = `${texts.facts},${JSON.stringify({ request_path: cut(path, TEXT_LIMITS.request_path), estimated: true }).slice(1)}`;
+    start = JSON.stringify({ group: price.group, model_name: cut(request.model, TEXT_LIMITS.model), content: texts.content[lang], other }).slice(0, -1);
     texts.drafts.set(key, start);
   }
   const { username, token_name } = caller;
@@ -101,7 +106,7 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
   const mapped = call.upstream_model !== "" && call.upstream_model !== request.model;
   const other: Omit<ConsumeOther, PriceMember> = {
     cache_tokens: usage?.cache_read ?? 0,
-    request_path: call.path,
+    request_path: cut(call.path, TEXT_LIMITS.request_path),
     client_type: call.client_type,
     end_reason: outcome.end_reason,
     bill: outcome.bill,
@@ -136,13 +141,13 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
     ip: call.ip,
     channel: channel?.id ?? 0,
     channel_name: channel?.name ?? "",
-    model_name: request.model,
+    model_name: cut(request.model, TEXT_LIMITS.model),
     quota: outcome.quota,
     prompt_tokens: usage ? promptTokens(usage) : 0,
     completion_tokens: usage ? completionTokens(usage) : 0,
     use_time: Math.max(0, Math.round((now - arrived) / 1000)),
     is_stream: request.stream,
-    content: outcome.content ?? texts.content[call.lang],
+    content: outcome.content === undefined ? texts.content[call.lang] : cut(outcome.content, TEXT_LIMITS.log_content),
     other: `${texts.facts},${JSON.stringify(other).slice(1)}`,
     end_reason: outcome.end_reason,
     upstream_request_id: call.upstream_request_id,
@@ -150,11 +155,23 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
   };
 }
 
-/** The row of a call that was refused before it had a price: `content` says why. */
-export function refusedRow(
-  caller: Caller,
-  call: { request_id: string; ip: string; arrived: number; path: string; model: string; content: string },
-): CallLog {
+/** A call that was refused before it had a price. */
+interface RefusedCall {
+  request_id: string;
+  ip: string;
+  arrived: number;
+  path: string;
+  model: string;
+  lang: Lang;
+}
+
+/** Keeps a refusal: `error` says why, under the call's own request id or `told_id`. Never throws. */
+export function recordRefusal({ recordRefusal }: Pick<Seams, "recordRefusal">, caller: Caller, call: RefusedCall, error: unknown, told_id = call.request_id): Promise<void> {
+  const { code, message } = thrownError(error, call.lang, told_id);
+  return recordRefusal(refusedRow(caller, call, message), code);
+}
+
+function refusedRow(caller: Caller, call: RefusedCall, content: string): CallLog {
   return {
     request_id: call.request_id,
     created_at: Math.floor(call.arrived / 1000),
@@ -164,9 +181,10 @@ export function refusedRow(
     token_name: caller.token_name,
     group: caller.group,
     ip: call.ip,
-    model_name: call.model,
-    content: call.content,
-    other: JSON.stringify({ request_path: call.path, group: caller.group, end_reason: "refused" }),
+    // A name that is no model's is not kept at all.
+    model_name: call.model.length > TEXT_LIMITS.model ? "" : call.model,
+    content: cut(content, TEXT_LIMITS.log_content),
+    other: JSON.stringify({ request_path: cut(call.path, TEXT_LIMITS.request_path), group: caller.group, end_reason: "refused" }),
     end_reason: "refused",
   };
 }

@@ -129,6 +129,8 @@ export interface Seams {
   funds(caller: Caller): Promise<Funds>;
   /** Writes the row of a call that was not charged (type 5, error). Never throws into the relay. */
   recordFailure(log: CallLog): Promise<void>;
+  /** The same for a call that was refused with `code` before a channel was asked: many that are alike are one row. */
+  recordRefusal(log: CallLog, code: string): Promise<void>;
   /** Keeps what calls say; absent while the operator keeps no contents (option LogContentEnabled). */
   readonly keepContent?: KeepContent | undefined;
   limits: Limits;

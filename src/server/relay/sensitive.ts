@@ -3,6 +3,7 @@
  * goes on with a mask in their place where the operator wants that (option StopOnSensitiveEnabled).
  */
 import { fail } from "../../shared/errors";
+import { scanJson } from "../lib/json-scan";
 import { inputTokenBound, parseBody } from "./body";
 import { isObject, tryParse } from "./json";
 import type { Received } from "./operations/direct";
@@ -71,7 +72,9 @@ const SOUND = /^\s*\{[^{]{0,100}"type"\s*:\s*"input_audio_buffer\.append"/;
 export function screenedFrame({ option }: Options, frame: string): string {
   const words = option.sensitiveWords;
   if (!words || SOUND.test(frame)) return frame;
-  const event = tryParse(Buffer.from(frame));
+  const bytes = Buffer.from(frame);
+  scanJson(bytes);
+  const event = tryParse(bytes);
   if (!isObject(event) || !textsOf(event).some((text) => words.occursIn(text))) return frame;
   if (option.maskSensitive !== true) fail("sensitive_words_detected");
   return masked(event, (text) => words.mask(text));

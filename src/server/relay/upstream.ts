@@ -1,5 +1,6 @@
 /** One request to one channel: what is sent, and the answer's body under the deadlines of the call. */
 import { ANTHROPIC_VERSION } from "../../shared/channel-types";
+import { cleanRequestId } from "../../shared/text-limits";
 import { bodyObject } from "./body";
 import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
@@ -213,5 +214,5 @@ export async function readErrorBody(response: Response): Promise<Bytes> {
 
 /** The id an upstream gives its answer, for support requests. */
 export function upstreamRequestId(headers: Headers): string {
-  return (headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("x-oneapi-request-id") ?? headers.get("x-amzn-requestid") ?? "").slice(0, 128);
+  return cleanRequestId(headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("x-oneapi-request-id") ?? headers.get("x-amzn-requestid") ?? "");
 }

@@ -7,7 +7,7 @@ import { ErrorPanel } from "../../components/error-panel";
 import { Quota } from "../../components/quota";
 import { durationHue, firstTokenHue, logType } from "../../components/status";
 import { StatusBadge } from "../../components/status-badge";
-import { formatMilliseconds, formatTime } from "../../lib/format";
+import { formatMilliseconds, formatNumber, formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
 import { trpc } from "../../lib/trpc";
 import { Badge } from "../../ui/badge";
@@ -114,6 +114,9 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
         {row.upstream_request_id ? <Fact name={t`上游请求 ID`}><Id value={row.upstream_request_id} /></Fact> : null}
         {row.ip ? <Fact name="IP">{row.ip}</Fact> : null}
         {row.content ? <Fact name={t`详情`}>{row.content}</Fact> : null}
+        {details.repeated !== undefined && details.repeated_until !== undefined ? (
+          <Fact name={t`重复`}>{t`同样的拒绝还有 ${formatNumber(details.repeated)} 次，最后一次在 ${formatTime(details.repeated_until)}`}</Fact>
+        ) : null}
       </dl>
       <Tabs defaultValue="bill">
         <TabsList aria-label={t`日志详情`}>

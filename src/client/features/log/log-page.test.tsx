@@ -9,6 +9,8 @@ const { default: LogPage } = await import("./log-page");
 const { LogBill } = await import("./log-bill");
 const { LogCleaning, monthAgo } = await import("./log-cleaning");
 const { LogContent, curlOf } = await import("./log-content");
+const { LogInspector } = await import("./log-inspector");
+const { formatTime } = await import("../../lib/format");
 const { firstRange } = await import("./log-range");
 const { joinRows } = await import("./log-tail");
 const { storeUser } = await import("../../lib/session");
@@ -227,4 +229,11 @@ test("kept contents are shown readable, as they are, and as a command; without a
   closePage();
   await openPage(<LogContent requestId="r1" path={undefined} />, "/log", { procedures: { "log.content": () => contents[1] } });
   await screen.findByText(/没有保存这次调用的内容/);
+});
+
+test("a refusal that stands for many says how many, and until when", async () => {
+  const other = JSON.stringify({ request_path: "/v1/chat/completions", group: "default", end_reason: "refused", repeated: 12_345, repeated_until: 1_790_000_500 });
+  const known = row(9, { type: 5, end_reason: "refused", content: "no", other });
+  await openPage(<LogInspector id="9" known={known} admin onClose={() => undefined} onStep={() => undefined} />, "/log?open=9", { procedures: { "log.get": () => known } });
+  expect((await screen.findByText(/同样的拒绝还有/)).textContent).toBe(`同样的拒绝还有 12,345 次，最后一次在 ${formatTime(1_790_000_500)}`);
 });

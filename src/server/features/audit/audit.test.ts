@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
-import { AUDIT_TEXT_MAX } from "../../../shared/audit";
+import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { option, optionKeys } from "../../../shared/options";
 import { ROLE } from "../../../shared/roles";
 import { safeJson } from "./record";
@@ -28,7 +28,7 @@ describe("what is written down", () => {
     const facts = { name: "a", models: "gpt-4o", priority: 0, tag: "", note: "{not json", url: "https://a.example/x@y" };
     expect(JSON.parse(safeJson(facts))).toEqual(facts);
     expect(safeJson(undefined)).toBe("");
-    const huge = safeJson({ Notice: "x".repeat(AUDIT_TEXT_MAX * 2) });
+    const huge = safeJson({ Notice: "x".repeat(TEXT_LIMITS.audit * 2) });
     expect(huge.length).toBeLessThan(200);
     expect(JSON.parse(huge)).toMatchObject({ cut: true, members: ["Notice"] });
   });

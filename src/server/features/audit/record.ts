@@ -2,7 +2,8 @@
  * The audit log: who changed what, before and after. One helper for every administrative verb. What is written is named
  * here or comes from a `present.ts`; whatever looks like a secret is blotted out all the same.
  */
-import { AUDIT_TEXT_MAX, type AuditAction } from "../../../shared/audit";
+import type { AuditAction } from "../../../shared/audit";
+import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { isOptionKey, option } from "../../../shared/options";
 import { type Ctx, seconds } from "../../context";
 import { withoutNul } from "../../db/sql";
@@ -35,7 +36,7 @@ export function changes<T extends Facts>(before: T, after: T): { before: Facts; 
 export function safeJson(facts: Facts | undefined): string {
   if (facts === undefined) return "";
   const text = withoutNul(JSON.stringify(clean(facts)));
-  return text.length <= AUDIT_TEXT_MAX ? text : JSON.stringify({ cut: true, length: text.length, members: Object.keys(facts) });
+  return text.length <= TEXT_LIMITS.audit ? text : JSON.stringify({ cut: true, length: text.length, members: Object.keys(facts) });
 }
 
 function clean(value: unknown, name = ""): unknown {

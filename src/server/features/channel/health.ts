@@ -4,6 +4,7 @@ import { type ChannelTestResult, splitList } from "../../../shared/channel";
 import { channelType } from "../../../shared/channel-types";
 import { AppError, errorText, fail } from "../../../shared/errors";
 import { type ConsumeOther, FOLDED, LOG_TYPE } from "../../../shared/log";
+import { cleanRequestId } from "../../../shared/text-limits";
 import { type Services, seconds, type UserCtx } from "../../context";
 import type { ChannelRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
@@ -131,7 +132,7 @@ async function record(services: Services, row: ChannelRow, outcome: TestOutcome,
       other: JSON.stringify(other),
       end_reason,
       ip: tester.ip,
-      upstream_request_id: withoutNul(upstream_request_id).slice(0, 128),
+      upstream_request_id: cleanRequestId(upstream_request_id),
       folded: FOLDED.never,
     })
     .onConflictDoNothing();

@@ -2,6 +2,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import { AppError, type ErrorCode, fail } from "../../../shared/errors";
 import { type BoundIdentity, IDENTITY_PROVIDERS, identityProviders, type IdentityProvider } from "../../../shared/identity";
+import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import { type Ctx, seconds, type UserCtx } from "../../context";
 import { type Q, run, type Steps } from "../../db/client";
 import type { UserRow } from "../../db/schema";
@@ -15,7 +16,7 @@ import type { ProvenPerson } from "./oauth";
 /** How a provider is called in the caller's language, for messages. */
 export const providerName = (ctx: Pick<Ctx, "lang">, provider: IdentityProvider): string => IDENTITY_PROVIDERS[provider].title[ctx.lang];
 
-const shown = (name: string): string => withoutNul(name).trim().slice(0, 50);
+const shown = (name: string): string => cut(withoutNul(name).trim(), TEXT_LIMITS.identity_name);
 
 /** Lost races before a sign-in is given up: each is another person who came at the same moment. */
 const MOST_RACES = 20;

@@ -4,10 +4,11 @@
  * a watermark on ids: rows commit out of the order of their ids. On SQLite the ledger counts charges in the commit that
  * charges (docs/decisions/0011-hot-path.md); what is left to fold there are errors and refunds.
  */
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
-import { LOG_TYPE } from "../../../shared/log";
+import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { LOG_TYPE, type RepeatedRefusal } from "../../../shared/log";
 import type { Cluster } from "../../cluster/types";
 import { type Db, type Q, run, type Steps } from "../../db/client";
+import { jsonNumber } from "../../db/sql";
 import { reopenSteps, sumHours } from "./sums";
 
 /** Small, because on SQLite the main thread waits: measured 2.4 ms. */
@@ -33,9 +34,15 @@ export async function fold({ db, cluster, now }: { db: Db; cluster: Cluster; now
 /** One transaction: claims up to 200 rows and adds them. Exactly once, even if two run at the same time. */
 export const foldBatch = (db: Db): Promise<number> => db.tx((q) => foldSteps(db, q));
 
-type Hour = Db["t"]["usage_hourly"]["$inferInsert"];
-type Sums = Required<Pick<Hour, "count" | "error_count" | "quota" | "prompt_tokens" | "completion_tokens" | "use_time">>;
-const NOTHING: Sums = { count: 0, error_count: 0, quota: 0, prompt_tokens: 0, completion_tokens: 0, use_time: 0 };
+type HourRow = Db["t"]["usage_hourly"]["$inferInsert"];
+type Sums = Required<Pick<HourRow, "count" | "error_count" | "quota" | "prompt_tokens" | "completion_tokens" | "use_time">>;
+/** What of one user, token, channel, model and group is added to one hour. */
+export type Hour = HourRow & Sums;
+export const NOTHING: Sums = { count: 0, error_count: 0, quota: 0, prompt_tokens: 0, completion_tokens: 0, use_time: 0 };
+
+/** How many more refusals a row stands for (refusals.ts). */
+export const repeatedOf = (db: Pick<Db, "engine">): SQL<number> =>
+  sql<number>`case when "type" = ${sql.raw(String(LOG_TYPE.error))} then ${jsonNumber(db, sql`other`, "repeated" satisfies keyof RepeatedRefusal)} else 0 end`;
 
 /** Marks up to 200 rows as folded and answers them. The condition is a literal: a parameter would miss the partial index. */
 export function claim(db: Db, q: Q) {
@@ -48,50 +55,24 @@ export function claim(db: Db, q: Q) {
     .returning({
       type: logs.type, created_at: logs.created_at, user_id: logs.user_id, username: logs.username, token_id: logs.token_id,
       channel: logs.channel, model_name: logs.model_name, group: logs.group, quota: logs.quota,
-      prompt_tokens: logs.prompt_tokens, completion_tokens: logs.completion_tokens, use_time: logs.use_time,
+      prompt_tokens: logs.prompt_tokens, completion_tokens: logs.completion_tokens, use_time: logs.use_time, repeated: repeatedOf(db).mapWith(Number),
     });
 }
 
 function* foldSteps(db: Db, q: Q): Steps<number> {
-  const { channels, usage_hourly } = db.t;
+  const { channels } = db.t;
   const rows = yield* run(claim(db, q));
-  const hours = new Map<string, Hour & Sums>();
+  const hours: Hour[] = [];
   const perChannel = new Map<number, number>();
   for (const row of rows) {
     const part = sumsOf(row);
     if (!part) continue;
     const hour = row.created_at - (row.created_at % 3600);
     const { user_id, username, token_id, channel, model_name, group } = row;
-    const key = [hour, user_id, token_id, channel, model_name, group].join("\n");
-    let sums = hours.get(key);
-    if (!sums) hours.set(key, (sums = { ...NOTHING, hour, user_id, username, token_id, channel, model_name, group }));
-    for (const name of SUM_NAMES) sums[name] += part[name];
+    hours.push({ ...part, hour, user_id, username, token_id, channel, model_name, group });
     if (channel !== 0) perChannel.set(channel, (perChannel.get(channel) ?? 0) + part.quota);
   }
-  if (hours.size > 0) {
-    // One order for all, so that two never wait for each other crosswise.
-    const values = [...hours.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
-    const earliest = Math.min(...values.map(({ hour }) => hour));
-    const t = usage_hourly;
-    yield* run(
-      q
-        .insert(t)
-        .values(values)
-        .onConflictDoUpdate({
-          target: [t.hour, t.user_id, t.token_id, t.channel, t.model_name, t.group],
-          set: {
-            username: sql`excluded.username`,
-            count: sql`${t.count} + excluded.count`,
-            error_count: sql`${t.error_count} + excluded.error_count`,
-            quota: sql`${t.quota} + excluded.quota`,
-            prompt_tokens: sql`${t.prompt_tokens} + excluded.prompt_tokens`,
-            completion_tokens: sql`${t.completion_tokens} + excluded.completion_tokens`,
-            use_time: sql`${t.use_time} + excluded.use_time`,
-          },
-        }),
-    );
-    yield* reopenSteps(db, q, earliest);
-  }
+  yield* addToHours(db, q, hours);
   for (const [id, quota] of [...perChannel].sort(([a], [b]) => a - b)) {
     if (quota === 0) continue;
     yield* run(q.update(channels).set({ used_quota: sql`${channels.used_quota} + ${quota}` }).where(eq(channels.id, id)));
@@ -99,13 +80,48 @@ function* foldSteps(db: Db, q: Q): Steps<number> {
   return rows.length;
 }
 
+const keyOf = ({ hour, user_id, token_id, channel, model_name, group }: Hour): string => [hour, user_id, token_id, channel, model_name, group].join("\n");
+
+/** Adds to roll-ups. */
+export function* addToHours(db: Db, q: Q, hours: readonly Hour[]): Steps<void> {
+  if (hours.length === 0) return;
+  const { usage_hourly: t } = db.t;
+  const sums = new Map<string, Hour>();
+  for (const part of hours) {
+    const key = keyOf(part);
+    const sum = sums.get(key);
+    if (!sum) sums.set(key, { ...part });
+    else for (const name of SUM_NAMES) sum[name] += part[name];
+  }
+  // One order for all, so that two never wait for each other crosswise.
+  const values = [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+  yield* run(
+    q
+      .insert(t)
+      .values(values)
+      .onConflictDoUpdate({
+        target: [t.hour, t.user_id, t.token_id, t.channel, t.model_name, t.group],
+        set: {
+          username: sql`excluded.username`,
+          count: sql`${t.count} + excluded.count`,
+          error_count: sql`${t.error_count} + excluded.error_count`,
+          quota: sql`${t.quota} + excluded.quota`,
+          prompt_tokens: sql`${t.prompt_tokens} + excluded.prompt_tokens`,
+          completion_tokens: sql`${t.completion_tokens} + excluded.completion_tokens`,
+          use_time: sql`${t.use_time} + excluded.use_time`,
+        },
+      }),
+  );
+  yield* reopenSteps(db, q, Math.min(...values.map(({ hour }) => hour)));
+}
+
 const SUM_NAMES = Object.keys(NOTHING) as (keyof Sums)[];
 
-/** What a row adds: a consumption its charge, an error its count, a refund takes its charge back, others nothing. */
-function sumsOf(row: Omit<Sums, "count" | "error_count"> & { type: number }): Sums | undefined {
+/** What a row adds: a consumption its charge, an error its count and what it stands for, a refund takes its charge back, others nothing. */
+function sumsOf(row: Omit<Sums, "count" | "error_count"> & { type: number; repeated: number }): Sums | undefined {
   const { quota, prompt_tokens, completion_tokens, use_time } = row;
   if (row.type === LOG_TYPE.consume) return { count: 1, error_count: 0, quota, prompt_tokens, completion_tokens, use_time };
-  if (row.type === LOG_TYPE.error) return { ...NOTHING, error_count: 1 };
+  if (row.type === LOG_TYPE.error) return { ...NOTHING, error_count: 1 + row.repeated };
   if (row.type === LOG_TYPE.refund) return { ...NOTHING, quota: -quota };
   return undefined;
 }

@@ -2,32 +2,38 @@
  * The calls of the payment gateways. They are no envelopes: easy pay reads the word "success", Stripe a status. Nothing is
  * believed without its signature, and nothing is signed with an empty secret. Every call is kept.
  */
+import { AppError } from "../../../shared/errors";
 import type { Verdict } from "../../../shared/order";
+import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import type { Services } from "../../context";
 import { seconds } from "../../context";
 import { withoutNul } from "../../db/sql";
-import { readLimited, ResponseTooLarge } from "../../lib/egress";
+import { BODY_LIMITS, readBytes } from "../../lib/body";
 import { epayConfig, readEpayNotice } from "./epay";
 import { endOrder, isSettled, settlePayment } from "./settle";
 import { isStripeSignature, readStripeEvent, stripeConfig } from "./stripe";
 
-/** Bytes of a callback's body that are read. */
-const MOST_READ = 256 * 1024;
-/** Characters that are kept of a call that carried the right signature, and of any other. */
-const MOST_KEPT = 16 * 1024;
-const MOST_KEPT_OF_STRANGERS = 2 * 1024;
+/** Fields of a form that are read: the protocol has a dozen, and a signature is made over all of them. */
+const MOST_FIELDS = 50;
 /** Calls of strangers that are kept in an hour, of all instances together: what anybody may send must not fill the disk. */
 const STRANGERS_AN_HOUR = 300;
 
 type Door = (services: Services, request: Request, ip: string) => Promise<Response>;
 
+/** undefined for what is refused unread: it is too large. */
 async function bodyOf(request: Request): Promise<string | undefined> {
   try {
-    return await readLimited(new Response(request.body), MOST_READ);
+    return (await readBytes(request, BODY_LIMITS.callback)).toString("utf8");
   } catch (error) {
-    if (error instanceof ResponseTooLarge) return undefined;
+    if (error instanceof AppError) return undefined;
     throw error;
   }
+}
+
+/** A form as text, undefined when it has too many fields to be one of the protocol's. */
+async function formOf(request: Request): Promise<string | undefined> {
+  const form = await bodyOf(request);
+  return form === undefined || form.split("&", MOST_FIELDS + 1).length > MOST_FIELDS ? undefined : form;
 }
 
 interface Call {
@@ -39,10 +45,10 @@ interface Call {
 
 const rowOf = (services: Services, call: Call, most: number) => ({
   provider: call.provider,
-  trade_no: withoutNul(call.trade_no).slice(0, 64),
+  trade_no: cut(withoutNul(call.trade_no), TEXT_LIMITS.payment_trade_no),
   received_at: seconds(services),
   ip: call.ip,
-  body: withoutNul(call.body).slice(0, most),
+  body: cut(withoutNul(call.body), most),
 });
 
 /** Keeps a call that was not believed, up to so many an hour; beyond that the process log alone says so. */
@@ -51,12 +57,12 @@ async function keepStranger(services: Services, call: Call, verdict: Verdict): P
   const { allowed } = await services.cluster.counter.take("payment-callbacks:refused", 1, STRANGERS_AN_HOUR, 3600);
   if (!allowed) return;
   const { payment_callbacks } = services.db.t;
-  await services.db.q.insert(payment_callbacks).values({ ...rowOf(services, call, MOST_KEPT_OF_STRANGERS), verdict }).returning({ id: payment_callbacks.id });
+  await services.db.q.insert(payment_callbacks).values({ ...rowOf(services, call, TEXT_LIMITS.payment_callback_of_strangers), verdict }).returning({ id: payment_callbacks.id });
 }
 
 async function keepNoted(services: Services, call: Call): Promise<void> {
   const { payment_callbacks } = services.db.t;
-  await services.db.q.insert(payment_callbacks).values({ ...rowOf(services, call, MOST_KEPT), verdict: "noted" }).returning({ id: payment_callbacks.id });
+  await services.db.q.insert(payment_callbacks).values({ ...rowOf(services, call, TEXT_LIMITS.payment_callback), verdict: "noted" }).returning({ id: payment_callbacks.id });
 }
 
 function report(services: Services, call: Call, verdict: Verdict): boolean {
@@ -69,7 +75,7 @@ function report(services: Services, call: Call, verdict: Verdict): boolean {
 export const epayNotify: Door = async (services, request, ip) => {
   const say = (word: "success" | "fail") => new Response(word, { headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" } });
   const { search } = new URL(request.url);
-  const form = request.method === "POST" ? await bodyOf(request) : "";
+  const form = request.method === "POST" ? await formOf(request) : "";
   // A form has its parameters in the body; some gateways post with an empty one.
   const parameters = new URLSearchParams(form || search);
   const trade_no = parameters.get("out_trade_no") ?? "";
@@ -86,7 +92,7 @@ export const epayNotify: Door = async (services, request, ip) => {
     await keepNoted(services, call);
     return say("success");
   }
-  const verdict = await settlePayment(services, notice.payment, rowOf(services, call, MOST_KEPT));
+  const verdict = await settlePayment(services, notice.payment, rowOf(services, call, TEXT_LIMITS.payment_callback));
   return say(report(services, call, verdict) ? "success" : "fail");
 };
 
@@ -107,7 +113,7 @@ export const stripeWebhook: Door = async (services, request, ip) => {
   if (!state) return refuse(400, "malformed");
   if (state.kind === "paid") {
     call.trade_no = state.payment.trade_no;
-    const verdict = await settlePayment(services, state.payment, rowOf(services, call, MOST_KEPT));
+    const verdict = await settlePayment(services, state.payment, rowOf(services, call, TEXT_LIMITS.payment_callback));
     return say(report(services, call, verdict) ? 200 : 400, verdict);
   }
   if (state.kind === "ended") {

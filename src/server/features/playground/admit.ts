@@ -37,15 +37,19 @@ async function limitsOfUser({ db }: Pick<Services, "db">, id: number): Promise<L
   return row && readLimits(row).limits;
 }
 
-/**
- * The caller of one playground call. Throws access_token_not_supported, not_signed_in (or why he is not), and group_denied
- * for a group that the user may not use; without a group his own counts.
- */
-export async function admitToPlayground(
-  services: Pick<Services, "options" | "db">, actor: Actor, sent: JsonObject, lang: Lang,
-): Promise<{ caller: Caller; body: JsonObject }> {
+type User = Extract<Actor, { kind: "user" }>;
+
+/** Who may use the playground at all. Throws access_token_not_supported, and not_signed_in or why they are not. */
+export function playgroundUser(actor: Actor): User {
   if (actor.kind !== "user") fail((actor.kind === "guest" && actor.problem) || "not_signed_in");
   if (actor.via === "access_token") fail("access_token_not_supported");
+  return actor;
+}
+
+/** The caller of one playground call. Throws group_denied for a group that the user may not use; without a group their own counts. */
+export async function admitToPlayground(
+  services: Pick<Services, "options" | "db">, actor: User, sent: JsonObject, lang: Lang,
+): Promise<{ caller: Caller; body: JsonObject }> {
   const { group: asked = "" } = sent;
   if (typeof asked !== "string") fail("invalid_request", { detail: "group" });
   const group = asked || actor.group;

@@ -4,6 +4,7 @@ import type * as z from "zod";
 import { fail } from "../../../shared/errors";
 import { MAX_PHONES, type PhoneView, PUSH_CODE_SECONDS, type pushSubscribeInput } from "../../../shared/push";
 import { USER_STATUS } from "../../../shared/roles";
+import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import { type Ctx, seconds, type UserCtx } from "../../context";
 import { run } from "../../db/client";
 import { withoutNul } from "../../db/sql";
@@ -26,7 +27,7 @@ export async function subscribePhone(ctx: Ctx, { code, endpoint, p256dh, auth }:
   const { users, push_subscriptions } = ctx.db.t;
   const [owner = "", secret = ""] = code.split(".");
   const user_id = Number(owner);
-  const row = { user_id, endpoint, p256dh: bare(p256dh), auth: bare(auth), user_agent: withoutNul(ctx.user_agent).slice(0, 300), created_at: seconds(ctx) };
+  const row = { user_id, endpoint, p256dh: bare(p256dh), auth: bare(auth), user_agent: cut(withoutNul(ctx.user_agent), TEXT_LIMITS.user_agent), created_at: seconds(ctx) };
   const bound = await ctx.db.tx(function* (q) {
     if ((yield* takeCode(ctx, q, { purpose: "bind-push", target: owner, code: secret })) === undefined) return false;
     const active = and(eq(users.id, user_id), eq(users.status, USER_STATUS.active), isNull(users.deleted_at));

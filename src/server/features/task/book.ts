@@ -6,6 +6,7 @@ import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notInArray, or, sql } fro
 import { LOG_TYPE } from "../../../shared/log";
 import { FINAL_STATUSES, type TaskPlatform } from "../../../shared/task";
 import type { Text } from "../../../shared/text";
+import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import { type Services, seconds } from "../../context";
 import { type Q, run, type Steps } from "../../db/client";
 import { withoutNul } from "../../db/sql";
@@ -41,8 +42,8 @@ export function createTaskBook(services: Needs): TaskBook {
   /** Texts of callers and vendors as both engines keep them. */
   const clean = ({ data, state, prompt, fail_reason, ...rest }: TaskChange) => ({
     ...rest,
-    ...(fail_reason !== undefined && { fail_reason: withoutNul(fail_reason) }),
-    ...(prompt !== undefined && { prompt: unlessErased(prompt) }),
+    ...(fail_reason !== undefined && { fail_reason: cut(withoutNul(fail_reason), TEXT_LIMITS.task_reason) }),
+    ...(prompt !== undefined && { prompt: unlessErased(cut(prompt, TEXT_LIMITS.task_prompt)) }),
     ...(data !== undefined && { data: unlessErased(jsonText(data)) }),
     ...(state && { state: withoutNul(jsonText(state)) }),
   });

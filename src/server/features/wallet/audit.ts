@@ -7,6 +7,7 @@ import { DIMENSIONS } from "../../../shared/dashboard";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Db } from "../../db/client";
 import { logCompleteSince } from "../log/clean";
+import { repeatedOf } from "../log/fold";
 import { DIMENSION_COLUMN, SUMMED } from "../log/sums";
 import { WALLET_RULES, WALLET_STATEMENTS } from "./audit-wallet";
 
@@ -36,7 +37,7 @@ export const AUDIT_RULES = {
 /** Net units of a log row. */
 const NET = sql.raw(`CASE "type" WHEN ${LOG_TYPE.consume} THEN quota WHEN ${LOG_TYPE.refund} THEN -quota ELSE 0 END`);
 const CALL = sql.raw(`CASE "type" WHEN ${LOG_TYPE.consume} THEN 1 ELSE 0 END`);
-const ENTRY = sql.raw(`CASE WHEN "type" IN (${LOG_TYPE.consume}, ${LOG_TYPE.error}) THEN 1 ELSE 0 END`);
+const entries = (db: Db): SQL => sql`CASE WHEN "type" IN (${sql.raw(`${LOG_TYPE.consume}, ${LOG_TYPE.error}`)}) THEN 1 + ${repeatedOf(db)} ELSE 0 END`;
 
 /** Sum of `hourly` in roll-ups plus `log` in the unfolded log, by `column`. */
 const counted = (column: "user_id" | "token_id", hourly: SQL, log: SQL) => sql`
@@ -87,7 +88,7 @@ const sums = (value: SQL) => sql`
   GROUP BY dimension, "hour", item
   HAVING sum(rolled) <> sum(summed)`;
 
-function statements(): Record<Finding["rule"], SQL> {
+function statements(db: Db): Record<Finding["rule"], SQL> {
   return {
     balance: sql`
       SELECT 'users ' || u.id AS name, coalesce(c.n, 0) AS expected, u.quota + u.used_quota + coalesce(h.n, 0) AS found
@@ -104,7 +105,7 @@ function statements(): Record<Finding["rule"], SQL> {
       sql`SELECT channel AS owner, sum(quota) AS n FROM usage_hourly GROUP BY channel`,
     ),
     hourly_quota: hours(sql`quota`, NET),
-    hourly_count: hours(sql`"count" + error_count`, ENTRY),
+    hourly_count: hours(sql`"count" + error_count`, entries(db)),
     sums_quota: sums(sql`quota`),
     sums_count: sums(sql`"count" + error_count`),
     ...WALLET_STATEMENTS,
@@ -113,7 +114,7 @@ function statements(): Record<Finding["rule"], SQL> {
 
 /** Yields every row that breaks a rule of AUDIT_RULES. */
 export async function* audit(db: Db): AsyncGenerator<Finding> {
-  for (const [rule, statement] of Object.entries(statements()) as [Finding["rule"], SQL][]) {
+  for (const [rule, statement] of Object.entries(statements(db)) as [Finding["rule"], SQL][]) {
     const rows = await db.read
       .select({
         row: sql<string>`name`,

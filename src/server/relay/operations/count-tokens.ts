@@ -6,7 +6,8 @@
 import { fail } from "../../../shared/errors";
 import { withHeaders } from "../../../shared/header-override";
 import type { Aside } from "../aside";
-import { inputTokenBound, parseBody, readBody } from "../body";
+import { readBody } from "../../lib/body";
+import { inputTokenBound, parseBody } from "../body";
 import type { Engine } from "../call";
 import { isObject, tryParse, withMembers } from "../json";
 import { BYTES_PER_TOKEN } from "../money";

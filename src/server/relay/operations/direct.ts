@@ -5,13 +5,15 @@
 import { fail } from "../../../shared/errors";
 import { chargeOf, type CallTimes, estimateUpperBound, type InputKinds } from "../../../shared/charge";
 import { type CompiledPrice } from "../../../shared/pricing";
-import { inputTokenBound, parseBody, readBody } from "../body";
+import { TEXT_LIMITS } from "../../../shared/text-limits";
+import { readBody } from "../../lib/body";
+import { inputTokenBound, parseBody } from "../body";
 import type { ChatRequest, Usage } from "../events";
 import type { JsonObject } from "../json";
 import type { Bytes } from "../sse";
 import { Form } from "./form";
 import { boundaryOf } from "./multipart";
-import type { Operation } from "./operation";
+import { checkLength, type Operation } from "./operation";
 
 /** How a call that is no conversation is priced, as far as its request tells. */
 export interface Terms {
@@ -60,7 +62,7 @@ export interface Received {
   json?: JsonObject;
 }
 
-/** Reads the body of any call, unless a door of ours has read it (`given`). Throws what the caller gets for a body that is too large, no JSON, no form, or incomplete. */
+/** Reads the body of any call, unless a door of ours has read it (`given`). Throws what the caller gets for a body that is too large, no JSON, no form, incomplete, or of a model with too long a name. */
 export async function receive(operation: Operation, request: Request, limit: number, given?: Bytes): Promise<Received> {
   const { direct } = operation;
   const contentType = direct ? (request.headers.get("content-type") ?? "") : "";
@@ -69,6 +71,7 @@ export async function receive(operation: Operation, request: Request, limit: num
     const form = await Form.read(request, boundary, limit);
     try {
       const asked = await direct.readForm(form);
+      checkLength("model", asked.model, TEXT_LIMITS.model);
       return { body: Buffer.alloc(0), form, asked, input_bound: asked.terms?.input_bound ?? form.tokenBound() };
     } catch (error) {
       form.close();
@@ -82,6 +85,7 @@ export async function receive(operation: Operation, request: Request, limit: num
   const json = operation.wording?.inOpenai(parseBody(sent)) ?? parseBody(sent);
   const body = operation.wording ? Buffer.from(JSON.stringify(json)) : sent;
   const asked = operation.read(json);
+  checkLength("model", asked.model, TEXT_LIMITS.model);
   return { body, json, form: undefined, asked, input_bound: asked.terms?.input_bound ?? inputTokenBound(body) };
 }
 

@@ -1,6 +1,6 @@
 /** A caller's form: its fields, its files, and its bytes for every attempt. */
 import { AppError, fail } from "../../../shared/errors";
-import { readBody } from "../body";
+import { bodyChunks } from "../../lib/body";
 import type { Bytes } from "../sse";
 import { MultipartScanner, type Part } from "./multipart";
 import { type Piece, Spool } from "../spool";
@@ -17,17 +17,12 @@ export class Form {
     this.#scanner = scanner;
   }
 
-  /** Reads a request's body. Throws body_too_large beyond `limit` bytes, invalid_request for what is no whole form. */
+  /** Reads a request's body. Throws what bodyChunks throws, and invalid_request for what is no whole form. */
   static async read(request: Request, boundary: string, limit: number): Promise<Form> {
-    const tooLarge = (): AppError => new AppError("body_too_large", { limit: Math.floor(limit / (1 << 20)) });
-    if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge();
     const spool = new Spool();
     const scanner = new MultipartScanner(boundary);
-    const encoding = request.headers.get("content-encoding") ?? "identity";
     try {
-      const chunks = encoding === "identity" ? (request.body ?? []) : [await readBody(request, limit)];
-      for await (const chunk of chunks) {
-        if (spool.size + chunk.length > limit) throw tooLarge();
+      for await (const chunk of bodyChunks(request, limit)) {
         scanner.push(chunk);
         await spool.add(chunk);
       }

@@ -38,6 +38,11 @@ export function readModel(body: JsonObject): string {
   return model;
 }
 
+/** Throws text_too_long: what is not stored whole is not stored, and no model has such a name. */
+export function checkLength(name: string, text: string, max: number): void {
+  if (text.length > max) fail("text_too_long", { name, max });
+}
+
 /** A boolean member; absent and null are false. */
 export function readFlag(body: JsonObject, name: string): boolean {
   const value = body[name];

@@ -1,6 +1,7 @@
 /** GET /v1/realtime: authenticate, price, select, hold, connect; only then the caller's connection becomes a session. */
 import { AppError, errors, fail } from "../../../shared/errors";
 import type { Lang } from "../../../shared/text";
+import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { Alarm } from "../alarm";
 import type { Call, Engine } from "../call";
 import type { CallerDialect } from "../dialects/dialect";
@@ -8,9 +9,10 @@ import { type Door, offeredProtocols } from "../door";
 import { callError, thrownError } from "../error";
 import { priceFor } from "../groups";
 import { type Admission, enter, leavePlaces } from "../limits";
+import { checkLength } from "../operations/operation";
 import { realtime } from "../operations/realtime";
 import { patienceOf } from "../patience";
-import { callRow, refusedRow } from "../row";
+import { callRow, recordRefusal } from "../row";
 import type { Caller } from "../seams";
 import type { Selection } from "../select";
 import { connect, type RealtimeWish } from "./connect";
@@ -63,10 +65,7 @@ export async function openRealtime(
   const { seams } = engine;
   const { caller, request_id, lang } = arrival;
   const { model, ...wish } = await readWish(request, engine, arrival);
-  const refuse = async (error: unknown): Promise<void> => {
-    const { message } = thrownError(error, lang, request_id);
-    await seams.recordFailure(refusedRow(caller, { ...arrival, model, content: message }));
-  };
+  const refuse = (error: unknown): Promise<void> => recordRefusal(seams, caller, { ...arrival, model }, error);
   let prepared: Prepared;
   try {
     prepared = { wish, ...(await prepare(engine, door, arrival, model)) };
@@ -96,14 +95,14 @@ async function readWish(request: Request, { seams }: Engine, arrival: RealtimeAr
   const beta = request.headers.get("openai-beta") === "realtime=v1" || offeredProtocols(request).includes("openai-beta.realtime-v1");
   if (model !== "" && (intent === undefined || intent === "transcription")) return { model, intent, beta };
   const error = model === "" ? new AppError("model_missing") : new AppError("invalid_request", { detail: "intent" });
-  const { message } = thrownError(error, arrival.lang, arrival.request_id);
-  await seams.recordFailure(refusedRow(arrival.caller, { ...arrival, model, content: message }));
+  await recordRefusal(seams, arrival.caller, { ...arrival, model }, error);
   throw error;
 }
 
 async function prepare(engine: Engine, door: Door, arrival: RealtimeArrival, model: string): Promise<Omit<Prepared, "wish">> {
   const { seams } = engine;
   const { caller } = arrival;
+  checkLength("model", model, TEXT_LIMITS.model);
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
   const selection = engine.routing.select({ caller, operation: realtime, model });
   const price = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });

@@ -7,7 +7,7 @@ import type { EndReason } from "../../../shared/log";
 import type { Call, OpenSession } from "../call";
 import { ownError, type RelayError, thrownError } from "../error";
 import { classifyErrorIn200 } from "../failures";
-import { refusedRow } from "../row";
+import { recordRefusal } from "../row";
 import { screenedFrame } from "../sensitive";
 import { type Patience, patienceOf } from "../patience";
 import type { Frame, Upstream, UpstreamSocket } from "./connect";
@@ -158,7 +158,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
       this.#caller?.send(errorEvent(error, request_id));
       if (thrown instanceof AppError) engine.watch.refused(thrown.code);
       const arrived = engine.seams.now();
-      void engine.seams.recordFailure(refusedRow(caller, { request_id: `${request_id}/${++this.#refusals}`, ip, arrived, path, model: request.model, content: error.message }));
+      void recordRefusal(engine.seams, caller, { request_id: `${request_id}/${++this.#refusals}`, ip, arrived, path, lang, model: request.model }, thrown, this.#call.request_id);
       return undefined;
     }
   }
@@ -292,7 +292,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     if (running && this.#upstream.readyState === WebSocket.OPEN) this.#upstream.send('{"type":"response.cancel"}');
     await this.#end("out_of_quota", refused ? CLOSE.policy : CLOSE.internal, error.code, error);
     // What ran has the row of its charge.
-    if (!running) await engine.seams.recordFailure(refusedRow(caller, { request_id: call.request_id, ip, arrived, path, model: request.model, content: error.message }));
+    if (!running) await recordRefusal(engine.seams, caller, { request_id: call.request_id, ip, arrived, path, lang, model: request.model }, thrown, request_id);
   }
 
   /** Ends both halves, then the money. Once. */

@@ -7,6 +7,7 @@
  * the channel that took them, so a call that names one goes there.
  */
 import { AppError, fail } from "../../../shared/errors";
+import { bodyTooLarge } from "../../lib/body";
 import { inputTokenBound } from "../body";
 import type { Call, Engine } from "../call";
 import { isObject, type JsonObject, tryParse, withMembers } from "../json";
@@ -202,7 +203,7 @@ const isSamePlace = (one: Pick<Stored, "channel_id" | "channel_key_id">, other: 
 /** Sends other members than the caller wrote. Throws body_too_large. */
 function rewrite(received: Received, members: JsonObject, most: number): void {
   received.body = withMembers(received.body, members);
-  if (received.body.length > most) fail("body_too_large", { limit: Math.floor(most / (1 << 20)) });
+  if (received.body.length > most) throw bodyTooLarge(most);
   received.input_bound = inputTokenBound(received.body);
 }
 

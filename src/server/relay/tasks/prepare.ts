@@ -1,6 +1,7 @@
 /** A job's submit as a call of the relay: price, channels, limits, hold. */
 import { knownClientType } from "../../../shared/client-type";
 import { fail } from "../../../shared/errors";
+import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { Alarm } from "../alarm";
 import type { Visit } from "../aside";
 import type { Call } from "../call";
@@ -9,7 +10,7 @@ import { holding } from "../keys";
 import { enter } from "../limits";
 import { CallMoney } from "../money";
 import type { Terms } from "../operations/direct";
-import type { Operation } from "../operations/operation";
+import { checkLength, type Operation } from "../operations/operation";
 import type { PoolChannel } from "../seams";
 import type { Selection } from "../select";
 import { refuseSensitive } from "../sensitive";
@@ -40,6 +41,9 @@ export async function prepare<Input>(visit: Visit, order: TaskOrder<Input>, arri
   const { kind, model, parent } = order;
   const at = order.at ?? parent;
   if (!kind.enabled(seams.option)) fail("tasks_disabled");
+  checkLength("model", model, TEXT_LIMITS.model);
+  checkLength("prompt", order.prompt, TEXT_LIMITS.task_prompt);
+  checkLength("input", JSON.stringify(order.kept), TEXT_LIMITS.task_input);
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
   refuseSensitive(seams, { ...order.kept, prompt: order.prompt });
   const operation: Operation = { key: kind.operation, streams: false, read: () => fail("invalid_request", { detail: path }) };

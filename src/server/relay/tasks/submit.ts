@@ -8,12 +8,11 @@ import { fail } from "../../../shared/errors";
 import type { Visit } from "../aside";
 import type { Call } from "../call";
 import { failed as failCall } from "../deliver";
-import { thrownError } from "../error";
 import { Failed } from "../failed";
 import { failureOf } from "../failures";
 import { listedAt } from "../groups";
 import type { CallMoney } from "../money";
-import { refusedRow } from "../row";
+import { recordRefusal } from "../row";
 import { budgetsOf } from "../limits";
 import type { PoolChannel } from "../seams";
 import { tryChannels } from "../tries";
@@ -68,8 +67,7 @@ export async function submitTask<Input>(visit: Visit, order: TaskOrder<Input>): 
   try {
     prepared = await prepare(visit, order, arrived, order.task_id ?? `${order.id_prefix ?? "task_"}${randomBytes(16).toString("hex")}`);
   } catch (error) {
-    const content = thrownError(error, lang, request_id).message;
-    await seams.recordFailure(refusedRow(caller, { arrived, request_id, ip, path, model: order.model, content }));
+    await recordRefusal(seams, caller, { arrived, request_id, ip, path, lang, model: order.model }, error);
     throw error;
   }
   engine.stats.open_calls++;

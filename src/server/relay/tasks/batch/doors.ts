@@ -4,7 +4,8 @@
  */
 import { fail } from "../../../../shared/errors";
 import type { Aside, Visit } from "../../aside";
-import { parseBody, readBody } from "../../body";
+import { readBody } from "../../../lib/body";
+import { parseBody } from "../../body";
 import { openaiChat } from "../../dialects/openai-chat/dialect";
 import { isObject, type JsonObject } from "../../json";
 import { readText } from "../../operations/operation";

@@ -1,5 +1,6 @@
 /** The input of a batch, read once before it is submitted: what it asks for, and what that may cost. */
-import { fail } from "../../../../shared/errors";
+import { AppError, fail } from "../../../../shared/errors";
+import { scanJson } from "../../../lib/json-scan";
 import { inputTokenBound } from "../../body";
 import { isObject, type JsonObject, tryParse } from "../../json";
 import { BYTES_PER_TOKEN } from "../../money";
@@ -55,6 +56,16 @@ export async function* linesOf(body: ReadableStream<Uint8Array> | null, tooLarge
 
 const wrong = (line: number, what: string): never => fail("batch_line_invalid", { line, what });
 
+/** A line as JSON, undefined when it is none. */
+function parsable(line: Buffer, number: number): unknown {
+  try {
+    scanJson(line);
+  } catch (error) {
+    fail("batch_line_invalid", { line: number, what: error instanceof AppError ? error.message : "JSON" }, error);
+  }
+  return tryParse(line);
+}
+
 const count = (value: unknown): number | undefined => (typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined);
 
 /** The most output tokens that one line can have; `usual` where it names none. */
@@ -72,7 +83,7 @@ export async function survey(body: ReadableStream<Uint8Array> | null, endpoint: 
   const found: Survey = { model: "", lines: 0, input: 0, output: 0 };
   for await (const line of linesOf(body, () => fail("batch_too_large", { lines: MOST_LINES, limit: MOST_BYTES >> 20 }))) {
     const number = ++found.lines;
-    const request = tryParse(line);
+    const request = parsable(line, number);
     if (!isObject(request)) return wrong(number, "JSON");
     if (request.method !== "POST") wrong(number, "method");
     if (request.url !== endpoint) wrong(number, "url");

@@ -7,7 +7,7 @@ import { fail } from "../../../../shared/errors";
 import { MJ_CODE, MJ_IMAGE_PATH, MJ_MODES, MJ_NOTIFY_PATH, MJ_VIDEO_PATH, type MjAction } from "../../../../shared/midjourney";
 import type { Aside, Visit } from "../../aside";
 import { sameText } from "../../../lib/secrets";
-import { readBody } from "../../body";
+import { BODY_LIMITS, readBody } from "../../../lib/body";
 import { presentedKey } from "../../door";
 import { Failed } from "../../failed";
 import { cleanText } from "../../failures";
@@ -33,7 +33,6 @@ const dialect = taskDialect(({ message, status }) => ({ description: message, ty
 /** Most jobs of one question. */
 const MOST_IDS = 1_000;
 /** A vendor's call back is the task object. */
-const NOTIFY_BYTES = 1 << 20;
 
 /** Vendors' ids are 16 to 19 digits; ours are 19, and chance: who knows one may see its picture. */
 const newId = (): string => `${randomInt(1, 10)}${Array.from({ length: 3 }, () => String(randomInt(1_000_000)).padStart(6, "0")).join("")}`;
@@ -127,7 +126,7 @@ const seedDoor = ({ id = "" }: Params): Aside => async (visit) => {
 };
 
 async function told({ request }: Pick<OpenVisit, "request">): Promise<JsonObject> {
-  const body = tryParse(await readBody(request, NOTIFY_BYTES));
+  const body = tryParse(await readBody(request, BODY_LIMITS.callback));
   return isObject(body) ? body : fail("bad_json");
 }
 
@@ -137,9 +136,8 @@ const heard = ({ door }: OpenVisit): Response => door.json(JSON.stringify({ code
 /** The hook that a submit named: the id in it is known to the job's owner and its vendor alone. */
 const hookDoor = ({ id = "" }: Params): OpenAnswer => async (visit) => {
   const { tasks } = visit.engine.seams;
-  const upstream_id = idIn(await told(visit));
   const task = await tasks.anybodys(midjourney.platform, id);
-  if (!task || task.upstream_id === "" || task.upstream_id !== upstream_id) fail("task_not_found");
+  if (!task || task.upstream_id === "" || task.upstream_id !== idIn(await told(visit))) fail("task_not_found");
   await tasks.nudge([task.channel_id], task.upstream_id);
   return heard(visit);
 };
@@ -150,9 +148,9 @@ const hasKey = (channel: PoolChannel, key: string): boolean => (channel.keys ?? 
 const notifyDoor = (): OpenAnswer => async (visit) => {
   const { pool, tasks } = visit.engine.seams;
   const key = presentedKey(visit.request) ?? "";
-  const upstream_id = idIn(await told(visit));
   const channels = key === "" ? [] : pool.all().filter((channel) => midjourney.types.some((type) => type === channel.type.key) && hasKey(channel, key));
   if (channels.length === 0) fail("token_invalid");
+  const upstream_id = idIn(await told(visit));
   if (upstream_id !== "") await tasks.nudge(channels.map((channel) => channel.id), upstream_id);
   return heard(visit);
 };

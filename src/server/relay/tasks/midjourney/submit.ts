@@ -4,6 +4,7 @@
  */
 import { fail } from "../../../../shared/errors";
 import { MJ_MODELS, type MjAction } from "../../../../shared/midjourney";
+import { TEXT_LIMITS } from "../../../../shared/text-limits";
 import { isObject, type JsonObject } from "../../json";
 import { readCustomId, readSimpleChange } from "./custom-id";
 
@@ -32,7 +33,7 @@ const string = (body: JsonObject, name: string): string => {
 };
 
 /** Longer prompts than any model reads, and longer addresses than any server takes. */
-const MOST_PROMPT = 32_768;
+const MOST_PROMPT = TEXT_LIMITS.task_prompt;
 const MOST_ADDRESS = 2_048;
 
 /** A text that must be there. */

@@ -1,7 +1,8 @@
 /** /suno/*: submits and looks, as facts/compatibility.md 7.2 describes them. Looks are answered from our own table. */
 import { fail } from "../../../../shared/errors";
 import type { Aside } from "../../aside";
-import { parseBody, readBody } from "../../body";
+import { readBody } from "../../../lib/body";
+import { parseBody } from "../../body";
 import type { JsonObject } from "../../json";
 import { readFlag, readText } from "../../operations/operation";
 import { type TaskDoor, taskDialect } from "../door";

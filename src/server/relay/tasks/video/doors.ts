@@ -5,7 +5,9 @@
 import { AppError, fail } from "../../../../shared/errors";
 import type { Aside, Visit } from "../../aside";
 import type { Engine } from "../../call";
-import { parseBody, readBody } from "../../body";
+import { readBody } from "../../../lib/body";
+import { scanJson } from "../../../lib/json-scan";
+import { parseBody } from "../../body";
 import { openaiChat } from "../../dialects/openai-chat/dialect";
 import { RequestFault } from "../../dialects/shared/fault";
 import { object, text } from "../../dialects/shared/json";
@@ -61,6 +63,7 @@ async function readInput({ request, engine }: Visit): Promise<WireObject> {
 const imageType = (type: string): string => (/^image\/[\w.+-]{1,40}$/.test(type) ? type : "image/png");
 
 function jsonValue(value: string, member: string): unknown {
+  scanJson(Buffer.from(value));
   try {
     return JSON.parse(value);
   } catch (error) {

@@ -1,0 +1,59 @@
+/** Bodies of /api and /trpc: who calls is known before anything is read, and says how much is. */
+import type { AnyRouter } from "@trpc/server";
+import { AppError } from "../../shared/errors";
+import type { Ctx } from "../context";
+import { BODY_LIMITS, readBody } from "../lib/body";
+import { toTRPC } from "./fail";
+import type { DoorMeta } from "./trpc";
+
+type Caller = Pick<Ctx, "actor">;
+
+/** Most bytes of a body. `open`: the door is for everybody, so that what it takes is little whoever calls. */
+export const bodyLimit = ({ actor }: Caller, open: boolean): number =>
+  open || actor.kind === "guest" ? BODY_LIMITS.public : BODY_LIMITS.api;
+
+async function parsed(request: Request, limit: number): Promise<unknown> {
+  // Editors write a byte order mark, which is no JSON.
+  const text = (await readBody(request, limit)).toString("utf8").replace(/^\uFEFF/, "");
+  if (text.trim() === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new AppError("bad_json", {}, { cause });
+  }
+}
+
+/** The body of a REST call; undefined without one, and unread where the caller will be told to sign in. */
+export async function readJson(request: Request, ctx: Caller, meta: DoorMeta): Promise<unknown> {
+  const open = meta.public === true;
+  if (request.method === "GET" || request.method === "HEAD" || (!open && ctx.actor.kind === "guest")) return undefined;
+  return parsed(request, bodyLimit(ctx, open));
+}
+
+/** Whether a call of tRPC names a procedure that is open to everybody; a batch names several. */
+export function trpcIsPublic(appRouter: AnyRouter, url: string): boolean {
+  const procedures = appRouter._def.procedures as Record<string, { _def: { meta?: DoorMeta } } | undefined>;
+  const names = decodeURI(new URL(url).pathname).slice("/trpc/".length).split(/,|%2c/i);
+  return names.some((name) => procedures[name]?._def.meta?.public === true);
+}
+
+/**
+ * The request as tRPC gets it: it asks for the body when a procedure's own checks have let the caller in, and gets it as JSON
+ * within the limit or not at all.
+ */
+export function boundedRequest(request: Request, limit: number): Request {
+  const { url, method, headers, signal } = request;
+  const bounded = new Request(url, { method, headers, signal });
+  const json = async (): Promise<unknown> => {
+    try {
+      return await parsed(request, limit);
+    } catch (error) {
+      throw error instanceof AppError ? toTRPC(error) : error;
+    }
+  };
+  // No procedure of ours takes a form.
+  const formData = async (): Promise<never> => {
+    throw toTRPC(new AppError("bad_json"));
+  };
+  return Object.defineProperties(bounded, { json: { value: json }, formData: { value: formData } });
+}
