@@ -20,10 +20,12 @@ import { baseUrlOf, otherOrDefault } from "../../../shared/channel-types";
 import { fail } from "../../../shared/errors";
 import type { Page } from "../../../shared/envelope";
 import type { Text } from "../../../shared/text";
-import { type Ctx, seconds } from "../../context";
+import { type Ctx, seconds, type UserCtx } from "../../context";
 import { run } from "../../db/client";
 import type { ChannelRow } from "../../db/schema";
 import { contains, count, hasItem, withoutNul } from "../../db/sql";
+import { recordAct } from "../audit/record";
+import { requireProof } from "../auth/step-up";
 import { announceChange } from "./announce";
 import { noteChannel } from "./audit";
 import { checkedKeys, clearKeys, dropKeys, insertKeys, reviveKeys } from "./keys";
@@ -259,6 +261,18 @@ async function keysOfRow(ctx: Ctx, row: ChannelRow): Promise<CopiedKeys> {
   const { multi_key_mode } = row;
   const keys = multi_key_mode === "" ? [clearKey(ctx, row)] : (await clearKeys(ctx, row.id)).map(({ key }) => key);
   return { keys, multi_key_mode };
+}
+
+/**
+ * A channel's keys in clear, one per line. Written down before they are shown. Throws step_up_required, channel_key_reveal_off,
+ * channel_not_found, channel_key_unreadable.
+ */
+export async function revealKeys(ctx: UserCtx, id: number): Promise<{ key: string }> {
+  requireProof(ctx);
+  if (!ctx.options.get("ChannelKeyRevealEnabled")) fail("channel_key_reveal_off");
+  const { keys } = await keysOfRow(ctx, await findChannel(ctx, id));
+  await recordAct(ctx, { action: "channel.reveal", target: id, after: { count: keys.length, via: ctx.actor.via } });
+  return { key: keys.join("\n") };
 }
 
 /** The clear keys of the channel a form was copied from; undefined when the form is no copy. */
