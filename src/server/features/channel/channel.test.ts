@@ -295,7 +295,7 @@ for (const engine of ENGINES) {
         key: String(id),
         base_url: "https://elsewhere.example",
       });
-      expect(other.body).toMatchObject({ success: false, code: "channel_key_is_id" });
+      expect(other.body).toMatchObject({ success: false, code: "channel_key_required" });
       await admin.rest("DELETE", `/api/channel/${id}`);
       expect((await admin.rest("POST", "/api/channel/", { ...row, key: String(id) })).body.message).toBe(
         "渠道未找到，请刷新页面后重试。",
