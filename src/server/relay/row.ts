@@ -9,6 +9,7 @@ import type { Call } from "./call";
 import { budgetsOf } from "./limits";
 import type { Usage } from "./events";
 import { cleanText } from "./failures";
+import { redact } from "./providers/redact";
 import type { Caller } from "./seams";
 
 /** Most warnings of a translation that a row keeps. */
@@ -116,7 +117,7 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
   if (outcome.estimated) other.estimated = true;
   if (outcome.waived) other.waived = true;
   if (call.warnings.length > 0) {
-    other.warnings = call.warnings.slice(0, MOST_WARNINGS).map(({ code, detail }) => `${code}: ${cleanText(detail)}`);
+    other.warnings = call.warnings.slice(0, MOST_WARNINGS).map(({ code, detail }) => `${code}: ${cleanText(channel ? redact(channel, detail) : detail)}`);
   }
   const budgets = budgetsOf(call);
   other.admin_info = {

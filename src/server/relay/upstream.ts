@@ -5,6 +5,7 @@ import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning, WireObject } from "./events";
 import { fitted } from "./fit";
+import { redact } from "./providers/redact";
 import { withSystemPrompt } from "./providers/rewrite";
 import { isObject, tryParse, withMembers } from "./json";
 import { directUrl } from "./operations/direct";
@@ -212,6 +213,6 @@ export async function readErrorBody(response: Response): Promise<Bytes> {
 }
 
 /** The id an upstream gives its answer, for support requests. */
-export function upstreamRequestId(headers: Headers): string {
-  return (headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("x-oneapi-request-id") ?? headers.get("x-amzn-requestid") ?? "").slice(0, 128);
+export function upstreamRequestId(headers: Headers, channel: PoolChannel): string {
+  return redact(channel, headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("x-oneapi-request-id") ?? headers.get("x-amzn-requestid") ?? "").slice(0, 128);
 }

@@ -397,7 +397,7 @@ for (const engine of ENGINES) {
       expect(failed.status).toBe(200);
       expect(failed.body).toMatchObject({ success: false });
       expect(failed.body.time).toBeGreaterThan(0);
-      expect(failed.body.message).toBe("测试失败：HTTP 401: bad key ***");
+      expect(failed.body.message).toBe("测试失败：HTTP 401: bad key [key]");
       expect((await admin.rest("GET", `/api/channel/test/${id}?model=html`)).body.message).toContain("welcome");
       expect(await testChannel(admin.ctx, id, "hang", 100)).toMatchObject({
         success: false,
