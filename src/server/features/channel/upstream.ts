@@ -80,8 +80,9 @@ export function upstreamMessage(channel: PoolChannel, status: number, text: stri
     const found = typeof body?.error === "string" ? body.error : (body?.error?.message ?? body?.message);
     if (typeof found === "string") message = found;
   } catch {
-    // Not JSON: an HTML page says enough with its first text.
-    message = text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ").replace(/<[^>]*>/g, " ");
+    // Not JSON: an HTML page says enough with its first text. It is cut where no secret is any more.
+    const page = redact(channel, text).slice(0, 4000);
+    message = page.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ").replace(/<[^<>]*>/g, " ");
   }
   const clean = redact(channel, message).replace(/\s+/g, " ").trim().slice(0, 300);
   return clean ? `HTTP ${status}: ${clean}` : `HTTP ${status}`;
