@@ -102,6 +102,7 @@ test("a channel whose key names its region, or whose region is a field, keeps it
   const bedrock = await made({ type: 33, key: "AKIAABCDEFGHIJKLMNOP|secretsecretsecret|us-east-1", base_url: "", models: ["claude-sonnet-4-5"] });
   expect((await admin.api("PUT", "/api/channel/", { id: bedrock, base_url: THEIRS })).body).toMatchObject(REQUIRED);
   expect((await admin.api("PUT", "/api/channel/", { id: bedrock, base_url: "https://bedrock-runtime.us-east-1.amazonaws.com" })).body.success).toBe(true);
+  expect((await admin.api("PUT", "/api/channel/", { id: bedrock, base_url: "" })).body.success).toBe(true);
 });
 
 test("a region is lower-case letters, digits and hyphens, in a key, a field and a map; no other text gets into a host's name", async () => {
