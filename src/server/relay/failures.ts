@@ -221,8 +221,9 @@ export function cleanText(text: string): string {
   return result.slice(0, 1000);
 }
 
-/** The secrets go before anything is cut or guessed. */
-function clean(redact: Redact, { message, type, code, param, ...rest }: WireError): WireError {
+/** Every member by its name: a new one is lost rather than passed on as it came. The secrets go before anything is cut or guessed. */
+function clean(redact: Redact, { message, type, code, param, retry_after_s }: WireError): WireError {
   const said = (text: string): string => cleanText(redact(text));
-  return { ...rest, message: said(message), type: said(type), code: said(code), param: param === null ? null : said(param) };
+  const error = { message: said(message), type: said(type), code: said(code), param: param === null ? null : said(param) };
+  return retry_after_s === undefined ? error : { ...error, retry_after_s };
 }
