@@ -7,6 +7,7 @@ import { type ChannelType, field, type Operation, openaiPaths, provider, text } 
 import {
   joinedKey,
   jsonKey,
+  isRegion,
   type KeyFormat,
   type KeyParts,
   plainKey,
@@ -291,6 +292,7 @@ export const channelTypes = [
     other: field(text("部署区域", "Region"), {
       required: true,
       kind: "text-or-map",
+      region: true,
       template: channelTemplates.region,
       hint: text("区域名称，或按模型区分的 JSON（须包含 default）", 'A region, or JSON per model with "default"'),
     }),
@@ -446,15 +448,23 @@ export function otherProblem(type: number, other: string): Text | undefined {
       en: `${declared.label.en} must be valid JSON with a "default" member`,
     };
   }
+  if (declared.region && !Object.values(value.startsWith("{") ? JSON.parse(value) : [value]).every((text) => isRegion(String(text)))) {
+    return {
+      zh: `${declared.label.zh}只能包含小写字母、数字和连字符`,
+      en: `${declared.label.en}: lower-case letters, digits and hyphens only`,
+    };
+  }
   return undefined;
 }
 
-/** The value of `other` for one model: the text itself, or the entry of a map, else its default. */
+/** The value of `other` for one model: the text itself, or the entry of a map, else its default. "" where a region is none. */
 export function otherFor(type: number, other: string, model: string): string {
+  const declared = byId.get(type)?.other;
   const value = otherOrDefault(type, other);
-  if (byId.get(type)?.other?.kind !== "text-or-map" || !value.startsWith("{") || !mapWithDefault(value)) return value;
-  const map = new Map<string, string>(Object.entries(JSON.parse(value)));
-  return map.get(model) ?? map.get("default") ?? "";
+  const map = declared?.kind === "text-or-map" && value.startsWith("{") && mapWithDefault(value)
+    ? new Map<string, string>(Object.entries(JSON.parse(value))) : undefined;
+  const own = map ? (map.get(model) ?? map.get("default") ?? "") : value;
+  return declared?.region && !isRegion(own) ? "" : own;
 }
 
 /** The address to call: the channel's own without trailing slashes, else the default of the type. */
@@ -471,7 +481,9 @@ export function baseUrlProblem(type: number, base_url: string): Text | undefined
     return { zh: `请填写${declared.label.zh}`, en: `Please enter: ${declared.label.en}` };
   }
   if (isCodingPlan(url)) return undefined;
-  if (URL.canParse(url.replaceAll("{model}", "m")) && /^(https?|wss?):\/\//i.test(url)) return undefined;
+  const at = (model: string): string => url.replaceAll("{model}", model);
+  // The caller's model is no part of the host's name: it would say where the key goes.
+  if (URL.canParse(at("m")) && /^(https?|wss?):\/\//i.test(url) && new URL(at("m")).host === new URL(at("n")).host) return undefined;
   return { zh: "地址必须以 http:// 或 https:// 开头", en: "The address must begin with http:// or https://" };
 }
 

@@ -211,6 +211,10 @@ export const options = {
   ChannelDisableThreshold: decimal("5", "monitoring", "响应超时阈值", "Longest response time of a test",
     { min: 0, max: 3600, unit: { zh: "秒", en: "s" },
       hint: { zh: "0 表示不因过慢而禁用", en: "0 never disables for slowness" } }),
+  ChannelKeyRevealEnabled: flag(false, "monitoring", "允许查看渠道密钥", "Channel keys may be revealed",
+    { person: true,
+      hint: { zh: "超级管理员可经 POST /api/channel/{id}/key 取得明文密钥，系统访问令牌亦可；每次都记入审计日志",
+        en: "A super administrator gets them in clear by POST /api/channel/{id}/key, also with a system access token; each time is in the audit log" } }),
   AutomaticDisableChannelEnabled: flag(false, "monitoring", "失败时自动禁用通道", "Disable channels on failure"),
   AutomaticEnableChannelEnabled: flag(false, "monitoring", "成功时自动启用通道", "Enable channels on success"),
   AutomaticDisableKeywords: lines(

@@ -107,6 +107,7 @@ export const CALLS: readonly Call[] = [
   call("POST /api/channel/{id}/keys", "admin", 2),
   call("PUT /api/channel/{id}/keys", "admin", 2),
   call("DELETE /api/channel/{id}/keys", "admin", 2),
+  call("POST /api/channel/{id}/key", "root", 2),
   call("GET /api/channel/models", "admin", 2),
   call("GET /api/channel/models_enabled", "admin", 2),
   // Owed by issue 3 beyond the specification.

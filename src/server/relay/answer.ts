@@ -8,7 +8,7 @@ import type { AnswerContext } from "./dialects/translation";
 import type { RelayError } from "./error";
 import type { AnswerEvent, ChatAnswer, ChatEvent, ChatResult, Usage, Warning, WireError } from "./events";
 import { Failed } from "./failed";
-import { classifyErrorIn200, failureOf } from "./failures";
+import { classifyErrorIn200, failureOf, type Redact } from "./failures";
 import { isObject, outline, tryParse } from "./json";
 import { Meter } from "./meter";
 import type { Wording } from "./operations/operation";
@@ -127,9 +127,9 @@ const isContent = (event: AnswerEvent): boolean =>
 type Found = "content" | "end" | "nothing";
 
 /** What one frame's data says of the beginning of an answer. Throws Failed for an error, and for what is no frame. */
-function frameReader(dialect: UpstreamDialectKey, id: string): (data: string) => Found {
+function frameReader(dialect: UpstreamDialectKey, id: string, redact: Redact): (data: string) => Found {
   const judge = (event: AnswerEvent | ChatEvent, content: boolean): Found => {
-    if (event.type === "error") throw new Failed(classifyErrorIn200(event.error));
+    if (event.type === "error") throw new Failed(classifyErrorIn200(redact, event.error));
     return event.type === "done" ? "end" : content ? "content" : "nothing";
   };
   const malformed = (): never => {
@@ -151,8 +151,8 @@ function frameReader(dialect: UpstreamDialectKey, id: string): (data: string) =>
  * Looks for content in the whole frames of one stream, region after region; "end" when the answer ended without any. Throws
  * Failed for an error frame.
  */
-export function contentFinder(dialect: UpstreamDialectKey, id: string): (region: Bytes) => Found {
-  const read = frameReader(dialect, id);
+export function contentFinder(dialect: UpstreamDialectKey, id: string, redact: Redact): (region: Bytes) => Found {
+  const read = frameReader(dialect, id, redact);
   return (region) => {
     for (let from = 0; from < region.length; ) {
       const next = firstFrameEnd(region, from, region.length);

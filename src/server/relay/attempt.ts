@@ -12,6 +12,7 @@ import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfter
 import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/direct-answer";
 import { bringBack, sendFromFile } from "./large";
 import { placeOf } from "./providers/key-place";
+import { redactErrors, redactOf } from "./providers/redact";
 import { exchange, readChannelError } from "./providers/speak";
 import { toolsFor } from "./providers/tools";
 import { patienceOf, pingsOf } from "./patience";
@@ -98,7 +99,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     const response = await exchange(outgoing, toolsFor(engine, channel, controller.signal, () => seams.now(), warn));
     firstByteLimit();
     record.status = response.status;
-    record.upstream_request_id = call.upstream_request_id = upstreamRequestId(response.headers);
+    record.upstream_request_id = call.upstream_request_id = upstreamRequestId(response.headers, channel);
     if (!response.ok) throw new Failed(await judge(call, channel, response));
     if (call.operation.direct) {
       outcome = { ok: true, kind: "direct", answer: await openDirect(call, channel, response, () => controller.abort()) };
@@ -160,15 +161,15 @@ async function judge(call: Call, channel: PoolChannel, response: Response): Prom
   const retryAfter = retryAfterSeconds(headers.get("retry-after"), call.engine.seams.now());
   const body = status >= 400 ? await readErrorBody(response).catch(() => undefined) : undefined;
   const error = body && readChannelError(channel, call.operation, call.upstream_model, tryParse(body));
-  return classifyStatus(status, error, channel.status_mapping, retryAfter);
+  return classifyStatus(redactOf(channel), status, error, channel.status_mapping, retryAfter);
 }
 
 async function readWhole(call: Call, channel: PoolChannel, dialect: UpstreamDialectKey, response: Response): Promise<Attempt> {
   const body = Buffer.from(await response.arrayBuffer());
   const answer = readAnswer(call, dialect, body);
-  if (answer) return { ok: true, kind: "whole", ...answer };
+  if (answer) return { ok: true, kind: "whole", ...answer, body: redactErrors(channel, answer.body) };
   const error = readChannelError(channel, call.operation, call.upstream_model, tryParse(body));
-  throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", response.status));
+  throw new Failed(error ? classifyErrorIn200(redactOf(channel), error) : failureOf("malformed", response.status));
 }
 
 /** Reads frames until the first content. Before it, errors and ends are failures that another channel may make good. */
@@ -179,11 +180,11 @@ async function openStream(
   if (!response.body || (type !== "" && !/event-stream|octet-stream|text\/plain/i.test(type))) {
     const parsed = response.body && tryParse(await readErrorBody(response));
     const error = readChannelError(channel, call.operation, call.upstream_model, parsed);
-    throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", response.status));
+    throw new Failed(error ? classifyErrorIn200(redactOf(channel), error) : failureOf("malformed", response.status));
   }
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const splitter = new FrameSplitter(longestFrame(dialect));
-  const find = contentFinder(dialect, call.request_id);
+  const find = contentFinder(dialect, call.request_id, redactOf(channel));
   const { idleMs } = patienceOf(call.engine.seams.option, channel);
   const kept: Bytes[] = [];
   let size = 0;

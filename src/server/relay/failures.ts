@@ -63,7 +63,7 @@ export interface Failure extends Rule {
   readonly status: number;
   /** Status the upstream sent, 0 when none came. */
   readonly upstream_status: number;
-  /** The upstream's error object, cleaned of addresses and keys. */
+  /** The upstream's error object, without the channel's secrets, and cleaned of addresses and keys. */
   readonly error?: WireError;
   readonly retry_after_s?: number;
   /** For a timeout: which one. */
@@ -122,10 +122,11 @@ export function retryAfterSeconds(header: string | null | undefined, now: number
 }
 
 /**
- * Judges an answer that is an error. `status` is the upstream's; `mapping` (status -> status) is applied first, and a status
+ * Judges an answer that is an error; `redact` is that of the channel that gave it. `status` is the upstream's; `mapping` (status -> status) is applied first, and a status
  * that the operator mapped is what the caller sees.
  */
 export function classifyStatus(
+  redact: Redact,
   status: number,
   error: WireError | undefined,
   mapping: ReadonlyMap<number, number>,
@@ -144,17 +145,17 @@ export function classifyStatus(
     upstream_status: status,
     // 1xx to 3xx are no errors to a caller.
     status: callerStatus >= 400 && callerStatus <= 599 ? callerStatus : 502,
-    error: error && clean(error),
+    error: error && clean(redact, error),
     retry_after_s,
   };
 }
 
 /** Judges an error object inside a 200 answer or a stream: its own words first, a 502 otherwise. */
-export function classifyErrorIn200(error: WireError): Failure {
+export function classifyErrorIn200(redact: Redact, error: WireError): Failure {
   const says = (words: ReadonlySet<string>): boolean => words.has(error.code) || words.has(error.type);
   const named = /^[45]\d\d$/.test(error.code) ? Number(error.code) : undefined;
   const status = says(rateWords) ? 429 : says(overloadWords) ? 503 : (named ?? (says(callerWords) ? 400 : 502));
-  const failure = classifyStatus(status, error, new Map());
+  const failure = classifyStatus(redact, status, error, new Map());
   // The caller's request was accepted with 200: it cannot be his mistake alone, another channel may take it.
   return { ...failure, retry: true, upstream_status: 200 };
 }
@@ -178,26 +179,51 @@ export function errorCodeOf(failure: Failure): ErrorCode {
   return ownCode[failure.class] ?? "upstream_error";
 }
 
-const hide: readonly (readonly [RegExp, string])[] = [
+/** Takes the secrets of the channel that was asked out of its upstream's words (providers/redact.ts). */
+export type Redact = (text: string) => string;
+
+/** For words that are nobody's but ours. */
+export const asIs: Redact = (text) => text;
+
+// No pattern may be slower than its text is long: none begins again inside what it has failed on.
+const hide: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
   [/\b(?:https?|wss?):\/\/[^\s"'<>)\]]+/gi, "[address]"],
   [/\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/g, "[address]"],
   [/\[?(?:[0-9a-f]{1,4}:){3,7}:?(?:[0-9a-f]{1,4})?\]?(?::\d+)?/gi, "[address]"],
-  [/\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|ai|cn|dev|app|cloud|local|internal)(?::\d+)?(?:\/[^\s"'<>]*)?/gi, "[address]"],
-  [/\b(?:(?:sk|pk|rk|org|proj|key|AIza)[-_]|Bearer )[A-Za-z0-9_*.-]{6,}/g, "[key]"],
-  [/\b[A-Za-z0-9_*-]{32,}\b/g, "[key]"],
+  [/(?<![a-z0-9.-])[a-z0-9.-]+(?<=[a-z0-9]\.(?:com|net|org|io|ai|cn|dev|app|cloud|local|internal))(?!\w)(?::\d+)?(?:\/[^\s"'<>]*)?/gi, "[address]"],
+  [/(?<![\w-])eyJ[\w-]{8,}(?:\.[\w-]+){0,2}/g, "[key]"],
+  [/\bBearer +[\w.~+/*=-]{6,}/gi, (found) => (/[\d*]/.test(found) ? "[key]" : found)],
+  [/[A-Za-z0-9_*-]{8,}/g, (found) => (isKeyLike(found) ? "[key]" : found)],
 ];
+
+/** How vendors' keys begin; a name such as `key-value-store` has neither digit nor capital behind it. */
+const KEY = /^-*(?:(?:sk|pk|rk|gsk|xai|nvapi|pplx)-.{6}|(?:(?:sk|pk|rk|gsk|hf|ghp|r8)_|(?:org|proj|key)-|AKIA|ASIA|LTAI|AKID|AIza)(?=.{6}).*[\dA-Z*])/;
+/** An item's id or a compound name begins with a word of small letters: `rs_0123…`, `chatcmpl-…`, `cache_creation_1h_…`. */
+const NAMED = /^-*[a-z]{1,16}[_-]/;
+/** A name of several words in one: `includeServerSideToolInvocations2`. */
+const WORDS = /^[A-Za-z][a-z]*(?:[A-Z][a-z]+)*\d{0,2}$/;
+const LONG = 32;
+
+/** Whether a word looks like a key of somebody: by how it begins, by stars in its middle, or because it is long and says nothing. */
+function isKeyLike(word: string): boolean {
+  if (KEY.test(word) || /[A-Za-z0-9]\*{3,}[A-Za-z0-9]/.test(word)) return true;
+  return word.length >= LONG && /\d/.test(word) && !NAMED.test(word) && !WORDS.test(word);
+}
 
 /** A name of a field or none: holds nothing of the kind. */
 const PLAIN = /^[a-z_]{0,31}$/;
 
-/** A text of an upstream without addresses, hosts, keys and long identifiers; at most 1,000 characters. */
+/** A text of an upstream without addresses, hosts and what looks like a key; at most 1,000 characters. */
 export function cleanText(text: string): string {
   if (PLAIN.test(text)) return text;
   let result = text.slice(0, 4000);
-  for (const [pattern, mark] of hide) result = result.replace(pattern, mark);
+  for (const [pattern, mark] of hide) result = typeof mark === "string" ? result.replace(pattern, mark) : result.replace(pattern, mark);
   return result.slice(0, 1000);
 }
 
-function clean(error: WireError): WireError {
-  return { ...error, message: cleanText(error.message), type: cleanText(error.type), code: cleanText(error.code) };
+/** Every member by its name: a new one is lost rather than passed on as it came. The secrets go before anything is cut or guessed. */
+function clean(redact: Redact, { message, type, code, param, retry_after_s }: WireError): WireError {
+  const said = (text: string): string => cleanText(redact(text));
+  const error = { message: said(message), type: said(type), code: said(code), param: param === null ? null : said(param) };
+  return retry_after_s === undefined ? error : { ...error, retry_after_s };
 }

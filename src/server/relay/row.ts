@@ -11,6 +11,7 @@ import { budgetsOf } from "./limits";
 import type { Usage } from "./events";
 import { cleanText } from "./failures";
 import { thrownError } from "./error";
+import { redact } from "./providers/redact";
 import type { Caller, Seams } from "./seams";
 
 /** Most beginnings of drafts that are kept for a price: paths are the caller's. */
@@ -121,7 +122,7 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
   if (outcome.estimated) other.estimated = true;
   if (outcome.waived) other.waived = true;
   if (call.warnings.length > 0) {
-    other.warnings = call.warnings.slice(0, MOST_WARNINGS).map(({ code, detail }) => `${code}: ${cleanText(detail)}`);
+    other.warnings = call.warnings.slice(0, MOST_WARNINGS).map(({ code, detail }) => `${code}: ${cleanText(channel ? redact(channel, detail) : detail)}`);
   }
   const budgets = budgetsOf(call);
   other.admin_info = {

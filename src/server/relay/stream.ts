@@ -9,11 +9,12 @@ import type { EndReason } from "../../shared/log";
 import type { Phase } from "./alarm";
 import type { Call } from "./call";
 import { callError, ownError, type RelayError } from "./error";
-import { classifyErrorIn200, type Failure, failureOf } from "./failures";
+import { asIs, classifyErrorIn200, type Failure, failureOf } from "./failures";
 import { type AnswerReader, answerReader } from "./answer";
 import { BYTES_PER_TOKEN, type CallMoney } from "./money";
 import { type Patience, patienceOf } from "./patience";
-import { FrameTooLarge, type Bytes } from "./sse";
+import { redactErrors, redactOf } from "./providers/redact";
+import { asBuffer, FrameTooLarge, type Bytes } from "./sse";
 import type { TriesOutcome } from "./tries";
 import { lastFrame, type UpstreamStream } from "./upstream";
 
@@ -76,7 +77,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     const upstream = await this.#open();
     if (!upstream) return undefined;
     const out: Bytes[] = [];
-    while (!this.#meter.over && upstream.kept.length > 0) out.push(this.#meter.feed(upstream.kept.shift() ?? empty));
+    while (!this.#meter.over && upstream.kept.length > 0) out.push(this.#passed(this.#meter.feed(upstream.kept.shift() ?? empty)));
     if (!this.#meter.done) {
       this.#ready = out;
       return undefined;
@@ -154,7 +155,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
   #took(upstream: UpstreamStream, region: Bytes | undefined): void {
     if (this.#over) return;
     if (!region || region.length === 0) return this.#next(upstream);
-    const out = this.#meter.feed(region);
+    const out = this.#passed(this.#meter.feed(region));
     if (this.#call.left) {
       if (this.#meter.over || this.#drained()) void this.#finish();
       else this.#next(upstream);
@@ -167,9 +168,15 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     else this.#waiting = false;
   }
 
+  /** What the caller gets of the upstream: errors inside an answer keep their channel's secrets to themselves. */
+  #passed(bytes: Uint8Array): Bytes {
+    const { channel } = this.#call;
+    return channel ? redactErrors(channel, asBuffer(bytes)) : asBuffer(bytes);
+  }
+
   /** The upstream's body has ended. */
   #end(): void {
-    const rest = this.#meter.end();
+    const rest = this.#passed(this.#meter.end());
     if (rest.length > 0 && !this.#call.left) this.#send(rest);
     void this.#finish();
   }
@@ -258,7 +265,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#call.warnings = [...this.#call.warnings, ...this.#meter.warnings];
     await this.#money.settle({ end_reason, usage, content_bytes: contentBytes });
     const error = end_reason === "complete" || end_reason === "caller_left" ? undefined : this.#errorFor(end_reason);
-    this.#last = error ? this.#meter.fail(error) : this.#meter.close();
+    this.#last = error ? this.#meter.fail(error) : this.#passed(this.#meter.close());
     // What the next turn refers to is there before the caller can refer to it.
     if (end_reason === "complete") await this.#call.thread?.keep(this.#call, this.#last);
   }
@@ -273,10 +280,10 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   #errorFor(reason: EndReason): RelayError {
-    const { lang, request_id } = this.#call;
+    const { lang, request_id, channel } = this.#call;
     if (reason === "out_of_quota") return ownError("quota_exhausted_midstream", {}, lang, request_id);
     const { error } = this.#meter;
-    if (error) return callError(this.#call, classifyErrorIn200(error));
+    if (error) return callError(this.#call, classifyErrorIn200(channel ? redactOf(channel) : asIs, error));
     if (reason === "idle_timeout") return callError(this.#call, failureOf("timeout", 0, this.#expired));
     return callError(this.#call, failureOf(this.#meter.malformed ? "malformed" : "cut"));
   }

@@ -6,6 +6,7 @@ import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning, WireObject } from "./events";
 import { fitted } from "./fit";
+import { redact } from "./providers/redact";
 import { withSystemPrompt } from "./providers/rewrite";
 import { isObject, tryParse, withMembers } from "./json";
 import { directUrl } from "./operations/direct";
@@ -213,6 +214,6 @@ export async function readErrorBody(response: Response): Promise<Bytes> {
 }
 
 /** The id an upstream gives its answer, for support requests. */
-export function upstreamRequestId(headers: Headers): string {
-  return cleanRequestId(headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("x-oneapi-request-id") ?? headers.get("x-amzn-requestid") ?? "");
+export function upstreamRequestId(headers: Headers, channel: PoolChannel): string {
+  return cleanRequestId(redact(channel, headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("x-oneapi-request-id") ?? headers.get("x-amzn-requestid") ?? ""));
 }

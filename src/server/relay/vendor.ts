@@ -6,6 +6,7 @@ import { openaiChat } from "./dialects/openai-chat/dialect";
 import { Failed } from "./failed";
 import { classifyStatus, failureOf, retryAfterSeconds } from "./failures";
 import { isObject, type JsonObject, tryParse } from "./json";
+import { redactedBody, redactErrors, redactOf } from "./providers/redact";
 import { providerOf } from "./providers/registry";
 import { initFor } from "./providers/tools";
 import type { PoolChannel } from "./seams";
@@ -59,7 +60,7 @@ async function send({ engine, request }: Visit, channel: PoolChannel, { method, 
     if (response.ok) return { response, inTime };
     const { status } = response;
     const error = status >= 400 ? openaiChat.readError(tryParse(await readErrorBody(response).catch(() => Buffer.alloc(0)))) : undefined;
-    throw new Failed(classifyStatus(status, error, channel.status_mapping, retryAfterSeconds(response.headers.get("retry-after"), seams.now())));
+    throw new Failed(classifyStatus(redactOf(channel), status, error, channel.status_mapping, retryAfterSeconds(response.headers.get("retry-after"), seams.now())));
   } catch (error) {
     inTime();
     if (error instanceof Failed) throw error;
@@ -74,12 +75,18 @@ export async function ask(visit: Visit, channel: PoolChannel, errand: Errand): P
   return response;
 }
 
+/** The same for a stream of events, which may tell of errors. */
+export async function askEvents(visit: Visit, channel: PoolChannel, errand: Errand): Promise<ReadableStream<Uint8Array> | undefined> {
+  const { body } = await ask(visit, channel, errand);
+  return body ? redactedBody(channel, body) : undefined;
+}
+
 /** The vendor's answer as JSON, as it was written and as it is read. Throws Failed. */
 export async function askJson(visit: Visit, channel: PoolChannel, errand: Errand): Promise<{ body: Bytes; json: JsonObject }> {
   const { response, inTime } = await send(visit, channel, errand);
   let body: Bytes;
   try {
-    body = Buffer.from(await response.arrayBuffer());
+    body = redactErrors(channel, Buffer.from(await response.arrayBuffer()));
   } catch {
     throw new Failed(failureOf("cut", response.status));
   } finally {

@@ -86,6 +86,8 @@ export interface ExtraField {
   readonly template?: string;
   /** `text-or-map`: plain text, or a JSON object model -> text with a "default" member. */
   readonly kind: "text" | "text-or-map";
+  /** Each text is a region, which becomes part of a host's name. */
+  readonly region?: true;
 }
 
 export interface ChannelType<

@@ -64,11 +64,15 @@ function piecesOf(separator: string, key: string): string[] {
   return at < 0 ? [key] : [key.slice(0, at), key.slice(at + 1)];
 }
 
+/** A region becomes part of a host's name: nothing else may stand in it. */
+export const isRegion = (text: string): boolean => /^[a-z0-9-]+$/.test(text);
+
 function splitText(format: KeyFormat, key: string): KeyParts | undefined {
   const pieces = piecesOf(format.separator, key);
   const shape = format.shapes.find((candidate) => Object.keys(candidate).length === pieces.length);
   if (!shape || pieces.includes("")) return undefined;
-  return Object.fromEntries(Object.keys(shape).map((name, index) => [name, pieces[index] ?? ""]));
+  const parts = Object.fromEntries(Object.keys(shape).map((name, index) => [name, pieces[index] ?? ""]));
+  return parts.region === undefined || isRegion(parts.region) ? parts : undefined;
 }
 
 function splitJson(format: KeyFormat, key: string): KeyParts | undefined {
@@ -97,6 +101,8 @@ export function splitByFormat(format: KeyFormat, key: string): KeyParts | undefi
   return format.kind === "json" ? splitJson(format, text) : splitText(format, text);
 }
 
+const REGION_FORM: Text = { zh: "，区域只能包含小写字母、数字和连字符", en: "; a region has lower-case letters, digits and hyphens only" };
+
 /** Why a key does not have the form of its channel type, or undefined when it has. Never repeats the key. */
 export function problemByFormat(format: KeyFormat, key: string): Text | undefined {
   if (splitByFormat(format, key)) return undefined;
@@ -110,5 +116,6 @@ export function problemByFormat(format: KeyFormat, key: string): Text | undefine
     };
   }
   const forms = format.shapes.map((shape) => Object.values(shape).join(format.separator));
-  return { zh: `密钥格式应为 ${forms.join(" 或 ")}`, en: `The key must have the form ${forms.join(" or ")}` };
+  const region = format.shapes.some((shape) => shape.region !== undefined) ? REGION_FORM : { zh: "", en: "" };
+  return { zh: `密钥格式应为 ${forms.join(" 或 ")}${region.zh}`, en: `The key must have the form ${forms.join(" or ")}${region.en}` };
 }

@@ -24,6 +24,8 @@ export interface Option<Value> {
   readonly public?: string;
   /** Write only: never sent to anybody. */
   readonly secret: boolean;
+  /** Set by a signed-in person alone, by no system access token. */
+  readonly person?: boolean;
   /** Keys that must have a text before this option may be switched on or filled. */
   readonly needs: readonly string[];
   parse(text: string): Parsed<Value>;
@@ -31,6 +33,7 @@ export interface Option<Value> {
 }
 
 interface More {
+  readonly person?: boolean;
   readonly hint?: Text;
   readonly unit?: Text;
   readonly public?: string;

@@ -74,7 +74,7 @@ const FIELD_NAMES: Readonly<Record<ChannelField, MessageDescriptor>> = {
  * the section headings.
  */
 export function ChannelForm({ state, level }: { state: ChannelFormState; level: 2 | 3 }) {
-  const { form, draft, formId, stored, channelId } = state;
+  const { form, draft, formId, stored, before, channelId } = state;
   const root = useRef<HTMLDivElement>(null);
   useFocusFirstError(root, form.formState.submitCount, form.formState.errors);
   const saveNow = () => {
@@ -110,7 +110,7 @@ export function ChannelForm({ state, level }: { state: ChannelFormState; level: 
           }}
         >
           <Section formId={formId} id="connection" level={level}>
-            <ConnectionFields stored={stored} channelId={channelId} />
+            <ConnectionFields before={stored ? before : undefined} channelId={channelId} />
           </Section>
           <Section formId={formId} id="models" level={level}>
             <ModelsField id={channelId} />

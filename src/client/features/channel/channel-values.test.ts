@@ -2,7 +2,7 @@ import { i18n } from "@lingui/core";
 import { beforeEach, describe, expect, test } from "bun:test";
 import { channelTypes } from "../../../shared/channel-types";
 import {
-  changedFields, complaintsAbout, emptyChannel, fieldsOf, refusedField, sortTyped, trimBaseUrl, valuesOf,
+  changedFields, complaintsAbout, emptyChannel, fieldsOf, leadsElsewhere, refusedField, sortTyped, trimBaseUrl, valuesOf,
   type ChannelValues,
 } from "./channel-values";
 
@@ -96,12 +96,22 @@ describe("complaints", () => {
   });
 });
 
+test("another host, another proxy, and a type or region that decides the host lead elsewhere; another path does not", () => {
+  const at = (fields: object) => ({ ...good, type: 1, base_url: "https://a.example", other: "", setting: "", ...fields });
+  const moves = (fields: object, before: object = {}) => leadsElsewhere(at(before), at({ ...before, ...fields }));
+  for (const fields of [{ base_url: "https://b.example" }, { base_url: "" }, { base_url: "http://a.example" }, { setting: '{"proxy":"http://p"}' }]) expect(moves(fields)).toBe(true);
+  for (const fields of [{ base_url: "https://a.example/v2" }, { base_url: "https://a.example/" }, { setting: '{"idle_timeout":9}' }, { other: "x" }]) expect(moves(fields)).toBe(false);
+  expect(moves({ other: "europe-west1" }, { type: 41, base_url: "" })).toBe(true);
+  expect(moves({ type: 33 }, { type: 41, base_url: "" })).toBe(true);
+});
+
 test("typed names are split at commas, trimmed, and parted from those that are chosen already", () => {
   expect(sortTyped(" a , b ,, gpt-4o，c", ["gpt-4o"])).toEqual({ added: ["a", "b", "c"], doubles: ["gpt-4o"] });
 });
 
 test("a refusal of the server is shown at the field that its code names", () => {
   expect(refusedField({ app: "channel_key_invalid" }, good)).toBe("key");
+  expect(refusedField({ app: "channel_key_required" }, good)).toBe("key");
   expect(refusedField({ app: "channel_name_and_key" }, { ...good, name: " " })).toBe("name");
   expect(refusedField({ app: "channel_json_invalid", values: { field: "setting" } }, good)).toBe("setting");
   expect(refusedField({ app: "internal" }, good)).toBeNull();

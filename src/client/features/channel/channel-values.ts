@@ -5,10 +5,10 @@
 import { t } from "@lingui/core/macro";
 import type { FieldErrors, Resolver } from "react-hook-form";
 import {
-  channelFields, channelIssues, splitKeys, splitList, type ChannelFields, type ChannelView,
+  channelFields, channelIssues, jsonObject, splitKeys, splitList, type ChannelFields, type ChannelView,
 } from "../../../shared/channel";
 import { isMultiKeyMode, type MultiKeyMode } from "../../../shared/channel-keys";
-import { channelType, operationPath } from "../../../shared/channel-types";
+import { baseUrlOf, channelType, operationPath } from "../../../shared/channel-types";
 import { DEFAULT_GROUP } from "../../../shared/group";
 import { errors as errorFacts, errorText, type ErrorCode, type ErrorValues } from "../../../shared/errors";
 import { currentLanguage } from "../../lib/i18n";
@@ -92,6 +92,21 @@ export function valuesOf(channel: ChannelView): ChannelValues {
     multi_key_mode: isMultiKeyMode(channel.multi_key_mode) ? channel.multi_key_mode : "",
   };
 }
+
+/** The fields that decide where a channel's calls go. */
+export const ADDRESS_FIELDS = ["type", "base_url", "other", "setting"] as const satisfies readonly ChannelField[];
+type Address = Pick<ChannelValues, (typeof ADDRESS_FIELDS)[number]>;
+
+/** What stands between, or in place of, an address that names a host. */
+function placeOf({ type, base_url, other, setting }: Address): string {
+  const address = baseUrlOf(type, base_url);
+  const proxy = jsonObject(setting)?.proxy ?? "";
+  if (address === "") return `${type} ${other} ${proxy}`;
+  return `${URL.canParse(address) ? new URL(address).origin : address} ${proxy}`;
+}
+
+/** Whether calls would go elsewhere than before, as far as the fields tell: then the server wants the key as well. */
+export const leadsElsewhere = (before: Address, after: Address): boolean => placeOf(before) !== placeOf(after);
 
 /** The input of a create or update call; with `only`, just these fields (an update is partial). */
 export function fieldsOf(values: ChannelValues, only?: readonly ChannelField[]): ChannelFields {
@@ -191,6 +206,7 @@ const FIELD_OF_CODE: Partial<Record<ErrorCode, ChannelField>> = {
   channel_type_unknown: "type",
   channel_key_invalid: "key",
   channel_key_is_id: "key",
+  channel_key_required: "key",
   channel_keys_too_many: "key",
   channel_keys_left: "multi_key_mode",
   channel_base_url_missing: "base_url",

@@ -15,15 +15,16 @@ import { IconButton } from "../../ui/icon-button";
 import { Input, Textarea } from "../../ui/input";
 import { Select } from "../../ui/select";
 import { Skeleton } from "../../ui/skeleton";
-import { trimBaseUrl, type ChannelValues } from "./channel-values";
+import { ADDRESS_FIELDS, leadsElsewhere, trimBaseUrl, type ChannelValues } from "./channel-values";
 import { TypePicker } from "./type-picker";
 
 const KeyList = lazy(() => import("./key-list"));
 
-/** Type, name, address, key, and whatever else the picked type declares. */
-export function ConnectionFields({ stored, channelId }: { stored: boolean; channelId: number | undefined }) {
+/** Type, name, address, key, and whatever else the picked type declares. `before`: what is stored, undefined for a new channel. */
+export function ConnectionFields({ before, channelId }: { before: ChannelValues | undefined; channelId: number | undefined }) {
   const { t } = useLingui();
   const form = useFormContext<ChannelValues>();
+  const stored = before !== undefined;
   const type = channelType(form.watch("type"));
   const onType = useTypeChange();
 
@@ -43,7 +44,7 @@ export function ConnectionFields({ stored, channelId }: { stored: boolean; chann
               <KeyList channelId={channelId} />
             </WhileLoading>
           ) : null}
-          <KeyField type={type} stored={stored} />
+          <KeyField type={type} before={before} />
           <KeyModeField stored={stored} />
           {type.other ? <OtherField type={type} declared={type.other} /> : null}
         </>
@@ -147,7 +148,7 @@ function KeyModeField({ stored }: { stored: boolean }) {
 /** An option's value is never "". */
 const ONE_KEY = "one";
 
-function KeyField({ type, stored }: { type: ChannelType; stored: boolean }) {
+function KeyField({ type, before }: { type: ChannelType; before: ChannelValues | undefined }) {
   const { t } = useLingui();
   const form = useFormContext<ChannelValues>();
   const [shown, setShown] = useState(false);
@@ -156,6 +157,9 @@ function KeyField({ type, stored }: { type: ChannelType; stored: boolean }) {
   const count = splitKeys(type.id, form.watch("key")).length;
   const several = form.watch("multi_key_mode") !== "";
   const format = type.key_format.hint[currentLanguage()];
+  const stored = before !== undefined;
+  const [id, base_url, other, setting] = form.watch(ADDRESS_FIELDS);
+  const moved = stored && leadsElsewhere(before, { type: id, base_url, other, setting });
 
   return (
     <FormField
@@ -164,7 +168,9 @@ function KeyField({ type, stored }: { type: ChannelType; stored: boolean }) {
       label={t`密钥`}
       required={!stored && !type.key_format.optional}
       hint={
-        several ? (
+        moved ? (
+          <span role="status" className="text-blue-fg">{t`地址或代理已改变：请重新填写密钥，它将替换已保存的密钥`}</span>
+        ) : several ? (
           t`每行一个密钥，都属于这个渠道`
         ) : count > 1 && !stored ? (
           <span role="status" className="text-blue-fg">{t`检测到 ${count} 个密钥，将批量创建 ${count} 个渠道`}</span>

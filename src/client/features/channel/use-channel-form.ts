@@ -67,5 +67,5 @@ export function useChannelForm({ channel, onSaved }: {
     else void save();
   };
 
-  return { form, formId, draft, stored, channelId: channel?.id, saving, changes, submit };
+  return { form, formId, draft, stored, before, channelId: channel?.id, saving, changes, submit };
 }

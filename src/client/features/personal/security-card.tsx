@@ -17,7 +17,7 @@ export default function SecurityCard() {
     <Card>
       <CardHeader title={t`安全`} />
       <CardBody className="grid gap-4">
-        <Line title={t`密码`} text={t`修改后，其他设备上的登录会全部失效。`}>
+        <Line title={t`密码`} text={t`修改后，其他设备上的登录和系统访问令牌会全部失效。`}>
           <Button onClick={() => setChanging(true)}>{t`修改密码`}</Button>
         </Line>
         <AccessToken />

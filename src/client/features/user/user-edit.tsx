@@ -113,7 +113,7 @@ function ProfileFields({ balance }: { balance: number }) {
       <FormField control={control} name="display_name" label={t`显示名称`}>
         {(field) => <Input {...field.input} autoComplete="off" maxLength={USER_LIMITS.display_name} />}
       </FormField>
-      <FormField control={control} name="password" label={t`新密码`} hint={t`最短 8 位；留空则不修改。修改后该用户的登录全部失效。`} errorValues={{ max: PASSWORD_MAX }}>
+      <FormField control={control} name="password" label={t`新密码`} hint={t`最短 8 位；留空则不修改。修改后该用户的登录和系统访问令牌全部失效。`} errorValues={{ max: PASSWORD_MAX }}>
         {(field) => <Input {...field.input} type="password" autoComplete="new-password" />}
       </FormField>
       <FormField control={control} name="group" label={t`分组`}>

@@ -10,6 +10,7 @@ import { type Q, run, type Steps } from "../../db/client";
 import { isUniqueViolation, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";
 import { issueCode, takeCode } from "./codes";
+import { requirePerson } from "./step-up";
 import { requireHuman } from "./turnstile";
 
 /** Accounts section 9, and D-80. */
@@ -103,8 +104,9 @@ export function* takeReset(ctx: Ctx, q: Q, email: string, token: string): Steps<
   return (yield* takeCode(ctx, q, { purpose: "reset-password", target: email, code: token })) !== undefined;
 }
 
-/** Binds an address to the caller's account; the code shows that it is his. */
+/** Binds an address to the caller's account; the code shows that it is theirs. Throws access_token_refused. */
 export async function bindEmail(ctx: UserCtx, { email, code }: z.output<typeof bindEmailInput>): Promise<void> {
+  requirePerson(ctx);
   checkEmail(ctx, email);
   const { users } = ctx.db.t;
   const address = withoutNul(email);

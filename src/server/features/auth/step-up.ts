@@ -1,7 +1,7 @@
 /**
  * Step-up: before a secret is shown or a way in is changed, a session must have proved lately that its person still sits
  * there. A call that needs it begins with `requireStepUp`; the console asks and says the call again (lib/step-up-link.ts).
- * A system access token has no person to ask: what it may do, it may.
+ * A system access token has no person to ask: it is refused wherever a way in is changed, and shows the relay keys of its owner.
  */
 import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
@@ -12,12 +12,20 @@ import { hasPasskey, hasTotp } from "../factor/own";
 import { hasPassword, verifyPassword } from "./password";
 import { throttled } from "./throttle";
 
-export const isVerified = (ctx: UserCtx): boolean =>
-  ctx.actor.via === "access_token" || seconds(ctx) - ctx.actor.verified_at <= STEP_UP_SECONDS;
+/** The account's ways in are changed by its person alone. Throws access_token_refused for a system access token. */
+export function requirePerson(ctx: UserCtx): void {
+  if (ctx.actor.via === "access_token") fail("access_token_refused");
+}
 
-/** Throws step_up_required. */
+/** The person has proved lately that it is them. Throws step_up_required, access_token_refused. */
 export function requireStepUp(ctx: UserCtx): void {
-  if (!isVerified(ctx)) fail("step_up_required");
+  requirePerson(ctx);
+  requireProof(ctx);
+}
+
+/** Before a key is shown: a session needs a late proof, a system access token has none to give. Throws step_up_required. */
+export function requireProof(ctx: UserCtx): void {
+  if (ctx.actor.via !== "access_token" && seconds(ctx) - ctx.actor.verified_at > STEP_UP_SECONDS) fail("step_up_required");
 }
 
 /** One way to prove it: whether the account has it. Another way is another entry. */

@@ -12,6 +12,7 @@ import { type Ctx, type Services, seconds } from "../../context";
 import type { ChannelRow } from "../../db/schema";
 import { readLimited } from "../../lib/egress";
 import { fetchThrough } from "../../lib/proxy";
+import { redact } from "../../relay/providers/redact";
 import type { PoolChannel } from "../../relay/seams";
 import { autoDisable } from "./auto-status";
 import { loadKeys } from "./keys";
@@ -53,7 +54,7 @@ const inquiries: Readonly<Record<BalanceKind, Inquiry>> = {
     // The report lives beside the API, not under its address.
     const base_url = channel.base_url === channel.type.base_url ? "https://aiproxy.io" : channel.base_url;
     const answer = await ask("/api/report/getUserOverview", { base_url, headers: { "Api-Key": channel.key } });
-    if (answer.success === false) fail("channel_balance_failed", { detail: String(answer.message ?? "") });
+    if (answer.success === false) fail("channel_balance_failed", { detail: redact(channel, String(answer.message ?? "")) });
     return { balance: amount(object(answer.data).totalPoints, "data.totalPoints"), currency: "points" };
   },
   api2gpt: async (ask) => {
@@ -75,7 +76,7 @@ const inquiries: Readonly<Record<BalanceKind, Inquiry>> = {
   },
   siliconflow: async (ask, channel) => {
     const answer = await ask("/v1/user/info");
-    if (answer.status === false) fail("channel_balance_failed", { detail: String(answer.message ?? "") });
+    if (answer.status === false) fail("channel_balance_failed", { detail: redact(channel, String(answer.message ?? "")) });
     const balance = amount(object(answer.data).totalBalance, "data.totalBalance");
     return { balance, currency: isMainland(channel) ? "CNY" : "USD" };
   },
@@ -111,7 +112,7 @@ function askOf(channel: PoolChannel, signal: AbortSignal | undefined): Ask {
       signal?.throwIfAborted();
       if (status === 0) fail("channel_balance_failed", { detail: networkProblem(error) }, error);
     }
-    return fail("channel_balance_failed", { detail: upstreamMessage(status, text, channel.key) });
+    return fail("channel_balance_failed", { detail: upstreamMessage(channel, status, text) });
   };
 }
 

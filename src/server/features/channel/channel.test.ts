@@ -295,7 +295,7 @@ for (const engine of ENGINES) {
         key: String(id),
         base_url: "https://elsewhere.example",
       });
-      expect(other.body).toMatchObject({ success: false, code: "channel_key_is_id" });
+      expect(other.body).toMatchObject({ success: false, code: "channel_key_required" });
       await admin.rest("DELETE", `/api/channel/${id}`);
       expect((await admin.rest("POST", "/api/channel/", { ...row, key: String(id) })).body.message).toBe(
         "渠道未找到，请刷新页面后重试。",
@@ -397,7 +397,7 @@ for (const engine of ENGINES) {
       expect(failed.status).toBe(200);
       expect(failed.body).toMatchObject({ success: false });
       expect(failed.body.time).toBeGreaterThan(0);
-      expect(failed.body.message).toBe("测试失败：HTTP 401: bad key ***");
+      expect(failed.body.message).toBe("测试失败：HTTP 401: bad key [key]");
       expect((await admin.rest("GET", `/api/channel/test/${id}?model=html`)).body.message).toContain("welcome");
       expect(await testChannel(admin.ctx, id, "hang", 100)).toMatchObject({
         success: false,

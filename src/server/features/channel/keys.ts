@@ -149,7 +149,7 @@ export async function clearKeys(ctx: Pick<Ctx, "db" | "secrets">, id: number): P
 }
 
 /** Changes of a channel's keys come one after the other. */
-function* lockChannel({ db }: Pick<Services, "db">, q: Q, id: number): Steps<ChannelRow | undefined> {
+export function* lockChannel({ db }: Pick<Services, "db">, q: Q, id: number): Steps<ChannelRow | undefined> {
   const [row] = yield* run(forUpdate(db, q.select().from(db.t.channels).where(eq(db.t.channels.id, id))));
   return row;
 }

@@ -7,6 +7,7 @@ import type { Ctx } from "../../context";
 import { EGRESS_MAX_BYTES, EGRESS_TIMEOUT_MS, egressFetch, readLimited } from "../../lib/egress";
 import { fetchThrough } from "../../lib/proxy";
 import type { PoolChannel } from "../../relay/seams";
+import { redact } from "../../relay/providers/redact";
 import { loadChannel } from "./keys";
 import { findChannel } from "./service";
 import { modelNames, unsavedChannel, upstreamHeaders, upstreamInit, upstreamMessage } from "./upstream";
@@ -45,10 +46,11 @@ function listUrl(type: ChannelType, base_url: string): string {
   return planModels(base_url) ?? base_url + type.fetch_models.path;
 }
 
-function namesOrFail(type: ChannelType, status: number, text: string, key: string): string[] {
-  if (status < 200 || status >= 300) fail("fetch_models_failed", { detail: upstreamMessage(status, text, key) });
+function namesOrFail(channel: PoolChannel, status: number, text: string): string[] {
+  const { type } = channel;
+  if (status < 200 || status >= 300) fail("fetch_models_failed", { detail: upstreamMessage(channel, status, text) });
   const names = type.fetch_models && modelNames(type.fetch_models.shape, text);
-  return names ?? fail("fetch_models_failed", { detail: upstreamMessage(status, "not a model list", key) });
+  return names?.map((name) => redact(channel, name)) ?? fail("fetch_models_failed", { detail: upstreamMessage(channel, status, "not a model list") });
 }
 
 const reason = (error: unknown): string => {
@@ -72,7 +74,7 @@ async function plainFetch(channel: PoolChannel, url: string): Promise<string[]> 
   const headers = headersOf(channel);
   try {
     const response = await fetchThrough(url, { ...upstreamInit(channel, EGRESS_TIMEOUT_MS), headers });
-    return namesOrFail(channel.type, response.status, await readLimited(response, EGRESS_MAX_BYTES), channel.key);
+    return namesOrFail(channel, response.status, await readLimited(response, EGRESS_MAX_BYTES));
   } catch (error) {
     if (error instanceof AppError) throw error;
     return fail("fetch_models_failed", { detail: reason(error) }, error);
@@ -93,7 +95,7 @@ export async function fetchModelsFrom(ctx: Ctx, input: z.output<typeof fetchMode
       headers: headersOf(channel),
       allowPrivate: ctx.env.WEIR_ALLOW_PRIVATE_FETCH,
     });
-    return namesOrFail(type, answer.status, answer.text, key);
+    return namesOrFail(channel, answer.status, answer.text);
   } catch (error) {
     if (error instanceof AppError) throw error;
     return fail("fetch_models_failed", { detail: reason(error) }, error);

@@ -7,6 +7,7 @@ import { type UpstreamDialectKey, upstreamDialects } from "../../relay/dialects/
 import type { Usage } from "../../relay/events";
 import { Failed } from "../../relay/failed";
 import { classifyErrorIn200, classifyStatus, type Failure } from "../../relay/failures";
+import { redact, redactOf } from "../../relay/providers/redact";
 import { withSystemPrompt } from "../../relay/providers/rewrite";
 import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/providers/speak";
 import { ownTools } from "../../relay/providers/tools";
@@ -68,7 +69,7 @@ export async function probe(channel: PoolChannel, asked: string, timeoutMs: numb
     const outgoing = { channel, operation, model, stream, url, headers, body: Buffer.from(JSON.stringify(body)) } as const;
     const response = await exchange(outgoing, ownTools(channel, deadline));
     const text = await readLimited(response, TEST_MAX_BYTES);
-    const upstream_request_id = response.headers.get("x-request-id") ?? "";
+    const upstream_request_id = redact(channel, response.headers.get("x-request-id") ?? "");
     return { ...judge(channel, dialect, model, response.status, text), upstream_request_id, status: response.status };
   };
   try {
@@ -115,22 +116,22 @@ const counted = ({ input = 0, cache_read = 0, output = 0, reasoning = 0 }: Usage
 function judge(channel: PoolChannel, dialect: UpstreamDialectKey, model: string, status: number, text: string): Judged {
   const bad = (failure: Failure): Judged => ({
     usage: NO_USAGE,
-    problem: upstreamMessage(status, text, channel.key),
-    trouble: { status, disable: failure.disable, message: upstreamMessage(status, text, channel.key) },
+    problem: upstreamMessage(channel, status, text),
+    trouble: { status, disable: failure.disable, message: upstreamMessage(channel, status, text) },
   });
   const body = parse(text);
   const readError = (value: unknown) => readChannelError(channel, { key: "chat" }, model, value);
-  if (status < 200 || status >= 300) return bad(classifyStatus(status, readError(body), channel.status_mapping));
+  if (status < 200 || status >= 300) return bad(classifyStatus(redactOf(channel), status, readError(body), channel.status_mapping));
   if (body === undefined && /^\s*(data|event|:)/.test(text)) return judgeStream(channel, status, text);
   const error = readError(body);
-  if (error) return bad(classifyErrorIn200(error));
+  if (error) return bad(classifyErrorIn200(redactOf(channel), error));
   if (dialect !== "openai-chat") {
     const said = isObject(body) ? upstreamDialects[dialect].decodeAnswer(body, "test") : undefined;
-    return { usage: said?.usage ? counted(said.usage) : NO_USAGE, problem: said ? "" : upstreamMessage(status, text, channel.key) };
+    return { usage: said?.usage ? counted(said.usage) : NO_USAGE, problem: said ? "" : upstreamMessage(channel, status, text) };
   }
   const answer = body as { choices?: unknown; data?: unknown; usage?: Record<string, unknown> | null } | null | undefined;
   if (!Array.isArray(answer?.choices) && !Array.isArray(answer?.data)) {
-    return { usage: NO_USAGE, problem: upstreamMessage(status, text, channel.key) };
+    return { usage: NO_USAGE, problem: upstreamMessage(channel, status, text) };
   }
   return {
     usage: { prompt_tokens: whole(answer.usage?.prompt_tokens), completion_tokens: whole(answer.usage?.completion_tokens) },
@@ -150,8 +151,8 @@ function judgeStream(channel: PoolChannel, status: number, text: string): Judged
     from = end;
     for (const event of (data !== undefined && decodeFrame(data)) || []) {
       if (event.type === "error") {
-        const problem = upstreamMessage(status, JSON.stringify({ error: event.error }), channel.key);
-        const { disable } = classifyErrorIn200(event.error);
+        const problem = upstreamMessage(channel, status, JSON.stringify({ error: event.error }));
+        const { disable } = classifyErrorIn200(redactOf(channel), event.error);
         return { usage: NO_USAGE, problem, trouble: { status, disable, message: problem } };
       }
       if (event.type === "usage") {
@@ -159,5 +160,5 @@ function judgeStream(channel: PoolChannel, status: number, text: string): Judged
       } else if (event.type !== "start" && event.type !== "done") answered = true;
     }
   }
-  return { usage, problem: answered ? "" : upstreamMessage(status, "not an answer", channel.key) };
+  return { usage, problem: answered ? "" : upstreamMessage(channel, status, "not an answer") };
 }

@@ -23,7 +23,7 @@ import {
   tagPageInput,
 } from "../../../shared/channel-operations";
 import { dryRunInput } from "../../../shared/dry-run";
-import { adminProcedure, router, userProcedure } from "../../http/trpc";
+import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { updateAllBalances, updateBalance } from "./balance";
 import { deleteChannels, deleteDisabled, editChannels, editTag, setStatus, setTag, setTagStatus } from "./batch";
 import { dryRun } from "./dry-run";
@@ -43,6 +43,7 @@ import {
   listTags,
   pageChannels,
   pageTags,
+  revealKeys,
   updateChannel,
 } from "./service";
 import { testAll } from "./test-all";
@@ -116,6 +117,11 @@ export const channelRouter = router({
     .meta({ rest: "POST /api/channel/{id}/keys", summary: "Adds keys to a channel that has several, one per line" })
     .input(keysAdd)
     .mutation(({ ctx, input }) => addKeys(ctx, input.id, input.key)),
+
+  revealKeys: rootProcedure
+    .meta({ rest: "POST /api/channel/{id}/key", summary: "A channel's keys in clear, one per line, where the option ChannelKeyRevealEnabled allows it", critical: true })
+    .input(channelId)
+    .mutation(({ ctx, input }) => revealKeys(ctx, input.id)),
 
   removeKeys: adminProcedure
     .meta({ rest: "DELETE /api/channel/{id}/keys", summary: "Removes keys of a channel; the last one stays" })

@@ -239,7 +239,7 @@ for (const engine of ENGINES) {
         expect([await status("bad-key"), await status("keyword")]).toEqual([3, 3]);
         for (const name of ["server-error", "busy", "fine", "spared"]) expect(await status(name)).toBe(1);
         const { other_info } = await get(ids["bad-key"] ?? 0);
-        expect(JSON.parse(other_info).status_reason).toBe("测试失败：HTTP 401: Incorrect API key ***");
+        expect(JSON.parse(other_info).status_reason).toBe("测试失败：HTTP 401: Incorrect API key [key]");
         await put(ids["bad-key"] ?? 0, { status: 1 });
         await option("AutomaticDisableChannelEnabled", "false");
         expect(await testAll()).toMatchObject({ disabled: 0 });
@@ -376,7 +376,7 @@ for (const engine of ENGINES) {
         for (const none of [id, plan]) expect(await update(none)).toMatchObject({ success: false, message: "该类型渠道不支持查询余额" });
         const refused = await one("m");
         billing["/v1/dashboard/billing/subscription"] = refuse(401, { message: `bad ${KEY}` });
-        expect(await update(refused)).toMatchObject({ success: false, message: "查询余额失败：HTTP 401: bad ***" });
+        expect(await update(refused)).toMatchObject({ success: false, message: "查询余额失败：HTTP 401: bad [key]" });
         for (const body of [new Response("<html>hello</html>"), {}, { hard_limit_usd: "x" }, null, [], { hard_limit_usd: 1 }]) {
           billing["/v1/dashboard/billing/subscription"] = body;
           expect((await update(refused)).code).toBe("channel_balance_failed");

@@ -20,13 +20,16 @@ import { baseUrlOf, otherOrDefault } from "../../../shared/channel-types";
 import { fail } from "../../../shared/errors";
 import type { Page } from "../../../shared/envelope";
 import type { Text } from "../../../shared/text";
-import { type Ctx, seconds } from "../../context";
+import { type Ctx, seconds, type UserCtx } from "../../context";
 import { run } from "../../db/client";
 import type { ChannelRow } from "../../db/schema";
 import { contains, count, hasItem, withoutNul } from "../../db/sql";
+import { recordAct } from "../audit/record";
+import { requireProof } from "../auth/step-up";
 import { announceChange } from "./announce";
 import { noteChannel } from "./audit";
-import { checkedKeys, clearKeys, dropKeys, insertKeys, reviveKeys } from "./keys";
+import { goesElsewhere, holdsKey } from "./destination";
+import { checkedKeys, clearKeys, dropKeys, insertKeys, lockChannel, reviveKeys } from "./keys";
 import { presentChannel } from "./present";
 
 const ONE_KEY: Text = { zh: "一个渠道只能有一个密钥", en: "a channel has one key" };
@@ -261,13 +264,27 @@ async function keysOfRow(ctx: Ctx, row: ChannelRow): Promise<CopiedKeys> {
   return { keys, multi_key_mode };
 }
 
+/**
+ * A channel's keys in clear, one per line. Written down before they are shown. Throws step_up_required, channel_key_reveal_off,
+ * channel_not_found, channel_key_unreadable.
+ */
+export async function revealKeys(ctx: UserCtx, id: number): Promise<{ key: string }> {
+  requireProof(ctx);
+  if (!ctx.options.get("ChannelKeyRevealEnabled")) fail("channel_key_reveal_off");
+  const { keys } = await keysOfRow(ctx, await findChannel(ctx, id));
+  await recordAct(ctx, { action: "channel.reveal", target: id, after: { count: keys.length, via: ctx.actor.via } });
+  return { key: keys.join("\n") };
+}
+
 /** The clear keys of the channel a form was copied from; undefined when the form is no copy. */
 async function keysOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<CopiedKeys | undefined> {
   const { channels } = ctx.db.t;
   const key = fields.key?.trim() ?? "";
   const isCopy = fields.name?.endsWith(COPY_SUFFIX) ?? false;
-  const sameAddress = (row: ChannelRow): boolean =>
-    row.type === fields.type && baseUrlOf(row.type, row.base_url) === baseUrlOf(row.type, fields.base_url ?? "");
+  const type = fields.type ?? 0;
+  // As the form would be stored: what it leaves out is empty.
+  const copy = { type, base_url: "", setting: "", model_mapping: "", ...columnsOf({ ...fields, other: fields.other ?? "" }, type) };
+  const sameAddress = (row: ChannelRow): boolean => row.type === type && !goesElsewhere(ctx.secrets, row, { ...row, ...copy });
   if (/^\d{1,15}$/.test(key)) {
     const [row] = await ctx.db.q
       .select()
@@ -275,15 +292,15 @@ async function keysOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<CopiedKe
       .where(eq(channels.id, Number(key)));
     if (row && sameAddress(row)) return keysOfRow(ctx, row);
     // A number that is no channel's id may be a key; in a copy it never is.
-    if (row) fail("channel_key_is_id");
+    if (row) fail(isCopy ? "channel_key_required" : "channel_key_is_id");
     if (isCopy) fail("channel_not_found");
     return undefined;
   }
   if (key !== "" || !isCopy) return undefined;
   const name = fields.name?.slice(0, -COPY_SUFFIX.length) ?? "";
   const rows = await ctx.db.q.select().from(channels).where(eq(channels.name, name)).orderBy(desc(channels.id));
-  const original = rows.find(sameAddress);
-  return original && keysOfRow(ctx, original);
+  if (rows.length === 0) return undefined;
+  return keysOfRow(ctx, rows.find(sameAddress) ?? fail("channel_key_required"));
 }
 
 /** The server's copy: same settings and key, new counters, the name with its suffix. */
@@ -314,7 +331,10 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
   return presentChannel(created);
 }
 
-/** Partial: absent fields stay, present ones are set even when empty; an empty key stays (C-205, C-506). */
+/**
+ * Partial: absent fields stay, present ones are set even when empty; an empty key stays (C-205, C-506), unless the calls would
+ * go elsewhere: then the keys that come are the only ones. Throws channel_key_required, and what a form throws for a bad field.
+ */
 export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields & { id: number }): Promise<ChannelView> {
   const { channels } = ctx.db.t;
   const stored = await findChannel(ctx, id);
@@ -342,14 +362,21 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
   };
   if (Object.keys(set).length === 0) return presentChannel(stored);
   const row = await ctx.db.tx(function* (q) {
+    // As it is now, not as it was read: two changes at once are judged one after the other.
+    const current = (yield* lockChannel(ctx, q, id)) ?? fail("channel_not_found");
+    if (current.type !== stored.type || current.multi_key_mode !== stored.multi_key_mode || current.key_cipher !== stored.key_cipher) return undefined;
+    const elsewhere = goesElsewhere(ctx.secrets, current, { ...current, ...set });
+    if (elsewhere && keys.length === 0 && holdsKey(ctx.secrets, current)) fail("channel_key_required");
     const [changed] = yield* run(q.update(channels).set(set).where(eq(channels.id, id)).returning());
     if (!changed) return fail("channel_not_found");
+    if (was && (elsewhere || !several)) yield* run(dropKeys(ctx, q, eq(channels.id, id)));
     // The one key that it had becomes the first of several.
-    if (several) yield* insertKeys(ctx, q, id, [...before, ...keys]);
-    else if (was) yield* run(dropKeys(ctx, q, eq(channels.id, id)));
+    if (several) yield* insertKeys(ctx, q, id, elsewhere ? keys : [...before, ...keys]);
     yield* noteChannel(ctx, q, "channel.update", stored, changed, keys.length > 0);
     return changed;
   });
+  // Somebody was faster, and what was decided above rests on what is no more.
+  if (!row) return updateChannel(ctx, { id, ...fields });
   await announceChange(ctx, id);
   return presentChannel(row);
 }

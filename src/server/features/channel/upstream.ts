@@ -1,6 +1,7 @@
 /** Calls to a channel's upstream outside the relay (test, model list), at the relay's own addresses and headers. */
 import type { ChannelType } from "../../../shared/channel-types";
 import { providerOf } from "../../relay/providers/registry";
+import { redact } from "../../relay/providers/redact";
 import { headersOf } from "../../relay/providers/rewrite";
 import { initFor } from "../../relay/providers/tools";
 import type { PoolChannel } from "../../relay/seams";
@@ -71,17 +72,18 @@ export function modelNames(
   ];
 }
 
-/** The readable part of an upstream's error, at most 300 characters; keys that it repeats are cut out. */
-export function upstreamMessage(status: number, text: string, key: string): string {
+/** The readable part of an upstream's error, at most 300 characters, without the channel's secrets. */
+export function upstreamMessage(channel: PoolChannel, status: number, text: string): string {
   let message = text;
   try {
     const body = JSON.parse(text) as { error?: { message?: unknown } | string; message?: unknown } | null;
     const found = typeof body?.error === "string" ? body.error : (body?.error?.message ?? body?.message);
     if (typeof found === "string") message = found;
   } catch {
-    // Not JSON: an HTML page says enough with its first text.
-    message = text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ").replace(/<[^>]*>/g, " ");
+    // Not JSON: an HTML page says enough with its first text. It is cut where no secret is any more.
+    const page = redact(channel, text).slice(0, 4000);
+    message = page.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ").replace(/<[^<>]*>/g, " ");
   }
-  const clean = (key.length >= 6 ? message.replaceAll(key, "***") : message).replace(/\s+/g, " ").trim().slice(0, 300);
+  const clean = redact(channel, message).replace(/\s+/g, " ").trim().slice(0, 300);
   return clean ? `HTTP ${status}: ${clean}` : `HTTP ${status}`;
 }

@@ -47,7 +47,7 @@ export async function createDemoChannel(ctx: Ctx): Promise<ChannelView> {
   const { q, t } = ctx.db;
   const key = demoKey(ctx.secrets);
   const [existing] = await q.select().from(t.channels).where(eq(t.channels.key_hash, ctx.secrets.hash("channel-key", key)));
-  if (existing) return updateChannel(ctx, { id: existing.id, base_url, status: CHANNEL_STATUS.enabled });
+  if (existing) return updateChannel(ctx, { id: existing.id, base_url, key, status: CHANNEL_STATUS.enabled });
   const [created] = await createChannels(ctx, {
     type: OPENAI,
     name: ctx.lang === "zh" ? "演示渠道" : "Demo channel",

@@ -18,7 +18,7 @@ import type { PasskeyRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
 import { siteOf } from "../../http/site";
 import { recordAct } from "../audit/record";
-import { requireStepUp } from "../auth/step-up";
+import { requirePerson, requireStepUp } from "../auth/step-up";
 import { issueTicket, takeTicket } from "../auth/tickets";
 import { keepAWayIn } from "../auth/ways";
 
@@ -57,6 +57,7 @@ export async function beginRegistration(ctx: UserCtx): Promise<Omit<PublicKeyCre
 
 /** Keeps the passkey that the browser has made. */
 export async function finishRegistration(ctx: UserCtx, { name, response }: z.output<typeof passkeyRegisterInput>): Promise<PasskeyView> {
+  requirePerson(ctx);
   const challenge = challengeOf(response.response.clientDataJSON);
   const begun = await takeTicket(ctx, "passkey", challenge, challengeShape);
   if (begun?.use !== "register" || begun.user_id !== ctx.actor.id) return fail("passkey_expired");
@@ -80,6 +81,7 @@ export async function finishRegistration(ctx: UserCtx, { name, response }: z.out
 }
 
 export async function renamePasskey(ctx: UserCtx, id: number, name: string): Promise<void> {
+  requirePerson(ctx);
   const { passkeys } = ctx.db.t;
   const renamed = await ctx.db.q.update(passkeys).set({ name: withoutNul(name) }).where(and(eq(passkeys.id, id), eq(passkeys.user_id, ctx.actor.id))).returning({ id: passkeys.id });
   if (renamed.length === 0) fail("passkey_not_found");

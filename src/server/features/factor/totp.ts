@@ -9,7 +9,7 @@ import { RECOVERY_CODES, TOTP_DIGITS, TOTP_PERIOD } from "../../../shared/factor
 import { type Ctx, seconds, type UserCtx } from "../../context";
 import { randomText, sha256 } from "../../lib/secrets";
 import { recordAct } from "../audit/record";
-import { requireStepUp } from "../auth/step-up";
+import { requirePerson, requireStepUp } from "../auth/step-up";
 import { throttled } from "../auth/throttle";
 
 /** Letters and digits that nobody mistakes for one another. */
@@ -72,6 +72,7 @@ export async function enableTotp(ctx: UserCtx, code: string): Promise<{ backup_c
 
 /** Switches it off; the code proves that the one who asks still has it. */
 export async function disableTotp(ctx: UserCtx, code: string): Promise<void> {
+  requirePerson(ctx);
   await verifyCode(ctx, ctx.actor.id, code);
   await ctx.db.q.delete(ctx.db.t.totps).where(eq(ctx.db.t.totps.user_id, ctx.actor.id));
   await recordAct(ctx, { action: "user.factor", target: ctx.actor.id, after: { totp: "off" } });
@@ -79,6 +80,7 @@ export async function disableTotp(ctx: UserCtx, code: string): Promise<void> {
 
 /** New recovery codes; the old ones are dead. */
 export async function renewRecoveryCodes(ctx: UserCtx, code: string): Promise<{ backup_codes: string[] }> {
+  requirePerson(ctx);
   await verifyCode(ctx, ctx.actor.id, code);
   const { codes, recovery_hashes } = newRecoveryCodes(ctx.actor.id);
   await ctx.db.q.update(ctx.db.t.totps).set({ recovery_hashes }).where(eq(ctx.db.t.totps.user_id, ctx.actor.id));

@@ -1,14 +1,16 @@
 /** Verbs on options, with their audit rows. The store checks, keeps and announces. */
 import { fail } from "../../../shared/errors";
 import { isOptionKey, missingNeeds, option, type OptionKey, optionKeys, parseOption } from "../../../shared/options";
-import type { Ctx } from "../../context";
+import type { Ctx, UserCtx } from "../../context";
 import { isOwnOrigin } from "../../http/own-page";
 import { recordAct } from "../audit/record";
+import { requirePerson } from "../auth/step-up";
 
 /** Sets one option and writes down what it was before; secrets only as changed. Says why not in the caller's language. */
-export async function setOption(ctx: Ctx, key: string, text: string): Promise<void> {
+export async function setOption(ctx: UserCtx, key: string, text: string): Promise<void> {
   if (!isOptionKey(key)) return fail("option_unknown", { key });
-  const { label, secret } = option(key);
+  const { label, secret, person } = option(key);
+  if (person) requirePerson(ctx);
   const parsed = parseOption(key, text);
   if (!parsed.ok) fail("option_invalid", { label: label[ctx.lang], detail: parsed.problem[ctx.lang] });
   const missing = missingNeeds(key, text, (needed) => ctx.options.text(needed) !== "");

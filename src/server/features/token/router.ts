@@ -13,7 +13,7 @@ import {
   tokenUpdate,
 } from "../../../shared/token";
 import { router, userProcedure } from "../../http/trpc";
-import { requireStepUp } from "../auth/step-up";
+import { requireProof } from "../auth/step-up";
 import { presentToken, presentWithKey } from "./present";
 import {
   createTokens,
@@ -51,14 +51,14 @@ export const tokenRouter = router({
 
   /** The clear key, with sk-, after a step-up. A mutation, so that it is never cached or retried. */
   reveal: userProcedure.input(tokenId).mutation(({ ctx, input }) => {
-    requireStepUp(ctx);
+    requireProof(ctx);
     return revealToken(ctx, input.id);
   }),
 
   revealMany: userProcedure
     .input(z.object({ ids: z.array(z.int().positive()).max(100) }))
     .mutation(({ ctx, input }) => {
-      requireStepUp(ctx);
+      requireProof(ctx);
       return revealTokens(ctx, input.ids);
     }),
 

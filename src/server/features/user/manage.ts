@@ -94,7 +94,7 @@ function* adjustSteps(ctx: UserCtx, q: Q, user: UserRow, wanted: Adjustment): St
   yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "user.quota", target: user.id, after: facts })));
 }
 
-/** Sets the fields that are sent; an empty password stays. A new password ends the account's sessions. */
+/** Sets the fields that are sent; an empty password stays. A new password ends the account's sessions and its system access token. */
 export async function updateUser(ctx: UserCtx, id: number, change: UserChange & { quota?: number | undefined }): Promise<ManagedUser> {
   const { users, sessions, audit_log } = ctx.db.t;
   const password_hash = change.password ? await hashPassword(change.password) : undefined;
@@ -106,7 +106,7 @@ export async function updateUser(ctx: UserCtx, id: number, change: UserChange & 
       if (set.username !== undefined) yield* claimName(ctx, q, set.username, id);
       if (Object.keys(set).length > 0) yield* run(q.update(users).set(set).where(eq(users.id, id)).returning({ id: users.id }));
       if (password_hash) {
-        yield* run(q.update(users).set({ password_hash }).where(eq(users.id, id)).returning({ id: users.id }));
+        yield* run(q.update(users).set({ password_hash, access_token_hash: null }).where(eq(users.id, id)).returning({ id: users.id }));
         yield* run(q.delete(sessions).where(eq(sessions.user_id, id)).returning({ id: sessions.id }));
       }
       const facts = changes(factsOf(stored), factsOf(after));

@@ -24,7 +24,7 @@ export async function self(ctx: UserCtx) {
   return presentUser(row, identities);
 }
 
-/** A new system access token; the old one dies. Kept as a hash only, so it is shown once. Throws step_up_required. */
+/** A new system access token; the old one dies. Kept as a hash only, so it is shown once. Throws step_up_required, access_token_refused. */
 export async function newAccessToken(ctx: UserCtx): Promise<string> {
   requireStepUp(ctx);
   const { q, t } = ctx.db;
@@ -35,8 +35,8 @@ export async function newAccessToken(ctx: UserCtx): Promise<string> {
 }
 
 /**
- * Changes the caller's own name or password. A new password needs a step-up and ends his other sessions (D-39, D-46).
- * Throws username_taken, step_up_required.
+ * Changes the caller's own name or password. A new password needs a step-up, ends the other sessions and the system access
+ * token (D-46). Throws username_taken, step_up_required, access_token_refused.
  */
 export async function updateSelf(ctx: UserCtx, { username, display_name, password }: z.output<typeof selfUpdate>): Promise<void> {
   const { users, sessions } = ctx.db.t;
@@ -45,7 +45,7 @@ export async function updateSelf(ctx: UserCtx, { username, display_name, passwor
   const set = {
     ...(username === undefined ? {} : { username: withoutNul(username) }),
     ...(display_name === undefined ? {} : { display_name: withoutNul(display_name) }),
-    ...(password ? { password_hash: await hashPassword(password) } : {}),
+    ...(password ? { password_hash: await hashPassword(password), access_token_hash: null } : {}),
   };
   if (Object.keys(set).length === 0) return;
   try {

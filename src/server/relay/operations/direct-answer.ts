@@ -4,6 +4,7 @@ import { openaiChat } from "../dialects/openai-chat/dialect";
 import { Failed } from "../failed";
 import { classifyErrorIn200, failureOf } from "../failures";
 import { isObject, outline, tryParse } from "../json";
+import { redact, redactErrors, RedactedEvents, redactOf } from "../providers/redact";
 import { readChannelError } from "../providers/speak";
 import type { PoolChannel } from "../seams";
 import type { Bytes } from "../sse";
@@ -25,8 +26,8 @@ export interface WholeAnswer {
 export interface FlowingAnswer {
   kind: "flow";
   content_type: string;
-  /** Events carry usage and errors; sound carries neither. */
-  events: boolean;
+  /** Events carry usage and errors, which go on without the channel's secrets; sound carries neither. */
+  events: RedactedEvents | undefined;
   first: Uint8Array;
   scan: UsageScan;
   reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -42,20 +43,21 @@ const mediaType = (response: Response): string =>
 
 /** Reads the answer of a direct operation until it is known to be one. Throws Failed for what is none. */
 export async function openDirect(call: Call, channel: PoolChannel, response: Response, abort: () => void): Promise<WholeAnswer | FlowingAnswer> {
-  const type = mediaType(response);
+  // A name that is a secret is no kind of anything.
+  const type = redact(channel, mediaType(response));
   const { direct } = call.operation;
   if (!direct) throw new Failed(failureOf("malformed", response.status));
   const events = type === "text/event-stream";
   if ((events && call.request.stream) || (direct.plain === "audio" && SOUND.test(type))) {
-    return openFlow(call, response, type, events, abort);
+    return openFlow(channel, response, type, events, abort);
   }
   const body = Buffer.from(await response.arrayBuffer());
   const parsed = body.length > LARGE_ANSWER ? outline(body) : tryParse(body);
   if (isObject(parsed) && direct.isAnswer(parsed)) {
-    return { kind: "answer", content_type: "application/json", body, usage: direct.usageOf(parsed) };
+    return { kind: "answer", content_type: "application/json", body: redactErrors(channel, body), usage: direct.usageOf(parsed) };
   }
   const error = readChannelError(channel, call.operation, call.upstream_model, parsed);
-  if (error) throw new Failed(classifyErrorIn200(error));
+  if (error) throw new Failed(classifyErrorIn200(redactOf(channel), error));
   // Text of any kind may be a transcript; an object or a page is none.
   if (direct.plain === "text" && !isObject(parsed) && TEXT.test(type)) {
     return { kind: "answer", content_type: type === "text/plain" ? "text/plain; charset=utf-8" : type, body, usage: undefined };
@@ -63,7 +65,7 @@ export async function openDirect(call: Call, channel: PoolChannel, response: Res
   throw new Failed(failureOf("malformed", response.status));
 }
 
-async function openFlow(call: Call, response: Response, type: string, events: boolean, abort: () => void): Promise<FlowingAnswer> {
+async function openFlow(channel: PoolChannel, response: Response, type: string, events: boolean, abort: () => void): Promise<FlowingAnswer> {
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
   const scan = new UsageScan();
   for (;;) {
@@ -73,8 +75,8 @@ async function openFlow(call: Call, response: Response, type: string, events: bo
     if (events) scan.push(piece.value);
     // Before anything was sent, an error is a failure that another channel may make good.
     const error = scan.error === undefined ? undefined : openaiChat.readError({ error: scan.error });
-    if (error) throw new Failed(classifyErrorIn200(error));
+    if (error) throw new Failed(classifyErrorIn200(redactOf(channel), error));
     const content_type = events ? "text/event-stream; charset=utf-8" : type;
-    return { kind: "flow", content_type, events, first: piece.value, scan, reader, abort };
+    return { kind: "flow", content_type, events: events ? new RedactedEvents(channel) : undefined, first: piece.value, scan, reader, abort };
   }
 }

@@ -28,7 +28,7 @@ export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#call = call;
     this.#money = money;
     this.#answer = answer;
-    this.#held = answer.first;
+    this.#held = answer.events ? answer.events.push(answer.first) : answer.first;
     this.#patience = patienceOf(call.engine.seams.option, call.channel);
     call.engine.stats.open_streams++;
     call.onLeave = () => this.#leave();
@@ -63,9 +63,11 @@ export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
         if (value.length === 0) continue;
         if (events) scan.push(value);
         if (this.#call.left) continue;
+        const said = events ? events.push(value) : value;
+        if (said.length === 0) continue;
         const ready = this.#held;
-        this.#held = value;
-        if (!ready) continue;
+        this.#held = said;
+        if (!ready || ready.length === 0) continue;
         this.#controller?.enqueue(ready);
         return;
       }
@@ -112,11 +114,12 @@ export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#close(end_reason, events);
   }
 
-  #close(end_reason: EndReason, events: boolean): void {
+  #close(end_reason: EndReason, events: FlowingAnswer["events"]): void {
     const call = this.#call;
     const controller = this.#controller;
     try {
-      if (this.#held && !call.left) controller?.enqueue(this.#held);
+      const last = Buffer.concat([this.#held ?? Buffer.alloc(0), events?.end() ?? Buffer.alloc(0)]);
+      if (last.length > 0 && !call.left) controller?.enqueue(last);
       const whole = end_reason === "complete" || end_reason === "upstream_error" || call.left;
       if (whole) return controller?.close();
       const failure = end_reason === "idle_timeout" ? failureOf("timeout", 0, this.#expired) : failureOf("cut");

@@ -46,7 +46,7 @@ const accessToken = (outgoing: Outgoing, tools: Tools): Promise<string> =>
     const response = await tools.fetch(`${origin}/oauth/2.0/token?${query}`, { method: "POST" });
     const answer = tryParse(Buffer.from(await response.arrayBuffer()));
     const token = isObject(answer) ? optionalText(answer.access_token) : undefined;
-    if (!response.ok || !token || !isObject(answer)) throw tokenRefused(response.status, readError(answer)?.message ?? "no access token");
+    if (!response.ok || !token || !isObject(answer)) throw tokenRefused(response.status, readError(answer)?.message ?? "no access token", tools.redact);
     return { token, expires_in: count(answer.expires_in) ?? 3600 };
   });
 

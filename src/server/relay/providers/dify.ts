@@ -29,7 +29,7 @@ async function upload(file: WireObject, user: string, { channel, headers }: Outg
   const response = await tools.fetch(`${channel.base_url}/v1/files/upload`, { method: "POST", headers: { authorization }, body: form });
   const answer = tryParse(Buffer.from(await response.arrayBuffer()));
   const id = isObject(answer) ? text(answer.id) : "";
-  if (!response.ok || id === "") throw new Failed(classifyStatus(response.ok ? 502 : response.status, readError(answer), channel.status_mapping));
+  if (!response.ok || id === "") throw new Failed(classifyStatus(tools.redact, response.ok ? 502 : response.status, readError(answer), channel.status_mapping));
   return { type, transfer_method: "local_file", upload_file_id: id };
 }
 

@@ -42,7 +42,7 @@ async function assertion({ client_email, private_key, token_uri }: ServiceAccoun
 }
 
 /** A new token. Throws Failed where Google gives none. */
-export async function googleToken(account: ServiceAccount, { fetch, now }: Tools): Promise<FreshToken> {
+export async function googleToken(account: ServiceAccount, { fetch, now, redact }: Tools): Promise<FreshToken> {
   const response = await fetch(account.token_uri, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded" },
@@ -52,7 +52,7 @@ export async function googleToken(account: ServiceAccount, { fetch, now }: Tools
   const said = isObject(answer) ? answer : {};
   const { access_token, expires_in, error, error_description } = said;
   if (!response.ok || typeof access_token !== "string" || access_token === "") {
-    throw tokenRefused(response.status, [error, error_description].filter((text) => typeof text === "string").join(": "));
+    throw tokenRefused(response.status, [error, error_description].filter((text) => typeof text === "string").join(": "), redact);
   }
   return { token: access_token, expires_in: typeof expires_in === "number" ? expires_in : LIFE };
 }

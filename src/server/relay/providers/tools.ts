@@ -2,11 +2,12 @@
 import { fetchThrough } from "../../lib/proxy";
 import { realTimers, type Timers } from "../alarm";
 import type { Warn } from "../events";
-import { classifyStatus } from "../failures";
+import { asIs, classifyStatus, type Redact } from "../failures";
 import { Failed } from "../failed";
 import type { LargeBody } from "../large";
 import type { PoolChannel } from "../seams";
 import type { Outgoing } from "./provider";
+import { noteMinted, redactOf } from "./redact";
 import { Tokens } from "./tokens";
 
 export interface Tools {
@@ -22,6 +23,8 @@ export interface Tools {
   readonly warn: Warn;
   /** The channel's access token: a kept one, or a new one by `ask`. */
   token(ask: () => Promise<FreshToken>): Promise<string>;
+  /** The vendor's words without the channel's secrets. */
+  readonly redact: Redact;
   /** Forgets the channel's token: the vendor no longer takes it. */
   dropToken(): void;
 }
@@ -49,7 +52,13 @@ export function toolsFor(box: ToolBox, channel: PoolChannel, signal: AbortSignal
   return {
     signal,
     warn,
-    fetch: (url, init) => box.fetch(url, { ...init, ...initFor(channel, signal) }),
+    redact: redactOf(channel),
+    fetch: (url, init) => {
+      const { authorization = "" } = init.headers ?? {};
+      // A token that was made of the key by whoever sends it.
+      if (!authorization.endsWith(channel.key)) noteMinted(channel, authorization);
+      return box.fetch(url, { ...init, ...initFor(channel, signal) });
+    },
     now,
     wait: (ms) =>
       new Promise((resolve, reject) => {
@@ -64,7 +73,11 @@ export function toolsFor(box: ToolBox, channel: PoolChannel, signal: AbortSignal
         });
         signal.addEventListener("abort", leave, { once: true });
       }),
-    token: (ask) => box.tokens.get(channel, now, ask),
+    async token(ask) {
+      const token = await box.tokens.get(channel, now, ask);
+      noteMinted(channel, token);
+      return token;
+    },
     dropToken: () => box.tokens.drop(channel),
   };
 }
@@ -87,9 +100,9 @@ async function sendLarge(large: LargeBody, outgoing: Outgoing, tools: Pick<Tools
 
 /**
  * What a vendor that gave no token leaves the attempt with: `status` of its answer, and its words. Refused credentials count
- * as such whatever the status (OAuth answers 400).
+ * as such whatever the status (OAuth answers 400). `redact` is the channel's, where the words are the vendor's.
  */
-export function tokenRefused(status: number, message: string): Failed {
+export function tokenRefused(status: number, message: string, redact: Redact = asIs): Failed {
   const bad = status >= 200 && status < 500 && status !== 429;
-  return new Failed(classifyStatus(bad ? 401 : status, { message, type: "token", code: "", param: null }, new Map()));
+  return new Failed(classifyStatus(redact, bad ? 401 : status, { message, type: "token", code: "", param: null }, new Map()));
 }

@@ -2,7 +2,7 @@
 import type { AttemptRecord } from "../../../shared/log";
 import { socketThrough } from "../../lib/proxy";
 import type { Call } from "../call";
-import { classifyStatus, type Failure, failureOf } from "../failures";
+import { asIs, classifyStatus, type Failure, failureOf } from "../failures";
 import { patienceOf } from "../patience";
 import { headersOf } from "../providers/rewrite";
 import { placeOf } from "../providers/key-place";
@@ -135,5 +135,5 @@ async function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promi
 function handshakeFailure(event: object, { status_mapping }: PoolChannel): Failure {
   const message = "message" in event ? String(event.message) : "";
   const status = /Expected 101 status code: (\d{3})$/.exec(message)?.[1];
-  return status === undefined ? failureOf("unreachable") : classifyStatus(Number(status), undefined, status_mapping);
+  return status === undefined ? failureOf("unreachable") : classifyStatus(asIs, Number(status), undefined, status_mapping);
 }

@@ -6,13 +6,15 @@ import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
 import type { Call, OpenSession } from "../call";
 import { ownError, type RelayError, thrownError } from "../error";
-import { classifyErrorIn200 } from "../failures";
+import type { WireError } from "../events";
+import { asIs, classifyErrorIn200, type Failure } from "../failures";
 import { recordRefusal } from "../row";
 import { screenedFrame } from "../sensitive";
 import { type Patience, patienceOf } from "../patience";
 import type { Frame, Upstream, UpstreamSocket } from "./connect";
 import { errorEvent, generatedBy, readEvent, type RealtimeEvent } from "./events";
 import { placeOf } from "../providers/key-place";
+import { redact, redactEvent, redactOf } from "../providers/redact";
 import type { Rounds } from "./rounds";
 
 /** The caller's half, as Bun's server gives it. */
@@ -195,11 +197,11 @@ export class RealtimeSession implements CallerEvents, OpenSession {
           const event = readEvent(item);
           if (event) {
             this.#upstream.pause();
-            await this.#account(event, item);
+            await this.#account(event, this.#passed(item));
           } else {
             const content = this.#rounds.running ? generatedBy(item) : undefined;
             if (content) this.#rounds.saw(content);
-            this.#send(item);
+            this.#send(this.#passed(item));
           }
         } else if (Buffer.isBuffer(item)) {
           this.#send(item);
@@ -222,7 +224,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
         this.#transcriptionModel = event.transcription_model;
         return this.#send(frame);
       case "error":
-        this.#report(classifyErrorIn200(event.error));
+        this.#report(this.#judge(event.error));
         return this.#send(frame);
       case "response_created":
         this.#send(frame);
@@ -234,7 +236,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
         if (event.usage && !this.#leaving && !this.#over) await rounds.renew();
         return;
       case "response_done": {
-        if (event.error) this.#report(classifyErrorIn200(event.error));
+        if (event.error) this.#report(this.#judge(event.error));
         const end_reason: EndReason = this.#call.left ? "caller_left" : event.failed ? "upstream_error" : "complete";
         // Nobody pays an estimate for what the upstream itself calls a failure.
         await rounds.done(event.id, event.usage ?? (event.failed ? {} : undefined), end_reason);
@@ -244,8 +246,19 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     }
   }
 
+  /** An event as the caller gets it: one that tells of an error keeps the channel's secrets to itself. */
+  #passed(event: string): string {
+    const { channel } = this.#call;
+    return channel ? redactEvent(channel, event) : event;
+  }
+
+  #judge(error: WireError): Failure {
+    const { channel } = this.#call;
+    return classifyErrorIn200(channel ? redactOf(channel) : asIs, error);
+  }
+
   /** An account that is used up or closed is told inside the session alone. */
-  #report(failure: ReturnType<typeof classifyErrorIn200>): void {
+  #report(failure: Failure): void {
     const { channel, engine, request, request_id } = this.#call;
     if (!channel || !failure.disable) return;
     const { upstream_status: status, disable } = failure;
@@ -270,7 +283,8 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   }
 
   async #upstreamClosed(code: number, reason: string): Promise<void> {
-    await this.#end(this.#call.left ? "caller_left" : "upstream_cut", codeFor(code), reason);
+    const { channel } = this.#call;
+    await this.#end(this.#call.left ? "caller_left" : "upstream_cut", codeFor(code), channel ? redact(channel, reason) : reason);
   }
 
   #expire(phase: string): void {

@@ -11,7 +11,7 @@ import { responses } from "../operations/dialect-chat";
 import type { PoolChannel } from "../seams";
 import { operationFor } from "../providers/speak";
 import { keepsAnswers } from "../spoken";
-import { ask, askJson, orMissing, placeOf } from "../vendor";
+import { ask, askEvents, askJson, orMissing, placeOf } from "../vendor";
 import { pageOf, readPage } from "./page";
 import type { Stored } from "./shelf";
 import { itemsBefore, keptIn, turnsUntil } from "./thread";
@@ -48,7 +48,7 @@ export const retrieve = (id: string): Aside => async (visit) => {
   }
   const url = address(channel, `/${encodeURIComponent(id)}`, query, ["include", "include_obfuscation", "starting_after", "stream"]);
   if (!streamed) return visit.door.json((await orMissing(missing(id), askJson(visit, channel, { method: "GET", url }))).body);
-  const { body } = await orMissing(missing(id), ask(visit, channel, { method: "GET", url }));
+  const body = await orMissing(missing(id), askEvents(visit, channel, { method: "GET", url }));
   return visit.door.raw(body ?? new Uint8Array(), "text/event-stream; charset=utf-8");
 };
 

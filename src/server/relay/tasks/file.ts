@@ -8,7 +8,7 @@ import { isFinal } from "../../../shared/task";
 import type { Engine } from "../call";
 import type { Door } from "../door";
 import { Failed } from "../failed";
-import { classifyStatus, failureOf } from "../failures";
+import { asIs, classifyStatus, failureOf } from "../failures";
 import { holding } from "../keys";
 import { initFor } from "../providers/tools";
 import type { PoolChannel } from "../seams";
@@ -20,6 +20,9 @@ import type { Task } from "./task";
 import { taskTools } from "./tools";
 
 const RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
+
+/** What a vendor may say of the part that it sends: numbers, and nothing else. */
+const CONTENT_RANGE = /^bytes (?:\d+-\d+|\*)\/(?:\d+|\*)$/;
 
 /** What a file of a kind may be called, what it is called when its vendor says anything else, and how large one that is passed through may be. */
 export const fileKinds: Readonly<Record<ResultFile["media"], { may: RegExp; otherwise: string; most_bytes: number }>> = {
@@ -77,7 +80,7 @@ export async function sendFile(engine: Engine, task: Task, index: number, reques
   if (status !== 200 && status !== 206 && status !== 416) {
     await response.body?.cancel();
     if (status >= 400 && status < 500) fail("task_file_missing");
-    throw new Failed(classifyStatus(status, undefined, new Map()));
+    throw new Failed(classifyStatus(asIs, status, undefined, new Map()));
   }
   const length = response.headers.has("content-encoding") ? null : response.headers.get("content-length");
   if (Number(length ?? 0) > fileKinds[file.media].most_bytes) {
@@ -90,7 +93,7 @@ export async function sendFile(engine: Engine, task: Task, index: number, reques
   };
   if (length !== null) passed["content-length"] = length;
   const part = response.headers.get("content-range");
-  if (part !== null) passed["content-range"] = part;
+  if (part !== null && CONTENT_RANGE.test(part)) passed["content-range"] = part;
   return door.file(limited(response, engine, late, fileKinds[file.media].most_bytes), typeOf(file, response.headers), status, passed);
 }
 

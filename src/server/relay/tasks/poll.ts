@@ -123,7 +123,7 @@ async function visitChannel(engine: Engine, { watcher, channel, tasks, state }: 
       else await later(engine, watcher, task, 0);
     }
   } catch (error) {
-    const failure = failureFrom(error, log);
+    const failure = failureFrom(error, channel, log);
     state.down ||= DOWN.has(failure.class);
     log.warn({ platform: watcher.platform, channel: channel.id, failure: failure.class }, "jobs could not be asked for");
     if (failure.upstream_status === 401) engine.tokens.drop(channel);

@@ -5,6 +5,7 @@ import { openaiChat } from "../dialects/openai-chat/dialect";
 import { Failed } from "../failed";
 import { classifyErrorIn200, classifyStatus, failureOf, retryAfterSeconds } from "../failures";
 import { isObject, type JsonObject, tryParse } from "../json";
+import { redactJson } from "../providers/redact";
 import { toolsFor } from "../providers/tools";
 import type { PoolChannel } from "../seams";
 import { type Events, isEvents, readEvents } from "./events";
@@ -76,12 +77,13 @@ export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { su
   };
   /** The answer, where it is no error. */
   const judged = ({ readError }: TaskRequest, response: Response, bytes: Uint8Array): unknown => {
-    const answer = tryParse(bytes);
+    // What a vendor says of a job is kept and shown.
+    const answer = redactJson(channel, tryParse(bytes));
     const error = (readError ?? openaiChat.readError)(answer);
     if (!response.ok) {
-      throw new Failed(classifyStatus(response.status, error, channel.status_mapping, retryAfterSeconds(response.headers.get("retry-after"), seams.now())));
+      throw new Failed(classifyStatus(tools.redact, response.status, error, channel.status_mapping, retryAfterSeconds(response.headers.get("retry-after"), seams.now())));
     }
-    if (error) throw new Failed(classifyErrorIn200(error));
+    if (error) throw new Failed(classifyErrorIn200(tools.redact, error));
     return answer;
   };
   const ask = async <T>(request: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {

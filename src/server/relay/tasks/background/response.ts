@@ -11,6 +11,7 @@ import { Failed } from "../../failed";
 import { classifyErrorIn200, failureOf } from "../../failures";
 import { isObject, type JsonObject } from "../../json";
 import { responses } from "../../operations/dialect-chat";
+import { redactedBody } from "../../providers/redact";
 import { providerOf } from "../../providers/registry";
 import { headersOf, withInstructions } from "../../providers/rewrite";
 import { addressOf, operationFor } from "../../providers/speak";
@@ -63,17 +64,17 @@ function required(url: string | undefined): string {
 }
 
 /** Opens a stream and answers the response object of its first event (`response.created`, API reference, streaming events). */
-async function openStream(input: BackgroundInput, request: TaskRequest, tools: TaskTools): Promise<JsonObject> {
+async function openStream(channel: PoolChannel, input: BackgroundInput, request: TaskRequest, tools: TaskTools): Promise<JsonObject> {
   const { first, all } = await tools.events(request);
   const { response } = first;
   if (isObject(response) && text(response.id) !== "") {
-    input.events = all;
+    input.events = redactedBody(channel, all);
     return response;
   }
   await all.cancel();
   // An error has its members beside the event's type.
   const error = first.type === "error" ? openaiChat.readError({ error: first }) : undefined;
-  throw new Failed(error ? classifyErrorIn200(error) : failureOf("malformed", 200));
+  throw new Failed(error ? classifyErrorIn200(tools.redact, error) : failureOf("malformed", 200));
 }
 
 const provider: TaskProvider<BackgroundInput> = {
@@ -86,7 +87,7 @@ const provider: TaskProvider<BackgroundInput> = {
   async submit({ channel, model, input }, tools) {
     const body = { ...without(withInstructions(input.body, channel), dearMembers(input.body, channel.setting)).body, model };
     const request: TaskRequest = { method: "POST", url: required(addressOf(channel, responses, model)), headers: headers(channel), body, readError };
-    const response = input.body.stream === true ? await openStream(input, request, tools) : await tools.json(request);
+    const response = input.body.stream === true ? await openStream(channel, input, request, tools) : await tools.json(request);
     input.first = response;
     return { upstream_id: text(response.id), data: factsOf(response) };
   },

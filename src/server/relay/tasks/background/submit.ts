@@ -9,7 +9,7 @@ import type { Operation } from "../../operations/operation";
 import { operationFor } from "../../providers/speak";
 import { refuseSensitive } from "../../sensitive";
 import { Thread } from "../../stored/thread";
-import { ask, askJson, placeOf } from "../../vendor";
+import { askEvents, askJson, placeOf } from "../../vendor";
 import { channelOf } from "../file";
 import { submitTask } from "../submit";
 import { backgroundResponses, type BackgroundInput } from "./response";
@@ -55,5 +55,5 @@ export const submitBackground = (received: Received): Aside => async (visit) => 
   const query = new URLSearchParams(received.asked.stream ? { stream: "true" } : {});
   const url = placeOf(channel, operationFor(channel, responses, ""), `/${encodeURIComponent(task.upstream_id)}`, query, ["stream"]);
   if (!received.asked.stream) return door.json((await askJson(visit, channel, { method: "GET", url })).body);
-  return door.events((await ask(visit, channel, { method: "GET", url })).body ?? new Uint8Array());
+  return door.events((await askEvents(visit, channel, { method: "GET", url })) ?? new Uint8Array());
 };

@@ -77,7 +77,7 @@ function address(channel: PoolChannel, what: "batches" | "files", path: string):
 async function billed(output: string, channel: PoolChannel, tools: TaskTools): Promise<Priced | undefined> {
   const response = await tools.fetch(address(channel, "files", `/${encodeURIComponent(output)}/content`), { method: "GET", headers: headers(channel) });
   if (response.status === 404 || response.status === 410) return undefined;
-  if (!response.ok) throw new Failed(classifyStatus(response.status, undefined, channel.status_mapping));
+  if (!response.ok) throw new Failed(classifyStatus(tools.redact, response.status, undefined, channel.status_mapping));
   return usedBy(response.body);
 }
 

@@ -8,6 +8,8 @@ import { geminiDialect } from "../../dialects/gemini/dialect";
 import { RequestFault } from "../../dialects/shared/fault";
 import { compact, list, number, object, objects, text } from "../../dialects/shared/json";
 import type { WireObject } from "../../events";
+import { Failed } from "../../failed";
+import { failureOf } from "../../failures";
 import { googleToken, serviceAccount } from "../../providers/google-token";
 import { tokenRefused } from "../../providers/tools";
 import { vertexHost } from "../../providers/vertex-models";
@@ -101,6 +103,7 @@ function vertexCall({ channel, model }: Place, call: string): string {
   const account = serviceAccount(channel);
   const location = otherFor(channel.type.id, channel.other, model);
   if (!account) throw tokenRefused(401, "the key is no service account");
+  if (location === "") throw new Failed(failureOf("malformed"));
   const base = channel.base_url || vertexHost(location);
   const place = `/v1/projects/${encodeURIComponent(account.project_id)}/locations/${encodeURIComponent(location)}`;
   return `${base}${place}/publishers/google/models/${encodeURIComponent(model)}:${call}`;
