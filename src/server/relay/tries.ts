@@ -6,6 +6,7 @@ import { type Failure, failureOf, isOfKey } from "./failures";
 import { serveIn } from "./groups";
 import { hasAnotherKey } from "./keys";
 import { putAway } from "./large";
+import { lowered } from "./output-limit";
 import type { PoolChannel } from "./seams";
 import type { Selection } from "./select";
 import { SPOOL_LIMIT } from "./spool";
@@ -81,6 +82,11 @@ export async function tryChannels<T extends { ok: true }>(
     const left = room?.end({ tokens: 0, success: false, units: 0 });
     if (left) await left;
     if (call.left) return { ok: false, failure, end_reason: "caller_left" };
+    if (lowered(call, failure)) {
+      selection.giveBack(channel);
+      tries--;
+      continue;
+    }
     if (isOfKey(failure) && hasAnotherKey(channel, call)) selection.giveBack(channel);
     if (!failure.retry || now() - call.arrived >= option.attemptBudgetMs) break;
   }
