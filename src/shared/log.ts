@@ -44,6 +44,11 @@ export interface AttemptRecord {
   /** Milliseconds from the attempt's start to its first content, -1 when none came. */
   first_content_ms: number;
   upstream_request_id: string;
+  /**
+   * Another channel was left, and why it was not tried: the upstream may be at work on the call, too many calls of the model were
+   * tried again, or the time for attempts was over.
+   */
+  not_retried?: "may_be_accepted" | "retry_budget" | "time_budget";
   /** Which of the channel's keys, where it has several: its row, its place from 1, and its last characters. */
   key?: { id: number; position: number; hint: string };
 }

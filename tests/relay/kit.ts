@@ -187,7 +187,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
   const ledger = new MemoryLedger();
   const failures: CallLog[] = [];
   const options: Bench["options"] = {
-    retryTimes: 0, preConsumedTokens: 500, maxHoldOutputTokens: 4096, logConsume: true, pingAfterMs: 15_000,
+    retryTimes: 0, repeatBelowUnits: 50_000, preConsumedTokens: 500, maxHoldOutputTokens: 4096, logConsume: true, pingAfterMs: 15_000,
     connectTimeoutMs: 10_000, firstByteTimeoutMs: 120_000, idleTimeoutMs: 120_000, totalTimeoutMs: 3_600_000,
     attemptBudgetMs: 60_000, maxBodyBytes: 4 << 20, balanceUnit: 500_000, batchRatio: 0.5, drawing: true, tasks: true, serverAddress: "",
     midjourney: { notify: false, accountFilter: false, modeClear: false, checkSuccess: true, forwardUrl: true },

@@ -29,11 +29,14 @@ const refusals: Readonly<Record<HoldRefusal, ErrorCode>> = {
   user_unusable: "user_banned",
 };
 
+/** Output tokens that are reckoned with where nothing is known of them: a stream's first hold, and the least of any other call's. */
+export const usualOutput = ({ preConsumedTokens }: { preConsumedTokens: number }): number => Math.max(LEAST_STEP, preConsumedTokens);
+
 /** Output tokens that the first hold covers. What is priced by the request itself (terms) has none to cover. */
 function coveredAtFirst({ engine, request }: Call): number {
   if (request.terms) return request.max_output ?? 0;
   const { option } = engine.seams;
-  const usual = request.stream ? Math.max(LEAST_STEP, option.preConsumedTokens) : option.maxHoldOutputTokens;
+  const usual = request.stream ? usualOutput(option) : option.maxHoldOutputTokens;
   return Math.min(request.max_output ?? Infinity, usual);
 }
 
@@ -43,7 +46,7 @@ function coveredAtFirst({ engine, request }: Call): number {
  */
 function leastOf({ engine, request, price, input_bound }: Call, covered: number): number | undefined {
   if (request.stream || request.terms || request.max_output !== undefined || price.by === "call") return undefined;
-  const least = Math.max(LEAST_STEP * (request.choices ?? 1), engine.seams.option.preConsumedTokens);
+  const least = Math.max(LEAST_STEP * (request.choices ?? 1), usualOutput(engine.seams.option));
   return least < covered ? holdOf(price, input_bound, least, undefined) : undefined;
 }
 
@@ -76,7 +79,7 @@ export class CallMoney {
   async hold(): Promise<void> {
     const { engine, caller, request_id } = this.#call;
     const { option, ledger } = engine.seams;
-    this.#step = Math.max(LEAST_STEP, option.preConsumedTokens);
+    this.#step = usualOutput(option);
     const { amount } = this;
     const wanted: HoldRequest = { request_id, user_id: caller.user_id, token_id: caller.token_id, amount, draft: draftOf(this.#call) };
     if (this.#least !== undefined) wanted.least = this.#least;
