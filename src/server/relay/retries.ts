@@ -1,6 +1,6 @@
 /** Which failed calls may be tried at another channel: how much may be lost by it, and how many there may be. */
 import { estimateUpperBound } from "../../shared/charge";
-import type { AttemptRecord } from "../../shared/log";
+import type { NotRetried } from "../../shared/log";
 import { bodyObject } from "./body";
 import type { Call } from "./call";
 import { type Failure, mayBeAccepted } from "./failures";
@@ -31,7 +31,7 @@ function mayHaveCost({ engine, request, input_bound, price }: Call): number {
 }
 
 /** Why a failed call is not tried at another channel; undefined: it may be. */
-export function whyNotAgain(call: Call, failure: Failure): AttemptRecord["not_retried"] {
+export function whyNotAgain(call: Call, failure: Failure): NotRetried | undefined {
   const { engine, operation, price } = call;
   const { option, now } = engine.seams;
   // A realtime session asks for nothing before it is open.

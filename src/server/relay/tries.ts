@@ -1,5 +1,5 @@
 /** Attempts one after the other until one succeeds, a failure says stop, or the options do. */
-import type { AttemptRecord, EndReason } from "../../shared/log";
+import type { EndReason, NotRetried } from "../../shared/log";
 import { type Attempt, attempt } from "./attempt";
 import type { Call } from "./call";
 import { type Failure, failureOf, isOfKey } from "./failures";
@@ -27,9 +27,9 @@ export type TriesOutcome = Success | Refused;
 const NOTHING_USED: Used = { tokens: 0, success: false, units: 0 };
 
 /** The last attempt's record says why it was the last. */
-function explain({ attempts }: Call, not_retried: AttemptRecord["not_retried"]): void {
+function explain({ attempts }: Call, not_retried: NotRetried): void {
   const last = attempts.at(-1);
-  if (last && not_retried) last.not_retried = not_retried;
+  if (last) last.not_retried = not_retried;
 }
 
 /** Why a call ended whose last attempt failed before any content. */
