@@ -345,6 +345,28 @@ for (const engine of ENGINES) {
       }
     });
 
+    test("what may answer in sound or pictures at a price of their own is held whole: a limit of tokens would not bound it", async () => {
+      await weir.setOption("AudioRatio", { "gpt-4": 10 });
+      const { key } = await caller(400_000);
+      const before = vendor.sent.length;
+      expect((await weir.call(key, ask("gpt-4", { modalities: ["text", "audio"] }))).status).toBe(403);
+      expect(vendor.sent).toHaveLength(before);
+      expect((await weir.call(key, ask("gpt-4", { modalities: ["text"] }))).status).toBe(200);
+    });
+
+    test("a budget that does not cover a quarter of what is left covers the least, and what it does not cover is not spent", async () => {
+      const user = await weir.newUser({ quota: 500_000 });
+      const { key } = await weir.newToken({ quota: 500_000, budget_day: 20_000 }, user);
+      expect((await weir.call(key, ask("gpt-4"))).status).toBe(200);
+      expect(vendor.last().body.max_tokens).toBe(LEAST);
+      expect((await weir.call(key, ask("gpt-4"))).status).toBe(429);
+      const roomy = await weir.newToken({ quota: 500_000, budget_day: 400_000 }, user);
+      expect((await weir.call(roomy.key, ask("gpt-4"))).status).toBe(200);
+      expect(vendor.last().body.max_tokens).toBeGreaterThan(LEAST);
+      expect(await weir.holds()).toBe(0);
+      expect(await weir.audit()).toEqual([]);
+    });
+
     test("a vendor that cannot be told a limit is asked only where everything it may answer is covered", async () => {
       // Tencent's older API has no word for it.
       await weir.newChannel({ base_url: vendor.url, models: ["untold"], type: 23, key: "1|id|secret" });

@@ -65,14 +65,14 @@ export class CallMoney {
   readonly amount: number;
   readonly #least: number | undefined;
 
-  /** `limitable`: every channel can be told a limit of output tokens. */
+  /** `limitable`: every channel can be told a limit of output tokens, and they have one price. */
   constructor(call: Call, limitable: () => boolean = () => false) {
     this.#call = call;
     this.#covered = coveredAtFirst(call);
     this.amount = holdOf(call.price, call.input_bound, this.#covered, call.request.terms);
     const least = leastOf(call, this.#covered);
     this.#least = least !== undefined && least < this.amount && limitable() ? least : undefined;
-    call.need = { model: call.request.model, tokens: call.input_bound + this.#covered, units: this.amount };
+    call.need = { model: call.request.model, tokens: call.input_bound + this.#covered, units: this.#least ?? this.amount };
   }
 
   /** Takes the estimate. Throws the error that the caller gets when it is refused. */
@@ -99,7 +99,7 @@ export class CallMoney {
       throw new AppError(empty ? "token_exhausted" : refusals[result.reason], { balance, ...this.#tokensFor(left) });
     }
     this.#state = "held";
-    if (result.held !== undefined) this.#limit(result.held);
+    if (this.#least !== undefined) await this.#limit(this.#least, result.held ?? amount);
   }
 
   /** The limit that so many units would cover, for the refusal of a call that could name one. */
@@ -109,13 +109,20 @@ export class CallMoney {
     return { tokens: Math.floor(outputWithin(price, input_bound, units, MOST_TOKENS) / (request.choices ?? 1)) };
   }
 
-  /** Less was taken than every answer may cost: the call may cost no more than that. */
-  #limit(held: number): void {
+  /**
+   * `held` units were taken, of which the budgets know `least`. Where that, or what the budgets allow, is less than every answer may
+   * cost, the call may cost no more than that.
+   */
+  async #limit(least: number, held: number): Promise<void> {
     const call = this.#call;
-    const { price, input_bound, request } = call;
-    this.#covered = outputWithin(price, input_bound, held, this.#covered);
-    call.output_limit = Math.floor(this.#covered / (request.choices ?? 1));
-    call.need = { model: request.model, tokens: input_bound + this.#covered, units: held };
+    const { price, input_bound, request, admission } = call;
+    const allowed = held <= least || !admission?.more || (await admission.more(held - least).catch(() => false));
+    const units = allowed ? held : least;
+    if (units < this.amount) {
+      this.#covered = outputWithin(price, input_bound, units, this.#covered);
+      call.output_limit = Math.floor(this.#covered / (request.choices ?? 1));
+    }
+    call.need = { model: request.model, tokens: input_bound + this.#covered, units };
   }
 
   /** What follows was made although nothing is held for it: it is charged all the same. */

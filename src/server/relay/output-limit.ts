@@ -1,5 +1,5 @@
 /**
- * The limit of output tokens that a call gets from us: its caller named none, and what is left of his money does not cover every
+ * The limit of output tokens that a call gets from us: its caller named none, and what they have left does not cover every
  * answer. Here is where it stands in a body of each language; the vendor keeps to it, so the call cannot cost more than was held.
  */
 import type { Operation as OperationKey } from "../../shared/channel-types";

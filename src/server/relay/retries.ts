@@ -11,8 +11,9 @@ import type { Operation } from "./operations/operation";
 /** Operations that may be repeated although the first channel may be at work on them. Sound, pictures and every kind of job never are. */
 const REPEATABLE: ReadonlySet<Operation["key"]> = new Set(["chat", "completions", "embeddings", "moderations", "rerank"]);
 
-/** A conversation whose answer has pictures or sound. */
-function answersInMore({ body, large }: Call): boolean {
+/** A conversation whose answer may have pictures or sound: its model draws, or the call asks for it. */
+export function answersInMore({ body, large, price }: Pick<Call, "body" | "large" | "price">): boolean {
+  if (price.tokens.image_out.weight > price.tokens.output.weight) return true;
   const { modalities, generationConfig, generation_config, tools } = bodyObject(large?.readNow() ?? body) ?? {};
   const config = isObject(generationConfig) ? generationConfig : isObject(generation_config) ? generation_config : {};
   const wanted: unknown = modalities ?? config.responseModalities ?? config.response_modalities;
