@@ -59,6 +59,8 @@ function startVendor() {
       const status = Number(/^e(\d{3})$/.exec(kind)?.[1] ?? 0);
       if (status > 0) return error(status, status === 404 ? "model_not_found" : "");
       if (kind === "quota") return error(500, "insufficient_quota");
+      // A picture that is being made; nobody knows it any more when it is asked for.
+      if (kind === "lost") return request.method === "POST" ? Response.json({ id: "p1", status: "starting" }, { status: 201 }) : error(404);
       if (kind === "garbled") return new Response("<html>welcome</html>", { headers: { "content-type": "text/html" } });
       if (kind === "hang") return new Promise<Response>((resolve) => request.signal.addEventListener("abort", () => resolve(error(500))));
       const ok = pathname.replace(/^\/ok/, "");
@@ -237,6 +239,16 @@ describe("fail-over", () => {
     expect(askedOf()).toBe(0);
     await remove(...made.flatMap(([, , bad, good]) => [bad, good]));
   }, 30_000);
+
+  test("a picture that the vendor is making is not asked of another channel when asking for it fails", async () => {
+    const model = "acme/painter";
+    const ids = [await weir.newChannel({ base_url: `${vendor.url}/lost`, models: [model], type: 56, priority: 9 }), await weir.newChannel({ base_url: `${vendor.url}/ok`, models: [model], type: 56 })];
+    ratios[model] = 0.1;
+    await weir.setOption("ModelRatio", ratios);
+    expect(await served({ model, prompt: "x" }, "/v1/images/generations")).toBe(false);
+    expect(vendor.asked).toEqual([`/lost/v1/models/${model}/predictions`, "/lost/v1/predictions/p1"]);
+    await remove(...ids);
+  });
 
   test("embeddings are repeated as conversations are", async () => {
     const { model } = await pair("cut");

@@ -76,10 +76,10 @@ export interface Failure extends Rule {
  * said no to it. (A refused connection, an unknown host, every 4xx and a refusal by name say that nothing was begun.)
  */
 export function mayBeAccepted({ class: name, upstream_status: status, phase }: Pick<Failure, "class" | "upstream_status" | "phase">): boolean {
-  if (status >= 300 && status < 500) return false;
-  if (name === "timeout") return phase !== "connect";
   // Without a status nothing was sent: the channel's type does not serve the call.
   if (name === "malformed") return status > 0;
+  if (status >= 300 && status < 500) return false;
+  if (name === "timeout") return phase !== "connect";
   if (name === "overloaded") return status >= 500;
   return name === "cut" || name === "server_error";
 }
