@@ -72,7 +72,7 @@ export function withLimit(body: Bytes, { output_limit }: Pick<Call, "output_limi
 }
 
 /** The vendor finds fault with a call that has a limit from us: it may be too high for the model. True when it has a lower one now. */
-export function lowered(call: Call, { class: name, upstream_status }: Failure): boolean {
+export function lowered(call: Pick<Call, "output_limit">, { class: name, upstream_status }: Failure): boolean {
   const { output_limit = 0 } = call;
   if (name !== "caller_mistake" || (upstream_status !== 400 && upstream_status !== 422) || output_limit <= SAFE_LIMIT) return false;
   call.output_limit = SAFE_LIMIT;
