@@ -23,6 +23,7 @@ export function relaySeams(services: Services): Seams {
   const keepContent = createContentKeeper(services);
   const option: RelayOptions = {
     get retryTimes() { return options.get("RetryTimes"); },
+    get repeatBelowUnits() { return options.get("RetryMaxCost") * options.get("QuotaPerUnit"); },
     get preConsumedTokens() { return options.get("PreConsumedQuota"); },
     get maxHoldOutputTokens() { return options.get("MaxHoldOutputTokens"); },
     get logConsume() { return options.get("LogConsumeEnabled"); },

@@ -172,6 +172,17 @@ export function estimateUpperBound(
   return Math.max(...bounds);
 }
 
+/** The most output tokens, up to `most`, whose `estimateUpperBound` beside so many input tokens is not above `units`. */
+export function outputWithin(price: CompiledPrice, inputTokens: number, units: number, most: number): number {
+  let [covered, beyond] = [0, most + 1];
+  while (beyond - covered > 1) {
+    const middle = Math.floor((covered + beyond) / 2);
+    if (estimateUpperBound(price, inputTokens, middle) <= units) covered = middle;
+    else beyond = middle;
+  }
+  return covered;
+}
+
 function boundAt({ unit }: CompiledPrice, tokens: TokenPrices, inputTokens: number, outputTokens: number, kinds: InputKinds): number {
   const orMore = (least: bigint, kind: TokenKind, wanted: boolean): bigint =>
     wanted && tokens[kind].weight > least ? tokens[kind].weight : least;

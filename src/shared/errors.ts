@@ -4,7 +4,7 @@
  *
  * `owner` says who can mend it: caller, operator, upstream, us.
  * `status` is the HTTP status on /v1 and tRPC; /api answers 200 except where `api_status` says otherwise.
- * Placeholders in braces are filled from the error's values.
+ * Placeholders in braces are filled from the error's values; a part in brackets is left out where it has none for it.
  */
 import type { Lang, Text } from "./text";
 
@@ -268,8 +268,8 @@ export const errors = {
   group_denied: fact(403, "caller", "无权使用分组 {group}", "You have no access to group {group}"),
   invalid_request: fact(400, "caller", "无效的请求：{detail}", "Invalid request: {detail}"),
   model_missing: fact(400, "caller", "未指定模型名称", "No model was given"),
-  insufficient_user_quota: fact(403, "caller", "用户额度不足，剩余额度：{balance}", "Insufficient user quota; balance: {balance}"),
-  insufficient_token_quota: fact(403, "caller", "令牌额度不足，剩余额度：{balance}", "Insufficient token quota; remaining: {balance}"),
+  insufficient_user_quota: fact(403, "caller", "用户额度不足，剩余额度：{balance}[，输出上限最多为 {tokens} 个 Token]", "Insufficient user quota; balance: {balance}[; that covers an output limit of {tokens} tokens]"),
+  insufficient_token_quota: fact(403, "caller", "令牌额度不足，剩余额度：{balance}[，输出上限最多为 {tokens} 个 Token]", "Insufficient token quota; remaining: {balance}[; that covers an output limit of {tokens} tokens]"),
   model_price_missing: fact(500, "operator", "模型 {model} 的价格未设置，请联系管理员", "Model {model} has no price; please contact the administrator"),
   model_not_found: fact(503, "operator", "当前分组 {group} 下对于模型 {model} 无可用渠道", "No available channel for model {model} in group {group}"),
   channel_disabled: fact(403, "operator", "该渠道已被禁用", "This channel is disabled"),
@@ -325,7 +325,8 @@ export type ErrorValues = Record<string, string | number>;
 
 /** The text of an error in a language, with its values filled in. */
 export function errorText(code: ErrorCode, values: ErrorValues, lang: Lang): string {
-  return errors[code].text[lang].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
+  const text = errors[code].text[lang].replace(/\[([^\]]*\{(\w+)\}[^\]]*)\]/g, (_, part: string, name: string) => (values[name] === undefined ? "" : part));
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
 }
 
 /** What services throw. Anything else that is thrown is "internal" to the outside, whatever its message. */

@@ -29,6 +29,14 @@ export const END_REASONS = {
 } as const satisfies Record<string, Text>;
 export type EndReason = keyof typeof END_REASONS;
 
+/** Why another channel that was left was not tried. */
+export const NOT_RETRIED = {
+  may_be_accepted: { zh: "上游可能已受理，未再重试", en: "Not tried again: the upstream may have accepted it" },
+  retry_budget: { zh: "该模型 10 秒内的重试已达上限，未再重试", en: "Not tried again: too many retries of this model within 10 s" },
+  time_budget: { zh: "重试总时间已用完，未再重试", en: "Not tried again: the time for attempts was over" },
+} as const satisfies Record<string, Text>;
+export type NotRetried = keyof typeof NOT_RETRIED;
+
 /** One try at one channel, as kept in `other.admin_info.attempts` (administrators only). */
 export interface AttemptRecord {
   channel: number;
@@ -44,6 +52,8 @@ export interface AttemptRecord {
   /** Milliseconds from the attempt's start to its first content, -1 when none came. */
   first_content_ms: number;
   upstream_request_id: string;
+  /** Why this was the last, although another channel was left. */
+  not_retried?: NotRetried;
   /** Which of the channel's keys, where it has several: its row, its place from 1, and its last characters. */
   key?: { id: number; position: number; hint: string };
 }

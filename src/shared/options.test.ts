@@ -21,7 +21,7 @@ const specified: Readonly<Record<string, string>> = {
   QuotaRemindThreshold: "1000", QuotaPerUnit: "500000", ModelPrice: "json", ModelRatio: "json",
   CompletionRatio: "json", GroupRatio: '{"default":1,"vip":1,"svip":1}',
   UserUsableGroups: '{"default":"默认分组","vip":"VIP 分组"}', GroupGroupRatio: "{}", AutoGroups: '["default"]',
-  DefaultUseAutoGroup: "false", Chats: "[]", TopUpLink: "", ChatLink: "", ChatLink2: "", RetryTimes: "0",
+  DefaultUseAutoGroup: "false", Chats: "[]", TopUpLink: "", ChatLink: "", ChatLink2: "", RetryTimes: "3",
   DisplayInCurrencyEnabled: "true", DisplayTokenStatEnabled: "true", DefaultCollapseSidebar: "false",
   DrawingEnabled: "true", TaskEnabled: "true", MjNotifyEnabled: "false", MjAccountFilterEnabled: "false",
   MjForwardUrlEnabled: "true", MjModeClearEnabled: "false", MjActionCheckSuccessEnabled: "true",

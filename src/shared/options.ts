@@ -152,7 +152,12 @@ export const options = {
   "general_setting.docs_link": link("general", "文档链接", "Documentation link", { public: "docs_link" }),
 
   // Behaviour
-  RetryTimes: int(0, "general", "失败重试次数", "Retries after a failure", { min: 0, max: 100 }),
+  RetryTimes: int(3, "general", "失败重试次数", "Retries after a failure",
+    { min: 0, max: 100, hint: { zh: "失败后最多再尝试这么多个其他渠道；0 表示从不切换渠道", en: "So many other channels are tried after a failure; 0: none, ever" } }),
+  RetryMaxCost: decimal("0.1", "general", "可能已受理时的重试费用上限", "Most that a retry may pay twice",
+    { min: 0, max: 1e6, unit: { zh: "美元", en: "USD" },
+      hint: { zh: "超时、连接中断或上游 5xx 时，请求可能已被受理：只有按 Token 计费且预估费用低于此值的调用才会换渠道重试；图片、音频、视频、音乐、批处理与后台任务从不重试",
+        en: "After a time-out, a cut or a 5xx the upstream may have accepted the call: only calls priced by tokens that cost less, as estimated, are tried again; pictures, audio, video, music, batches and background responses never are" } }),
   DisplayInCurrencyEnabled: flag(true, "general", "以货币形式显示额度", "Show quota as currency",
     { public: "display_in_currency" }),
   DisplayTokenStatEnabled: flag(true, "general", "余额接口显示令牌额度", "Balance calls report the token"),

@@ -71,7 +71,7 @@ describe("options", () => {
     expect(all.get("DefaultUseAutoGroup")).toBe("false");
     expect(JSON.parse(all.get("Chats") ?? "")).toEqual([]);
     expect(JSON.parse(all.get("GroupGroupRatio") ?? "")).toEqual({});
-    expect(all.get("RetryTimes")).toBe("0");
+    expect(all.get("RetryTimes")).toBe("3");
     expect(all.get("DisplayInCurrencyEnabled")).toBe("true");
     expect(all.get("DefaultCollapseSidebar")).toBe("false");
     expect(all.get("LogConsumeEnabled")).toBe("true");
@@ -159,6 +159,7 @@ describe("channels", () => {
 
     const failing = await weir.newChannel({ base_url: fake.url, models: ["both"], model_mapping: '{"both":"error-400"}', status_code_mapping: '{"400":"500"}', priority: 9 });
     const second = await weir.newChannel({ base_url: fake.url, models: ["both"], model_mapping: '{"both":"echo"}' });
+    await weir.setOption("RetryTimes", 0);
     expect((await weir.call(token.key, chat("both"))).ok).toBe(false);
     await weir.setOption("RetryTimes", 1);
     expect((await weir.call(token.key, chat("both"))).status).toBe(200);

@@ -21,7 +21,7 @@ const SEED = Number(process.env.MONEY_SEED ?? Math.floor(Math.random() * 2 ** 31
 const call = fc.integer({ min: 0, max: 5 });
 const amount = fc.integer({ min: 0, max: 60 });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ verb: fc.constant("hold" as const), call, amount }) },
+  { weight: 6, arbitrary: fc.record({ verb: fc.constant("hold" as const), call, amount, least: amount }, { requiredKeys: ["verb", "call", "amount"] }) },
   { weight: 3, arbitrary: fc.record({ verb: fc.constant("extend" as const), call, amount, running: amount }) },
   { weight: 5, arbitrary: fc.record({ verb: fc.constant("settle" as const), call, quota: fc.integer({ min: 0, max: 90 }) }) },
   { weight: 2, arbitrary: fc.record({ verb: fc.constant("release" as const), call }) },
@@ -132,7 +132,7 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
     switch (asked.verb) {
       case "hold": {
         const { request_id, token_id } = request(asked.call);
-        return ledger.hold({ ...request(asked.call), amount: asked.amount, draft: JSON.stringify(callLog(request_id, user, token_id)) });
+        return ledger.hold({ ...request(asked.call), amount: asked.amount, ...(asked.least !== undefined && { least: asked.least }), draft: JSON.stringify(callLog(request_id, user, token_id)) });
       }
       case "extend":
         return ledger.extend(request(asked.call).request_id, asked.amount, asked.running);

@@ -66,6 +66,35 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect(await hold(`debt3-${engine}`, 0)).toEqual({ ok: false, reason: "token_quota", balance: -30 });
   });
 
+  test("a hold that less will do for takes a quarter of what user and limited token have left, never less than its least nor more than asked", async () => {
+    const user = await addUser(db, ledger, 1000);
+    const token = await addToken(db, user, { remain_quota: 400 });
+    const free = await addToken(db, user, { unlimited_quota: true });
+    const ask = (name: string, amount: number, least: number, of = token) => calls(ledger, user, of).hold(`range-${engine}-${name}`, amount, least);
+    expect(await ask("quarter", 900, 10)).toEqual({ ok: true, held: 100 });
+    expect(await ask("next", 900, 10)).toEqual({ ok: true, held: 75 });
+    expect(await ask("least", 900, 200)).toEqual({ ok: true, held: 200 });
+    expect(await ask("asked", 5, 1)).toEqual({ ok: true });
+    expect(await ask("again", 900, 21)).toEqual({ ok: false, reason: "token_quota", balance: 20 });
+    expect(await ask("both", 900, 800)).toEqual({ ok: false, reason: "user_quota", balance: 620, left: 20 });
+    expect(await ask("unlimited", 900, 10, free)).toEqual({ ok: true, held: 155 });
+    expect(await ask("nothing left", 900, 466, free)).toEqual({ ok: false, reason: "user_quota", balance: 465 });
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 465, held: 535 });
+    expect((await tokenOf(db, token)).remain_quota).toBe(20);
+  });
+
+  test("holds at once that less will do for never take more than there is", async () => {
+    const user = await addUser(db, ledger, 1000);
+    const token = await addToken(db, user, { remain_quota: 500 });
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => calls(ledger, user, token).hold(`crowd-${engine}-${i}`, 5000, 40)));
+    const held = answers.flatMap((answer) => (answer.ok ? [answer.held ?? 5000] : []));
+    expect(Math.min(...held)).toBeGreaterThanOrEqual(40);
+    expect(Math.max(...held)).toBe(125);
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 1000 - held.reduce((sum, units) => sum + units, 0) });
+    expect((await tokenOf(db, token)).remain_quota).toBe(500 - held.reduce((sum, units) => sum + units, 0));
+    expect((await tokenOf(db, token)).remain_quota).toBeLessThan(40);
+  });
+
   test("an unlimited token keeps its remain_quota and counts its use", async () => {
     const user = await addUser(db, ledger, 1000);
     const token = await addToken(db, user, { unlimited_quota: true, remain_quota: 7 });

@@ -3,7 +3,7 @@ import type { CreditResult, HoldResult, RefundResult, SettleResult } from "../..
 
 /** Calls 0 to 5; call n uses token n % 3 - 1 (-1: no token). */
 export type Step =
-  | { verb: "hold"; call: number; amount: number }
+  | { verb: "hold"; call: number; amount: number; least?: number }
   | { verb: "extend"; call: number; amount: number; running: number }
   | { verb: "settle"; call: number; quota: number }
   | { verb: "release"; call: number }
@@ -52,18 +52,21 @@ export function apply(before: State, step: Step): [State, Answer] {
 function answer(state: State, step: Step): Answer {
   switch (step.verb) {
     case "hold": {
-      const { amount, call } = step;
-      if (state.status !== 1) return { ok: false, reason: "user_unusable", balance: state.quota };
-      if (state.quota <= 0 || state.quota < amount) return { ok: false, reason: "user_quota", balance: state.quota };
+      const { call, least = step.amount } = step;
       const token = state.tokens[tokenOfCall(call)];
+      const left = token && !token.unlimited ? Math.min(state.quota, token.remain) : state.quota;
+      const amount = Math.min(step.amount, Math.max(least, Math.floor(left / 4)));
+      const held = (units: number): Answer => (units < step.amount ? { ok: true, held: units } : { ok: true });
+      if (state.status !== 1) return { ok: false, reason: "user_unusable", balance: state.quota };
+      if (state.quota <= 0 || state.quota < amount) return { ok: false, reason: "user_quota", balance: state.quota, ...(left < state.quota && { left }) };
       if (token && token.status !== 1) return { ok: false, reason: "token_unusable", balance: token.remain };
       if (token && !token.unlimited && token.remain < amount) return { ok: false, reason: "token_quota", balance: token.remain };
-      if (state.holds[call]) return { ok: true };
+      if (state.holds[call]) return held(least);
       const fromToken = token && !token.unlimited ? amount : 0;
       state.holds[call] = { amount, token_amount: fromToken, running: 0 };
       state.quota -= amount;
       if (token) token.remain -= fromToken;
-      return { ok: true };
+      return held(amount);
     }
     case "extend": {
       const hold = state.holds[step.call];

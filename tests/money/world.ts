@@ -43,8 +43,8 @@ export const callLog = (request_id: string, user_id: number, token_id: number, q
 /** The ledger with the arguments a test cares about. */
 export function calls(ledger: Ledger, user_id: number, token_id: number) {
   return {
-    hold: (request_id: string, amount: number) =>
-      ledger.hold({ request_id, user_id, token_id, amount, draft: JSON.stringify(callLog(request_id, user_id, token_id)) }),
+    hold: (request_id: string, amount: number, least?: number) =>
+      ledger.hold({ request_id, user_id, token_id, amount, ...(least !== undefined && { least }), draft: JSON.stringify(callLog(request_id, user_id, token_id)) }),
     settle: (request_id: string, quota: number, log: Partial<CallLog> = {}) =>
       ledger.settle({ request_id, user_id, token_id, quota, log: callLog(request_id, user_id, token_id, quota, log) }),
   };

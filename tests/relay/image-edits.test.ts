@@ -83,9 +83,9 @@ test("with a price per call an edit costs it for every picture that was asked fo
   expect(bench.ledger.settlements).toMatchObject([{ quota: 200 }]);
 });
 
-test("a picture beyond what stays in memory arrives whole, and again at the next channel when the first fails", async () => {
+test("a picture beyond what stays in memory arrives whole, and again at the next channel when the first has no room for it", async () => {
   const bytes = Buffer.alloc(5 << 20, "0123456789abcdef");
-  const { bench, heard } = stage(24, [() => Response.json({ error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } }, { status: 503 }), () => Response.json(drawn)]);
+  const { bench, heard } = stage(24, [() => Response.json({ error: { code: 429, message: "quota", status: "RESOURCE_EXHAUSTED" } }, { status: 429 }), () => Response.json(drawn)]);
   expect((await edit(bench, formOf({ image: png(bytes), prompt: "a hat", model }))).status).toBe(200);
   expect(heard.map(({ host }) => host)).toEqual(["a.test", "b.test"]);
   for (const { body } of heard) expect(Buffer.from(body.contents?.[0]?.parts[1]?.inlineData?.data ?? "", "base64").equals(bytes)).toBe(true);

@@ -9,7 +9,7 @@ import type { Counter } from "../../src/server/cluster/types";
 import type { ChannelTrouble } from "../../src/server/features/channel/auto-status";
 import { createLimits } from "../../src/server/features/limit/admit";
 import type { Budget, SpendBook } from "../../src/server/features/limit/spend";
-import type { CallLog, HoldRequest, CallLedger, Settlement } from "../../src/server/features/wallet/ledger";
+import { type CallLedger, type CallLog, granted, type HoldRequest, type Settlement } from "../../src/server/features/wallet/ledger";
 import type { Timers } from "../../src/server/relay/alarm";
 import type { RelayDeps } from "../../src/server/relay/call";
 import { createRelay, type Relay } from "../../src/server/relay/handle";
@@ -48,10 +48,12 @@ export class MemoryLedger implements CallLedger {
 
   async hold(request: HoldRequest) {
     this.holdRequests.push(request);
-    if (request.amount > this.balance) return { ok: false as const, reason: "user_quota" as const, balance: this.balance };
-    this.balance -= request.amount;
-    this.holds.set(request.request_id, { amount: request.amount, running: 0 });
-    return { ok: true as const };
+    const { least = request.amount } = request;
+    const amount = Math.min(request.amount, Math.max(least, Math.floor(this.balance / 4)));
+    if (amount > this.balance) return { ok: false as const, reason: "user_quota" as const, balance: this.balance };
+    this.balance -= amount;
+    this.holds.set(request.request_id, { amount, running: 0 });
+    return granted(request, amount);
   }
 
   async extend(request_id: string, amount: number, running: number) {
@@ -185,7 +187,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
   const ledger = new MemoryLedger();
   const failures: CallLog[] = [];
   const options: Bench["options"] = {
-    retryTimes: 0, preConsumedTokens: 500, maxHoldOutputTokens: 4096, logConsume: true, pingAfterMs: 15_000,
+    retryTimes: 0, repeatBelowUnits: 50_000, preConsumedTokens: 500, maxHoldOutputTokens: 4096, logConsume: true, pingAfterMs: 15_000,
     connectTimeoutMs: 10_000, firstByteTimeoutMs: 120_000, idleTimeoutMs: 120_000, totalTimeoutMs: 3_600_000,
     attemptBudgetMs: 60_000, maxBodyBytes: 4 << 20, balanceUnit: 500_000, batchRatio: 0.5, drawing: true, tasks: true, serverAddress: "",
     midjourney: { notify: false, accountFilter: false, modeClear: false, checkSuccess: true, forwardUrl: true },

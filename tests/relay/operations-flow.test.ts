@@ -88,11 +88,11 @@ describe("sound", () => {
     expectBooks(bench, "caller_left", 5);
   });
 
-  test("that never begins is asked for elsewhere; nothing but one answer is charged", async () => {
+  test("that never begins is not asked for a second time: it may have been made; nothing is charged", async () => {
     const { bench } = benchOf([(stream) => stream.end(), (stream) => (stream.write("sound"), stream.end())]);
-    expect(await (await bench.send(SPEECH, say)).text()).toBe("sound");
-    expectBooks(bench, "complete", 5);
-    expect(JSON.parse(bench.ledger.settlements[0]?.log.other ?? "{}")).toMatchObject({ admin_info: { use_channel: ["1", "2"] } });
+    expect((await bench.send(SPEECH, say)).status).toBe(502);
+    expect(bench.ledger).toMatchObject({ balance: 1_000_000, charged: 0 });
+    expect(JSON.parse(bench.failures[0]?.other ?? "{}")).toMatchObject({ admin_info: { use_channel: ["1"], attempts: [{ not_retried: "may_be_accepted" }] } });
   });
 
   test("in a type that no sound has is no answer: the hold goes back", async () => {
@@ -117,11 +117,16 @@ describe("events of pictures", () => {
     expectBooks(bench, "complete", 3 + 4 * 2);
   });
 
-  test("that begin with an error are asked for elsewhere; one in the middle is passed on, named in the row and not charged", async () => {
-    const error = 'event: error\ndata: {"type":"error","error":{"type":"image_generation_server_error","code":null,"message":"no"}}\n\n';
-    const first = benchOf([(stream) => (stream.write(error), stream.end()), (stream) => (stream.write(usageEvent), stream.end())], sse);
+  test("that begin with a refusal are asked for elsewhere, those that begin with a fault are not; one in the middle is passed on, named in the row and not charged", async () => {
+    const errorOf = (type: string): string => `event: error\ndata: {"type":"error","error":{"type":"${type}","code":null,"message":"no"}}\n\n`;
+    const first = benchOf([(stream) => (stream.write(errorOf("rate_limit_error")), stream.end()), (stream) => (stream.write(usageEvent), stream.end())], sse);
     expect(await (await first.bench.send(path, picture)).text()).toBe(usageEvent);
     expectBooks(first.bench, "complete", 11);
+
+    const error = errorOf("image_generation_server_error");
+    const fault = benchOf([(stream) => (stream.write(error), stream.end()), (stream) => (stream.write(usageEvent), stream.end())], sse);
+    expect((await fault.bench.send(path, picture)).status).toBe(502);
+    expect(fault.bench.ledger).toMatchObject({ balance: 1_000_000, charged: 0 });
 
     const partial = 'event: image_generation.partial_image\ndata: {"type":"image_generation.partial_image","b64_json":"AA"}\n\n';
     const middle = benchOf([(stream) => stream.write(partial)], sse);

@@ -8,7 +8,7 @@ import { RequestFault } from "./dialects/shared/fault";
 import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
 import type { ChatResult, Warn } from "./events";
 import { Failed } from "./failed";
-import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfterSeconds } from "./failures";
+import { classifyErrorIn200, classifyStatus, type Failure, failureOf, retryAfterSeconds, unanswered } from "./failures";
 import { type FlowingAnswer, openDirect, type WholeAnswer } from "./operations/direct-answer";
 import { bringBack, sendFromFile } from "./large";
 import { placeOf } from "./providers/key-place";
@@ -151,8 +151,8 @@ function explain(error: unknown, status: number, expired: Phase | undefined, unr
   if (expired) return failureOf("timeout", status, expired);
   if (unreachable) return failureOf("unreachable", 0, "connect");
   if (error instanceof FrameTooLarge) return failureOf("malformed", status);
+  if (status === 0) return failureOf(unanswered(error));
   const code = isObject(error) || error instanceof Error ? String(Reflect.get(error, "code") ?? "") : "";
-  if (status === 0) return /reset|closed|ECONNRESET/i.test(code) ? failureOf("cut") : failureOf("unreachable");
   return /zlib|decompress|brotli|gzip/i.test(code) ? failureOf("malformed", status) : failureOf("cut", status);
 }
 

@@ -92,6 +92,8 @@ export interface Call {
   large?: LargeBody;
   /** Instead of `body`: a multipart form. */
   readonly form: Form | undefined;
+  /** Output tokens that each of its choices may have at most, where its caller named no limit and not every answer is covered. */
+  output_limit?: number;
   /** The price in the group that serves; before the first attempt the dearest that is possible. */
   price: CompiledPrice;
   /** Upper bound of the input in tokens. */

@@ -56,6 +56,8 @@ export interface ChatRequest {
   include_usage: boolean;
   /** Most output tokens the caller allows over all choices, undefined = no limit named. */
   max_output?: number;
+  /** Answers that it wants side by side, where that is more than one. */
+  choices?: number;
   /** The body names no model (a default, or the path does): it is put in for the upstream. */
   model_added?: true;
   /** The whole body, for a dialect whose answers repeat parts of it. */
@@ -93,6 +95,8 @@ export type WarningCode =
   | "dropped_reasoning"
   /** A value that was brought into the other dialect's range. */
   | "changed_value"
+  /** A limit of output tokens that the caller did not name: what is left covers no more. */
+  | "limited_output"
   /** Blocks that had to change their order. */
   | "changed_order"
   /** JSON text that is no JSON. */

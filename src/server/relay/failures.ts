@@ -5,6 +5,7 @@
  */
 import type { ErrorCode, Owner } from "../../shared/errors";
 import type { WireError } from "./events";
+import { isObject } from "./json";
 
 export type FailureClass =
   | "caller_mistake"
@@ -69,6 +70,25 @@ export interface Failure extends Rule {
   /** For a timeout: which one. */
   readonly phase?: string;
 }
+
+/**
+ * Whether the upstream may be at work on the call, or done with it, although it failed: the request was sent whole, and nobody
+ * said no to it. (A refused connection, an unknown host, every 4xx and a refusal by name say that nothing was begun.)
+ */
+export function mayBeAccepted({ class: name, upstream_status: status, phase }: Pick<Failure, "class" | "upstream_status" | "phase">): boolean {
+  // Without a status nothing was sent: the channel's type does not serve the call.
+  if (name === "malformed") return status > 0;
+  if (status >= 300 && status < 500) return false;
+  if (name === "timeout") return phase !== "connect";
+  if (name === "overloaded") return status >= 500;
+  return name === "cut" || name === "server_error";
+}
+
+/** What a request that was never answered failed by. A connection that is lost may have carried it. */
+export const unanswered = (error: unknown): "cut" | "unreachable" => {
+  const code = isObject(error) || error instanceof Error ? String(Reflect.get(error, "code") ?? "") : "";
+  return /reset|closed|EPIPE/i.test(code) ? "cut" : "unreachable";
+};
 
 const quotaWords = new Set([
   "insufficient_quota", "insufficient_user_quota", "billing_not_active", "billing_hard_limit_reached",

@@ -18,6 +18,7 @@ import { priceFor } from "./groups";
 import { enter } from "./limits";
 import { BYTES_PER_TOKEN, CallMoney } from "./money";
 import { receive } from "./operations/direct";
+import { allTakeLimits } from "./output-limit";
 import type { Form } from "./operations/form";
 import { answerLookup } from "./operations/lookups";
 import type { Operation } from "./operations/operation";
@@ -27,6 +28,7 @@ import { Tokens } from "./providers/tokens";
 import { endSessions } from "./realtime/drain";
 import { openRealtime, type RealtimeArrival, type Upgrade } from "./realtime/open";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
+import { answersInMore } from "./retries";
 import { recordRefusal } from "./row";
 import { createRouting } from "./routing";
 import type { Caller, Seams } from "./seams";
@@ -155,7 +157,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
       // This function's frame keeps what it held when it waited for the thread: the body is the call's alone from here on.
       Object.assign(received, { body: Buffer.alloc(0), json: undefined });
     }
-    const money = new CallMoney(call);
+    const money = new CallMoney(call, () => allTakeLimits(selection.candidates, operation, model) && !answersInMore(call));
     const admission = seams.limits.admit(caller, call.need);
     if (admission) call.admission = enter(await admission, door);
     try {

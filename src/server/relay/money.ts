@@ -3,9 +3,9 @@
  * the units; here is when and how much.
  */
 import { AppError, type ErrorCode } from "../../shared/errors";
-import { chargeOf, estimateUpperBound, quotaOf } from "../../shared/charge";
+import { chargeOf, estimateUpperBound, outputWithin, quotaOf } from "../../shared/charge";
 import { holdOf } from "./operations/direct";
-import type { HoldRefusal, HoldResult } from "../features/wallet/ledger";
+import type { HoldRefusal, HoldRequest, HoldResult } from "../features/wallet/ledger";
 import type { Call } from "./call";
 import { chargeAtEnd, type Ending } from "./charge";
 import { askBudgets, leavePlaces } from "./limits";
@@ -15,8 +15,10 @@ import { callRow, completionTokens, draftOf, promptTokens } from "./row";
 export const BYTES_PER_TOKEN = 3;
 /** An answer waits no longer for its settle; the hold then stays, with its final cost, for the sweep. */
 export const SETTLE_LIMIT_MS = 5_000;
-/** Smallest step of a stream's hold, in tokens, when PreConsumedQuota is set lower. */
+/** Smallest step of a stream's hold, and least output of a call, in tokens, when PreConsumedQuota is set lower. */
 const LEAST_STEP = 16;
+/** More output tokens than any call is asked to name. */
+const MOST_TOKENS = 1e9;
 /** Pauses before a settle that failed (not: that was refused) is tried again. It can only happen once in the ledger. */
 const SETTLE_RETRIES_MS = [1_000, 5_000, 30_000];
 
@@ -27,12 +29,25 @@ const refusals: Readonly<Record<HoldRefusal, ErrorCode>> = {
   user_unusable: "user_banned",
 };
 
+/** Output tokens that are reckoned with where nothing is known of them: a stream's first hold, and the least of any other call's. */
+export const usualOutput = ({ preConsumedTokens }: { preConsumedTokens: number }): number => Math.max(LEAST_STEP, preConsumedTokens);
+
 /** Output tokens that the first hold covers. What is priced by the request itself (terms) has none to cover. */
 function coveredAtFirst({ engine, request }: Call): number {
   if (request.terms) return request.max_output ?? 0;
   const { option } = engine.seams;
-  const usual = request.stream ? Math.max(LEAST_STEP, option.preConsumedTokens) : option.maxHoldOutputTokens;
+  const usual = request.stream ? usualOutput(option) : option.maxHoldOutputTokens;
   return Math.min(request.max_output ?? Infinity, usual);
+}
+
+/**
+ * Units that will do for a call that names no limit and is not streamed: it is then given one (output-limit.ts). undefined: nothing
+ * less than the whole hold will do.
+ */
+function leastOf({ engine, request, price, input_bound }: Call, covered: number): number | undefined {
+  if (request.stream || request.terms || request.max_output !== undefined || price.by === "call") return undefined;
+  const least = Math.max(LEAST_STEP * (request.choices ?? 1), usualOutput(engine.seams.option));
+  return least < covered ? holdOf(price, input_bound, least, undefined) : undefined;
 }
 
 export class CallMoney {
@@ -48,24 +63,29 @@ export class CallMoney {
 
   /** Units of the first hold. */
   readonly amount: number;
+  readonly #least: number | undefined;
 
-  constructor(call: Call) {
+  /** `limitable`: every channel can be told a limit of output tokens, and they have one price. */
+  constructor(call: Call, limitable: () => boolean = () => false) {
     this.#call = call;
     this.#covered = coveredAtFirst(call);
     this.amount = holdOf(call.price, call.input_bound, this.#covered, call.request.terms);
-    call.need = { model: call.request.model, tokens: call.input_bound + this.#covered, units: this.amount };
+    const least = leastOf(call, this.#covered);
+    this.#least = least !== undefined && least < this.amount && limitable() ? least : undefined;
+    call.need = { model: call.request.model, tokens: call.input_bound + this.#covered, units: this.#least ?? this.amount };
   }
 
   /** Takes the estimate. Throws the error that the caller gets when it is refused. */
   async hold(): Promise<void> {
     const { engine, caller, request_id } = this.#call;
     const { option, ledger } = engine.seams;
-    this.#step = Math.max(LEAST_STEP, option.preConsumedTokens);
+    this.#step = usualOutput(option);
     const { amount } = this;
-    const draft = draftOf(this.#call);
+    const wanted: HoldRequest = { request_id, user_id: caller.user_id, token_id: caller.token_id, amount, draft: draftOf(this.#call) };
+    if (this.#least !== undefined) wanted.least = this.#least;
     let result: HoldResult;
     try {
-      result = await ledger.hold({ request_id, user_id: caller.user_id, token_id: caller.token_id, amount, draft });
+      result = await ledger.hold(wanted);
     } catch (error) {
       engine.log.error({ err: error, request_id }, "hold failed");
       // Whether it was taken is unknown: give it back if it was.
@@ -75,9 +95,34 @@ export class CallMoney {
     if (!result.ok) {
       // A token that has nothing left is exhausted, whatever this call would cost (C-593: 401).
       const empty = result.reason === "token_quota" && result.balance <= 0;
-      throw new AppError(empty ? "token_exhausted" : refusals[result.reason], { balance: result.balance });
+      const { balance, left = balance } = result;
+      throw new AppError(empty ? "token_exhausted" : refusals[result.reason], { balance, ...this.#tokensFor(left) });
     }
     this.#state = "held";
+    if (this.#least !== undefined) await this.#limit(this.#least, result.held ?? amount);
+  }
+
+  /** The limit that so many units would cover, for the refusal of a call that could name one. */
+  #tokensFor(units: number): { tokens?: number } {
+    const { price, input_bound, request } = this.#call;
+    if (request.terms || request.max_output === 0 || price.by === "call" || units <= 0) return {};
+    return { tokens: Math.floor(outputWithin(price, input_bound, units, MOST_TOKENS) / (request.choices ?? 1)) };
+  }
+
+  /**
+   * `held` units were taken, of which the budgets know `least`. Where that, or what the budgets allow, is less than every answer may
+   * cost, the call may cost no more than that.
+   */
+  async #limit(least: number, held: number): Promise<void> {
+    const call = this.#call;
+    const { price, input_bound, request, admission } = call;
+    const allowed = held <= least || !admission?.more || (await admission.more(held - least).catch(() => false));
+    const units = allowed ? held : least;
+    if (units < this.amount) {
+      this.#covered = outputWithin(price, input_bound, units, this.#covered);
+      call.output_limit = Math.floor(this.#covered / (request.choices ?? 1));
+    }
+    call.need = { model: request.model, tokens: input_bound + this.#covered, units };
   }
 
   /** What follows was made although nothing is held for it: it is charged all the same. */

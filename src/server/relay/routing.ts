@@ -7,6 +7,7 @@ import { Cooling } from "./cooling";
 import { KeyTurns } from "./keys";
 import type { Operation } from "./operations/operation";
 import { dialectOf } from "./providers/speak";
+import { RetryBudget } from "./retries";
 import { findRoute } from "./routes";
 import type { Caller, Pool, PoolChannel } from "./seams";
 import { type PlannedChannel, Selection, type Stage } from "./select";
@@ -30,6 +31,7 @@ export interface Routing {
   readonly cooling: Cooling;
   readonly sticky: Sticky;
   readonly keys: KeyTurns;
+  readonly retries: RetryBudget;
   /**
    * The channels that may be tried. Throws what the caller gets when there is none: model_not_found,
    * channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled, invalid_request.
@@ -95,6 +97,7 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
     cooling,
     sticky: new Sticky(now),
     keys: new KeyTurns(cooling, random),
+    retries: new RetryBudget(now),
     select: ({ caller, operation, model, input, supports = (channel) => urlOf(channel, operation, model) !== undefined }) => {
       const { candidates, stages } = candidatesOf(pool, caller, model);
       const selection = new Selection({ candidates, model, input, cooling, supports, random, stages });

@@ -170,6 +170,8 @@ export interface MidjourneyOptions {
 /** What the relay reads from the option store (shared/options.ts); a getter each, so a change holds at the next call. */
 export interface RelayOptions {
   readonly retryTimes: number;
+  /** A call that an upstream may have accepted is repeated elsewhere if it costs less than so many units (option RetryMaxCost). */
+  readonly repeatBelowUnits: number;
   /** Units... of tokens: PreConsumedQuota, the step of a stream's hold. */
   readonly preConsumedTokens: number;
   /** Cap of output tokens assumed for a plain call that names no maximum. */

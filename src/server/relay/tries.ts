@@ -1,11 +1,14 @@
 /** Attempts one after the other until one succeeds, a failure says stop, or the options do. */
-import type { EndReason } from "../../shared/log";
+import type { EndReason, NotRetried } from "../../shared/log";
 import { type Attempt, attempt } from "./attempt";
 import type { Call } from "./call";
 import { type Failure, failureOf, isOfKey } from "./failures";
 import { serveIn } from "./groups";
 import { hasAnotherKey } from "./keys";
 import { putAway } from "./large";
+import type { Used } from "./limits";
+import { lowered } from "./output-limit";
+import { whyNotAgain } from "./retries";
 import type { PoolChannel } from "./seams";
 import type { Selection } from "./select";
 import { SPOOL_LIMIT } from "./spool";
@@ -20,6 +23,14 @@ export interface Refused {
   end_reason: EndReason;
 }
 export type TriesOutcome = Success | Refused;
+
+const NOTHING_USED: Used = { tokens: 0, success: false, units: 0 };
+
+/** The last attempt's record says why it was the last. */
+function explain({ attempts }: Call, not_retried: NotRetried): void {
+  const last = attempts.at(-1);
+  if (last) last.not_retried = not_retried;
+}
 
 /** Why a call ended whose last attempt failed before any content. */
 export function endReasonOf(failure: Failure): EndReason {
@@ -45,16 +56,18 @@ async function runLarge(call: Call, selection: Selection): Promise<TriesOutcome>
 }
 
 /**
- * Tries channels with `attempt`: at most RetryTimes more after the first, none after the shared time budget, none for a
- * failure that another channel cannot mend, none for a caller who has gone. A channel at a limit of its own is passed over,
+ * Tries channels with `attempt`: at most RetryTimes more after the first, none for a failure that another channel cannot mend,
+ * none that would pay twice for much or come too late (retries.ts), none for a caller who has gone. A channel at a limit of its own is passed over,
  * which is no try. A pinned channel is the only one. No channel is tried twice, but with
  * another of its keys.
  */
 export async function tryChannels<T extends { ok: true }>(
   call: Call, selection: Selection, attempt: (call: Call, channel: PoolChannel) => Promise<T | { ok: false; failure: Failure }>,
 ): Promise<T | Refused> {
-  const { option, now } = call.engine.seams;
+  const { option } = call.engine.seams;
+  const { retries } = call.engine.routing;
   let failure: Failure = failureOf("unreachable");
+  retries.called(call.request.model);
   for (let tries = 0; tries <= option.retryTimes; ) {
     const channel = selection.next();
     if (!channel) break;
@@ -68,6 +81,11 @@ export async function tryChannels<T extends { ok: true }>(
       if (tries === 0) failure = { ...failureOf("limited"), retry_after_s: Math.min(retry_after_s, failure.retry_after_s ?? Infinity) };
       continue;
     }
+    if (tries > 0 && !retries.take(call.request.model)) {
+      explain(call, "retry_budget");
+      await room?.end(NOTHING_USED);
+      break;
+    }
     call.room = room;
     tries++;
     const outcome = await attempt(call, call.engine.routing.keys.take(channel, call.request.model, call.attempts));
@@ -78,11 +96,21 @@ export async function tryChannels<T extends { ok: true }>(
       return outcome;
     }
     failure = outcome.failure;
-    const left = room?.end({ tokens: 0, success: false, units: 0 });
+    const left = room?.end(NOTHING_USED);
     if (left) await left;
     if (call.left) return { ok: false, failure, end_reason: "caller_left" };
+    if (lowered(call, failure)) {
+      selection.giveBack(channel);
+      tries--;
+      continue;
+    }
     if (isOfKey(failure) && hasAnotherKey(channel, call)) selection.giveBack(channel);
-    if (!failure.retry || now() - call.arrived >= option.attemptBudgetMs) break;
+    if (!failure.retry) break;
+    const why = tries > option.retryTimes || selection.left === 0 ? undefined : whyNotAgain(call, failure);
+    if (why) {
+      explain(call, why);
+      break;
+    }
   }
   return { ok: false, failure, end_reason: endReasonOf(failure) };
 }

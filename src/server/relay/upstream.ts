@@ -6,6 +6,7 @@ import type { Call } from "./call";
 import type { AnswerReader } from "./answer";
 import type { Warning, WireObject } from "./events";
 import { fitted } from "./fit";
+import { withLimit } from "./output-limit";
 import { redact } from "./providers/redact";
 import { withSystemPrompt } from "./providers/rewrite";
 import { isObject, tryParse, withMembers } from "./json";
@@ -83,11 +84,14 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
     headers["content-length"] = String(sent.length);
     return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: sent.body }, dialect, warnings: [] };
   }
-  if (as_is) return { outgoing: { ...outgoing, as_is, body: named(call, call.body, dialect, model) }, dialect, warnings: [] };
+  const { output_limit } = call;
+  const limited = (body: Bytes): Bytes => withLimit(body, call, dialect, { model, operation: asked });
+  const ours: readonly Warning[] = output_limit === undefined ? [] : [{ code: "limited_output", detail: String(output_limit) }];
+  if (as_is) return { outgoing: { ...outgoing, as_is, body: limited(named(call, call.body, dialect, model)) }, dialect, warnings: ours };
   const said = ordinary(bodyFor(call, channel, dialect, names), call, channel);
   const fit = asked === "chat" && dialect === "openai-chat" ? fitted(channel.type, model, said.body) : undefined;
-  const warnings = fit ? [...said.warnings, ...fit.warnings] : said.warnings;
-  return { outgoing: { ...outgoing, body: fit?.body ?? said.body }, dialect, warnings };
+  const warnings = fit || output_limit !== undefined ? [...ours, ...said.warnings, ...(fit?.warnings ?? [])] : said.warnings;
+  return { outgoing: { ...outgoing, body: limited(fit?.body ?? said.body) }, dialect, warnings };
 }
 
 /** A vendor that takes Anthropic's calls besides OpenAI's documents the key where Anthropic's own programs put it. */

@@ -4,7 +4,7 @@ import type { AppError } from "../../shared/errors";
 import type { Visit } from "./aside";
 import { openaiChat } from "./dialects/openai-chat/dialect";
 import { Failed } from "./failed";
-import { classifyStatus, failureOf, retryAfterSeconds } from "./failures";
+import { classifyStatus, failureOf, retryAfterSeconds, unanswered } from "./failures";
 import { isObject, type JsonObject, tryParse } from "./json";
 import { redactedBody, redactErrors, redactOf } from "./providers/redact";
 import { providerOf } from "./providers/registry";
@@ -64,7 +64,7 @@ async function send({ engine, request }: Visit, channel: PoolChannel, { method, 
   } catch (error) {
     inTime();
     if (error instanceof Failed) throw error;
-    throw new Failed(late.signal.aborted ? failureOf("timeout", 0, "first byte") : failureOf("unreachable"));
+    throw new Failed(late.signal.aborted ? failureOf("timeout", 0, "first byte") : failureOf(unanswered(error)));
   }
 }
 

@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
-import type { AttemptRecord } from "../../../shared/log";
+import { type AttemptRecord, NOT_RETRIED } from "../../../shared/log";
 import { formatMilliseconds } from "../../lib/format";
+import { currentLanguage } from "../../lib/i18n";
 import { Badge } from "../../ui/badge";
 
 /** Every try of a call as a waterfall: when it began, how long it took, what the upstream said. */
@@ -33,6 +34,7 @@ export function LogAttempts({ attempts }: { attempts: readonly AttemptRecord[] }
               />
             </div>
             {attempt.message ? <p className="text-xs wrap-anywhere text-muted">{attempt.message}</p> : null}
+            {attempt.not_retried ? <p className="text-xs">{NOT_RETRIED[attempt.not_retried][currentLanguage()]}</p> : null}
             {attempt.upstream_request_id ? (
               <p className="text-xs text-muted">
                 {t`上游请求 ID`} <code className="font-mono">{attempt.upstream_request_id}</code>

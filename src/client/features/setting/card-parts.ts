@@ -2,6 +2,7 @@
 import type { ComponentType } from "react";
 import { type Card, option, type OptionKey, optionKeys } from "../../../shared/options";
 import { lazy } from "../../lib/lazy";
+import { RetryHint } from "./retry-hint";
 
 interface CardParts {
   /** Above the fields, inside the form: another view of options, whose drafts it changes. */
@@ -13,6 +14,7 @@ interface CardParts {
 }
 
 export const cardParts: Readonly<Partial<Record<Card, CardParts>>> = {
+  general: { before: RetryHint },
   group: { before: lazy(() => import("./group-table")), hides: ["GroupRatio", "UserUsableGroups"] },
   log: { after: lazy(() => import("../log/log-cleaning").then(({ LogCleaning }) => ({ default: LogCleaning }))) },
   smtp: { after: lazy(() => import("./test-mail")) },

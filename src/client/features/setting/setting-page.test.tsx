@@ -211,3 +211,28 @@ test("the bot's name is Telegram's answer to its token, typed or saved", async (
   expect(tried).toEqual([{ token: "" }]);
   expect(sent(page)).toEqual([]);
 });
+
+test("where calls are never tried at another channel the first card suggests it: one press fills the field, another sends the hint away for good", async () => {
+  const page = await open("operation", { values: { RetryTimes: "0" } });
+  const hint = await screen.findByText(/不会换用其他渠道/);
+  await page.user.click(within(hint.parentElement ?? document.body).getByRole("button", { name: "改为 3" }));
+  await page.user.click(screen.getByRole("button", { name: "保存通用设置" }));
+  await waitFor(() => expect(sent(page)).toEqual([{ key: "RetryTimes", value: "3" }]));
+  closePage();
+
+  const again = await open("operation", { values: { RetryTimes: "0" } });
+  await again.user.click(await screen.findByRole("button", { name: "不再提示" }));
+  expect(screen.queryAllByText(/不会换用其他渠道/)).toHaveLength(0);
+  const kept = { ...localStorage };
+  closePage();
+  for (const [name, value] of Object.entries(kept)) localStorage.setItem(name, String(value));
+  await open("operation", { values: { RetryTimes: "0" } });
+  await screen.findByRole("button", { name: "保存通用设置" });
+  expect(screen.queryAllByText(/不会换用其他渠道/)).toHaveLength(0);
+});
+
+test("an installation that tries other channels gets no such hint", async () => {
+  await open("operation");
+  await screen.findByRole("button", { name: "保存通用设置" });
+  expect(screen.queryAllByText(/不会换用其他渠道/)).toHaveLength(0);
+});

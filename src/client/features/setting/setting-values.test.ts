@@ -16,7 +16,7 @@ describe("the settings pages", () => {
 
   test("laying out JSON, blanks around a number and another writing of it are no change; another value is one", () => {
     expect(startText("GroupRatio", stored)).toContain("\n");
-    for (const [key, text] of [["GroupRatio", startText("GroupRatio", stored)], ["RetryTimes", " 0 "], ["Price", "7.30"], ["ServerAddress", ""]] as const) {
+    for (const [key, text] of [["GroupRatio", startText("GroupRatio", stored)], ["RetryTimes", " 3 "], ["Price", "7.30"], ["ServerAddress", ""]] as const) {
       expect([key, isChanged(key, stored, { [key]: text })]).toEqual([key, false]);
     }
     expect(isChanged("RetryTimes", stored, { RetryTimes: "1" })).toBe(true);

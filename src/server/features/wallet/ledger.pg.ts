@@ -12,7 +12,7 @@ import type { Db } from "../../db/client";
 import { isTransient, isUniqueViolation } from "../../db/sql";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, logValues } from "./call-log";
 import { creditSteps } from "./credit";
-import type { HoldRefusal, Ledger, Settlement, SettleResult } from "./ledger";
+import { askedAgain, granted, type HoldRefusal, type Ledger, type Settlement, type SettleResult } from "./ledger";
 import { refundSteps } from "./refund";
 
 const MAX_TRIES = 6;
@@ -20,7 +20,7 @@ const MAX_TRIES = 6;
 const UNDO_MS = 10_000;
 const UNDO_TRIES = 23;
 
-/** $1 request_id, $2 user, $3 token, $4 amount, $5 epoch seconds, $6 instance, $7 draft */
+/** $1 request_id, $2 user, $3 token, $4 amount, $5 epoch seconds, $6 instance, $7 draft, $8 least */
 export const HOLD = `
 WITH u AS MATERIALIZED (
   SELECT id, quota, status = 1 AND deleted_at IS NULL AS usable FROM users WHERE id = $2::bigint FOR NO KEY UPDATE
@@ -29,29 +29,35 @@ WITH u AS MATERIALIZED (
     tokens.status = 1 AND tokens.deleted_at IS NULL AND tokens.user_id = u.id
       AND (expired_time = -1 OR expired_time > $5::bigint) AS usable
   FROM u JOIN tokens ON tokens.id = $3::bigint FOR NO KEY UPDATE OF tokens
+), purse AS MATERIALIZED (
+  SELECT u.usable AS user_usable, u.quota, t.usable AS token_usable, t.remain_quota, coalesce(NOT t.unlimited_quota, false) AS limited,
+    least(u.quota, CASE WHEN NOT t.unlimited_quota THEN t.remain_quota END) AS rest
+  FROM (SELECT 1) AS one LEFT JOIN u ON true LEFT JOIN t ON true
+), wanted AS MATERIALIZED (
+  SELECT *, least($4::bigint, greatest($8::bigint, rest / 4)) AS held FROM purse
 ), verdict AS MATERIALIZED (
   SELECT CASE
-      WHEN u.usable IS NOT TRUE THEN 'user_unusable'
-      WHEN u.quota <= 0 OR u.quota < $4::bigint THEN 'user_quota'
-      WHEN $3::bigint <> 0 AND t.usable IS NOT TRUE THEN 'token_unusable'
-      WHEN NOT t.unlimited_quota AND t.remain_quota < $4::bigint THEN 'token_quota'
+      WHEN user_usable IS NOT TRUE THEN 'user_unusable'
+      WHEN quota <= 0 OR quota < held THEN 'user_quota'
+      WHEN $3::bigint <> 0 AND token_usable IS NOT TRUE THEN 'token_unusable'
+      WHEN limited AND remain_quota < held THEN 'token_quota'
       ELSE 'ok'
     END AS reason,
-    coalesce(u.quota, 0) AS user_balance, coalesce(t.remain_quota, 0) AS token_balance,
-    CASE WHEN NOT t.unlimited_quota THEN $4::bigint ELSE 0 END AS token_amount
-  FROM (SELECT 1) AS one LEFT JOIN u ON true LEFT JOIN t ON true
+    coalesce(quota, 0) AS user_balance, coalesce(remain_quota, 0) AS token_balance, coalesce(rest, 0) AS rest,
+    held, CASE WHEN limited THEN held ELSE 0 END AS token_amount
+  FROM wanted
 ), user_pays AS (
-  UPDATE users SET quota = users.quota - $4::bigint FROM verdict
-  WHERE verdict.reason = 'ok' AND $4::bigint > 0 AND users.id = $2::bigint
+  UPDATE users SET quota = users.quota - held FROM verdict
+  WHERE verdict.reason = 'ok' AND held > 0 AND users.id = $2::bigint
 ), token_pays AS (
   UPDATE tokens SET remain_quota = tokens.remain_quota - verdict.token_amount FROM verdict
   WHERE verdict.reason = 'ok' AND verdict.token_amount > 0 AND tokens.id = $3::bigint
 ), held AS (
   INSERT INTO holds (request_id, user_id, token_id, amount, token_amount, created_at, instance_id, draft)
-  SELECT $1::text, $2::bigint, $3::bigint, $4::bigint, token_amount, $5::bigint, $6::text, $7::text
+  SELECT $1::text, $2::bigint, $3::bigint, held, token_amount, $5::bigint, $6::text, $7::text
   FROM verdict WHERE reason = 'ok'
 )
-SELECT reason, user_balance, token_balance FROM verdict`;
+SELECT reason, user_balance, token_balance, rest, held FROM verdict`;
 
 /** Locks user and token of the hold named by $1; `locked` has a row when that hold was there, and comes after the locks. */
 const LOCK_BY_HOLD = `
@@ -147,6 +153,8 @@ interface HoldAnswer {
   /** int8 comes as text. */
   user_balance: string;
   token_balance: string;
+  rest: string;
+  held: string;
 }
 
 interface Moved {
@@ -223,18 +231,22 @@ export function createPostgresLedger(db: Db, client: SQL, instanceId: string, no
   }
 
   return {
-    hold: async ({ request_id, user_id, token_id, amount, draft }) => {
+    hold: async (request) => {
+      const { request_id, user_id, token_id, amount, draft, least = amount } = request;
       checkUnits(amount);
-      const values = [request_id, user_id, token_id, amount, seconds(), instanceId, draft];
+      checkUnits(least);
+      const values = [request_id, user_id, token_id, amount, seconds(), instanceId, draft, least];
       try {
         const answer = await persist(() => one<HoldAnswer>(client, HOLD, values));
         if (!answer) throw new Error("The hold statement answered nothing");
         const { reason, user_balance, token_balance } = answer;
-        if (reason === "ok") return { ok: true };
-        return { ok: false, reason, balance: Number(reason.startsWith("user") ? user_balance : token_balance) };
+        if (reason === "ok") return granted(request, Number(answer.held));
+        const balance = Number(reason.startsWith("user") ? user_balance : token_balance);
+        const left = Number(answer.rest);
+        return { ok: false, reason, balance, ...(reason === "user_quota" && left < balance && { left }) };
       } catch (error) {
         // Asked again: the row is there, and this statement was undone as a whole.
-        if (isUniqueViolation(error)) return { ok: true };
+        if (isUniqueViolation(error)) return askedAgain(request);
         undoLater(request_id);
         throw error;
       }

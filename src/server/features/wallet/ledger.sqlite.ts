@@ -14,7 +14,7 @@ import type { Db } from "../../db/client";
 import { Batch } from "./batch.sqlite";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
 import { creditSteps } from "./credit";
-import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "./ledger";
+import { askedAgain, granted, type HoldRequest, type HoldResult, type Ledger, type Settlement, type SettleResult } from "./ledger";
 import { refundSteps } from "./refund";
 
 const MAX_BATCH = 64;
@@ -146,7 +146,7 @@ export function createSqliteLedger(db: Db, client: Database, instanceId: string,
   }
 
   return {
-    hold: (request) => enqueue(() => verbs.hold(request), request.amount),
+    hold: (request) => enqueue(() => verbs.hold(request), request.amount, request.least ?? 0),
     extend: (request_id, amount, running) => enqueue(() => verbs.extend(request_id, amount, running), amount, running),
     settle: (settlement) => enqueue(() => verbs.settle(settlement), settlement.quota),
     release: (request_id) => enqueue(() => verbs.release(request_id)),
@@ -163,6 +163,11 @@ export function createSqliteLedger(db: Db, client: Database, instanceId: string,
       }
     },
   };
+}
+
+/** Units that a hold takes of what is `left`. */
+function heldOf({ amount, least = amount }: HoldRequest, left: number): number {
+  return Math.min(amount, Math.max(least, Math.floor(left / 4)));
 }
 
 /** The verbs as plain functions that run inside a transaction; what they move is written by the batch. */
@@ -193,13 +198,17 @@ function prepareVerbs(client: Database, batch: Batch, instanceId: string, second
 
   return {
     hold(request: HoldRequest): HoldResult {
-      const { user_id, token_id, amount, request_id, draft } = request;
+      const { user_id, token_id, request_id, draft } = request;
       const user = batch.user(user_id);
       if (!user?.usable) return { ok: false, reason: "user_unusable", balance: user?.quota ?? 0 };
-      if (user.quota <= 0 || user.quota < amount) return { ok: false, reason: "user_quota", balance: user.quota };
+      const token = token_id === 0 ? undefined : batch.token(token_id);
+      const left = token && !token.unlimited_quota ? Math.min(user.quota, token.remain_quota) : user.quota;
+      const amount = heldOf(request, left);
+      if (user.quota <= 0 || user.quota < amount) {
+        return { ok: false, reason: "user_quota", balance: user.quota, ...(left < user.quota && { left }) };
+      }
       let tokenAmount = 0;
       if (token_id !== 0) {
-        const token = batch.token(token_id);
         if (
           !token || token.status !== 1 || token.deleted_at !== null || token.user_id !== user_id ||
           (token.expired_time !== -1 && token.expired_time <= seconds())
@@ -212,10 +221,10 @@ function prepareVerbs(client: Database, batch: Batch, instanceId: string, second
         }
       }
       const { changes } = insertHold.run(request_id, user_id, token_id, amount, tokenAmount, seconds(), instanceId, draft);
-      if (changes === 0) return { ok: true }; // asked again
+      if (changes === 0) return askedAgain(request);
       own.set(request_id, { amount, token_amount: tokenAmount, user_id, token_id });
       batch.move(user_id, -amount, token_id, -tokenAmount);
-      return { ok: true };
+      return granted(request, amount);
     },
 
     extend(request_id: string, amount: number, running: number): boolean {

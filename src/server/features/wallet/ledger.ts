@@ -20,6 +20,8 @@ export interface HoldRequest {
   token_id: number;
   /** Units to take now, >= 0. */
   amount: number;
+  /** Units that will do: then at most a quarter of what user and limited token have left is taken, but never less than this. */
+  least?: number;
   /**
    * What a sweep writes when this process dies: JSON of the log row as known at the start. What the hold itself knows
    * (request id, user, token, time) may be left out.
@@ -30,9 +32,19 @@ export interface HoldRequest {
 export type HoldRefusal = "user_quota" | "token_quota" | "token_unusable" | "user_unusable";
 
 export type HoldResult =
-  | { ok: true }
-  /** `balance` is the user's or the token's spendable units, for the message. */
-  | { ok: false; reason: HoldRefusal; balance: number };
+  /** `held`: units taken, where that is less than `amount`. */
+  | { ok: true; held?: number }
+  /**
+   * `balance` is the user's or the token's spendable units, for the message; `left` what both together let the call spend,
+   * where that is less.
+   */
+  | { ok: false; reason: HoldRefusal; balance: number; left?: number };
+
+/** The answer to a hold that took `held` units. */
+export const granted = ({ amount }: Pick<HoldRequest, "amount">, held: number): HoldResult => (held < amount ? { ok: true, held } : { ok: true });
+
+/** The same for a hold that is there already: it took `least` or more. */
+export const askedAgain = (request: HoldRequest): HoldResult => granted(request, request.least ?? request.amount);
 
 export interface Settlement {
   request_id: string;
@@ -103,7 +115,7 @@ export interface CreditResult {
  * more.
  */
 export interface Ledger {
-  /** Takes `amount` from user and (limited) token if both cover it; never below zero, under any concurrency. */
+  /** Takes `amount` (or down to `least`) from user and limited token if both cover it; never below zero, under any concurrency. */
   hold(request: HoldRequest): Promise<HoldResult>;
   /**
    * Takes `amount` more for a running call and records `running`, the estimated cost so far (what a sweep would

@@ -24,6 +24,7 @@ export const chat: Operation = {
       stream: readFlag(body, "stream"),
       include_usage: includeUsage(body),
       ...(most !== undefined && { max_output: most * choices }),
+      ...(choices > 1 && { choices }),
     };
   },
 };
@@ -41,6 +42,7 @@ export const completions: Operation = {
       stream: readFlag(body, "stream"),
       include_usage: includeUsage(body),
       ...(most !== undefined && { max_output: most * choices }),
+      ...(choices > 1 && { choices }),
     };
   },
 };

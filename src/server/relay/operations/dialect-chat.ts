@@ -48,6 +48,6 @@ export const generateContent = (model: string, stream: boolean): Operation => ({
     const settings = isObject(config) ? config : {};
     const most = readCount(settings, "maxOutputTokens") ?? readCount(settings, "max_output_tokens");
     const choices = Math.max(1, readCount(settings, "candidateCount") ?? readCount(settings, "candidate_count") ?? 1);
-    return { model, stream, include_usage: true, ...limit(most === undefined ? undefined : most * choices) };
+    return { model, stream, include_usage: true, ...limit(most === undefined ? undefined : most * choices), ...(choices > 1 && { choices }) };
   },
 });

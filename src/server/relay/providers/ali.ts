@@ -10,6 +10,8 @@ import { compact, isObject, object, objects, text } from "../dialects/shared/jso
 import { dataUrlOf } from "../dialects/shared/media";
 import { readError as readOpenai } from "../dialects/openai-chat/error";
 import type { WireError, WireObject } from "../events";
+import { afterAcceptance, Failed } from "../failed";
+import { classifyStatus } from "../failures";
 import { tryParse } from "../json";
 import { rewritten } from "./framing";
 import { ordinary } from "./ordinary";
@@ -118,7 +120,8 @@ async function ended(made: Response, { channel, headers }: Outgoing, tools: Tool
     const asked = await tools.fetch(`${channel.base_url}/api/v1/tasks/${encodeURIComponent(task_id)}`, { method: "GET", headers: { authorization } });
     // Too many questions, or a gate that is busy: the job goes on.
     if (asked.status === 429 || asked.status >= 500) continue;
-    if (!asked.ok) return asked;
+    // It is being made: nobody else is asked for it.
+    if (!asked.ok) throw new Failed({ ...classifyStatus(tools.redact, asked.status, readError(tryParse(new Uint8Array(await asked.arrayBuffer()))), channel.status_mapping), retry: false });
     response = asked;
     bytes = await asked.arrayBuffer();
   }
@@ -157,7 +160,7 @@ export const ali: Provider = {
   async open(outgoing, tools) {
     if (outgoing.operation !== "images" || !isJob(outgoing.model)) return send(outgoing, tools);
     const response = await send({ ...outgoing, headers: { ...outgoing.headers, "x-dashscope-async": "enable" } }, tools);
-    return response.ok ? ended(response, outgoing, tools) : response;
+    return response.ok ? afterAcceptance(tools.signal, () => ended(response, outgoing, tools)) : response;
   },
   readError,
   direct: { images, rerank },

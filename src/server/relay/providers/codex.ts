@@ -62,6 +62,7 @@ async function wholeAnswer(response: Response): Promise<Response> {
 }
 
 export const codex: Provider = {
+  unlimited: true,
   url: ({ base_url }, operation) => (operation === "chat" || operation === "responses" ? `${base_url}/backend-api/codex/responses` : undefined),
   headers({ type, key }) {
     const { access_token = "", account_id = "" } = splitKey(type.id, key) ?? {};

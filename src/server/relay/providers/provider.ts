@@ -84,6 +84,8 @@ export interface Provider {
   count?(outgoing: Outgoing, tools: Tools): Promise<CountInquiry>;
   /** The error object of a body, where the channel's dialect cannot tell. */
   readError?(body: unknown): WireError | undefined;
+  /** Its calls refuse a limit of output tokens, whatever their language. */
+  readonly unlimited?: true;
   /** Operations besides chat that need words of their own; the rest is OpenAI's where the type's dialect is. */
   readonly direct?: Readonly<Partial<Record<Operation, DirectCodec>>>;
 }

@@ -5,12 +5,12 @@
 import { RequestFault } from "../dialects/shared/fault";
 import { compact, isObject, list, object, text } from "../dialects/shared/json";
 import type { WireError, WireObject } from "../events";
-import { Failed } from "../failed";
-import { failureOf } from "../failures";
+import { afterAcceptance, Failed } from "../failed";
+import { classifyStatus, failureOf } from "../failures";
 import { tryParse } from "../json";
 import { bodyOf, withBody } from "./changed-body";
 import { ordinary } from "./ordinary";
-import type { DirectCodec, Provider } from "./provider";
+import type { DirectCodec, Outgoing, Provider } from "./provider";
 import { send, type Tools } from "./tools";
 
 /** Seconds that the vendor may hold the first request open; 60 is its most. */
@@ -106,18 +106,24 @@ export const replicate: Provider = {
   },
   /** Until the prediction is over; the limits of the call are the limit. */
   async open(outgoing, tools) {
-    const { channel, headers } = outgoing;
-    const { authorization = "" } = headers;
-    for (let response = await send(outgoing, tools); ; ) {
-      if (!response.ok) return response;
-      const prediction = tryParse(Buffer.from(await response.arrayBuffer()));
-      if (!isObject(prediction) || !unfinished.has(text(prediction.status))) return Response.json(prediction ?? {});
-      await tools.wait(POLL_MS);
-      // Not the address in the answer: the key goes to the channel's host only.
-      const address = `${channel.base_url}/v1/predictions/${encodeURIComponent(text(prediction.id))}`;
-      response = await tools.fetch(address, { method: "GET", headers: { authorization } });
-    }
+    const made = await send(outgoing, tools);
+    return made.ok ? afterAcceptance(tools.signal, () => ended(made, outgoing, tools)) : made;
   },
   readError,
   direct: { images },
 };
+
+/** Asks for a prediction until it is over. */
+async function ended(made: Response, { channel, headers }: Outgoing, tools: Tools): Promise<Response> {
+  const { authorization = "" } = headers;
+  for (let response = made; ; ) {
+    const prediction = tryParse(Buffer.from(await response.arrayBuffer()));
+    if (!isObject(prediction) || !unfinished.has(text(prediction.status))) return Response.json(prediction ?? {});
+    await tools.wait(POLL_MS);
+    // Not the address in the answer: the key goes to the channel's host only.
+    const address = `${channel.base_url}/v1/predictions/${encodeURIComponent(text(prediction.id))}`;
+    response = await tools.fetch(address, { method: "GET", headers: { authorization } });
+    // It is being made: nobody else is asked for it.
+    if (!response.ok) throw new Failed({ ...classifyStatus(tools.redact, response.status, readError(tryParse(Buffer.from(await response.arrayBuffer()))), channel.status_mapping), retry: false });
+  }
+}

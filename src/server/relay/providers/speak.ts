@@ -3,6 +3,7 @@ import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { isCodingPlan } from "../../../shared/channel-types/plans";
 import { isUpstreamDialect, type UpstreamDialectKey, upstreamDialects } from "../dialects/vendor-dialects";
 import type { WireError, WireObject } from "../events";
+import { afterAcceptance } from "../failed";
 import { isObject, tryParse } from "../json";
 import type { Operation } from "../operations/operation";
 import type { PoolChannel } from "../seams";
@@ -93,7 +94,7 @@ async function exchangeOwnWay(outgoing: Outgoing, tools: Tools): Promise<Respons
   // The attempt keeps `outgoing` for as long as the upstream takes.
   if (outgoing.large && ready !== outgoing) outgoing.body = nothing;
   const response = await (provider?.open ? provider.open(ready, tools) : send(ready, tools));
-  return codec && response.ok ? inOpenai(response, async (answer) => codec.decode(answer, asked, tools)) : response;
+  return codec && response.ok ? inOpenai(response, (answer) => afterAcceptance(tools.signal, () => codec.decode(answer, asked, tools))) : response;
 }
 
 /** An answer as OpenAI would write it. What is none stays as it is: its error is read where all are. */

@@ -6,6 +6,7 @@
 import { AppError, fail } from "../../../shared/errors";
 import type { Aside, Visit } from "../aside";
 import { Failed } from "../failed";
+import { mayBeAccepted } from "../failures";
 import { holding } from "../keys";
 import { Form } from "../operations/form";
 import { boundaryOf } from "../operations/multipart";
@@ -91,7 +92,7 @@ export const createFile: Aside = async (visit) => {
         await keep(visit, channel, { ...made.json, bytes: whole(made.json.bytes) || size });
         return door.json(made.body);
       } catch (error) {
-        const again = error instanceof Failed && error.failure.retry && tries < option.retryTimes && channels.length > tries + 1;
+        const again = error instanceof Failed && error.failure.retry && !mayBeAccepted(error.failure) && tries < option.retryTimes && channels.length > tries + 1;
         if (!again || request.signal.aborted) throw error;
       }
     }

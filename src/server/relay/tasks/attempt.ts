@@ -37,7 +37,7 @@ export async function attempt<Input>(call: Call, channel: PoolChannel, provider:
     if (accepted.upstream_id === "") throw new Failed(failureOf("malformed", heard.status));
     tried = { ok: true, accepted };
   } catch (error) {
-    tried = { ok: false, failure: failureFrom(error, channel, engine.log) };
+    tried = { ok: false, failure: failureFrom(error, channel, engine.log, heard.status) };
   }
   record.status = heard.status;
   record.duration_ms = seams.now() - started;
@@ -60,12 +60,12 @@ export async function attempt<Input>(call: Call, channel: PoolChannel, provider:
 }
 
 /** What was thrown by a provider, judged. A fault of our own is told to the log and answered as an unreadable answer. */
-export function failureFrom(error: unknown, channel: PoolChannel, log: Call["engine"]["log"]): Failure {
+export function failureFrom(error: unknown, channel: PoolChannel, log: Call["engine"]["log"], status = 0): Failure {
   if (error instanceof Failed) return error.failure;
   if (error instanceof RequestFault) {
     const { message, param } = error;
     return { ...failureOf("caller_mistake"), status: 400, error: { message, type: "invalid_request_error", code: "invalid_request", param } };
   }
   log.error({ err: redactError(channel, error) }, "a provider of jobs failed");
-  return failureOf("malformed");
+  return failureOf("malformed", status);
 }

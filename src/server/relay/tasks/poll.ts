@@ -59,7 +59,7 @@ export async function pollTasks(engine: Engine): Promise<void> {
 }
 
 /** Failures that another question to the same vendor would only repeat, each after its whole time limit. */
-const DOWN: ReadonlySet<string> = new Set(["timeout", "unreachable"]);
+const DOWN: ReadonlySet<string> = new Set(["timeout", "unreachable", "cut"]);
 
 /** Looks at one job at once, for somebody who waits. What fails is left to the rounds. */
 export async function lookNow(engine: Engine, task: Task): Promise<void> {

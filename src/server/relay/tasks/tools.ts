@@ -3,7 +3,7 @@ import { withHeaders } from "../../../shared/header-override";
 import type { Engine } from "../call";
 import { openaiChat } from "../dialects/openai-chat/dialect";
 import { Failed } from "../failed";
-import { classifyErrorIn200, classifyStatus, failureOf, retryAfterSeconds } from "../failures";
+import { classifyErrorIn200, classifyStatus, failureOf, retryAfterSeconds, unanswered } from "../failures";
 import { isObject, type JsonObject, tryParse } from "../json";
 import { redactJson } from "../providers/redact";
 import { toolsFor } from "../providers/tools";
@@ -64,13 +64,14 @@ export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { su
       controller.abort();
     });
     if (heard) heard.status = 0;
+    let response: Response | undefined;
     try {
-      const response = await tools.fetch(url, { method, headers: signed, ...(text !== undefined && { body: text as BodyInit }) });
+      response = await tools.fetch(url, { method, headers: signed, ...(text !== undefined && { body: text as BodyInit }) });
       if (heard) heard.status = response.status;
       return { response, got: await read(response) };
     } catch (error) {
       if (error instanceof Failed) throw error;
-      throw new Failed(failureOf(late ? "timeout" : "unreachable", 0, "first byte"));
+      throw new Failed(late ? failureOf("timeout", 0, "first byte") : response ? failureOf("cut", response.status) : failureOf(unanswered(error)));
     } finally {
       done();
     }

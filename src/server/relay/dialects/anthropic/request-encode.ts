@@ -14,7 +14,7 @@ import { closedSchema } from "./schema";
 
 const KEY = "anthropic";
 /** Anthropic's least budget of thought. */
-const LEAST_BUDGET = 1024;
+export const LEAST_BUDGET = 1024;
 
 const isSystem = (message: Message): boolean => message.role === "system" || message.role === "developer";
 
