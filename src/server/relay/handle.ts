@@ -1,6 +1,6 @@
 /** The story of one call, top to bottom. */
 import { knownClientType } from "../../shared/client-type";
-import { AppError, fail } from "../../shared/errors";
+import { AppError, databaseUnavailable, fail } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 import type { Logger } from "../lib/log";
 import { fetchThrough } from "../lib/proxy";
@@ -166,7 +166,9 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
   } catch (error) {
     form?.close();
     const content = thrownError(error, arrival.lang, arrival.request_id).message;
-    await seams.recordFailure(refusedRow(caller, { ...arrival, model, content }));
+    const recorded = seams.recordFailure(refusedRow(caller, { ...arrival, model, content }));
+    // What keeps the row from being written must not keep the caller waiting a second time.
+    if (!databaseUnavailable(error)) await recorded;
     throw error;
   }
   const { call, selection, money } = prepared;

@@ -244,9 +244,9 @@ export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelCreat
     }
     if (several) for (const { id } of out) yield* insertKeys(ctx, q, id, keys);
     for (const row of out) yield* noteChannel(ctx, q, "channel.create", undefined, row);
+    yield* announceChange(ctx, q, out.length === 1 && out[0] ? out[0].id : "*");
     return out;
   });
-  await announceChange(ctx, created.length === 1 && created[0] ? created[0].id : "*");
   return created.map(presentChannel);
 }
 
@@ -308,9 +308,9 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
     if (!copy) return fail("internal");
     yield* insertKeys(ctx, q, copy.id, keys.map(({ key }) => key));
     yield* noteChannel(ctx, q, "channel.create", undefined, copy);
+    yield* announceChange(ctx, q, copy.id);
     return copy;
   });
-  await announceChange(ctx, created.id);
   return presentChannel(created);
 }
 
@@ -333,7 +333,6 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
   if (several && !was && before.length + keys.length === 0) fail("channel_name_and_key");
   // Back to one key: the new one, or the only one there is.
   const single = several || !was ? keys[0] : (keys[0] ?? (before.length === 1 ? before[0] : fail("channel_keys_left")));
-  if (fields.status === CHANNEL_STATUS.enabled) await reviveKeys(ctx, eq(channels.id, id));
   const set = {
     ...columnsOf(fields, type),
     ...(several ? { key_cipher: "", key_hash: "" } : single ? sealKey(ctx, single) : {}),
@@ -342,15 +341,16 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
   };
   if (Object.keys(set).length === 0) return presentChannel(stored);
   const row = await ctx.db.tx(function* (q) {
+    if (fields.status === CHANNEL_STATUS.enabled) yield* run(reviveKeys(ctx, q, eq(channels.id, id)));
     const [changed] = yield* run(q.update(channels).set(set).where(eq(channels.id, id)).returning());
     if (!changed) return fail("channel_not_found");
     // The one key that it had becomes the first of several.
     if (several) yield* insertKeys(ctx, q, id, [...before, ...keys]);
     else if (was) yield* run(dropKeys(ctx, q, eq(channels.id, id)));
     yield* noteChannel(ctx, q, "channel.update", stored, changed, keys.length > 0);
+    yield* announceChange(ctx, q, id);
     return changed;
   });
-  await announceChange(ctx, id);
   return presentChannel(row);
 }
 
@@ -361,6 +361,6 @@ export async function deleteChannel(ctx: Ctx, id: number): Promise<void> {
     const [row] = yield* run(q.delete(channels).where(eq(channels.id, id)).returning());
     if (!row) return fail("channel_not_found");
     yield* noteChannel(ctx, q, "channel.delete", row, undefined);
+    yield* announceChange(ctx, q, id);
   });
-  await announceChange(ctx, id);
 }

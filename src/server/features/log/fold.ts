@@ -31,7 +31,7 @@ export async function fold({ db, cluster, now }: { db: Db; cluster: Cluster; now
 }
 
 /** One transaction: claims up to 200 rows and adds them. Exactly once, even if two run at the same time. */
-export const foldBatch = (db: Db): Promise<number> => db.tx((q) => foldSteps(db, q));
+export const foldBatch = (db: Db): Promise<number> => db.tx((q) => foldSteps(db, q), { long: true });
 
 type Hour = Db["t"]["usage_hourly"]["$inferInsert"];
 type Sums = Required<Pick<Hour, "count" | "error_count" | "quota" | "prompt_tokens" | "completion_tokens" | "use_time">>;
