@@ -36,7 +36,7 @@ const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 /** Runs statements of this script's own making on either engine. */
 async function exec(db: Db, statement: string): Promise<void> {
   if (db.driver.sqlite) db.driver.sqlite.run(statement);
-  else await db.driver.postgres.unsafe(statement);
+  else await db.driver.postgres.within("command").unsafe(statement);
 }
 
 /** Every way in which somebody may have called: one line each, numbered from 0. */

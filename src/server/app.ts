@@ -7,6 +7,7 @@ import type { Lang } from "../shared/text";
 import { callbackDoors } from "./callbacks";
 import type { ClientFiles } from "./client-files";
 import type { Ctx, Services } from "./context";
+import type { Ready } from "./readiness";
 import { TURNSTILE_COOKIE, TURNSTILE_ORIGIN } from "./features/auth/turnstile";
 import { createDemoUpstream } from "./features/demo/upstream";
 import { logExport } from "./features/log/export";
@@ -41,7 +42,7 @@ export interface AppParts {
   /** What /metrics answers. */
   metrics(scraper: Scraper): Promise<Response>;
   /** What /readyz reports; see readiness.ts. */
-  ready(): Promise<{ ready: boolean; checks: Record<string, string> }>;
+  ready(): Promise<Ready>;
 }
 
 /** Chinese unless the first wish is English (checklist D-78). */

@@ -28,7 +28,7 @@ const jobs: readonly Job[] = [
   {
     name: "sessions",
     everySeconds: 600,
-    run: leased("sessions", (s) => s.db.q.delete(s.db.t.sessions).where(lt(s.db.t.sessions.expires_at, seconds(s)))),
+    run: leased("sessions", (s) => s.db.bulk.delete(s.db.t.sessions).where(lt(s.db.t.sessions.expires_at, seconds(s)))),
   },
   { name: "codes", everySeconds: 600, run: leased("codes", forgetCodes) },
   { name: "stored objects", everySeconds: 60, run: leased("stored objects", sweepStored) },

@@ -5,6 +5,7 @@ import { SCHEMA_RELEASE } from "./db/migrate";
 import { createReadiness } from "./readiness";
 
 let fresh: FreshDatabase;
+const cluster = { bus: { age: () => 1500 } };
 const limit = process.env.BUN_CONFIG_MAX_HTTP_REQUESTS;
 beforeEach(async () => {
   process.env.BUN_CONFIG_MAX_HTTP_REQUESTS = "65535";
@@ -17,10 +18,11 @@ afterEach(async () => {
 });
 
 test("a migrated database and a raised fetch limit are ready, and draining ends that", async () => {
-  const readiness = createReadiness(fresh);
+  const readiness = createReadiness({ db: fresh.db, cluster });
   expect(await readiness.check()).toEqual({
     ready: true,
     checks: { database: "ok", migrations: "ok", fetch_limit: "ok", state: "serving" },
+    cache_age_seconds: 1,
   });
   readiness.drain();
   expect(await readiness.check()).toMatchObject({ ready: false, checks: { state: "draining" } });
@@ -28,7 +30,7 @@ test("a migrated database and a raised fetch limit are ready, and draining ends 
 
 test("the schema of the next release is served, that of any later one is not", async () => {
   const { meta } = fresh.db.t;
-  const readiness = createReadiness(fresh);
+  const readiness = createReadiness({ db: fresh.db, cluster });
   const migratedTo = (release: number) =>
     fresh.db.q.update(meta).set({ value: String(release) }).where(eq(meta.name, "schema_release"));
   await migratedTo(SCHEMA_RELEASE + 1);
@@ -41,7 +43,7 @@ test("the schema of the next release is served, that of any later one is not", a
 
 test("a low limit of simultaneous fetches is not ready, and says which variable raises it", async () => {
   process.env.BUN_CONFIG_MAX_HTTP_REQUESTS = "256";
-  const { ready, checks } = await createReadiness(fresh).check();
+  const { ready, checks } = await createReadiness({ db: fresh.db, cluster }).check();
   expect(ready).toBe(false);
   expect(checks.fetch_limit).toContain("only 256: set BUN_CONFIG_MAX_HTTP_REQUESTS");
 });

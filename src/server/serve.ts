@@ -28,6 +28,9 @@ export interface Serving {
   stop(options?: { lameDuck?: boolean }): Promise<void>;
 }
 
+/** How long everything may take to close after the running calls' time is up, in all. */
+const CLOSE_MS = 3_500;
+
 /** Starts to serve and installs the signal handlers of a server process. */
 export async function serve(env: Env, log: Logger): Promise<Serving> {
   const serving = await startServer(env, log);
@@ -39,6 +42,8 @@ export async function serve(env: Env, log: Logger): Promise<Serving> {
       if (stopping) return;
       stopping = Date.now();
       log.info({ signal }, "draining");
+      // Whatever hangs, and however: a process that was told to end ends.
+      setTimeout(() => process.exit(1), (env.WEIR_DRAIN_SECONDS + env.WEIR_SHUTDOWN_SECONDS) * 1000 + CLOSE_MS + 500).unref();
       // Somebody at a terminal does not wait for balancers.
       void serving.stop({ lameDuck: signal === "SIGTERM" }).then(() => process.exit(0), (err: unknown) => {
         log.error({ err }, "the shutdown failed");
@@ -83,14 +88,22 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
       tail.close();
       const sessions = relay.stop(grace);
       await Promise.race([server.stop(), Bun.sleep(grace)]);
-      await sessions;
-      await server.stop(true);
+      const end = performance.now() + CLOSE_MS;
+      /** Waits for a step, but not into the time of those that come after it. */
+      const step = async (name: string, reserve: number, work: () => Promise<unknown> | undefined) => {
+        const late = Promise.withResolvers<string>();
+        const timer = setTimeout(late.resolve, Math.max(0, end - reserve - performance.now()), "it took too long");
+        const left = await Promise.race([Promise.try(work).then(() => undefined, (err: unknown) => ({ err })), late.promise]);
+        clearTimeout(timer);
+        if (left !== undefined) log.error({ step: name, left, charges: services.ledger.queued() }, "a step of the shutdown was left undone");
+      };
+      await step("calls", 3_200, () => Promise.all([sessions, server.stop(true)]));
       lag.stop();
-      await tracing?.stop();
-      await jobs.stop();
-      await services.ledger.flush();
-      await instance.stop();
-      await close();
+      await step("tracing", 2_900, () => tracing?.stop());
+      // A charge may still come from a job.
+      await step("charges and jobs", 1_000, () => Promise.all([jobs.stop(), services.ledger.flush()]).then(() => services.ledger.flush()));
+      await step("instance", 700, () => instance.stop());
+      await step("database", 0, close);
       log.info("stopped");
     },
   };

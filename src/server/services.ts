@@ -24,14 +24,17 @@ export interface OpenServices {
 }
 
 /** What an operator can mend is said in one line: a folder that cannot be written, a Postgres that is not there. */
-async function openDatabase(env: Env): Promise<Db> {
+async function openDatabase(env: Env, log: Logger): Promise<Db> {
   try {
     mkdirSync(env.dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new CannotStart(`the data folder cannot be made: ${error instanceof Error ? error.message : String(error)}. Set WEIR_DATA_DIR.`);
   }
   try {
-    return await openDb({ url: env.databaseUrl, sqliteSync: env.WEIR_SQLITE_SYNC, pool: env.WEIR_PG_POOL });
+    return await openDb({
+      url: env.databaseUrl, sqliteSync: env.WEIR_SQLITE_SYNC, pool: env.WEIR_PG_POOL,
+      gaveUp: (reason) => log.warn({ reason }, "a connection to the database was given up"),
+    });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (!/^(ERR_POSTGRES_(CONNECTION|AUTHENTICATION|SERVER_ERROR)|SQLITE_(CANTOPEN|READONLY|NOTADB))/.test(code)) throw error;
@@ -51,7 +54,7 @@ export const mailSettings = ({ get }: Pick<OptionStore, "get">): MailSettings =>
 });
 
 export async function openServices(env: Env, log: Logger, now: () => number = Date.now): Promise<OpenServices> {
-  const db = await openDatabase(env);
+  const db = await openDatabase(env, log);
   const secrets = await openSecrets(env, db, log);
   const cluster = await openCluster({ db, env, log, now });
   const options = await openOptionStore({ db, bus: cluster.bus, secrets, log, now });

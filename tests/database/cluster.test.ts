@@ -1,8 +1,10 @@
 /** What instances agree on through Postgres: changes, leases, trust. */
 import { afterAll, afterEach, beforeAll, describe, expect, mock, spyOn, test } from "bun:test";
 import { SQL } from "bun";
+import { createListeners } from "../../src/server/cluster/listeners";
 import { postgresBus, postgresLease } from "../../src/server/cluster/postgres";
-import type { Bus } from "../../src/server/cluster/types";
+import type { Bus, Topic } from "../../src/server/cluster/types";
+import { type Connections, openConnections } from "../../src/server/db/connections";
 import { type FreshDatabase, freshPostgres, postgresServer } from "../kit/databases";
 
 /** Waits until `condition` holds; answers how long it took in ms, or fails. */
@@ -19,7 +21,7 @@ describe("instances on one Postgres", () => {
   let fresh: FreshDatabase;
   let name: string;
   let admin: SQL;
-  const clients: SQL[] = [];
+  const clients: Connections[] = [];
   const buses: Bus[] = [];
   beforeAll(async () => {
     fresh = await freshPostgres();
@@ -37,26 +39,27 @@ describe("instances on one Postgres", () => {
     await fresh.close();
   });
   const connect = () => {
-    const client = new SQL(fresh.url, { max: 3 });
+    const client = openConnections({ url: fresh.url, max: 3 });
     clients.push(client);
     return client;
   };
   async function instance(instanceId: string, now = Date.now) {
-    const bus = await postgresBus(connect(), { instanceId, now });
+    const bus = await postgresBus({ client: connect(), versions: fresh.db.t.versions, listeners: createListeners({ now }), instanceId, now });
     buses.push(bus);
     const heard: string[] = [];
-    bus.subscribe("tokens", (id) => heard.push(id));
-    return { bus, heard };
+    bus.subscribe("tokens", (id) => void heard.push(id));
+    const announce = (topic: Topic, id: string) => fresh.db.tx((q) => bus.announce(q, topic, id));
+    return { bus, heard, announce };
   }
 
   test("a change is heard once by every instance, its own included, within a fraction of a second", async () => {
     const [a, b] = [await instance("a"), await instance("b")];
-    await a.bus.publish("tokens", "7");
+    await a.announce("tokens", "7");
     expect(a.heard).toEqual(["7"]);
     const took = await until(() => b.heard.length > 0, 1000);
     expect(took).toBeLessThan(500);
-    await b.bus.publish("channels", "1");
-    await b.bus.publish("tokens", "8");
+    await b.announce("channels", "1");
+    await b.announce("tokens", "8");
     await until(() => a.heard.length > 1, 1000);
     await Bun.sleep(1200); // one comparison later nothing is announced twice
     expect([a.heard, b.heard]).toEqual([["7", "8"], ["7", "8"]]);
@@ -64,7 +67,7 @@ describe("instances on one Postgres", () => {
 
   test("concurrent changes from two instances all arrive", async () => {
     const [a, b] = [await instance("c"), await instance("d")];
-    await Promise.all(Array.from({ length: 40 }, (_, i) => (i % 2 ? a : b).bus.publish("tokens", String(i))));
+    await Promise.all(Array.from({ length: 40 }, (_, i) => (i % 2 ? a : b).announce("tokens", String(i))));
     // a comparison may have been faster than some messages, and said "*" for them
     const complete = (heard: string[]) => heard.includes("*") || heard.length === 40;
     await until(() => complete(a.heard) && complete(b.heard), 2000);
@@ -76,13 +79,13 @@ describe("instances on one Postgres", () => {
     const cut = await admin`
       select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and query ilike 'listen%'`;
     expect(cut.length).toBeGreaterThan(0);
-    await a.bus.publish("tokens", "9");
+    await a.announce("tokens", "9");
     await until(() => b.heard.length > 0, 1500);
     expect(["*", "9"]).toContain(b.heard[0] ?? "");
     // and listening is up again by itself
     await Bun.sleep(1500);
     b.heard.length = 0;
-    await a.bus.publish("tokens", "10");
+    await a.announce("tokens", "10");
     await until(() => b.heard.includes("10"), 500);
   });
 

@@ -40,8 +40,8 @@ for (const engine of ENGINES) {
         sqlite.exec(fill);
         sqlite.exec("ANALYZE");
       } else {
-        await postgres?.unsafe(fill);
-        await postgres?.unsafe("ANALYZE logs");
+        await postgres?.within("command").unsafe(fill);
+        await postgres?.within("command").unsafe("ANALYZE logs");
       }
     }, 120_000);
     afterAll(() => h.close());

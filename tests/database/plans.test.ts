@@ -1,6 +1,6 @@
 /** The statements of every call find their rows by an index, in tables of 200,000 rows. */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import type { SQL } from "bun";
+import type { Connections } from "../../src/server/db/connections";
 import type { UserCtx } from "../../src/server/context";
 import type { Db } from "../../src/server/db/client";
 import { dashboard, dataByModel, dataByUser, ranking, totals } from "../../src/server/features/dashboard/service";
@@ -119,11 +119,11 @@ describe("plans on sqlite", () => {
 
 describe("plans on postgres", () => {
   let fresh: FreshDatabase;
-  let client: SQL;
+  let client: Connections;
   beforeAll(async () => {
     fresh = await freshPostgres();
     if (!fresh.db.driver.postgres) throw new Error("not Postgres");
-    client = fresh.db.driver.postgres;
+    client = fresh.db.driver.postgres.within("command");
     for (const statement of fill(`generate_series(1, ${ROWS}) AS n`)) await client.unsafe(statement);
     await client.unsafe("ANALYZE");
   }, 120_000);

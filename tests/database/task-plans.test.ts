@@ -30,8 +30,8 @@ for (const engine of ENGINES) {
       if (sqlite) {
         sqlite.exec(fill);
       } else {
-        await postgres?.unsafe(fill);
-        await postgres?.unsafe("ANALYZE tasks");
+        await postgres?.within("command").unsafe(fill);
+        await postgres?.within("command").unsafe("ANALYZE tasks");
       }
     }, HOOK_MS * 4);
     afterAll(() => h.close());

@@ -27,8 +27,8 @@ for (const engine of ENGINES) {
         SELECT 'user-' || n, '$argon2id$v=19$m=65536,t=2,p=1$0123456789012345678901$01234567890123456789012345678901234567890', 'Name of ' || n,
           'person' || n || '@mail.example', CASE WHEN n % 10 = 0 THEN 'vip' ELSE 'default' END, n FROM ${numbers}`;
       h.services.db.driver.sqlite?.exec(fill);
-      await h.services.db.driver.postgres?.unsafe(fill);
-      await h.services.db.driver.postgres?.unsafe("ANALYZE users");
+      await h.services.db.driver.postgres?.within("command").unsafe(fill);
+      await h.services.db.driver.postgres?.within("command").unsafe("ANALYZE users");
     }, 60_000);
     afterAll(() => h?.close());
 

@@ -18,6 +18,7 @@ import { createLedger, tellCharges } from "../../src/server/features/wallet/open
 import { requestFacts } from "../../src/server/http/own-page";
 import { answerRest, restRoutes } from "../../src/server/http/rest";
 import { createBackground } from "../../src/server/lib/background";
+import { run } from "../../src/server/db/client";
 import { createLogger } from "../../src/server/lib/log";
 import type { Mail } from "../../src/server/lib/mail";
 import { createSecrets, randomText } from "../../src/server/lib/secrets";
@@ -172,6 +173,8 @@ export async function changeUser(
   id: number,
   set: { status?: number; group?: string; deleted_at?: number | null },
 ): Promise<void> {
-  await db.q.update(db.t.users).set(set).where(eq(db.t.users.id, id)).returning();
-  await cluster.bus.publish("users", String(id));
+  await db.tx(function* (q) {
+    yield* run(q.update(db.t.users).set(set).where(eq(db.t.users.id, id)).returning());
+    yield* cluster.bus.announce(q, "users", String(id));
+  });
 }

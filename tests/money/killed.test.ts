@@ -54,7 +54,7 @@ describe.each(ENGINES)("processes on %s", (engine) => {
   async function lastStatementsDone(id: string) {
     const { postgres } = db.driver;
     if (!postgres) return;
-    while ((await postgres`select 1 from pg_stat_activity where application_name = ${id}`).length > 0) await Bun.sleep(10);
+    while ((await postgres.unsafe("select 1 from pg_stat_activity where application_name = $1", [id])).length > 0) await Bun.sleep(10);
   }
   const endAt = (child: ChildProcess, signal: NodeJS.Signals, line: number) => (lines: string[]) => {
     if (lines.length >= line) child.kill(signal);

@@ -1,19 +1,18 @@
 /** One process: everything in memory. */
-import type { Bus, Counter, Lease, Take, Topic } from "./types";
+import { AfterCommit } from "../db/client";
+import { createListeners, type ListenersOptions } from "./listeners";
+import type { Bus, Counter, Lease, Take } from "./types";
 
-export function localBus(): Bus {
-  const listeners = new Map<Topic, Set<(id: string) => void>>();
+export function localBus(options: ListenersOptions = { now: Date.now }): Bus {
+  const listeners = createListeners(options);
   return {
-    publish: async (topic, id) => {
-      for (const listener of listeners.get(topic) ?? []) listener(id);
+    announce: function* (_, topic, id) {
+      yield new AfterCommit(() => listeners.hear(topic, id, listeners.heard(topic) + 1, true));
     },
-    subscribe: (topic, listener) => {
-      const set = listeners.get(topic) ?? new Set();
-      listeners.set(topic, set.add(listener));
-      return () => set.delete(listener);
-    },
+    subscribe: listeners.subscribe,
+    age: listeners.age,
     fresh: () => true,
-    close: async () => listeners.clear(),
+    close: async () => listeners.close(),
   };
 }
 

@@ -3,14 +3,15 @@ import type { Db } from "../db/client";
 import type { Env } from "../env";
 import type { Logger } from "../lib/log";
 import { localBus, localCounter, localLease } from "./local";
+import { createListeners, type ListenersOptions } from "./listeners";
 import { postgresBus, postgresLease } from "./postgres";
 import { redisCounter } from "./redis";
 import type { Cluster, Counter } from "./types";
 
 export interface ClusterOptions {
-  db: Pick<Db, "driver">;
+  db: Pick<Db, "driver" | "t">;
   env: Pick<Env, "REDIS_URL">;
-  log: Pick<Logger, "info" | "warn">;
+  log: Pick<Logger, "info" | "warn" | "error">;
   /** Epoch milliseconds. */
   now(): number;
 }
@@ -20,9 +21,18 @@ export async function openCluster({ db, env, log, now }: ClusterOptions): Promis
   const instanceId = crypto.randomUUID();
   const { postgres } = db.driver;
   const counter = openCounter(env.REDIS_URL, log, now);
-  if (!postgres) return { instanceId, bus: localBus(), lease: localLease(), counter };
+  const heard: ListenersOptions = {
+    now,
+    failed: (topic, err) => log.error({ topic, err }, "a change could not be read; it is tried again every second"),
+    recovered: (topic) => log.info({ topic }, "the change was read"),
+  };
+  if (!postgres) return { instanceId, bus: localBus(heard), lease: localLease(), counter };
   let reachable = true;
-  const bus = await postgresBus(postgres, {
+  const listeners = createListeners(heard);
+  const bus = await postgresBus({
+    client: postgres,
+    versions: db.t.versions,
+    listeners,
     instanceId,
     now,
     failed: (error) => {

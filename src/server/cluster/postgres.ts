@@ -1,20 +1,27 @@
 /**
  * Several instances on one Postgres: the bus over LISTEN/NOTIFY, leases as rows.
  *
- * LISTEN loses messages while it reconnects, so each change also bumps its topic's row in `versions`, in the statement that
- * notifies. The rows are read after every (re)connect and every second besides: a gap means something was missed, and the
- * listeners hear "*". One five-row read a second is cheap enough not to ask first whether listening is up, and it is
- * what tells that the database is in reach.
+ * A change bumps its topic's row in `versions` and notifies in its own transaction: both happen with its commit or not at
+ * all. LISTEN loses messages while it reconnects, so the rows are read after every (re)connect and every second besides: a gap
+ * means something was missed, and the listeners hear "*". One five-row read a second is cheap enough not to ask first
+ * whether listening is up, and it is what tells that the database is in reach.
  */
+import { type SQL as DrizzleSQL, sql } from "drizzle-orm";
 import type { SQL } from "bun";
+import { AfterCommit, run, type Db } from "../db/client";
+import type { Connections } from "../db/connections";
+import type { Listeners } from "./listeners";
 import type { Bus, Lease, Topic } from "./types";
 
 const CHANNEL = "weir_changes";
 const COMPARE_MS = 1000;
-/** A comparison that takes longer is given up, so that a dead connection cannot stop the next one. */
+/** A comparison that takes longer does not keep the next one from beginning, on another connection. */
 const COMPARE_TIMEOUT_MS = 2000;
 const FRESH_MS = 5000;
-const PUBLISH_TRIES = 4;
+/** An instance tells itself something so often, to know that it still hears. */
+const ECHO_MS = 3000;
+/** Without an echo for so long the listening connection is given up for another. */
+const DEAF_MS = 9000;
 
 interface Change {
   from: string;
@@ -23,18 +30,10 @@ interface Change {
   version: number;
 }
 
-/** The bump and the message are one commit: versions in messages rise by one, in the order of commits. */
-const PUBLISH = `
-WITH bumped AS (
-  INSERT INTO versions (name, value) VALUES ($1::text, 1)
-  ON CONFLICT (name) DO UPDATE SET value = versions.value + 1
-  RETURNING value
-)
-SELECT pg_notify('${CHANNEL}',
-  json_build_object('from', $2::text, 'topic', $1::text, 'id', $3::text, 'version', value)::text)
-FROM bumped`;
-
 export interface BusOptions {
+  client: Connections;
+  versions: Db["t"]["versions"];
+  listeners: Listeners;
   instanceId: string;
   /** Epoch milliseconds; tests give their own. */
   now(): number;
@@ -44,98 +43,97 @@ export interface BusOptions {
 }
 
 /** Resolves when listening is up and the versions are known. */
-export async function postgresBus(client: SQL, { instanceId, now, failed, answered }: BusOptions): Promise<Bus> {
-  const listeners = new Map<Topic, Set<(id: string) => void>>();
-  const seen = new Map<string, number>();
+export async function postgresBus({ client, versions, listeners, instanceId, now, failed, answered }: BusOptions): Promise<Bus> {
   let lastAnswer = now();
-  let comparing = false;
+  let comparing = -COMPARE_TIMEOUT_MS;
   let closed = false;
 
-  const tell = (topic: Topic, id: string) => {
-    for (const listener of listeners.get(topic) ?? []) listener(id);
-  };
-
   function hear(payload: string): void {
-    const { from, topic, id, version } = JSON.parse(payload) as Change; // written by PUBLISH
-    const known = seen.get(topic) ?? 0;
-    if (version <= known) return; // a comparison was faster, and said "*"
-    seen.set(topic, version);
-    if (version > known + 1) tell(topic, "*");
-    else if (from !== instanceId) tell(topic, id); // our own listeners heard it from publish()
+    const { from, topic, id, version } = JSON.parse(payload) as Change; // written by announce()
+    void listeners.hear(topic, id, version, from === instanceId);
   }
 
-  /** Reads the versions; a topic that is ahead of what was heard is announced as "*". */
-  async function compare(announce: boolean): Promise<void> {
+  /** Reads the versions; a topic that is ahead of what was heard is asked about as "*". */
+  async function compare(told: (topic: Topic, version: number) => void): Promise<void> {
     const asked = now();
-    const query = client`select name, value from versions`;
-    const rows = await within(query, COMPARE_TIMEOUT_MS);
+    const rows = await client.urgent.unsafe<{ name: string; value: string }>("select name, value from versions");
     lastAnswer = Math.max(lastAnswer, asked);
-    for (const { name, value } of rows as { name: string; value: string }[]) {
-      const version = Number(value);
-      if (version <= (seen.get(name) ?? 0)) continue;
-      seen.set(name, version);
-      if (announce) tell(name as Topic, "*"); // rows are written by publish() alone
-    }
+    for (const { name, value } of rows) told(name as Topic, Number(value)); // rows are written by announce() alone
   }
 
   async function compareQuietly(): Promise<void> {
-    if (comparing || closed) return;
-    comparing = true;
+    const begun = performance.now();
+    if (closed || begun - comparing < COMPARE_TIMEOUT_MS) return;
+    comparing = begun;
+    const late = setTimeout(() => failed?.(new Error(`The database did not answer within ${COMPARE_TIMEOUT_MS} ms`)), COMPARE_TIMEOUT_MS);
     try {
-      await compare(true);
+      await compare((topic, version) => {
+        if (version > listeners.heard(topic)) void listeners.hear(topic, "*", version);
+      });
       answered?.();
     } catch (error) {
-      failed?.(error);
+      if (!closed) failed?.(error);
     } finally {
-      comparing = false;
+      clearTimeout(late);
+      if (comparing === begun) comparing = -COMPARE_TIMEOUT_MS;
     }
   }
 
-  await compare(false);
-  const subscription = await client.listen(CHANNEL, hear, () => void compareQuietly());
-  const timer = setInterval(() => void compareQuietly(), COMPARE_MS);
-  timer.unref();
+  // Its own channel: what is said there wakes nobody else.
+  const ownChannel = `weir_${instanceId.replaceAll("-", "")}`;
+  let ears: SQL | undefined;
+  let echoed = performance.now();
+
+  /** Listens on a connection of its own, in the place of the one before. */
+  async function listen(): Promise<void> {
+    const before = ears;
+    const mine = client.listener();
+    ears = mine;
+    echoed = performance.now();
+    await before?.close({ timeout: 0 });
+    await mine.listen(ownChannel, () => void (echoed = performance.now()));
+    await mine.listen(CHANNEL, hear, () => void compareQuietly());
+  }
+
+  async function echo(): Promise<void> {
+    if (closed) return;
+    if (performance.now() - echoed > DEAF_MS) await listen();
+    await client.unsafe("select pg_notify($1, '')", [ownChannel]);
+  }
+
+  await compare(listeners.startAt);
+  await listen();
+  const timers = [
+    setInterval(() => void compareQuietly(), COMPARE_MS),
+    // What fails here shows in the next comparison, and in the next echo that is missing.
+    setInterval(() => void echo().catch(() => {}), ECHO_MS),
+  ];
+  for (const timer of timers) timer.unref();
+
+  const message = (topic: Topic, id: string): DrizzleSQL =>
+    sql`pg_notify(${CHANNEL}, json_build_object('from', ${instanceId}::text, 'topic', ${topic}::text, 'id', ${id}::text, 'version', ${versions.value})::text)`;
 
   return {
-    publish: async (topic, id) => {
-      tell(topic, id);
-      // The change itself is committed: a lost connection must not keep it from the others. A second bump is harmless.
-      for (let tries = 1; ; tries++) {
-        try {
-          await client.unsafe(PUBLISH, [topic, instanceId, id]);
-          return;
-        } catch (error) {
-          if (tries >= PUBLISH_TRIES) throw error;
-          await Bun.sleep(50 * tries);
-        }
-      }
+    // The row stays locked until the commit, so versions in messages rise by one, in the order of commits.
+    announce: function* (q, topic, id) {
+      const bump = q
+        .insert(versions)
+        .values({ name: topic, value: 1 })
+        .onConflictDoUpdate({ target: versions.name, set: { value: sql`${versions.value} + 1` } })
+        .returning({ version: versions.value, sent: message(topic, id) });
+      const [bumped] = yield* run(bump);
+      if (bumped) yield new AfterCommit(() => listeners.hear(topic, id, bumped.version, true));
     },
-    subscribe: (topic, listener) => {
-      const set = listeners.get(topic) ?? new Set();
-      listeners.set(topic, set.add(listener));
-      return () => set.delete(listener);
-    },
+    subscribe: listeners.subscribe,
+    age: listeners.age,
     fresh: () => now() - lastAnswer < FRESH_MS,
     close: async () => {
       closed = true;
-      clearInterval(timer);
-      listeners.clear();
-      await subscription.unlisten();
+      for (const timer of timers) clearInterval(timer);
+      listeners.close();
+      await ears?.close({ timeout: 0 });
     },
   };
-}
-
-async function within<T>(query: SQL.Query<T>, ms: number): Promise<T> {
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    timeout.reject(new Error(`The database did not answer within ${ms} ms`));
-    query.cancel();
-  }, ms);
-  try {
-    return await Promise.race([query, timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 const LEASE_SECONDS = 15;
@@ -153,7 +151,7 @@ RETURNING 1 AS taken`;
  * A lease stays with its holder from run to run while it renews it; after 15 s of silence, or its close(), another takes
  * it. Work under a lease must bear a second runner all the same: a process that was suspended does not know it lost it.
  */
-export function postgresLease(client: SQL, instanceId: string): Lease {
+export function postgresLease(client: Connections, instanceId: string): Lease {
   const running = new Set<string>();
   const take = async (name: string) => (await client.unsafe(TAKE, [name, instanceId])).length > 0;
   return {
@@ -168,7 +166,7 @@ export function postgresLease(client: SQL, instanceId: string): Lease {
           await work();
         } finally {
           clearInterval(renewal);
-          if (options?.release) await client`delete from leases where name = ${name} and holder = ${instanceId}`;
+          if (options?.release) await client.unsafe("delete from leases where name = $1 and holder = $2", [name, instanceId]);
         }
         return true;
       } finally {
@@ -176,7 +174,7 @@ export function postgresLease(client: SQL, instanceId: string): Lease {
       }
     },
     close: async () => {
-      await client`delete from leases where holder = ${instanceId}`;
+      await client.unsafe("delete from leases where holder = $1", [instanceId]);
     },
   };
 }

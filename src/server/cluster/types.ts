@@ -1,13 +1,31 @@
 /** What several instances must agree on. In-process by default; Postgres and Redis stand behind the same interfaces. */
 
+import type { Q, Steps } from "../db/client";
+
 /** Names of what is cached in memory and must be dropped everywhere when it changes. */
 export type Topic = "options" | "channels" | "tokens" | "users" | "sessions";
 
+/**
+ * Hears that `id` ("*" = anything) of a topic changed; `own`: in this process. What it answers is waited for, and where it
+ * fails it is asked again every second until it succeeds.
+ */
+export type Listener = (id: string, own: boolean) => void | Promise<void>;
+
+export interface SubscribeOptions {
+  /** It reads everything anew, whatever the id. It is asked every minute besides, and its age is told by /readyz. */
+  whole?: boolean;
+}
+
 export interface Bus {
-  /** Tells every instance, this one included, that `id` ("*" = all) of a topic changed. Resolves when it was sent. */
-  publish(topic: Topic, id: string): Promise<void>;
+  /**
+   * The last steps of the transaction that changes `id` ("*" = several) of a topic: the change and its announcement are
+   * one commit, so every instance hears of it or it was not made. This one's listeners have been asked when `db.tx` answers.
+   */
+  announce(q: Q, topic: Topic, id: string): Steps<void>;
   /** The listener also hears "*" after a lost connection, because messages may have been missed. */
-  subscribe(topic: Topic, listener: (id: string) => void): () => void;
+  subscribe(topic: Topic, listener: Listener, options?: SubscribeOptions): () => void;
+  /** Milliseconds since the oldest of what is read as a whole was read. */
+  age(): number;
   /** False when the database has been out of reach for 5 s: caches may no longer be trusted. */
   fresh(): boolean;
   close(): Promise<void>;

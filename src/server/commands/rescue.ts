@@ -61,8 +61,8 @@ export async function rescue(services: Services, name: string, wanted: Rescue): 
       ...(password ? { password: "changed" } : {}), ...(wanted.removeSecondFactors ? { second_factors: "removed" } : {}),
     };
     yield* run(q.insert(audit_log).values(auditRow(trace(services), { action: "user.rescue", target: user.id, before, after })).returning({ id: audit_log.id }));
+    yield* services.cluster.bus.announce(q, "users", String(user.id));
   }, { durable: true });
-  await services.cluster.bus.publish("users", String(user.id));
   return password ? { password } : {};
 }
 

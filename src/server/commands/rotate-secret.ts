@@ -92,7 +92,7 @@ export async function rotateSecret(env: Env, log: Logger, given: string): Promis
   }
   if (given && given.length < 16) throw new CannotStart("WEIR_NEW_SECRET must have at least 16 characters");
   const master = given || randomText(48);
-  const db = await openDb({ url: env.databaseUrl, pool: 2 });
+  const db = await openDb({ url: env.databaseUrl, pool: 2, patient: true });
   const old = await openSecrets(env, db, log);
   // The file is written before the database changes and takes its place after: whichever is lost, one of the two fits.
   const path = join(env.dataDir, "secret");

@@ -9,7 +9,8 @@ import { Database } from "bun:sqlite";
 import { SQL } from "bun";
 import { type BunSQLiteDatabase, drizzle as drizzleSqlite } from "drizzle-orm/bun-sqlite";
 import { sql } from "drizzle-orm";
-import { drizzle as drizzlePostgres } from "drizzle-orm/bun-sql";
+import { type BunSQLDatabase, drizzle as drizzlePostgres } from "drizzle-orm/bun-sql";
+import { type Connections, type Limit, LIMITS_MS, openConnections } from "./connections";
 import { migratePostgres, migrateSqlite, postgresMigrations, sqliteMigrations } from "./migrate";
 import { openReader } from "./reader";
 import { makeTables, type Tables, sqliteTables } from "./schema";
@@ -17,21 +18,29 @@ import { pgKit } from "./columns";
 import { isTransient } from "./sql";
 
 type Native = BunSQLiteDatabase<Record<string, never>>;
+type Postgres = BunSQLDatabase<Record<string, never>>;
 
 /** The portable builder: always awaited; `.returning()` tells what changed. */
 export type Q = Pick<Native, "select" | "selectDistinct" | "insert" | "update" | "delete" | "$count">;
 
+/** A step that is no statement: what is to be done once the transaction is committed, before `tx` answers. It must not throw. */
+export class AfterCommit {
+  constructor(readonly work: () => Promise<void>) {}
+}
+
 /** A transaction's steps. */
-export type Steps<T> = Generator<PromiseLike<unknown>, T, unknown>;
+export type Steps<T> = Generator<PromiseLike<unknown> | AfterCommit, T, unknown>;
 
 /** One step: `const [row] = yield* run(q.select()…)`. */
-export function* run<T>(builder: PromiseLike<T>): Generator<PromiseLike<unknown>, T, unknown> {
+export function* run<T>(builder: PromiseLike<T>): Steps<T> {
   return (yield builder) as T;
 }
 
 export interface TxOptions {
   /** Wait for the disk before answering (credits). Postgres always does. */
   durable?: boolean;
+  /** Many rows are moved: it may take as long as a statistic (LIMITS_MS). */
+  long?: boolean;
 }
 
 export interface Db {
@@ -39,8 +48,10 @@ export interface Db {
   readonly t: Tables;
   /** Main door: point reads and writes. */
   readonly q: Q;
-  /** Second door: lists, search, statistics, export, audit. */
+  /** Second door: lists, search, statistics, export, audit. On Postgres a statement may take longer here. */
   readonly read: Pick<Q, "select" | "selectDistinct">;
+  /** Main door for jobs whose statements move many rows: on Postgres one may take longer than somebody would wait. */
+  readonly bulk: Q;
   /**
    * A read that gathers many rows by several indexes. On Postgres with the memory that this takes: where the bitmaps of two
    * indexes do not fit into work_mem (4 MB unless set), whole pages are read instead of rows.
@@ -49,7 +60,7 @@ export interface Db {
   tx<T>(steps: (q: Q) => Steps<T>, options?: TxOptions): Promise<T>;
   close(): Promise<void>;
   /** The driver, for `ledger.sqlite.ts`, `ledger.pg.ts` and `cluster/` alone. */
-  readonly driver: { sqlite: Database; postgres?: undefined } | { sqlite?: undefined; postgres: SQL };
+  readonly driver: { sqlite: Database; postgres?: undefined } | { sqlite?: undefined; postgres: Connections };
 }
 
 export interface OpenOptions {
@@ -57,8 +68,12 @@ export interface OpenOptions {
   url: string;
   /** PRAGMA synchronous: `normal` may lose the last usage charges in a power cut, `full` loses nothing. */
   sqliteSync?: "normal" | "full";
-  /** Postgres connections. */
+  /** Most Postgres connections. */
   pool?: number;
+  /** For an operator's command: no statement is given up before `LIMITS_MS.command`. */
+  patient?: boolean;
+  /** Hears why a connection to Postgres was given up. */
+  gaveUp?(reason: string): void;
 }
 
 export function openDb(options: OpenOptions): Promise<Db> {
@@ -90,28 +105,40 @@ async function openSqlite({ url, sqliteSync = "normal" }: OpenOptions): Promise<
 
   const transaction = client.transaction((steps: Steps<unknown>) => {
     let step = steps.next();
+    const after: AfterCommit[] = [];
     while (!step.done) {
+      if (step.value instanceof AfterCommit) {
+        after.push(step.value);
+        step = steps.next();
+        continue;
+      }
       const builder = step.value as unknown as { prepare(): SyncPrepared };
       step = steps.next(builder.prepare().execute().sync());
     }
-    return step.value;
+    return { value: step.value, after };
   });
+  const commit = (steps: Steps<unknown>, durable = false) => {
+    if (!durable || sqliteSync === "full") return transaction.immediate(steps);
+    client.exec("PRAGMA synchronous=FULL");
+    try {
+      return transaction.immediate(steps);
+    } finally {
+      client.exec(`PRAGMA synchronous=${sync}`);
+    }
+  };
 
   return {
     engine: "sqlite",
     t: sqliteTables,
     q: native,
     read: reader?.q ?? native,
+    bulk: native,
     gather: (read) => read(reader?.q ?? native),
     driver: { sqlite: client },
     tx: async <T>(steps: (q: Q) => Steps<T>, { durable }: TxOptions = {}) => {
-      if (!durable || sqliteSync === "full") return transaction.immediate(steps(native)) as T;
-      client.exec("PRAGMA synchronous=FULL");
-      try {
-        return transaction.immediate(steps(native)) as T;
-      } finally {
-        client.exec(`PRAGMA synchronous=${sync}`);
-      }
+      const { value, after } = commit(steps(native), durable);
+      for (const { work } of after) await work();
+      return value as T;
     },
     close: async () => {
       await reader?.close();
@@ -124,43 +151,71 @@ async function openSqlite({ url, sqliteSync = "normal" }: OpenOptions): Promise<
 /** 32 MB, or what the operator gives where that is more: a setting that says so is never lowered. */
 const MORE_WORK_MEM = sql`SELECT set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')) / 1024, 32768)::text, true)`;
 
-async function openPostgres({ url, pool = 10 }: OpenOptions): Promise<Db> {
-  const client = new SQL(url, { max: pool, idleTimeout: 30, connectionTimeout: 10, bigint: false });
-  const native = drizzlePostgres({ client });
-  await migratePostgres(client, async () => {
-    const inner = native as unknown as { dialect: { migrate(list: unknown, session: unknown, config: object): Promise<void> }; session: unknown };
+/** On connections of its own, which may take their time. */
+async function migrate(url: string): Promise<void> {
+  const client = new SQL(url, { max: 2, connectionTimeout: 10, bigint: false });
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("The migration took too long")), LIMITS_MS.command);
+  const migrated = migratePostgres(client, async () => {
+    const inner = drizzlePostgres({ client }) as unknown as { dialect: { migrate(list: unknown, session: unknown, config: object): Promise<void> }; session: unknown };
     await inner.dialect.migrate(postgresMigrations, inner.session, {});
   });
-  const attempt = <T>(steps: (q: Q) => Steps<T>) =>
-    native.transaction(async (tx) => {
+  try {
+    await Promise.race([migrated, late.promise]);
+  } finally {
+    clearTimeout(timer);
+    await client.close({ timeout: 0 });
+  }
+}
+
+async function openPostgres({ url, pool = 10, patient = false, gaveUp }: OpenOptions): Promise<Db> {
+  await migrate(url);
+  const all = openConnections({ url, max: pool, gaveUp });
+  const limited = (limit: Limit) => all.within(patient ? "command" : limit);
+  const [usual, long] = [limited("usual"), limited("long")];
+  // drizzle uses `unsafe` and `begin` of its client, and nothing else.
+  const drizzle = (connections: Connections): Postgres => drizzlePostgres({ client: connections as unknown as SQL });
+  const [native, slow] = [drizzle(usual), drizzle(long)];
+  const attempt = async <T>(steps: (q: Q) => Steps<T>, on: Postgres) => {
+    const after: AfterCommit[] = [];
+    const value = await on.transaction(async (tx) => {
       const running = steps(tx as unknown as Q);
       let step = running.next();
-      while (!step.done) step = running.next(await step.value);
+      while (!step.done) {
+        if (step.value instanceof AfterCommit) {
+          after.push(step.value);
+          step = running.next();
+        } else step = running.next(await step.value);
+      }
       return step.value;
     });
+    for (const { work } of after) await work();
+    return value;
+  };
   // The canonical builder type is SQLite's; see columns.ts.
-  const q = native as unknown as Q;
+  const [q, bulk] = [native, slow] as unknown as [Q, Q];
   return {
     engine: "postgres",
     t: makeTables(pgKit),
     q,
-    read: q,
+    read: bulk,
+    bulk,
     // For this transaction alone, so that a pooler in between may hand the connection on.
-    gather: (read) => native.transaction(async (tx) => {
+    gather: (read) => slow.transaction(async (tx) => {
       await tx.execute(MORE_WORK_MEM);
       return read(tx as unknown as Q);
     }, { accessMode: "read only" }),
-    driver: { postgres: client },
-    tx: async (steps) => {
+    driver: { postgres: usual },
+    tx: async (steps, { long: many = false } = {}) => {
       for (let tries = 1; ; tries++) {
         try {
-          return await attempt(steps);
+          return await attempt(steps, many ? slow : native);
         } catch (error) {
           if (tries >= 5 || !isTransient(error)) throw error;
           await Bun.sleep(2 ** tries * 5 * Math.random());
         }
       }
     },
-    close: () => client.close({ timeout: 5 }),
+    close: () => all.close(),
   };
 }

@@ -1,7 +1,7 @@
 /** One error, three renderings. This file turns whatever was thrown into an AppError and says its status. */
 import { TRPCError } from "@trpc/server";
 import * as z from "zod";
-import { AppError, type ErrorCode, type ErrorFact, errors, errorText } from "../../shared/errors";
+import { AppError, databaseUnavailable, type ErrorCode, type ErrorFact, errors, errorText } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 
 const TRPC_CODES = {
@@ -30,7 +30,7 @@ export function toAppError(thrown: unknown): AppError {
     if (thrown.code === "UNSUPPORTED_MEDIA_TYPE") return new AppError("json_needed", {}, { cause: thrown });
     if (thrown.code === "PARSE_ERROR" || thrown.code === "BAD_REQUEST") return new AppError("bad_json", {}, { cause: thrown });
   }
-  return new AppError("internal", {}, { cause: thrown });
+  return databaseUnavailable(thrown) ?? new AppError("internal", {}, { cause: thrown });
 }
 
 function fromZod(error: z.ZodError): AppError {

@@ -1,5 +1,5 @@
 /** Errors as a caller of /v1 sees them: made from our own or from a judged upstream failure, spelled by his dialect. */
-import { AppError, type ErrorCode, errors, errorText, type ErrorValues, type Owner } from "../../shared/errors";
+import { AppError, databaseUnavailable, type ErrorCode, errors, errorText, type ErrorValues, type Owner } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 import type { Call } from "./call";
 import { errorCodeOf, type Failure } from "./failures";
@@ -82,6 +82,7 @@ export function failureError(failure: Failure, lang: Lang, requestId: string, re
 
 /** What was thrown, as an error answer. Anything but an AppError leaves nothing but the request id. */
 export function thrownError(thrown: unknown, lang: Lang, requestId: string): RelayError {
-  if (thrown instanceof AppError) return ownError(thrown.code, thrown.values, lang, requestId);
+  const known = thrown instanceof AppError ? thrown : databaseUnavailable(thrown);
+  if (known) return ownError(known.code, known.values, lang, requestId);
   return ownError("internal", {}, lang, requestId);
 }

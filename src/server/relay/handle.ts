@@ -1,6 +1,6 @@
 /** The story of one call, top to bottom. */
 import { knownClientType } from "../../shared/client-type";
-import { AppError, fail } from "../../shared/errors";
+import { AppError, databaseUnavailable, fail } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 import { readBody } from "../lib/body";
 import type { Logger } from "../lib/log";
@@ -169,7 +169,9 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     prepared = { call, selection, money };
   } catch (error) {
     form?.close();
-    await recordRefusal(seams, caller, { ...arrival, model }, error);
+    const recorded = recordRefusal(seams, caller, { ...arrival, model }, error);
+    // What keeps the row from being written must not keep the caller waiting a second time.
+    if (!databaseUnavailable(error)) await recorded;
     throw error;
   }
   const { call, selection, money } = prepared;

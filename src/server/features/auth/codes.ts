@@ -60,5 +60,5 @@ export function* takeCode(services: Keeper, q: Q, code: Code): Steps<string | un
 /** For the timer: expired codes of all purposes. */
 export async function forgetCodes(services: Services): Promise<void> {
   const { codes } = services.db.t;
-  await services.db.q.delete(codes).where(lte(codes.expires_at, seconds(services))).returning({ purpose: codes.purpose });
+  await services.db.bulk.delete(codes).where(lte(codes.expires_at, seconds(services))).returning({ purpose: codes.purpose });
 }

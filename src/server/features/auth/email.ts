@@ -115,6 +115,7 @@ export async function bindEmail(ctx: UserCtx, { email, code }: z.output<typeof b
       if (!(yield* takeVerification(ctx, q, address, code))) return false;
       if (yield* emailTaken(ctx, q, address, ctx.actor.id)) fail("email_taken");
       yield* run(q.update(users).set({ email: address }).where(eq(users.id, ctx.actor.id)).returning({ id: users.id }));
+      yield* ctx.cluster.bus.announce(q, "users", String(ctx.actor.id));
       return true;
     });
     if (!bound) fail("verification_code_wrong");
@@ -122,5 +123,4 @@ export async function bindEmail(ctx: UserCtx, { email, code }: z.output<typeof b
     if (!(error instanceof AppError) && isUniqueViolation(error)) fail("email_taken");
     throw error;
   }
-  await ctx.cluster.bus.publish("users", String(ctx.actor.id));
 }

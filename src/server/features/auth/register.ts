@@ -93,10 +93,11 @@ export async function resetPassword(ctx: Ctx, { email, token }: z.output<typeof 
         .where(and(eq(users.email, email), eq(users.status, USER_STATUS.active), isNull(users.deleted_at)))
         .returning({ id: users.id }),
     );
-    if (user) yield* run(q.delete(sessions).where(eq(sessions.user_id, user.id)).returning({ id: sessions.id }));
-    return user?.id;
+    if (!user) return undefined;
+    yield* run(q.delete(sessions).where(eq(sessions.user_id, user.id)).returning({ id: sessions.id }));
+    yield* ctx.cluster.bus.announce(q, "users", String(user.id));
+    return user.id;
   });
   if (id === undefined) fail("reset_link_invalid");
-  await ctx.cluster.bus.publish("users", String(id));
   return password;
 }

@@ -1,8 +1,7 @@
 /** How a change of channels becomes known. */
 import type { Services } from "../../context";
+import type { Q, Steps } from "../../db/client";
 
-/** Tells the other instances, then brings this one's pool up to date before the caller hears of success (C-327). */
-export async function announceChange({ cluster, pool }: Pick<Services, "cluster" | "pool">, id: number | "*"): Promise<void> {
-  await cluster.bus.publish("channels", String(id));
-  await pool.reload();
-}
+/** The last steps of the transaction that changes channels: every instance's pool, this one's before the caller hears of success (C-327). */
+export const announceChange = ({ cluster }: Pick<Services, "cluster">, q: Q, id: number | "*"): Steps<void> =>
+  cluster.bus.announce(q, "channels", String(id));

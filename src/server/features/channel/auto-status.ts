@@ -88,11 +88,11 @@ async function change(services: Services, { set, where, event, tell, details }: 
     if (!row) return undefined;
     const entry = eventRow(services, { type: "system", channel: row, content: tell(row.name), other: { event, ...details } });
     yield* run(q.insert(logs).values(entry));
+    yield* announceChange(services, q, row.id);
     return row;
   });
   if (!changed) return false;
   services.log.warn({ channel: changed.id, event }, "a channel's status was changed automatically");
-  await announceChange(services, changed.id);
   return true;
 }
 

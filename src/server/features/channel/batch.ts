@@ -57,10 +57,10 @@ async function carryOut(ctx: Ctx, { event, title, details, before, none }: Deed,
     const other = { event, ids: all.map((hit) => hit.id), ...details };
     yield* run(q.insert(ctx.db.t.logs).values(eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other })));
     yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "channel.batch", target: "", after: other })));
+    yield* announceChange(ctx, q, "*");
     return all;
   });
   if (hits.length === 0) none?.();
-  else await announceChange(ctx, "*");
   return hits.length;
 }
 
@@ -93,11 +93,14 @@ export async function setTag(ctx: Ctx, ids: readonly number[], tag: string | nul
 
 const STATUS_TITLE = { 1: "启用", 2: "禁用" } as const;
 
+/** What is enabled has keys again first. */
+const reviving = (ctx: Ctx, status: 1 | 2): Pick<Deed, "before"> =>
+  status === 1 ? { before: (q, where) => reviveKeys(ctx, q, where) } : {};
+
 /** Enables or disables channels by hand. Throws batch_empty. */
 export async function setStatus(ctx: Ctx, ids: readonly number[], status: 1 | 2): Promise<number> {
   if (ids.length === 0) fail("batch_empty");
-  if (status === 1) for (const where of byIds(ctx, ids)) await reviveKeys(ctx, where);
-  const deed = { event: "channels_status", title: `批量${STATUS_TITLE[status]}渠道`, details: { status } };
+  const deed = { event: "channels_status", title: `批量${STATUS_TITLE[status]}渠道`, details: { status }, ...reviving(ctx, status) };
   return update(ctx, deed, byIds(ctx, ids), { status, other_info: "" });
 }
 
@@ -116,8 +119,7 @@ const tagName = (tag: string): string => withoutNul(tag.trim()) || fail("tag_emp
 /** Enables (1) or disables (2) every channel of a tag. Throws tag_empty, tag_not_found. */
 export async function setTagStatus(ctx: Ctx, tag: string, status: 1 | 2): Promise<number> {
   const name = tagName(tag);
-  if (status === 1) await reviveKeys(ctx, eq(ctx.db.t.channels.tag, name));
-  const deed = tagDeed(name, { event: "tag_status", title: `${STATUS_TITLE[status]}标签「${name}」`, details: { tag: name, status } });
+  const deed = tagDeed(name, { event: "tag_status", title: `${STATUS_TITLE[status]}标签「${name}」`, details: { tag: name, status }, ...reviving(ctx, status) });
   return update(ctx, deed, [eq(ctx.db.t.channels.tag, name)], { status, other_info: "" });
 }
 

@@ -89,10 +89,11 @@ export async function addKeys(ctx: Ctx, id: number, text: string): Promise<numbe
   if (keys.length === 0) fail("channel_name_and_key");
   const added = await ctx.db.tx(function* (q): Steps<number> {
     yield* lockChannel(ctx, q, id);
-    return yield* insertKeys(ctx, q, id, keys);
+    const inserted = yield* insertKeys(ctx, q, id, keys);
+    yield* announceChange(ctx, q, id);
+    return inserted;
   });
   await recordAct(ctx, { action: "channel.keys", target: id, after: { added } });
-  await announceChange(ctx, id);
   return added;
 }
 
@@ -105,10 +106,10 @@ export async function removeKeys(ctx: Ctx, id: number, key_ids: readonly number[
     const gone = yield* run(q.delete(t).where(and(eq(t.channel_id, id), inArray(t.id, [...key_ids]))).returning({ id: t.id }));
     const [left] = yield* run(q.select({ n: count() }).from(t).where(eq(t.channel_id, id)));
     if (left?.n === 0) fail("channel_key_last");
+    yield* announceChange(ctx, q, id);
     return gone.length;
   });
   await recordAct(ctx, { action: "channel.keys", target: id, after: { removed, key_ids } });
-  await announceChange(ctx, id);
   return removed;
 }
 
@@ -117,20 +118,23 @@ export async function setKeyStatus(ctx: Ctx, id: number, key_ids: readonly numbe
   await multiChannel(ctx, id);
   const { channel_keys: t } = ctx.db.t;
   const set = { status, reason: "", status_time: seconds(ctx) };
-  const rows = await ctx.db.q.update(t).set(set).where(and(eq(t.channel_id, id), inArray(t.id, [...key_ids]))).returning({ id: t.id });
+  const rows = await ctx.db.tx(function* (q) {
+    const changed = yield* run(q.update(t).set(set).where(and(eq(t.channel_id, id), inArray(t.id, [...key_ids]))).returning({ id: t.id }));
+    yield* announceChange(ctx, q, id);
+    return changed;
+  });
   await recordAct(ctx, { action: "channel.keys", target: id, after: { status, key_ids: rows.map((row) => row.id) } });
-  await announceChange(ctx, id);
   return rows.length;
 }
 
 /**
  * A channel that a person enables has keys again: where none is left, those come back that were disabled automatically.
  */
-export async function reviveKeys({ db }: Pick<Services, "db">, where: SQL | undefined): Promise<void> {
+export function reviveKeys({ db }: Pick<Services, "db">, q: Q, where: SQL | undefined): PromiseLike<unknown> {
   const { channels, channel_keys: t } = db.t;
-  const asked = db.q.select({ id: channels.id }).from(channels).where(and(where, ne(channels.multi_key_mode, "")));
-  const served = db.q.select({ id: t.channel_id }).from(t).where(eq(t.status, ENABLED));
-  await db.q
+  const asked = q.select({ id: channels.id }).from(channels).where(and(where, ne(channels.multi_key_mode, "")));
+  const served = q.select({ id: t.channel_id }).from(t).where(eq(t.status, ENABLED));
+  return q
     .update(t)
     .set({ status: ENABLED, reason: "" })
     .where(and(eq(t.status, CHANNEL_STATUS.auto_disabled), inArray(t.channel_id, asked), notInArray(t.channel_id, served)))
@@ -172,6 +176,7 @@ export async function disableKey(services: Services, id: number, key_id: number,
     const tell = (event: string, content: string) => eventRow(services, { type: "system", channel, content, other: { event, key_id, reason, ...details } });
     yield* run(q.insert(logs).values(tell("channel_key_auto_disabled", `渠道「${channel.name}」（#${id}）的密钥 #${key_id} 已被自动禁用：${said}`)));
     const [left] = yield* run(q.select({ n: count() }).from(t).where(and(eq(t.channel_id, id), eq(t.status, ENABLED))));
+    yield* announceChange(services, q, id);
     if ((left?.n ?? 0) > 0 || channel.status !== ENABLED) return true;
     const all: StatusReason = { code: "channel_keys_all_disabled", values: { detail: said } };
     yield* run(q.update(channels).set({ status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(all, now) }).where(eq(channels.id, id)));
@@ -180,7 +185,6 @@ export async function disableKey(services: Services, id: number, key_id: number,
   });
   if (!changed) return false;
   services.log.warn({ channel: id, key: key_id }, "a channel's key was disabled automatically");
-  await announceChange(services, id);
   return true;
 }
 
@@ -188,9 +192,11 @@ export async function disableKey(services: Services, id: number, key_id: number,
 export async function enableKey(services: Services, id: number, key_id: number): Promise<boolean> {
   const { channel_keys: t } = services.db.t;
   const fallen = and(eq(t.id, key_id), eq(t.channel_id, id), eq(t.status, CHANNEL_STATUS.auto_disabled));
-  const [key] = await services.db.q.update(t).set({ status: ENABLED, reason: "", status_time: seconds(services) }).where(fallen).returning({ id: t.id });
-  if (key) await announceChange(services, id);
-  return key !== undefined;
+  return services.db.tx(function* (q) {
+    const [key] = yield* run(q.update(t).set({ status: ENABLED, reason: "", status_time: seconds(services) }).where(fallen).returning({ id: t.id }));
+    if (key) yield* announceChange(services, q, id);
+    return key !== undefined;
+  });
 }
 
 /**

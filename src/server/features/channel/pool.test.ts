@@ -116,7 +116,7 @@ for (const engine of ENGINES) {
       await pool.reload();
       const kept = pool.byId(other)?.channel;
       await update(id, { models: "moved-on" });
-      await h.services.cluster.bus.publish("channels", String(id));
+      await h.services.db.tx((q) => h.services.cluster.bus.announce(q, "channels", String(id)));
       for (let i = 0; i < 100 && ids("default", "moved-on").length === 0; i++) await Bun.sleep(5);
       expect(ids("default", "moved-on")).toEqual([id]);
       expect(ids("default", "moved")).toEqual([]);

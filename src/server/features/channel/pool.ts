@@ -180,6 +180,7 @@ export async function createChannelPool(
   let current = new Snapshot(new Map());
   let running: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
+  let soon: Promise<void> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
   /** Rows that cannot be used, as they were when that was reported. */
@@ -224,8 +225,6 @@ export async function createChannelPool(
   }
 
   function reload(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
     if (!running) return start();
     // What is being read may have been read before the change: one more read serves everybody who waits now.
     queued ??= running
@@ -237,12 +236,16 @@ export async function createChannelPool(
     return queued;
   }
 
-  const unsubscribe = cluster.bus.subscribe("channels", () => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      reload().catch((err) => log.error({ err }, "channels could not be read again"));
-    }, debounceMs);
-  });
+  /** Changes elsewhere that come close together are read once. */
+  function reloadSoon(): Promise<void> {
+    soon ??= new Promise<void>((resolve) => (timer = setTimeout(resolve, debounceMs))).then(() => {
+      soon = undefined;
+      return reload();
+    });
+    return soon;
+  }
+
+  const unsubscribe = cluster.bus.subscribe("channels", (_, own) => (own ? reload() : reloadSoon()), { whole: true });
 
   await reload();
   return {

@@ -26,7 +26,10 @@ export async function repairChannels(ctx: Ctx): Promise<RepairReport> {
     const { set, problems } = examine(ctx, row);
     report.problems.push(...problems.map((field) => ({ id: row.id, name: row.name, field })));
     if (Object.keys(set).length === 0) continue;
-    await ctx.db.q.update(channels).set(set).where(eq(channels.id, row.id)).returning({ id: channels.id });
+    await ctx.db.tx(function* (q) {
+      yield* run(q.update(channels).set(set).where(eq(channels.id, row.id)).returning({ id: channels.id }));
+      yield* announceChange(ctx, q, row.id);
+    });
     report.repaired++;
   }
   const { checked, repaired, problems } = report;
@@ -35,8 +38,8 @@ export async function repairChannels(ctx: Ctx): Promise<RepairReport> {
   await ctx.db.tx(function* (q) {
     yield* run(q.insert(logs).values(entry));
     yield* run(q.insert(audit_log).values(auditRow(ctx, { action: "channel.repair", target: "", after: { ...report } })));
+    yield* announceChange(ctx, q, "*");
   });
-  await announceChange(ctx, "*");
   return report;
 }
 

@@ -247,9 +247,9 @@ export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelCreat
     }
     if (several) for (const { id } of out) yield* insertKeys(ctx, q, id, keys);
     for (const row of out) yield* noteChannel(ctx, q, "channel.create", undefined, row);
+    yield* announceChange(ctx, q, out.length === 1 && out[0] ? out[0].id : "*");
     return out;
   });
-  await announceChange(ctx, created.length === 1 && created[0] ? created[0].id : "*");
   return created.map(presentChannel);
 }
 
@@ -325,9 +325,9 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
     if (!copy) return fail("internal");
     yield* insertKeys(ctx, q, copy.id, keys.map(({ key }) => key));
     yield* noteChannel(ctx, q, "channel.create", undefined, copy);
+    yield* announceChange(ctx, q, copy.id);
     return copy;
   });
-  await announceChange(ctx, created.id);
   return presentChannel(created);
 }
 
@@ -353,7 +353,6 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
   if (several && !was && before.length + keys.length === 0) fail("channel_name_and_key");
   // Back to one key: the new one, or the only one there is.
   const single = several || !was ? keys[0] : (keys[0] ?? (before.length === 1 ? before[0] : fail("channel_keys_left")));
-  if (fields.status === CHANNEL_STATUS.enabled) await reviveKeys(ctx, eq(channels.id, id));
   const set = {
     ...columnsOf(fields, type),
     ...(several ? { key_cipher: "", key_hash: "" } : single ? sealKey(ctx, single) : {}),
@@ -367,17 +366,18 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
     if (current.type !== stored.type || current.multi_key_mode !== stored.multi_key_mode || current.key_cipher !== stored.key_cipher) return undefined;
     const elsewhere = goesElsewhere(ctx.secrets, current, { ...current, ...set });
     if (elsewhere && keys.length === 0 && holdsKey(ctx.secrets, current)) fail("channel_key_required");
+    if (fields.status === CHANNEL_STATUS.enabled) yield* run(reviveKeys(ctx, q, eq(channels.id, id)));
     const [changed] = yield* run(q.update(channels).set(set).where(eq(channels.id, id)).returning());
     if (!changed) return fail("channel_not_found");
     if (was && (elsewhere || !several)) yield* run(dropKeys(ctx, q, eq(channels.id, id)));
     // The one key that it had becomes the first of several.
     if (several) yield* insertKeys(ctx, q, id, elsewhere ? keys : [...before, ...keys]);
     yield* noteChannel(ctx, q, "channel.update", stored, changed, keys.length > 0);
+    yield* announceChange(ctx, q, id);
     return changed;
   });
   // Somebody was faster, and what was decided above rests on what is no more.
   if (!row) return updateChannel(ctx, { id, ...fields });
-  await announceChange(ctx, id);
   return presentChannel(row);
 }
 
@@ -388,6 +388,6 @@ export async function deleteChannel(ctx: Ctx, id: number): Promise<void> {
     const [row] = yield* run(q.delete(channels).where(eq(channels.id, id)).returning());
     if (!row) return fail("channel_not_found");
     yield* noteChannel(ctx, q, "channel.delete", row, undefined);
+    yield* announceChange(ctx, q, id);
   });
-  await announceChange(ctx, id);
 }

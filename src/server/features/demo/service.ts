@@ -7,6 +7,8 @@ import { CHANNEL_STATUS, type ChannelView } from "../../../shared/channel";
 import { DEMO_MODEL } from "../../../shared/demo";
 import { fail } from "../../../shared/errors";
 import type { Ctx, Services } from "../../context";
+import { run } from "../../db/client";
+import { announceChange } from "../channel/announce";
 import { createChannels, updateChannel } from "../channel/service";
 import { demoKey } from "./key";
 
@@ -29,16 +31,13 @@ export function demoBaseUrl(host: string, port: number): string {
  */
 export async function startDemo(services: Services, base_url: string): Promise<void> {
   addresses.set(services.db, base_url);
-  const { q, t } = services.db;
+  const { channels } = services.db.t;
   const key_hash = services.secrets.hash("channel-key", demoKey(services.secrets));
-  const moved = await q
-    .update(t.channels)
-    .set({ base_url })
-    .where(and(eq(t.channels.key_hash, key_hash), ne(t.channels.base_url, base_url)))
-    .returning({ id: t.channels.id });
-  if (moved.length === 0) return;
-  await services.cluster.bus.publish("channels", "*");
-  await services.pool.reload();
+  await services.db.tx(function* (q) {
+    const old = and(eq(channels.key_hash, key_hash), ne(channels.base_url, base_url));
+    const moved = yield* run(q.update(channels).set({ base_url }).where(old).returning({ id: channels.id }));
+    if (moved.length > 0) yield* announceChange(services, q, "*");
+  });
 }
 
 /** Makes the demo channel, or switches the one that is there on again. */

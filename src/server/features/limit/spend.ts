@@ -95,5 +95,5 @@ export function createSpendBook({ db, log }: Pick<Services, "db" | "log">): Spen
 /** Drops the rows of periods that are long over. */
 export async function forgetSpend(services: Pick<Services, "db" | "now">): Promise<void> {
   const t = services.db.t.budget_spend;
-  await services.db.q.delete(t).where(lt(t.expires_at, seconds(services)));
+  await services.db.bulk.delete(t).where(lt(t.expires_at, seconds(services)));
 }

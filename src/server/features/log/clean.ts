@@ -62,7 +62,7 @@ async function clean(services: Needs, until: number, started_by: string): Promis
   const { db } = services;
   const { logs } = db.t;
   const old = and(lt(logs.created_at, until), ne(logs.folded, FOLDED.not_yet));
-  const batch = db.q.select({ id: logs.id }).from(logs).where(old).orderBy(asc(logs.created_at), asc(logs.id)).limit(BATCH);
+  const batch = db.bulk.select({ id: logs.id }).from(logs).where(old).orderBy(asc(logs.created_at), asc(logs.id)).limit(BATCH);
   const [any] = await batch;
   // An hourly timer with nothing to do leaves no trace.
   if (!any && started_by === "") return 0;
@@ -77,7 +77,7 @@ async function clean(services: Needs, until: number, started_by: string): Promis
   let saved = performance.now();
   try {
     await inBatches(services, async () => {
-      const rows = await db.q.delete(logs).where(inArray(logs.id, batch)).returning({ id: logs.id });
+      const rows = await db.bulk.delete(logs).where(inArray(logs.id, batch)).returning({ id: logs.id });
       state.removed += rows.length;
       if (performance.now() - saved > SAVE_EVERY_MS) {
         saved = performance.now();
@@ -97,9 +97,9 @@ async function clean(services: Needs, until: number, started_by: string): Promis
 async function removeBodies(services: Needs, until: number): Promise<void> {
   const { db } = services;
   const { log_bodies } = db.t;
-  const old = db.q.select({ id: log_bodies.request_id }).from(log_bodies).where(lt(log_bodies.created_at, until)).limit(BATCH);
+  const old = db.bulk.select({ id: log_bodies.request_id }).from(log_bodies).where(lt(log_bodies.created_at, until)).limit(BATCH);
   await inBatches(services, async () => {
-    return (await db.q.delete(log_bodies).where(inArray(log_bodies.request_id, old)).returning({ id: log_bodies.request_id })).length;
+    return (await db.bulk.delete(log_bodies).where(inArray(log_bodies.request_id, old)).returning({ id: log_bodies.request_id })).length;
   });
 }
 

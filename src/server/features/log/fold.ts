@@ -32,7 +32,7 @@ export async function fold({ db, cluster, now }: { db: Db; cluster: Cluster; now
 }
 
 /** One transaction: claims up to 200 rows and adds them. Exactly once, even if two run at the same time. */
-export const foldBatch = (db: Db): Promise<number> => db.tx((q) => foldSteps(db, q));
+export const foldBatch = (db: Db): Promise<number> => db.tx((q) => foldSteps(db, q), { long: true });
 
 type HourRow = Db["t"]["usage_hourly"]["$inferInsert"];
 type Sums = Required<Pick<HourRow, "count" | "error_count" | "quota" | "prompt_tokens" | "completion_tokens" | "use_time">>;

@@ -49,7 +49,7 @@ export async function sumHours(db: Db, now: number): Promise<number> {
   const over = now - SETTLED_SECONDS - HOUR;
   const until = over - (over % HOUR) + HOUR;
   let summed = 0;
-  while (summed < MAX_HOURS && (await db.tx((q) => nextHour(db, q, until)))) {
+  while (summed < MAX_HOURS && (await db.tx((q) => nextHour(db, q, until), { long: true }))) {
     summed++;
     await new Promise((resolve) => setImmediate(resolve)); // streams first
   }

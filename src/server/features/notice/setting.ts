@@ -51,8 +51,8 @@ export async function saveNoticeSetting(ctx: UserCtx, input: NoticeSettingInput)
       else if (after[address] !== before[address]) after[cipher] = "";
     }
     yield* run(q.update(users).set({ setting: withoutNul(JSON.stringify(after)) }).where(mine));
+    yield* ctx.cluster.bus.announce(q, "users", String(ctx.actor.id));
   });
-  await ctx.cluster.bus.publish("users", String(ctx.actor.id));
 }
 
 /** For `weir secret rotate`: the setting under another master secret; undefined when it has no secret. */

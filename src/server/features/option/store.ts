@@ -8,7 +8,7 @@ import {
   defaultText, isOptionKey, missingNeeds, option, type OptionKey, optionKeys, type OptionValue, parseOption,
 } from "../../../shared/options";
 import type { Bus } from "../../cluster/types";
-import type { Db } from "../../db/client";
+import { AfterCommit, type Db, run } from "../../db/client";
 import { withoutNul } from "../../db/sql";
 import type { Logger } from "../../lib/log";
 import type { Secrets } from "../../lib/secrets";
@@ -63,13 +63,17 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
     }
     if (turn < known) return;
     known = turn;
+    // The reading of every minute mostly finds nothing new: prices and pools need not be built again.
+    const news = values.size === 0 || stored.size !== texts.size || [...stored].some(([key, value]) => texts.get(key) !== value);
+    if (!news) return;
     texts = stored;
     for (const key of optionKeys) adopt(key, texts.get(key) ?? defaultText(key));
     for (const listener of listeners) listener();
   };
 
+  // First the ear, then the reading: what changes in between is read again.
+  bus.subscribe("options", reload, { whole: true });
   await reload();
-  bus.subscribe("options", () => void reload().catch((err: unknown) => log.error({ err }, "options could not be read again")));
 
   const text = (key: OptionKey) => texts.get(key) ?? defaultText(key);
   return {
@@ -85,11 +89,16 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
       if (missing.length) fail("option_needs", { needs: missing.join(", ") });
       const kept = option(key).secret ? secrets.encrypt("option-secret", value) : value;
       const updated_at = Math.floor(now() / 1000);
-      await q.insert(t.options).values({ key, value: kept, updated_at }).onConflictDoUpdate({ target: t.options.key, set: { value: kept, updated_at } });
-      known = ++begun;
-      texts.set(key, value);
-      adopt(key, value);
-      await bus.publish("options", key);
+      await db.tx(function* (tx) {
+        yield* run(tx.insert(t.options).values({ key, value: kept, updated_at }).onConflictDoUpdate({ target: t.options.key, set: { value: kept, updated_at } }));
+        yield new AfterCommit(async () => {
+          known = ++begun;
+          texts.set(key, value);
+          adopt(key, value);
+          for (const listener of listeners) listener();
+        });
+        yield* bus.announce(tx, "options", key);
+      });
     },
     onChange: (listener) => {
       listeners.add(listener);
@@ -101,6 +110,8 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
 
 /** Removes an option's row: its default holds again. */
 export async function forgetOption({ db, bus }: Pick<OptionStoreDeps, "db" | "bus">, key: OptionKey): Promise<void> {
-  await db.q.delete(db.t.options).where(eq(db.t.options.key, key));
-  await bus.publish("options", key);
+  await db.tx(function* (q) {
+    yield* run(q.delete(db.t.options).where(eq(db.t.options.key, key)).returning({ key: db.t.options.key }));
+    yield* bus.announce(q, "options", key);
+  });
 }

@@ -16,8 +16,8 @@ const ROW_BYTES = 256;
 export async function sweepStored(services: Pick<Services, "db" | "options" | "now">): Promise<void> {
   const { db, options } = services;
   const { stored_objects: t, channels } = db.t;
-  await db.q.delete(t).where(and(ne(t.expires_at, 0), lte(t.expires_at, seconds(services))));
-  await db.q.delete(t).where(and(ne(t.channel_id, 0), notInArray(t.channel_id, db.q.select({ id: channels.id }).from(channels))));
+  await db.bulk.delete(t).where(and(ne(t.expires_at, 0), lte(t.expires_at, seconds(services))));
+  await db.bulk.delete(t).where(and(ne(t.channel_id, 0), notInArray(t.channel_id, db.bulk.select({ id: channels.id }).from(channels))));
 
   const most = options.get("StoredResponseMaxMB") * MB;
   const size = total(sql`${t.bytes} + ${ROW_BYTES}`);
@@ -42,7 +42,7 @@ export async function sweepStored(services: Pick<Services, "db" | "options" | "n
         over -= bytes + ROW_BYTES;
       }
       if (gone.length === 0) break;
-      await db.q.delete(t).where(and(eq(t.kind, "response"), eq(t.user_id, user.user_id), inArray(t.object_id, gone)));
+      await db.bulk.delete(t).where(and(eq(t.kind, "response"), eq(t.user_id, user.user_id), inArray(t.object_id, gone)));
     }
   }
 }

@@ -24,7 +24,7 @@ import { creditSteps } from "../wallet/credit";
 import { withBindings } from "./manage-list";
 import { claimName } from "./name";
 
-const announce = (ctx: UserCtx, id: number): Promise<void> => ctx.cluster.bus.publish("users", String(id));
+const announce = (ctx: UserCtx, q: Q, id: number): Steps<void> => ctx.cluster.bus.announce(q, "users", String(id));
 
 /** The account, locked until the transaction ends, when the caller may do this to it; the refusal otherwise. */
 export function* lockedTarget(ctx: UserCtx, q: Q, id: number, action: UserAction): Steps<UserRow> {
@@ -65,9 +65,9 @@ export async function createUser(ctx: UserCtx, { username, password, display_nam
     yield* rewardRegistration(ctx, q, row, undefined, time);
     yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "user.create", target: row.id, after: factsOf(row) })));
     const [fresh] = yield* run(q.select().from(ctx.db.t.users).where(eq(ctx.db.t.users.id, row.id)));
+    yield* announce(ctx, q, row.id);
     return fresh ?? fail("user_not_found");
   }, { durable: true });
-  await announce(ctx, created.id);
   return presented(ctx, created);
 }
 
@@ -117,9 +117,9 @@ export async function updateUser(ctx: UserCtx, id: number, change: UserChange & 
       if (change.add_quota !== undefined) yield* adjustSteps(ctx, q, after, { by: change.add_quota, note: change.note, key: change.adjust_key });
       else if (change.quota !== undefined) yield* adjustSteps(ctx, q, after, { to: change.quota });
       const [fresh] = yield* run(q.select().from(users).where(eq(users.id, id)));
+      yield* announce(ctx, q, id);
       return fresh ?? fail("user_not_found");
     }, { durable: true });
-    await announce(ctx, id);
     return await presented(ctx, row);
   } catch (error) {
     if (!(error instanceof AppError) && isUniqueViolation(error)) fail("username_taken");
@@ -159,9 +159,9 @@ export async function manageUser(ctx: UserCtx, id: number, action: ManageAction)
     if (!changed) return fail("user_not_found");
     const facts = action === "delete" ? { before: factsOf(stored) } : changes(factsOf(stored), factsOf(changed));
     yield* run(q.insert(audit_log).values(auditRow(ctx, { action: `user.${action}`, target: id, ...facts })));
+    yield* announce(ctx, q, id);
     return changed;
   });
-  await announce(ctx, id);
   return presented(ctx, row);
 }
 

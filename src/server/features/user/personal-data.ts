@@ -111,8 +111,8 @@ export async function eraseUser(ctx: UserCtx, id: number): Promise<void> {
     yield* eraseEarningSteps(ctx, q, id);
     yield* eraseOrderSteps(ctx, q, id);
     yield* run(q.insert(audit_log).values(auditRow(ctx, { action: "user.erase", target: id })));
+    yield* ctx.cluster.bus.announce(q, "users", String(id));
   });
-  await ctx.cluster.bus.publish("users", String(id));
   await eraseFiles(ctx, id);
   while ((await eraseLogBatch(ctx, id, name)) === BATCH) {
     // The next batch.
@@ -122,12 +122,12 @@ export async function eraseUser(ctx: UserCtx, id: number): Promise<void> {
 /** Stored responses, files and jobs of the account. */
 async function eraseFiles(ctx: UserCtx, id: number): Promise<void> {
   const { stored_objects, tasks } = ctx.db.t;
-  await ctx.db.q.delete(stored_objects).where(eq(stored_objects.user_id, id)).returning({ id: stored_objects.object_id });
+  await ctx.db.bulk.delete(stored_objects).where(eq(stored_objects.user_id, id)).returning({ id: stored_objects.object_id });
   // A job that runs is still charged or given back; what it was about is nobody's business any more.
   const over = and(eq(tasks.user_id, id), eq(tasks.next_poll_at_ms, 0));
-  await ctx.db.q.delete(tasks).where(over).returning({ id: tasks.id });
+  await ctx.db.bulk.delete(tasks).where(over).returning({ id: tasks.id });
   const bare = { username: erasedName(id), prompt: "", input: "", data: "", client_key: null };
-  await ctx.db.q.update(tasks).set(bare).where(eq(tasks.user_id, id)).returning({ id: tasks.id });
+  await ctx.db.bulk.update(tasks).set(bare).where(eq(tasks.user_id, id)).returning({ id: tasks.id });
 }
 
 /** One batch of the log: name, address and token name go, with the kept bodies; the text of failures may quote a prompt. */
@@ -152,5 +152,5 @@ async function eraseLogBatch(ctx: UserCtx, id: number, name: string): Promise<nu
         .returning({ id: logs.id }),
     );
     return rows.length;
-  });
+  }, { long: true });
 }

@@ -5,7 +5,7 @@ import { AppError, fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
 import type { selfUpdate } from "../../../shared/user";
 import type { UserCtx } from "../../context";
-import { run } from "../../db/client";
+import { type Q, run, type Steps } from "../../db/client";
 import { isUniqueViolation, withoutNul } from "../../db/sql";
 import { closeSession } from "../../http/session";
 import { randomText } from "../../lib/secrets";
@@ -15,6 +15,8 @@ import { requireStepUp } from "../auth/step-up";
 import { deleteSteps } from "./manage";
 import { claimName } from "./name";
 import { presentUser } from "./present";
+
+const announce = (ctx: UserCtx, q: Q): Steps<void> => ctx.cluster.bus.announce(q, "users", String(ctx.actor.id));
 
 export async function self(ctx: UserCtx) {
   const { q, t } = ctx.db;
@@ -27,10 +29,12 @@ export async function self(ctx: UserCtx) {
 /** A new system access token; the old one dies. Kept as a hash only, so it is shown once. Throws step_up_required, access_token_refused. */
 export async function newAccessToken(ctx: UserCtx): Promise<string> {
   requireStepUp(ctx);
-  const { q, t } = ctx.db;
+  const { users } = ctx.db.t;
   const token = randomText(32);
-  await q.update(t.users).set({ access_token_hash: ctx.secrets.hash("access-token", token) }).where(eq(t.users.id, ctx.actor.id));
-  await ctx.cluster.bus.publish("users", String(ctx.actor.id));
+  await ctx.db.tx(function* (q) {
+    yield* run(q.update(users).set({ access_token_hash: ctx.secrets.hash("access-token", token) }).where(eq(users.id, ctx.actor.id)).returning({ id: users.id }));
+    yield* announce(ctx, q);
+  });
   return token;
 }
 
@@ -52,15 +56,14 @@ export async function updateSelf(ctx: UserCtx, { username, display_name, passwor
     await ctx.db.tx(function* (q) {
       if (set.username !== undefined) yield* claimName(ctx, q, set.username, ctx.actor.id);
       yield* run(q.update(users).set(set).where(mine).returning({ id: users.id }));
-      if (!set.password_hash) return;
       const others = and(eq(sessions.user_id, ctx.actor.id), ne(sessions.id, ctx.actor.session_id));
-      yield* run(q.delete(sessions).where(others).returning({ id: sessions.id }));
+      if (set.password_hash) yield* run(q.delete(sessions).where(others).returning({ id: sessions.id }));
+      yield* announce(ctx, q);
     });
   } catch (error) {
     if (!(error instanceof AppError) && isUniqueViolation(error)) fail("username_taken");
     throw error;
   }
-  await ctx.cluster.bus.publish("users", String(ctx.actor.id));
 }
 
 /** Deletes the caller's own account, softly and for ever, and signs him out. A super administrator cannot. */
@@ -72,7 +75,7 @@ export async function deleteSelf(ctx: UserCtx): Promise<void> {
     const ended = yield* deleteSteps(ctx, q, ctx.actor.id);
     yield* run(q.update(users).set(ended).where(eq(users.id, ctx.actor.id)).returning({ id: users.id }));
     yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "user.delete", target: ctx.actor.id })));
+    yield* announce(ctx, q);
   });
-  await ctx.cluster.bus.publish("users", String(ctx.actor.id));
   await closeSession(ctx, undefined);
 }

@@ -6,9 +6,10 @@
  * read in its newest version), decides from what it locked, and only then writes. Lock order everywhere: user, token,
  * order, hold.
  */
-import type { SQL } from "bun";
+import { databaseUnavailable } from "../../../shared/errors";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Db } from "../../db/client";
+import type { Connections } from "../../db/connections";
 import { isTransient, isUniqueViolation } from "../../db/sql";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, logValues } from "./call-log";
 import { creditSteps } from "./credit";
@@ -16,6 +17,8 @@ import { askedAgain, granted, type HoldRefusal, type Ledger, type Settlement, ty
 import { refundSteps } from "./refund";
 
 const MAX_TRIES = 6;
+/** A verb is given up after this time, however often it was asked: its caller waits. */
+const MAX_MS = 10_000;
 /** A hold of unknown fate is given back after 10 s, and with growing pauses for about 45 minutes. */
 const UNDO_MS = 10_000;
 const UNDO_TRIES = 23;
@@ -163,22 +166,23 @@ interface Moved {
 }
 
 /** `now`: epoch milliseconds. */
-export function createPostgresLedger(db: Db, client: SQL, instanceId: string, now: () => number): Ledger {
+export function createPostgresLedger(db: Db, client: Connections, instanceId: string, now: () => number): Ledger {
   const pending = new Set<Promise<unknown>>();
   const seconds = () => Math.floor(now() / 1000);
 
   /**
-   * Runs a verb; again after a deadlock, a serialisation failure or a lost connection. The last may have committed, which
-   * is why every verb may be repeated: hold and settle are guarded by their keys, a second release finds nothing, and a
-   * second extend holds more than was asked for, which settle gives back.
+   * Runs a verb; again after a deadlock, a serialisation failure, a lost connection or one that went silent. The last two
+   * may have committed, which is why every verb may be repeated: hold and settle are guarded by their keys, a second release
+   * finds nothing, and a second extend holds more than was asked for, which settle gives back.
    */
-  function persist<T>(verb: () => Promise<T>): Promise<T> {
+  function persist<T>(verb: (client: Connections) => Promise<T>): Promise<T> {
     const attempts = async () => {
+      const until = performance.now() + MAX_MS;
       for (let tries = 1; ; tries++) {
         try {
-          return await verb();
+          return await verb(tries === 1 ? client : client.within("usual", until - performance.now()));
         } catch (error) {
-          if (tries >= MAX_TRIES || !isTransient(error)) throw error;
+          if (tries >= MAX_TRIES || !(isTransient(error) || databaseUnavailable(error)) || performance.now() >= until) throw error;
           await Bun.sleep(2 ** tries * 5 * (0.5 + Math.random()));
         }
       }
@@ -191,9 +195,9 @@ export function createPostgresLedger(db: Db, client: SQL, instanceId: string, no
   }
 
   /** One row or none, as the statement's SELECT names it. */
-  async function one<Row>(on: Pick<SQL, "unsafe">, statement: string, values: unknown[]): Promise<Row | undefined> {
-    const rows: Row[] = await on.unsafe(statement, values);
-    return rows[0];
+  async function one<Row>(on: { unsafe(text: string, values: unknown[]): PromiseLike<Row[]> }, statement: string, values: unknown[]): Promise<Row | undefined> {
+    const [row] = await on.unsafe(statement, values);
+    return row;
   }
 
   /**
@@ -201,12 +205,12 @@ export function createPostgresLedger(db: Db, client: SQL, instanceId: string, no
    * first, and the rare call that has none locks the user in a statement of its own, after which a new snapshot sees
    * everything. (Found by tests/money/histories.test.ts.)
    */
-  async function settle({ request_id, user_id, token_id, quota, log, held_only = false }: Settlement): Promise<SettleResult> {
+  async function settle(on: Connections, { request_id, user_id, token_id, quota, log, held_only = false }: Settlement): Promise<SettleResult> {
     const row = logValues(log, { request_id, user_id, token_id, quota });
     const values = (only_with_hold: boolean) => [request_id, user_id, token_id, quota, seconds(), only_with_hold, ...row];
-    let moved = await one<Moved>(client, SETTLE, values(true));
+    let moved = await one<Moved>(on, SETTLE, values(true));
     if (!moved?.found && !held_only) {
-      moved = await client.begin(async (tx) => {
+      moved = await on.begin(async (tx) => {
         await tx`SELECT id FROM users WHERE id = ${user_id} FOR NO KEY UPDATE`;
         return one<Moved>(tx, SETTLE, values(false));
       });
@@ -215,7 +219,7 @@ export function createPostgresLedger(db: Db, client: SQL, instanceId: string, no
   }
 
   const release = async (request_id: string): Promise<boolean> =>
-    (await persist(() => one(client, RELEASE, [request_id]))) !== undefined;
+    (await persist((on) => one(on, RELEASE, [request_id]))) !== undefined;
 
   /**
    * A hold whose answer never came may have been taken, and no call will end it: gives it back when the database answers
@@ -237,7 +241,7 @@ export function createPostgresLedger(db: Db, client: SQL, instanceId: string, no
       checkUnits(least);
       const values = [request_id, user_id, token_id, amount, seconds(), instanceId, draft, least];
       try {
-        const answer = await persist(() => one<HoldAnswer>(client, HOLD, values));
+        const answer = await persist((on) => one<HoldAnswer>(on, HOLD, values));
         if (!answer) throw new Error("The hold statement answered nothing");
         const { reason, user_balance, token_balance } = answer;
         if (reason === "ok") return granted(request, Number(answer.held));
@@ -254,12 +258,12 @@ export function createPostgresLedger(db: Db, client: SQL, instanceId: string, no
     extend: async (request_id, amount, running) => {
       checkUnits(amount);
       checkUnits(running);
-      const answer = await persist(() => one<{ covered: boolean }>(client, EXTEND, [request_id, amount, running]));
+      const answer = await persist((on) => one<{ covered: boolean }>(on, EXTEND, [request_id, amount, running]));
       return answer?.covered ?? false;
     },
     settle: async (settlement) => {
       checkUnits(settlement.quota);
-      return persist(() => settle(settlement));
+      return persist((on) => settle(on, settlement));
     },
     release,
     refund: (refund) => db.tx((q) => refundSteps(db, q, refund, seconds()), { durable: true }),

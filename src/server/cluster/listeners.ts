@@ -1,0 +1,133 @@
+/**
+ * Who listens to which topic, and whether they have succeeded. A listener that fails is asked again every second until it
+ * succeeds, because nobody else will: the message does not come a second time.
+ */
+import type { Listener, SubscribeOptions, Topic } from "./types";
+
+const AGAIN_MS = 1_000;
+/** What is read as a whole is read so often besides, whatever was heard. */
+const EVERY_MS = 60_000;
+
+export interface ListenersOptions {
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Hears that a topic's listeners failed for the first time, and that they succeeded after that. */
+  failed?(topic: Topic, error: unknown): void;
+  recovered?(topic: Topic): void;
+}
+
+export interface Listeners {
+  subscribe(topic: Topic, listener: Listener, options?: SubscribeOptions): () => void;
+  /**
+   * A change of which is known: `version` counts the topic's changes, `own` says that this process made it. Resolves when
+   * the listeners have been asked about it, and never rejects. A version that is known already is not asked about again.
+   */
+  hear(topic: Topic, id: string, version: number, own?: boolean): Promise<void>;
+  /** The highest version heard of; `seen`: of which all listeners have succeeded. */
+  heard(topic: Topic): number;
+  seen(topic: Topic): number;
+  /** Takes a version as seen without asking anybody. */
+  startAt(topic: Topic, version: number): void;
+  /** Milliseconds since the beginning of the oldest of the latest readings of what is read as a whole. */
+  age(): number;
+  close(): void;
+}
+
+interface Place {
+  listeners: Map<Listener, SubscribeOptions>;
+  heard: number;
+  seen: number;
+  /** What is to be asked about next. */
+  ids: Set<string>;
+  own: boolean;
+  running: Promise<void>;
+  next: Promise<void> | undefined;
+  again: ReturnType<typeof setTimeout> | undefined;
+  failing: boolean;
+  /** When the latest reading that succeeded began. */
+  read_at: number;
+}
+
+export function createListeners({ now, failed, recovered }: ListenersOptions): Listeners {
+  const places = new Map<Topic, Place>();
+  let closed = false;
+
+  function placeOf(topic: Topic): Place {
+    let place = places.get(topic);
+    if (!place) {
+      place = {
+        listeners: new Map(), heard: 0, seen: 0, ids: new Set(), own: false, running: Promise.resolve(), next: undefined,
+        again: undefined, failing: false, read_at: now(),
+      };
+      places.set(topic, place);
+    }
+    return place;
+  }
+
+  /** Asks every listener once. What comes meanwhile waits for the next turn. */
+  async function ask(topic: Topic, place: Place): Promise<void> {
+    const { ids, own, heard } = place;
+    place.next = undefined;
+    place.ids = new Set();
+    place.own = false;
+    clearTimeout(place.again);
+    const began = now();
+    const asked = [...place.listeners].flatMap(([listener, { whole }]) =>
+      (whole ? ["*"] : [...ids]).map(async (id) => listener(id, own)));
+    try {
+      await Promise.all(asked);
+      place.seen = Math.max(place.seen, heard);
+      place.read_at = began;
+      if (place.failing) recovered?.(topic);
+      place.failing = false;
+    } catch (error) {
+      for (const id of ids) place.ids.add(id);
+      if (!place.failing) failed?.(topic, error);
+      place.failing = true;
+      if (!closed) place.again = setTimeout(() => void turn(topic, place), AGAIN_MS);
+    }
+  }
+
+  function turn(topic: Topic, place: Place): Promise<void> {
+    return (place.next ??= place.running.then(() => (place.running = ask(topic, place))));
+  }
+
+  const everything = setInterval(() => {
+    for (const [topic, place] of places) if (hasWhole(place)) void turn(topic, place);
+  }, EVERY_MS);
+  everything.unref();
+
+  return {
+    subscribe: (topic, listener, options = {}) => {
+      const { listeners } = placeOf(topic);
+      listeners.set(listener, options);
+      return () => listeners.delete(listener);
+    },
+    hear: (topic, id, version, own = false) => {
+      const place = placeOf(topic);
+      if (version <= place.heard) return place.next ?? place.running;
+      place.ids.add(version > place.heard + 1 ? "*" : id);
+      place.own ||= own;
+      place.heard = version;
+      return turn(topic, place);
+    },
+    heard: (topic) => placeOf(topic).heard,
+    seen: (topic) => placeOf(topic).seen,
+    startAt: (topic, version) => {
+      const place = placeOf(topic);
+      place.heard = Math.max(place.heard, version);
+      place.seen = Math.max(place.seen, version);
+    },
+    age: () => Math.max(0, ...[...places.values()].filter(hasWhole).map(({ read_at }) => now() - read_at)),
+    close: () => {
+      closed = true;
+      clearInterval(everything);
+      for (const place of places.values()) {
+        clearTimeout(place.again);
+        place.listeners.clear();
+      }
+    },
+  };
+}
+
+const hasWhole = ({ listeners }: Place): boolean => [...listeners.values()].some(({ whole }) => whole === true);

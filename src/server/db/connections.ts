@@ -1,0 +1,344 @@
+/**
+ * Connections to Postgres, none of which can keep anybody waiting for ever.
+ *
+ * The driver has no time-out for a statement, and `cancel()` needs an answer: on a connection that went silent (its packets
+ * are dropped, no RST) a statement waits until TCP gives up, about a quarter of an hour. But it closes a connection at
+ * once, with its statement, when told to (docs/decisions/0044-silent-database.md). So each connection is a client of its own
+ * here, does one thing at a time, and one timer looks at them all: what takes longer than its limit fails with
+ * database_unavailable, and its connection is closed. The server has a shorter limit than we, so a database that is slow
+ * says so itself and keeps its connections.
+ */
+import { SQL, type TransactionSQL } from "bun";
+import { AppError } from "../../shared/errors";
+import { isConnectionLost, isTimeout } from "./sql";
+
+/** How long what may take: all limits of the database. The server is told a second less. */
+export const LIMITS_MS = {
+  /** A statement or a transaction that somebody waits for. */
+  usual: 6_000,
+  /** Lists, statistics, exports, and jobs that move many rows at a time. */
+  long: 60_000,
+  /** Migrations, and commands of an operator: audit, secret rotate, seeds. */
+  command: 3_600_000,
+} as const;
+export type Limit = keyof typeof LIMITS_MS;
+
+/** Nobody waits longer for a connection to be free. */
+const WAIT_MS = 5_000;
+/** The timer looks so often. */
+const LOOK_MS = 250;
+/** A look that comes later than this judges nobody. */
+const LATE_MS = 1_000;
+/** A connection that has not been heard of for so long is asked for a sign of life: a keepalive, which also finds the dead among the idle. */
+const QUIET_MS = 5_000;
+/** And is given so long to answer. */
+const SIGN_MS = 5_000;
+/** What takes longer than this is asked about on another connection, again and again: is the server still at it? */
+const PROBE_MS = 5_000;
+/** No row: the server has been done for a while, or has no such process any more, and we have not heard of it. */
+const STILL_AT_IT = `SELECT 1 FROM pg_stat_activity
+  WHERE pid = $1 AND (state = 'active' OR state_change > clock_timestamp() - interval '${PROBE_MS} ms')`;
+/** A connection that nobody needed for so long is closed. */
+const IDLE_MS = 30_000;
+const CONNECT_SECONDS = 5;
+
+/**
+ * What the server is told about a new connection, as far as its version knows it. If we go silent, it gives up what we locked:
+ * a transaction that waits for us, a statement whose client is gone, a connection without a sign of life.
+ */
+const SERVER_SETTINGS = {
+  idle_in_transaction_session_timeout: "10s",
+  client_connection_check_interval: "2s",
+  tcp_keepalives_idle: "5",
+  tcp_keepalives_interval: "2",
+  tcp_keepalives_count: "3",
+  tcp_user_timeout: "8s",
+};
+const SET_UP = `SELECT pg_backend_pid() AS pid, set_config(name, value, false)
+  FROM (VALUES ${Object.entries(SERVER_SETTINGS).map(([name, value]) => `('${name}', '${value}')`).join(", ")}) AS wanted (name, value)
+  JOIN pg_settings USING (name)`;
+
+/** One statement as drizzle and the ledger send it: it begins when it is awaited. */
+export interface Statement<Row> extends PromiseLike<Row[]> {
+  /** Rows as arrays. */
+  values(): Statement<Row>;
+}
+
+export interface Connections {
+  unsafe<Row = Record<string, unknown>>(text: string, values?: unknown[]): Statement<Row>;
+  /** A transaction; its statements together have the limit. */
+  begin<T>(work: (tx: TransactionSQL) => Promise<T>): Promise<T>;
+  /** The same connections with other limits; `ms` shortens what remains to whoever asks. */
+  within(limit: Limit, ms?: number): Connections;
+  /** For what must not wait behind others: the next free connection is its. */
+  readonly urgent: Connections;
+  /** A client besides, for LISTEN: who takes it looks after it and closes it. */
+  listener(): SQL;
+  /** Waits for what runs, at most so long, and closes. */
+  close(ms?: number): Promise<void>;
+}
+
+interface Terms {
+  limit: Limit;
+  ms: number;
+  urgent: boolean;
+}
+
+type Work<T> = (sql: SQL) => PromiseLike<T>;
+
+interface Lane {
+  readonly sql: SQL;
+  /** The server process, 0 before the first statement. */
+  pid: number;
+  /** What the server was told. */
+  limit: Limit | undefined;
+  /** When the server was last heard of, and when somebody last used it. */
+  heard: number;
+  used: number;
+  /** What runs on it. */
+  task: Task | undefined;
+  gone: boolean;
+}
+
+interface Task {
+  since: number;
+  limit: Limit;
+  /** When whoever asked is told that it failed; the connection has until the end of the limit. */
+  until: number;
+  fail(error: unknown): void;
+  /** When the server was last asked about it. */
+  probed: number;
+}
+
+interface Waiting {
+  until: number;
+  start(lane: Lane): void;
+  fail(error: unknown): void;
+}
+
+/** No answer came in time; what was asked may have been done. */
+const silent = (reason: string) => new AppError("database_unavailable", {}, { cause: new Error(reason) });
+
+export interface ConnectionsOptions {
+  url: string;
+  /** Most connections. */
+  max: number;
+  /** Hears why a connection was given up. */
+  gaveUp?(reason: string): void;
+}
+
+export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Connections {
+  const lanes = new Set<Lane>();
+  /** Free ones; the last one back is the first one out, so that the others may close. */
+  const idle: Lane[] = [];
+  const waiting: Waiting[] = [];
+  let closed = false;
+
+  function open(): Lane {
+    const lane: Lane = {
+      sql: new SQL(url, {
+        max: 1, connectionTimeout: CONNECT_SECONDS, bigint: false,
+        onclose: () => forget(lane),
+      }),
+      pid: 0, limit: undefined, heard: performance.now(), used: performance.now(), task: undefined, gone: false,
+    };
+    lanes.add(lane);
+    return lane;
+  }
+
+  /** It is closed, or will be: its client would open another one, with nothing of what the server was told. */
+  function forget(lane: Lane): void {
+    if (lane.gone) return;
+    lane.gone = true;
+    lanes.delete(lane);
+    const place = idle.indexOf(lane);
+    if (place >= 0) idle.splice(place, 1);
+    lane.sql.close({ timeout: 0 }).catch(() => {});
+    serveNext();
+  }
+
+  function drop(lane: Lane, reason: string): void {
+    const { task } = lane;
+    lane.task = undefined;
+    forget(lane);
+    task?.fail(silent(reason));
+  }
+
+  function giveUp(lane: Lane, reason: string): void {
+    if (lane.gone) return;
+    gaveUp?.(reason);
+    drop(lane, reason);
+  }
+
+  /** Whoever waits gets a free connection, or a new one where there is room. */
+  function serveNext(): void {
+    while (waiting.length > 0) {
+      const lane = idle.pop() ?? (lanes.size < max && !closed ? open() : undefined);
+      if (!lane) return;
+      waiting.shift()?.start(lane);
+    }
+  }
+
+  function handBack(lane: Lane): void {
+    lane.task = undefined;
+    if (lane.gone) return;
+    lane.heard = lane.used = performance.now();
+    const next = waiting.shift();
+    if (next) next.start(lane);
+    else idle.push(lane);
+  }
+
+  /** Tells the server what it has to know before the work: what is new to the connection, and another limit than the last. */
+  async function prepare(lane: Lane, limit: Limit): Promise<void> {
+    if (lane.pid === 0) {
+      // A server that refuses one of them (its platform has none such) is used without.
+      const [row] = await lane.sql.unsafe<{ pid: number }[]>(SET_UP).catch((error: unknown) => {
+        if (isConnectionLost(error)) throw error;
+        return [];
+      });
+      lane.pid = row?.pid ?? -1;
+    }
+    if (lane.limit === limit) return;
+    await lane.sql.unsafe(`SET statement_timeout = ${LIMITS_MS[limit] - 1000}`);
+    lane.limit = limit;
+  }
+
+  function begin<T>(lane: Lane, work: Work<T>, limit: Limit): PromiseLike<T> {
+    if (lane.limit !== limit) return prepare(lane, limit).then(() => work(lane.sql));
+    try {
+      return work(lane.sql);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  function start<T>(lane: Lane, work: Work<T>, { limit, ms }: Terms, resolve: (value: T) => void, reject: (error: unknown) => void): void {
+    const since = performance.now();
+    const task: Task = { since, limit, until: since + ms, fail: reject, probed: 0 };
+    lane.task = task;
+    begin(lane, work, limit).then(
+      (value) => {
+        if (lane.task !== task) return;
+        handBack(lane);
+        resolve(value);
+      },
+      (error: unknown) => {
+        // Its own time was up: it has failed already.
+        if (lane.task !== task) return;
+        const lost = isConnectionLost(error);
+        if (lost) {
+          lane.task = undefined;
+          forget(lane);
+        } else handBack(lane);
+        reject(lost || isTimeout(error) ? new AppError("database_unavailable", {}, { cause: error }) : error);
+      },
+    );
+  }
+
+  function run<T>(work: Work<T>, terms: Terms): Promise<T> {
+    if (closed) return Promise.reject(silent("The database is closed"));
+    return new Promise<T>((resolve, reject) => {
+      const lane = idle.pop() ?? (lanes.size < max ? open() : undefined);
+      if (lane) return start(lane, work, terms, resolve, reject);
+      const until = performance.now() + Math.min(terms.ms, WAIT_MS);
+      const next: Waiting = { until, fail: reject, start: (free) => start(free, work, terms, resolve, reject) };
+      if (terms.urgent) waiting.unshift(next);
+      else waiting.push(next);
+    });
+  }
+
+  /** A sign of life from an idle connection; nobody else gets it meanwhile. */
+  function ask(lane: Lane): void {
+    const { used } = lane;
+    idle.splice(idle.indexOf(lane), 1);
+    const back = () => {
+      lane.used = used;
+    };
+    start(lane, (sql) => sql.unsafe("SELECT 1"), { limit: lane.limit ?? "usual", ms: SIGN_MS, urgent: false }, back, () => giveUp(lane, "An idle connection gave no sign of life"));
+  }
+
+  /** The server has long been at it: asks on another connection whether it still is. */
+  async function probe(lane: Lane, task: Task): Promise<void> {
+    task.probed = performance.now();
+    const busy = await all.urgent.unsafe(STILL_AT_IT, [lane.pid]).then((rows) => rows.length > 0, () => true);
+    if (!busy && lane.task === task) giveUp(lane, "The server is done with a statement, and no answer came");
+  }
+
+  /** This process stood still (suspended, or busy without a pause): the answers may be here, unread. */
+  function forgive(late: number): void {
+    for (const lane of lanes) {
+      lane.heard += late;
+      lane.used += late;
+      if (!lane.task) continue;
+      lane.task.since += late;
+      lane.task.until += late;
+    }
+    for (const one of waiting) one.until += late;
+  }
+
+  let looked = performance.now();
+  function look(): void {
+    const now = performance.now();
+    const late = now - looked - LOOK_MS;
+    looked = now;
+    if (late > LATE_MS) return forgive(late);
+    for (const lane of lanes) {
+      const { task } = lane;
+      if (!task) {
+        if (now - lane.used > IDLE_MS) forget(lane);
+        else if (now - lane.heard > QUIET_MS) ask(lane);
+      } else if (now >= task.since + LIMITS_MS[task.limit]) {
+        giveUp(lane, `No answer from the database within ${LIMITS_MS[task.limit]} ms`);
+        // Those that were not heard of since are most likely dead too, and the next callers would have to find out.
+        for (const other of [...lanes]) if (!other.task && other.heard < task.since) forget(other);
+      } else {
+        if (now >= task.until) {
+          task.until = Infinity;
+          task.fail(silent(`No answer from the database within ${Math.round(now - task.since)} ms`));
+        }
+        if (task.limit !== "usual" && lane.pid > 0 && now - Math.max(task.since, task.probed) > PROBE_MS) void probe(lane, task);
+      }
+    }
+    for (const one of waiting.filter(({ until }) => now >= until)) {
+      waiting.splice(waiting.indexOf(one), 1);
+      one.fail(silent("No connection to the database was free in time"));
+    }
+  }
+  const timer = setInterval(look, LOOK_MS);
+  timer.unref();
+
+  const doors = (terms: Terms): Connections => ({
+    unsafe: (text, values) => statement(text, values, (work) => run(work, terms)),
+    begin: (work) => run((sql) => sql.begin(work), terms),
+    within: (limit, ms = LIMITS_MS[limit]) => doors({ limit, ms: Math.min(ms, LIMITS_MS[limit]), urgent: terms.urgent }),
+    get urgent() {
+      return doors({ ...terms, urgent: true });
+    },
+    listener: () => new SQL(url, { max: 1, connectionTimeout: CONNECT_SECONDS }),
+    close: async (ms = 5000) => {
+      closed = true;
+      for (const one of waiting.splice(0)) one.fail(silent("The database is closed"));
+      for (const until = performance.now() + ms; performance.now() < until && [...lanes].some(({ task }) => task); ) await Bun.sleep(5);
+      clearInterval(timer);
+      for (const lane of [...lanes]) drop(lane, "The database is closed");
+    },
+  });
+  const all = doors({ limit: "usual", ms: LIMITS_MS.usual, urgent: false });
+  return all;
+}
+
+function statement<Row>(text: string, values: unknown[] | undefined, run: (work: Work<Row[]>) => Promise<Row[]>): Statement<Row> {
+  let asArrays = false;
+  const lazy: Statement<Row> = {
+    values: () => {
+      asArrays = true;
+      return lazy;
+    },
+    then: (done, failed) =>
+      run((sql) => {
+        const query = sql.unsafe<Row[]>(text, values);
+        return asArrays ? query.values() : query;
+      }).then(done, failed),
+  };
+  return lazy;
+}

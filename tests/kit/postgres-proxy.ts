@@ -1,0 +1,123 @@
+/** A TCP proxy in front of Postgres that can fail the way networks do: cut connections, or go silent without closing them. */
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+export interface PostgresProxy {
+  /** The database's URL by way of the proxy. */
+  readonly url: string;
+  /** Connections that are open and still forwarded. */
+  live(): number;
+  /** Connections that went silent and that the client has not closed yet. */
+  silent(): number;
+  /** The connections of now stop forwarding both ways, and stay open: no RST, no FIN. `next`: those that come later too. */
+  silence(options: { next: boolean }): void;
+  /** Later connections are forwarded again. */
+  heal(): void;
+  /** Cuts a connection as soon as the client sends a statement that `matches`. */
+  cutWhen(matches: ((statement: string) => boolean) | undefined): void;
+  /** How many were cut so. */
+  readonly cuts: number;
+  close(): Promise<void>;
+}
+
+interface Link {
+  client: Socket;
+  server: Socket;
+  silent: boolean;
+}
+
+/** Finds the statements that begin to run in what a client sends (frontend messages of protocol 3); prepared ones by their name. */
+function statementReader(): (chunk: Buffer) => string[] {
+  let rest: Buffer = Buffer.alloc(0);
+  let started = false;
+  const prepared = new Map<string, string>();
+  return (chunk) => {
+    const found: string[] = [];
+    rest = Buffer.concat([rest, chunk]);
+    for (;;) {
+      // The first message has no type.
+      const head = started ? 1 : 0;
+      if (rest.length < head + 4) return found;
+      const end = head + rest.readInt32BE(head);
+      if (rest.length < end) return found;
+      const type = started ? String.fromCharCode(rest[0] ?? 0) : "";
+      const [first = "", second = ""] = rest.subarray(head + 4, end).toString("latin1").split("\0");
+      if (type === "P") prepared.set(first, second);
+      if (type === "B") found.push(prepared.get(second) ?? "");
+      if (type === "Q") found.push(first);
+      started = true;
+      rest = rest.subarray(end);
+    }
+  };
+}
+
+export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
+  const target = new URL(databaseUrl);
+  const links = new Set<Link>();
+  /** Server sides of silent connections whose client has given up. */
+  const left = new Set<Socket>();
+  let next = false;
+  let matches: ((statement: string) => boolean) | undefined;
+  let cuts = 0;
+
+  const server: Server = createServer((client) => {
+    const link: Link = { client, server: connect(Number(target.port), target.hostname), silent: next };
+    links.add(link);
+    const end = () => {
+      if (!links.delete(link)) return;
+      client.destroy();
+      // A silent network does not tell the server that its client is gone.
+      if (link.silent) left.add(link.server);
+      else link.server.destroy();
+    };
+    const read = statementReader();
+    const forward = (from: Socket, to: Socket, look: boolean) => {
+      from.on("data", (chunk: Buffer) => {
+        const wanted = matches;
+        // Read in any case: what is prepared now may run later.
+        if (look && read(chunk).some((statement) => wanted?.(statement))) {
+          cuts++;
+          return end();
+        }
+        if (!link.silent) to.write(chunk);
+      });
+      from.on("close", end);
+      from.on("error", end);
+    };
+    forward(client, link.server, true);
+    forward(link.server, client, false);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the proxy did not start");
+  const url = new URL(databaseUrl);
+  url.hostname = "127.0.0.1";
+  url.port = String(address.port);
+
+  const count = (silent: boolean) => [...links].filter((link) => link.silent === silent).length;
+  return {
+    url: url.href,
+    live: () => count(false),
+    silent: () => count(true),
+    silence: (options) => {
+      for (const link of links) link.silent = true;
+      next = options.next;
+    },
+    heal: () => {
+      next = false;
+    },
+    cutWhen: (found) => {
+      matches = found;
+    },
+    get cuts() {
+      return cuts;
+    },
+    close: async () => {
+      for (const { client, server: upstream } of links) {
+        client.destroy();
+        upstream.destroy();
+      }
+      for (const upstream of left) upstream.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}

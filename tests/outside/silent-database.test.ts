@@ -1,0 +1,147 @@
+/**
+ * Postgres out of reach without a word: the sockets stay open and nothing comes back, as after a failover of an address or a
+ * firewall that forgot a connection. Nobody waits for ever, the dead connections go, and Weir recovers by itself.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { HOOK_MS } from "../kit/harness";
+import { type Instances, MODEL, openInstances, until } from "../kit/instances";
+import { type PostgresProxy, startPostgresProxy } from "../kit/postgres-proxy";
+import type { WeirProcess } from "../kit/weir-process";
+
+/** Within it every caller is answered and every dead connection is closed. */
+const LIMIT_MS = 15_000;
+const SHUTDOWN_SECONDS = 2;
+
+interface Patient {
+  weir: WeirProcess;
+  proxy: PostgresProxy;
+}
+
+describe("a database that went silent", () => {
+  let all: Instances;
+  /** Reaches the database without a proxy. */
+  let healthy: WeirProcess;
+  const patients: Patient[] = [];
+  let key: string;
+
+  beforeAll(async () => {
+    all = await openInstances();
+    healthy = await all.start();
+    ({ key } = await all.prepare(healthy));
+    for (let n = 0; n < 3; n++) {
+      const proxy = await startPostgresProxy(all.fresh.url);
+      patients.push({ proxy, weir: await all.start(proxy.url, { WEIR_SHUTDOWN_SECONDS: String(SHUTDOWN_SECONDS) }) });
+    }
+    // Several at once, so that several connections are open.
+    for (const { weir } of patients) {
+      for (const { status } of await Promise.all(Array.from({ length: 6 }, () => all.call(weir, key)))) expect(status).toBe(200);
+    }
+  }, HOOK_MS);
+  afterAll(async () => {
+    await all?.stop();
+    await Promise.all(patients.map(({ proxy }) => proxy.close()));
+  });
+
+  const patient = (n: number): Patient => patients[n] ?? (() => { throw new Error("not started"); })();
+
+  /** Calls one after the other from several callers until told to stop; what each was answered. */
+  function callers(at: WeirProcess, count: number) {
+    const answers: { status: number; body: string; ms: number }[] = [];
+    let going = true;
+    const work = Promise.all(
+      Array.from({ length: count }, async () => {
+        while (going) {
+          const answer = await all.call(at, key).catch(() => undefined);
+          // The process has ended.
+          if (!answer) return;
+          answers.push(answer);
+          await Bun.sleep(20);
+        }
+      }),
+    );
+    return { answers, stop: () => ((going = false), work) };
+  }
+
+  test.concurrent("on its old connections alone: callers are answered within 15 s, the connections are closed, changes are heard, without a restart", async () => {
+    const { weir, proxy } = patient(0);
+    expect(proxy.live()).toBeGreaterThan(2);
+    proxy.silence({ next: false });
+    const began = performance.now();
+    const { answers, stop } = callers(weir, 6);
+    await until("a call is served", LIMIT_MS, async () => (await all.call(weir, key)).status === 200);
+    await until("every dead connection is closed", LIMIT_MS - (performance.now() - began), () => proxy.silent() === 0);
+    await all.setOption(healthy, "SystemName", "after the silence");
+    await until("a change is heard", 2000, async () => (await all.api<{ system_name: string }>(weir, "GET", "/api/status")).system_name === "after the silence");
+    await stop();
+    for (const { status, body, ms } of answers) {
+      expect([200, 503]).toContain(status);
+      if (status === 503) expect(body).toContain("database_unavailable");
+      expect(ms).toBeLessThan(LIMIT_MS);
+    }
+    expect(answers.slice(-3).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await fetch(`${weir.url}/readyz`)).status).toBe(200);
+  }, 60_000);
+
+  test.concurrent("altogether: calls and the console answer 503 database_unavailable within 15 s, and serve again by themselves when it heals", async () => {
+    const { weir, proxy } = patient(1);
+    const signIn = () =>
+      fetch(`${weir.url}/api/user/login`, {
+        method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ username: "root", password: "correct-horse-9" }),
+      });
+    expect((await signIn()).status).toBe(200);
+    proxy.silence({ next: true });
+    const { answers, stop } = callers(weir, 6);
+    const began = performance.now();
+    const door = signIn().then(async (answer) => ({ status: answer.status, body: await answer.json(), ms: performance.now() - began }));
+    await until("every caller was refused", LIMIT_MS, () => answers.filter(({ status }) => status === 503).length >= 6);
+    const { ms, ...answer } = await door;
+    expect(answer).toMatchObject({ status: 503, body: { success: false, code: "database_unavailable" } });
+    expect(ms).toBeLessThan(LIMIT_MS);
+    expect((await fetch(`${weir.url}/readyz`)).status).toBe(503);
+    proxy.heal();
+    await until("a call is served", LIMIT_MS, async () => (await all.call(weir, key)).status === 200);
+    await until("every dead connection is closed", LIMIT_MS, () => proxy.silent() === 0);
+    await stop();
+    for (const answered of answers) {
+      expect([200, 503]).toContain(answered.status);
+      if (answered.status === 503) expect(answered.body).toContain("database_unavailable");
+      expect(answered.ms).toBeLessThan(LIMIT_MS);
+    }
+    expect((await fetch(`${weir.url}/readyz`)).status).toBe(200);
+    expect((await signIn()).status).toBe(200);
+  }, 60_000);
+
+  test.concurrent("while an idle process had nothing to ask of it: its connections are closed all the same, and the next call is served", async () => {
+    const { weir, proxy } = patient(2);
+    proxy.silence({ next: false });
+    await until("every dead connection is closed", LIMIT_MS, () => proxy.silent() === 0);
+    expect((await all.call(weir, key)).status).toBe(200);
+  }, 60_000);
+
+  test("does not keep a process from ending: SIGTERM takes its limit and 5 s at most", async () => {
+    const { weir, proxy } = patient(1);
+    // The upstream hangs as well, with a call that is held.
+    const asked = Promise.withResolvers<void>();
+    using upstream = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => (asked.resolve(), new Promise<Response>(() => {})) });
+    await all.setOption(healthy, "ModelRatio", JSON.stringify({ [MODEL]: 1, hang: 1 }));
+    await all.api(healthy, "POST", "/api/channel/", { type: 1, name: "hang", key: "good", base_url: upstream.url.origin, models: "hang" });
+    const models = async () => (await fetch(`${weir.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).text();
+    await until("the model is known", 5000, async () => (await models()).includes('"hang"'));
+    const held = all.call(weir, key, "hang").catch(() => undefined);
+    await asked.promise;
+    proxy.silence({ next: true });
+    const { stop } = callers(weir, 4);
+    await until("statements wait", 5000, () => proxy.silent() > 0);
+    const began = performance.now();
+    weir.kill("SIGTERM");
+    const ended = await Promise.race([weir.exited.then(() => true), Bun.sleep(SHUTDOWN_SECONDS * 1000 + 20_000).then(() => false)]);
+    expect(ended).toBe(true);
+    expect(performance.now() - began).toBeLessThan((SHUTDOWN_SECONDS + 5) * 1000);
+    await Promise.all([stop(), held]);
+  }, 60_000);
+
+  test("charged every answer that was delivered once: the books balance", async () => {
+    const { audit } = await import("../../src/server/features/wallet/audit");
+    expect(await Array.fromAsync(audit(all.fresh.db))).toEqual([]);
+  });
+});
