@@ -9,6 +9,7 @@ import type { Notices } from "./features/notice/notices";
 import type { OptionStore } from "./features/option/store";
 import type { TokenCache } from "./features/token/authenticate";
 import type { Ledger } from "./features/wallet/ledger";
+import type { SettleQueue } from "./features/wallet/settle-queue";
 import type { Background } from "./lib/background";
 import type { Logger } from "./lib/log";
 import type { SendMail } from "./lib/mail";
@@ -28,6 +29,8 @@ export interface Services {
   routing: Routing;
   tokens: TokenCache;
   ledger: Ledger;
+  /** Ends of calls that the ledger could not take yet. */
+  settles: SettleQueue;
   background: Background;
   sendMail: SendMail;
   notices: Notices;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { dirname, join } from "node:path";
 import { eq } from "drizzle-orm";
 import { type FreshDatabase, freshSqlite } from "../../tests/kit/databases";
 import { SCHEMA_RELEASE } from "./db/migrate";
@@ -10,6 +11,7 @@ beforeEach(async () => {
   process.env.BUN_CONFIG_MAX_HTTP_REQUESTS = "65535";
   fresh = await freshSqlite();
 });
+const parts = () => ({ db: fresh.db, settles: { full: () => false, path: join(dirname(fresh.url), "settles-1.journal") } });
 afterEach(async () => {
   if (limit === undefined) delete process.env.BUN_CONFIG_MAX_HTTP_REQUESTS;
   else process.env.BUN_CONFIG_MAX_HTTP_REQUESTS = limit;
@@ -17,10 +19,10 @@ afterEach(async () => {
 });
 
 test("a migrated database and a raised fetch limit are ready, and draining ends that", async () => {
-  const readiness = createReadiness(fresh);
+  const readiness = createReadiness(parts());
   expect(await readiness.check()).toEqual({
     ready: true,
-    checks: { database: "ok", migrations: "ok", fetch_limit: "ok", state: "serving" },
+    checks: { database: "ok", migrations: "ok", disk: "ok", journal: "ok", fetch_limit: "ok", state: "serving" },
   });
   readiness.drain();
   expect(await readiness.check()).toMatchObject({ ready: false, checks: { state: "draining" } });
@@ -28,7 +30,7 @@ test("a migrated database and a raised fetch limit are ready, and draining ends 
 
 test("the schema of the next release is served, that of any later one is not", async () => {
   const { meta } = fresh.db.t;
-  const readiness = createReadiness(fresh);
+  const readiness = createReadiness(parts());
   const migratedTo = (release: number) =>
     fresh.db.q.update(meta).set({ value: String(release) }).where(eq(meta.name, "schema_release"));
   await migratedTo(SCHEMA_RELEASE + 1);
@@ -41,7 +43,7 @@ test("the schema of the next release is served, that of any later one is not", a
 
 test("a low limit of simultaneous fetches is not ready, and says which variable raises it", async () => {
   process.env.BUN_CONFIG_MAX_HTTP_REQUESTS = "256";
-  const { ready, checks } = await createReadiness(fresh).check();
+  const { ready, checks } = await createReadiness(parts()).check();
   expect(ready).toBe(false);
   expect(checks.fetch_limit).toContain("only 256: set BUN_CONFIG_MAX_HTTP_REQUESTS");
 });

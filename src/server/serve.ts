@@ -56,7 +56,7 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   // Loaded when wanted: it costs memory.
   const tracing = env.WEIR_OTLP_ENDPOINT ? (await import("./features/tracing/tracing")).startTracing(env, services.cluster.instanceId) : undefined;
   const relay = createRelay(relaySeams(services), { watch: tracing ? both(counts, tracing.watch) : counts, log, routing: services.routing });
-  const jobs = startJobs(services, relay);
+  const jobs = startJobs(services, relay, instance);
   const lag = watchLoop();
   const metrics = createMetrics({ services, counts, stats: relay.stats, lag });
   const tail = createLogTail(services);

@@ -10,6 +10,7 @@ import { openOptionStore, type OptionStore } from "./features/option/store";
 import { vendorRules } from "./features/option/vendor-rules";
 import { createTokenCache } from "./features/token/authenticate";
 import { createLedger, tellCharges } from "./features/wallet/open-ledger";
+import { openSettleQueue } from "./features/wallet/settle-queue";
 import { createBackground } from "./lib/background";
 import { CannotStart } from "./lib/cannot-start";
 import type { Logger } from "./lib/log";
@@ -58,13 +59,15 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   const sendMail = createMailer(() => mailSettings(options), (reason) => log.warn({ reason }, "a mail could not be sent"));
   const notices = createNotices({ env, log, db, secrets, options, background, sendMail, now });
   const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
-  const base = { env, log, db, secrets, cluster, options, ledger, background, sendMail, notices, now };
+  const settles = await openSettleQueue({ env, db, ledger, log });
+  const base = { env, log, db, secrets, cluster, options, ledger, settles, background, sendMail, notices, now };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   return {
     services: { ...base, pool, routing: createRouting(pool, now, Math.random, vendorRules(base.options)), tokens },
     close: async () => {
       await background.stop();
+      await settles.close();
       await ledger.flush();
       await cluster.counter.close();
       await cluster.lease.close();

@@ -31,6 +31,8 @@ export interface WeirOptions {
   child?: true | readonly string[];
   /** false: an empty database, no root account. */
   root?: boolean;
+  /** Postgres: the address that the server is to use, by way of something that a test can cut. */
+  through?: (url: string) => string;
 }
 
 /** One answer of /api. `body` is the parsed JSON, {} when it is none. */
@@ -137,7 +139,7 @@ async function answerOf(response: Response): Promise<ApiAnswer> {
 }
 
 export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
-  const { engine = "sqlite", child, root: withRoot = true } = options;
+  const { engine = "sqlite", child, root: withRoot = true, through = (url) => url } = options;
   const store = await newStore(engine);
   const environment: Record<string, string> = {
     PORT: "0",
@@ -146,7 +148,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     WEIR_LOG_LEVEL: "silent",
     WEIR_API_RATE_LIMIT: "0",
     WEIR_CRITICAL_RATE_LIMIT: "0",
-    ...(store.url ? { DATABASE_URL: store.url, WEIR_PG_POOL: "10" } : {}),
+    ...(store.url ? { DATABASE_URL: through(store.url), WEIR_PG_POOL: "10" } : {}),
     ...(withRoot ? { WEIR_ROOT_USERNAME: ROOT.username, WEIR_ROOT_PASSWORD: ROOT.password } : {}),
     ...options.env,
   };

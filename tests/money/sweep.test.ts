@@ -54,14 +54,14 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     await hold("stream", 100);
     await dead.extend("stream", 200, 150);
     await hold("plain", 50);
-    expect(await sweepSilent(db, alive)).toEqual({ settled: 1, released: 1 });
+    expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 1, released: 1 });
     expect(await expectBalanced(db, user)).toMatchObject({ quota: 850, used_quota: 150, held: 0 });
     expect(await tokenOf(db, token)).toMatchObject({ remain_quota: 750, used_quota: 150 });
     const charged = await logOf("stream");
     expect(charged).toMatchObject({ type: 2, quota: 150, end_reason: "gateway_restart", model_name: "gpt-4o", user_id: user });
-    expect(JSON.parse(charged?.other ?? "")).toEqual({ end_reason: "gateway_restart", estimated: true });
+    expect(JSON.parse(charged?.other ?? "")).toEqual({ end_reason: "gateway_restart", estimated: true, swept: true });
     expect(await logOf(sweptRequestId("plain"))).toMatchObject({ type: 5, quota: 0, end_reason: "gateway_restart" });
-    expect(await sweepSilent(db, alive)).toEqual({ settled: 0, released: 0 });
+    expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 0, released: 0 });
   });
 
   test("holds of an instance that draws breath are left alone, however old they are", async () => {
@@ -70,7 +70,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     const old = calls(draining, user, 0);
     await old.hold("draining-1", 100);
     await calls(alive, user, 0).hold("alive-1", 100);
-    expect(await sweepSilent(db, alive)).toEqual({ settled: 0, released: 0 });
+    expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 0, released: 0 });
     expect(await expectBalanced(db, user)).toMatchObject({ held: 200 });
     expect(await old.settle("draining-1", 70)).toEqual({ settled: true, hold_missing: false });
     await alive.release("alive-1");
@@ -83,7 +83,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     const user = await addUser(db, alive, 1000);
     await calls(gone, user, 0).hold("gone-1", 100);
     await calls(createLedger(db, "waking", Date.now), user, 0).hold("waking-1", 100);
-    expect(await sweepSilent(db, alive)).toEqual({ settled: 0, released: 1 });
+    expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 0, released: 1 });
     expect(await waking.release("waking-1")).toBe(true);
   });
 
@@ -94,7 +94,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     await hold("late-plain", 100);
     await hold("late-stream", 100);
     await stalled.extend("late-stream", 0, 60);
-    await sweepSilent(db, alive);
+    await sweepSilent(db, alive, "alive");
     expect(await settle("late-plain", 80)).toEqual({ settled: true, hold_missing: true });
     expect(await settle("late-stream", 90)).toEqual({ settled: false });
     expect(await stalled.extend("late-stream", 10, 70)).toBe(false);
@@ -124,7 +124,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     const ids = Array.from({ length: 60 }, (_, i) => `shaky-${i}`);
     await Promise.all(ids.map((id) => hold(id, 100)));
     await Promise.all(ids.map((id, i) => (i % 2 ? shaky.extend(id, 50, 70) : undefined)));
-    await Promise.all([sweepSilent(db, alive), sweepSilent(db, alive), ...ids.map((id) => settle(id, 90))]);
+    await Promise.all([sweepSilent(db, alive, "alive"), sweepSilent(db, alive, "alive"), ...ids.map((id) => settle(id, 90))]);
     const books = await expectBalanced(db, user);
     expect(books).toMatchObject({ held: 0, calls: 60 });
     expect(books.used_quota).toBeGreaterThanOrEqual(60 * 70);
@@ -140,7 +140,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     const work = async ({ hold, settle }: typeof a, name: string, ledger: Ledger, on: Db) => {
       for (let i = 0; i < 30; i++) {
         await hold(`${name}-${i}`, 100);
-        if (i % 10 === 0) await sweepSilent(on, ledger);
+        if (i % 10 === 0) await sweepSilent(on, ledger, name.slice(name.length - 1) === "a" ? "alive" : "second");
         await settle(`${name}-${i}`, 60);
       }
     };

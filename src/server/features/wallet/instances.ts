@@ -12,7 +12,19 @@ const FORGET_SECONDS = 86_400;
 export const databaseNow = (db: Db): SQL<number> =>
   db.engine === "sqlite" ? sql<number>`unixepoch()` : sql<number>`extract(epoch from clock_timestamp())::bigint`;
 
+/** So many heartbeats in a row are as long as the silence that condemns. */
+const STEADY_BEATS = (SILENT_SECONDS * 1000) / HEARTBEAT_MS;
+/** Heartbeats further apart are a break. */
+const MOST_PAUSE_MS = 3 * HEARTBEAT_MS;
+/** Heartbeats without an answer: one on a connection that fell silent must not keep the next from a new one. */
+const MOST_WAITING = 3;
+
 export interface Instance {
+  /**
+   * Whether the heartbeat has been unbroken for SILENT_SECONDS, so that every other living instance has had that long to renew
+   * its own since the database was last away. Asked before a sweep.
+   */
+  steady(): boolean;
   /** One heartbeat now. */
   beat(): Promise<void>;
   /** Says goodbye: stops the heartbeat and removes the row. Call it after the ledger is flushed. */
@@ -39,9 +51,29 @@ export async function startInstance(
       .onConflictDoUpdate({ target: instances.id, set: { heartbeat_at: now } });
   };
   await beat();
-  const timer = setInterval(() => void beat().catch(failed), HEARTBEAT_MS);
+  let unbroken = 0;
+  let waiting = 0;
+  let last = performance.now();
+  const tick = async (): Promise<void> => {
+    // The one before hangs, or this process stood still.
+    if (waiting > 0 || performance.now() - last > MOST_PAUSE_MS) unbroken = 0;
+    last = performance.now();
+    if (waiting >= MOST_WAITING) return;
+    waiting++;
+    try {
+      await beat();
+      unbroken++;
+    } catch (error) {
+      unbroken = 0;
+      failed(error);
+    } finally {
+      waiting--;
+    }
+  };
+  const timer = setInterval(() => void tick(), HEARTBEAT_MS);
   timer.unref();
   return {
+    steady: () => unbroken >= STEADY_BEATS && performance.now() - last <= MOST_PAUSE_MS,
     beat,
     stop: async () => {
       clearInterval(timer);

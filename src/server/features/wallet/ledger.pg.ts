@@ -11,14 +11,12 @@ import { LOG_TYPE } from "../../../shared/log";
 import type { Db } from "../../db/client";
 import { isTransient, isUniqueViolation } from "../../db/sql";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, logValues } from "./call-log";
+import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
 import type { HoldRefusal, Ledger, Settlement, SettleResult } from "./ledger";
 import { refundSteps } from "./refund";
 
 const MAX_TRIES = 6;
-/** A hold of unknown fate is given back after 10 s, and with growing pauses for about 45 minutes. */
-const UNDO_MS = 10_000;
-const UNDO_TRIES = 23;
 
 /** $1 request_id, $2 user, $3 token, $4 amount, $5 epoch seconds, $6 instance, $7 draft */
 export const HOLD = `
@@ -193,7 +191,8 @@ export function createPostgresLedger(db: Db, client: SQL, instanceId: string, no
    * first, and the rare call that has none locks the user in a statement of its own, after which a new snapshot sees
    * everything. (Found by tests/money/histories.test.ts.)
    */
-  async function settle({ request_id, user_id, token_id, quota, log, held_only = false }: Settlement): Promise<SettleResult> {
+  async function settle(settlement: Settlement): Promise<SettleResult> {
+    const { request_id, user_id, token_id, quota, log, held_only = false } = settlement;
     const row = logValues(log, { request_id, user_id, token_id, quota });
     const values = (only_with_hold: boolean) => [request_id, user_id, token_id, quota, seconds(), only_with_hold, ...row];
     let moved = await one<Moved>(client, SETTLE, values(true));
@@ -203,24 +202,14 @@ export function createPostgresLedger(db: Db, client: SQL, instanceId: string, no
         return one<Moved>(tx, SETTLE, values(false));
       });
     }
-    return moved?.charged ? { settled: true, hold_missing: !moved.found } : { settled: false };
+    if (moved?.charged) return { settled: true, hold_missing: !moved.found };
+    if (held_only) return { settled: false };
+    // A charge of this call is there already: a sweep's is corrected.
+    return (await db.tx((q) => correctSteps(db, q, settlement))) ? { settled: true, hold_missing: true } : { settled: false };
   }
 
   const release = async (request_id: string): Promise<boolean> =>
     (await persist(() => one(client, RELEASE, [request_id]))) !== undefined;
-
-  /**
-   * A hold whose answer never came may have been taken, and no call will end it: gives it back when the database answers
-   * again. (The sweep leaves it alone while this process lives.)
-   */
-  function undoLater(request_id: string, tries = 1): void {
-    const timer = setTimeout(() => {
-      release(request_id).catch(() => {
-        if (tries < UNDO_TRIES) undoLater(request_id, tries + 1);
-      });
-    }, UNDO_MS * tries);
-    timer.unref();
-  }
 
   return {
     hold: async ({ request_id, user_id, token_id, amount, draft }) => {
@@ -235,7 +224,6 @@ export function createPostgresLedger(db: Db, client: SQL, instanceId: string, no
       } catch (error) {
         // Asked again: the row is there, and this statement was undone as a whole.
         if (isUniqueViolation(error)) return { ok: true };
-        undoLater(request_id);
         throw error;
       }
     },
