@@ -17,13 +17,13 @@ import type { Scraper } from "./features/metrics/page";
 import { admitToPlayground } from "./features/playground/admit";
 import { tokenUsage } from "./features/token/own-key";
 import { type ClientAddress, createAddressReader } from "./http/address";
-import { envelopeOf } from "./http/fail";
+import { envelopeOf, logUnexpected, toAppError } from "./http/fail";
 import { consoleHeaders, frameOrigins } from "./http/headers";
 import { openApi } from "./http/openapi";
 import { answerPlain, type PlainDoor, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, restRoutes } from "./http/rest";
-import { presentedBy, readCookie, resolveActor } from "./http/session";
+import { actorOf, presentedBy, readCookie } from "./http/session";
 import type { Admit, Relay } from "./relay/handle";
 import type { Upgrade } from "./relay/realtime/open";
 import { pathOf, submitsJob } from "./relay/routes";
@@ -60,11 +60,12 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   const contextOf = async (request: Request, from: ClientAddress, setCookie: (line: string) => void, shown = false): Promise<Ctx> => {
     const { headers } = request;
     const presented = presentedBy(headers);
+    const request_id = newRequestId();
     return {
       ...services,
-      actor: await resolveActor(services, presented, shown),
+      actor: await actorOf(services, presented, request_id, shown),
       desk: relay.tasks,
-      request_id: newRequestId(),
+      request_id,
       ip: from.ip,
       place: {
         ip: from.ip,
@@ -132,6 +133,16 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     websocket: socketLimits,
   });
 
+  // The last boundary: whatever a door did not catch leaves a request id and nothing more.
+  app.onError(({ error, code, request }) => {
+    if (code === "NOT_FOUND") return;
+    const request_id = newRequestId();
+    const found = toAppError(error);
+    logUnexpected({ log: services.log, request_id }, found, { path: new URL(request.url).pathname });
+    const { status, body } = envelopeOf(found, languageOf(request.headers), request_id);
+    return Response.json(body, { status, headers: { "cache-control": "no-store", "x-request-id": request_id } });
+  });
+
   app.get("/healthz", () => Response.json({ status: "ok" }));
   app.get("/readyz", async () => {
     const state = await ready();
@@ -186,8 +197,9 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
           return await answer(services, request, whereFrom(request, server).ip);
         } catch (err) {
           // Not 2xx: whoever called will call again.
-          services.log.error({ err, path }, "a callback could not be answered");
-          return new Response("fail", { status: 500 });
+          const request_id = newRequestId();
+          services.log.error({ err, path, request_id }, "a callback could not be answered");
+          return new Response("fail", { status: 500, headers: { "x-request-id": request_id } });
         }
       }, { parse: "none" });
     }
@@ -205,9 +217,10 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   }
 
   const playground = async (request: Request, server: Peer | null): Promise<Response> => {
-    const actor = await resolveActor(services, presentedBy(request.headers));
+    const requestId = newRequestId();
+    const actor = await actorOf(services, presentedBy(request.headers), requestId);
     const admit: Admit = (body, lang) => admitToPlayground(services, actor, body, lang);
-    return relay.handleAs(admit, request, whereFrom(request, server).ip, newRequestId());
+    return relay.handleAs(admit, request, whereFrom(request, server).ip, requestId);
   };
   app.post("/pg/chat/completions", ({ request, server }) => playground(request, server), { parse: "none" });
   // Jobs: the public address behind /pg, by session instead of key. Other calls beside chat have no door here.

@@ -7,7 +7,7 @@ import type * as z from "zod";
 import { AppError } from "../../shared/errors";
 import type { Ctx } from "../context";
 import { buildInput } from "./coerce";
-import { envelopeOf, toAppError } from "./fail";
+import { envelopeOf, logUnexpected, toAppError } from "./fail";
 import type { DoorMeta } from "./trpc";
 
 export interface RestRoute {
@@ -88,7 +88,7 @@ export async function answerRest(
     return Response.json(successOf(route.meta.answer, result), { headers: JSON_HEADERS });
   } catch (thrown) {
     const error = toAppError(thrown);
-    if (error.code === "internal") ctx.log.error({ request_id: ctx.request_id, err: error.cause }, "unexpected error");
+    logUnexpected(ctx, error);
     const { status, body } = envelopeOf(error, ctx.lang, ctx.request_id);
     const headers: Record<string, string> = { ...JSON_HEADERS };
     if (error.values.retry_after !== undefined) headers["retry-after"] = String(error.values.retry_after);

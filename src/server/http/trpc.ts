@@ -3,7 +3,8 @@ import { initTRPC } from "@trpc/server";
 import { AppError, errorText, fail } from "../../shared/errors";
 import { ROLE } from "../../shared/roles";
 import type { Ctx, UserCtx } from "../context";
-import { toAppError, toTRPC } from "./fail";
+import { refuseUnknown } from "./session";
+import { logUnexpected, toAppError, toTRPC } from "./fail";
 
 /** How a REST answer differs from the plain envelope. */
 export type AnswerShape =
@@ -52,12 +53,11 @@ const base = t.procedure.use(async ({ ctx, meta, next, path }) => {
     const take = await ctx.cluster.counter.take(`critical:${ctx.ip}`, 1, limit, CRITICAL_WINDOW_SECONDS);
     if (!take.allowed) throw toTRPC(new AppError("too_many_requests", { retry_after: take.reset_seconds }));
   }
+  refuseUnknown(ctx.actor);
   const result = await next();
   if (result.ok) return result;
   const error = toAppError(result.error);
-  if (error.code === "internal") {
-    ctx.log.error({ request_id: ctx.request_id, path, err: result.error.cause ?? result.error }, "unexpected error");
-  }
+  logUnexpected(ctx, error, { path });
   // tRPC wraps an AppError as INTERNAL_SERVER_ERROR: its own status is said instead, or a 401 would never look like one.
   throw toTRPC(error);
 });

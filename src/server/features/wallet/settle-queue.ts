@@ -37,7 +37,7 @@ interface Waiting {
 }
 
 export interface SettleQueue extends Pick<CallLedger, "later"> {
-  /** Ends that wait. */
+  /** Ends of calls that wait; holds of unknown fate are none. */
   size(): number;
   /** The journal has no room for new calls. */
   full(): boolean;
@@ -154,7 +154,7 @@ export async function openSettleQueue({ env, db, ledger, log }: Pick<Services, "
 
   return {
     path: journal.path,
-    size: () => waiting.size,
+    size: () => waiting.size - undos,
     full: () => journal.used() >= FULL,
     later: async (end) => {
       const key = keyOf(end);
