@@ -17,6 +17,7 @@ import { watchLoop } from "./features/metrics/loop-lag";
 import { createMetrics } from "./features/metrics/page";
 import { isSetUp, setupCode, setUpUnattended } from "./features/setup/service";
 import { startInstance } from "./features/wallet/instances";
+import { checkCanary } from "./secret-source";
 import { openServices } from "./services";
 import { VERSION } from "./version";
 
@@ -51,6 +52,8 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const { services, close } = await openServices(env, log, now);
   if (await setUpUnattended(services)) log.info({ username: env.WEIR_ROOT_USERNAME }, "set up unattended");
   const instance = await startInstance(services.db, services.cluster.instanceId, VERSION, (err) => log.error({ err }, "no heartbeat"));
+  // Whoever rotates the secret waits for no instance that is not registered yet.
+  await checkCanary(services.db, services.secrets);
   const readiness = createReadiness(services);
   const counts = new CallCounts();
   // Loaded when wanted: it costs memory.

@@ -34,7 +34,7 @@ async function openDatabase(env: Env): Promise<Db> {
     return await openDb({ url: env.databaseUrl, sqliteSync: env.WEIR_SQLITE_SYNC, pool: env.WEIR_PG_POOL });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (!/^(ERR_POSTGRES_(CONNECTION|AUTHENTICATION|SERVER_ERROR)|SQLITE_(CANTOPEN|READONLY|NOTADB))/.test(code)) throw error;
+    if (!/^(ERR_POSTGRES_(CONNECTION|AUTHENTICATION|SERVER_ERROR)|SQLITE_(CANTOPEN|READONLY|NOTADB|BUSY))/.test(code)) throw error;
     throw new CannotStart(`the ${env.DATABASE_URL ? "Postgres database of DATABASE_URL" : `database ${env.databaseUrl}`} cannot be opened: ${String(error)}`);
   }
 }

@@ -80,6 +80,8 @@ export interface Weir {
   readonly root: Session;
   /** A second connection to its database. */
   readonly db: Db;
+  /** Closes that connection for good: for what needs the database alone. */
+  closeDb(): Promise<void>;
   readonly process: WeirProcess | undefined;
   /** /api without cookie. */
   anonymous(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
@@ -207,6 +209,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     return root;
   };
   let people = 0;
+  let closed: Promise<void> | undefined;
+  const closeDb = (): Promise<void> => (closed ??= db.close());
 
   const weir: Weir = {
     get url() {
@@ -305,10 +309,11 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
       await db.q.update(db.t.holds).set({ created_at: 0 });
       await db.q.update(db.t.leases).set({ expires_at: 0 });
     },
+    closeDb,
     stop: async () => {
       await serving?.stop();
       await running?.stop();
-      await db.close();
+      await closeDb();
       await store.remove();
     },
     [Symbol.asyncDispose]: () => weir.stop(),

@@ -4,7 +4,7 @@
  */
 import { errors } from "../../shared/errors";
 import type { Ctx } from "../context";
-import { refuseUnknown } from "./session";
+import { unknownActor } from "./session";
 import { envelopeOf, logUnexpected, toAppError } from "./fail";
 
 export interface PlainDoor {
@@ -21,7 +21,8 @@ export interface PlainDoor {
 export async function answerPlain(door: PlainDoor, ctx: Ctx, request: Request): Promise<Response> {
   let response: Response;
   try {
-    refuseUnknown(ctx.actor);
+    const refused = unknownActor(ctx.actor);
+    if (refused) throw refused;
     response = await door.answer(ctx, request);
   } catch (thrown) {
     const error = toAppError(thrown);

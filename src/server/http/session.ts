@@ -4,7 +4,7 @@
  * access token it may be missing, but must match when sent. Role and status are read fresh on each call.
  */
 import { and, eq, isNull } from "drizzle-orm";
-import { fail } from "../../shared/errors";
+import { AppError } from "../../shared/errors";
 import { USER_STATUS } from "../../shared/roles";
 import { type Actor, type Services, seconds } from "../context";
 import { logUnexpected, toAppError } from "./fail";
@@ -44,7 +44,7 @@ export const isSessionToken = (text: string): boolean => SESSION_TOKEN.test(text
 
 /**
  * Who asks. Never throws: when the database cannot say, the problem is kept for the door, which says it in its own shape
- * (`refuseUnknown`), and nobody is taken for a guest who may be somebody.
+ * (`unknownActor`), and nobody is taken for a guest who may be somebody.
  */
 export async function actorOf(services: Services, presented: Presented, requestId: string, shown = false): Promise<Actor> {
   try {
@@ -56,10 +56,9 @@ export async function actorOf(services: Services, presented: Presented, requestI
   }
 }
 
-/** Throws for whom the database could not tell. */
-export function refuseUnknown(actor: Actor): void {
-  if (actor.kind === "guest" && actor.unknown) fail(actor.problem ?? "internal");
-}
+/** Why no door answers, where the database could not tell who asks. */
+export const unknownActor = (actor: Actor): AppError | undefined =>
+  actor.kind === "guest" && actor.unknown ? new AppError(actor.problem ?? "internal") : undefined;
 
 /** `shown`: a cookie counts without the user-id header. For doors that only show something: other sites' pages send no cookie along. */
 export async function resolveActor(services: Services, presented: Presented, shown = false): Promise<Actor> {

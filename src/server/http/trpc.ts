@@ -3,7 +3,7 @@ import { initTRPC } from "@trpc/server";
 import { AppError, errorText, fail } from "../../shared/errors";
 import { ROLE } from "../../shared/roles";
 import type { Ctx, UserCtx } from "../context";
-import { refuseUnknown } from "./session";
+import { unknownActor } from "./session";
 import { logUnexpected, toAppError, toTRPC } from "./fail";
 
 /** How a REST answer differs from the plain envelope. */
@@ -53,7 +53,8 @@ const base = t.procedure.use(async ({ ctx, meta, next, path }) => {
     const take = await ctx.cluster.counter.take(`critical:${ctx.ip}`, 1, limit, CRITICAL_WINDOW_SECONDS);
     if (!take.allowed) throw toTRPC(new AppError("too_many_requests", { retry_after: take.reset_seconds }));
   }
-  refuseUnknown(ctx.actor);
+  const refused = unknownActor(ctx.actor);
+  if (refused) throw toTRPC(refused);
   const result = await next();
   if (result.ok) return result;
   const error = toAppError(result.error);

@@ -82,6 +82,28 @@ export async function startInstance(
   };
 }
 
+/**
+ * Runs `work` while no instance lives and none can register itself (it waits, and then looks at the secret again). Throws
+ * InstancesLive when one does. For Postgres; a SQLite database is opened alone.
+ */
+export async function whileNoneLives<T>(db: Db, work: () => Promise<T>): Promise<T> {
+  const { postgres } = db.driver;
+  if (!postgres) return work();
+  return postgres.begin(async (tx) => {
+    await tx`LOCK TABLE instances IN SHARE ROW EXCLUSIVE MODE`;
+    const rows: { n: string }[] = await tx`SELECT count(*) AS n FROM instances WHERE heartbeat_at >= extract(epoch from clock_timestamp())::bigint - ${SILENT_SECONDS}`;
+    const live = Number(rows[0]?.n ?? 0);
+    if (live > 0) throw new InstancesLive(live);
+    return work();
+  });
+}
+
+export class InstancesLive extends Error {
+  constructor(readonly count: number) {
+    super(`${count} instances live`);
+  }
+}
+
 /** Removes rows of instances silent for a day that hold nothing. */
 export async function forgetInstances(db: Db): Promise<void> {
   const { instances, holds } = db.t;
