@@ -263,7 +263,7 @@ test("records that are torn or damaged are passed over, the others are charged",
 }, START_MS);
 
 test("a journal without room refuses new calls with 503 and retry-after, and the server says that it is not ready", async () => {
-  const { weir } = await house.start("sqlite");
+  await house.start("sqlite");
   await house.deliveredWhileAway(0, 2);
   await house.kill();
   house.back();

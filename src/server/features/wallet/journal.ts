@@ -10,10 +10,10 @@
  * that a caller sends can look like the beginning of a record. A freed record loses its mark; that write is not waited for,
  * because the ledger takes an end only once.
  */
-import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fdatasync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type FileLock, lockFile } from "../../db/lock";
 
 export const JOURNAL_BYTES = 16 * 1024 * 1024;
 const BLOCK = 512;
@@ -55,7 +55,7 @@ export function openJournal(folder: string): Journal {
     const name = join(folder, `settles-${n}`);
     // One of its own is enough; beyond that only what others left.
     if (files.length > 0 && !existsSync(`${name}.journal`)) break;
-    const lock = lockOf(`${name}.lock`);
+    const lock = lockFile(`${name}.lock`);
     if (lock) files.push(new JournalFile(`${name}.journal`, lock));
   }
   const [own] = files;
@@ -82,32 +82,19 @@ export function openJournal(folder: string): Journal {
   };
 }
 
-/** An exclusive lock until the connection is closed, or undefined when another process has it. Nothing is ever written to it. */
-function lockOf(path: string): Database | undefined {
-  const lock = new Database(path, { create: true });
-  try {
-    lock.exec("BEGIN EXCLUSIVE");
-    return lock;
-  } catch (error) {
-    lock.close();
-    if (error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY")) return undefined;
-    throw error;
-  }
-}
-
 class JournalFile {
   readonly path: string;
   readonly fd: number;
   readonly found: { text: string; place: Place }[] = [];
   torn = 0;
   used = 0;
-  readonly #lock: Database;
+  readonly #lock: FileLock;
   #open = true;
   readonly #taken = new Uint8Array(BLOCKS);
   /** Where the next search begins. */
   #from = 0;
 
-  constructor(path: string, lock: Database) {
+  constructor(path: string, lock: FileLock) {
     this.path = path;
     this.#lock = lock;
     this.fd = openSync(path, existsSync(path) ? "r+" : "w+", 0o600);
@@ -198,7 +185,7 @@ class JournalFile {
   close(): void {
     this.#open = false;
     closeSync(this.fd);
-    this.#lock.close();
+    this.#lock.release();
   }
 }
 
