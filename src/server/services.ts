@@ -67,8 +67,8 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
     services: { ...base, pool, routing: createRouting(pool, now, Math.random, vendorRules(base.options)), tokens },
     close: async () => {
       await background.stop();
-      await settles.close();
       await ledger.flush();
+      await settles.close();
       await cluster.counter.close();
       await cluster.lease.close();
       await cluster.bus.close();

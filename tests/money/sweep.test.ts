@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, like } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
 import type { Db } from "../../src/server/db/client";
+import { fold } from "../../src/server/features/log/fold";
+import { audit } from "../../src/server/features/wallet/audit";
 import { forgetInstances, HEARTBEAT_MS, type Instance, SILENT_SECONDS, startInstance } from "../../src/server/features/wallet/instances";
 import type { Ledger } from "../../src/server/features/wallet/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
@@ -87,7 +89,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     expect(await waking.release("waking-1")).toBe(true);
   });
 
-  test("a late settle of a released call still charges; of a charged one it does nothing", async () => {
+  test("a late settle of a released call still charges; of a charged one it corrects the charge, once", async () => {
     const stalled = await olderProcess("stalled", 40);
     const user = await addUser(db, alive, 1000);
     const { hold, settle } = calls(stalled, user, 0);
@@ -96,9 +98,38 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     await stalled.extend("late-stream", 0, 60);
     await sweepSilent(db, alive, "alive");
     expect(await settle("late-plain", 80)).toEqual({ settled: true, hold_missing: true });
-    expect(await settle("late-stream", 90)).toEqual({ settled: false });
+    const answers = await Promise.all([settle("late-stream", 90), settle("late-stream", 90), settle("late-stream", 90)]);
+    expect(answers.filter(({ settled }) => settled)).toEqual([{ settled: true, hold_missing: true }]);
+    expect(await settle("late-stream", 50)).toEqual({ settled: false });
     expect(await stalled.extend("late-stream", 10, 70)).toBe(false);
-    expect(await expectBalanced(db, user)).toMatchObject({ quota: 860, used_quota: 140, held: 0 });
+    expect(await logOf("late-stream")).toMatchObject({ quota: 90, other: callLog("late-stream", user, 0).other ?? "" });
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 830, used_quota: 170, calls: 2, held: 0 });
+  });
+
+  test("a correction moves limited token, hour and channel too, whether the sweep's row was folded before or not; what was given back stays", async () => {
+    const stalled = await olderProcess("corrected", 40);
+    const user = await addUser(db, alive, 1000);
+    const token = await addToken(db, user, { remain_quota: 900 });
+    const { hold, settle } = calls(stalled, user, token);
+    const cluster = { instanceId: "alive", bus: localBus(), lease: localLease(), counter: localCounter(Date.now) };
+    const books = async () => {
+      await fold({ db, cluster, now: Date.now });
+      expect(await Array.fromAsync(audit(db))).toEqual([]);
+    };
+    for (const id of ["up", "down", "to-nothing", "given-back"]) {
+      await hold(id, 100);
+      await stalled.extend(id, 0, 60);
+    }
+    await sweepSilent(db, alive, "alive");
+    expect(await settle("up", 95)).toMatchObject({ settled: true });
+    await books();
+    await alive.refund({ charge_id: "given-back" });
+    expect(await settle("down", 10)).toMatchObject({ settled: true });
+    expect(await settle("to-nothing", 0)).toMatchObject({ settled: true });
+    expect(await settle("given-back", 70)).toEqual({ settled: false });
+    await books();
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 895, used_quota: 105, calls: 4, held: 0 });
+    expect(await tokenOf(db, token)).toMatchObject({ remain_quota: 795, used_quota: 105 });
   });
 
   test("a hold that its owner ends between the sweep's look and its settle is not charged for it", async () => {

@@ -40,8 +40,10 @@ export function createLogger({ level, format, destination }: LogOptions): Logger
 /** An error without the values of the statement that failed: they are rows' contents and hashes. */
 function errorFacts(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const bare = "query" in error && "params" in error && error.cause instanceof Error ? Object.assign(error.cause, { query: error.query }) : error;
-  return pino.stdSerializers.err(bare);
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if ("query" in at && "params" in at && at.cause instanceof Error) return pino.stdSerializers.err(Object.assign(at.cause, { query: at.query }));
+  }
+  return pino.stdSerializers.err(error);
 }
 
 /** What could not be written is kept up to this: a reader that stalls for a moment loses nothing. */

@@ -113,7 +113,9 @@ export async function openSettleQueue({ env, db, ledger, log }: Pick<Services, "
 
   async function tryAll(): Promise<void> {
     const now = performance.now();
-    const due = [...waiting].filter(([, { from }]) => from <= now).map(([key]) => key);
+    const due = [...waiting].filter(([, { from }]) => from <= now)
+      // Taken from the end: calls before holds of unknown fate.
+      .sort(([, a], [, b]) => Number("undo" in b.end) - Number("undo" in a.end)).map(([key]) => key);
     const next = async (): Promise<void> => {
       for (let key = due.pop(); key !== undefined; key = due.pop()) {
         // The database is away for all of them.
@@ -158,7 +160,8 @@ export async function openSettleQueue({ env, db, ledger, log }: Pick<Services, "
     full: () => journal.used() >= FULL,
     later: async (end) => {
       const key = keyOf(end);
-      if (closed || waiting.has(key)) return;
+      if (waiting.has(key)) return;
+      if (closed) return log.error({ end: key }, "the journal is closed: this call is left to the sweep");
       if ("undo" in end) {
         if (undos >= MOST_UNDOS) return;
         undos++;
