@@ -19,6 +19,8 @@ export const JOURNAL_BYTES = 16 * 1024 * 1024;
 const BLOCK = 512;
 const BLOCKS = JOURNAL_BYTES / BLOCK;
 const HEADER = 16;
+/** Read and allocated at once. */
+const PART = 1024 * 1024;
 const MARK = Buffer.from([0xff, 0x57, 0x4a, 0x01]);
 const UNMARKED = Buffer.alloc(MARK.length);
 /** Processes that share a data folder. */
@@ -106,7 +108,7 @@ class JournalFile {
   #allocate(): void {
     const size = fstatSync(this.fd).size;
     if (size >= JOURNAL_BYTES) return;
-    const zeros = Buffer.alloc(1024 * 1024);
+    const zeros = Buffer.alloc(PART);
     for (let at = size; at < JOURNAL_BYTES; ) at += writeSync(this.fd, zeros, 0, Math.min(zeros.length, JOURNAL_BYTES - at), at);
     fsyncSync(this.fd);
     const folder = openSync(join(this.path, ".."), "r");
@@ -115,28 +117,24 @@ class JournalFile {
   }
 
   #scan(): void {
-    const all = Buffer.alloc(JOURNAL_BYTES);
-    for (let at = 0; at < all.length; ) {
-      const read = readSync(this.fd, all, at, all.length - at, at);
-      if (read === 0) break;
-      at += read;
-    }
-    for (let block = 0; block < BLOCKS; ) {
-      const header = all.subarray(block * BLOCK, block * BLOCK + HEADER);
-      if (!header.subarray(0, MARK.length).equals(MARK)) {
-        block++;
-        continue;
+    const part = Buffer.alloc(PART);
+    let block = 0;
+    for (let start = 0; start < JOURNAL_BYTES; start += PART) {
+      readSync(this.fd, part, 0, PART, start);
+      for (; block * BLOCK < start + PART; block++) {
+        const header = part.subarray(block * BLOCK - start, block * BLOCK - start + HEADER);
+        if (!header.subarray(0, MARK.length).equals(MARK)) continue;
+        const length = header.readUInt32LE(4);
+        const body = Buffer.alloc(Math.min(length, JOURNAL_BYTES));
+        const read = readSync(this.fd, body, 0, body.length, block * BLOCK + HEADER);
+        if (read !== length || checksum(body) !== header.readBigUInt64LE(8)) {
+          this.torn++;
+          continue;
+        }
+        const blocks = blocksOf(length);
+        this.found.push({ text: body.toString(), place: this.#take(block, blocks) });
+        block += blocks - 1;
       }
-      const length = header.readUInt32LE(4);
-      const body = all.subarray(block * BLOCK + HEADER, block * BLOCK + HEADER + length);
-      if (body.length !== length || checksum(body) !== header.readBigUInt64LE(8)) {
-        this.torn++;
-        block++;
-        continue;
-      }
-      const blocks = blocksOf(length);
-      this.found.push({ text: body.toString(), place: this.#take(block, blocks) });
-      block += blocks;
     }
   }
 
