@@ -34,6 +34,8 @@ export class MemoryLedger implements CallLedger {
   readonly extends: { request_id: string; amount: number; running: number; granted: boolean }[] = [];
   /** What was to be tried later. */
   readonly late: LateEnd[] = [];
+  /** Waited for until such an end is kept. */
+  keeping: Promise<void> = Promise.resolve();
   charged = 0;
   /** Waited for before every settle; tests hold it up. */
   gate: Promise<void> = Promise.resolve();
@@ -81,6 +83,7 @@ export class MemoryLedger implements CallLedger {
 
   async later(end: LateEnd) {
     this.late.push(end);
+    await this.keeping;
   }
 
   async release(request_id: string) {

@@ -176,9 +176,9 @@ export class CallMoney {
     return (this.#kept = seams.ledger.later({ settle: settlement }));
   }
 
-  /** Waits for `work`, but no longer than SETTLE_LIMIT_MS; a settlement without an answer goes into the journal before that. */
+  /** Waits for `work`, but no longer than SETTLE_LIMIT_MS; a settlement without an answer is in the journal by then. */
   #bounded(work: Promise<unknown>, settlement?: Settlement): Promise<void> {
-    const { timers } = this.#call.engine;
+    const { timers, seams } = this.#call.engine;
     return new Promise<void>((resolve) => {
       const done = (): void => {
         cancel();
@@ -187,7 +187,10 @@ export class CallMoney {
       let cancel = timers.after(settlement ? JOURNAL_AFTER_MS : SETTLE_LIMIT_MS, () => {
         if (!settlement) return resolve();
         cancel = timers.after(SETTLE_LIMIT_MS - JOURNAL_AFTER_MS, resolve);
-        void this.#keep(settlement).then(done);
+        if (this.#kept) return;
+        void this.#keep(settlement);
+        // For a sweep that finds the hold where the journal is lost.
+        seams.ledger.extend(settlement.request_id, 0, settlement.quota).catch(() => undefined);
       });
       work.then(done, done);
     });
