@@ -48,7 +48,9 @@ function errorFacts(error: unknown): unknown {
 
 /** What could not be written is kept up to this: a reader that stalls for a moment loses nothing. */
 const MOST_KEPT = 1024 * 1024;
-const RETRY_MS = 100;
+/** First pause before it is tried again; doubled up to the second while nothing is taken. */
+const RETRY_MS = 5;
+const MOST_RETRY_MS = 500;
 
 /**
  * Writes lines and never throws: a log on a full disk, on a pipe that nobody reads or whose reader has gone, must not fail
@@ -60,6 +62,7 @@ export function lineWriter(write: (bytes: Uint8Array) => number): (line: string)
   let size = 0;
   let lost = 0;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  let pause = RETRY_MS;
 
   /** What is left of `bytes`; undefined when everything was taken. */
   const put = (bytes: Uint8Array): Uint8Array | undefined => {
@@ -68,6 +71,7 @@ export function lineWriter(write: (bytes: Uint8Array) => number): (line: string)
       while (rest.length > 0) {
         const took = write(rest);
         if (took <= 0) return rest;
+        pause = RETRY_MS;
         rest = rest.subarray(took);
       }
       return undefined;
@@ -83,8 +87,9 @@ export function lineWriter(write: (bytes: Uint8Array) => number): (line: string)
     retry = setTimeout(() => {
       retry = undefined;
       flush();
-    }, RETRY_MS);
+    }, pause);
     retry.unref();
+    pause = Math.min(pause * 2, MOST_RETRY_MS);
   };
   const flush = (): void => {
     const all = kept;
