@@ -52,7 +52,7 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const { services, close } = await openServices(env, log, now);
   if (await setUpUnattended(services)) log.info({ username: env.WEIR_ROOT_USERNAME }, "set up unattended");
   const instance = await startInstance(services.db, services.cluster.instanceId, VERSION, (err) => log.error({ err }, "no heartbeat"));
-  // Whoever rotates the secret waits for no instance that is not registered yet.
+  // A rotation of the secret does not see an instance before it is registered.
   await checkCanary(services.db, services.secrets);
   const readiness = createReadiness(services);
   const counts = new CallCounts();

@@ -132,7 +132,7 @@ class House {
       this.weir.call(this.#key, { model: MODEL, stream, max_tokens: 2000, messages: [{ role: "user", content: "hello" }] });
     const first = (await this.weir.holds()) + streams + whole;
     const answers = Array.from({ length: streams + whole }, async (_, i) => (await ask(i < streams)).text());
-    for (const answer of answers) answer.catch(() => undefined); // told by whoever waits for it
+    for (const answer of answers) answer.catch(() => undefined); // told where it is waited for
     await until("every call is held", async () => (await this.weir.holds()) === first);
     await until("every stream has said what it has cost so far", async () => {
       const { holds } = this.weir.db.t;
@@ -292,7 +292,7 @@ test("a journal without room refuses new calls with 503 and retry-after, and the
   }
 }, START_MS);
 
-test("processes that share a data folder have a journal each, and a killed one's is settled by who starts next", async () => {
+test("processes that share a data folder have a journal each, and a killed one's is settled by the next one to start", async () => {
   const { weir, address } = await house.start("postgres");
   const beside = await startProcess(HURRIED, { PORT: "0", WEIR_HOST: "127.0.0.1", WEIR_DATA_DIR: weir.dataDir, DATABASE_URL: address });
   try {

@@ -113,7 +113,7 @@ function setAside(path: string, stamp: string): string {
   return kept;
 }
 
-/** Said to whoever wants the database for themselves while a server has it. */
+/** The refusal of a command that needs the database alone while a server has it. */
 export const inUse = (what: string): CannotStart => new CannotStart(`${what} is in use. Stop Weir first; nothing was changed.`);
 
 /**

@@ -39,7 +39,7 @@ export function logUnexpected({ log, request_id }: { log: Pick<Logger, "error">;
   if (UNEXPECTED.has(error.code) && error.cause !== undefined) log.error({ request_id, ...where, err: error.cause }, "unexpected error");
 }
 
-/** Failures of the house itself: whoever reports one is helped by its request id. */
+/** Failures of the server itself: the request id finds them in its log. */
 const UNEXPECTED: ReadonlySet<ErrorCode> = new Set(["internal", "database_unavailable"]);
 
 function fromZod(error: z.ZodError): AppError {

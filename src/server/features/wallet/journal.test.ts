@@ -90,7 +90,7 @@ test("a record whose bytes are not as they were written is passed over and count
   expect([texts(again), again.torn]).toEqual([["first", "third"], 1]);
 });
 
-test("two at once have a file each; who comes when one has gone takes over what it left", () => {
+test("two at once have a file each; one that comes when another has gone takes over what it left", () => {
   const [first, second] = [opened(), opened()];
   expect(first.path).not.toBe(second.path);
   first.append("of the first");

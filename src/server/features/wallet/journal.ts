@@ -4,7 +4,7 @@
  *
  * Every process has a file of its own, `settles-<n>.journal`, for as long as it holds `settles-<n>.lock` (a lock of the
  * kernel, so it ends with the process; a process id would come again in the next container). A file that nobody holds is a
- * dead process's: whoever starts next takes it over with what waits in it.
+ * dead process's: the next one to start takes it over with what waits in it.
  *
  * A record begins at a block: a mark, length and checksum, then JSON. The mark's first byte never occurs in UTF-8, so nothing
  * that a caller sends can look like the beginning of a record. A freed record loses its mark; that write is not waited for,
@@ -71,7 +71,7 @@ export function openJournal(folder: string): Journal {
     used: () => own.used / BLOCKS,
     append: (text) => own.append(text),
     sync: () => {
-      // Whoever comes while one runs shares the next.
+      // All that come while one runs share the next.
       next ??= (written ?? Promise.resolve()).catch(() => undefined).then(() => {
         next = undefined;
         return (written = toDisk(own.fd));
