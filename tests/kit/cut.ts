@@ -1,4 +1,4 @@
-/** A way to a TCP server that can be cut: connections end, and new ones are refused until it is mended. */
+/** A way to a TCP server that can be cut (connections end, and new ones are refused) or fall silent, until it is mended. */
 import type { Socket, TCPSocketListener } from "bun";
 
 interface Side {
@@ -10,6 +10,8 @@ interface Side {
 export interface Way {
   readonly port: number;
   cut(): void;
+  /** Nothing passes any more, and nobody is told: what was sent is lost. */
+  silence(): void;
   mend(): void;
   close(): void;
 }
@@ -17,11 +19,13 @@ export interface Way {
 /** Leads to `port` of this machine. */
 export function wayTo(port: number): Way {
   const open = new Set<Socket<Side>>();
+  let silent = false;
   const end = (socket: Socket<Side>): void => {
     open.delete(socket);
     socket.data.other?.end();
   };
   const pass = (socket: Socket<Side>, bytes: Uint8Array): void => {
+    if (silent) return;
     const { other, early } = socket.data;
     if (!other) return void early.push(Uint8Array.from(bytes));
     other.write(bytes);
@@ -58,5 +62,15 @@ export function wayTo(port: number): Way {
     for (const socket of open) socket.terminate();
     open.clear();
   };
-  return { port: own, cut, mend: () => void (listener ??= listen(own)), close: cut };
+  return {
+    port: own,
+    cut,
+    silence: () => void (silent = true),
+    mend: () => {
+      if (silent) cut();
+      silent = false;
+      listener ??= listen(own);
+    },
+    close: cut,
+  };
 }

@@ -143,9 +143,9 @@ class House {
   }
 
   /** All of them were delivered to their last byte while the database was away. */
-  async deliveredWhileAway(streams: number, whole: number): Promise<void> {
+  async deliveredWhileAway(streams: number, whole: number, away = (): void => this.away()): Promise<void> {
     const answers = await this.begin(streams, whole);
-    this.away();
+    away();
     this.upstream.letGo();
     for (const text of await Promise.all(answers)) expect(text).toMatch(/\[DONE\]\n\n$|"finish_reason":"stop"/);
     this.upstream.holdBack();
@@ -245,6 +245,16 @@ describe.each(ENGINES)("a long outage on %s", (engine) => {
     }
   }, START_MS);
 });
+
+test("a database that falls silent without a word loses no charge either", async () => {
+  const { weir } = await house.start("postgres");
+  await house.deliveredWhileAway(3, 2, () => house.way?.silence());
+  expect(await house.metric("weir_waiting_settles")).toBe(5);
+  await house.kill();
+  house.back();
+  await weir.restart();
+  await house.expectCharged(5);
+}, START_MS);
 
 test("records that are torn or damaged are passed over, the others are charged", async () => {
   const { weir } = await house.start("sqlite");
