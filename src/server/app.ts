@@ -138,7 +138,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     if (code === "NOT_FOUND") return;
     const request_id = newRequestId();
     const found = toAppError(error);
-    logUnexpected({ log: services.log, request_id }, found, { path: new URL(request.url).pathname });
+    logUnexpected({ log: services.log, request_id }, found, { path: pathOf(request.url).slice(0, 200) });
     const { status, body } = envelopeOf(found, languageOf(request.headers), request_id);
     return Response.json(body, { status, headers: { "cache-control": "no-store", "x-request-id": request_id } });
   });
