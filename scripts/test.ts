@@ -46,7 +46,7 @@ const notices: string[] = [];
 const LONG = [
   "tests/e2e/channels.test.ts", "tests/e2e/screens.test.ts", "tests/e2e/public-pages.test.ts",
   "tests/relay/money-over-http.test.ts", "tests/packaging/binary.test.ts", "tests/packaging/start.test.ts",
-  "tests/outside/upgrade.test.ts",
+  "tests/outside/upgrade.test.ts", "tests/outside/long-outage.test.ts", "tests/outside/logging-and-boundary.test.ts",
 ];
 
 /** These first, then by size, so that no worker is left alone with a long file at the end. */

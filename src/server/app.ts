@@ -19,14 +19,14 @@ import { admitToPlayground, playgroundUser } from "./features/playground/admit";
 import { tokenUsage } from "./features/token/own-key";
 import { type ClientAddress, countedAddress, createAddressReader } from "./http/address";
 import { bodyLimit, boundedRequest, trpcIsPublic } from "./http/body";
-import { envelopeOf } from "./http/fail";
+import { envelopeOf, logUnexpected, toAppError } from "./http/fail";
 import { API_HEADERS, consoleHeaders, frameOrigins } from "./http/headers";
 import { openApi } from "./http/openapi";
 import { foreignRequest, requestFacts } from "./http/own-page";
 import { answerPlain, type PlainDoor, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, restRoutes } from "./http/rest";
-import { presentedBy, readCookie, resolveActor } from "./http/session";
+import { actorOf, presentedBy, readCookie } from "./http/session";
 import type { Admit, Relay } from "./relay/handle";
 import type { Upgrade } from "./relay/realtime/open";
 import { pathOf, submitsJob } from "./relay/routes";
@@ -63,11 +63,12 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   const contextOf = async (request: Request, from: ClientAddress, setCookie: (line: string) => void, shown = false): Promise<Ctx> => {
     const { headers } = request;
     const presented = presentedBy(headers);
+    const request_id = newRequestId();
     return {
       ...services,
-      actor: await resolveActor(services, presented, shown),
+      actor: await actorOf(services, presented, request_id, shown),
       desk: relay.tasks,
-      request_id: newRequestId(),
+      request_id,
       ip: from.ip,
       request: requestFacts(request, from.host),
       lang: languageOf(headers),
@@ -135,6 +136,16 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     websocket: socketLimits,
   });
 
+  // The last boundary: whatever a door did not catch leaves a request id and nothing more.
+  app.onError(({ error, code, request }) => {
+    if (code === "NOT_FOUND") return;
+    const request_id = newRequestId();
+    const found = toAppError(error);
+    logUnexpected({ log: services.log, request_id }, found, { path: pathOf(request.url).slice(0, 200) });
+    const { status, body } = envelopeOf(found, languageOf(request.headers), request_id);
+    return Response.json(body, { status, headers: { ...API_HEADERS, "x-request-id": request_id } });
+  });
+
   app.get("/healthz", () => Response.json({ status: "ok" }, { headers: API_HEADERS }));
   app.get("/readyz", async () => {
     const state = await ready();
@@ -188,8 +199,9 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
           return await answer(services, request, whereFrom(request, server).ip);
         } catch (err) {
           // Not 2xx: whoever called will call again.
-          services.log.error({ err, path }, "a callback could not be answered");
-          return new Response("fail", { status: 500 });
+          const request_id = newRequestId();
+          services.log.error({ err, path, request_id }, "a callback could not be answered");
+          return new Response("fail", { status: 500, headers: { "x-request-id": request_id } });
         }
       }, { parse: "none" });
     }
@@ -207,7 +219,8 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   }
 
   const playground = async (request: Request, server: Peer | null): Promise<Response> => {
-    const actor = await resolveActor(services, presentedBy(request.headers));
+    const requestId = newRequestId();
+    const actor = await actorOf(services, presentedBy(request.headers), requestId);
     const from = whereFrom(request, server);
     const foreign = foreignRequest({ ...services, actor, request: requestFacts(request, from.host) });
     const admit: Admit = (lang) => {
@@ -215,7 +228,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       if (foreign) throw foreign;
       return (body) => admitToPlayground(services, user, body, lang);
     };
-    return relay.handleAs(admit, request, from.ip, newRequestId());
+    return relay.handleAs(admit, request, from.ip, requestId);
   };
   app.post("/pg/chat/completions", ({ request, server }) => playground(request, server), { parse: "none" });
   // Jobs: the public address behind /pg, by session instead of key. Other calls beside chat have no door here.

@@ -10,6 +10,7 @@ import type { Notices } from "./features/notice/notices";
 import type { OptionStore } from "./features/option/store";
 import type { TokenCache } from "./features/token/authenticate";
 import type { Ledger } from "./features/wallet/ledger";
+import type { SettleQueue } from "./features/wallet/settle-queue";
 import type { Background } from "./lib/background";
 import type { Logger } from "./lib/log";
 import type { SendMail } from "./lib/mail";
@@ -30,6 +31,8 @@ export interface Services {
   routing: Routing;
   tokens: TokenCache;
   ledger: Ledger;
+  /** Ends of calls that the ledger could not take yet. */
+  settles: SettleQueue;
   background: Background;
   sendMail: SendMail;
   notices: Notices;
@@ -40,7 +43,7 @@ export interface Services {
 
 export type Actor =
   /** `problem`: why somebody who presented something is not signed in; said when a call needs him to be. */
-  | { kind: "guest"; problem?: ErrorCode }
+  | { kind: "guest"; problem?: ErrorCode; /** The database could not say who it is: no door answers (unknownActor). */ unknown?: true }
   | {
       kind: "user";
       id: number;

@@ -40,7 +40,7 @@ const networks = (help: string): Variable<string[]> => ({
 export const variables = {
   PORT: whole("Port of the console, /api and /v1.", 3000, 0, 65535),
   WEIR_HOST: text("Address to listen on.", "0.0.0.0"),
-  WEIR_DATA_DIR: text("Folder of the SQLite database, the secret file and backups.", "./data"),
+  WEIR_DATA_DIR: text("Folder of the SQLite database, the secret file and backups; with Postgres too of the journal of unsettled calls.", "./data"),
   DATABASE_URL: text("postgres://… to use Postgres; empty means SQLite in the data folder.", "", true),
   REDIS_URL: text("redis://… for counters shared exactly by several instances; optional.", "", true),
   WEIR_ROOT_USERNAME: text("With WEIR_ROOT_PASSWORD: does the set-up unattended on an empty database."),

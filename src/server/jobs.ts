@@ -9,7 +9,7 @@ import { removeExpired } from "./features/log/clean";
 import { fold } from "./features/log/fold";
 import { sweepStored } from "./features/stored/sweep";
 import { askAboutOrders, forgetCallbacks } from "./features/order/ask";
-import { forgetInstances } from "./features/wallet/instances";
+import { forgetInstances, type Instance } from "./features/wallet/instances";
 import { sweep } from "./features/wallet/sweep";
 import type { Relay } from "./relay/handle";
 
@@ -24,7 +24,6 @@ const leased = (name: string, work: (services: Services) => Promise<unknown>) =>
 
 const jobs: readonly Job[] = [
   { name: "fold", everySeconds: 1, run: fold },
-  { name: "sweep", everySeconds: 10, run: sweep },
   {
     name: "sessions",
     everySeconds: 600,
@@ -46,8 +45,8 @@ export interface Jobs {
   stop(): Promise<void>;
 }
 
-/** `relay`: looks after the jobs of callers. */
-export function startJobs(services: Services, relay: Pick<Relay, "tasks">): Jobs {
+/** `relay`: looks after the jobs of callers. `instance`: this one, which sweeps only while its own heartbeat is steady. */
+export function startJobs(services: Services, relay: Pick<Relay, "tasks">, instance: Pick<Instance, "steady">): Jobs {
   const running = new Map<string, Promise<unknown>>();
   const start = (job: Job) => {
     if (running.has(job.name)) return;
@@ -57,7 +56,8 @@ export function startJobs(services: Services, relay: Pick<Relay, "tasks">): Jobs
       .finally(() => running.delete(job.name));
     running.set(job.name, done);
   };
-  const all: readonly Job[] = [...jobs, { name: "tasks", everySeconds: 5, run: leased("tasks", () => relay.tasks.poll()) }];
+  const sweepWhenSteady = async (): Promise<unknown> => (instance.steady() ? sweep(services) : undefined);
+  const all: readonly Job[] = [...jobs, { name: "sweep", everySeconds: 10, run: sweepWhenSteady }, { name: "tasks", everySeconds: 5, run: leased("tasks", () => relay.tasks.poll()) }];
   const timers = all.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
   return {
     stop: async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { dirname, join } from "node:path";
 import { eq } from "drizzle-orm";
 import { type FreshDatabase, freshSqlite } from "../../tests/kit/databases";
 import { SCHEMA_RELEASE } from "./db/migrate";
@@ -11,6 +12,7 @@ beforeEach(async () => {
   process.env.BUN_CONFIG_MAX_HTTP_REQUESTS = "65535";
   fresh = await freshSqlite();
 });
+const parts = () => ({ db: fresh.db, cluster, settles: { full: () => false, path: join(dirname(fresh.url), "settles-1.journal") } });
 afterEach(async () => {
   if (limit === undefined) delete process.env.BUN_CONFIG_MAX_HTTP_REQUESTS;
   else process.env.BUN_CONFIG_MAX_HTTP_REQUESTS = limit;
@@ -18,10 +20,10 @@ afterEach(async () => {
 });
 
 test("a migrated database and a raised fetch limit are ready, and draining ends that", async () => {
-  const readiness = createReadiness({ db: fresh.db, cluster });
+  const readiness = createReadiness(parts());
   expect(await readiness.check()).toEqual({
     ready: true,
-    checks: { database: "ok", migrations: "ok", fetch_limit: "ok", state: "serving" },
+    checks: { database: "ok", migrations: "ok", disk: "ok", journal: "ok", fetch_limit: "ok", state: "serving" },
     cache_age_seconds: 1,
   });
   readiness.drain();
@@ -30,7 +32,7 @@ test("a migrated database and a raised fetch limit are ready, and draining ends 
 
 test("the schema of the next release is served, that of any later one is not", async () => {
   const { meta } = fresh.db.t;
-  const readiness = createReadiness({ db: fresh.db, cluster });
+  const readiness = createReadiness(parts());
   const migratedTo = (release: number) =>
     fresh.db.q.update(meta).set({ value: String(release) }).where(eq(meta.name, "schema_release"));
   await migratedTo(SCHEMA_RELEASE + 1);
@@ -43,7 +45,7 @@ test("the schema of the next release is served, that of any later one is not", a
 
 test("a low limit of simultaneous fetches is not ready, and says which variable raises it", async () => {
   process.env.BUN_CONFIG_MAX_HTTP_REQUESTS = "256";
-  const { ready, checks } = await createReadiness({ db: fresh.db, cluster }).check();
+  const { ready, checks } = await createReadiness(parts()).check();
   expect(ready).toBe(false);
   expect(checks.fetch_limit).toContain("only 256: set BUN_CONFIG_MAX_HTTP_REQUESTS");
 });

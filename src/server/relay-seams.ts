@@ -9,6 +9,7 @@ import { sensitiveWords } from "./features/option/sensitive-words";
 import { fundsOf } from "./features/token/funds";
 import { createPriceBook } from "./features/pricing/price";
 import { createShelf } from "./features/stored/shelf";
+import { callLedger } from "./features/wallet/settle-queue";
 import { createTaskBook } from "./features/task/book";
 import { tellHook } from "./features/task/hook";
 import { egressOpen } from "./lib/egress";
@@ -54,7 +55,7 @@ export function relaySeams(services: Services): Seams {
     authenticate: (key, ip, lang) => services.tokens.authenticate(key, ip, lang),
     price: prices.price,
     pool: services.pool,
-    ledger: services.ledger,
+    ledger: callLedger(services.ledger, services.settles),
     funds: (caller) => fundsOf(services, caller),
     limits: createLimits({ ...services, spend: createSpendBook(services) }),
     shelf: createShelf(services),

@@ -37,7 +37,8 @@ async function master(env: Env, db: Db, log: Logger): Promise<string> {
   return row.value;
 }
 
-async function checkCanary(db: Db, secrets: Secrets): Promise<void> {
+/** Throws WrongSecret when the secret does not fit the database, or fits it no longer: it may be rotated while a server starts. */
+export async function checkCanary(db: Db, secrets: Secrets): Promise<void> {
   const { meta } = db.t;
   await db.q.insert(meta).values({ name: "canary", value: secrets.encrypt("canary", CANARY) }).onConflictDoNothing();
   const [row] = await db.q.select().from(meta).where(eq(meta.name, "canary"));

@@ -17,6 +17,7 @@ import { watchLoop } from "./features/metrics/loop-lag";
 import { createMetrics } from "./features/metrics/page";
 import { isSetUp, setupLink, setUpUnattended } from "./features/setup/service";
 import { startInstance } from "./features/wallet/instances";
+import { checkCanary } from "./secret-source";
 import { openServices } from "./services";
 import { VERSION } from "./version";
 
@@ -58,12 +59,14 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const { services, close } = await openServices(env, log, now);
   if (await setUpUnattended(services)) log.info({ username: env.WEIR_ROOT_USERNAME }, "set up unattended");
   const instance = await startInstance(services.db, services.cluster.instanceId, VERSION, (err) => log.error({ err }, "no heartbeat"));
+  // A rotation of the secret does not see an instance before it is registered.
+  await checkCanary(services.db, services.secrets);
   const readiness = createReadiness(services);
   const counts = new CallCounts();
   // Loaded when wanted: it costs memory.
   const tracing = env.WEIR_OTLP_ENDPOINT ? (await import("./features/tracing/tracing")).startTracing(env, services.cluster.instanceId) : undefined;
   const relay = createRelay(relaySeams(services), { watch: tracing ? both(counts, tracing.watch) : counts, log, routing: services.routing });
-  const jobs = startJobs(services, relay);
+  const jobs = startJobs(services, relay, instance);
   const lag = watchLoop();
   const metrics = createMetrics({ services, counts, stats: relay.stats, lag });
   const tail = createLogTail(services);

@@ -11,6 +11,7 @@ import { openOptionStore, type OptionStore } from "./features/option/store";
 import { vendorRules } from "./features/option/vendor-rules";
 import { createTokenCache } from "./features/token/authenticate";
 import { createLedger, tellCharges } from "./features/wallet/open-ledger";
+import { openSettleQueue } from "./features/wallet/settle-queue";
 import { createBackground } from "./lib/background";
 import { CannotStart } from "./lib/cannot-start";
 import type { Logger } from "./lib/log";
@@ -37,7 +38,7 @@ async function openDatabase(env: Env, log: Logger): Promise<Db> {
     });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (!/^(ERR_POSTGRES_(CONNECTION|AUTHENTICATION|SERVER_ERROR)|SQLITE_(CANTOPEN|READONLY|NOTADB))/.test(code)) throw error;
+    if (!/^(ERR_POSTGRES_(CONNECTION|AUTHENTICATION|SERVER_ERROR)|SQLITE_(CANTOPEN|READONLY|NOTADB|BUSY))/.test(code)) throw error;
     throw new CannotStart(`the ${env.DATABASE_URL ? "Postgres database of DATABASE_URL" : `database ${env.databaseUrl}`} cannot be opened: ${String(error)}`);
   }
 }
@@ -63,7 +64,8 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   const notices = createNotices({ env, log, db, secrets, options, background, sendMail, now });
   const refusals = createRefusals({ db, log, background });
   const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
-  const base = { env, log, db, secrets, cluster, options, ledger, background, sendMail, notices, refusals, now };
+  const settles = await openSettleQueue({ env, db, ledger, log });
+  const base = { env, log, db, secrets, cluster, options, ledger, settles, background, sendMail, notices, refusals, now };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   return {
@@ -72,6 +74,7 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
       await background.stop();
       await ledger.flush();
       await refusals.flush().catch((err: unknown) => log.error({ err }, "refusals that were counted could not be written"));
+      await settles.close();
       await cluster.counter.close();
       await cluster.lease.close();
       await cluster.bus.close();

@@ -341,15 +341,6 @@ export class AppError extends Error {
   }
 }
 
-/** The refusal of the database's doors (server/db/connections.ts) behind an error; what is asked through drizzle wraps it. */
-export function databaseUnavailable(error: unknown): AppError | undefined {
-  let found = error;
-  for (let depth = 0; depth < 6 && found instanceof Error; depth++, found = found.cause) {
-    if (found instanceof AppError && found.code === "database_unavailable") return found;
-  }
-  return undefined;
-}
-
 /** Throws an AppError; reads as a statement: `if (!row) fail("token_not_found")`. */
 export function fail(code: ErrorCode, values?: ErrorValues, cause?: unknown): never {
   throw new AppError(code, values, cause === undefined ? undefined : { cause });

@@ -110,7 +110,9 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   };
   const notices = createNotices(post);
   const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
-  const base = { ...post, cluster, notices, ledger, refusals: createRefusals(post) };
+  // Nothing here outlives its test: what fails is not tried again.
+  const settles = { path: "", size: () => 0, full: () => false, later: async () => {}, close: async () => {} };
+  const base = { ...post, cluster, notices, ledger, settles, refusals: createRefusals(post) };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   const services: Services = { ...base, pool, routing: createRouting(pool, now), tokens };

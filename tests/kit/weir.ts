@@ -31,6 +31,8 @@ export interface WeirOptions {
   child?: true | readonly string[];
   /** false: an empty database, no root account. */
   root?: boolean;
+  /** Postgres: the address that the server is to use, by way of something that a test can cut. */
+  through?: (url: string) => string;
 }
 
 /** One answer of /api. `body` is the parsed JSON, {} when it is none. */
@@ -78,6 +80,8 @@ export interface Weir {
   readonly root: Session;
   /** A second connection to its database. */
   readonly db: Db;
+  /** Closes that connection for good: for what needs the database alone. */
+  closeDb(): Promise<void>;
   readonly process: WeirProcess | undefined;
   /** The link for the first run, as it was printed. Throws when none was. */
   setupLink(): Promise<string>;
@@ -139,7 +143,7 @@ async function answerOf(response: Response): Promise<ApiAnswer> {
 }
 
 export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
-  const { engine = "sqlite", child, root: withRoot = true } = options;
+  const { engine = "sqlite", child, root: withRoot = true, through = (url) => url } = options;
   const store = await newStore(engine);
   const environment: Record<string, string> = {
     PORT: "0",
@@ -148,7 +152,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     WEIR_LOG_LEVEL: "silent",
     WEIR_API_RATE_LIMIT: "0",
     WEIR_CRITICAL_RATE_LIMIT: "0",
-    ...(store.url ? { DATABASE_URL: store.url, WEIR_PG_POOL: "10" } : {}),
+    ...(store.url ? { DATABASE_URL: through(store.url), WEIR_PG_POOL: "10" } : {}),
     ...(withRoot ? { WEIR_ROOT_USERNAME: ROOT.username, WEIR_ROOT_PASSWORD: ROOT.password } : {}),
     ...options.env,
   };
@@ -207,6 +211,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     return root;
   };
   let people = 0;
+  let closed: Promise<void> | undefined;
+  const closeDb = (): Promise<void> => (closed ??= db.close());
 
   const weir: Weir = {
     get url() {
@@ -314,10 +320,11 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
       await db.q.update(db.t.holds).set({ created_at: 0 });
       await db.q.update(db.t.leases).set({ expires_at: 0 });
     },
+    closeDb,
     stop: async () => {
       await serving?.stop();
       await running?.stop();
-      await db.close();
+      await closeDb();
       await store.remove();
     },
     [Symbol.asyncDispose]: () => weir.stop(),

@@ -85,7 +85,7 @@ describe.each(ENGINES)("histories of jobs on %s", (engine) => {
   async function sweep({ user_id }: Caller): Promise<void> {
     const { db, ledger } = bench.h.services;
     await db.q.update(db.t.holds).set({ created_at: 1 }).where(eq(db.t.holds.user_id, user_id)).returning();
-    await sweepSilent(db, ledger);
+    await sweepSilent(db, ledger, "sweeper");
   }
 
   test(`${HISTORIES} histories end with every job paid for once or not at all (seed ${SEED})`, async () => {

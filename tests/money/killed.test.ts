@@ -85,7 +85,7 @@ describe.each(ENGINES)("processes on %s", (engine) => {
       await db.q.update(db.t.instances).set({ heartbeat_at: sql`heartbeat_at - 60` }).where(eq(db.t.instances.id, id)).returning();
       await db.q.update(db.t.holds).set({ created_at: sql`created_at - 60` }).where(eq(db.t.holds.instance_id, id)).returning();
       const held = await db.q.select().from(db.t.holds);
-      const swept = await sweepSilent(db, ledger);
+      const swept = await sweepSilent(db, ledger, "parent");
       expect(swept.settled + swept.released).toBe(held.length);
       orphans += held.length;
 
@@ -119,14 +119,14 @@ describe.each(ENGINES)("processes on %s", (engine) => {
     const { hold, settle } = calls(ledger, user, token);
     for (let i = 0; i < 100; i++) {
       expect(await hold(`${engine}-new-${i}`, 100)).toEqual({ ok: true });
-      if (i % 10 === 0) expect(await sweepSilent(db, ledger)).toEqual({ settled: 0, released: 0 });
+      if (i % 10 === 0) expect(await sweepSilent(db, ledger, "parent")).toEqual({ settled: 0, released: 0 });
       if (i === 50) worker.child.kill("SIGTERM");
       expect(await settle(`${engine}-new-${i}`, 80)).toEqual({ settled: true, hold_missing: false });
     }
     const lines = await worker.ended;
     expect(worker.child.exitCode).toBe(0);
     expect(lines.at(-1)).toBe("drained");
-    expect(await sweepSilent(db, ledger)).toEqual({ settled: 0, released: 0 });
+    expect(await sweepSilent(db, ledger, "parent")).toEqual({ settled: 0, released: 0 });
     expect(await db.q.select().from(db.t.holds)).toEqual([]);
     for (const [request, units] of promises(lines, "settled")) {
       const [row] = await db.q.select({ quota: db.t.logs.quota }).from(db.t.logs).where(eq(db.t.logs.request_id, request));

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, like } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
 import type { Db } from "../../src/server/db/client";
+import { fold } from "../../src/server/features/log/fold";
+import { audit } from "../../src/server/features/wallet/audit";
 import { forgetInstances, HEARTBEAT_MS, type Instance, SILENT_SECONDS, startInstance } from "../../src/server/features/wallet/instances";
 import type { Ledger } from "../../src/server/features/wallet/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
@@ -54,14 +56,14 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     await hold("stream", 100);
     await dead.extend("stream", 200, 150);
     await hold("plain", 50);
-    expect(await sweepSilent(db, alive)).toEqual({ settled: 1, released: 1 });
+    expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 1, released: 1 });
     expect(await expectBalanced(db, user)).toMatchObject({ quota: 850, used_quota: 150, held: 0 });
     expect(await tokenOf(db, token)).toMatchObject({ remain_quota: 750, used_quota: 150 });
     const charged = await logOf("stream");
     expect(charged).toMatchObject({ type: 2, quota: 150, end_reason: "gateway_restart", model_name: "gpt-4o", user_id: user });
-    expect(JSON.parse(charged?.other ?? "")).toEqual({ end_reason: "gateway_restart", estimated: true });
+    expect(JSON.parse(charged?.other ?? "")).toEqual({ end_reason: "gateway_restart", estimated: true, swept: true });
     expect(await logOf(sweptRequestId("plain"))).toMatchObject({ type: 5, quota: 0, end_reason: "gateway_restart" });
-    expect(await sweepSilent(db, alive)).toEqual({ settled: 0, released: 0 });
+    expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 0, released: 0 });
   });
 
   test("holds of an instance that draws breath are left alone, however old they are", async () => {
@@ -70,7 +72,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     const old = calls(draining, user, 0);
     await old.hold("draining-1", 100);
     await calls(alive, user, 0).hold("alive-1", 100);
-    expect(await sweepSilent(db, alive)).toEqual({ settled: 0, released: 0 });
+    expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 0, released: 0 });
     expect(await expectBalanced(db, user)).toMatchObject({ held: 200 });
     expect(await old.settle("draining-1", 70)).toEqual({ settled: true, hold_missing: false });
     await alive.release("alive-1");
@@ -83,22 +85,51 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     const user = await addUser(db, alive, 1000);
     await calls(gone, user, 0).hold("gone-1", 100);
     await calls(createLedger(db, "waking", Date.now), user, 0).hold("waking-1", 100);
-    expect(await sweepSilent(db, alive)).toEqual({ settled: 0, released: 1 });
+    expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 0, released: 1 });
     expect(await waking.release("waking-1")).toBe(true);
   });
 
-  test("a late settle of a released call still charges; of a charged one it does nothing", async () => {
+  test("a late settle of a released call still charges; of a charged one it corrects the charge, once", async () => {
     const stalled = await olderProcess("stalled", 40);
     const user = await addUser(db, alive, 1000);
     const { hold, settle } = calls(stalled, user, 0);
     await hold("late-plain", 100);
     await hold("late-stream", 100);
     await stalled.extend("late-stream", 0, 60);
-    await sweepSilent(db, alive);
+    await sweepSilent(db, alive, "alive");
     expect(await settle("late-plain", 80)).toEqual({ settled: true, hold_missing: true });
-    expect(await settle("late-stream", 90)).toEqual({ settled: false });
+    const answers = await Promise.all([settle("late-stream", 90), settle("late-stream", 90), settle("late-stream", 90)]);
+    expect(answers.filter(({ settled }) => settled)).toEqual([{ settled: true, hold_missing: true }]);
+    expect(await settle("late-stream", 50)).toEqual({ settled: false });
     expect(await stalled.extend("late-stream", 10, 70)).toBe(false);
-    expect(await expectBalanced(db, user)).toMatchObject({ quota: 860, used_quota: 140, held: 0 });
+    expect(await logOf("late-stream")).toMatchObject({ quota: 90, other: callLog("late-stream", user, 0).other ?? "" });
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 830, used_quota: 170, calls: 2, held: 0 });
+  });
+
+  test("a correction moves limited token, hour and channel too, whether the sweep's row was folded before or not; what was given back stays", async () => {
+    const stalled = await olderProcess("corrected", 40);
+    const user = await addUser(db, alive, 1000);
+    const token = await addToken(db, user, { remain_quota: 900 });
+    const { hold, settle } = calls(stalled, user, token);
+    const cluster = { instanceId: "alive", bus: localBus(), lease: localLease(), counter: localCounter(Date.now) };
+    const books = async () => {
+      await fold({ db, cluster, now: Date.now });
+      expect(await Array.fromAsync(audit(db))).toEqual([]);
+    };
+    for (const id of ["up", "down", "to-nothing", "given-back"]) {
+      await hold(id, 100);
+      await stalled.extend(id, 0, 60);
+    }
+    await sweepSilent(db, alive, "alive");
+    expect(await settle("up", 95)).toMatchObject({ settled: true });
+    await books();
+    await alive.refund({ charge_id: "given-back" });
+    expect(await settle("down", 10)).toMatchObject({ settled: true });
+    expect(await settle("to-nothing", 0)).toMatchObject({ settled: true });
+    expect(await settle("given-back", 70)).toEqual({ settled: false });
+    await books();
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 895, used_quota: 105, calls: 4, held: 0 });
+    expect(await tokenOf(db, token)).toMatchObject({ remain_quota: 795, used_quota: 105 });
   });
 
   test("a hold that its owner ends between the sweep's look and its settle is not charged for it", async () => {
@@ -124,7 +155,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     const ids = Array.from({ length: 60 }, (_, i) => `shaky-${i}`);
     await Promise.all(ids.map((id) => hold(id, 100)));
     await Promise.all(ids.map((id, i) => (i % 2 ? shaky.extend(id, 50, 70) : undefined)));
-    await Promise.all([sweepSilent(db, alive), sweepSilent(db, alive), ...ids.map((id) => settle(id, 90))]);
+    await Promise.all([sweepSilent(db, alive, "alive"), sweepSilent(db, alive, "alive"), ...ids.map((id) => settle(id, 90))]);
     const books = await expectBalanced(db, user);
     expect(books).toMatchObject({ held: 0, calls: 60 });
     expect(books.used_quota).toBeGreaterThanOrEqual(60 * 70);
@@ -140,7 +171,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     const work = async ({ hold, settle }: typeof a, name: string, ledger: Ledger, on: Db) => {
       for (let i = 0; i < 30; i++) {
         await hold(`${name}-${i}`, 100);
-        if (i % 10 === 0) await sweepSilent(on, ledger);
+        if (i % 10 === 0) await sweepSilent(on, ledger, name.slice(name.length - 1) === "a" ? "alive" : "second");
         await settle(`${name}-${i}`, 60);
       }
     };

@@ -9,7 +9,7 @@ import type { Counter } from "../../src/server/cluster/types";
 import type { ChannelTrouble } from "../../src/server/features/channel/auto-status";
 import { createLimits } from "../../src/server/features/limit/admit";
 import type { Budget, SpendBook } from "../../src/server/features/limit/spend";
-import { type CallLedger, type CallLog, granted, type HoldRequest, type Settlement } from "../../src/server/features/wallet/ledger";
+import { type CallLedger, type CallLog, granted, type HoldRequest, type LateEnd, type Settlement } from "../../src/server/features/wallet/ledger";
 import type { Timers } from "../../src/server/relay/alarm";
 import type { RelayDeps } from "../../src/server/relay/call";
 import { createRelay, type Relay } from "../../src/server/relay/handle";
@@ -32,6 +32,10 @@ export class MemoryLedger implements CallLedger {
   readonly settlements: Settlement[] = [];
   readonly holdRequests: HoldRequest[] = [];
   readonly extends: { request_id: string; amount: number; running: number; granted: boolean }[] = [];
+  /** What was to be tried later. */
+  readonly late: LateEnd[] = [];
+  /** Waited for until such an end is kept. */
+  keeping: Promise<void> = Promise.resolve();
   charged = 0;
   /** Waited for before every settle; tests hold it up. */
   gate: Promise<void> = Promise.resolve();
@@ -77,6 +81,11 @@ export class MemoryLedger implements CallLedger {
     this.charged += settlement.quota;
     this.settlements.push(settlement);
     return { settled: true as const, hold_missing: hold === undefined };
+  }
+
+  async later(end: LateEnd) {
+    this.late.push(end);
+    await this.keeping;
   }
 
   async release(request_id: string) {

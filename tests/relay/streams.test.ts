@@ -297,7 +297,7 @@ describe("the last word", () => {
     booksBalance(staged);
   });
 
-  test("after five seconds the answer ends anyway, and the hold keeps its final cost for the sweep", async () => {
+  test("after five seconds the answer ends anyway; by then the settle is kept to be tried again, and the hold has its final cost for a sweep", async () => {
     const staged = stage();
     staged.bench.ledger.gate = new Promise(() => undefined);
     const sent = staged.bench.send(path, body);
@@ -312,6 +312,31 @@ describe("the last word", () => {
     expect(await rest).toBe(frames.done);
     expect(staged.bench.relay.stats.late_settles).toBe(1);
     expect(staged.bench.ledger.holds.get("req-1")?.running).toBe(11);
+    expect(staged.bench.ledger.late).toMatchObject([{ settle: { request_id: "req-1", quota: 11 } }]);
+  });
+
+  test("where the settle fails, the last word waits until it is kept", async () => {
+    const staged = stage();
+    staged.bench.ledger.gate = Promise.reject(new Error("away"));
+    staged.bench.ledger.gate.catch(() => undefined);
+    const kept = Promise.withResolvers<void>();
+    staged.bench.ledger.keeping = kept.promise;
+    const sent = staged.bench.send(path, body);
+    await staged.time.settle();
+    stream(staged).write(frames.text("a"));
+    const answer = pieces(await sent);
+    await answer.next();
+    stream(staged).write(frames.finish + frames.usage(3, 4) + frames.done);
+    expect(await answer.next()).toBe(frames.finish);
+    let last: string | undefined;
+    const rest = answer.rest().then((text) => (last = text));
+    await staged.time.settle();
+    expect([last, staged.bench.ledger.late.length]).toEqual([undefined, 1]);
+    kept.resolve();
+    await rest;
+    expect(last).toBe(frames.done);
+    await staged.time.advance(10_000);
+    expect([staged.time.waiting, staged.bench.relay.stats.late_settles]).toEqual([0, 1]);
   });
 
   test("the usage frame is for those who asked for it", async () => {

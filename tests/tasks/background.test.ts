@@ -48,7 +48,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
       return {
         ...seams,
         tasks: { ...book, answered: async (...all) => (await look("known"), book.answered(...all)) },
-        ledger: { hold: (...all) => ledger.hold(...all), extend: (...all) => ledger.extend(...all), release: (...all) => ledger.release(...all), settle: async (...all) => (await look("charged"), ledger.settle(...all)) },
+        ledger: { hold: (...all) => ledger.hold(...all), extend: (...all) => ledger.extend(...all), release: (...all) => ledger.release(...all), later: (...all) => ledger.later(...all), settle: async (...all) => (await look("charged"), ledger.settle(...all)) },
       };
     });
     await bench.setOption("ModelRatio", JSON.stringify({ [MODEL]: 1, chatty: 1, polite: 1, strict: 1 }));

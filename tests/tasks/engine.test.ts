@@ -32,7 +32,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     bench = await openTaskBench(engine, ({ ledger, ...seams }) => ({
       ...seams,
       ledger: {
-        hold: (...all) => ledger.hold(...all), settle: (...all) => ledger.settle(...all), release: (...all) => ledger.release(...all),
+        hold: (...all) => ledger.hold(...all), settle: (...all) => ledger.settle(...all), release: (...all) => ledger.release(...all), later: (...all) => ledger.later(...all),
         extend: (...all) => (ends === undefined ? ledger.extend(...all) : (ends(), new Promise<never>(() => undefined))),
       },
       openAddress: async (address, { headers = {} }) => {
@@ -114,7 +114,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     await bench.round(90);
     expect(await job()).toMatchObject({ status: "NOT_START" });
     await db.q.update(db.t.holds).set({ created_at: 1 }).where(eq(db.t.holds.user_id, killed.user_id));
-    expect(await sweepSilent(db, ledger)).toMatchObject({ settled: 0, released: 1 });
+    expect(await sweepSilent(db, ledger, "sweeper")).toMatchObject({ settled: 0, released: 1 });
     await bench.round(90);
     expect(await job()).toMatchObject({ status: "FAILURE", fail_reason: "the upstream never accepted the job", quota: 0, next_poll_at_ms: 0 });
     expect(await bench.money(killed)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });

@@ -274,7 +274,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     await bench.round(90);
     expect(await bench.task(row?.task_id ?? "")).toMatchObject({ status: "NOT_START" });
     await db.q.update(db.t.holds).set({ created_at: 1 }).where(eq(db.t.holds.user_id, killed.user_id));
-    expect(await sweepSilent(db, ledger)).toMatchObject({ settled: 1 });
+    expect(await sweepSilent(db, ledger, "sweeper")).toMatchObject({ settled: 1 });
     expect(await bench.money(killed)).toMatchObject({ held: 0, used_quota: MUSIC });
     await bench.round(90);
     await bench.round(3600);

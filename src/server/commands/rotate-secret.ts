@@ -3,17 +3,19 @@
  *
  * The new secret is WEIR_NEW_SECRET, or made here. What can be read is encrypted and hashed anew (relay keys, channel keys,
  * redemption codes, one-time code secrets, secret options); what is known by its hash alone cannot: sessions end, and system access tokens must be made again.
- * Stop every server first: a running one would go on writing under the old secret.
+ * Stop every server first: it refuses while one runs, because that one would go on writing under the old secret.
  */
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eq, isNotNull, ne } from "drizzle-orm";
 import { isOptionKey, option } from "../../shared/options";
+import { inUse } from "../db/backup";
 import { type Db, openDb, run } from "../db/client";
 import type { Env } from "../env";
 import { demoKey } from "../features/demo/key";
 import { rotateSetting } from "../features/notice/setting";
 import { rotateVapid, VAPID } from "../features/push/keys";
+import { InstancesLive, SILENT_SECONDS, whileNoneLives } from "../features/wallet/instances";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { createSecrets, randomText, type Secrets } from "../lib/secrets";
@@ -86,21 +88,40 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
   }, { durable: true });
 }
 
+/** A running server would go on under the old secret: its keys would be refused, and what it writes could never be read. */
+async function openAlone(env: Env): Promise<Db> {
+  try {
+    return await openDb({ url: env.databaseUrl, pool: 3, alone: true, patient: true });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY")) throw inUse(env.databaseUrl);
+    throw error;
+  }
+}
+
 export async function rotateSecret(env: Env, log: Logger, given: string): Promise<number> {
   if (!env.DATABASE_URL && !existsSync(env.databaseUrl)) {
     throw new CannotStart(`there is no database at ${env.databaseUrl}. Set WEIR_DATA_DIR or DATABASE_URL.`);
   }
   if (given && given.length < 16) throw new CannotStart("WEIR_NEW_SECRET must have at least 16 characters");
   const master = given || randomText(48);
-  const db = await openDb({ url: env.databaseUrl, pool: 2, patient: true });
+  const db = await openAlone(env);
   const old = await openSecrets(env, db, log);
   // The file is written before the database changes and takes its place after: whichever is lost, one of the two fits.
   const path = join(env.dataDir, "secret");
   const inFile = !env.WEIR_SECRET && db.engine === "sqlite";
   if (inFile) writeFileSync(`${path}.new`, `${master}\n`, { mode: 0o600 });
-  const done = await rotate(db, old, createSecrets(master));
-  if (inFile) renameSync(`${path}.new`, path);
-  else if (!env.WEIR_SECRET) await db.q.update(db.t.meta).set({ value: master }).where(eq(db.t.meta.name, "master_secret"));
+  const done = await whileNoneLives(db, async () => {
+    const rotated = await rotate(db, old, createSecrets(master));
+    if (inFile) renameSync(`${path}.new`, path);
+    else if (!env.WEIR_SECRET) await db.q.update(db.t.meta).set({ value: master }).where(eq(db.t.meta.name, "master_secret"));
+    return rotated;
+  }).catch((error: unknown) => {
+    if (error instanceof InstancesLive) {
+      const who = error.count === 1 ? "a running instance" : `${error.count} running instances`;
+      throw new CannotStart(`the database is in use by ${who}. Stop every Weir first (one that was killed counts for ${SILENT_SECONDS} seconds); nothing was changed.`);
+    }
+    throw error;
+  });
   await db.close();
   console.log(`Written anew: ${done.tokens} API tokens, ${done.channels} channels, ${done.redemptions} redemption codes, ${done.options} secret options.`);
   console.log(`All sessions have ended; ${done.access_tokens} system access tokens must be made again.`);

@@ -113,6 +113,9 @@ function setAside(path: string, stamp: string): string {
   return kept;
 }
 
+/** The refusal of a command that needs the database alone while a server has it. */
+export const inUse = (what: string): CannotStart => new CannotStart(`${what} is in use. Stop Weir first; nothing was changed.`);
+
 /**
  * Leaving WAL mode needs the database for itself: any other process that has it open, busy or not, holds a lock that
  * forbids it. The write-ahead log is in the file afterwards, so the file alone is the whole database.
@@ -125,7 +128,7 @@ function refuseWhileOpen(path: string): void {
     database.exec("PRAGMA busy_timeout=1000; PRAGMA journal_mode=DELETE");
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (code.startsWith("SQLITE_BUSY")) throw new CannotStart(`${path} is in use. Stop Weir first; nothing was changed.`);
+    if (code.startsWith("SQLITE_BUSY")) throw inUse(path);
     // Damaged, or no database at all: a reason to restore, not to refuse.
   } finally {
     database?.close();

@@ -74,6 +74,8 @@ export interface OpenOptions {
   patient?: boolean;
   /** Hears why a connection to Postgres was given up. */
   gaveUp?(reason: string): void;
+  /** SQLite: no other process may have the database open before `close`. Fails with SQLITE_BUSY while one has. */
+  alone?: boolean;
 }
 
 export function openDb(options: OpenOptions): Promise<Db> {
@@ -84,9 +86,11 @@ interface SyncPrepared {
   execute(): { sync(): unknown };
 }
 
-async function openSqlite({ url, sqliteSync = "normal" }: OpenOptions): Promise<Db> {
+async function openSqlite({ url, sqliteSync = "normal", alone = false }: OpenOptions): Promise<Db> {
   const client = new Database(url, { create: true, strict: false });
   const sync = sqliteSync.toUpperCase();
+  // Its locks are then kept until the connection is closed.
+  if (alone) client.exec("PRAGMA busy_timeout=1000; PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
   client.exec(
     `PRAGMA journal_mode=WAL; PRAGMA synchronous=${sync}; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; ` +
       "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456",
@@ -101,7 +105,7 @@ async function openSqlite({ url, sqliteSync = "normal" }: OpenOptions): Promise<
   });
   // The reader checkpoints the WAL; the main connection only as a backstop.
   if (url !== ":memory:") client.exec("PRAGMA wal_autocheckpoint=20000");
-  const reader = url === ":memory:" ? undefined : await openReader(url);
+  const reader = url === ":memory:" || alone ? undefined : await openReader(url);
 
   const transaction = client.transaction((steps: Steps<unknown>) => {
     let step = steps.next();

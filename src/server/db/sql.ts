@@ -1,5 +1,6 @@
 /** Expressions that mean the same on both engines. */
 import { type AnyColumn, type SQL, sql } from "drizzle-orm";
+import { causes } from "../lib/unavailable";
 import type { Db } from "./client";
 
 /** `column` contains `text`, case ignored, `%` and `_` literal. */
@@ -64,15 +65,6 @@ export const total = (column: AnyColumn | SQL): SQL<number> =>
   sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number);
 
 export const count = (): SQL<number> => sql<number>`count(*)`.mapWith(Number);
-
-/** Walks an error and its causes: drizzle wraps the driver's. */
-function* causes(error: unknown): Generator<{ code?: unknown; errno?: unknown; message?: unknown }> {
-  let e: unknown = error;
-  for (let depth = 0; depth < 6 && typeof e === "object" && e !== null; depth++) {
-    yield e as { code?: unknown; errno?: unknown; message?: unknown };
-    e = (e as { cause?: unknown }).cause;
-  }
-}
 
 /** A unique index refused the row. */
 export function isUniqueViolation(error: unknown): boolean {

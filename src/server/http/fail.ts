@@ -1,8 +1,10 @@
 /** One error, three renderings. This file turns whatever was thrown into an AppError and says its status. */
 import { TRPCError } from "@trpc/server";
 import * as z from "zod";
-import { AppError, databaseUnavailable, type ErrorCode, type ErrorFact, errors, errorText } from "../../shared/errors";
+import { AppError, type ErrorCode, type ErrorFact, errors, errorText } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
+import type { Logger } from "../lib/log";
+import { isUnavailable } from "../lib/unavailable";
 
 const TRPC_CODES = {
   400: "BAD_REQUEST", 401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 413: "PAYLOAD_TOO_LARGE", 415: "UNSUPPORTED_MEDIA_TYPE",
@@ -30,8 +32,16 @@ export function toAppError(thrown: unknown): AppError {
     if (thrown.code === "UNSUPPORTED_MEDIA_TYPE") return new AppError("json_needed", {}, { cause: thrown });
     if (thrown.code === "PARSE_ERROR" || thrown.code === "BAD_REQUEST") return new AppError("bad_json", {}, { cause: thrown });
   }
-  return databaseUnavailable(thrown) ?? new AppError("internal", {}, { cause: thrown });
+  return new AppError(isUnavailable(thrown) ? "database_unavailable" : "internal", {}, { cause: thrown });
 }
+
+/** What nobody expected goes to the log with its cause; the answer carries the request id alone. */
+export function logUnexpected({ log, request_id }: { log: Pick<Logger, "error">; request_id: string }, error: AppError, where: Record<string, unknown> = {}): void {
+  if (UNEXPECTED.has(error.code) && error.cause !== undefined) log.error({ request_id, ...where, err: error.cause }, "unexpected error");
+}
+
+/** Failures of the server itself: the request id finds them in its log. */
+const UNEXPECTED: ReadonlySet<ErrorCode> = new Set(["internal", "database_unavailable"]);
 
 function fromZod(error: z.ZodError): AppError {
   const issue = error.issues[0];
@@ -49,6 +59,6 @@ export function envelopeOf(error: AppError, lang: Lang, requestId: string): { st
   const fact: ErrorFact = errors[error.code];
   const status = fact.api_status ?? 200;
   const text = errorText(error.code, error.values, lang);
-  const message = error.code === "internal" ? `${text} (request id: ${requestId})` : text;
+  const message = UNEXPECTED.has(error.code) && requestId !== "" ? `${text} (request id: ${requestId})` : text;
   return { status, body: { success: false, message, code: error.code } };
 }

@@ -4,7 +4,8 @@
  */
 import { errors } from "../../shared/errors";
 import type { Ctx } from "../context";
-import { envelopeOf, toAppError } from "./fail";
+import { unknownActor } from "./session";
+import { envelopeOf, logUnexpected, toAppError } from "./fail";
 
 export interface PlainDoor {
   /** `GET /api/log/export` */
@@ -20,10 +21,12 @@ export interface PlainDoor {
 export async function answerPlain(door: PlainDoor, ctx: Ctx, request: Request): Promise<Response> {
   let response: Response;
   try {
+    const refused = unknownActor(ctx.actor);
+    if (refused) throw refused;
     response = await door.answer(ctx, request);
   } catch (thrown) {
     const error = toAppError(thrown);
-    if (error.code === "internal") ctx.log.error({ request_id: ctx.request_id, err: error.cause }, "unexpected error");
+    logUnexpected(ctx, error);
     const { status, body } = envelopeOf(error, ctx.lang, ctx.request_id);
     // To a browser that shows it, a 200 would be a broken picture rather than none.
     response = Response.json(body, { status: door.shown ? errors[error.code].status : status, headers: { "cache-control": "no-store" } });

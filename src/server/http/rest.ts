@@ -7,7 +7,7 @@ import type * as z from "zod";
 import type { Ctx } from "../context";
 import { readJson } from "./body";
 import { buildInput } from "./coerce";
-import { envelopeOf, toAppError } from "./fail";
+import { envelopeOf, logUnexpected, toAppError } from "./fail";
 import { API_HEADERS } from "./headers";
 import type { DoorMeta } from "./trpc";
 
@@ -72,7 +72,7 @@ export async function answerRest(
     return Response.json(successOf(route.meta.answer, result), { headers: JSON_HEADERS });
   } catch (thrown) {
     const error = toAppError(thrown);
-    if (error.code === "internal") ctx.log.error({ request_id: ctx.request_id, err: error.cause }, "unexpected error");
+    logUnexpected(ctx, error);
     const { status, body } = envelopeOf(error, ctx.lang, ctx.request_id);
     const headers: Record<string, string> = { ...JSON_HEADERS };
     if (error.values.retry_after !== undefined) headers["retry-after"] = String(error.values.retry_after);

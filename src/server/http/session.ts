@@ -4,9 +4,11 @@
  * access token it may be missing, but must match when sent. Role and status are read fresh on each call.
  */
 import { and, eq, isNull } from "drizzle-orm";
+import { AppError } from "../../shared/errors";
 import { USER_STATUS } from "../../shared/roles";
 import { cut, TEXT_LIMITS } from "../../shared/text-limits";
 import { type Actor, type Services, seconds } from "../context";
+import { logUnexpected, toAppError } from "./fail";
 import { randomText } from "../lib/secrets";
 
 export const SESSION_COOKIE = "session";
@@ -40,6 +42,24 @@ export const presentedBy = (headers: Headers): Presented => ({
 /** A random session token has 43 characters; anything else is not looked up. */
 const SESSION_TOKEN = /^[A-Za-z0-9]{43}$/;
 export const isSessionToken = (text: string): boolean => SESSION_TOKEN.test(text);
+
+/**
+ * Who asks. Never throws: when the database cannot say, the problem is kept for the door, which says it in its own shape
+ * (`unknownActor`), and nobody is taken for a guest who may be somebody.
+ */
+export async function actorOf(services: Services, presented: Presented, requestId: string, shown = false): Promise<Actor> {
+  try {
+    return await resolveActor(services, presented, shown);
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    logUnexpected({ log: services.log, request_id: requestId }, error);
+    return { kind: "guest", problem: error.code, unknown: true };
+  }
+}
+
+/** Why no door answers, where the database could not tell who asks. */
+export const unknownActor = (actor: Actor): AppError | undefined =>
+  actor.kind === "guest" && actor.unknown ? new AppError(actor.problem ?? "internal") : undefined;
 
 /** `shown`: a cookie counts without the user-id header. For doors that only show something: other sites' pages send no cookie along. */
 export async function resolveActor(services: Services, presented: Presented, shown = false): Promise<Actor> {

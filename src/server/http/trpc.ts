@@ -4,8 +4,9 @@ import { AppError, errorText, fail } from "../../shared/errors";
 import { ROLE } from "../../shared/roles";
 import type { Ctx, UserCtx } from "../context";
 import { countedAddress } from "./address";
-import { toAppError, toTRPC } from "./fail";
+import { logUnexpected, toAppError, toTRPC } from "./fail";
 import { foreignRequest, type OwnPageRule } from "./own-page";
+import { unknownActor } from "./session";
 
 /** How a REST answer differs from the plain envelope. */
 export type AnswerShape =
@@ -65,6 +66,8 @@ export async function countCritical(ctx: Pick<Ctx, "cluster" | "env" | "ip">, na
 
 /** Refuses what other sites send, counts critical calls by client address, renders AppErrors, logs what nobody expected. */
 const base = t.procedure.use(async ({ ctx, meta, type, next, path }) => {
+  const refused = unknownActor(ctx.actor);
+  if (refused) throw toTRPC(refused);
   const acts = type === "mutation" || meta?.changes || ctx.request.method !== "GET";
   const foreign = acts ? foreignRequest(ctx, meta?.ownPage) : undefined;
   if (foreign) throw toTRPC(foreign);
@@ -72,9 +75,7 @@ const base = t.procedure.use(async ({ ctx, meta, type, next, path }) => {
   const result = await next();
   if (result.ok) return result;
   const error = toAppError(result.error);
-  if (error.code === "internal") {
-    ctx.log.error({ request_id: ctx.request_id, path, err: result.error.cause ?? result.error }, "unexpected error");
-  }
+  logUnexpected(ctx, error, { path });
   // tRPC wraps an AppError as INTERNAL_SERVER_ERROR: its own status is said instead, or a 401 would never look like one.
   throw toTRPC(error);
 });

@@ -26,7 +26,7 @@ export interface RelayStats {
   open_streams: number;
   /** Realtime sessions that are open; each is an open stream as well. */
   open_sessions: number;
-  /** Settles that took longer than SETTLE_LIMIT_MS or failed: the hold stayed for the sweep. */
+  /** Settles that failed or had no answer for seconds, and went into the journal. */
   late_settles: number;
   /** Settles whose hold was gone: charged all the same. */
   missing_holds: number;

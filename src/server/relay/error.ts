@@ -1,6 +1,7 @@
 /** Errors as a caller of /v1 sees them: made from our own or from a judged upstream failure, spelled by his dialect. */
-import { AppError, databaseUnavailable, type ErrorCode, errors, errorText, type ErrorValues, type Owner } from "../../shared/errors";
+import { AppError, type ErrorCode, errors, errorText, type ErrorValues, type Owner } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
+import { isUnavailable } from "../lib/unavailable";
 import type { Call } from "./call";
 import { errorCodeOf, type Failure } from "./failures";
 
@@ -82,7 +83,6 @@ export function failureError(failure: Failure, lang: Lang, requestId: string, re
 
 /** What was thrown, as an error answer. Anything but an AppError leaves nothing but the request id. */
 export function thrownError(thrown: unknown, lang: Lang, requestId: string): RelayError {
-  const known = thrown instanceof AppError ? thrown : databaseUnavailable(thrown);
-  if (known) return ownError(known.code, known.values, lang, requestId);
-  return ownError("internal", {}, lang, requestId);
+  if (thrown instanceof AppError) return ownError(thrown.code, thrown.values, lang, requestId);
+  return ownError(isUnavailable(thrown) ? "database_unavailable" : "internal", {}, lang, requestId);
 }

@@ -1,8 +1,9 @@
 /** The story of one call, top to bottom. */
 import { knownClientType } from "../../shared/client-type";
-import { AppError, databaseUnavailable, fail } from "../../shared/errors";
+import { AppError, fail } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 import { readBody } from "../lib/body";
+import { isUnavailable } from "../lib/unavailable";
 import type { Logger } from "../lib/log";
 import { fetchThrough } from "../lib/proxy";
 import { Alarm, realTimers } from "./alarm";
@@ -171,7 +172,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     form?.close();
     const recorded = recordRefusal(seams, caller, { ...arrival, model }, error);
     // What keeps the row from being written must not keep the caller waiting a second time.
-    if (!databaseUnavailable(error)) await recorded;
+    if (!isUnavailable(error)) await recorded;
     throw error;
   }
   const { call, selection, money } = prepared;

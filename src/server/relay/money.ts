@@ -5,7 +5,7 @@
 import { AppError, type ErrorCode } from "../../shared/errors";
 import { chargeOf, estimateUpperBound, outputWithin, quotaOf } from "../../shared/charge";
 import { holdOf } from "./operations/direct";
-import type { HoldRefusal, HoldRequest, HoldResult } from "../features/wallet/ledger";
+import type { HoldRefusal, HoldRequest, HoldResult, Settlement } from "../features/wallet/ledger";
 import type { Call } from "./call";
 import { chargeAtEnd, type Ending } from "./charge";
 import { askBudgets, leavePlaces } from "./limits";
@@ -13,14 +13,14 @@ import { callRow, completionTokens, draftOf, promptTokens } from "./row";
 
 /** Content bytes per token, for the running estimate of what must be held: less than most texts have. */
 export const BYTES_PER_TOKEN = 3;
-/** An answer waits no longer for its settle; the hold then stays, with its final cost, for the sweep. */
+/** An answer waits no longer for its settle: by then the settlement is in the ledger's journal, and is tried until it is taken. */
 export const SETTLE_LIMIT_MS = 5_000;
 /** Smallest step of a stream's hold, and least output of a call, in tokens, when PreConsumedQuota is set lower. */
 const LEAST_STEP = 16;
 /** More output tokens than any call is asked to name. */
 const MOST_TOKENS = 1e9;
-/** Pauses before a settle that failed (not: that was refused) is tried again. It can only happen once in the ledger. */
-const SETTLE_RETRIES_MS = [1_000, 5_000, 30_000];
+/** A settle without an answer for so long goes into the journal, which has the rest of SETTLE_LIMIT_MS to write it. */
+const JOURNAL_AFTER_MS = 3_000;
 
 const refusals: Readonly<Record<HoldRefusal, ErrorCode>> = {
   user_quota: "insufficient_user_quota",
@@ -60,6 +60,8 @@ export class CallMoney {
   #asking = false;
   /** An extend was refused: what is covered is all there is. */
   #refused = false;
+  /** The settlement is committed, or on its way into the journal. */
+  #kept: Promise<void> | undefined;
 
   /** Units of the first hold. */
   readonly amount: number;
@@ -87,10 +89,12 @@ export class CallMoney {
     try {
       result = await ledger.hold(wanted);
     } catch (error) {
+      // Refused by ourselves: the database was not asked.
+      if (error instanceof AppError && error.cause === undefined) throw error;
       engine.log.error({ err: error, request_id }, "hold failed");
-      // Whether it was taken is unknown: give it back if it was.
-      ledger.release(request_id).catch(() => undefined);
-      throw error instanceof AppError ? error : new AppError("database_unavailable", {}, { cause: error });
+      // Whether it was taken is unknown: it is given back if it was.
+      void ledger.later({ undo: request_id });
+      throw new AppError("database_unavailable", {}, { cause: error });
     }
     if (!result.ok) {
       // A token that has nothing left is exhausted, whatever this call would cost (C-593: 401).
@@ -173,7 +177,7 @@ export class CallMoney {
     this.#asking = false;
   }
 
-  /** Ends the hold with a charge. Resolves when it is committed, or after SETTLE_LIMIT_MS. Only the first end counts. */
+  /** Ends the hold with a charge. Resolves when it is committed or in the journal, or after SETTLE_LIMIT_MS. Only the first end counts. */
   async settle(ending: Ending): Promise<void> {
     if (this.#state !== "held") return;
     this.#state = "ended";
@@ -191,47 +195,50 @@ export class CallMoney {
     });
     const { caller, request_id } = call;
     const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota: charge.quota, log };
-    const committed = this.#commit(settlement, 0);
-    await this.#bounded(left ? Promise.all([committed, left]) : committed, charge.quota);
+    const committed = this.#commit(settlement);
+    await this.#bounded(left ? Promise.all([committed, left]) : committed, settlement);
   }
 
-  #commit(settlement: Parameters<Call["engine"]["seams"]["ledger"]["settle"]>[0], tries: number): Promise<void> {
+  /** Resolves when the settlement is committed, or in the journal. */
+  #commit(settlement: Settlement): Promise<void> {
     const { engine, request_id } = this.#call;
     return engine.seams.ledger.settle(settlement).then(
       (result) => {
+        this.#kept ??= Promise.resolve();
         if (result.settled && result.hold_missing) engine.stats.missing_holds++;
       },
-      async (error: unknown) => {
+      (error: unknown) => {
         engine.log.error({ err: error, request_id }, "settle failed");
-        const pause = SETTLE_RETRIES_MS[tries];
-        if (pause === undefined) return;
-        await new Promise<void>((resolve) => void engine.timers.after(pause, resolve));
-        await this.#commit(settlement, tries + 1);
+        return this.#keep(settlement);
       },
     );
   }
 
-  /** Waits for `work`, but no longer than SETTLE_LIMIT_MS; then `running` is recorded for the sweep. */
-  #bounded(work: Promise<unknown>, running?: number): Promise<void> {
-    const { engine, request_id } = this.#call;
+  /** Hands the settlement to the journal, once, unless it is committed. */
+  #keep(settlement: Settlement): Promise<void> {
+    if (this.#kept) return this.#kept;
+    const { stats, seams } = this.#call.engine;
+    stats.late_settles++;
+    return (this.#kept = seams.ledger.later({ settle: settlement }));
+  }
+
+  /** Waits for `work`, but no longer than SETTLE_LIMIT_MS; a settlement without an answer is in the journal by then. */
+  #bounded(work: Promise<unknown>, settlement?: Settlement): Promise<void> {
+    const { timers, seams } = this.#call.engine;
     return new Promise<void>((resolve) => {
-      const late = (): void => {
+      const done = (): void => {
+        cancel();
         resolve();
-        if (running === undefined) return;
-        engine.stats.late_settles++;
-        engine.seams.ledger.extend(request_id, 0, running).catch(() => undefined);
       };
-      const cancel = engine.timers.after(SETTLE_LIMIT_MS, late);
-      work.then(
-        () => {
-          cancel();
-          resolve();
-        },
-        () => {
-          cancel();
-          late();
-        },
-      );
+      let cancel = timers.after(settlement ? JOURNAL_AFTER_MS : SETTLE_LIMIT_MS, () => {
+        if (!settlement) return resolve();
+        cancel = timers.after(SETTLE_LIMIT_MS - JOURNAL_AFTER_MS, resolve);
+        if (this.#kept) return;
+        void this.#keep(settlement);
+        // For a sweep that finds the hold where the journal is lost.
+        seams.ledger.extend(settlement.request_id, 0, settlement.quota).catch(() => undefined);
+      });
+      work.then(done, done);
     });
   }
 
@@ -245,8 +252,7 @@ export class CallMoney {
       await engine.seams.ledger.release(request_id);
     } catch (error) {
       engine.log.error({ err: error, request_id }, "release failed");
-      // Nothing is lost: the sweep releases it when this process is gone, this only makes it sooner.
-      engine.timers.after(5_000, () => void engine.seams.ledger.release(request_id).catch(() => undefined));
+      await engine.seams.ledger.later({ release: request_id });
     }
   }
 }

@@ -11,7 +11,7 @@ import { BUCKETS, type CallCounts, type Distribution } from "./calls";
 import type { LoopLag } from "./loop-lag";
 
 export interface MetricsParts {
-  services: Pick<Services, "db" | "ledger" | "env">;
+  services: Pick<Services, "db" | "ledger" | "settles" | "env">;
   counts: CallCounts;
   stats: Readonly<RelayStats>;
   lag: LoopLag;
@@ -113,6 +113,7 @@ export function createMetrics({ services, counts, stats, lag }: MetricsParts): (
   gauge("weir_open_streams", "Streams and realtime sessions that are open.", () => stats.open_streams);
   gauge("weir_realtime_sessions", "Realtime sessions that are open.", () => stats.open_sessions);
   gauge("weir_ledger_queue", "Verbs of the ledger that wait for their commit.", () => services.ledger.queued());
+  gauge("weir_waiting_settles", "Ends of calls that the ledger could not take yet; they wait in the journal.", () => services.settles.size());
   gauge("weir_event_loop_lag_seconds", "Longest delay of the event loop in the last 15 seconds.", () => lag.read());
   gauge("weir_cache_share", "Share of input tokens that were read from the upstreams' caches, since start.", () => {
     let input = 0;
@@ -129,7 +130,7 @@ export function createMetrics({ services, counts, stats, lag }: MetricsParts): (
     add({ hit: "true" }, stats.sticky_hits);
     add({ hit: "false" }, stats.sticky_calls - stats.sticky_hits);
   });
-  counter("weir_late_settles_total", "Charges slower than 5 seconds, or that failed.", [], (add) => add({}, stats.late_settles));
+  counter("weir_late_settles_total", "Charges that failed or had no answer for seconds, and went into the journal.", [], (add) => add({}, stats.late_settles));
   counter("weir_missing_holds_total", "Charges whose hold was gone.", [], (add) => add({}, stats.missing_holds));
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   counter("process_cpu_seconds_total", "Processor time, user and system.", [], (add) => {

@@ -1,6 +1,6 @@
 /** What the two engines' ledgers share: the columns of a charge's log row in one order, and the check of amounts. */
 import { withoutNul } from "../../db/sql";
-import type { CallLog } from "./ledger";
+import type { CallLog, Settlement } from "./ledger";
 
 type Column = keyof CallLog;
 type Cell = string | number | boolean;
@@ -54,6 +54,15 @@ export function logValues(log: CallLog, settled: Settled): Cell[] {
   }
   return values;
 }
+
+/** The row that a settlement writes, as both engines keep it. */
+export const logRow = ({ log, request_id, user_id, token_id, quota }: Settlement): CallLog => ({
+  ...log, request_id, user_id, token_id, quota,
+  username: withoutNul(log.username ?? ""), token_name: withoutNul(log.token_name ?? ""), channel_name: withoutNul(log.channel_name ?? ""),
+  group: withoutNul(log.group ?? ""), model_name: withoutNul(log.model_name ?? ""), content: withoutNul(log.content ?? ""),
+  other: withoutNul(log.other ?? ""), end_reason: withoutNul(log.end_reason ?? ""), ip: withoutNul(log.ip ?? ""),
+  upstream_request_id: withoutNul(log.upstream_request_id ?? ""),
+});
 
 /** Amounts are whole units below 2^53; anything else is a fault of the caller and must not reach a balance. */
 export function checkUnits(amount: number): void {

@@ -12,7 +12,19 @@ const FORGET_SECONDS = 86_400;
 export const databaseNow = (db: Db): SQL<number> =>
   db.engine === "sqlite" ? sql<number>`unixepoch()` : sql<number>`extract(epoch from clock_timestamp())::bigint`;
 
+/** So many heartbeats in a row are as long as the silence that condemns. */
+const STEADY_BEATS = (SILENT_SECONDS * 1000) / HEARTBEAT_MS;
+/** Heartbeats further apart are a break. */
+const MOST_PAUSE_MS = 3 * HEARTBEAT_MS;
+/** Heartbeats without an answer: one on a connection that fell silent must not keep the next from a new one. */
+const MOST_WAITING = 3;
+
 export interface Instance {
+  /**
+   * Whether the heartbeat has been unbroken for SILENT_SECONDS, so that every other living instance has had that long to renew
+   * its own since the database was last away. Asked before a sweep.
+   */
+  steady(): boolean;
   /** One heartbeat now. */
   beat(): Promise<void>;
   /** Says goodbye: stops the heartbeat and removes the row. Call it after the ledger is flushed. */
@@ -39,15 +51,57 @@ export async function startInstance(
       .onConflictDoUpdate({ target: instances.id, set: { heartbeat_at: now } });
   };
   await beat();
-  const timer = setInterval(() => void beat().catch(failed), HEARTBEAT_MS);
+  let unbroken = 0;
+  let waiting = 0;
+  let last = performance.now();
+  const tick = async (): Promise<void> => {
+    // The one before hangs, or this process stood still.
+    if (waiting > 0 || performance.now() - last > MOST_PAUSE_MS) unbroken = 0;
+    last = performance.now();
+    if (waiting >= MOST_WAITING) return;
+    waiting++;
+    try {
+      await beat();
+      unbroken++;
+    } catch (error) {
+      unbroken = 0;
+      failed(error);
+    } finally {
+      waiting--;
+    }
+  };
+  const timer = setInterval(() => void tick(), HEARTBEAT_MS);
   timer.unref();
   return {
+    steady: () => unbroken >= STEADY_BEATS && performance.now() - last <= MOST_PAUSE_MS,
     beat,
     stop: async () => {
       clearInterval(timer);
       await db.q.delete(instances).where(eq(instances.id, id));
     },
   };
+}
+
+/**
+ * Runs `work` while no instance lives and none can register itself (it waits, and then looks at the secret again). Throws
+ * InstancesLive when one does. For Postgres; a SQLite database is opened alone.
+ */
+export async function whileNoneLives<T>(db: Db, work: () => Promise<T>): Promise<T> {
+  const { postgres } = db.driver;
+  if (!postgres) return work();
+  return postgres.begin(async (tx) => {
+    await tx`LOCK TABLE instances IN SHARE ROW EXCLUSIVE MODE`;
+    const rows: { n: string }[] = await tx`SELECT count(*) AS n FROM instances WHERE heartbeat_at >= extract(epoch from clock_timestamp())::bigint - ${SILENT_SECONDS}`;
+    const live = Number(rows[0]?.n ?? 0);
+    if (live > 0) throw new InstancesLive(live);
+    return work();
+  });
+}
+
+export class InstancesLive extends Error {
+  constructor(readonly count: number) {
+    super(`${count} instances live`);
+  }
 }
 
 /** Removes rows of instances silent for a day that hold nothing. */

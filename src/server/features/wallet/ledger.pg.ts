@@ -6,12 +6,13 @@
  * read in its newest version), decides from what it locked, and only then writes. Lock order everywhere: user, token,
  * order, hold.
  */
-import { databaseUnavailable } from "../../../shared/errors";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Db } from "../../db/client";
 import type { Connections } from "../../db/connections";
 import { isTransient, isUniqueViolation } from "../../db/sql";
+import { isUnavailable } from "../../lib/unavailable";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, logValues } from "./call-log";
+import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
 import { askedAgain, granted, type HoldRefusal, type Ledger, type Settlement, type SettleResult } from "./ledger";
 import { refundSteps } from "./refund";
@@ -19,9 +20,6 @@ import { refundSteps } from "./refund";
 const MAX_TRIES = 6;
 /** A verb is given up after this time, however often it was asked: its caller waits. */
 const MAX_MS = 10_000;
-/** A hold of unknown fate is given back after 10 s, and with growing pauses for about 45 minutes. */
-const UNDO_MS = 10_000;
-const UNDO_TRIES = 23;
 
 /** $1 request_id, $2 user, $3 token, $4 amount, $5 epoch seconds, $6 instance, $7 draft, $8 least */
 export const HOLD = `
@@ -182,7 +180,7 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
         try {
           return await verb(tries === 1 ? client : client.within("usual", until - performance.now()));
         } catch (error) {
-          if (tries >= MAX_TRIES || !(isTransient(error) || databaseUnavailable(error)) || performance.now() >= until) throw error;
+          if (tries >= MAX_TRIES || !(isTransient(error) || isUnavailable(error)) || performance.now() >= until) throw error;
           await Bun.sleep(2 ** tries * 5 * (0.5 + Math.random()));
         }
       }
@@ -205,7 +203,8 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
    * first, and the rare call that has none locks the user in a statement of its own, after which a new snapshot sees
    * everything. (Found by tests/money/histories.test.ts.)
    */
-  async function settle(on: Connections, { request_id, user_id, token_id, quota, log, held_only = false }: Settlement): Promise<SettleResult> {
+  async function settle(on: Connections, settlement: Settlement): Promise<SettleResult> {
+    const { request_id, user_id, token_id, quota, log, held_only = false } = settlement;
     const row = logValues(log, { request_id, user_id, token_id, quota });
     const values = (only_with_hold: boolean) => [request_id, user_id, token_id, quota, seconds(), only_with_hold, ...row];
     let moved = await one<Moved>(on, SETTLE, values(true));
@@ -215,24 +214,14 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
         return one<Moved>(tx, SETTLE, values(false));
       });
     }
-    return moved?.charged ? { settled: true, hold_missing: !moved.found } : { settled: false };
+    if (moved?.charged) return { settled: true, hold_missing: !moved.found };
+    if (held_only) return { settled: false };
+    // A charge of this call is there already: a sweep's is corrected.
+    return (await db.tx((q) => correctSteps(db, q, settlement))) ? { settled: true, hold_missing: true } : { settled: false };
   }
 
   const release = async (request_id: string): Promise<boolean> =>
     (await persist((on) => one(on, RELEASE, [request_id]))) !== undefined;
-
-  /**
-   * A hold whose answer never came may have been taken, and no call will end it: gives it back when the database answers
-   * again. (The sweep leaves it alone while this process lives.)
-   */
-  function undoLater(request_id: string, tries = 1): void {
-    const timer = setTimeout(() => {
-      release(request_id).catch(() => {
-        if (tries < UNDO_TRIES) undoLater(request_id, tries + 1);
-      });
-    }, UNDO_MS * tries);
-    timer.unref();
-  }
 
   return {
     hold: async (request) => {
@@ -251,7 +240,6 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
       } catch (error) {
         // Asked again: the row is there, and this statement was undone as a whole.
         if (isUniqueViolation(error)) return askedAgain(request);
-        undoLater(request_id);
         throw error;
       }
     },

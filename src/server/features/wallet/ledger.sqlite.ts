@@ -13,6 +13,7 @@ import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import type { Db } from "../../db/client";
 import { Batch } from "./batch.sqlite";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
+import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
 import { askedAgain, granted, type HoldRequest, type HoldResult, type Ledger, type Settlement, type SettleResult } from "./ledger";
 import { refundSteps } from "./refund";
@@ -145,10 +146,16 @@ export function createSqliteLedger(db: Db, client: Database, instanceId: string,
     for (const job of failed) job.reject(error);
   }
 
+  /** A charge of this call is there already: a sweep's is corrected. */
+  const correct = async (settlement: Settlement): Promise<SettleResult> =>
+    (await db.tx((q) => correctSteps(db, q, settlement))) ? { settled: true, hold_missing: true } : { settled: false };
+
   return {
     hold: (request) => enqueue(() => verbs.hold(request), request.amount, request.least ?? 0),
     extend: (request_id, amount, running) => enqueue(() => verbs.extend(request_id, amount, running), amount, running),
-    settle: (settlement) => enqueue(() => verbs.settle(settlement), settlement.quota),
+    settle: (settlement) =>
+      enqueue(() => verbs.settle(settlement), settlement.quota).then((result) =>
+        result.settled || settlement.held_only ? result : correct(settlement)),
     release: (request_id) => enqueue(() => verbs.release(request_id)),
     // `durable` commits with synchronous=FULL: in WAL mode that syncs the log up to and including this commit, one
     // sequential sync. A checkpoint would also move pages and sync the database file, and a reader can block it.

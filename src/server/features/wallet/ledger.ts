@@ -61,7 +61,10 @@ export interface Settlement {
 export type SettleResult =
   /** `hold_missing`: the hold was gone (swept); the call was charged all the same and a metric is raised. */
   | { settled: true; hold_missing: boolean }
-  /** The log row exists already: this call was settled before. Or `held_only`, and the hold was gone. Nothing moved. */
+  /**
+   * This call was settled before (its log row exists and no sweep wrote it: such a row is corrected). Or `held_only`, and the
+   * hold was gone. Nothing moved.
+   */
   | { settled: false };
 
 export interface Refund {
@@ -136,5 +139,18 @@ export interface Ledger {
   flush(): Promise<void>;
 }
 
+/** An end of a call that the ledger could not take yet. */
+export type LateEnd =
+  | { settle: Settlement }
+  | { release: string }
+  /** Request id of a hold that may have been taken although its answer was lost, and that no call will end. */
+  | { undo: string };
+
 /** What a call may do: the relay knows no credits and no refunds. */
-export type CallLedger = Pick<Ledger, "hold" | "extend" | "settle" | "release">;
+export interface CallLedger extends Pick<Ledger, "hold" | "extend" | "settle" | "release"> {
+  /**
+   * Takes over an end that failed, or that has had no answer for long: it is tried until the ledger has it, as long as the
+   * process lives, and after a kill by the next one. Resolves when it is on disk; never rejects.
+   */
+  later(end: LateEnd): Promise<void>;
+}

@@ -1,13 +1,15 @@
 /**
  * The sweep: ends the holds of processes that died. Only holds of instances silent for 30 s are touched, so an old process
- * that drains beside a new one keeps its own. A running stream is charged at what `extend` last recorded; a call that
+ * that drains beside a new one keeps its own; never the sweeper's own, whose calls live. It runs on an instance whose own
+ * heartbeat has been unbroken for as long (instances.ts): after the database was away every instance looks silent. A running stream is charged at what `extend` last recorded; a call that
  * had cost nothing yet is released. Both leave a log row with the end reason "gateway_restart".
  */
-import { and, eq, isNull, or, sql } from "drizzle-orm";
+import { and, eq, isNull, ne, or, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Cluster } from "../../cluster/types";
 import type { Db } from "../../db/client";
 import type { HoldRow } from "../../db/schema";
+import { SWEPT } from "./correct";
 import { databaseNow, SILENT_SECONDS } from "./instances";
 import type { CallLog, Ledger } from "./ledger";
 
@@ -22,16 +24,16 @@ export interface Swept {
 export async function sweep(services: { db: Db; ledger: Ledger; cluster: Cluster }): Promise<Swept | undefined> {
   let swept: Swept | undefined;
   await services.cluster.lease.hold("sweep", async () => {
-    swept = await sweepSilent(services.db, services.ledger);
+    swept = await sweepSilent(services.db, services.ledger, services.cluster.instanceId);
   });
   return swept;
 }
 
-/** The round itself. Safe beside another one and beside the dead instance's return: the ledger's guards decide. */
-export async function sweepSilent(db: Db, ledger: Ledger): Promise<Swept> {
+/** The round itself, as instance `self`. Safe beside another one and beside the dead instance's return: the ledger's guards decide. */
+export async function sweepSilent(db: Db, ledger: Ledger, self: string): Promise<Swept> {
   const swept: Swept = { settled: 0, released: 0 };
   for (;;) {
-    const orphans = await silentHolds(db);
+    const orphans = await silentHolds(db, self);
     for (const hold of orphans) {
       if (hold.running > 0) {
         const { settled } = await ledger.settle({
@@ -59,7 +61,7 @@ export const sweptRequestId = (request_id: string): string => `${request_id}/swe
  * A hold younger than the silence is left for the next round: a process that was suspended may just have woken up and
  * taken it before its heartbeat.
  */
-function silentHolds(db: Db): Promise<HoldRow[]> {
+function silentHolds(db: Db, self: string): Promise<HoldRow[]> {
   const { holds, instances } = db.t;
   const limit = sql`${databaseNow(db)} - ${SILENT_SECONDS}`;
   return db.q
@@ -71,7 +73,7 @@ function silentHolds(db: Db): Promise<HoldRow[]> {
     .from(holds)
     .leftJoin(instances, eq(instances.id, holds.instance_id))
     .where(
-      and(sql`${holds.created_at} <= ${limit}`, or(isNull(instances.id), sql`${instances.heartbeat_at} < ${limit}`)),
+      and(ne(holds.instance_id, self), sql`${holds.created_at} <= ${limit}`, or(isNull(instances.id), sql`${instances.heartbeat_at} < ${limit}`)),
     )
     .limit(BATCH)
     .then((rows) => rows);
@@ -83,7 +85,7 @@ function restartLog(hold: HoldRow, quota: number): CallLog {
     request_id: hold.request_id, user_id: hold.user_id, token_id: hold.token_id, created_at: hold.created_at,
   };
   const draft = { ...bare, ...(parseObject(hold.draft) as Partial<CallLog>) }; // written by hold() from a CallLog
-  const other = { ...parseObject(draft.other ?? ""), end_reason: "gateway_restart", ...(quota > 0 && { estimated: true }) };
+  const other = { ...parseObject(draft.other ?? ""), end_reason: "gateway_restart", ...(quota > 0 && { estimated: true, ...SWEPT }) };
   return { ...draft, ...bare, quota, end_reason: "gateway_restart", other: JSON.stringify(other) };
 }
 

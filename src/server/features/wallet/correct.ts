@@ -1,0 +1,73 @@
+/**
+ * The true settle of a call that a sweep has charged meanwhile at its running cost: the charge becomes what the call came to,
+ * for its user, its token, the roll-ups and its log row. Written once for both engines. It happens once: the corrected row
+ * no longer says that a sweep wrote it.
+ */
+import { and, eq, sql } from "drizzle-orm";
+import { FOLDED, LOG_TYPE } from "../../../shared/log";
+import { type Db, type Q, run, type Steps } from "../../db/client";
+import type { LogRow } from "../../db/schema";
+import { forUpdate } from "../../db/sql";
+import { reopenSteps } from "../log/sums";
+import { logRow } from "./call-log";
+import type { Settlement } from "./ledger";
+import { refundRequestId } from "./refund";
+
+/** In `other` of a charge that a sweep made, and of no other. */
+export const SWEPT = { swept: true } as const;
+
+function isSwept(other: string): boolean {
+  if (!other.includes(`"swept"`)) return false;
+  const facts: unknown = JSON.parse(other);
+  return typeof facts === "object" && facts !== null && "swept" in facts && facts.swept === SWEPT.swept;
+}
+
+/** Answers whether the charge was a sweep's and is now the settlement's. A charge that was given back stays as it is. */
+export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<boolean> {
+  const { users, tokens, logs } = db.t;
+  const { request_id, user_id, token_id, quota } = settlement;
+  // Lock order: user, token, log row, roll-ups. A refund of this charge waits at the user.
+  yield* run(forUpdate(db, q.select({ id: users.id }).from(users).where(eq(users.id, user_id))));
+  if (token_id !== 0) yield* run(forUpdate(db, q.select({ id: tokens.id }).from(tokens).where(eq(tokens.id, token_id))));
+  const [row] = yield* run(forUpdate(db, q.select().from(logs).where(and(eq(logs.request_id, request_id), eq(logs.type, LOG_TYPE.consume)))));
+  if (!row || !isSwept(row.other)) return false;
+  const refunds = yield* run(q.select({ id: logs.id }).from(logs).where(eq(logs.request_id, refundRequestId(request_id))));
+  if (refunds.length > 0) return false;
+  if (row.folded === FOLDED.done) yield* unfold(db, q, row);
+  yield* run(q.update(logs).set({ ...logRow(settlement), folded: FOLDED.not_yet }).where(eq(logs.id, row.id)).returning({ id: logs.id }));
+  const more = quota - row.quota;
+  yield* run(
+    q.update(users).set({ quota: sql`${users.quota} - ${more}`, used_quota: sql`${users.used_quota} + ${more}` })
+      .where(eq(users.id, user_id)).returning({ id: users.id }),
+  );
+  if (token_id === 0) return true;
+  yield* run(
+    q.update(tokens).set({
+      remain_quota: sql`${tokens.remain_quota} - case when ${tokens.unlimited_quota} then 0 else ${more} end`,
+      used_quota: sql`${tokens.used_quota} + ${more}`,
+    }).where(eq(tokens.id, token_id)).returning({ id: tokens.id }),
+  );
+  return true;
+}
+
+/** Takes a charge out of its hour and its channel; the fold counts the corrected row. */
+function* unfold(db: Db, q: Q, row: LogRow): Steps<void> {
+  const { usage_hourly: t, channels } = db.t;
+  const hour = row.created_at - (row.created_at % 3600);
+  const its = and(
+    eq(t.hour, hour), eq(t.user_id, row.user_id), eq(t.token_id, row.token_id), eq(t.channel, row.channel),
+    eq(t.model_name, row.model_name), eq(t.group, row.group),
+  );
+  const [sums] = yield* run(
+    q.update(t).set({
+      count: sql`${t.count} - 1`, quota: sql`${t.quota} - ${row.quota}`, prompt_tokens: sql`${t.prompt_tokens} - ${row.prompt_tokens}`,
+      completion_tokens: sql`${t.completion_tokens} - ${row.completion_tokens}`, use_time: sql`${t.use_time} - ${row.use_time}`,
+    }).where(its).returning({ count: t.count, error_count: t.error_count, quota: t.quota }),
+  );
+  if (sums && sums.count === 0 && sums.error_count === 0 && sums.quota === 0) {
+    yield* run(q.delete(t).where(its).returning({ hour: t.hour }));
+  }
+  yield* reopenSteps(db, q, hour);
+  if (row.channel === 0 || row.quota === 0) return;
+  yield* run(q.update(channels).set({ used_quota: sql`${channels.used_quota} - ${row.quota}` }).where(eq(channels.id, row.channel)).returning({ id: channels.id }));
+}

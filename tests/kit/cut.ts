@@ -1,0 +1,76 @@
+/** A way to a TCP server that can be cut (connections end, and new ones are refused) or fall silent, until it is mended. */
+import type { Socket, TCPSocketListener } from "bun";
+
+interface Side {
+  other: Socket<Side> | undefined;
+  /** What came before the other side was there. */
+  early: Uint8Array[];
+}
+
+export interface Way {
+  readonly port: number;
+  cut(): void;
+  /** Nothing passes any more, and nobody is told: what was sent is lost. */
+  silence(): void;
+  mend(): void;
+  close(): void;
+}
+
+/** Leads to `port` of this machine. */
+export function wayTo(port: number): Way {
+  const open = new Set<Socket<Side>>();
+  let silent = false;
+  const end = (socket: Socket<Side>): void => {
+    open.delete(socket);
+    socket.data.other?.end();
+  };
+  const pass = (socket: Socket<Side>, bytes: Uint8Array): void => {
+    if (silent) return;
+    const { other, early } = socket.data;
+    if (!other) return void early.push(Uint8Array.from(bytes));
+    other.write(bytes);
+  };
+  const listen = (at: number): TCPSocketListener<Side> =>
+    Bun.listen<Side>({
+      hostname: "127.0.0.1",
+      port: at,
+      socket: {
+        open: (near) => {
+          near.data = { other: undefined, early: [] };
+          open.add(near);
+          void Bun.connect<Side>({
+            hostname: "127.0.0.1",
+            port,
+            data: { other: near, early: [] },
+            socket: {
+              open: (far) => {
+                near.data.other = far;
+                for (const bytes of near.data.early) far.write(bytes);
+              },
+              data: pass, close: end, error: end,
+            },
+          }).catch(() => near.end());
+        },
+        data: pass, close: end, error: end,
+      },
+    });
+  let listener: TCPSocketListener<Side> | undefined = listen(0);
+  const { port: own } = listener;
+  const cut = (): void => {
+    listener?.stop(true);
+    listener = undefined;
+    for (const socket of open) socket.terminate();
+    open.clear();
+  };
+  return {
+    port: own,
+    cut,
+    silence: () => void (silent = true),
+    mend: () => {
+      if (silent) cut();
+      silent = false;
+      listener ??= listen(own);
+    },
+    close: cut,
+  };
+}
