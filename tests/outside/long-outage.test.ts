@@ -93,7 +93,7 @@ class House {
     this.#ends.push(() => rmSync(folder, { recursive: true, force: true }), () => this.upstream.stop());
     const weir = await startWeir({
       engine, child: COMMAND,
-      env: { FULL_DISK_FILE: this.#sign, WEIR_DRAIN_SECONDS: "0", WEIR_SHUTDOWN_SECONDS: "2" },
+      env: { FULL_DISK_FILE: this.#sign, WEIR_DRAIN_SECONDS: "0", WEIR_SHUTDOWN_SECONDS: "2", WEIR_METRICS_TOKEN: "scrape" },
       through: (url) => {
         const address = new URL(url);
         this.way = wayTo(Number(address.port));
@@ -175,7 +175,7 @@ class House {
   }
 
   async metric(name: string): Promise<number> {
-    const text = await (await fetch(`${this.weir.url}/metrics`)).text();
+    const text = await (await fetch(`${this.weir.url}/metrics`, { headers: { authorization: "Bearer scrape" } })).text();
     return Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1] ?? Number.NaN);
   }
 
