@@ -12,7 +12,7 @@ import type { Database } from "bun:sqlite";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import type { Db } from "../../db/client";
 import { Batch } from "./batch.sqlite";
-import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
+import { chargeable, checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
 import { creditSteps } from "./credit";
 import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "./ledger";
 import { refundSteps } from "./refund";
@@ -235,9 +235,10 @@ function prepareVerbs(client: Database, batch: Batch, instanceId: string, second
       return true;
     },
 
-    settle({ request_id, user_id, token_id, quota, log, held_only = false }: Settlement): SettleResult {
+    settle({ request_id, user_id, token_id, quota: asked, log, held_only = false }: Settlement): SettleResult {
       const hold = take(request_id);
       if (!hold && held_only) return { settled: false };
+      const quota = chargeable(asked, batch.room(user_id, hold?.amount ?? 0, token_id, hold?.token_amount ?? 0));
       const { changes } = insertLog.run(...logValues(log, { request_id, user_id, token_id, quota }));
       if (changes === 0) {
         if (hold) giveBack(hold);

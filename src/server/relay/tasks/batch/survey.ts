@@ -1,6 +1,7 @@
 /** The input of a batch, read once before it is submitted: what it asks for, and what that may cost. */
 import { fail } from "../../../../shared/errors";
 import { inputTokenBound } from "../../body";
+import { asksForHiddenTurns } from "../../hidden-turns";
 import { isObject, type JsonObject, tryParse } from "../../json";
 import { BYTES_PER_TOKEN } from "../../money";
 
@@ -21,6 +22,8 @@ export interface Survey {
   input: number;
   /** The most tokens that the lines allow, or are assumed to. */
   output: number;
+  /** A line lets the vendor work out of sight (hidden-turns.ts). */
+  hidden_turns?: true;
 }
 
 /** The lines of a body that are not empty. Throws `tooLarge` beyond the limits. */
@@ -83,6 +86,7 @@ export async function survey(body: ReadableStream<Uint8Array> | null, endpoint: 
     if (asked.stream === true) wrong(number, "body.stream");
     check(asked);
     found.model = String(asked.model);
+    if (asksForHiddenTurns(asked)) found.hidden_turns = true;
     found.input += Math.ceil(inputTokenBound(line) / BYTES_PER_TOKEN);
     found.output += outputOf(asked, endpoint, usualOutput);
   }
