@@ -19,7 +19,7 @@ interface Room {
 }
 
 const SERVER_BUILTINS = /^(node:|bun$|bun:)/;
-const PURE_RELAY = /^src\/server\/relay\/(events|sse|body|json|failures|translate|dialects\/.*)\b/;
+const PURE_RELAY = /^src\/server\/relay\/(events|sse|body|json|failures|translate|tally|usage-check|hidden-turns|dialects\/.*)\b/;
 
 /** In order: the first room that a file matches is its room. */
 const ROOMS: Room[] = [

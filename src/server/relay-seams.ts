@@ -1,6 +1,7 @@
 /** Ties the relay's five seams to the features of this process. */
 import type { Services } from "./context";
 import { channelWatch } from "./features/channel/auto-status";
+import { doubtWatch } from "./features/channel/usage-doubt";
 import { createLimits } from "./features/limit/admit";
 import { createSpendBook } from "./features/limit/spend";
 import { createContentKeeper } from "./features/log/content";
@@ -63,6 +64,7 @@ export function relaySeams(services: Services): Seams {
     openAddress: (address, { signal, ...request }) => egressOpen(address, { ...request, ...userFetch(services) }, signal),
     tell: (address, body) => tellHook(services, address, body),
     channelFailed: channelWatch(services),
+    usageDoubted: doubtWatch(services),
     get keepContent() { return options.get("LogContentEnabled") ? keepContent : undefined; },
     recordFailure: (log) => recordFailure(services, log),
     recordRefusal: (log, code) => services.refusals.record(log, code),

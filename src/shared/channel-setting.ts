@@ -127,6 +127,11 @@ export const settingMembers = {
       { value: "upstream", label: { zh: "发给上游的模型", en: "The model sent upstream" } },
     ],
   },
+  trust_usage: {
+    kind: "switch", section: "billing",
+    label: { zh: "完全信任上游的用量", en: "Believe the upstream's usage whatever it says" },
+    hint: { zh: "关闭时，为零的用量改为估算，远超合理范围的按上限计费并标记渠道；开启后只有不可能的数量（负数、小数等）才改为估算", en: "Off: usage of zero is estimated, and what is far beyond plausible is charged at a bound and marks the channel. On: only impossible counts (negative, fractions) are estimated" },
+  },
   bill_broken: {
     kind: "choice", section: "billing",
     label: { zh: "上游在回答途中失败时", en: "When the upstream fails amid an answer" },

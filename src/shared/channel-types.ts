@@ -149,7 +149,7 @@ export const channelTypes = [
     other: field(text("插件 ID", "Plugin id"), { hint: text("作为 X-DashScope-Plugin 发送", "Sent as X-DashScope-Plugin") }),
   }),
   provider({
-    id: 18, key: "spark", name: text("讯飞星火", "iFlytek Spark"), logo: "spark", dialect: "spark", custom: true,
+    id: 18, key: "spark", zero_output: true, name: text("讯飞星火", "iFlytek Spark"), logo: "spark", dialect: "spark", custom: true,
     auth: "signed", base_url: "wss://spark-api.xf-yun.com", models: models.spark, operations: ["chat"],
     key_format: joinedKey("|", [{ app_id: "APPID", api_secret: "APISecret", api_key: "APIKey" }]),
     other: field(text("模型版本", "Model version"), { default: "v2.1" }), fetch_models: undefined,
@@ -165,13 +165,13 @@ export const channelTypes = [
     include_usage: true, balance: "openrouter", stateless: true,
   }),
   provider({
-    id: 21, key: "aiproxy-library", name: text("AI Proxy 知识库", "AI Proxy library"), dialect: "aiproxy-library",
+    id: 21, key: "aiproxy-library", agent: true, name: text("AI Proxy 知识库", "AI Proxy library"), dialect: "aiproxy-library",
     custom: true, base_url: "https://api.aiproxy.io", operations: ["chat"], paths: { chat: "/api/library/ask" },
     fetch_models: undefined,
     other: field(text("知识库 ID", "Knowledge base id"), { required: true }),
   }),
   provider({
-    id: 22, key: "fastgpt", name: "FastGPT", logo: "fastgpt", custom: true, base_url: "https://fastgpt.run/api/openapi",
+    id: 22, key: "fastgpt", agent: true, name: "FastGPT", logo: "fastgpt", custom: true, base_url: "https://fastgpt.run/api/openapi",
     key_format: joinedKey("-", [{ api_key: "APIKey", app_id: "AppId" }]), operations: ["chat"],
     base_url_field: field(text("私有部署地址", "Private deployment address"), {
       hint: text("例如 https://fastgpt.run/api/openapi", "For example https://fastgpt.run/api/openapi"),
@@ -251,7 +251,7 @@ export const channelTypes = [
     fetch_models: undefined,
   }),
   provider({
-    id: 37, key: "dify", name: "Dify", logo: "dify", dialect: "dify", custom: true, base_url: "https://api.dify.ai",
+    id: 37, key: "dify", agent: true, name: "Dify", logo: "dify", dialect: "dify", custom: true, base_url: "https://api.dify.ai",
     base_url_field: field(text("接口地址", "API address"), {
       hint: text(
         "模型名以 workflow 或 completion 开头时，按工作流或文本生成应用调用，其余按对话应用调用",
@@ -350,7 +350,7 @@ export const channelTypes = [
     operations: ["chat", "images", "responses"], include_usage: true,
   }),
   provider({
-    id: 49, key: "coze", name: text("扣子 Coze", "Coze"), logo: "coze", dialect: "coze", custom: true,
+    id: 49, key: "coze", agent: true, name: text("扣子 Coze", "Coze"), logo: "coze", dialect: "coze", custom: true,
     base_url: "https://api.coze.cn", models: models.coze, operations: ["chat"], paths: { chat: "/v3/chat" },
     fetch_models: undefined,
     other: field(text("智能体 ID", "Bot id"), { hint: text("留空时模型名即智能体 ID", "Leave empty to use the model's name as the bot id") }),

@@ -2,6 +2,7 @@
 import { type Decimal, multiply, one, printDecimal, rescale, roundHalfAway, toDecimal, zero } from "./decimal";
 import { tierFor } from "./long-context";
 import { type CompiledPrice, outputKinds, type TokenKind, tokenKinds, type TokenPrices, type Usage } from "./pricing";
+import { CHARGE_LIMIT } from "./quota";
 
 /** One line of a bill. The exact units of all lines sum to the exact cost. */
 export interface BillLine {
@@ -46,7 +47,7 @@ function tokensFor({ tokens, tiers }: CompiledPrice, usage: Usage): TokenPrices 
 }
 
 function toQuota(units: bigint): number {
-  const most = BigInt(Number.MAX_SAFE_INTEGER);
+  const most = BigInt(CHARGE_LIMIT);
   return Number(units > most ? most : units);
 }
 
@@ -88,7 +89,7 @@ function sum(values: readonly Decimal[]): Decimal {
 /**
  * What a call costs and how that comes about. By ratio every bucket is a line; by call the price is one line and tokens
  * are free; tools are lines in both. A call that has a price above 0 costs at least 1 unit as soon as anything was
- * used: the line "minimum" then carries what is missing. Never negative; at most 2^53 - 1.
+ * used: the line "minimum" then carries what is missing. Never negative; at most CHARGE_LIMIT.
  */
 export function chargeOf(price: CompiledPrice, usage: Usage, times: CallTimes = {}): Charge {
   const lines: BillLine[] = [];

@@ -1,4 +1,5 @@
 import type { Text } from "./text";
+import type { UsageDoubt } from "./usage-doubt";
 
 /** Types of log rows. 1 to 4 are the specification's; 5 and 6 are decided in checklist C-360. */
 export const LOG_TYPE = { topup: 1, consume: 2, admin: 3, system: 4, error: 5, refund: 6 } as const;
@@ -92,8 +93,10 @@ export interface ConsumeOther {
   task_id?: string;
   /** The program that called (shared/client-type.ts). */
   client_type?: string;
-  /** True when no usage came and tokens were estimated. */
+  /** True when tokens, or a part of them, were estimated: no usage came, a stream ended early, or a count could not be believed. */
   estimated?: boolean;
+  /** Counts of the upstream that were not believed (relay/usage-check.ts). */
+  usage_doubts?: readonly UsageDoubt[];
   /** True when the channel asks nothing for a call that ended so (setting.bill_broken, setting.bill_left): the bill is empty. */
   waived?: boolean;
   end_reason: EndReason;

@@ -5,6 +5,7 @@ import { defaultValue } from "./options";
 import { chargeOf, estimateUpperBound, quotaOf } from "./charge";
 import { displayPrices, longContextPrices, priceFacts } from "./price-display";
 import { type CompiledPrice, priceBook, type PriceTables, priceTableKeys, resolvePrice, type TokenKind, tokenKinds, type Usage } from "./pricing";
+import { CHARGE_LIMIT } from "./quota";
 
 const empty: PriceTables = {
   ModelPrice: {}, ModelRatio: {}, CompletionRatio: {}, CacheRatio: {}, CreateCacheRatio: {}, CreateCache1hRatio: {}, LongContextRatio: {}, ImageRatio: {},
@@ -94,7 +95,7 @@ describe("chargeOf", () => {
         const expected = rounded(exact) > least ? rounded(exact) : least;
         const price = priced(tablesOf(drawn));
         const charge = chargeOf(price, usage);
-        fc.pre(expected <= BigInt(Number.MAX_SAFE_INTEGER));
+        fc.pre(expected <= BigInt(CHARGE_LIMIT));
         expect(BigInt(charge.quota)).toBe(expected);
         expect(quotaOf(price, usage)).toBe(charge.quota);
         if (!charge.lines.some((line) => line.kind === "minimum")) expect(equal(read(charge.exact), exact)).toBe(true);
@@ -113,7 +114,7 @@ describe("chargeOf", () => {
         const { quota, exact, lines } = chargeOf(price, { ...usage, server_tools });
         const total = lines.reduce<Fraction>((sum, line) => plus(sum, read(line.units)), [0n, 1n]);
         expect(equal(total, read(exact))).toBe(true);
-        if (quota < Number.MAX_SAFE_INTEGER) expect(rounded(total)).toBe(BigInt(quota));
+        if (quota < CHARGE_LIMIT) expect(rounded(total)).toBe(BigInt(quota));
       }),
       { numRuns: 500 },
     );
@@ -191,9 +192,9 @@ describe("chargeOf", () => {
     ["a price by call of 0 is free", { ModelPrice: { m: 0 } }, { input: 10 }, 0],
     ["a tiny price by call costs 1", { ModelPrice: { m: 0.0000001 } }, {}, 1],
     [
-      "enormous usage stops at the greatest safe number",
+      "enormous usage stops at the most that a charge may be",
       { ModelRatio: { m: 1e9 } },
-      { input: Number.MAX_VALUE }, Number.MAX_SAFE_INTEGER,
+      { input: Number.MAX_VALUE }, CHARGE_LIMIT,
     ],
   ])("%s", (_, tables, usage, quota) => {
     expect(chargeOf(priced(tables), usage).quota).toBe(quota);

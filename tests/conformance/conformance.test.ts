@@ -196,6 +196,7 @@ for (const type of types) {
           const { status, text, json } = await send(stage, path, body(vendor.model, false));
           expect([status, text]).toEqual([200, expect.any(String)]);
           expect(texts(caller === "openai-responses" ? json.output : json.choices ?? json.content, words.slice(0, 1))).toBe(answer.says);
+          expect(stage.bench.doubts).toEqual([]);
           expect(stage.bench.ledger.settlements).toMatchObject([
             { log: { prompt_tokens: answer.prompt ?? aCount, completion_tokens: answer.completion ?? aCount, end_reason: "complete" } },
           ]);
@@ -207,6 +208,7 @@ for (const type of types) {
           expect([status, text]).toEqual([200, expect.stringMatching(last)]);
           const said = framesOf(text).filter((frame) => caller !== "openai-responses" || /output_text\.delta"/.test(JSON.stringify(frame)));
           expect(texts(said, words)).toBe(answer.says);
+          expect(stage.bench.doubts).toEqual([]);
           expect(stage.bench.ledger.settlements).toMatchObject([
             { log: { prompt_tokens: answer.prompt ?? aCount, completion_tokens: answer.completion ?? aCount, end_reason: "complete" } },
           ]);
@@ -233,6 +235,7 @@ for (const type of types) {
       test(name, async () => {
         const stage = play(type, vendor);
         check(await send(stage, path, body, headers));
+        expect(stage.bench.doubts).toEqual([]);
         if (usage) expect(stage.bench.ledger.settlements).toMatchObject([{ log: { prompt_tokens: usage.prompt, completion_tokens: usage.completion } }]);
       });
     }

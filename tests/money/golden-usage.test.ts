@@ -11,6 +11,7 @@ import { Meter } from "../../src/server/relay/meter";
 import { Passage } from "../../src/server/relay/passage";
 import { writeFrame } from "../../src/server/relay/sse";
 import { translateAnswer } from "../../src/server/relay/translate";
+import { checkUsage } from "../../src/server/relay/usage-check";
 import { chargeOf } from "../../src/shared/charge";
 import { compilePrice, type CompiledPrice, type Usage } from "../../src/shared/pricing";
 import { context, translatePieces } from "../translation/streams";
@@ -339,6 +340,11 @@ describe.each(cases.map((one) => [one.what, one.source, one] as const))("the usa
       expect(usage).toEqual(one.buckets);
       expect(chargeOf(price, usage ?? {}).quota).toBe(one.quota);
     }
+  });
+
+  test("is believed", () => {
+    const facts = { estimate: { input: () => ({ input: 1 }), output: () => ({ output: 1 }) }, hidden: () => false };
+    expect(checkUsage(one.buckets, facts)).toEqual({ usage: one.buckets, estimated: false, doubts: [] });
   });
 
   test("costs the same handed on untouched", () => {

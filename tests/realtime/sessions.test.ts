@@ -314,6 +314,30 @@ describe("money", () => {
     expect(JSON.parse(second?.log.other ?? "{}").estimated).toBe(true);
   });
 
+  test("a response's counts that cannot be true are estimated from what was said on both sides, or charged at the bound", async () => {
+    const { bench, connect } = setUp();
+    const found: [number, number][] = [];
+    for (const counts of ["0:0", "-1:1e99", "50:1000000000"]) {
+      const client = connect(`gpt-realtime+usage:${counts}`);
+      await client.open();
+      // 400 bytes of text and 500 ms of sound: a hundred tokens and a bit of JSON, and ten.
+      client.say({ type: "conversation.item.create", item: { type: "message", role: "user", content: [{ type: "input_text", text: "sea ".repeat(100) }] } });
+      client.say({ type: "input_audio_buffer.append", audio: "A".repeat(32_000) });
+      await respond(client);
+      client.socket.close();
+      await noHolds(bench);
+      const { prompt_tokens = 0, completion_tokens = 0 } = bench.ledger.settlements.at(-1)?.log ?? {};
+      found.push([prompt_tokens, completion_tokens]);
+    }
+    for (const [prompt] of found.slice(0, 2)) {
+      expect(prompt).toBeGreaterThanOrEqual(110);
+      expect(prompt).toBeLessThan(170);
+    }
+    expect(found.map(([, completion]) => completion)).toEqual([5, 5, 200_000]);
+    expect(found[2]?.[0]).toBe(50);
+    expect(bench.doubts.map(({ side, rule }) => `${side} ${rule}`)).toEqual(["input zero", "output zero", "input impossible", "output impossible", "output implausible"]);
+  });
+
   test("a price per call is taken once a response", async () => {
     const { bench, connect } = setUp();
     const client = connect("percall");

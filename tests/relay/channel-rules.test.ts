@@ -276,7 +276,7 @@ describe("the billed name", () => {
     const bench = makeBench(channels, {
       fetch: async () => {
         if (++calls <= fails) return Response.json({ error: { message: "x" } }, { status: 500 });
-        return Response.json({ choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }], usage: { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 } });
+        return Response.json({ choices: [{ index: 0, message: { role: "assistant", content: "" }, finish_reason: "stop" }], usage: { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 } });
       },
     });
     bench.options.retryTimes = 3;

@@ -1,6 +1,7 @@
 /** A small control plane for tests of the relay: seams in memory that keep count of every unit, and a served relay. */
 import pino from "pino";
 import { channelType } from "../../src/shared/channel-types";
+import type { UsageDoubt } from "../../src/shared/usage-doubt";
 import { AppError } from "../../src/shared/errors";
 import { defaultText, type OptionKey, type OptionValue, parseOption } from "../../src/shared/options";
 import { compilePrice, type CompiledPrice } from "../../src/shared/pricing";
@@ -183,6 +184,8 @@ export interface Bench {
   set: Map<OptionKey, unknown>;
   /** What the relay said about failed channels. */
   troubles: (ChannelTrouble & { channel: number })[];
+  /** Counts of upstreams that were not believed. */
+  doubts: UsageDoubt[];
   /** Calls the relay without a server in between. */
   send(path: string, body: unknown, init?: RequestInit): Promise<Response>;
   /** Resolves when no call and no stream is open. */
@@ -210,6 +213,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
   const set = new Map<OptionKey, unknown>();
   const spend = new MemorySpend();
   const troubles: Bench["troubles"] = [];
+  const doubts: Bench["doubts"] = [];
   // Tests set values of the right type; what they do not set has the registry's default.
   const stored = { get: <K extends OptionKey>(key: K) => (set.has(key) ? set.get(key) : defaultValue(key)) as OptionValue<K> };
   const seams: Seams = {
@@ -243,6 +247,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
     tasks: noTasks,
     openAddress: (address) => Promise.reject(new Error(`this bench opens no addresses: ${address}`)),
     tell: () => undefined,
+    usageDoubted: (_, found) => void doubts.push(...found),
     channelFailed: (channel, trouble) => void troubles.push({ channel: channel.id, ...trouble }),
     option: options,
     now,
@@ -250,7 +255,7 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
   const relay = createRelay(seams, { log: silent, ...rest });
   let requests = 0;
   return {
-    seams, ledger, spend, failures, options, caller, channels, relay, counter, troubles, set,
+    seams, ledger, spend, failures, options, caller, channels, relay, counter, troubles, doubts, set,
     send(path, body, init = {}) {
       const request = new Request(`http://weir.test${path}`, {
         method: body === undefined ? "GET" : "POST",

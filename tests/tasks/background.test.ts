@@ -145,6 +145,20 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     expect(await bench.money(ann)).toMatchObject({ used_quota: COST });
   });
 
+  test("a count that cannot be true is an estimate of the answer, and a large one is believed: such work is done out of sight", async () => {
+    const output = [{ type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "sea ".repeat(100) }] }];
+    const lie = async (counts: object): Promise<number> => {
+      const { id } = (await create()).body;
+      Object.assign(kept.get(id) ?? {}, { status: "completed", usage: counts, output });
+      await bench.round();
+      return (await jobOf(id)).quota;
+    };
+    // A hundred tokens of text.
+    expect(await lie({ input_tokens: 200, output_tokens: -1 })).toBe(200 + 2 * 100);
+    expect(await lie({ input_tokens: 200, output_tokens: 0 })).toBe(200 + 2 * 100);
+    expect(await lie({ input_tokens: 200, output_tokens: 400_000 })).toBe(200 + 2 * 400_000);
+  });
+
   test("deleting it before it is looked at does not make it free", async () => {
     const { id } = (await create()).body;
     const { quota } = await jobOf(id);

@@ -104,6 +104,23 @@ describe.each(ENGINES)("batches on %s", (engine) => {
     expect((await bob.send("GET", "/v1/files/file-out/content")).status).toBe(404);
   });
 
+  test("a line whose count cannot be true costs what it says and its share of the input; a sum beyond all that was allowed is bounded, and marked", async () => {
+    const said = (n: number, usage: object): string => answered(n).replace('"choices":[]', `"choices":[{"index":0,"message":{"role":"assistant","content":"${"sea ".repeat(100)}"},"finish_reason":"stop"}]`).replace(/"usage":\{[^}]*\}/, `"usage":${JSON.stringify(usage)}`);
+    const file = await upload([line(1), line(2), line(3)]);
+    const { id } = (await create(file)).body;
+    // 400 bytes: a hundred tokens.
+    contents.set("file-lies", [said(1, { prompt_tokens: 100, completion_tokens: -5 }), said(2, { prompt_tokens: 100, completion_tokens: 0 }), said(3, { prompt_tokens: 100, completion_tokens: 20.5 })].join("\n"));
+    Object.assign(batch, { status: "completed", output_file_id: "file-lies", request_counts: { total: 3, completed: 3, failed: 0 } });
+    expect((await ann.ask("GET", `/v1/batches/${id}`)).body).toMatchObject({ quota: (300 + 300 * 2) / 2 });
+
+    const large = (await create(await upload([line(1)]))).body;
+    contents.set("file-large", said(1, { prompt_tokens: 100, completion_tokens: 2_000_000_000 }));
+    Object.assign(batch, { status: "completed", output_file_id: "file-large", request_counts: { total: 1, completed: 1, failed: 0 } });
+    expect((await ann.ask("GET", `/v1/batches/${large.id}`)).body).toMatchObject({ quota: (100 + 200_000 * 2) / 2 });
+    const [, more] = await bench.bills(large.id);
+    expect(JSON.parse(more?.other ?? "{}")).toMatchObject({ usage_doubts: [{ side: "output", rule: "implausible", reported: 2_000_000_000, charged: 200_000 }] });
+  });
+
   test("a batch that came to more is charged the rest", async () => {
     const file = await upload([line(1, { max_tokens: 1 })]);
     const { id, quota } = (await create(file)).body;

@@ -117,7 +117,7 @@ export interface TaskBench {
   task(task_id: string): Promise<TaskRow>;
   tasks(): Promise<TaskRow[]>;
   /** Rows of the log that belong to a job: its charges (2) and refunds (6), in order. */
-  bills(task_id: string): Promise<Pick<LogRow, "type" | "quota" | "request_id" | "content">[]>;
+  bills(task_id: string): Promise<Pick<LogRow, "type" | "quota" | "request_id" | "content" | "other">[]>;
   /** Spendable units, what was used, calls; and what is held. */
   money(caller: Caller): Promise<{ quota: number; used_quota: number; request_count: number; token_used: number; held: number }>;
   /** Folds, audits, and holds every job against its bills: what it cost is what was charged less what was given back. */
@@ -192,11 +192,11 @@ export async function openTaskBench(
     async bills(task_id) {
       const { charge_id } = await bench.task(task_id);
       const { logs } = db.t;
-      const rows = await db.q.select({ id: logs.id, type: logs.type, quota: logs.quota, request_id: logs.request_id, content: logs.content }).from(logs);
+      const rows = await db.q.select({ id: logs.id, type: logs.type, quota: logs.quota, request_id: logs.request_id, content: logs.content, other: logs.other }).from(logs);
       return rows
         .filter((row) => [charge_id, `${charge_id}/refund`, `${charge_id}/extra`].includes(row.request_id) && (row.type === LOG_TYPE.consume || row.type === LOG_TYPE.refund))
         .toSorted((a, b) => a.id - b.id)
-        .map(({ type, quota, request_id, content }) => ({ type, quota, request_id, content }));
+        .map(({ type, quota, request_id, content, other }) => ({ type, quota, request_id, content, other }));
     },
     async money({ user_id, token_id }) {
       const [user] = await db.q.select().from(db.t.users).where(eq(db.t.users.id, user_id));

@@ -6,7 +6,7 @@ import type { Call } from "./call";
 import { openaiChat } from "./dialects/openai-chat/dialect";
 import type { AnswerContext } from "./dialects/translation";
 import type { RelayError } from "./error";
-import type { AnswerEvent, ChatAnswer, ChatEvent, ChatResult, Usage, Warning, WireError } from "./events";
+import type { AnswerEvent, ChatAnswer, ChatEvent, ChatResult, Warning, WireError } from "./events";
 import { Failed } from "./failed";
 import { classifyErrorIn200, failureOf, type Redact } from "./failures";
 import { isObject, outline, tryParse } from "./json";
@@ -17,15 +17,17 @@ import { type Bytes, firstFrameEnd, readFrame, REPEAT_LIMIT, TAIL_LIMIT } from "
 import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
 import { standardForm } from "./standard-form";
 import { ThoughtsInText, thoughtsInText } from "./thoughts-in-text";
+import type { Tally } from "./tally";
 import { StreamTranslator, translateAnswer } from "./translate";
+import { wantsContent } from "./usage-check";
 
 /** Whole answers beyond this are read in outline (embeddings are lists of numbers of any length). */
 const LARGE_ANSWER = 64 * 1024;
 
 /** Reads a streamed answer along, and says what the caller gets of it. */
 export interface AnswerReader {
-  /** The last usage that came: final values win. */
-  readonly usage: Usage | undefined;
+  /** What it has told of its usage, and how much content it has delivered. */
+  readonly tally: Tally;
   /** A finish reason came. */
   readonly finished: boolean;
   /** The upstream's last word came; nothing after it counts. */
@@ -34,8 +36,6 @@ export interface AnswerReader {
   readonly error: WireError | undefined;
   /** A frame was not what the upstream's dialect writes; nothing after it counts. */
   malformed: boolean;
-  /** Bytes of generated content so far. */
-  readonly contentBytes: number;
   /** True when nothing more is to be read. */
   readonly over: boolean;
   readonly warnings: readonly Warning[];
@@ -110,8 +110,8 @@ function readOwn(body: Bytes): { body: Bytes; result: ChatResult } | undefined {
   const parsed = body.length > LARGE_ANSWER ? outline(body) : tryParse(body);
   if (!isObject(parsed)) throw new Failed(failureOf("malformed", 200));
   let result = openaiChat.readResult(parsed);
-  if (result && !result.usage && body.length > LARGE_ANSWER) {
-    // Without usage the text itself is counted.
+  if (result && Array.isArray(parsed.choices) && (!result.usage || wantsContent(result.usage)) && body.length > LARGE_ANSWER) {
+    // Without usage, or with one that is odd, the text itself is counted.
     const whole = tryParse(body);
     result = isObject(whole) ? openaiChat.readResult(whole) : result;
   }

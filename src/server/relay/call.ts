@@ -52,15 +52,15 @@ export interface Engine extends RelayDeps {
   readonly seams: Seams;
   readonly tokens: Tokens;
   readonly stats: RelayStats;
-  /** Realtime sessions that are open. */
+  /** Realtime sessions and streams that are open. */
   readonly sessions: Set<OpenSession>;
   /** The process ends: no new session. */
   draining: boolean;
 }
 
-/** A connection that lasts beyond one call. */
+/** What may last longer than the process does after it was asked to end: realtime sessions and streamed answers. */
 export interface OpenSession {
-  /** Ends it when what runs is done, or at once. Resolves when it has ended and everything is charged. */
+  /** Lets what runs be done, or ends it at once. Resolves when it has ended and everything is charged. */
   goAway(now: boolean): Promise<void>;
 }
 

@@ -64,6 +64,8 @@ export interface ChatRequest {
   wire?: WireObject;
   /** How it is priced when it is no conversation. */
   terms?: Terms;
+  /** The vendor may work out of sight (hidden-turns.ts). */
+  hidden_turns?: true;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ export interface Relay {
   /** The same for a door of our own that knows its caller without a key. Its answers are for our own pages alone. */
   handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
   readonly tasks: TaskDesk;
-  /** Ends the realtime sessions: what runs has `graceMs` to end by itself. Resolves when everything is charged. */
+  /** Ends streams and realtime sessions: what runs has `graceMs` to end by itself. Resolves when everything is charged. */
   stop(graceMs: number): Promise<void>;
   readonly stats: Readonly<RelayStats>;
 }

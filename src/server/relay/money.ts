@@ -182,7 +182,8 @@ export class CallMoney {
     if (this.#state !== "held") return;
     this.#state = "ended";
     const call = this.#call;
-    const { charge, usage, estimated, waived } = chargeAtEnd(call, ending);
+    const { charge, usage, estimated, waived, doubts } = chargeAtEnd(call, ending);
+    if (doubts.length > 0 && call.channel) call.engine.seams.usageDoubted(call.channel, doubts, call);
     call.engine.watch.ended(call, { end_reason: ending.end_reason, quota: charge.quota, usage });
     const left = leavePlaces(call, { tokens: promptTokens(usage) + completionTokens(usage), success: true, units: charge.quota });
     const log = callRow(call, {
@@ -192,6 +193,7 @@ export class CallMoney {
       usage,
       estimated,
       waived,
+      doubts,
     });
     const { caller, request_id } = call;
     const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota: charge.quota, log };

@@ -5,24 +5,27 @@ import type { RelayError } from "./error";
 import type { AnswerEvent, DialectKey, Usage, Warning, WireError } from "./events";
 import { type Bytes, firstFrameEnd, readFrame, writeFrame } from "./sse";
 import { chatDialects } from "./dialects/chat-dialects";
+import { Tally } from "./tally";
+import { tellable } from "./usage-check";
 
 const nothing: Bytes = Buffer.alloc(0);
 
 export class Passage implements AnswerReader {
   readonly #decoder: StreamDecoder;
   readonly #events: AnswerEvent[] = [];
+  /** What the frame of the error counted, which the caller does not get. */
+  #spent: Usage | undefined;
   /** The frames from the finish on, held back until the charge. */
   readonly #last: Bytes[] = [];
   #begun: { id: string; model: string; created: number | undefined } | undefined;
   /** Frames with data that the caller has. */
   #passed = 0;
 
-  usage: Usage | undefined;
+  readonly tally = new Tally();
   finished = false;
   done = false;
   error: WireError | undefined;
   malformed = false;
-  contentBytes = 0;
   readonly warnings: readonly Warning[] = [];
 
   constructor(
@@ -30,6 +33,10 @@ export class Passage implements AnswerReader {
     readonly context: AnswerContext,
   ) {
     this.#decoder = chatDialects[dialect].streamDecoder(context.id);
+  }
+
+  get usage(): Usage | undefined {
+    return this.tally.usage;
   }
 
   get over(): boolean {
@@ -69,8 +76,9 @@ export class Passage implements AnswerReader {
   fail(error: RelayError): Uint8Array {
     const frames: OutFrame[] = [];
     const begun = this.#begun && this.#passed > 0 ? { begun: { ...this.#begun, frames: this.#passed } } : {};
-    chatDialects[this.dialect].streamEncoder({ ...this.context, ...begun }, () => undefined).fail(error, frames);
-    return Buffer.concat(frames.map(({ data, event }) => writeFrame(data, event)));
+    const spent = this.#spent && tellable(this.#spent);
+    chatDialects[this.dialect].streamEncoder({ ...this.context, ...begun }, () => undefined).fail(error, frames, spent);
+    return Buffer.concat([...this.#last, ...frames.map(({ data, event }) => writeFrame(data, event))]);
   }
 
   #read(data: string): void {
@@ -79,11 +87,12 @@ export class Passage implements AnswerReader {
   }
 
   #take(): void {
+    let spent: Usage | undefined;
     for (const event of this.#events.splice(0)) {
-      if (event.type === "block_delta") this.contentBytes += Buffer.byteLength(event.text);
-      else if (event.type === "usage") this.usage = event.usage;
+      if (event.type === "block_delta") this.tally.contentBytes += Buffer.byteLength(event.text);
+      else if (event.type === "usage") this.tally.told((spent = event.usage));
       else if (event.type === "finish") this.finished = true;
-      else if (event.type === "error") this.error = event.error;
+      else if (event.type === "error") [this.error, this.#spent] = [event.error, spent];
       else if (event.type === "done") this.done = true;
       else if (event.type === "message_start") this.#begun = { id: event.id, model: event.model, created: event.created };
     }

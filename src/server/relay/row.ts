@@ -5,6 +5,7 @@ import { priceFacts } from "../../shared/price-display";
 import { type CompiledPrice } from "../../shared/pricing";
 import type { Lang, Text } from "../../shared/text";
 import { cut, TEXT_LIMITS } from "../../shared/text-limits";
+import type { UsageDoubt } from "../../shared/usage-doubt";
 import type { CallLog } from "../features/wallet/ledger";
 import type { Call } from "./call";
 import { budgetsOf } from "./limits";
@@ -24,8 +25,10 @@ export interface Outcome {
   quota: number;
   bill: readonly BillLine[];
   usage: Usage | undefined;
-  /** No usage came: tokens are an estimate. */
+  /** Tokens are an estimate, or a part of them. */
   estimated: boolean;
+  /** Counts of the upstream that were not believed. */
+  doubts?: readonly UsageDoubt[];
   /** The channel asks nothing for a call that ended so. */
   waived?: boolean;
   /** Readable text; made from the price when absent. */
@@ -121,6 +124,7 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
   if (call.task_id !== undefined) other.task_id = call.task_id;
   if (outcome.estimated) other.estimated = true;
   if (outcome.waived) other.waived = true;
+  if (outcome.doubts && outcome.doubts.length > 0) other.usage_doubts = outcome.doubts;
   if (call.warnings.length > 0) {
     other.warnings = call.warnings.slice(0, MOST_WARNINGS).map(({ code, detail }) => `${code}: ${cleanText(channel ? redact(channel, detail) : detail)}`);
   }

@@ -10,6 +10,7 @@ import type { LimitSet } from "../../shared/limits";
 import type { MjMode } from "../../shared/midjourney";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
+import type { UsageDoubt } from "../../shared/usage-doubt";
 import type { ChannelTrouble } from "../features/channel/auto-status";
 import type { WordList } from "../features/option/word-list";
 import type { CallLedger, CallLog } from "../features/wallet/ledger";
@@ -147,6 +148,8 @@ export interface Seams {
   tell(address: string, body: JsonObject): void;
   /** Told of every failed attempt: the channel may have to be disabled. Answers at once and never throws. */
   channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
+  /** Told of every count that was not believed: the channel is marked. Answers at once and never throws. */
+  usageDoubted(channel: Pick<PoolChannel, "id">, doubts: readonly UsageDoubt[], of: { request_id: string; request: { model: string } }): void;
   /** Options the relay reads, by value at the time of the call. */
   option: RelayOptions;
   /** Epoch milliseconds. */

@@ -7,7 +7,7 @@
  */
 import type { EndReason } from "../../shared/log";
 import type { Phase } from "./alarm";
-import type { Call } from "./call";
+import type { Call, OpenSession } from "./call";
 import { callError, ownError, type RelayError } from "./error";
 import { asIs, classifyErrorIn200, type Failure, failureOf } from "./failures";
 import { type AnswerReader, answerReader } from "./answer";
@@ -24,7 +24,7 @@ const DRAIN_TOKENS = 2_000;
 const TRAILER_MS = 1_000;
 const empty: Bytes = Buffer.alloc(0);
 
-export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
+export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSession {
   readonly #call: Call;
   readonly #money: CallMoney;
   readonly #failed: (failure: Failure, reason: EndReason) => Promise<void>;
@@ -42,6 +42,8 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
   #over = false;
   /** Content bytes when the caller left. */
   #leftAt = 0;
+  /** Told when it has ended and is charged. */
+  readonly #ended = Promise.withResolvers<void>();
   /** The answer's last words; a translator says them once. */
   #last: Uint8Array = empty;
 
@@ -63,6 +65,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     // Nobody has answered yet: only an error could be said.
     this.#meter = answerReader(call, "openai-chat");
     call.engine.stats.open_streams++;
+    call.engine.sessions.add(this);
     call.onLeave = () => this.#leave();
     call.alarm.onPing = () => this.#ping();
     // He went before there was a body that could tell.
@@ -109,6 +112,24 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
 
   cancel(): void {
     this.#leave();
+  }
+
+  /** The process ends: what the upstream has said so far is the answer. */
+  goAway(now: boolean): Promise<void> {
+    if (now && !this.#over) {
+      if (this.#upstream) void this.#finish("gateway_restart");
+      else void this.#giveUp();
+    }
+    return this.#ended.promise;
+  }
+
+  /** The process ends before anything was said: nothing is charged. */
+  async #giveUp(): Promise<void> {
+    this.#over = true;
+    const failure = failureOf("cut");
+    await this.#failed(failure, "gateway_restart");
+    this.#last = this.#meter.fail(callError(this.#call, failure));
+    this.#close();
   }
 
   /** The first pull: waits for the first content and sends what was read before it. Never rejects. */
@@ -163,7 +184,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     }
     if (out.length > 0) this.#send(out);
     if (this.#meter.over) void this.#finish();
-    else if (!this.#money.spend(this.#meter.contentBytes)) void this.#finish("out_of_quota");
+    else if (!this.#money.spend(this.#meter.tally.contentBytes)) void this.#finish("out_of_quota");
     else if (out.length === 0) this.#next(upstream);
     else this.#waiting = false;
   }
@@ -185,6 +206,10 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
   async #open(): Promise<UpstreamStream | undefined> {
     const outcome = await this.#outcome;
     this.#outcome = undefined;
+    if (this.#over) {
+      if (outcome?.ok && outcome.kind === "stream") outcome.stream.abort();
+      return undefined;
+    }
     if (outcome?.ok && outcome.kind === "stream") {
       this.#upstream = outcome.stream;
       this.#meter = outcome.stream.answer;
@@ -224,16 +249,16 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
   #leave(): void {
     if (this.#over || this.#leftAt !== 0) return;
     this.#call.left = true;
-    this.#leftAt = Math.max(1, this.#meter.contentBytes);
+    this.#leftAt = Math.max(1, this.#meter.tally.contentBytes);
     this.#call.alarm.total(this.#patience.drainMs, true);
-    const known = this.#meter.usage !== undefined && this.#meter.finished;
+    const known = this.#meter.tally.usage !== undefined && this.#meter.finished;
     // What was read already is enough.
     if (this.#upstream && (known || this.#patience.drainMs === 0)) this.#upstream.abort();
     if (!this.#waiting) this.pull();
   }
 
   #drained(): boolean {
-    return this.#meter.contentBytes - this.#leftAt > DRAIN_TOKENS * BYTES_PER_TOKEN;
+    return this.#meter.tally.contentBytes - this.#leftAt > DRAIN_TOKENS * BYTES_PER_TOKEN;
   }
 
   #reasonOf(error: unknown): EndReason {
@@ -260,10 +285,10 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
 
   async #conclude(reason: EndReason | undefined): Promise<void> {
     const end_reason = this.#endReason(reason);
-    const { usage, contentBytes } = this.#meter;
+    const { usage, contentBytes, countedBytes } = this.#meter.tally;
     this.#letGo();
     this.#call.warnings = [...this.#call.warnings, ...this.#meter.warnings];
-    await this.#money.settle({ end_reason, usage, content_bytes: contentBytes });
+    await this.#money.settle({ end_reason, usage, content_bytes: contentBytes, counted_bytes: countedBytes });
     const error = end_reason === "complete" || end_reason === "caller_left" ? undefined : this.#errorFor(end_reason);
     this.#last = error ? this.#meter.fail(error) : this.#passed(this.#meter.close());
     // What the next turn refers to is there before the caller can refer to it.
@@ -272,15 +297,18 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
 
   #endReason(reason: EndReason | undefined): EndReason {
     const { finished, done, error, malformed } = this.#meter;
+    // What the upstream calls a failure is one, even after a finish reason.
+    if (error && !this.#call.left) return "upstream_error";
     // An answer is complete with its finish reason, whatever becomes of the connection afterwards.
     if (finished || (done && !this.#call.left)) return "complete";
     if (this.#call.left) return "caller_left";
-    if (error || malformed) return "upstream_error";
+    if (malformed) return "upstream_error";
     return reason ?? "upstream_cut";
   }
 
   #errorFor(reason: EndReason): RelayError {
     const { lang, request_id, channel } = this.#call;
+    if (reason === "gateway_restart") return ownError("draining", {}, lang, request_id);
     if (reason === "out_of_quota") return ownError("quota_exhausted_midstream", {}, lang, request_id);
     const { error } = this.#meter;
     if (error) return callError(this.#call, classifyErrorIn200(channel ? redactOf(channel) : asIs, error));
@@ -311,6 +339,8 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array> {
     const call = this.#call;
     const controller = this.#controller;
     call.engine.stats.open_streams--;
+    call.engine.sessions.delete(this);
+    this.#ended.resolve();
     call.over = true;
     call.onLeave = undefined;
     call.alarm.onPing = undefined;

@@ -26,6 +26,8 @@ import type {
   WireObject,
 } from "./events";
 import { type Bytes, firstFrameEnd, frameData, readFrame, writeFrame } from "./sse";
+import { Tally } from "./tally";
+import { tellable } from "./usage-check";
 
 export interface TranslatedRequest {
   /** The neutral prompt, with the upstream's model name. */
@@ -96,7 +98,7 @@ export function translateAnswer(
     }
   }
   return {
-    body: chatDialects[to].encodeAnswer(answer, context, warnings.warn),
+    body: chatDialects[to].encodeAnswer(answer.usage ? { ...answer, usage: tellable(answer.usage) } : answer, context, warnings.warn),
     usage: answer.usage,
     finish: answer.choices[0]?.finish,
     contentBytes,
@@ -133,8 +135,7 @@ export class StreamTranslator {
   readonly #events: AnswerEvent[] = [];
   readonly #frames: OutFrame[] = [];
 
-  /** The last usage that came: final values win. */
-  usage: Usage | undefined;
+  readonly tally = new Tally();
   finish: FinishReason | undefined;
   /** The upstream's last word came; nothing after it counts. */
   done = false;
@@ -142,12 +143,15 @@ export class StreamTranslator {
   error: WireError | undefined;
   /** A frame was not what the upstream's dialect writes; nothing after it counts. */
   malformed = false;
-  contentBytes = 0;
 
   /** `decoder` reads `from`, where something is done to what it reads. */
   constructor(from: UpstreamDialectKey, to: DialectKey, context: AnswerContext, decoder: StreamDecoder = upstreamDialects[from].streamDecoder(context.id)) {
     this.#decoder = decoder;
     this.#encoder = chatDialects[to].streamEncoder(context, this.#warnings.warn);
+  }
+
+  get usage(): Usage | undefined {
+    return this.tally.usage;
   }
 
   get finished(): boolean {
@@ -217,7 +221,10 @@ export class StreamTranslator {
 
   /** The last frames of an answer that failed. */
   fail(error: RelayError): Bytes {
-    this.#encoder.fail(error, this.#frames);
+    const { usage, contentBytes, countedBytes } = this.tally;
+    // A count that leaves out what came after it would be a wrong one.
+    const told = this.error && usage && countedBytes === contentBytes ? tellable(usage) : undefined;
+    this.#encoder.fail(error, this.#frames, told);
     return this.#flush();
   }
 
@@ -226,11 +233,12 @@ export class StreamTranslator {
     for (const event of events) {
       switch (event.type) {
         case "block_delta":
-          this.contentBytes += Buffer.byteLength(event.text);
+          this.tally.contentBytes += Buffer.byteLength(event.text);
           break;
         case "usage":
-          this.usage = event.usage;
-          break;
+          this.tally.told(event.usage);
+          this.#encoder.encode({ type: "usage", usage: tellable(event.usage) }, this.#frames);
+          continue;
         case "finish":
           this.finish = event.finish;
           break;

@@ -108,6 +108,10 @@ export interface ChannelType<
   readonly base_url_field: ExtraField;
   /** The operator's base_url is the complete URL of the call, with `{model}` replaced, and no path is added. */
   readonly complete_url: boolean;
+  /** Behind it is an agent, a workflow or a library of texts: it may ask its models far more than the caller sees, and count it in one sum. */
+  readonly agent?: true;
+  /** It may count no output beside content: its documents show that of function calls. */
+  readonly zero_output?: true;
   readonly auth: AuthStyle;
   /** Headers sent with every call, unless the caller's own value of the same name is let through. */
   readonly headers: Readonly<Record<string, string>>;

@@ -8,6 +8,7 @@
  *   exhausted     an error event: the account is used up      transcribe    writes down what is said, with usage
  *   status:CODE   refuses the handshake                       flood         sends 40 MB as fast as it may
  *   hang          never answers the handshake                deaf          reads nothing until wake()
+ *   usage:IN:OUT  response.done with these counts
  *
  * A key that begins with `bad-` is refused. Frames that are no event, and binary ones, come back as they are.
  */
@@ -73,7 +74,11 @@ export function startFakeRealtime(): FakeRealtime {
     ws.data.running = undefined;
     const error = { type: "server_error", code: "server_error", message: "The server had an error" };
     const failed = status === "failed" ? { status_details: { type: "failed", error } } : {};
-    const usage = has(ws, "no-usage") || status === "failed" ? null : REALTIME_USAGE;
+    const [, input, output] = ws.data.entry.model.split("+").find((each) => each.startsWith("usage:"))?.split(":") ?? [];
+    const usage =
+      has(ws, "no-usage") || status === "failed" ? null
+      : input === undefined ? REALTIME_USAGE
+      : { input_tokens: Number(input), output_tokens: Number(output) };
     send(ws, { type: "response.done", response: { id, object: "realtime.response", status, ...failed, output: [], usage } });
   };
 

@@ -1,11 +1,13 @@
 import { useLingui } from "@lingui/react/macro";
 import { ChevronRight, Tag } from "lucide-react";
 import { useMemo } from "react";
-import { CHANNEL_STATUS, splitList, type ChannelView } from "../../../shared/channel";
+import { CHANNEL_STATUS, jsonObject, splitList, type ChannelView } from "../../../shared/channel";
 import { readStatusInfo } from "../../../shared/channel-operations";
+import { readChannelDoubt } from "../../../shared/usage-doubt";
 import { Count, Quota } from "../../components/quota";
 import { ResponseTimeBadge, StatusBadge } from "../../components/status-badge";
 import { channelStatus } from "../../components/status";
+import { UsageDoubtText } from "../../components/usage-doubts";
 import type { GridColumn } from "../../components/data-grid/types";
 import { cn } from "../../lib/cn";
 import { formatTime } from "../../lib/format";
@@ -28,14 +30,27 @@ export function disabledNote({ status, other_info }: Pick<ChannelView, "status" 
   return note && (note.reason || note.time) ? note : undefined;
 }
 
+/** The last count of its upstream that was not believed, while it is recent and the channel is not trusted anyway. */
+export function doubtOf({ other_info, setting }: Pick<ChannelView, "other_info" | "setting">) {
+  if (jsonObject(setting)?.trust_usage === true) return undefined;
+  return readChannelDoubt(jsonObject(other_info), Date.now() / 1000);
+}
+
 /** The state of a channel; below it why the system disabled it, and on hover and focus also when (C-324). */
-export function ChannelStatusCell({ channel }: { channel: Pick<ChannelView, "status" | "other_info"> }) {
+export function ChannelStatusCell({ channel }: { channel: Pick<ChannelView, "status" | "other_info" | "setting"> }) {
+  const { t } = useLingui();
+  const doubt = doubtOf(channel);
   const note = disabledNote(channel);
   const when = note?.time ? ` (${formatTime(note.time)})` : "";
   return (
     <span className="grid min-w-0">
       <span className="leading-none">
         <StatusBadge table={channelStatus} value={channel.status} hint={note ? `${note.reason}${when}` : undefined} />
+        {doubt ? (
+          <Tooltip content={<UsageDoubtText doubt={doubt} />}>
+            <span className="ml-1"><Badge hue="yellow">{t`用量可疑`}</Badge></span>
+          </Tooltip>
+        ) : null}
       </span>
       {note ? (
         <span className="truncate text-xs leading-4 text-ink-2 max-sm:hidden">

@@ -5,6 +5,7 @@ import { Link } from "wouter";
 import { CHANNEL_STATUS, splitList, type ChannelView } from "../../../shared/channel";
 import { baseUrlOf, channelType } from "../../../shared/channel-types";
 import { TimeAgo } from "../../components/time-ago";
+import { UsageDoubtText } from "../../components/usage-doubts";
 import { formatTime } from "../../lib/format";
 import { findRoute } from "../../routes";
 import { Badge } from "../../ui/badge";
@@ -17,7 +18,7 @@ import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { useChannelActions } from "./channel-actions";
 import { ChannelChanges } from "./channel-changes";
 import { ChannelErrors } from "./channel-errors-section";
-import { ChannelStatusCell, disabledNote, UsedAndRemaining } from "./channel-columns";
+import { ChannelStatusCell, disabledNote, doubtOf, UsedAndRemaining } from "./channel-columns";
 import { useChannelTest, useRunTest, useRunTests } from "./channel-tests";
 import { TypeLogo, typeName } from "./channel-type-look";
 import { pairsOf } from "./mapping-editor";
@@ -98,6 +99,7 @@ function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => v
   const type = channelType(channel.type);
   const address = baseUrlOf(channel.type, channel.base_url);
   const note = disabledNote(channel);
+  const doubt = doubtOf(channel);
   const actions = useChannelActions();
   const other = type?.other?.label[i18n.locale === "en" ? "en" : "zh"];
 
@@ -118,6 +120,13 @@ function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => v
               {t`重新启用并观察`}
             </Button>
           </span>
+        </div>
+      ) : null}
+      {doubt ? (
+        <div className="grid gap-1 rounded-lg bg-yellow-bg px-3 py-2 text-yellow-fg" data-testid="usage-doubt">
+          <p className="font-medium">{t`上游的用量不可信`}</p>
+          <p className="wrap-anywhere"><UsageDoubtText doubt={doubt} /></p>
+          <p className="text-xs wrap-anywhere">{`${formatTime(doubt.time)} · ${doubt.model} · ${doubt.request_id}`}</p>
         </div>
       ) : null}
       <dl className="grid grid-cols-2 gap-x-4 gap-y-3 rounded-lg border border-line bg-surface p-3 sm:grid-cols-4">

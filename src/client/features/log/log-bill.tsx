@@ -60,7 +60,7 @@ export function LogBill({ row }: { row: LogView }) {
       {details.estimated ? (
         <p className="flex items-center gap-2 rounded-md bg-yellow-bg px-3 py-2 text-yellow-fg">
           <TriangleAlert aria-hidden className="size-4 shrink-0" />
-          {t`上游没有返回用量，Token 数是估算的。`}
+          {t`上游没有返回可用的用量，全部或部分 Token 数是估算的。`}
         </p>
       ) : null}
       <Table aria-label={t`账单`}>

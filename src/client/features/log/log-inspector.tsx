@@ -3,10 +3,12 @@ import { ChevronDown, ChevronUp } from "lucide-react";
 import type { ReactNode } from "react";
 import { END_REASONS } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
+import { readDoubts } from "../../../shared/usage-doubt";
 import { ErrorPanel } from "../../components/error-panel";
 import { Quota } from "../../components/quota";
 import { durationHue, firstTokenHue, logType } from "../../components/status";
 import { StatusBadge } from "../../components/status-badge";
+import { UsageDoubtText } from "../../components/usage-doubts";
 import { formatMilliseconds, formatNumber, formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
 import { trpc } from "../../lib/trpc";
@@ -89,6 +91,7 @@ function endReason(reason: string): string {
 function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
   const { t } = useLingui();
   const details = readDetails(row.other);
+  const doubts = readDoubts(details.usage_doubts);
   const attempts = attemptsOf(details);
   return (
     <div className="grid gap-4">
@@ -137,6 +140,11 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
           <CodeBlock label={t`原始数据`} code={JSON.stringify({ ...row, other: details }, null, 2)} wrap />
         </TabsContent>
       </Tabs>
+      {doubts.length > 0 ? (
+        <ul className="list-disc pl-5 text-yellow-fg" data-testid="usage-doubts">
+          {doubts.map((doubt) => <li key={doubt.side}><UsageDoubtText doubt={doubt} /></li>)}
+        </ul>
+      ) : null}
       {details.warnings?.length ? (
         <ul className="list-disc pl-5 text-yellow-fg">{details.warnings.map((warning) => <li key={warning}>{warning}</li>)}</ul>
       ) : null}

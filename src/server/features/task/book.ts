@@ -15,6 +15,9 @@ import type { RefundedCharge } from "../wallet/ledger";
 import { refundSteps, toBudgets } from "../wallet/refund";
 import { jsonText, taskOf } from "./row";
 
+/** What the row of a correction says of counts that were not believed. */
+const doubtsOf = ({ usage_doubts }: Task["state"]): { usage_doubts?: Task["state"]["usage_doubts"] } => (usage_doubts ? { usage_doubts } : {});
+
 type Needs = Pick<Services, "db" | "ledger" | "now">;
 
 /** Request id of the charge of what a finished job cost beyond its first one. */
@@ -57,7 +60,7 @@ export function createTaskBook(services: Needs): TaskBook {
   function* giveBack(q: Q, task: Task, text: (id: string) => Text, units?: number): Steps<void> {
     const { id, task_id, charge_id, state } = task;
     const refund = {
-      charge_id, content: text(task_id)[state.lang], other: { task_id }, ...(units !== undefined && { quota: units }),
+      charge_id, content: text(task_id)[state.lang], other: { task_id, ...doubtsOf(state) }, ...(units !== undefined && { quota: units }),
       // Only what was accepted is known to have been charged.
       ...(task.status !== "NOT_START" && { cleaned: chargeOf(task) }),
       budgets: state.budgets,
@@ -132,7 +135,7 @@ export function createTaskBook(services: Needs): TaskBook {
           q.update(t).set({ ...clean({ ...change, state }), status: "SUCCESS", next_poll_at_ms }).where(and(eq(t.id, task.id), eq(t.status, from))).returning({ id: t.id }),
         );
         if (won.length === 0) return false;
-        if (more < 0) yield* giveBack(q, task, texts.cheaper, -more);
+        if (more < 0) yield* giveBack(q, { ...task, state }, texts.cheaper, -more);
         return true;
       }, { durable: true }),
 
@@ -163,7 +166,7 @@ export function createTaskBook(services: Needs): TaskBook {
       const request_id = extraRequestId(charge_id);
       const log = {
         group: task.group, model_name: task.model, username: task.username, channel: task.channel_id, ...charge, request_id, created_at: seconds(services), user_id, token_id,
-        quota: owed, content: texts.dearer(task_id)[task.state.lang], other: JSON.stringify({ task_id, charge_of: charge_id }), end_reason: "complete",
+        quota: owed, content: texts.dearer(task_id)[task.state.lang], other: JSON.stringify({ task_id, charge_of: charge_id, ...doubtsOf(task.state) }), end_reason: "complete",
       };
       await ledger.settle({ request_id, user_id, token_id, quota: owed, log });
       const { owed: _, ...state } = task.state;

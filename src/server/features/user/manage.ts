@@ -7,6 +7,7 @@ import type * as z from "zod";
 import { AppError, fail } from "../../../shared/errors";
 import { DEFAULT_GROUP } from "../../../shared/group";
 import { LIMIT_FIELDS } from "../../../shared/limits";
+import { UNITS_LIMIT } from "../../../shared/quota";
 import { type ManageAction, mayActOn, ROLE, USER_STATUS, type UserAction } from "../../../shared/roles";
 import type { ManagedUser, userCreate, UserChange } from "../../../shared/user-manage";
 import { seconds, type UserCtx } from "../../context";
@@ -75,18 +76,27 @@ export async function createUser(ctx: UserCtx, { username, password, display_nam
 type Adjustment = { by: number; note?: string | undefined; key?: string | undefined } | { to: number };
 
 /**
- * One ledger entry of the difference, never an overwritten balance (D-47): calls that run meanwhile keep what they took. A
+ * A ledger entry of the difference, never an overwritten balance (D-47): calls that run meanwhile keep what they took. A
  * deduction beyond the balance is refused. The owner reads it in his log as type 3.
  */
 function* adjustSteps(ctx: UserCtx, q: Q, user: UserRow, wanted: Adjustment): Steps<void> {
-  const amount = "by" in wanted ? wanted.by : wanted.to - user.quota;
-  if (amount === 0) return;
   const note = withoutNul("by" in wanted ? (wanted.note ?? "") : "");
   const key = ("by" in wanted && wanted.key) || randomText(20);
-  const credit = { user_id: user.id, amount, kind: "adjust", idempotency_key: `adjust:${user.id}:${key}`, note, actor_id: ctx.actor.id } as const;
-  const { applied, balance, reason } = yield* creditSteps(ctx.db, q, credit, seconds(ctx));
-  if (reason === "insufficient") fail("user_quota_negative", { balance });
-  if (!applied) return;
+  let balance = user.quota;
+  // A balance of an older release may be beyond what one exact number can correct: then it takes several.
+  for (let part = 0; ; part++) {
+    const missing = "by" in wanted ? (part === 0 ? wanted.by : 0) : wanted.to - balance;
+    if (missing === 0) break;
+    const amount = Math.max(-UNITS_LIMIT, Math.min(missing, UNITS_LIMIT));
+    const idempotency_key = `adjust:${user.id}:${key}${part === 0 ? "" : `:${part}`}`;
+    const done = yield* creditSteps(ctx.db, q, { user_id: user.id, amount, kind: "adjust", idempotency_key, note, actor_id: ctx.actor.id }, seconds(ctx));
+    if (done.reason === "insufficient") fail("user_quota_negative", { balance: done.balance });
+    if (done.reason === "limit") fail("invalid_request", { detail: "quota" });
+    if (!done.applied) return;
+    ({ balance } = done);
+  }
+  const amount = balance - user.quota;
+  if (amount === 0) return;
   const facts = { amount, balance_before: balance - amount, balance, note };
   const content = `管理员将额度从 ${balance - amount} 调整为 ${balance}（${amount > 0 ? "+" : ""}${amount}）${note ? `：${note}` : ""}`;
   const event = eventRow(ctx, { type: "admin", content, other: { event: "quota_adjusted", amount, balance } });

@@ -5,10 +5,12 @@
  */
 import type { Database } from "bun:sqlite";
 import { REOPEN } from "../log/sums";
+import type { Room } from "./call-log";
 import type { CallLog } from "./ledger";
 
 interface UserRow {
   quota: number;
+  used_quota: number;
   usable: number;
 }
 
@@ -78,6 +80,16 @@ export class Batch {
     const { row, moved, charged } = this.#token(id);
     if (!row) return undefined;
     return moved === 0 && charged === 0 ? row : { ...row, remain_quota: row.remain_quota + moved - (row.unlimited_quota ? 0 : charged) };
+  }
+
+  /** What a charge may take of a user and a token to whom `back` and `tokenBack` are given back with it. */
+  room(user_id: number, back: number, token_id: number, tokenBack: number): Room {
+    const { row, moved, charged } = this.#user(user_id);
+    const token = token_id === 0 ? undefined : this.token(token_id);
+    return {
+      quota: (row?.quota ?? 0) + moved + back, used_quota: (row?.used_quota ?? 0) + charged,
+      remain_quota: token && !token.unlimited_quota ? token.remain_quota + tokenBack : undefined,
+    };
   }
 
   /** Adds units (negative: takes) to a user and his token. */
@@ -162,7 +174,7 @@ export class Batch {
 
 const prepare = (client: Database) => ({
   readUser: client.prepare<UserRow, [number]>(
-    "SELECT quota, status = 1 AND deleted_at IS NULL AS usable FROM users WHERE id = ?",
+    "SELECT quota, used_quota, status = 1 AND deleted_at IS NULL AS usable FROM users WHERE id = ?",
   ),
   readToken: client.prepare<TokenRow, [number]>(
     "SELECT remain_quota, unlimited_quota, status, deleted_at, expired_time, user_id FROM tokens WHERE id = ?",

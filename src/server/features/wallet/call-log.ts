@@ -1,4 +1,5 @@
 /** What the two engines' ledgers share: the columns of a charge's log row in one order, and the check of amounts. */
+import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
 import { withoutNul } from "../../db/sql";
 import type { CallLog, Settlement } from "./ledger";
 
@@ -63,6 +64,19 @@ export const logRow = ({ log, request_id, user_id, token_id, quota }: Settlement
   other: withoutNul(log.other ?? ""), end_reason: withoutNul(log.end_reason ?? ""), ip: withoutNul(log.ip ?? ""),
   upstream_request_id: withoutNul(log.upstream_request_id ?? ""),
 });
+
+/** What a charge may take before a balance or a total leaves the exact integers. */
+export interface Room {
+  /** Of the user, what was held for the call given back. */
+  quota: number;
+  used_quota: number;
+  /** Of the token; undefined where it has no limit or there is none. */
+  remain_quota: number | undefined;
+}
+
+/** The units of `quota` that can be charged: all of them, but for counts that no vendor's answer can have. */
+export const chargeable = (quota: number, { quota: balance, used_quota, remain_quota = UNITS_LIMIT }: Room): number =>
+  Math.max(0, Math.min(quota, CHARGE_LIMIT, UNITS_LIMIT - used_quota, balance + UNITS_LIMIT, remain_quota + UNITS_LIMIT));
 
 /** Amounts are whole units below 2^53; anything else is a fault of the caller and must not reach a balance. */
 export function checkUnits(amount: number): void {

@@ -9,7 +9,7 @@ import { type Db, type Q, run, type Steps } from "../../db/client";
 import type { LogRow } from "../../db/schema";
 import { forUpdate } from "../../db/sql";
 import { reopenSteps } from "../log/sums";
-import { logRow } from "./call-log";
+import { chargeable, logRow } from "./call-log";
 import type { Settlement } from "./ledger";
 import { refundRequestId } from "./refund";
 
@@ -25,16 +25,24 @@ function isSwept(other: string): boolean {
 /** Answers whether the charge was a sweep's and is now the settlement's. A charge that was given back stays as it is. */
 export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<boolean> {
   const { users, tokens, logs } = db.t;
-  const { request_id, user_id, token_id, quota } = settlement;
+  const { request_id, user_id, token_id } = settlement;
   // Lock order: user, token, log row, roll-ups. A refund of this charge waits at the user.
-  yield* run(forUpdate(db, q.select({ id: users.id }).from(users).where(eq(users.id, user_id))));
-  if (token_id !== 0) yield* run(forUpdate(db, q.select({ id: tokens.id }).from(tokens).where(eq(tokens.id, token_id))));
+  const [user] = yield* run(forUpdate(db, q.select({ quota: users.quota, used_quota: users.used_quota }).from(users).where(eq(users.id, user_id))));
+  const [token] = token_id === 0 ? [] : yield* run(
+    forUpdate(db, q.select({ unlimited: tokens.unlimited_quota, remain_quota: tokens.remain_quota }).from(tokens).where(eq(tokens.id, token_id))),
+  );
   const [row] = yield* run(forUpdate(db, q.select().from(logs).where(and(eq(logs.request_id, request_id), eq(logs.type, LOG_TYPE.consume)))));
-  if (!row || !isSwept(row.other)) return false;
+  if (!user || !row || !isSwept(row.other)) return false;
   const refunds = yield* run(q.select({ id: logs.id }).from(logs).where(eq(logs.request_id, refundRequestId(request_id))));
   if (refunds.length > 0) return false;
   if (row.folded === FOLDED.done) yield* unfold(db, q, row);
-  yield* run(q.update(logs).set({ ...logRow(settlement), folded: FOLDED.not_yet }).where(eq(logs.id, row.id)).returning({ id: logs.id }));
+  // What the sweep took is given back first.
+  const quota = chargeable(settlement.quota, {
+    quota: user.quota + row.quota,
+    used_quota: user.used_quota - row.quota,
+    remain_quota: token && !token.unlimited ? token.remain_quota + row.quota : undefined,
+  });
+  yield* run(q.update(logs).set({ ...logRow({ ...settlement, quota }), folded: FOLDED.not_yet }).where(eq(logs.id, row.id)).returning({ id: logs.id }));
   const more = quota - row.quota;
   yield* run(
     q.update(users).set({ quota: sql`${users.quota} - ${more}`, used_quota: sql`${users.used_quota} + ${more}` })

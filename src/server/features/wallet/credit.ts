@@ -3,13 +3,14 @@
  * that a verb which also marks a code as used or an order as paid does both in one transaction.
  */
 import { eq, sql } from "drizzle-orm";
+import { UNITS_LIMIT } from "../../../shared/quota";
 import { type Db, type Q, run, type Steps } from "../../db/client";
 import { forUpdate } from "../../db/sql";
 import type { Credit, CreditResult } from "./ledger";
 
 /**
  * Runs inside `db.tx(…, { durable: true })`: credits wait for the disk. Units may be negative (a deduction), but never
- * take a balance below zero. `now`: epoch seconds.
+ * take a balance below zero, and never lift it beyond what the books can hold. `now`: epoch seconds.
  */
 export function* creditSteps(db: Db, q: Q, credit: Credit, now: number): Steps<CreditResult> {
   const { users, credits } = db.t;
@@ -26,6 +27,7 @@ export function* creditSteps(db: Db, q: Q, credit: Credit, now: number): Steps<C
   if (credit.amount < 0 && user.quota + credit.amount < 0) {
     return { applied: false, balance: user.quota, reason: "insufficient" };
   }
+  if (credit.amount > 0 && user.quota + credit.amount > UNITS_LIMIT) return { applied: false, balance: user.quota, reason: "limit" };
   const inserted = yield* run(
     q
       .insert(credits)

@@ -7,11 +7,12 @@
  * order, hold.
  */
 import { LOG_TYPE } from "../../../shared/log";
+import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
 import type { Db } from "../../db/client";
 import type { Connections } from "../../db/connections";
 import { isTransient, isUniqueViolation } from "../../db/sql";
 import { isUnavailable } from "../../lib/unavailable";
-import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, logValues } from "./call-log";
+import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, LOG_COLUMNS, logValues } from "./call-log";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
 import { askedAgain, granted, type HoldRefusal, type Ledger, type Settlement, type SettleResult } from "./ledger";
@@ -112,38 +113,44 @@ const FIRST_LOG_PARAMETER = 7;
 
 /**
  * $1 request_id, $2 user, $3 token, $4 charge, $5 epoch seconds, $6 whether nothing may happen without a hold, then the
- * log row. `charged` comes after the locks, so of two settles the second waits at the user's row and then meets the
+ * log row. `due` is what the books can hold of the charge, as `chargeable` in call-log.ts says it. `charged` comes after the locks, so of two settles the second waits at the user's row and then meets the
  * first one's log row.
  */
 export const SETTLE = `
 WITH u AS MATERIALIZED (
-  SELECT id FROM users WHERE id = $2::bigint FOR NO KEY UPDATE
+  SELECT id, quota, used_quota FROM users WHERE id = $2::bigint FOR NO KEY UPDATE
 ), t AS MATERIALIZED (
-  SELECT tokens.id FROM u JOIN tokens ON tokens.id = $3::bigint FOR NO KEY UPDATE OF tokens
+  SELECT tokens.id, remain_quota, unlimited_quota FROM u JOIN tokens ON tokens.id = $3::bigint FOR NO KEY UPDATE OF tokens
 ), locked AS MATERIALIZED (
-  SELECT u.id FROM u LEFT JOIN t ON true
+  SELECT u.id, u.quota, u.used_quota, CASE WHEN t.unlimited_quota THEN NULL ELSE t.remain_quota END AS remain_quota FROM u LEFT JOIN t ON true
 ), gone AS (
   DELETE FROM holds USING locked WHERE holds.request_id = $1::text RETURNING holds.amount, holds.token_amount
+), due AS MATERIALIZED (
+  SELECT greatest(0, least($4::bigint, ${CHARGE_LIMIT}, ${UNITS_LIMIT} - used_quota,
+    quota + coalesce((SELECT amount FROM gone), 0) + ${UNITS_LIMIT},
+    remain_quota + coalesce((SELECT token_amount FROM gone), 0) + ${UNITS_LIMIT})) AS units
+  FROM locked
 ), charged AS (
   INSERT INTO logs (${LOG_COLUMN_LIST}, "type")
-  SELECT ${LOG_COLUMN_TYPES.map((type, i) => `$${i + FIRST_LOG_PARAMETER}::${type}`).join(", ")}, ${LOG_TYPE.consume}
-  FROM locked WHERE NOT $6::boolean OR EXISTS (SELECT 1 FROM gone)
+  SELECT ${LOG_COLUMN_TYPES.map((type, i) => (LOG_COLUMNS[i] === "quota" ? `least(due.units, $${i + FIRST_LOG_PARAMETER}::bigint)` : `$${i + FIRST_LOG_PARAMETER}::${type}`)).join(", ")}, ${LOG_TYPE.consume}
+  FROM locked CROSS JOIN due WHERE NOT $6::boolean OR EXISTS (SELECT 1 FROM gone)
   ON CONFLICT (request_id) DO NOTHING
   RETURNING id
 ), moves AS MATERIALIZED (
   SELECT EXISTS (SELECT 1 FROM charged) AS charged, EXISTS (SELECT 1 FROM gone) AS found,
-    coalesce((SELECT amount FROM gone), 0) AS back, coalesce((SELECT token_amount FROM gone), 0) AS token_back
+    coalesce((SELECT amount FROM gone), 0) AS back, coalesce((SELECT token_amount FROM gone), 0) AS token_back,
+    coalesce((SELECT units FROM due), 0) AS due_units
 ), user_pays AS (
   UPDATE users SET
-    quota = users.quota + back - CASE WHEN charged THEN $4::bigint ELSE 0 END,
-    used_quota = users.used_quota + CASE WHEN charged THEN $4::bigint ELSE 0 END,
+    quota = users.quota + back - CASE WHEN charged THEN due_units ELSE 0 END,
+    used_quota = users.used_quota + CASE WHEN charged THEN due_units ELSE 0 END,
     request_count = users.request_count + CASE WHEN charged THEN 1 ELSE 0 END
   FROM moves WHERE (charged OR found) AND users.id = $2::bigint
 ), token_pays AS (
   UPDATE tokens SET
     remain_quota = tokens.remain_quota + token_back
-      - CASE WHEN charged AND NOT tokens.unlimited_quota THEN $4::bigint ELSE 0 END,
-    used_quota = tokens.used_quota + CASE WHEN charged THEN $4::bigint ELSE 0 END,
+      - CASE WHEN charged AND NOT tokens.unlimited_quota THEN due_units ELSE 0 END,
+    used_quota = tokens.used_quota + CASE WHEN charged THEN due_units ELSE 0 END,
     accessed_time = CASE WHEN charged THEN $5::bigint ELSE tokens.accessed_time END
   FROM moves WHERE (charged OR found) AND tokens.id = $3::bigint
 )

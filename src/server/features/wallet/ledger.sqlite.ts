@@ -12,7 +12,7 @@ import type { Database } from "bun:sqlite";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import type { Db } from "../../db/client";
 import { Batch } from "./batch.sqlite";
-import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
+import { chargeable, checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
 import { askedAgain, granted, type HoldRequest, type HoldResult, type Ledger, type Settlement, type SettleResult } from "./ledger";
@@ -251,9 +251,10 @@ function prepareVerbs(client: Database, batch: Batch, instanceId: string, second
       return true;
     },
 
-    settle({ request_id, user_id, token_id, quota, log, held_only = false }: Settlement): SettleResult {
+    settle({ request_id, user_id, token_id, quota: asked, log, held_only = false }: Settlement): SettleResult {
       const hold = take(request_id);
       if (!hold && held_only) return { settled: false };
+      const quota = chargeable(asked, batch.room(user_id, hold?.amount ?? 0, token_id, hold?.token_amount ?? 0));
       const { changes } = insertLog.run(...logValues(log, { request_id, user_id, token_id, quota }));
       if (changes === 0) {
         if (hold) giveBack(hold);

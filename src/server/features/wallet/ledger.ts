@@ -50,7 +50,7 @@ export interface Settlement {
   request_id: string;
   user_id: number;
   token_id: number;
-  /** Final charge in units, >= 0, already rounded once by shared/charge.ts. */
+  /** Final charge in units, >= 0, already rounded once by shared/charge.ts. What no book can hold of it (UNITS_LIMIT) is not charged. */
   quota: number;
   /** The visible record, `quota` included; its `visible` is false when LogConsumeEnabled is off. */
   log: CallLog;
@@ -108,8 +108,8 @@ export interface CreditResult {
   applied: boolean;
   /** The user's spendable units afterwards. */
   balance: number;
-  /** Why nothing moved: the key was used before, a deduction exceeds the balance, or there is no such user. */
-  reason?: "duplicate" | "insufficient" | "user_missing";
+  /** Why nothing moved: the key was used before, a deduction exceeds the balance, the balance would exceed UNITS_LIMIT, or there is no such user. */
+  reason?: "duplicate" | "insufficient" | "limit" | "user_missing";
 }
 
 /**

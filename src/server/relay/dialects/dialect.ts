@@ -3,7 +3,7 @@ import { PING, writeFrame } from "../sse";
 import type { Bytes } from "../sse";
 import type { JsonObject } from "../json";
 import type { RelayError } from "../error";
-import type { ChatEvent, ChatResult, DialectKey, WireError } from "../events";
+import type { ChatEvent, ChatResult, DialectKey, Usage, WireError } from "../events";
 import type { ChatDialect } from "./translation";
 
 /** The language that a caller speaks, for what the relay says by itself. */
@@ -42,6 +42,6 @@ export interface Dialect extends CallerDialect {
   /** The error object of a body, undefined when there is none. */
   readError(body: unknown): WireError | undefined;
 
-  /** The frame that ends a stream with an error. */
-  errorFrame(error: RelayError): Uint8Array;
+  /** The frame that ends a stream with an error; `usage` is what it cost until then, where its vendor has said so. */
+  errorFrame(error: RelayError, usage?: Usage): Uint8Array;
 }

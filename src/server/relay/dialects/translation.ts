@@ -1,6 +1,6 @@
 /** What a dialect must be able to do so that it can be translated: values in, values out, no clock and no network. */
 import type { RelayError } from "../error";
-import type { AnswerEvent, ChatAnswer, ChatPrompt, DialectKey, Warn, WireError, WireObject } from "../events";
+import type { AnswerEvent, ChatAnswer, ChatPrompt, DialectKey, Usage, Warn, WireError, WireObject } from "../events";
 import type { FeatureRecord } from "./features";
 
 /** What an answer's frames say of themselves where the upstream does not, or says what the caller must not see. */
@@ -45,8 +45,8 @@ export interface StreamEncoder {
   encode(event: AnswerEvent, out: OutFrame[]): void;
   /** Adds the last frames of a complete answer. */
   close(out: OutFrame[]): void;
-  /** Adds the last frames of an answer that failed. */
-  fail(error: RelayError, out: OutFrame[]): void;
+  /** Adds the last frames of an answer that failed; `usage` is what it cost until then, where its vendor has said so. */
+  fail(error: RelayError, out: OutFrame[], usage?: Usage): void;
 }
 
 export interface ChatDialect {

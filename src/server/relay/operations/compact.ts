@@ -17,5 +17,6 @@ export const compact: Operation = {
     plain: "never",
     isAnswer: (body) => body.object === "response.compaction",
     usageOf: (body) => readUsage(body.usage),
+    contentBytes: ({ output }) => Buffer.byteLength(JSON.stringify(output ?? [])),
   },
 };

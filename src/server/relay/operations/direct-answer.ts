@@ -20,6 +20,8 @@ export interface WholeAnswer {
   content_type: string;
   body: Bytes;
   usage: Usage | undefined;
+  /** Bytes of generated text, as far as its operation knows them. */
+  content_bytes: number;
 }
 
 /** An answer whose first bytes have come. */
@@ -54,13 +56,13 @@ export async function openDirect(call: Call, channel: PoolChannel, response: Res
   const body = Buffer.from(await response.arrayBuffer());
   const parsed = body.length > LARGE_ANSWER ? outline(body) : tryParse(body);
   if (isObject(parsed) && direct.isAnswer(parsed)) {
-    return { kind: "answer", content_type: "application/json", body: redactErrors(channel, body), usage: direct.usageOf(parsed) };
+    return { kind: "answer", content_type: "application/json", body: redactErrors(channel, body), usage: direct.usageOf(parsed), content_bytes: direct.contentBytes?.(parsed) ?? 0 };
   }
   const error = readChannelError(channel, call.operation, call.upstream_model, parsed);
   if (error) throw new Failed(classifyErrorIn200(redactOf(channel), error));
   // Text of any kind may be a transcript; an object or a page is none.
   if (direct.plain === "text" && !isObject(parsed) && TEXT.test(type)) {
-    return { kind: "answer", content_type: type === "text/plain" ? "text/plain; charset=utf-8" : type, body, usage: undefined };
+    return { kind: "answer", content_type: type === "text/plain" ? "text/plain; charset=utf-8" : type, body, usage: undefined, content_bytes: body.length };
   }
   throw new Failed(failureOf("malformed", response.status));
 }

@@ -44,7 +44,7 @@ async function finish(call: Call, money: CallMoney, door: Door, refuse: Refuse, 
   call.over = true;
   call.alarm.clear();
   if (!answer) return refuse(call, money, door, outcome);
-  await money.settle({ end_reason: call.left ? "caller_left" : "complete", usage: answer.usage, content_bytes: 0 });
+  await money.settle({ end_reason: call.left ? "caller_left" : "complete", usage: answer.usage, content_bytes: answer.content_bytes });
   return door.raw(answer.body, answer.content_type);
 }
 

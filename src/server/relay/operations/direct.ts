@@ -9,6 +9,7 @@ import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { readBody } from "../../lib/body";
 import { inputTokenBound, parseBody } from "../body";
 import type { ChatRequest, Usage } from "../events";
+import { asksForHiddenTurns } from "../hidden-turns";
 import type { JsonObject } from "../json";
 import type { Bytes } from "../sse";
 import { Form } from "./form";
@@ -27,8 +28,12 @@ export interface Terms {
   readonly least_hold?: number;
   /** Billed when the answer names no usage. */
   readonly usage: Usage;
+  /** What a count that cannot be believed is replaced by, where that is more than `usage`. */
+  readonly doubted?: Usage;
   /** `usage` is what the call is priced by, no estimate. */
   readonly exact: boolean;
+  /** The vendor may work out of sight (hidden-turns.ts). */
+  readonly hidden_turns?: true;
   /** The price of the model made into the price of this operation. */
   priced?(price: CompiledPrice): CompiledPrice;
 }
@@ -47,6 +52,8 @@ export interface DirectRules {
   readonly plain: "audio" | "text" | "never";
   /** Whether a JSON body is an answer of this operation. */
   isAnswer(body: JsonObject): boolean;
+  /** Bytes of generated text in an answer; absent: what it makes is no text, or is priced by the request. */
+  contentBytes?(body: JsonObject): number;
   /** The usage of an answer, or of an object { usage } that stood in a stream; undefined when it names none. */
   usageOf(body: JsonObject): Usage | undefined;
 }
@@ -86,6 +93,7 @@ export async function receive(operation: Operation, request: Request, limit: num
   const body = operation.wording ? Buffer.from(JSON.stringify(json)) : sent;
   const asked = operation.read(json);
   checkLength("model", asked.model, TEXT_LIMITS.model);
+  if (asksForHiddenTurns(json)) asked.hidden_turns = true;
   return { body, json, form: undefined, asked, input_bound: asked.terms?.input_bound ?? inputTokenBound(body) };
 }
 

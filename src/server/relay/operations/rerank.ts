@@ -3,10 +3,10 @@ import { fail } from "../../../shared/errors";
 import { readUsage } from "../dialects/openai-chat/usage";
 import type { Usage } from "../events";
 import { isObject, type JsonObject } from "../json";
+import { tokenCount } from "../usage-check";
 import { type Operation, readCount, readModel } from "./operation";
 
-const tokensIn = (value: unknown): number | undefined =>
-  isObject(value) && typeof value.input_tokens === "number" ? Math.max(0, Math.trunc(value.input_tokens)) : undefined;
+const tokensIn = (value: unknown): number | undefined => (isObject(value) ? tokenCount(value.input_tokens) : undefined);
 
 /**
  * Jina: usage.total_tokens; Cohere, Xinference and SiliconFlow: meta.tokens.input_tokens or meta.billed_units; SiliconFlow's

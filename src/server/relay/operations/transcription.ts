@@ -49,6 +49,8 @@ const rules: DirectRules = {
   readForm,
   isAnswer: (body) => typeof body.text === "string" || Array.isArray(body.segments),
   usageOf: (body) => usageOf(body.usage),
+  // Where the duration is the bill, the text is free.
+  contentBytes: ({ text, usage }) => (typeof text === "string" && isObject(usage) && typeof usage.seconds !== "number" ? Buffer.byteLength(text) : 0),
 };
 
 /** A body that is no form never gets here. */

@@ -5,9 +5,11 @@
  */
 import { readError } from "../dialects/openai-chat/error";
 import type { RelayError } from "../error";
+import { tokensOfContent } from "../estimate";
 import type { Usage, WireError } from "../events";
 import { isObject, type JsonObject, tryParse } from "../json";
 import { transcriptions } from "../operations/transcription";
+import { tokenCount } from "../usage-check";
 
 export type RealtimeEvent =
   /** The session as it is now; `transcription_model` writes the caller's speech down, and is billed by its own price. */
@@ -33,10 +35,7 @@ const child = (object: JsonObject | undefined, name: string): JsonObject | undef
   return isObject(value) ? value : undefined;
 };
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const tokens = (object: JsonObject | undefined, name: string): number => {
-  const value = object?.[name];
-  return typeof value === "number" && Number.isFinite(value) ? Math.max(0, Math.trunc(value)) : 0;
-};
+const tokens = (object: JsonObject | undefined, name: string): number => tokenCount(object?.[name]) ?? 0;
 
 /**
  * The usage of response.done as disjoint buckets: cached tokens of every kind are taken out of their kind. undefined when
@@ -104,6 +103,17 @@ export function generatedBy(frame: string): { output: number; audio_out: number 
   if (!delta) return undefined;
   // A text delta is a token.
   return delta[1] === undefined ? { output: 1, audio_out: 0 } : { output: 0, audio_out: frame.length / BASE64_PER_AUDIO_TOKEN };
+}
+
+/** Sound that the caller sends: its event's name begins the frame. */
+const SOUND = /^\s*\{\s*"type"\s*:\s*"input_audio_buffer\.append"/;
+/** What the caller adds to a conversation. */
+const ITEM = /"type"\s*:\s*"conversation\.item\.create"/;
+
+/** What a frame of the caller's adds to the estimate of the input. */
+export function saidBy(frame: string | Uint8Array): { input: number; audio_in: number } {
+  if (typeof frame === "string" && SOUND.test(frame.slice(0, 100))) return { input: 0, audio_in: frame.length / BASE64_PER_AUDIO_TOKEN };
+  return { input: typeof frame === "string" && ITEM.test(frame) ? tokensOfContent(frame.length) : 0, audio_in: 0 };
 }
 
 /** An error event of our own. */

@@ -42,6 +42,8 @@ export class Rounds {
   /** The last hold, perhaps on its way. */
   #holding: Promise<void> = Promise.resolve();
   #over = false;
+  /** What the caller has said since the last response that was charged. */
+  #heard = { input: 0, audio_in: 0 };
   /** What the last response used: the next one carries its context on. */
   #last: Usage | undefined;
 
@@ -65,12 +67,17 @@ export class Rounds {
 
   #newRound(before?: Call): Round {
     const seen = { output: 0, audio_out: 0 };
+    const heard = this.#heard;
     const terms: Terms = {
       kinds: { audio: true, audio_out: true },
       ...(this.#last && { least_hold: quotaOf(this.#price, this.#last) }),
       exact: false,
       get usage() {
         return { output: seen.output, audio_out: Math.ceil(seen.audio_out) };
+      },
+      // The bill of a response that never tells its usage is what it made; a count of zero is set against what was said.
+      get doubted() {
+        return { ...terms.usage, input: Math.ceil(heard.input), audio_in: Math.ceil(heard.audio_in) };
       },
     };
     const call = this.#next(this.#model, this.#price, terms, before);
@@ -111,6 +118,12 @@ export class Rounds {
     else Object.assign(call, place);
   }
 
+  /** The caller has said something. */
+  heard({ input, audio_in }: { input: number; audio_in: number }): void {
+    this.#heard.input += input;
+    this.#heard.audio_in += audio_in;
+  }
+
   /** Content came. */
   saw({ output, audio_out }: { output: number; audio_out: number }): void {
     const { call, seen } = this.#round;
@@ -128,6 +141,7 @@ export class Rounds {
     await money.settle({ end_reason, usage, content_bytes: 0 });
     if (usage) this.#last = usage;
     this.#price = this.#round.call.price;
+    this.#heard = { input: 0, audio_in: 0 };
     this.#round = this.#newRound(this.#round.call);
   }
 
@@ -136,7 +150,7 @@ export class Rounds {
     const before = this.#round.call;
     const { caller, engine } = before;
     const own = model === undefined ? undefined : priceFor(engine.seams, caller, model, []);
-    const terms: Terms = { usage, exact: true, kinds: { audio: true } };
+    const terms: Terms = { usage: {}, exact: true, kinds: { audio: true } };
     const call = own && model ? this.#next(model, own, terms, before) : this.#next(this.#model, this.#price, terms, before);
     const money = new CallMoney(call);
     money.owe();

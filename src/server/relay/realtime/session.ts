@@ -12,7 +12,7 @@ import { recordRefusal } from "../row";
 import { screenedFrame } from "../sensitive";
 import { type Patience, patienceOf } from "../patience";
 import type { Frame, Upstream, UpstreamSocket } from "./connect";
-import { errorEvent, generatedBy, readEvent, type RealtimeEvent } from "./events";
+import { errorEvent, generatedBy, readEvent, type RealtimeEvent, saidBy } from "./events";
 import { placeOf } from "../providers/key-place";
 import { redact, redactEvent, redactOf } from "../providers/redact";
 import type { Rounds } from "./rounds";
@@ -111,6 +111,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     this.#stir();
     const allowed = typeof frame === "string" ? this.#screened(frame) : frame;
     if (allowed === undefined) return;
+    this.#rounds.heard(saidBy(allowed));
     this.#upstream.send(allowed);
     if (this.#upstream.bufferedAmount <= UPSTREAM_BUFFER) return;
     caller.pause();

@@ -1,17 +1,23 @@
 /** What a vendor says of a job, and what the house makes of it: progress never goes back, a success needs a result. */
 import { isFinal, type TaskStatus } from "../../../shared/task";
+import type { UsageDoubt } from "../../../shared/usage-doubt";
+import type { Usage } from "../events";
 import { cleanText } from "../failures";
 import { isObject } from "../json";
 import type { Seams } from "../seams";
 import { pauseOf } from "./clock";
 import { unitsOf, unpackPrice } from "./price";
-import type { TaskReport, TaskWatcher } from "./provider";
-import type { Task, TaskChange } from "./task";
+import { checkUsage, tokensOn } from "../usage-check";
+import type { FinalPrice, TaskReport, TaskWatcher } from "./provider";
+import type { Priced, Task, TaskChange } from "./task";
 
 /** How far a job is: a report that is behind what is known is an old one. MODAL and UNKNOWN may follow anything that runs. */
 const rank: Readonly<Record<TaskStatus, number>> = {
   NOT_START: 0, SUBMITTED: 1, QUEUED: 2, IN_PROGRESS: 3, UNKNOWN: 3, MODAL: 3, SUCCESS: 4, FAILURE: 4,
 };
+
+/** Most doubts that are kept with a job: a batch may have one for every line. */
+const MOST_DOUBTS = 10;
 
 export const NO_RESULT = "the upstream reported success without a result";
 
@@ -38,7 +44,7 @@ function changeOf(task: Task, report: TaskReport, now: number): TaskChange {
 }
 
 /** Takes a report of a job in. False: somebody else has decided about the job meanwhile; nothing changed. */
-export async function applyReport(seams: Pick<Seams, "tasks" | "now" | "option" | "tell">, watcher: TaskWatcher, task: Task, report: TaskReport): Promise<boolean> {
+export async function applyReport(seams: Pick<Seams, "tasks" | "now" | "option" | "tell" | "pool" | "usageDoubted">, watcher: TaskWatcher, task: Task, report: TaskReport): Promise<boolean> {
   if (isFinal(task.status)) return false;
   const { tasks: book } = seams;
   const now = seams.now();
@@ -55,11 +61,28 @@ export async function applyReport(seams: Pick<Seams, "tasks" | "now" | "option" 
     : watcher.hasResult({ action: task.action, data, state }) ? undefined : NO_RESULT;
   if (fails !== undefined) return failTask(seams, watcher, task, fails, ended);
   const price = unpackPrice(task.state.price);
-  const quota = report.final && price ? unitsOf(price, report.final) : task.quota;
-  const won = await book.succeed(task, task.status, quota, ended);
+  const final = report.final && price ? checkedPrice(seams, task, report.final) : undefined;
+  const quota = final && price ? unitsOf(price, final.priced) : task.quota;
+  const doubted = final && final.doubts.length > 0 ? { state: { ...state, usage_doubts: final.doubts } } : {};
+  const won = await book.succeed(task, task.status, quota, { ...ended, ...doubted });
   if (won) tellChange(seams, watcher, task, { ...ended, status: "SUCCESS" });
   if (won && quota > task.quota) await book.collect(task.id);
   return won;
+}
+
+/** What a job is really priced by, as far as its vendor's count can be believed (usage-check.ts). */
+function checkedPrice({ pool, usageDoubted }: Pick<Seams, "pool" | "usageDoubted">, task: Task, final: FinalPrice): { priced: Priced; doubts: readonly UsageDoubt[] } {
+  const { usage: accepted, hidden_turns } = task.state.priced;
+  const estimate = (): Usage => final.estimate ?? accepted;
+  const { usage, doubts } = checkUsage(final.usage, {
+    estimate: { input: estimate, output: estimate },
+    max_output: tokensOn("output", accepted),
+    hidden: () => hidden_turns === true,
+    ...(pool.byId(task.channel_id)?.channel.setting.trust_usage && { trusted: true }),
+  });
+  const all = [...(final.doubts ?? []), ...doubts].slice(0, MOST_DOUBTS);
+  if (all.length > 0) usageDoubted({ id: task.channel_id }, all, { request_id: task.charge_id, request: { model: task.model } });
+  return { priced: { ...final, usage }, doubts: all };
 }
 
 /** Ends a job as failed. False: somebody else has decided about it meanwhile. */

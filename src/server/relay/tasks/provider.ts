@@ -4,7 +4,8 @@
  */
 import type { ChannelTypeKey, Operation as OperationKey } from "../../../shared/channel-types";
 import type { TaskPlatform, TaskStatus } from "../../../shared/task";
-import type { WireError } from "../events";
+import type { UsageDoubt } from "../../../shared/usage-doubt";
+import type { Usage, WireError } from "../events";
 import type { JsonObject } from "../json";
 import type { Terms } from "../operations/direct";
 import type { Tools } from "../providers/tools";
@@ -75,7 +76,14 @@ export interface TaskReport {
   own?: JsonObject;
   prompt?: string;
   /** With SUCCESS: what it is really priced by, where that is known only now (seconds, tokens). Absent: as accepted. */
-  final?: Priced;
+  final?: FinalPrice;
+}
+
+export interface FinalPrice extends Priced {
+  /** What it would have used if its vendor had not said so; absent: what it was accepted at. */
+  estimate?: Usage;
+  /** Counts of single parts that were not believed; what the whole comes to is looked at besides. */
+  doubts?: readonly UsageDoubt[];
 }
 
 /** The vendor has taken a job. */

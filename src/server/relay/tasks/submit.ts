@@ -136,8 +136,8 @@ function priceAt<Input>(call: Call, channel: PoolChannel, provider: TaskProvider
   call.request.terms = terms;
   const listed = listedAt(call, channel) ?? call.price;
   call.price = terms.priced?.(listed) ?? listed;
-  const { usage, times } = terms;
-  const priced = { usage, ...(times && { times }) };
+  const { usage, times, hidden_turns } = terms;
+  const priced = { usage, ...(times && { times }), ...(hidden_turns && { hidden_turns }) };
   return { units: unitsOf(call.price, priced), price: packPrice(call.price), priced, budgets: budgetsOf(call), lang: call.lang, input_hash, fails: 0, own: {} };
 }
 

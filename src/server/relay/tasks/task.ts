@@ -4,6 +4,7 @@ import type { Usage } from "../events";
 import type { JsonObject } from "../json";
 import type { CallTimes } from "../../../shared/charge";
 import type { Lang } from "../../../shared/text";
+import type { UsageDoubt } from "../../../shared/usage-doubt";
 
 /** What a job is priced by: the part of a call's Terms that outlives the submit. */
 export interface Priced {
@@ -11,6 +12,8 @@ export interface Priced {
   usage: Usage;
   /** By call: how many results, and factors such as seconds, size, resolution. */
   times?: CallTimes;
+  /** The vendor may work out of sight (hidden-turns.ts). */
+  hidden_turns?: true;
 }
 
 /** What the engine keeps with a job and nobody is shown (tasks.state). */
@@ -30,6 +33,8 @@ export interface TaskState {
   fails: number;
   /** What a completed job owes beyond its charge, and is not charged yet. */
   owed?: number;
+  /** Counts of its vendor that were not believed; on the row of its correction. */
+  usage_doubts?: readonly UsageDoubt[];
   /** The provider's own: what it needs to poll, to cancel, to find files. Never shown, so addresses and ids may stand here. */
   own: JsonObject;
 }

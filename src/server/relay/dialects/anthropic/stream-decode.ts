@@ -59,6 +59,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
         return true;
       case "error": {
         const error = readError(event);
+        if (isObject(event.usage)) this.#count(event.usage, out);
         if (error) out.push({ type: "error", error });
         return error !== undefined;
       }

@@ -87,15 +87,19 @@ export class AnthropicStreamEncoder implements StreamEncoder {
   }
 
   close(out: OutFrame[]): void {
-    this.#ready("", "", out);
-    for (const block of [...this.#open.keys()]) this.#end(block, undefined, out);
-    const delta = encodeStop(this.#finish, this.#refused);
-    this.#frame({ type: "message_delta", delta, usage: encodeUsage(this.#usage) }, out);
+    this.#conclude(this.#usage, encodeStop(this.#finish, this.#refused), out);
     this.#frame({ type: "message_stop" }, out);
   }
 
-  fail(error: RelayError, out: OutFrame[]): void {
+  fail(error: RelayError, out: OutFrame[], usage?: Usage): void {
+    if (usage) this.#conclude(usage, this.#finish ? encodeStop(this.#finish, this.#refused) : { stop_reason: null, stop_sequence: null }, out);
     this.#frame(writeError(error), out);
+  }
+
+  #conclude(usage: Usage, delta: WireObject, out: OutFrame[]): void {
+    this.#ready("", "", out);
+    for (const block of [...this.#open.keys()]) this.#end(block, undefined, out);
+    this.#frame({ type: "message_delta", delta, usage: encodeUsage(usage) }, out);
   }
 
   #say(open: OpenBlock, words: string, out: OutFrame[]): void {

@@ -3,7 +3,8 @@
  * MessageDeltaUsage; platform.claude.com/docs, prompt caching; read November 2026).
  */
 import type { Usage, WireObject } from "../../events";
-import { compact, count, object, objects } from "../shared/json";
+import { tokenCount, unlessZero } from "../../usage-check";
+import { compact, object, objects } from "../shared/json";
 
 /** Later counts over earlier ones: message_delta repeats some, and null means "as before". */
 export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
@@ -16,19 +17,19 @@ type Tokens = Pick<Usage, "input" | "output" | "cache_read" | "cache_write_5m" |
 
 /** The tokens of a usage object, or of one sampling in it; undefined when it names none. */
 function tokensOf(usage: WireObject): Tokens | undefined {
-  const input = count(usage.input_tokens);
-  const output = count(usage.output_tokens);
+  const input = tokenCount(usage.input_tokens);
+  const output = tokenCount(usage.output_tokens);
   if (input === undefined && output === undefined) return undefined;
   const lifetimes = object(usage.cache_creation);
-  const hour = count(lifetimes.ephemeral_1h_input_tokens) ?? 0;
-  const written = count(usage.cache_creation_input_tokens) ?? hour + (count(lifetimes.ephemeral_5m_input_tokens) ?? 0);
+  const hour = tokenCount(lifetimes.ephemeral_1h_input_tokens) ?? 0;
+  const written = tokenCount(usage.cache_creation_input_tokens) ?? hour + (tokenCount(lifetimes.ephemeral_5m_input_tokens) ?? 0);
   const hourly = Math.min(hour, written);
   return compact({
     input,
     output,
-    cache_read: count(usage.cache_read_input_tokens) || undefined,
-    cache_write_5m: written - hourly || undefined,
-    cache_write_1h: hourly || undefined,
+    cache_read: unlessZero(tokenCount(usage.cache_read_input_tokens)),
+    cache_write_5m: unlessZero(written - hourly),
+    cache_write_1h: unlessZero(hourly),
   });
 }
 
@@ -52,12 +53,12 @@ export function readUsage(usage: WireObject): Usage | undefined {
   const { output, ...rest } = objects(usage.iterations)
     .filter(({ type }) => beside.has(type))
     .reduce<Tokens>((total, sampling) => plus(total, tokensOf(sampling)), own);
-  const thoughts = Math.min(output ?? 0, count(object(usage.output_tokens_details).thinking_tokens) ?? 0);
+  const thoughts = Math.min(output ?? 0, tokenCount(object(usage.output_tokens_details).thinking_tokens) ?? 0);
   const server = serverTools(object(usage.server_tool_use));
   return compact({
     ...rest,
     output: output === undefined ? undefined : output - thoughts,
-    reasoning: thoughts || undefined,
+    reasoning: unlessZero(thoughts),
     server_tools: Object.keys(server).length > 0 ? server : undefined,
   });
 }
@@ -66,7 +67,7 @@ export function readUsage(usage: WireObject): Usage | undefined {
 function serverTools(requests: WireObject): Record<string, number> {
   const calls: Record<string, number> = {};
   for (const [key, value] of Object.entries(requests)) {
-    const times = count(value);
+    const times = tokenCount(value);
     if (key.endsWith("_requests") && times) calls[key.slice(0, -"_requests".length)] = times;
   }
   return calls;

@@ -1,6 +1,7 @@
 /** What Converse answers, whole (docs.aws.amazon.com/bedrock/latest/APIReference, API_runtime_Converse; read November 2026). */
 import type { Block, ChatAnswer, FinishReason, Usage, WireObject } from "../../events";
-import { compact, count, isObject, object, objects, text } from "../shared/json";
+import { tokenCount, unlessZero } from "../../usage-check";
+import { compact, isObject, object, objects, text } from "../shared/json";
 
 const finishes: Readonly<Record<string, FinishReason["unified"]>> = {
   end_turn: "stop",
@@ -17,14 +18,14 @@ export const decodeFinish = (raw: string): FinishReason => ({ unified: finishes[
 /** Counts that stand beside each other: what was cached is not among the input tokens (userguide/prompt-caching). */
 export function readUsage(usage: unknown): Usage | undefined {
   const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = object(usage);
-  const input = count(inputTokens);
-  const output = count(outputTokens);
+  const input = tokenCount(inputTokens);
+  const output = tokenCount(outputTokens);
   if (input === undefined && output === undefined) return undefined;
   return compact({
     input,
     output,
-    cache_read: count(cacheReadInputTokens) || undefined,
-    cache_write_5m: count(cacheWriteInputTokens) || undefined,
+    cache_read: unlessZero(tokenCount(cacheReadInputTokens)),
+    cache_write_5m: unlessZero(tokenCount(cacheWriteInputTokens)),
   });
 }
 

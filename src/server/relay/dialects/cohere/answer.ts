@@ -1,6 +1,7 @@
 /** What the vendor answers to POST /v2/chat, whole (docs.cohere.com/reference/chat, read November 2026). */
 import type { Block, ChatAnswer, Citation, FinishReason, Usage, WireError, WireObject } from "../../events";
-import { compact, count, isObject, number, object, objects, optionalText, text } from "../shared/json";
+import { tokenCount } from "../../usage-check";
+import { compact, isObject, number, object, objects, optionalText, text } from "../shared/json";
 
 const finishes: Readonly<Record<string, FinishReason["unified"]>> = {
   COMPLETE: "stop",
@@ -25,8 +26,8 @@ export function failureIn(finish_reason: unknown, error: unknown): WireError | u
 export function readUsage(usage: unknown): Usage | undefined {
   const { billed_units, tokens } = object(usage);
   const { input_tokens, output_tokens } = isObject(billed_units) ? billed_units : object(tokens);
-  const input = count(input_tokens);
-  const output = count(output_tokens);
+  const input = tokenCount(input_tokens);
+  const output = tokenCount(output_tokens);
   return input === undefined && output === undefined ? undefined : { input: input ?? 0, output: output ?? 0 };
 }
 

@@ -88,13 +88,13 @@ export class CohereStreamDecoder implements StreamDecoder {
 
   #finish(delta: WireObject, out: AnswerEvent[]): void {
     this.end(out);
+    const usage = readUsage(delta.usage);
+    if (usage) out.push({ type: "usage", usage });
     const error = failureIn(delta.finish_reason, delta.error);
     if (error) {
       out.push({ type: "error", error });
       return;
     }
-    const usage = readUsage(delta.usage);
-    if (usage) out.push({ type: "usage", usage });
     out.push({ type: "finish", choice: 0, finish: decodeFinish(text(delta.finish_reason)) }, { type: "done" });
   }
 }

@@ -5,7 +5,8 @@
  */
 import type { Block, ChatAnswer, FinishReason, Usage, WireError, WireObject } from "../../events";
 import { type ErrorKind, wireError } from "../shared/error-kind";
-import { compact, count, isObject, number, object, objects, text } from "../shared/json";
+import { tokenCount } from "../../usage-check";
+import { compact, isObject, number, object, objects, text } from "../shared/json";
 
 export const COMPLETED = "conversation.chat.completed";
 export const MESSAGE = "conversation.message.completed";
@@ -30,8 +31,8 @@ export function errorIn({ event, data }: WireObject): WireError | undefined {
 
 export const readUsage = (usage: unknown): Usage | undefined => {
   const { input_count, output_count } = object(usage);
-  const input = count(input_count);
-  const output = count(output_count);
+  const input = tokenCount(input_count);
+  const output = tokenCount(output_count);
   return input === undefined && output === undefined ? undefined : { input: input ?? 0, output: output ?? 0 };
 };
 

@@ -19,6 +19,8 @@ export class CozeStreamDecoder implements StreamDecoder {
     if (!event) return false;
     const error = errorIn(event) ?? (event.event === undefined ? errorOf(event) : undefined);
     if (error) {
+      const spent = readUsage(object(event.data).usage);
+      if (spent) out.push({ type: "usage", usage: spent });
       out.push({ type: "error", error });
       return true;
     }

@@ -1,16 +1,17 @@
 /** What an application answers, whole (docs.dify.ai, API reference; openapi_chat.json, openapi_workflow.json; read November 2026). */
 import type { Block, ChatAnswer, Extra, Usage, WireError, WireObject } from "../../events";
-import { compact, count, isObject, number, object, text } from "../shared/json";
+import { tokenCount } from "../../usage-check";
+import { compact, isObject, number, object, text } from "../shared/json";
 
 export const stopped = { unified: "stop", raw: "stop" } as const;
 
 /** metadata.usage; a workflow counts its tokens in one sum, which is taken as input. */
 export function readUsage(usage: unknown, total: unknown): Usage | undefined {
   const { prompt_tokens, completion_tokens, total_tokens } = object(usage);
-  const input = count(prompt_tokens);
-  const output = count(completion_tokens);
+  const input = tokenCount(prompt_tokens);
+  const output = tokenCount(completion_tokens);
   if (input !== undefined || output !== undefined) return { input: input ?? 0, output: output ?? 0 };
-  const sum = count(total_tokens) ?? count(total);
+  const sum = tokenCount(total_tokens) ?? tokenCount(total);
   return sum === undefined ? undefined : { input: sum, output: 0 };
 }
 

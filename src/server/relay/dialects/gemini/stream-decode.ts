@@ -126,6 +126,8 @@ export class GeminiStreamDecoder implements StreamDecoder {
     if (!chunk) return false;
     const error = chunk.error === undefined ? undefined : readError(chunk);
     if (error) {
+      const spent = isObject(chunk.usageMetadata) ? readUsage(chunk.usageMetadata) : undefined;
+      if (spent) out.push({ type: "usage", usage: withSearches(spent, this.#searches) });
       out.push({ type: "error", error });
       return true;
     }

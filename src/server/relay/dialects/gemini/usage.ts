@@ -3,29 +3,30 @@
  * (ai.google.dev/api/generate-content, UsageMetadata; types of @google/genai 3.1; read November 2026).
  */
 import type { Usage, WireObject } from "../../events";
-import { count, isObject, list, object } from "../shared/json";
+import { tokenCount } from "../../usage-check";
+import { isObject, list, object } from "../shared/json";
 
 /** Tokens of one kind in a list of {modality, tokenCount}. */
 function tokensOf(details: unknown, modality: string): number {
   let sum = 0;
   for (const entry of list(details)) {
-    if (isObject(entry) && entry.modality === modality) sum += count(entry.tokenCount) ?? 0;
+    if (isObject(entry) && entry.modality === modality) sum += tokenCount(entry.tokenCount) ?? 0;
   }
   return sum;
 }
 
 /** Disjoint buckets; undefined when the object names no tokens. Google repeats it in every frame of a stream. */
 export function readUsage(usage: WireObject): Usage | undefined {
-  const prompt = count(usage.promptTokenCount);
-  const total = count(usage.totalTokenCount);
+  const prompt = tokenCount(usage.promptTokenCount);
+  const total = tokenCount(usage.totalTokenCount);
   if (prompt === undefined && total === undefined) return undefined;
-  const thoughts = count(usage.thoughtsTokenCount) ?? 0;
-  const tools = count(usage.toolUsePromptTokenCount) ?? 0;
+  const thoughts = tokenCount(usage.thoughtsTokenCount) ?? 0;
+  const tools = tokenCount(usage.toolUsePromptTokenCount) ?? 0;
   const said =
-    count(usage.candidatesTokenCount) ??
-    count(usage.responseTokenCount) ??
+    tokenCount(usage.candidatesTokenCount) ??
+    tokenCount(usage.responseTokenCount) ??
     Math.max(0, (total ?? 0) - (prompt ?? 0) - thoughts - tools);
-  const cached = Math.min(prompt ?? 0, count(usage.cachedContentTokenCount) ?? 0);
+  const cached = Math.min(prompt ?? 0, tokenCount(usage.cachedContentTokenCount) ?? 0);
   const plain = (prompt ?? 0) - cached;
   const left = (modality: string): number =>
     Math.max(0, tokensOf(usage.promptTokensDetails, modality) - tokensOf(usage.cacheTokensDetails, modality));
@@ -37,7 +38,7 @@ export function readUsage(usage: WireObject): Usage | undefined {
   if (cached > 0) read.cache_read = cached;
   if (audioIn > 0) read.audio_in = audioIn;
   if (imageIn > 0) read.image_in = imageIn;
-  if (thoughts > 0) read.reasoning = thoughts;
+  if (thoughts !== 0) read.reasoning = thoughts;
   if (audioOut > 0) read.audio_out = audioOut;
   if (imageOut > 0) read.image_out = imageOut;
   return read;

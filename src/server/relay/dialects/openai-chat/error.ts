@@ -1,9 +1,10 @@
 /** OpenAI's error object: {error: {message, type, param, code}}, and the looser shapes of compatible vendors. */
 import { isObject } from "../../json";
 import type { RelayError } from "../../error";
-import type { WireError } from "../../events";
+import type { Usage, WireError } from "../../events";
 import { writeFrame } from "../../sse";
 import { readBaseResp } from "./base-resp";
+import { encodeUsage } from "./usage-encode";
 
 const text = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
@@ -41,4 +42,5 @@ const toWire = ({ message, type, param, code }: RelayError) => ({ error: { messa
 export const writeError = (error: RelayError): string => JSON.stringify(toWire(error));
 
 /** The last frame of a stream that failed; no [DONE] follows. */
-export const errorFrame = (error: RelayError): Uint8Array => writeFrame(JSON.stringify(toWire(error)));
+export const errorFrame = (error: RelayError, usage?: Usage): Uint8Array =>
+  writeFrame(JSON.stringify({ ...toWire(error), ...(usage && { usage: encodeUsage(usage) }) }));

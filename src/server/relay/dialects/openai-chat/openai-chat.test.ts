@@ -72,8 +72,15 @@ describe("the OpenAI chat dialect", () => {
   test("spaces around colons do not hide usage or finish", () => {
     const text = `data: {"choices": [{"delta": {"content" : "ab"}, "finish_reason" : "stop"}], "usage" : {"prompt_tokens": 3, "completion_tokens": 4}}\n\n`;
     const { meter } = play([Buffer.from(text)]);
-    expect(meter).toMatchObject({ finished: true, usage: { input: 3, output: 4 }, contentBytes: 2 });
+    expect(meter).toMatchObject({ finished: true, usage: { input: 3, output: 4 }, tally: { contentBytes: 2 } });
   });
+});
+
+test("thoughts that are said twice in a frame are measured once, and those of reasoning_details alone as well", () => {
+  const frame = (delta: object) => Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`);
+  const reasoning_details = [{ type: "reasoning.text", text: "12345678" }];
+  expect(openaiChat.contentBytes(frame({ content: "abc", reasoning: "12345678", reasoning_details }))).toBe(11);
+  expect(openaiChat.contentBytes(frame({ content: "abc", reasoning_details }))).toBe(11);
 });
 
 describe("MiniMax's errors inside answers", () => {
@@ -104,7 +111,7 @@ describe("OpenAI usage in disjoint buckets", () => {
     ["audio both ways", { prompt_tokens: 9, completion_tokens: 8, prompt_tokens_details: { audio_tokens: 4 }, completion_tokens_details: { audio_tokens: 5 } }, { input: 5, audio_in: 4, output: 3, audio_out: 5 }],
     ["pictures in the completion", { prompt_tokens: 5, completion_tokens: 1300, completion_tokens_details: { reasoning_tokens: 2, image_tokens: 1290 } }, { input: 5, output: 8, reasoning: 2, image_out: 1290 }],
     ["embeddings", { prompt_tokens: 8, total_tokens: 8 }, { input: 8, output: 0 }],
-    ["negative and odd numbers", { prompt_tokens: -8, completion_tokens: 2.9 }, { input: 0, output: 2 }],
+    ["numbers that count nothing are seen as such", { prompt_tokens: -8, completion_tokens: 2.9 }, { input: NaN, cache_read: NaN, output: NaN }],
     ["no tokens", {}, undefined],
     ["null", null, undefined],
     ["text", "12", undefined],

@@ -1,6 +1,7 @@
 /** OpenAI's whole answers: chat.completion, text_completion, embeddings. */
 import { isObject, type JsonObject } from "../../json";
 import type { ChatResult } from "../../events";
+import { wantsContent } from "../../usage-check";
 import { readUsage } from "./usage";
 
 const length = (value: unknown): number => (typeof value === "string" ? Buffer.byteLength(value) : 0);
@@ -23,7 +24,7 @@ export function readResult(body: JsonObject): ChatResult | undefined {
   if (!Array.isArray(choices) && !Array.isArray(data)) return undefined;
   const usage = readUsage(body.usage);
   let content_bytes = 0;
-  if (!usage && Array.isArray(choices)) {
+  if ((!usage || wantsContent(usage)) && Array.isArray(choices)) {
     for (const choice of choices) if (isObject(choice)) content_bytes += choiceBytes(choice);
   }
   return { usage, content_bytes };

@@ -204,6 +204,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     if ((chunk.error !== undefined && chunk.error !== null) || (!Array.isArray(chunk.choices) && isObject(chunk.base_resp))) {
       const error = readError(chunk);
       if (error) {
+        this.#count(chunk, out);
         out.push({ type: "error", error });
         return;
       }
@@ -216,10 +217,12 @@ export class ChatStreamDecoder implements StreamDecoder {
       if (isObject(choices[0]) && choices[0].finish_reason) this.#choice(0).cite(searchAnnotations(chunk), out);
       for (const choice of choices) if (isObject(choice)) this.#choice(number(choice.index) ?? 0).read(choice, out);
     }
-    if (chunk.usage) {
-      const usage = readUsage(chunk.usage);
-      if (usage) out.push({ type: "usage", usage });
-    }
+    this.#count(chunk, out);
+  }
+
+  #count(chunk: WireObject, out: AnswerEvent[]): void {
+    const usage = chunk.usage ? readUsage(chunk.usage) : undefined;
+    if (usage) out.push({ type: "usage", usage });
   }
 
   end(out: AnswerEvent[]): void {

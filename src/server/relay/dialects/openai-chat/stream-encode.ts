@@ -94,14 +94,19 @@ export class ChatStreamEncoder implements StreamEncoder {
 
   close(out: OutFrame[]): void {
     this.#ready();
-    if (this.context.include_usage && this.#usage) {
-      out.push({ data: `${this.#head}"choices":[],"usage":${JSON.stringify(encodeUsage(this.#usage))}}` });
-    }
+    this.#tell(this.#usage, out);
     out.push({ data: "[DONE]" });
   }
 
-  fail(error: RelayError, out: OutFrame[]): void {
-    out.push({ data: JSON.stringify(toWire(error)) });
+  fail(error: RelayError, out: OutFrame[], usage?: Usage): void {
+    this.#ready();
+    this.#tell(usage, out);
+    out.push({ data: JSON.stringify({ ...toWire(error), ...(usage && { usage: encodeUsage(usage) }) }) });
+  }
+
+  #tell(usage: Usage | undefined, out: OutFrame[]): void {
+    if (!this.context.include_usage || !usage) return;
+    out.push({ data: `${this.#head}"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}}` });
   }
 
   #start(id: string, model: string, created?: number): void {

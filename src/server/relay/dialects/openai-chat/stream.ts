@@ -64,7 +64,9 @@ export function decodeFrame(data: string): ChatEvent[] | undefined {
   const choices = Array.isArray(chunk.choices) ? chunk.choices : undefined;
   if ((chunk.error !== undefined && chunk.error !== null) || (!choices && isObject(chunk.base_resp))) {
     const error = readError(chunk);
-    if (error) return [{ type: "error", error }];
+    // What it cost until then may stand beside it (OpenRouter's last chunk; openrouter.ai/docs, errors and debugging).
+    const spent = error && readUsage(chunk.usage);
+    if (error) return spent ? [{ type: "usage", usage: spent, alone: true }, { type: "error", error }] : [{ type: "error", error }];
   }
   if (choices) for (const choice of choices) if (isObject(choice)) decodeChoice(choice, events);
   const usage = readUsage(chunk.usage);
@@ -118,10 +120,18 @@ const contentNames = ["content", "reasoning_content", "reasoning", "arguments", 
   Buffer.from(`"${name}"`),
 );
 
+const textName = Buffer.from('"text"');
+const detailsName = Buffer.from('"reasoning_details"');
+const thoughtNames: ReadonlySet<Bytes> = new Set(contentNames.slice(1, 3));
+
 /** Bytes of the generated texts in a region: the lengths of the content strings as they stand in the JSON. */
 export function contentBytes(region: Bytes): number {
   let sum = 0;
+  let thoughts = 0;
   for (const name of contentNames) {
+    const before = sum;
+    // OpenRouter says each thought twice: as reasoning, and as the text of reasoning_details.
+    if (name.equals(textName) && thoughts > 0 && region.includes(detailsName)) continue;
     for (let at = region.indexOf(name); at >= 0; at = region.indexOf(name, at)) {
       const open = afterColon(region, at + name.length);
       at += name.length;
@@ -137,6 +147,7 @@ export function contentBytes(region: Bytes): number {
       sum += close - open - 1;
       at = close;
     }
+    if (thoughtNames.has(name)) thoughts += sum - before;
   }
   return sum;
 }

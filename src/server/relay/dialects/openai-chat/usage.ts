@@ -1,11 +1,12 @@
 /** OpenAI's usage object (API reference, chat.completion.usage) and what compatible vendors make of it. */
 import type { Usage } from "../../../../shared/pricing";
 import { isObject, type JsonObject } from "../../json";
+import { tokenCount, unlessZero } from "../../usage-check";
 
 function tokens(object: JsonObject | undefined, ...names: string[]): number | undefined {
   for (const name of names) {
-    const value = object?.[name];
-    if (typeof value === "number" && Number.isFinite(value)) return Math.max(0, Math.trunc(value));
+    const value = tokenCount(object?.[name]);
+    if (value !== undefined) return value;
   }
   return undefined;
 }
@@ -71,7 +72,7 @@ export function readUsage(value: unknown): Usage | undefined {
   return {
     input: input - cacheRead - cacheWrite - audioIn - imageIn,
     output: output - audioOut - imageOut - inside,
-    ...(cacheRead > 0 && { cache_read: cacheRead }),
+    ...(unlessZero(cacheRead) !== undefined && { cache_read: cacheRead }),
     ...(cacheWrite > hourly && { cache_write_5m: cacheWrite - hourly }),
     ...(hourly > 0 && { cache_write_1h: hourly }),
     ...(audioIn > 0 && { audio_in: audioIn }),

@@ -1,7 +1,8 @@
 /** A response object as the neutral answer (types of the `openai` SDK 7.55, Response; read November 2026). */
 import type { Block, ChatAnswer, FinishReason, Usage, WireObject } from "../../events";
+import { tokenCount } from "../../usage-check";
 import { readUsage } from "../openai-chat/usage";
-import { compact, count, isObject, number, object, objects, optionalText, text } from "../shared/json";
+import { compact, isObject, number, object, objects, optionalText, text } from "../shared/json";
 import { KEY, thoughtsOfItem } from "./items";
 import { decodeContent } from "./request-decode";
 
@@ -56,7 +57,7 @@ function toolsUsed(response: WireObject): Record<string, number> {
   const searched = calls("web_search_call").filter(({ action }) => !isObject(action) || action.type === undefined || action.type === "search");
   const search = objects(response.tools).some(({ type }) => text(type).startsWith("web_search_preview")) ? "web_search_preview" : "web_search";
   const used = {
-    [search]: count(object(object(response.tool_usage).web_search).num_requests) ?? searched.length,
+    [search]: tokenCount(object(object(response.tool_usage).web_search).num_requests) ?? searched.length,
     file_search: calls("file_search_call").length,
     code_interpreter: containersOf(response),
   };
@@ -66,11 +67,11 @@ function toolsUsed(response: WireObject): Record<string, number> {
 /** Tokens of pictures that the vendor's tool drew: another model's, which the totals leave out; they count as pictures of this one. */
 function withDrawings(usage: Usage, response: WireObject): Usage {
   const drawn = object(object(response.tool_usage).image_gen);
-  const [input = 0, output = 0] = [count(drawn.input_tokens), count(drawn.output_tokens)];
+  const [input = 0, output = 0] = [tokenCount(drawn.input_tokens), tokenCount(drawn.output_tokens)];
   return {
     ...usage,
-    ...(input > 0 && { image_in: (usage.image_in ?? 0) + input }),
-    ...(output > 0 && { image_out: (usage.image_out ?? 0) + output }),
+    ...(input !== 0 && { image_in: (usage.image_in ?? 0) + input }),
+    ...(output !== 0 && { image_out: (usage.image_out ?? 0) + output }),
   };
 }
 

@@ -96,6 +96,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case "response.failed":
       case "error": {
         const error = readError(event) ?? { message: "", type: "", code: "", param: null };
+        const usage = usageOf(isObject(event.response) ? event.response : event);
+        if (usage) out.push({ type: "usage", usage });
         out.push({ type: "error", error });
         return true;
       }

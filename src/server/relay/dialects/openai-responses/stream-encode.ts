@@ -6,7 +6,7 @@
 import type { RelayError } from "../../error";
 import type { AnswerEvent, BlockStart, FinishReason, Seal, Usage, Warn, WireObject } from "../../events";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
-import { callItem, messageItem, outcomeOf, shellOf } from "./answer-encode";
+import { callItem, encodeUsage, messageItem, outcomeOf, shellOf } from "./answer-encode";
 import { encodeAnnotation, freeFormInput, itemOfThoughts } from "./items";
 import { type Declared, declaredTools } from "./namespaces";
 
@@ -134,13 +134,14 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     this.#event(`response.${String(outcome.status)}`, { response: { ...this.#shell, ...outcome } }, out);
   }
 
-  fail(error: RelayError, out: OutFrame[]): void {
+  fail(error: RelayError, out: OutFrame[], usage?: Usage): void {
     this.#start("", undefined, out);
     const response = {
       ...this.#shell,
       status: "failed",
       output: this.#output,
       error: { code: error.code, message: error.message },
+      ...(usage && { usage: encodeUsage(usage) }),
     };
     this.#event("response.failed", { response }, out);
   }

@@ -6,7 +6,8 @@ import { channelTypes } from "../../../../shared/channel-types";
 import type { TaskStatus } from "../../../../shared/task";
 import { openaiChat } from "../../dialects/openai-chat/dialect";
 import { usageOf } from "../../dialects/openai-responses/answer-decode";
-import type { WireError } from "../../events";
+import { tokensOfContent } from "../../estimate";
+import type { Usage, WireError } from "../../events";
 import { Failed } from "../../failed";
 import { classifyErrorIn200, failureOf } from "../../failures";
 import { isObject, type JsonObject } from "../../json";
@@ -20,6 +21,7 @@ import { keepsAnswers } from "../../spoken";
 import { dearMembers, without } from "../../tiers";
 import { placeOf } from "../../vendor";
 import type { TaskKind, TaskProvider, TaskReport, TaskRequest, TaskTools } from "../provider";
+import type { Priced, Task } from "../task";
 
 export interface BackgroundInput {
   body: JsonObject;
@@ -40,13 +42,19 @@ const statuses: Readonly<Record<string, TaskStatus>> = {
 /** What the lists are shown: nothing of what was said. */
 const factsOf = ({ id, status, usage }: JsonObject): JsonObject => ({ id, status, usage: usage ?? null });
 
-function reportOf(response: JsonObject): TaskReport {
+/** What a response would have used if its vendor had not said so: nothing where it failed. */
+function estimateOf(response: JsonObject, status: TaskStatus, { usage: { input = 0 } }: Priced): Usage {
+  if (status === "FAILURE") return {};
+  return { input, output: tokensOfContent(openaiChat.contentBytes(Buffer.from(JSON.stringify(response.output ?? [])))) };
+}
+
+function reportOf(response: JsonObject, { state }: Task): TaskReport {
   const status = statuses[text(response.status)] ?? "UNKNOWN";
   const usage = usageOf(response);
   const { error } = response;
   const report: TaskReport = { status, data: factsOf(response) };
   // One that was cancelled or failed on the way is paid as far as its vendor says that it came.
-  if (usage && (status === "SUCCESS" || status === "FAILURE")) return { ...report, status: "SUCCESS", final: { usage } };
+  if (usage && (status === "SUCCESS" || status === "FAILURE")) return { ...report, status: "SUCCESS", final: { usage, estimate: estimateOf(response, status, state.priced) } };
   return status === "FAILURE" ? { ...report, fail_reason: (isObject(error) && text(error.message)) || text(response.status) } : report;
 }
 
@@ -82,7 +90,7 @@ const provider: TaskProvider<BackgroundInput> = {
   types: channelTypes.filter(({ operations }) => operations.some((operation) => operation === "responses")).map(({ key }) => key),
   serves: (channel) => keepsAnswers(channel, responses),
 
-  terms: ({ input, output }) => ({ usage: { input, output }, exact: false }),
+  terms: ({ input, output }) => ({ usage: { input, output }, exact: false, hidden_turns: true }),
 
   async submit({ channel, model, input }, tools) {
     const body = { ...without(withInstructions(input.body, channel), dearMembers(input.body, channel.setting)).body, model };
@@ -96,7 +104,7 @@ const provider: TaskProvider<BackgroundInput> = {
     if (!task) return new Map();
     const url = required(placeOf(channel, operationFor(channel, responses, ""), `/${encodeURIComponent(task.upstream_id)}`));
     try {
-      return new Map([[task.upstream_id, reportOf(await tools.json({ method: "GET", url, headers: headers(channel), readError }))]]);
+      return new Map([[task.upstream_id, reportOf(await tools.json({ method: "GET", url, headers: headers(channel), readError }), task)]]);
     } catch (error) {
       if (!(error instanceof Failed) || error.failure.upstream_status !== 404) throw error;
       // Its owner has deleted it, perhaps so that nobody could see what it used: the charge stands as it was made.

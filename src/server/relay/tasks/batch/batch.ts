@@ -3,7 +3,10 @@
  * what the lines of the input may cost, corrected by the usage that the lines of the output say.
  */
 import type { TaskStatus } from "../../../../shared/task";
+import type { UsageDoubt } from "../../../../shared/usage-doubt";
+import { openaiChat } from "../../dialects/openai-chat/dialect";
 import { readUsage } from "../../dialects/openai-chat/usage";
+import { tokensOfContent } from "../../estimate";
 import type { Usage } from "../../events";
 import { Failed } from "../../failed";
 import { classifyStatus, failureOf } from "../../failures";
@@ -14,7 +17,8 @@ import { providerOf } from "../../providers/registry";
 import type { PoolChannel } from "../../seams";
 import { takes } from "../../stored/files";
 import { placeOf } from "../../vendor";
-import type { TaskKind, TaskProvider, TaskReport, TaskTools } from "../provider";
+import { checkUsage } from "../../usage-check";
+import type { FinalPrice, TaskKind, TaskProvider, TaskReport, TaskTools } from "../provider";
 import type { Priced, Task } from "../task";
 import { batchPrice } from "./price";
 import { linesOf, type Survey } from "./survey";
@@ -46,19 +50,28 @@ const addUsage = (sum: Usage, more: Usage): Usage => {
   return total;
 };
 
-/** What the lines of an output used; a line that does not say is counted by its bytes. */
-async function usedBy(body: ReadableStream<Uint8Array> | null): Promise<Priced> {
+/** What the lines of an output used; a line that does not say, or cannot be believed, is counted by its bytes and its share of the input. */
+async function usedBy(body: ReadableStream<Uint8Array> | null, accepted: Priced): Promise<FinalPrice> {
   let usage: Usage = {};
   let calls = 0;
+  const doubts: UsageDoubt[] = [];
+  const input = Math.ceil((accepted.usage.input ?? 0) / Math.max(1, accepted.times?.calls ?? 1));
   for await (const line of linesOf(body, () => new Failed(failureOf("malformed", 200)))) {
     const answer = tryParse(line);
     const response = isObject(answer) && isObject(answer.response) ? answer.response : {};
     const status = response.status_code;
     if (typeof status !== "number" || status < 200 || status > 299) continue;
     calls++;
-    usage = addUsage(usage, (isObject(response.body) && readUsage(response.body.usage)) || { output: Math.ceil(line.length / BYTES_PER_TOKEN) });
+    const told = isObject(response.body) ? readUsage(response.body.usage) : undefined;
+    const checked = told && checkUsage(told, {
+      estimate: { input: () => ({ input }), output: () => ({ output: tokensOfContent(openaiChat.contentBytes(line)) }) },
+      max_output: accepted.usage.output,
+      hidden: () => accepted.hidden_turns === true,
+    });
+    if (checked) doubts.push(...checked.doubts);
+    usage = addUsage(usage, checked?.usage ?? { output: Math.ceil(line.length / BYTES_PER_TOKEN) });
   }
-  return { usage, times: { calls } };
+  return { usage, times: { calls }, doubts };
 }
 
 const headers = (channel: PoolChannel): Record<string, string> => {
@@ -74,11 +87,11 @@ function address(channel: PoolChannel, what: "batches" | "files", path: string):
 }
 
 /** What the output of a batch is billed by; undefined when it is gone: then the charge stands as it was made. */
-async function billed(output: string, channel: PoolChannel, tools: TaskTools): Promise<Priced | undefined> {
+async function billed(output: string, channel: PoolChannel, tools: TaskTools, accepted: Priced): Promise<FinalPrice | undefined> {
   const response = await tools.fetch(address(channel, "files", `/${encodeURIComponent(output)}/content`), { method: "GET", headers: headers(channel) });
   if (response.status === 404 || response.status === 410) return undefined;
   if (!response.ok) throw new Failed(classifyStatus(tools.redact, response.status, undefined, channel.status_mapping));
-  return usedBy(response.body);
+  return usedBy(response.body, accepted);
 }
 
 /** Whole percent of the lines that are answered. */
@@ -92,13 +105,13 @@ function reasonOf({ errors, status }: JsonObject): string {
   return text(first?.message) || text(status);
 }
 
-async function reportOf(batch: JsonObject, channel: PoolChannel, tools: TaskTools): Promise<TaskReport> {
+async function reportOf(batch: JsonObject, channel: PoolChannel, tools: TaskTools, { state }: Task): Promise<TaskReport> {
   const status = statuses[text(batch.status)] ?? "UNKNOWN";
   const output = text(batch.output_file_id);
   const report: TaskReport = { status, data: batch, percent: percentOf(batch) };
   if (status === "SUCCESS" || (status === "FAILURE" && output !== "")) {
     // What was answered before it was cancelled or its time was over is paid; the rest goes back.
-    const final = output === "" ? { usage: {}, times: { calls: 0 } } : await billed(output, channel, tools);
+    const final = output === "" ? { usage: {}, times: { calls: 0 } } : await billed(output, channel, tools, state.priced);
     return { ...report, status: "SUCCESS", ...(final && { final }) };
   }
   return status === "FAILURE" ? { ...report, fail_reason: reasonOf(batch) } : report;
@@ -117,8 +130,8 @@ const provider: TaskProvider<BatchInput> = {
   lifetime_ms: LIFETIME_MS,
   serves: (channel) => takes(channel, "batches"),
 
-  terms: ({ survey: { lines, input, output }, ratio }) => ({
-    usage: { input, output }, times: { calls: lines }, exact: false, priced: (price) => batchPrice(price, ratio),
+  terms: ({ survey: { lines, input, output, hidden_turns }, ratio }) => ({
+    usage: { input, output }, times: { calls: lines }, exact: false, ...(hidden_turns && { hidden_turns }), priced: (price) => batchPrice(price, ratio),
   }),
 
   async submit({ channel, input }, tools) {
@@ -128,10 +141,10 @@ const provider: TaskProvider<BatchInput> = {
 
   async poll([task], channel, tools) {
     if (!task) return new Map();
-    return new Map([[task.upstream_id, await reportOf(await look(task, channel, tools), channel, tools)]]);
+    return new Map([[task.upstream_id, await reportOf(await look(task, channel, tools), channel, tools, task)]]);
   },
 
-  cancel: async (task, channel, tools) => reportOf(await look(task, channel, tools, "/cancel"), channel, tools),
+  cancel: async (task, channel, tools) => reportOf(await look(task, channel, tools, "/cancel"), channel, tools, task),
 
   hasResult: () => true,
 };

@@ -2,6 +2,7 @@
 import { AppError, fail } from "../../../../shared/errors";
 import { scanJson } from "../../../lib/json-scan";
 import { inputTokenBound } from "../../body";
+import { asksForHiddenTurns } from "../../hidden-turns";
 import { isObject, type JsonObject, tryParse } from "../../json";
 import { BYTES_PER_TOKEN } from "../../money";
 
@@ -22,6 +23,8 @@ export interface Survey {
   input: number;
   /** The most tokens that the lines allow, or are assumed to. */
   output: number;
+  /** A line lets the vendor work out of sight (hidden-turns.ts). */
+  hidden_turns?: true;
 }
 
 /** The lines of a body that are not empty. Throws `tooLarge` beyond the limits. */
@@ -94,6 +97,7 @@ export async function survey(body: ReadableStream<Uint8Array> | null, endpoint: 
     if (asked.stream === true) wrong(number, "body.stream");
     check(asked);
     found.model = String(asked.model);
+    if (asksForHiddenTurns(asked)) found.hidden_turns = true;
     found.input += Math.ceil(inputTokenBound(line) / BYTES_PER_TOKEN);
     found.output += outputOf(asked, endpoint, usualOutput);
   }
