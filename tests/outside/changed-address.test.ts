@@ -1,4 +1,4 @@
-/** A stored key stays where it was entered: whoever sends a channel's calls elsewhere, by whichever field or door, enters its key again. */
+/** A stored key stays where it was entered: sending a channel's calls elsewhere, by any field or door, needs its key again. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { HOOK_MS } from "../kit/harness";
@@ -8,7 +8,7 @@ const SECRET = "sk-roots-own-upstream-key-0001";
 const MINE = "https://upstream.example";
 const REQUIRED = { success: false, code: "channel_key_required" };
 
-/** An address of whoever wants the key: what came there. */
+/** An address of the one who wants the key: what came there. */
 const heard: string[] = [];
 const listener = Bun.serve({
   port: 0, hostname: "127.0.0.1",

@@ -132,7 +132,7 @@ test("an empty balance, a broken body and an unknown model are refused with an e
   const poor = await weir.newUser({ quota: 1 });
   expect(await refusal(await call(poor.headers))).toEqual([403, "insufficient_user_quota"]);
   expect(await refusal(await call(user.headers, { ...sent, model: "nowhere" }))).toEqual([503, "model_not_found"]);
-  const broken = await fetch(`${weir.url}/pg/chat/completions`, { method: "POST", headers: user.headers, body: "{" });
+  const broken = await fetch(`${weir.url}/pg/chat/completions`, { method: "POST", headers: { ...user.headers, "content-type": "application/json" }, body: "{" });
   expect(await refusal(broken)).toEqual([400, "bad_json"]);
 });
 

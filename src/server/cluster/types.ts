@@ -12,7 +12,7 @@ export type Topic = "options" | "channels" | "tokens" | "users" | "sessions";
 export type Listener = (id: string, own: boolean) => void | Promise<void>;
 
 export interface SubscribeOptions {
-  /** It reads everything anew, whatever the id. It is asked every minute besides, and its age is told by /readyz. */
+  /** It reads everything again, whatever the id. It is asked every minute besides, and its age is told by /readyz. */
   whole?: boolean;
 }
 

@@ -68,7 +68,7 @@ export interface Connections {
   unsafe<Row = Record<string, unknown>>(text: string, values?: unknown[]): Statement<Row>;
   /** A transaction; its statements together have the limit. */
   begin<T>(work: (tx: TransactionSQL) => Promise<T>): Promise<T>;
-  /** The same connections with other limits; `ms` shortens what remains to whoever asks. */
+  /** The same connections with other limits; `ms` shortens what remains to the caller. */
   within(limit: Limit, ms?: number): Connections;
   /** For what must not wait behind others: the next free connection is its. */
   readonly urgent: Connections;
@@ -103,7 +103,7 @@ interface Lane {
 interface Task {
   since: number;
   limit: Limit;
-  /** When whoever asked is told that it failed; the connection has until the end of the limit. */
+  /** When the caller is told that it failed; the connection has until the end of the limit. */
   until: number;
   fail(error: unknown): void;
   /** When the server was last asked about it. */

@@ -8,7 +8,7 @@ import type { DoorMeta } from "./trpc";
 
 type Caller = Pick<Ctx, "actor">;
 
-/** Most bytes of a body. `open`: the door is for everybody, so that what it takes is little whoever calls. */
+/** Most bytes of a body. `open`: anybody may call it, so it takes little from everyone. */
 export const bodyLimit = ({ actor }: Caller, open: boolean): number =>
   open || actor.kind === "guest" ? BODY_LIMITS.public : BODY_LIMITS.api;
 

@@ -1,5 +1,5 @@
 /**
- * Rows of calls that were refused before a channel was asked. Whoever is refused pays nothing, so their refusals must not fill the
+ * Rows of calls that were refused before a channel was asked. A refused call costs its caller nothing, so refusals must not fill the
  * disk: in an hour the first hundred of a caller with the same code and model are rows, the rest count on the last of them
  * (`other.repeated`), and in the roll-ups as errors like any. Counted in memory and written once a second; each instance
  * counts for itself.

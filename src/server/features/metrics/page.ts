@@ -48,7 +48,7 @@ class Counted extends Histogram<"operation"> {
   }
 }
 
-/** Who may read the page: whoever has the token, and the listed addresses. With neither set, nobody. */
+/** Whether the page may be read: with the token, or from a listed address. With neither set it is closed. */
 export function createScrapeGuard({ WEIR_METRICS_TOKEN: token, WEIR_METRICS_ADDRESSES: addresses }: Pick<Env, "WEIR_METRICS_TOKEN" | "WEIR_METRICS_ADDRESSES">): (scraper: Scraper) => boolean {
   const listed = compileNetworks(addresses.join("\n"));
   return ({ peer, headers }) => inNetworks(listed, peer) || (token !== "" && sameText(headers.get("authorization") ?? "", `Bearer ${token}`));

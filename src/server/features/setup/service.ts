@@ -58,7 +58,7 @@ type SetupInput = z.output<typeof setupInput>;
 export async function setUp(ctx: Ctx, input: SetupInput) {
   if (await isSetUp(ctx)) fail("setup_done");
   if (!sameText(input.code.trim().toLowerCase(), setupCode(ctx))) {
-    // Only wrong codes count: whoever has the right one is let in, however often others have guessed from the same address.
+    // Only wrong codes count: the right one is let in, however often others have guessed from the same address.
     await countCritical(ctx, "setup");
     fail("setup_code_wrong");
   }

@@ -55,7 +55,7 @@ export function toolsFor(box: ToolBox, channel: PoolChannel, signal: AbortSignal
     redact: redactOf(channel),
     fetch: (url, init) => {
       const { authorization = "" } = init.headers ?? {};
-      // A token that was made of the key by whoever sends it.
+      // A token that the sender made of the key.
       if (!authorization.endsWith(channel.key)) noteMinted(channel, authorization);
       return box.fetch(url, { ...init, ...initFor(channel, signal) });
     },
