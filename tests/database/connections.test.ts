@@ -75,6 +75,31 @@ describe("connections to Postgres", () => {
     expect(order).toEqual(["busy", "urgent", "second"]);
   }, 30_000);
 
+  test.concurrent("short statements are sent behind each other where no connection is free, and a transaction among them keeps its turn", async () => {
+    const { connections } = await connect(1);
+    await pidOf(connections);
+    const order: string[] = [];
+    const done = (name: string) => () => order.push(name);
+    await Promise.all([
+      connections.unsafe("SELECT pg_sleep(0.3)").then(done("first")),
+      connections.unsafe("SELECT 1").then(done("behind it")),
+      connections.begin(async (tx) => {
+        await tx`SELECT pg_sleep(0.1)`;
+      }).then(done("transaction")),
+      connections.unsafe("SELECT 1").then(done("after it")),
+    ]);
+    expect(order).toEqual(["first", "behind it", "transaction", "after it"]);
+  }, 30_000);
+
+  test.concurrent("everything that was sent on a connection that falls silent is refused in time, and what comes next is served", async () => {
+    const { connections, proxy } = await connect(1);
+    await pidOf(connections);
+    proxy.silence({ next: false });
+    const took = await Promise.all(Array.from({ length: 20 }, () => refused(connections.unsafe("SELECT 1"))));
+    expect(Math.max(...took)).toBeLessThan(LIMITS_MS.usual + 1000);
+    expect(await pidOf(connections)).toBeNumber();
+  }, 30_000);
+
   test.concurrent("what a silent client has locked is free again within 15 s", async () => {
     const { connections, proxy } = await connect(1);
     const locked = Promise.withResolvers<void>();

@@ -3,10 +3,11 @@
  *
  * The driver has no time-out for a statement, and `cancel()` needs an answer: on a connection that went silent (its packets
  * are dropped, no RST) a statement waits until TCP gives up, about a quarter of an hour. But it closes a connection at
- * once, with its statement, when told to (docs/decisions/0044-silent-database.md). So each connection is a client of its own
- * here, does one thing at a time, and one timer looks at them all: what takes longer than its limit fails with
- * database_unavailable, and its connection is closed. The server has a shorter limit than we, so a database that is slow
- * says so itself and keeps its connections.
+ * once, with its statements, when told to (docs/decisions/0044-silent-database.md). So each connection is a client of its own
+ * here, and one timer looks at them all: what takes longer than its limit fails with database_unavailable, and its connection
+ * is closed. The server has a shorter limit than we, so a database that is slow says so itself and keeps its connections.
+ * Where all are busy, short statements are sent behind each other on one connection; the time of each begins when the one
+ * before it is answered.
  */
 import { SQL, type TransactionSQL } from "bun";
 import { AppError } from "../../shared/errors";
@@ -40,6 +41,8 @@ const STILL_AT_IT = `SELECT 1 FROM pg_stat_activity
   WHERE pid = $1 AND (state = 'active' OR state_change > clock_timestamp() - interval '${PROBE_MS} ms')`;
 /** A connection that nobody needed for so long is closed. */
 const IDLE_MS = 30_000;
+/** Short statements that may be under way on one connection. */
+const DEPTH = 8;
 const CONNECT_SECONDS = 5;
 
 /**
@@ -95,12 +98,15 @@ interface Lane {
   /** When the server was last heard of, and when somebody last used it. */
   heard: number;
   used: number;
-  /** What runs on it. */
-  task: Task | undefined;
+  /** What runs on it, and what was sent behind that. */
+  readonly tasks: Task[];
+  /** A transaction runs on it, or a sign of life: nothing is sent behind those. */
+  alone: boolean;
   gone: boolean;
 }
 
 interface Task {
+  /** When the server could begin with it. */
   since: number;
   limit: Limit;
   /** When the caller is told that it failed; the connection has until the end of the limit. */
@@ -112,6 +118,9 @@ interface Task {
 
 interface Waiting {
   until: number;
+  /** It needs a connection of its own. */
+  alone: boolean;
+  limit: Limit;
   start(lane: Lane): void;
   fail(error: unknown): void;
 }
@@ -140,7 +149,7 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
         max: 1, connectionTimeout: CONNECT_SECONDS, bigint: false,
         onclose: () => forget(lane),
       }),
-      pid: 0, limit: undefined, heard: performance.now(), used: performance.now(), task: undefined, gone: false,
+      pid: 0, limit: undefined, heard: performance.now(), used: performance.now(), tasks: [], alone: false, gone: false,
     };
     lanes.add(lane);
     return lane;
@@ -158,10 +167,9 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
   }
 
   function drop(lane: Lane, reason: string): void {
-    const { task } = lane;
-    lane.task = undefined;
+    const lost = lane.tasks.splice(0);
     forget(lane);
-    task?.fail(silent(reason));
+    for (const task of lost) task.fail(silent(reason));
   }
 
   function giveUp(lane: Lane, reason: string): void {
@@ -179,13 +187,30 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
     }
   }
 
-  function handBack(lane: Lane): void {
-    lane.task = undefined;
+  /** One more short statement may be sent behind those that are under way. */
+  const takesMore = (lane: Lane, limit: Limit): boolean => !lane.alone && !lane.gone && limit === "usual" && lane.limit === limit && lane.tasks.length < DEPTH;
+
+  /** The busy connection with the least to do that takes one more. */
+  function leastBusy(limit: Limit): Lane | undefined {
+    let found: Lane | undefined;
+    for (const lane of lanes) if (takesMore(lane, limit) && (!found || lane.tasks.length < found.tasks.length)) found = lane;
+    return found;
+  }
+
+  /** A task is over. Those that wait come in their order, so that a transaction is not kept waiting by statements behind it. */
+  function handBack(lane: Lane, task: Task): void {
+    lane.tasks.splice(lane.tasks.indexOf(task), 1);
     if (lane.gone) return;
     lane.heard = lane.used = performance.now();
-    const next = waiting.shift();
-    if (next) next.start(lane);
-    else idle.push(lane);
+    const [head] = lane.tasks;
+    if (head) head.since = Math.max(head.since, lane.heard);
+    else lane.alone = false;
+    for (let next = waiting[0]; next; next = waiting[0]) {
+      if (lane.tasks.length > 0 && (next.alone || !takesMore(lane, next.limit))) return;
+      waiting.shift();
+      next.start(lane);
+    }
+    if (lane.tasks.length === 0) idle.push(lane);
   }
 
   /** Tells the server what it has to know before the work: what is new to the connection, and another limit than the last. */
@@ -212,36 +237,39 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
     }
   }
 
-  function start<T>(lane: Lane, work: Work<T>, { limit, ms }: Terms, resolve: (value: T) => void, reject: (error: unknown) => void): void {
+  function start<T>(lane: Lane, work: Work<T>, { limit, ms }: Terms, alone: boolean, resolve: (value: T) => void, reject: (error: unknown) => void): void {
     const since = performance.now();
     const task: Task = { since, limit, until: since + ms, fail: reject, probed: 0 };
-    lane.task = task;
+    lane.tasks.push(task);
+    // What may take long must keep nobody waiting behind it.
+    lane.alone = alone || limit !== "usual";
     begin(lane, work, limit).then(
       (value) => {
-        if (lane.task !== task) return;
-        handBack(lane);
+        if (!lane.tasks.includes(task)) return;
+        handBack(lane, task);
         resolve(value);
       },
       (error: unknown) => {
         // Its own time was up: it has failed already.
-        if (lane.task !== task) return;
+        if (!lane.tasks.includes(task)) return;
         const lost = isConnectionLost(error);
         if (lost) {
-          lane.task = undefined;
-          forget(lane);
-        } else handBack(lane);
+          lane.tasks.splice(lane.tasks.indexOf(task), 1);
+          drop(lane, "The connection was lost");
+        } else handBack(lane, task);
         reject(lost || isTimeout(error) ? new AppError("database_unavailable", {}, { cause: error }) : error);
       },
     );
   }
 
-  function run<T>(work: Work<T>, terms: Terms): Promise<T> {
+  /** `alone`: it is no single statement. */
+  function run<T>(work: Work<T>, terms: Terms, alone: boolean): Promise<T> {
     if (closed) return Promise.reject(silent("The database is closed"));
     return new Promise<T>((resolve, reject) => {
-      const lane = idle.pop() ?? (lanes.size < max ? open() : undefined);
-      if (lane) return start(lane, work, terms, resolve, reject);
+      const lane = idle.pop() ?? (lanes.size < max ? open() : alone || waiting.length > 0 ? undefined : leastBusy(terms.limit));
+      if (lane) return start(lane, work, terms, alone, resolve, reject);
       const until = performance.now() + Math.min(terms.ms, WAIT_MS);
-      const next: Waiting = { until, fail: reject, start: (free) => start(free, work, terms, resolve, reject) };
+      const next: Waiting = { until, alone, limit: terms.limit, fail: reject, start: (free) => start(free, work, terms, alone, resolve, reject) };
       if (terms.urgent) waiting.unshift(next);
       else waiting.push(next);
     });
@@ -254,14 +282,14 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
     const back = () => {
       lane.used = used;
     };
-    start(lane, (sql) => sql.unsafe("SELECT 1"), { limit: lane.limit ?? "usual", ms: SIGN_MS, urgent: false }, back, () => giveUp(lane, "An idle connection gave no sign of life"));
+    start(lane, (sql) => sql.unsafe("SELECT 1"), { limit: lane.limit ?? "usual", ms: SIGN_MS, urgent: false }, true, back, () => giveUp(lane, "An idle connection gave no sign of life"));
   }
 
   /** The server has long been at it: asks on another connection whether it still is. */
   async function probe(lane: Lane, task: Task): Promise<void> {
     task.probed = performance.now();
     const busy = await all.urgent.unsafe(STILL_AT_IT, [lane.pid]).then((rows) => rows.length > 0, () => true);
-    if (!busy && lane.task === task) giveUp(lane, "The server is done with a statement, and no answer came");
+    if (!busy && lane.tasks[0] === task) giveUp(lane, "The server is done with a statement, and no answer came");
   }
 
   /** This process stood still (suspended, or busy without a pause): the answers may be here, unread. */
@@ -269,9 +297,10 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
     for (const lane of lanes) {
       lane.heard += late;
       lane.used += late;
-      if (!lane.task) continue;
-      lane.task.since += late;
-      lane.task.until += late;
+      for (const task of lane.tasks) {
+        task.since += late;
+        task.until += late;
+      }
     }
     for (const one of waiting) one.until += late;
   }
@@ -283,18 +312,19 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
     looked = now;
     if (late > LATE_MS) return forgive(late);
     for (const lane of lanes) {
-      const { task } = lane;
+      const [task] = lane.tasks;
       if (!task) {
         if (now - lane.used > IDLE_MS) forget(lane);
         else if (now - lane.heard > QUIET_MS) ask(lane);
       } else if (now >= task.since + LIMITS_MS[task.limit]) {
         giveUp(lane, `No answer from the database within ${LIMITS_MS[task.limit]} ms`);
         // Those that were not heard of since are most likely dead too, and the next callers would have to find out.
-        for (const other of [...lanes]) if (!other.task && other.heard < task.since) forget(other);
+        for (const other of [...lanes]) if (other.tasks.length === 0 && other.heard < task.since) forget(other);
       } else {
-        if (now >= task.until) {
-          task.until = Infinity;
-          task.fail(silent(`No answer from the database within ${Math.round(now - task.since)} ms`));
+        for (const one of lane.tasks) {
+          if (now < one.until) continue;
+          one.until = Infinity;
+          one.fail(silent("The database did not answer in time"));
         }
         if (task.limit !== "usual" && lane.pid > 0 && now - Math.max(task.since, task.probed) > PROBE_MS) void probe(lane, task);
       }
@@ -308,8 +338,8 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
   timer.unref();
 
   const doors = (terms: Terms): Connections => ({
-    unsafe: (text, values) => statement(text, values, (work) => run(work, terms)),
-    begin: (work) => run((sql) => sql.begin(work), terms),
+    unsafe: (text, values) => statement(text, values, (work) => run(work, terms, false)),
+    begin: (work) => run((sql) => sql.begin(work), terms, true),
     within: (limit, ms = LIMITS_MS[limit]) => doors({ limit, ms: Math.min(ms, LIMITS_MS[limit]), urgent: terms.urgent }),
     get urgent() {
       return doors({ ...terms, urgent: true });
@@ -318,7 +348,7 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
     close: async (ms = 5000) => {
       closed = true;
       for (const one of waiting.splice(0)) one.fail(silent("The database is closed"));
-      for (const until = performance.now() + ms; performance.now() < until && [...lanes].some(({ task }) => task); ) await Bun.sleep(5);
+      for (const until = performance.now() + ms; performance.now() < until && [...lanes].some(({ tasks }) => tasks.length > 0); ) await Bun.sleep(5);
       clearInterval(timer);
       for (const lane of [...lanes]) drop(lane, "The database is closed");
     },
