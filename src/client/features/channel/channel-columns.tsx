@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { ChevronRight, Tag } from "lucide-react";
+import { ChevronRight, Tag, TriangleAlert } from "lucide-react";
 import { useMemo } from "react";
 import { CHANNEL_STATUS, jsonObject, splitList, type ChannelView } from "../../../shared/channel";
 import { readStatusInfo } from "../../../shared/channel-operations";
@@ -48,7 +48,10 @@ export function ChannelStatusCell({ channel }: { channel: Pick<ChannelView, "sta
         <StatusBadge table={channelStatus} value={channel.status} hint={note ? `${note.reason}${when}` : undefined} />
         {doubt ? (
           <Tooltip content={<UsageDoubtText doubt={doubt} />}>
-            <span className="ml-1"><Badge hue="yellow">{t`用量可疑`}</Badge></span>
+            {/* A sign alone: the column has no room for a second word. */}
+            <span role="img" aria-label={t`用量可疑`} tabIndex={0} className="ml-1 inline-flex h-5 items-center rounded-sm bg-yellow-bg px-1 align-middle text-yellow-fg">
+              <TriangleAlert aria-hidden className="size-3" />
+            </span>
           </Tooltip>
         ) : null}
       </span>
