@@ -1,9 +1,6 @@
 /**
  * `bun run check`: everything about the code that can be proven without a server, side by side, with the time of each
  * step. `bun run check lint types` runs some of them.
- *
- * Formatting: `bun fmt` would take the compact tables of facts apart (one property a line), so only what
- * .editorconfig says is checked.
  */
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,6 +16,8 @@ interface StepResult {
 
 const bin = (name: string): string[] => [process.execPath, "--bun", join(ROOT, "node_modules/.bin", name)];
 const LIMIT = 5 * 60_000;
+/** max_line_length of .editorconfig; oxfmt holds code to it, but leaves comments and long strings alone. */
+const WIDTH = 120;
 
 /** A command that says yes or no counts as one check. */
 async function command(args: string[], env: Record<string, string> = {}): Promise<StepResult> {
@@ -49,7 +48,10 @@ async function projectFiles(): Promise<string[]> {
   return output.split("\n").filter((file) => /\.(tsx?|mjs|css|html|json|md|toml|sh|conf|service|ya?ml)$/.test(file) && existsSync(join(ROOT, file)));
 }
 
-/** Space at the end of a line means a break in Markdown; generated and recorded files are as they are. */
+/**
+ * oxfmt for code (.oxfmtrc.json leaves out the tables with one entry a line), and what .editorconfig says for the rest.
+ * Space at the end of a line means a break in Markdown; generated and recorded files are as they are.
+ */
 async function formatting(): Promise<StepResult> {
   const faults: string[] = [];
   for (const file of await projectFiles()) {
@@ -60,8 +62,12 @@ async function formatting(): Promise<StepResult> {
     text.split("\n").forEach((line, index) => {
       if (/\.(tsx?|mjs|css)$/.test(file) && line.includes("\t")) faults.push(`${file}:${index + 1}: tab`);
       if (!file.endsWith(".md") && /[ \t]$/.test(line)) faults.push(`${file}:${index + 1}: space at the end`);
+      const isComment = /\.(tsx?|mjs)$/.test(file) && /^\s*(\/\/|\/?\*)/.test(line);
+      if (isComment && line.length > WIDTH && !/https?:\S{40}/.test(line)) faults.push(`${file}:${index + 1}: comment over ${WIDTH} columns`);
     });
   }
+  const oxfmt = await command([...bin("oxfmt"), "--check", "."]);
+  if (oxfmt.counts.failed > 0) faults.push(oxfmt.output, "`npm run format` formats");
   return { counts: { passed: faults.length ? 0 : 1, failed: faults.length ? 1 : 0, skipped: 0 }, output: faults.join("\n") };
 }
 
