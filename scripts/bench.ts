@@ -52,7 +52,13 @@ const date = new Date().toISOString().slice(0, 10);
 if (positionals.length > 0) {
   const unknown = positionals.find((part) => !(PARTS as readonly string[]).includes(part));
   if (unknown !== undefined) throw new Error(`no part ${unknown}; there are ${PARTS.join(", ")}`);
-  const parts = await benchTranslation({ parts: positionals as Part[], quick: flags.quick, only: flags.only, command, say });
+  const parts = await benchTranslation({
+    parts: positionals as Part[],
+    quick: flags.quick,
+    only: flags.only,
+    command,
+    say,
+  });
   console.log(parts);
   const path = join(import.meta.dir, "../docs/bench-translated.md");
   if (flags.write) {
@@ -90,7 +96,12 @@ try {
 
   const figures: Figures = {
     scenarios: [],
-    names: { direct: upstream.name, bare: bare.name, sqlite: weirs[0]?.name ?? "", ...(weirs[1] ? { postgres: weirs[1].name } : {}) },
+    names: {
+      direct: upstream.name,
+      bare: bare.name,
+      sqlite: weirs[0]?.name ?? "",
+      ...(weirs[1] ? { postgres: weirs[1].name } : {}),
+    },
     streams,
     start,
     startedFrom: command ? "binary" : "source",
@@ -106,17 +117,21 @@ try {
   const cells = figures.scenarios.flatMap((s) => [...s.cells]);
   const books = await Promise.all(
     weirs.map(async (weir, i) => {
-      const sent = cells.filter(([name]) => name === weir.name).reduce((sum, [, cell]) => sum + cell.sent - cell.failed, 0);
+      const sent = cells
+        .filter(([name]) => name === weir.name)
+        .reduce((sum, [, cell]) => sum + cell.sent - cell.failed, 0);
       const counted = (await weir.counted()) - (before[i] ?? 0);
       const findings = await weir.weir.audit();
       return `${weir.name}: ${sent} calls answered, ${counted} charged and logged, audit ${findings.length === 0 ? "clean" : `found ${findings.length} rows`}.`;
     }),
   );
   if (recordRows > 0) {
-    for (const { engine } of weirs) figures.records.push(await measureRecords(engine, upstream.url, recordRows, pace.rounds, command, say));
+    for (const { engine } of weirs)
+      figures.records.push(await measureRecords(engine, upstream.url, recordRows, pace.rounds, command, say));
   }
   const page = markdown(figures, {
-    date, machine,
+    date,
+    machine,
     settings: `${pace.rounds} rounds of ${pace.durationMs / 1000} s${flags.quick ? " (--quick)" : ""}.`,
     generator: `The load generator used at most ${(Math.max(0, ...cells.map(([, cell]) => cell.own_cpu)) * 100).toFixed(0)} % of a core.`,
     books: books.join(" "),
@@ -134,6 +149,6 @@ process.exit();
 /** Streams that were left are over and everything is charged: no hold is left. At most 20 s. */
 async function settled(all: readonly MeasuredWeir[]): Promise<void> {
   for (const { weir } of all) {
-    for (const deadline = Date.now() + 20_000; (await weir.holds()) > 0 && Date.now() < deadline; ) await Bun.sleep(200);
+    for (const deadline = Date.now() + 20_000; (await weir.holds()) > 0 && Date.now() < deadline;) await Bun.sleep(200);
   }
 }

@@ -34,7 +34,9 @@ export async function runMain(work) {
 export async function bootstrap() {
   const node = Number(process.versions.node.split(".")[0]);
   if (!process.versions.bun && node < LEAST_NODE) {
-    throw new Stop(`Node ${process.versions.node} is too old: Weir is started by Node ${LEAST_NODE} or newer (or by Bun).`);
+    throw new Stop(
+      `Node ${process.versions.node} is too old: Weir is started by Node ${LEAST_NODE} or newer (or by Bun).`,
+    );
   }
   const bun = ensureBun();
   ensurePackages(bun);
@@ -87,7 +89,10 @@ export function runChild(command, args) {
     // npm runs scripts by a shell, and passes SIGTERM to that shell only, which dies without telling anybody: under npm a
     // lost parent means the same.
     const parent = process.ppid;
-    const watch = process.env.npm_lifecycle_event && !WINDOWS ? setInterval(() => process.ppid !== parent && pass("SIGTERM"), 300) : undefined;
+    const watch =
+      process.env.npm_lifecycle_event && !WINDOWS
+        ? setInterval(() => process.ppid !== parent && pass("SIGTERM"), 300)
+        : undefined;
     const end = () => {
       clearInterval(watch);
       for (const signal of signals) process.removeListener(signal, pass);
@@ -125,7 +130,10 @@ function ensureBun() {
   const folder = join(ROOT, ".bun");
   const own = (name) => join(folder, "node_modules/@oven", name, "bin", BUN_FILE);
   const names = bunPackages();
-  const onPath = (process.env.PATH ?? "").split(delimiter).filter(Boolean).map((dir) => join(dir, BUN_FILE));
+  const onPath = (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter(Boolean)
+    .map((dir) => join(dir, BUN_FILE));
   for (const candidate of [...names.map(own), ...onPath]) {
     if (isExecutable(candidate) && versionOf(candidate) === version) return candidate;
   }
@@ -134,8 +142,16 @@ function ensureBun() {
   for (const name of names) {
     console.log(`Installing Bun ${version} (@oven/${name}) into .bun/ …`);
     runNpm([
-      "install", "--ignore-scripts", "--no-save", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error",
-      "--prefix", folder, `@oven/${name}@${version}`,
+      "install",
+      "--ignore-scripts",
+      "--no-save",
+      "--no-audit",
+      "--no-fund",
+      "--no-package-lock",
+      "--loglevel=error",
+      "--prefix",
+      folder,
+      `@oven/${name}@${version}`,
     ]);
     // A processor without AVX2 that did not say so kills the first candidate; the next one is for it.
     if (versionOf(own(name)) === version) return own(name);
@@ -158,7 +174,8 @@ function bunPackages() {
 const isMusl = () => readEntries("/lib")?.some((name) => name.startsWith("ld-musl-")) && !existsGlibc();
 const existsGlibc = () =>
   ["/lib64", "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib"].some((dir) =>
-    readEntries(dir)?.some((name) => name.startsWith("ld-linux-")));
+    readEntries(dir)?.some((name) => name.startsWith("ld-linux-")),
+  );
 
 function hasAvx2() {
   if (process.platform !== "linux") return process.platform === "darwin";
@@ -168,12 +185,18 @@ function hasAvx2() {
 /** npm as it started us, else the one on PATH. */
 function npmCommand() {
   const path = process.env.npm_execpath;
-  return path && /npm-cli\.(c|m)?js$/.test(path) && !process.versions.bun ? [process.execPath, [path]] : [WINDOWS ? "npm.cmd" : "npm", []];
+  return path && /npm-cli\.(c|m)?js$/.test(path) && !process.versions.bun
+    ? [process.execPath, [path]]
+    : [WINDOWS ? "npm.cmd" : "npm", []];
 }
 
 function runNpm(args) {
   const [command, before] = npmCommand();
-  const run = spawnSync(command, [...before, ...args], { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"], shell: WINDOWS });
+  const run = spawnSync(command, [...before, ...args], {
+    cwd: ROOT,
+    stdio: ["ignore", "inherit", "inherit"],
+    shell: WINDOWS,
+  });
   if (run.status !== 0) throw new Stop(NO_REGISTRY);
 }
 
@@ -205,11 +228,19 @@ function registryOfNpm() {
   const env = { ...process.env };
   const [command, before] = npmCommand();
   const keys = ["registry", "cafile", "https-proxy", "userconfig"];
-  const run = spawnSync(command, [...before, "config", "get", ...keys], { cwd: ROOT, encoding: "utf8", shell: WINDOWS });
+  const run = spawnSync(command, [...before, "config", "get", ...keys], {
+    cwd: ROOT,
+    encoding: "utf8",
+    shell: WINDOWS,
+  });
   const lines = (run.status === 0 ? run.stdout : "").split(/\r?\n/);
   const npm = Object.fromEntries(
     keys.map((key) => {
-      const value = lines.find((line) => line.startsWith(`${key}=`))?.slice(key.length + 1).trim() ?? "";
+      const value =
+        lines
+          .find((line) => line.startsWith(`${key}=`))
+          ?.slice(key.length + 1)
+          .trim() ?? "";
       return [key, /^(null|undefined)?$/.test(value) ? undefined : value];
     }),
   );

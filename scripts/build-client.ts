@@ -89,7 +89,9 @@ export async function buildClient(options: { outdir?: string; prod?: boolean } =
 
   const named = new Set([...html.matchAll(/(?:src|href)="\/([^"]+)"/g)].map((match) => match[1]));
   const sum = (ending: string) =>
-    files.filter((file) => named.has(file.path) && file.path.endsWith(ending)).reduce((total, file) => total + file.gzip, 0);
+    files
+      .filter((file) => named.has(file.path) && file.path.endsWith(ending))
+      .reduce((total, file) => total + file.gzip, 0);
   return { outdir, files, firstLoadJs: sum(".js"), firstLoadCss: sum(".css") };
 }
 

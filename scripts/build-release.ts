@@ -21,14 +21,17 @@ export const KEPT_RELEASES = join(ROOT, "dist/releases");
 /** The commit of a version in releases.json, a tag or a commit; undefined where git or its history does not have it. */
 export async function commitOf(name: string): Promise<string | undefined> {
   const listed = releases.find(({ version }) => version === name.replace(/^v/, ""))?.commit;
-  const { code, output } = await runCommand(["git", "rev-parse", "--verify", "--quiet", `${listed ?? name}^{commit}`], { timeoutMs: 10_000 });
+  const { code, output } = await runCommand(["git", "rev-parse", "--verify", "--quiet", `${listed ?? name}^{commit}`], {
+    timeoutMs: 10_000,
+  });
   return code === 0 ? output.trim() : undefined;
 }
 
 /** Path of the release's executable for this machine, built when it is not there yet. Throws with the output of what failed. */
 export async function buildRelease(name: string, outdir = KEPT_RELEASES): Promise<string> {
   const commit = await commitOf(name);
-  if (!commit) throw new Error(`${name} is not in the history of this clone. Fetch it whole: git fetch --unshallow --tags`);
+  if (!commit)
+    throw new Error(`${name} is not in the history of this clone. Fetch it whole: git fetch --unshallow --tags`);
   const folder = resolve(outdir);
   const executable = join(folder, `weir-${name}-${commit.slice(0, 12)}-${process.platform}-${process.arch}`);
   if (existsSync(executable)) return executable;

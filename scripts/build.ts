@@ -26,7 +26,10 @@ export interface Executable {
 
 /** package.json's version, with the commit where it is not a tagged release: `0.1.0+4baccf1`, `0.1.0+4baccf1.dirty`. */
 export async function buildVersion(): Promise<string> {
-  const { code, output } = await runCommand(["git", "describe", "--tags", "--always", "--dirty=.dirty", "--exclude=*-*"], { timeoutMs: 10_000 });
+  const { code, output } = await runCommand(
+    ["git", "describe", "--tags", "--always", "--dirty=.dirty", "--exclude=*-*"],
+    { timeoutMs: 10_000 },
+  );
   const described = output.trim();
   if (code !== 0 || described === "" || described === `v${pkg.version}`) return pkg.version; // no git: a source archive
   const commit = /(?:^|-g)([0-9a-f]{7,40}(?:\.dirty)?)$/.exec(described)?.[1];
@@ -36,7 +39,10 @@ export async function buildVersion(): Promise<string> {
 /**
  * Builds the console once and one executable a target (`undefined` is this machine). Throws with the compiler's output.
  */
-export async function buildExecutables(targets: (string | undefined)[], outdir = join(ROOT, "dist")): Promise<Executable[]> {
+export async function buildExecutables(
+  targets: (string | undefined)[],
+  outdir = join(ROOT, "dist"),
+): Promise<Executable[]> {
   const folder = resolve(outdir);
   await mkdir(folder, { recursive: true });
   const assets = join(folder, "client"); // only the last segment of its path is kept inside the executable
@@ -47,16 +53,32 @@ export async function buildExecutables(targets: (string | undefined)[], outdir =
     const path = join(folder, target ? `weir-${target.replace(/^bun-/, "")}` : "weir");
     await rm(path, { force: true });
     const command = [
-      process.execPath, "build", "--compile", "--minify", "--bytecode", "--format=esm", "--sourcemap=none",
+      process.execPath,
+      "build",
+      "--compile",
+      "--minify",
+      "--bytecode",
+      "--format=esm",
+      "--sourcemap=none",
       "--no-compile-autoload-bunfig",
       // Both entry points lie side by side, so that `new URL("./read-worker.ts", import.meta.url)` is right inside too.
       "--entry-naming=[name].[ext]",
-      `--define=WEIR_VERSION=${JSON.stringify(version)}`, `--define=process.env.NODE_ENV="production"`,
-      "--asset", assets, ...(target ? [`--target=${target}`] : []), "--outfile", path,
-      join(ROOT, "src/server/main.ts"), join(ROOT, "src/server/db/read-worker.ts"),
+      `--define=WEIR_VERSION=${JSON.stringify(version)}`,
+      `--define=process.env.NODE_ENV="production"`,
+      "--asset",
+      assets,
+      ...(target ? [`--target=${target}`] : []),
+      "--outfile",
+      path,
+      join(ROOT, "src/server/main.ts"),
+      join(ROOT, "src/server/db/read-worker.ts"),
     ];
     // Bun writes its half-finished executable into the current folder.
-    const { code, output } = await runCommand(command, { timeoutMs: 5 * 60_000, env: { NODE_ENV: undefined }, cwd: folder });
+    const { code, output } = await runCommand(command, {
+      timeoutMs: 5 * 60_000,
+      env: { NODE_ENV: undefined },
+      cwd: folder,
+    });
     if (code !== 0) throw new Error(`building ${relative(ROOT, path)} failed:\n${output}`);
     built.push({ path, bytes: (await stat(path)).size });
   }

@@ -23,7 +23,10 @@ const WIDTH = 120;
 async function command(args: string[], env: Record<string, string> = {}): Promise<StepResult> {
   const { code, output, timedOut } = await runCommand(args, { timeoutMs: LIMIT, env });
   const failed = code === 0 ? 0 : 1;
-  return { counts: { passed: 1 - failed, failed, skipped: 0 }, output: timedOut ? `${output}\nnot finished in time` : output };
+  return {
+    counts: { passed: 1 - failed, failed, skipped: 0 },
+    output: timedOut ? `${output}\nnot finished in time` : output,
+  };
 }
 
 async function tests(files: string[]): Promise<StepResult> {
@@ -31,8 +34,14 @@ async function tests(files: string[]): Promise<StepResult> {
   const report = join(folder, "report.xml");
   const { code, output } = await runCommand(
     [
-      process.execPath, "test", "--only-failures", "--timeout=20000", "--parallel=2", "--reporter=junit",
-      `--reporter-outfile=${report}`, ...files.map((file) => `./${file}`),
+      process.execPath,
+      "test",
+      "--only-failures",
+      "--timeout=20000",
+      "--parallel=2",
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+      ...files.map((file) => `./${file}`),
     ],
     { timeoutMs: LIMIT },
   );
@@ -44,8 +53,14 @@ async function tests(files: string[]): Promise<StepResult> {
 
 /** Text files of the project, as git knows them: committed, or new and not ignored. */
 async function projectFiles(): Promise<string[]> {
-  const { output } = await runCommand(["git", "ls-files", "--cached", "--others", "--exclude-standard"], { timeoutMs: LIMIT });
-  return output.split("\n").filter((file) => /\.(tsx?|mjs|css|html|json|md|toml|sh|conf|service|ya?ml)$/.test(file) && existsSync(join(ROOT, file)));
+  const { output } = await runCommand(["git", "ls-files", "--cached", "--others", "--exclude-standard"], {
+    timeoutMs: LIMIT,
+  });
+  return output
+    .split("\n")
+    .filter(
+      (file) => /\.(tsx?|mjs|css|html|json|md|toml|sh|conf|service|ya?ml)$/.test(file) && existsSync(join(ROOT, file)),
+    );
 }
 
 /**
@@ -63,12 +78,16 @@ async function formatting(): Promise<StepResult> {
       if (/\.(tsx?|mjs|css)$/.test(file) && line.includes("\t")) faults.push(`${file}:${index + 1}: tab`);
       if (!file.endsWith(".md") && /[ \t]$/.test(line)) faults.push(`${file}:${index + 1}: space at the end`);
       const isComment = /\.(tsx?|mjs)$/.test(file) && /^\s*(\/\/|\/?\*)/.test(line);
-      if (isComment && line.length > WIDTH && !/https?:\S{40}/.test(line)) faults.push(`${file}:${index + 1}: comment over ${WIDTH} columns`);
+      if (isComment && line.length > WIDTH && !/https?:\S{40}/.test(line))
+        faults.push(`${file}:${index + 1}: comment over ${WIDTH} columns`);
     });
   }
   const oxfmt = await command([...bin("oxfmt"), "--check", "."]);
   if (oxfmt.counts.failed > 0) faults.push(oxfmt.output, "`npm run format` formats");
-  return { counts: { passed: faults.length ? 0 : 1, failed: faults.length ? 1 : 0, skipped: 0 }, output: faults.join("\n") };
+  return {
+    counts: { passed: faults.length ? 0 : 1, failed: faults.length ? 1 : 0, skipped: 0 },
+    output: faults.join("\n"),
+  };
 }
 
 /** drizzle-kit must find nothing to generate: the schema and the committed migrations say the same. */
@@ -85,10 +104,20 @@ async function migrations(): Promise<StepResult> {
     const before = files();
     // Relative: drizzle-kit cannot read an absolute folder, and ends with 0 all the same; so its word counts.
     const out = relative(ROOT, copy);
-    const { output } = await command([...bin("drizzle-kit"), "generate", "--dialect", dialect, "--schema", schema, "--out", out]);
+    const { output } = await command([
+      ...bin("drizzle-kit"),
+      "generate",
+      "--dialect",
+      dialect,
+      "--schema",
+      schema,
+      "--out",
+      out,
+    ]);
     const clean = output.includes("No schema changes") && files() === before;
     addCounts(sum.counts, { passed: clean ? 1 : 0, failed: clean ? 0 : 1, skipped: 0 });
-    if (!clean) sum.output += `${output}\n${folder}: src/server/db/schema.ts is ahead of the migrations: bun run db:generate <name>\n`;
+    if (!clean)
+      sum.output += `${output}\n${folder}: src/server/db/schema.ts is ahead of the migrations: bun run db:generate <name>\n`;
     rmSync(copy, { recursive: true, force: true });
   }
   return sum;
@@ -110,7 +139,9 @@ const STEPS: Record<string, () => Promise<StepResult>> = {
 };
 
 /** Runs the steps, two at a time, and prints each as it ends; the unit tests have a tier of their own in `npm test`. */
-export async function runChecks(names: string[] = Object.keys(STEPS).filter((name) => name !== "unit")): Promise<Counts> {
+export async function runChecks(
+  names: string[] = Object.keys(STEPS).filter((name) => name !== "unit"),
+): Promise<Counts> {
   const total = noCounts();
   const waiting = [...names];
   const worker = async (): Promise<void> => {
@@ -120,7 +151,9 @@ export async function runChecks(names: string[] = Object.keys(STEPS).filter((nam
       addCounts(total, counts);
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
       if (counts.failed > 0) console.log(output.trimEnd());
-      console.log(`${counts.failed > 0 ? "✗" : "✓"} ${name.padEnd(13)} ${seconds.padStart(5)} s  ${summaryLine(counts)}`);
+      console.log(
+        `${counts.failed > 0 ? "✗" : "✓"} ${name.padEnd(13)} ${seconds.padStart(5)} s  ${summaryLine(counts)}`,
+      );
     }
   };
   await Promise.all([worker(), worker()]);

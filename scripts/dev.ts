@@ -41,6 +41,9 @@ for (const folder of ["src/client", "src/shared", "locales"]) {
   });
 }
 
-const server = Bun.spawn([process.execPath, "--watch", "--no-clear-screen", "src/server/main.ts", ...process.argv.slice(2)], { cwd: ROOT, stdio: ["inherit", "inherit", "inherit"] });
+const server = Bun.spawn(
+  [process.execPath, "--watch", "--no-clear-screen", "src/server/main.ts", ...process.argv.slice(2)],
+  { cwd: ROOT, stdio: ["inherit", "inherit", "inherit"] },
+);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => server.kill(signal));
 process.exit(await server.exited);

@@ -34,14 +34,18 @@ function serverFiles(dir: string): string[] {
   });
 }
 
-const sources = serverFiles(join(root, "src/server")).map((path) => ({ path: path.slice(root.length + 1), text: readFileSync(path, "utf8") }));
+const sources = serverFiles(join(root, "src/server")).map((path) => ({
+  path: path.slice(root.length + 1),
+  text: readFileSync(path, "utf8"),
+}));
 
 /** Files that name the option's key in a read; a public option is read by GET /api/status. */
 function readersOf(key: string): string[] {
   const read = new RegExp(`(?:get|text)\\("${key.replaceAll(".", "\\.")}"\\)`);
   const readers = sources.filter(({ text }) => read.test(text)).map(({ path }) => path);
   // The price book reads the tables of prices by their list.
-  if (readers.length === 0 && priceTableKeys.some((name) => name === key)) readers.push("src/server/features/pricing/price.ts");
+  if (readers.length === 0 && priceTableKeys.some((name) => name === key))
+    readers.push("src/server/features/pricing/price.ts");
   const isPublic = option(key as (typeof optionKeys)[number]).public !== undefined;
   return isPublic ? [...readers, "GET /api/status"] : readers;
 }
@@ -52,7 +56,14 @@ function optionsPage(): string {
     const fact = option(key);
     const readers = readersOf(key);
     const shown = fact.default.length > 60 ? `${fact.default.slice(0, 57)}…` : fact.default;
-    rows.push([code(key), cards[fact.card].title.en, fact.label.en, fact.kind, code(shown), readers.map(code).join(", ")]);
+    rows.push([
+      code(key),
+      cards[fact.card].title.en,
+      fact.label.en,
+      fact.kind,
+      code(shown),
+      readers.map(code).join(", "),
+    ]);
     if (readers.length === 0) throw new Error(`nothing reads the option ${key}`);
   }
   return (
@@ -68,9 +79,13 @@ function dialectsPage(): string {
   return (
     `# Dialects\n\n${NOTE}What each chat dialect can say. A feature travels from a caller to a channel when both say yes; what is lost ` +
     "is named in the log row (`other.warnings`). Callers speak the first four; the others are the languages of single vendors.\n\n" +
-    table(["Feature", ...dialects.map(([key]) => key)], features.map((feature) => [
-      feature.replaceAll("_", " "), ...dialects.map(([, dialect]) => ability(dialect.features[feature])),
-    ]))
+    table(
+      ["Feature", ...dialects.map(([key]) => key)],
+      features.map((feature) => [
+        feature.replaceAll("_", " "),
+        ...dialects.map(([, dialect]) => ability(dialect.features[feature])),
+      ]),
+    )
   );
 }
 
@@ -87,7 +102,14 @@ const pages: Record<string, () => string> = {
     `# Errors\n\n${NOTE}Status is that of /v1 and tRPC; /api answers 200 unless its own status is named.\n\n` +
     table(
       ["Code", "Status", "/api", "Owner", "English", "Chinese"],
-      Object.entries(errors).map(([name, f]) => [code(name), String(f.status), "api_status" in f ? String(f.api_status) : "200", f.owner, f.text.en, f.text.zh]),
+      Object.entries(errors).map(([name, f]) => [
+        code(name),
+        String(f.status),
+        "api_status" in f ? String(f.api_status) : "200",
+        f.owner,
+        f.text.en,
+        f.text.zh,
+      ]),
     ),
   "routes.md": () =>
     `# Routes\n\n${NOTE}Every path answers with and without a trailing slash. The console calls the procedures by tRPC.\n\n## /api\n\n` +
@@ -96,15 +118,26 @@ const pages: Record<string, () => string> = {
       restRoutes(appRouter).map((r) => [code(`${r.method} ${r.path}`), code(r.procedure), r.meta.summary ?? ""]),
     ) +
     "\n## Calls of third parties\n\n" +
-    table(["Route", "Meaning"], callbackDoors.map((d) => [code(`${d.method} ${d.path}`), d.summary])) +
+    table(
+      ["Route", "Meaning"],
+      callbackDoors.map((d) => [code(`${d.method} ${d.path}`), d.summary]),
+    ) +
     "\n## Models\n\n" +
-    table(["Route", "Operation"], listedRoutes.map((r) => [code(`${r.method} ${r.path}`), r.operation])),
+    table(
+      ["Route", "Operation"],
+      listedRoutes.map((r) => [code(`${r.method} ${r.path}`), r.operation]),
+    ),
   "channel-types.md": () =>
     `# Channel types\n\n${NOTE}` +
     table(
       ["Id", "Name", "Dialect", "Address", "Key", "Operations"],
       channelTypes.map((t) => [
-        String(t.id), t.name.en, t.dialect, code(t.base_url), code(t.key_format.hint.en), t.operations.join(", "),
+        String(t.id),
+        t.name.en,
+        t.dialect,
+        code(t.base_url),
+        code(t.key_format.hint.en),
+        t.operations.join(", "),
       ]),
     ),
 };
@@ -118,7 +151,9 @@ for (const [name, render] of Object.entries(pages)) {
     await Bun.write(path, text);
     continue;
   }
-  const old = await Bun.file(path).text().catch(() => "");
+  const old = await Bun.file(path)
+    .text()
+    .catch(() => "");
   if (old !== text) {
     stale++;
     console.error(`docs/generated/${name} is stale: run \`bun run docs\``);

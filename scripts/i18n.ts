@@ -55,7 +55,8 @@ async function check(): Promise<number> {
     }
     for (const [id, entry] of Object.entries(entries ?? {})) {
       if (!source[id] || entry.obsolete) faults.push(`${locale}: obsolete: ${entry.message ?? id}`);
-      else if (locale !== config.sourceLocale && !entry.translation) faults.push(`${locale}: missing: ${entry.message ?? id}`);
+      else if (locale !== config.sourceLocale && !entry.translation)
+        faults.push(`${locale}: missing: ${entry.message ?? id}`);
     }
   }
   for (const fault of faults) console.error(fault);

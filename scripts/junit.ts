@@ -46,16 +46,24 @@ export interface FailedTest {
 
 /** The failed tests of a report, in its order. A failed hook is among them, as a test called `(unnamed)`. */
 export function failedTests(xml: string): FailedTest[] {
-  const attribute = (tag: string, name: string): string => unescape(new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? "");
+  const attribute = (tag: string, name: string): string =>
+    unescape(new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? "");
   return [...xml.matchAll(/<testcase\b([^>]*[^/])>([\s\S]*?)<\/testcase>/g)].flatMap(([, tag = "", inside = ""]) => {
     const failure = /<failure\b([^>]*)>([\s\S]*?)<\/failure>|<failure\b([^>]*)\/>/.exec(inside);
     if (!failure) return [];
     const [, head = "", text = "", alone = ""] = failure;
     // Bun names the innermost describe first.
     const suites = attribute(tag, "classname").split(" > ").filter(Boolean).reverse();
-    return [{ file: attribute(tag, "file"), path: [...suites, attribute(tag, "name")], text: unescape(text) || attribute(head || alone, "message") }];
+    return [
+      {
+        file: attribute(tag, "file"),
+        path: [...suites, attribute(tag, "name")],
+        text: unescape(text) || attribute(head || alone, "message"),
+      },
+    ];
   });
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", "#10": "\n" };
-const unescape = (text: string): string => text.replace(/&(#10|\w+);/g, (whole, name: string) => ENTITIES[name] ?? whole);
+const unescape = (text: string): string =>
+  text.replace(/&(#10|\w+);/g, (whole, name: string) => ENTITIES[name] ?? whole);

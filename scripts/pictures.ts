@@ -39,11 +39,19 @@ const root = join(import.meta.dir, "..");
 const folder = mkdtempSync(join(tmpdir(), "weir-pictures-"));
 const account = { username: "root", password: crypto.randomUUID().slice(0, 18) };
 const env = {
-  WEIR_ROOT_USERNAME: account.username, WEIR_ROOT_PASSWORD: account.password,
-  WEIR_DATA_DIR: folder, PORT: "0", WEIR_HOST: "127.0.0.1", WEIR_API_RATE_LIMIT: "0", WEIR_CRITICAL_RATE_LIMIT: "0",
+  WEIR_ROOT_USERNAME: account.username,
+  WEIR_ROOT_PASSWORD: account.password,
+  WEIR_DATA_DIR: folder,
+  PORT: "0",
+  WEIR_HOST: "127.0.0.1",
+  WEIR_API_RATE_LIMIT: "0",
+  WEIR_CRITICAL_RATE_LIMIT: "0",
 };
 try {
-  const seeded = Bun.spawnSync([process.execPath, join(import.meta.dir, "seed.ts"), "demo"], { env: { ...process.env, ...env }, stdio: ["ignore", "inherit", "inherit"] });
+  const seeded = Bun.spawnSync([process.execPath, join(import.meta.dir, "seed.ts"), "demo"], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   if (seeded.exitCode !== 0) throw new Error("the demo data could not be made");
   const browser = await launchBrowser();
   const weir = await startProcess(undefined, env);

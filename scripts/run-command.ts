@@ -66,7 +66,12 @@ export async function runCommand(command: string[], options: RunOptions): Promis
   });
   clearTimeout(timer);
   running.delete(endFamily);
-  return { code: timedOut ? -1 : code, output: Buffer.concat(chunks).toString(), timedOut, ms: performance.now() - started };
+  return {
+    code: timedOut ? -1 : code,
+    output: Buffer.concat(chunks).toString(),
+    timedOut,
+    ms: performance.now() - started,
+  };
 }
 
 /** Ends every command still running, for signal handlers. */

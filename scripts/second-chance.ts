@@ -20,7 +20,10 @@ export interface SecondChance {
 }
 
 /** Runs each failed test again, one after the other, and answers the names of those that passed this time. */
-export async function secondChance(failed: FailedTest[], { testSeconds, keepIn, cwd = ROOT }: SecondChance): Promise<string[]> {
+export async function secondChance(
+  failed: FailedTest[],
+  { testSeconds, keepIn, cwd = ROOT }: SecondChance,
+): Promise<string[]> {
   rmSync(keepIn, { force: true });
   if (failed.length > MOST) {
     console.log(`${failed.length} tests failed; more than ${MOST} are not tried again.`);
@@ -32,7 +35,10 @@ export async function secondChance(failed: FailedTest[], { testSeconds, keepIn, 
     console.log(`\nonce more: ${name}`);
     const { passed, output } = await runAlone(test, testSeconds, cwd);
     if (passed) {
-      kept.push({ name, outputs: `## ${name}\n\n### failed first\n\n${test.text}\n\n### then passed, alone\n\n${output}\n` });
+      kept.push({
+        name,
+        outputs: `## ${name}\n\n### failed first\n\n${test.text}\n\n### then passed, alone\n\n${output}\n`,
+      });
       console.log(`FLAKY: ${name}`);
     } else console.log(`${output.trimEnd()}\nfailed again: ${name}`);
   }
@@ -40,12 +46,25 @@ export async function secondChance(failed: FailedTest[], { testSeconds, keepIn, 
   return kept.map(({ name }) => name);
 }
 
-async function runAlone(test: FailedTest, testSeconds: number, cwd: string): Promise<{ passed: boolean; output: string }> {
+async function runAlone(
+  test: FailedTest,
+  testSeconds: number,
+  cwd: string,
+): Promise<{ passed: boolean; output: string }> {
   const folder = mkdtempSync(join(tmpdir(), "weir-again-"));
   const report = join(folder, "report.xml");
   const pattern = `^${test.path.join(" ").replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$`;
   const { code, output } = await runCommand(
-    [process.execPath, "test", `--timeout=${testSeconds * 1000}`, "-t", pattern, "--reporter=junit", `--reporter-outfile=${report}`, `./${test.file}`],
+    [
+      process.execPath,
+      "test",
+      `--timeout=${testSeconds * 1000}`,
+      "-t",
+      pattern,
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+      `./${test.file}`,
+    ],
     // Beside the test itself: starting a browser and a Weir.
     { timeoutMs: (testSeconds + 120) * 1000, cwd },
   );

@@ -29,13 +29,19 @@ const { services, close } = await openServices(env, createLogger({ level: "warn"
 let code = 0;
 try {
   if ((await isSetUp(services)) && !flags.force) {
-    console.error(`The ${services.db.engine} database is not empty. --force adds to it; another WEIR_DATA_DIR leaves it alone.`);
+    console.error(
+      `The ${services.db.engine} database is not empty. --force adds to it; another WEIR_DATA_DIR leaves it alone.`,
+    );
     code = 1;
   } else {
     await scenario.run(services, (line) => console.log(line));
     await services.ledger.flush();
     const findings = await Array.fromAsync(audit(services.db));
-    console.log(findings.length === 0 ? "The books balance." : `The books do not balance: ${JSON.stringify(findings.slice(0, 5))}`);
+    console.log(
+      findings.length === 0
+        ? "The books balance."
+        : `The books do not balance: ${JSON.stringify(findings.slice(0, 5))}`,
+    );
     if (findings.length > 0) code = 1;
   }
 } finally {

@@ -7,7 +7,15 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { bootstrap, hashOf, isStamped, ROOT, runChild, runMain, Stop } from "./bootstrap.mjs";
 
-const CONSOLE_SOURCES = ["src/client", "src/shared", "locales", "bun.lock", "lingui.config.ts", "scripts/build-client.ts", "scripts/plugins"];
+const CONSOLE_SOURCES = [
+  "src/client",
+  "src/shared",
+  "locales",
+  "bun.lock",
+  "lingui.config.ts",
+  "scripts/build-client.ts",
+  "scripts/plugins",
+];
 
 function ensureConsole(bun) {
   const stamp = join(ROOT, "dist/client.stamp");

@@ -30,12 +30,46 @@ const within = (file: string, ...folders: string[]): boolean => folders.some((fo
 
 /** In order; the first that takes a file has it. */
 const TIERS: Tier[] = [
-  { name: "e2e", takes: (file) => within(file, "tests/e2e", "tests/security/browser", "tests/outside/browser"), parallel: 2, testSeconds: 60, tierMinutes: 25, secondChance: true },
-  { name: "money", takes: (file) => within(file, "tests/database", "tests/money"), testSeconds: 120, tierMinutes: 20, secondChance: true },
-  { name: "component", takes: (file) => file.endsWith(".test.tsx"), parallel: 2, testSeconds: 20, tierMinutes: 6, secondChance: true },
-  { name: "unit", takes: (file) => within(file, "src"), parallel: 2, testSeconds: 20, tierMinutes: 6, secondChance: true },
+  {
+    name: "e2e",
+    takes: (file) => within(file, "tests/e2e", "tests/security/browser", "tests/outside/browser"),
+    parallel: 2,
+    testSeconds: 60,
+    tierMinutes: 25,
+    secondChance: true,
+  },
+  {
+    name: "money",
+    takes: (file) => within(file, "tests/database", "tests/money"),
+    testSeconds: 120,
+    tierMinutes: 20,
+    secondChance: true,
+  },
+  {
+    name: "component",
+    takes: (file) => file.endsWith(".test.tsx"),
+    parallel: 2,
+    testSeconds: 20,
+    tierMinutes: 6,
+    secondChance: true,
+  },
+  {
+    name: "unit",
+    takes: (file) => within(file, "src"),
+    parallel: 2,
+    testSeconds: 20,
+    tierMinutes: 6,
+    secondChance: true,
+  },
   // The architecture test belongs to the checks.
-  { name: "integration", takes: (file) => file !== "tests/architecture.test.ts", parallel: 2, testSeconds: 60, tierMinutes: 20, secondChance: true },
+  {
+    name: "integration",
+    takes: (file) => file !== "tests/architecture.test.ts",
+    parallel: 2,
+    testSeconds: 60,
+    tierMinutes: 20,
+    secondChance: true,
+  },
 ];
 const ORDER = ["check", "unit", "component", "money", "integration", "e2e"];
 
@@ -44,14 +78,22 @@ const notices: string[] = [];
 
 /** Files that take longer than their size tells: they restart servers, build binaries, or look at many screens. */
 const LONG = [
-  "tests/e2e/channels.test.ts", "tests/e2e/screens.test.ts", "tests/e2e/public-pages.test.ts",
-  "tests/relay/money-over-http.test.ts", "tests/packaging/binary.test.ts", "tests/packaging/start.test.ts",
-  "tests/outside/upgrade.test.ts", "tests/outside/long-outage.test.ts", "tests/outside/logging-and-boundary.test.ts",
+  "tests/e2e/channels.test.ts",
+  "tests/e2e/screens.test.ts",
+  "tests/e2e/public-pages.test.ts",
+  "tests/relay/money-over-http.test.ts",
+  "tests/packaging/binary.test.ts",
+  "tests/packaging/start.test.ts",
+  "tests/outside/upgrade.test.ts",
+  "tests/outside/long-outage.test.ts",
+  "tests/outside/logging-and-boundary.test.ts",
 ];
 
 /** These first, then by size, so that no worker is left alone with a long file at the end. */
 const longestFirst = (files: string[]): string[] => {
-  const length = new Map(files.map((file) => [file, statSync(join(ROOT, file)).size * (LONG.includes(file) ? 1000 : 1)]));
+  const length = new Map(
+    files.map((file) => [file, statSync(join(ROOT, file)).size * (LONG.includes(file) ? 1000 : 1)]),
+  );
   return files.toSorted((a, b) => (length.get(b) ?? 0) - (length.get(a) ?? 0));
 };
 
@@ -59,7 +101,9 @@ async function runTier(tier: Tier, files: string[]): Promise<Counts> {
   if (tier.name === "e2e") {
     const chromium = findChromium();
     if (!chromium) {
-      notices.push(`SKIPPED: ${files.length} files of end-to-end tests, because no Chromium was found. ${HOW_TO_GET_CHROMIUM}`);
+      notices.push(
+        `SKIPPED: ${files.length} files of end-to-end tests, because no Chromium was found. ${HOW_TO_GET_CHROMIUM}`,
+      );
       return { ...noCounts(), skipped: files.length };
     }
     process.env.WEIR_CHROMIUM = chromium;
@@ -68,16 +112,22 @@ async function runTier(tier: Tier, files: string[]): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), "weir-tests-"));
   const report = join(folder, "report.xml");
   const command = [
-    process.execPath, "test", "--only-failures", `--timeout=${tier.testSeconds * 1000}`,
+    process.execPath,
+    "test",
+    "--only-failures",
+    `--timeout=${tier.testSeconds * 1000}`,
     tier.parallel ? `--parallel=${tier.parallel}` : "--isolate",
-    "--reporter=junit", `--reporter-outfile=${report}`, ...longestFirst(files).map((file) => `./${file}`),
+    "--reporter=junit",
+    `--reporter-outfile=${report}`,
+    ...longestFirst(files).map((file) => `./${file}`),
   ];
   const { code, timedOut } = await runCommand(command, { timeoutMs: tier.tierMinutes * 60_000, show: true });
   const xml = readIfThere(report);
   const { counts, missing } = readReport(xml, files);
   rmSync(folder, { recursive: true, force: true });
   if (timedOut) console.log(`${tier.name}: not finished within ${tier.tierMinutes} minutes`);
-  for (const file of missing) console.log(`${file}: no test ran (it could not be loaded, has none, or ended the process)`);
+  for (const file of missing)
+    console.log(`${file}: no test ran (it could not be loaded, has none, or ended the process)`);
   // Errors between tests fail the run without failing a test.
   if (code !== 0 && counts.failed === 0) counts.failed = 1;
   if (tier.secondChance && !timedOut) {
@@ -108,7 +158,9 @@ function readIfThere(path: string): string {
 }
 
 const testFiles = (): string[] =>
-  [...new Bun.Glob("{src,tests,scripts}/**/*.test.{ts,tsx}").scanSync({ cwd: ROOT })].filter((file) => !file.includes("node_modules")).sort();
+  [...new Bun.Glob("{src,tests,scripts}/**/*.test.{ts,tsx}").scanSync({ cwd: ROOT })]
+    .filter((file) => !file.includes("node_modules"))
+    .sort();
 
 async function main(wanted: string[]): Promise<number> {
   const unknown = wanted.filter((name) => !ORDER.includes(name));

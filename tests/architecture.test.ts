@@ -19,51 +19,76 @@ interface Room {
 }
 
 const SERVER_BUILTINS = /^(node:|bun$|bun:)/;
-const PURE_RELAY = /^src\/server\/relay\/(events|sse|body|json|failures|translate|tally|usage-check|hidden-turns|dialects\/.*)\b/;
+const PURE_RELAY =
+  /^src\/server\/relay\/(events|sse|body|json|failures|translate|tally|usage-check|hidden-turns|dialects\/.*)\b/;
 
 /** In order: the first room that a file matches is its room. */
 const ROOMS: Room[] = [
   {
-    name: "shared", files: /^src\/shared\//, may: /^src\/shared\//, not: SERVER_BUILTINS,
+    name: "shared",
+    files: /^src\/shared\//,
+    may: /^src\/shared\//,
+    not: SERVER_BUILTINS,
     why: "facts import nothing of ours and run in the browser as well as on the server",
   },
   {
-    name: "client", files: /^src\/client\//, may: /^src\/(client|shared)\/|^locales\//, not: SERVER_BUILTINS,
+    name: "client",
+    files: /^src\/client\//,
+    may: /^src\/(client|shared)\/|^locales\//,
+    not: SERVER_BUILTINS,
     why: "the console knows the server's types only; server code must not reach the browser",
   },
   {
-    name: "lib", files: /^src\/server\/lib\//, may: /^src\/(server\/lib|shared)\//,
+    name: "lib",
+    files: /^src\/server\/lib\//,
+    may: /^src\/(server\/lib|shared)\//,
     why: "lib holds small tools without product words: it imports shared only",
   },
   {
-    name: "db", files: /^src\/server\/db\//, may: /^src\/(server\/(db|lib)|shared)\//,
+    name: "db",
+    files: /^src\/server\/db\//,
+    may: /^src\/(server\/(db|lib)|shared)\//,
     why: "the database knows no feature: db imports lib and shared only",
   },
   {
-    name: "cluster", files: /^src\/server\/cluster\//, may: /^src\/(server\/(cluster|db|lib)|shared)\//,
+    name: "cluster",
+    files: /^src\/server\/cluster\//,
+    may: /^src\/(server\/(cluster|db|lib)|shared)\//,
     why: "what instances agree on is below the features: cluster imports db, lib and shared only",
   },
   {
-    name: "pure relay", files: PURE_RELAY, may: new RegExp(`${PURE_RELAY.source}|^src/shared/`), not: /^(node:(?!util$|zlib$|buffer$)|bun$|bun:|drizzle-orm|elysia|@trpc)/,
+    name: "pure relay",
+    files: PURE_RELAY,
+    may: new RegExp(`${PURE_RELAY.source}|^src/shared/`),
+    not: /^(node:(?!util$|zlib$|buffer$)|bun$|bun:|drizzle-orm|elysia|@trpc)/,
     why: "translations need no database, feature, clock or network: files are enough to test them",
   },
   {
-    name: "relay", files: /^src\/server\/relay\//, may: /^src\/(server\/(relay|lib)|shared)\/|^src\/server\/version\.ts$/, not: /^(bun:sqlite|drizzle-orm|@trpc)/,
+    name: "relay",
+    files: /^src\/server\/relay\//,
+    may: /^src\/(server\/(relay|lib)|shared)\/|^src\/server\/version\.ts$/,
+    not: /^(bun:sqlite|drizzle-orm|@trpc)/,
     why: "the data plane meets the control plane at the five seams (relay/seams.ts) and nowhere else",
   },
   {
-    name: "doors", files: /^src\/server\/features\/[^/]+\/router\.ts$/,
-    may: /^src\/(server\/(features\/[^/]+\/(?!router\.)|(http|lib)\/)|shared\/)/, not: /^(bun:sqlite|drizzle-orm)/,
+    name: "doors",
+    files: /^src\/server\/features\/[^/]+\/router\.ts$/,
+    may: /^src\/(server\/(features\/[^/]+\/(?!router\.)|(http|lib)\/)|shared\/)/,
+    not: /^(bun:sqlite|drizzle-orm)/,
     why: "a door calls its feature's verbs: database access and other doors do not belong into a router",
   },
   {
     // relay/providers: a channel test and a model list go where the relay's calls go, and its pure parts judge the answer.
-    name: "features", files: /^src\/server\/features\//,
-    may: /^src\/(server\/(features\/[^/]+\/(?!router\.)|(db|lib|cluster|http|relay\/(providers|dialects))\/|relay\/(failures|failed|sse)\.ts$)|shared\/)|^src\/server\/(context|env|version)\.ts$/, not: /^elysia/,
+    name: "features",
+    files: /^src\/server\/features\//,
+    may: /^src\/(server\/(features\/[^/]+\/(?!router\.)|(db|lib|cluster|http|relay\/(providers|dialects))\/|relay\/(failures|failed|sse)\.ts$)|shared\/)|^src\/server\/(context|env|version)\.ts$/,
+    not: /^elysia/,
     why: "a feature imports db, lib, cluster, shared and other features' verbs, never a door or the tree above it",
   },
   {
-    name: "http", files: /^src\/server\/http\//, may: /^src\/(server\/(http|lib|db)|shared)\/|^src\/server\/(context|version|env)\.ts$|^src\/server\/relay\/routes(\.ts)?$/,
+    name: "http",
+    files: /^src\/server\/http\//,
+    may: /^src\/(server\/(http|lib|db)|shared)\/|^src\/server\/(context|version|env)\.ts$|^src\/server\/relay\/routes(\.ts)?$/,
     why: "http/ turns requests into calls: it knows no feature",
   },
 ];
@@ -109,7 +134,9 @@ describe("who may import whom", () => {
         .filter((file) => ROOMS.find((candidate) => candidate.files.test(file.path)) === room)
         .flatMap((file) =>
           file.imports
-            .filter((name) => (isOurs(name) ? !room.may.test(name) && !MACROS.has(name) : room.not?.test(name) === true))
+            .filter((name) =>
+              isOurs(name) ? !room.may.test(name) && !MACROS.has(name) : room.not?.test(name) === true,
+            )
             .map((name) => `${file.path} imports ${name}: ${room.why}`),
         );
       expect(faults).toEqual([]);
@@ -118,16 +145,20 @@ describe("who may import whom", () => {
 
   test("nothing that ships imports tests or scripts", () => {
     const faults = source.flatMap((file) =>
-      file.imports.filter((name) => /^(tests|scripts)\//.test(name) && !MACROS.has(name)).map((name) => `${file.path} imports ${name}`),
+      file.imports
+        .filter((name) => /^(tests|scripts)\//.test(name) && !MACROS.has(name))
+        .map((name) => `${file.path} imports ${name}`),
     );
     expect(faults).toEqual([]);
   });
 
   test("a source file belongs to a room or is one of the files at the root of a half", () => {
-    const homeless = source.map((file) => file.path).filter((path) => {
-      const atRoot = /^src\/server\/([^/]+|commands\/[^/]+)$/.test(path);
-      return !atRoot && !ROOMS.some((room) => room.files.test(path));
-    });
+    const homeless = source
+      .map((file) => file.path)
+      .filter((path) => {
+        const atRoot = /^src\/server\/([^/]+|commands\/[^/]+)$/.test(path);
+        return !atRoot && !ROOMS.some((room) => room.files.test(path));
+      });
     expect(homeless).toEqual([]);
   });
 
@@ -179,15 +210,24 @@ describe("console", () => {
 
 describe("database", () => {
   test("no query in a router or in the tree: verbs live in services", () => {
-    const doors = server.filter((file) => /\/router\.ts$|^src\/server\/(app|router)\.ts$|^src\/server\/http\//.test(file.path));
+    const doors = server.filter((file) =>
+      /\/router\.ts$|^src\/server\/(app|router)\.ts$|^src\/server\/http\//.test(file.path),
+    );
     const allowed = new Set(["src/server/http/session.ts"]); // finds the caller; the one door that reads a row
-    expect(linesWith(doors.filter((file) => !allowed.has(file.path)), /\bdb\.(q|tx|read)\b/)).toEqual([]);
+    expect(
+      linesWith(
+        doors.filter((file) => !allowed.has(file.path)),
+        /\bdb\.(q|tx|read)\b/,
+      ),
+    ).toEqual([]);
   });
 
   test("only db/ knows an engine's driver, and only the ledger's two engines have SQL of their own", () => {
     const drivers = server
       .filter((file) => !file.path.startsWith("src/server/db/") && !/ledger\.(sqlite|pg)\.ts$/.test(file.path))
-      .filter((file) => file.imports.some((name) => /^(bun:sqlite|drizzle-orm\/(bun|sqlite|pg|node|postgres))/.test(name)));
+      .filter((file) =>
+        file.imports.some((name) => /^(bun:sqlite|drizzle-orm\/(bun|sqlite|pg|node|postgres))/.test(name)),
+      );
     expect(drivers.map((file) => file.path)).toEqual([]);
   });
 });
@@ -196,7 +236,9 @@ describe("size and escapes", () => {
   const lengthOf = (text: string): number => text.trimEnd().split("\n").length;
 
   test("a file over 400 lines has a stated reason, and the list is not longer than needed", () => {
-    const long = [...source, ...sourceFiles("scripts/**/*.ts")].filter((file) => lengthOf(file.text) > 400).map((file) => file.path);
+    const long = [...source, ...sourceFiles("scripts/**/*.ts")]
+      .filter((file) => lengthOf(file.text) > 400)
+      .map((file) => file.path);
     expect(long.filter((path) => !(path in LONG_FILES))).toEqual([]);
     expect(Object.keys(LONG_FILES).filter((path) => !long.includes(path))).toEqual([]);
   });
@@ -204,12 +246,24 @@ describe("size and escapes", () => {
   test("no any and no non-null ! beyond those with a stated reason", async () => {
     const oxlint = Bun.spawnSync(
       [
-        process.execPath, "--bun", join(ROOT, "node_modules/.bin/oxlint"), "--disable-nested-config", "-c", "tests/kit/escapes.oxlintrc.json", "--format=json",
-        "--ignore-pattern", "**/*.test.*", "src", "scripts",
+        process.execPath,
+        "--bun",
+        join(ROOT, "node_modules/.bin/oxlint"),
+        "--disable-nested-config",
+        "-c",
+        "tests/kit/escapes.oxlintrc.json",
+        "--format=json",
+        "--ignore-pattern",
+        "**/*.test.*",
+        "src",
+        "scripts",
       ],
       { cwd: ROOT },
     );
-    const report = JSON.parse(oxlint.stdout.toString()) as { number_of_files: number; diagnostics: { code: string; filename: string }[] };
+    const report = JSON.parse(oxlint.stdout.toString()) as {
+      number_of_files: number;
+      diagnostics: { code: string; filename: string }[];
+    };
     expect(report.number_of_files).toBeGreaterThan(100);
     const counts: Record<string, { any: number; bang: number }> = {};
     for (const { code, filename } of report.diagnostics) {
@@ -218,7 +272,9 @@ describe("size and escapes", () => {
     }
     const faults = Object.entries(counts).flatMap(([path, { any, bang }]) => {
       const allowed = ESCAPES[path];
-      return any > (allowed?.any ?? 0) || bang > (allowed?.bang ?? 0) ? [`${path}: ${any} any, ${bang} non-null !`] : [];
+      return any > (allowed?.any ?? 0) || bang > (allowed?.bang ?? 0)
+        ? [`${path}: ${any} any, ${bang} non-null !`]
+        : [];
     });
     expect(faults).toEqual([]);
     expect(Object.keys(ESCAPES).filter((path) => !(path in counts))).toEqual([]);
@@ -249,18 +305,25 @@ describe("documents", () => {
           /^(src|docs|scripts|tests|drizzle|locales|deploy|\.ci)\/[\w./<>*-]*$/.test(span) ||
           /^(shared|features|relay|http|db|lib|cluster|shell|ui|components)\/[\w./<>*-]*\.(tsx?|css)$/.test(span),
       );
-      const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map((match) => match[1] ?? "").filter((link) => !/^[a-z]+:/.test(link));
+      const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
+        .map((match) => match[1] ?? "")
+        .filter((link) => !/^[a-z]+:/.test(link));
       return [
         ...paths.filter((path) => !exists(path)).map((path) => `${document} names ${path}, which does not exist`),
-        ...links.filter((link) => !existsSync(join(ROOT, dirname(document), link))).map((link) => `${document} links to ${link}, which does not exist`),
+        ...links
+          .filter((link) => !existsSync(join(ROOT, dirname(document), link)))
+          .map((link) => `${document} links to ${link}, which does not exist`),
       ];
     });
     expect(faults).toEqual([]);
   });
 
   test("every recipe and decision is found from a document above it", () => {
-    const above = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map((name) => join(ROOT, name)).filter(existsSync)
-      .map((path) => readFileSync(path, "utf8")).join("\n");
+    const above = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+      .map((name) => join(ROOT, name))
+      .filter(existsSync)
+      .map((path) => readFileSync(path, "utf8"))
+      .join("\n");
     const lost = documents.filter((path) => path.startsWith("docs/recipes/") && !above.includes(path));
     expect(lost).toEqual([]);
     expect(above).toContain("docs/decisions/");

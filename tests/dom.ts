@@ -8,9 +8,27 @@
 import { GlobalRegistrator } from "@happy-dom/global-registrator";
 
 const NATIVE = [
-  "fetch", "Request", "Response", "Headers", "FormData", "Blob", "File", "URL", "URLSearchParams", "TransformStream",
-  "WritableStream", "ReadableStream", "WebSocket", "AbortController", "AbortSignal", "setTimeout", "clearTimeout",
-  "setInterval", "clearInterval", "queueMicrotask", "performance",
+  "fetch",
+  "Request",
+  "Response",
+  "Headers",
+  "FormData",
+  "Blob",
+  "File",
+  "URL",
+  "URLSearchParams",
+  "TransformStream",
+  "WritableStream",
+  "ReadableStream",
+  "WebSocket",
+  "AbortController",
+  "AbortSignal",
+  "setTimeout",
+  "clearTimeout",
+  "setInterval",
+  "clearInterval",
+  "queueMicrotask",
+  "performance",
 ] as const;
 
 if (!GlobalRegistrator.isRegistered) {

@@ -3,7 +3,9 @@ import type { DialectKey } from "../../src/server/relay/events";
 import { KINDS, type Kind } from "./scenarios";
 
 /** Channel types that speak a dialect (shared/channel-types.ts). */
-export const CHANNELS = { "openai-chat": 1, anthropic: 14, gemini: 24 } as const satisfies Partial<Record<DialectKey, number>>;
+export const CHANNELS = { "openai-chat": 1, anthropic: 14, gemini: 24 } as const satisfies Partial<
+  Record<DialectKey, number>
+>;
 export type ChannelDialect = keyof typeof CHANNELS;
 export const channelDialects = Object.keys(CHANNELS) as ChannelDialect[]; // its own keys
 
@@ -14,7 +16,11 @@ const STEADY = `paced:2000:${EVENT_MS}`;
 export const LONG_EVENT_MS = 5;
 const LONG = `paced:40000:${LONG_EVENT_MS}`;
 
-export const ANSWERS = { ...KINDS, steady: { model: STEADY, stream: true }, long: { model: LONG, stream: true } } as const;
+export const ANSWERS = {
+  ...KINDS,
+  steady: { model: STEADY, stream: true },
+  long: { model: LONG, stream: true },
+} as const;
 export type Answer = Kind | "steady" | "long";
 
 /** What callers call the model of an answer on the channel of a dialect. */
@@ -26,13 +32,22 @@ export const mappingOf = (channel: ChannelDialect): Record<string, string> =>
 const filler = "The quick brown fox jumps over the lazy dog. ";
 
 /** A call in a dialect, its body exactly `size` bytes. */
-export function callIn(dialect: DialectKey, model: string, stream: boolean, size: number): { path: string; body: string } {
+export function callIn(
+  dialect: DialectKey,
+  model: string,
+  stream: boolean,
+  size: number,
+): { path: string; body: string } {
   const { path, said } = wordsOf(dialect, model, stream);
   const room = size - JSON.stringify(said("")).length;
   return { path, body: JSON.stringify(said(filler.repeat(Math.ceil(room / filler.length)).slice(0, room))) };
 }
 
-function wordsOf(dialect: DialectKey, model: string, stream: boolean): { path: string; said: (words: string) => object } {
+function wordsOf(
+  dialect: DialectKey,
+  model: string,
+  stream: boolean,
+): { path: string; said: (words: string) => object } {
   const messages = (content: string) => [{ role: "user", content }];
   switch (dialect) {
     case "openai-chat": {
@@ -42,10 +57,16 @@ function wordsOf(dialect: DialectKey, model: string, stream: boolean): { path: s
     case "openai-responses":
       return { path: "/v1/responses", said: (input) => ({ model, stream, store: false, input }) };
     case "anthropic":
-      return { path: "/v1/messages", said: (words) => ({ model, stream, max_tokens: 4096, messages: messages(words) }) };
+      return {
+        path: "/v1/messages",
+        said: (words) => ({ model, stream, max_tokens: 4096, messages: messages(words) }),
+      };
     case "gemini": {
       const manner = stream ? "streamGenerateContent?alt=sse" : "generateContent";
-      return { path: `/v1beta/models/${encodeURIComponent(model)}:${manner}`, said: (words) => ({ contents: [{ role: "user", parts: [{ text: words }] }] }) };
+      return {
+        path: `/v1beta/models/${encodeURIComponent(model)}:${manner}`,
+        said: (words) => ({ contents: [{ role: "user", parts: [{ text: words }] }] }),
+      };
     }
   }
 }

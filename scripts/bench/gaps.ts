@@ -40,11 +40,16 @@ async function run(spec: GapsSpec): Promise<GapsResult> {
   const connections: Connection[] = [];
   const make = (): Connection => {
     let last = 0;
-    return new Connection(target, () => ended++, () => open++, () => {
-      const now = performance.now();
-      if (counting && last > 0) late.push(now - last - spec.eventMs);
-      last = now;
-    });
+    return new Connection(
+      target,
+      () => ended++,
+      () => open++,
+      () => {
+        const now = performance.now();
+        if (counting && last > 0) late.push(now - last - spec.eventMs);
+        last = now;
+      },
+    );
   };
   for (let made = 0; made < spec.count; made += AT_ONCE) {
     const batch = Array.from({ length: Math.min(AT_ONCE, spec.count - made) }, make);
@@ -55,7 +60,7 @@ async function run(spec: GapsSpec): Promise<GapsResult> {
   for (const [index, connection] of connections.entries()) {
     setTimeout(() => connection.send(bytes), ((index * GOLDEN) % 1) * RAMP_MS);
   }
-  for (const deadline = Date.now() + 20_000; open < spec.count && Date.now() < deadline; ) await Bun.sleep(20);
+  for (const deadline = Date.now() + 20_000; open < spec.count && Date.now() < deadline;) await Bun.sleep(20);
   await Bun.sleep(1000);
   counting = true;
   await Bun.sleep(spec.durationMs);
@@ -63,7 +68,14 @@ async function run(spec: GapsSpec): Promise<GapsResult> {
   const alive = open - ended;
   for (const connection of connections) connection.close();
   late.sort((a, b) => a - b);
-  return { open: alive, gaps: late.length, p50: percentile(late, 0.5), p99: percentile(late, 0.99), p999: percentile(late, 0.999), max: late.at(-1) ?? 0 };
+  return {
+    open: alive,
+    gaps: late.length,
+    p50: percentile(late, 0.5),
+    p99: percentile(late, 0.99),
+    p999: percentile(late, 0.999),
+    max: late.at(-1) ?? 0,
+  };
 }
 
 if (import.meta.main) {

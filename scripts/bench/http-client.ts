@@ -13,8 +13,13 @@ export interface Target {
 export function postBytes(url: string, key: string, body: string): { target: Target; bytes: Uint8Array } {
   const { hostname, port, host, pathname, search } = new URL(url);
   const head = [
-    `POST ${pathname}${search} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${key}`, "Content-Type: application/json",
-    `Content-Length: ${Buffer.byteLength(body)}`, "", "",
+    `POST ${pathname}${search} HTTP/1.1`,
+    `Host: ${host}`,
+    `Authorization: Bearer ${key}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "",
+    "",
   ].join("\r\n");
   return { target: { hostname, port: Number(port) }, bytes: Buffer.from(head + body) };
 }
@@ -130,7 +135,8 @@ export class Connection {
       if (this.left <= 0) this.finish();
       return;
     }
-    const end = body.length >= 7 ? body.toString("latin1", body.length - 7) : (this.tail + body.toString("latin1")).slice(-7);
+    const end =
+      body.length >= 7 ? body.toString("latin1", body.length - 7) : (this.tail + body.toString("latin1")).slice(-7);
     this.tail = end;
     if (end === LAST_CHUNK) this.finish();
   }

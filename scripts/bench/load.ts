@@ -69,7 +69,14 @@ export async function runLoad(spec: LoadSpec): Promise<LoadResult> {
     }
     if (connection.connected) return next(connection);
     // A server may close an idle connection; a refused one must not become a busy loop.
-    setTimeout(() => void connection.open().then(() => next(connection), () => --running === 0 && drained()), 10);
+    setTimeout(
+      () =>
+        void connection.open().then(
+          () => next(connection),
+          () => --running === 0 && drained(),
+        ),
+      10,
+    );
   };
 
   const connections = Array.from({ length: spec.concurrency }, () => new Connection(target, done));
@@ -93,7 +100,10 @@ export async function runLoad(spec: LoadSpec): Promise<LoadResult> {
   totals.sort((a, b) => a - b);
   firsts.sort((a, b) => a - b);
   return {
-    calls, sent, failed, seconds,
+    calls,
+    sent,
+    failed,
+    seconds,
     p50: percentile(totals, 0.5),
     p99: percentile(totals, 0.99),
     first_p50: percentile(firsts, 0.5),

@@ -39,7 +39,9 @@ export interface Pace {
 
 /** What a script prints as JSON that is told `spec`. */
 export async function childResult<Result>(file: string, spec: object): Promise<Result> {
-  const child = Bun.spawn([process.execPath, script(file), JSON.stringify(spec)], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = Bun.spawn([process.execPath, script(file), JSON.stringify(spec)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const output = await new Response(child.stdout).text();
   if ((await child.exited) !== 0) throw new Error(`${file} failed: ${output}`);
   return JSON.parse(output) as Result;
@@ -48,7 +50,11 @@ export async function childResult<Result>(file: string, spec: object): Promise<R
 export const load = (spec: LoadSpec): Promise<LoadResult> => childResult<LoadResult>("load.ts", spec);
 
 /** One scenario at every process, alternated; the order turns with each round. */
-export async function measureScenario(scenario: Scenario, targets: readonly MeasuredProcess[], pace: Pace): Promise<Map<string, Cell>> {
+export async function measureScenario(
+  scenario: Scenario,
+  targets: readonly MeasuredProcess[],
+  pace: Pace,
+): Promise<Map<string, Cell>> {
   const { model, stream } = KINDS[scenario.kind];
   const body = requestBody(SIZES[scenario.size], model, stream);
   const results = new Map<string, LoadResult[]>(targets.map((target) => [target.name, []]));
@@ -59,7 +65,9 @@ export async function measureScenario(scenario: Scenario, targets: readonly Meas
       const { url, key, pid, name } = target;
       const { concurrency } = scenario;
       const { durationMs, warmupMs } = pace;
-      results.get(name)?.push(await load({ url: `${url}/v1/chat/completions`, key, pid, body, concurrency, durationMs, warmupMs }));
+      results
+        .get(name)
+        ?.push(await load({ url: `${url}/v1/chat/completions`, key, pid, body, concurrency, durationMs, warmupMs }));
     }
   }
   return new Map([...results].map(([name, rounds]) => [name, cellOf(rounds)]));
@@ -85,15 +93,25 @@ export interface StreamMemory {
 }
 
 /** Memory of a process with many quiet streams open, seconds after the last one was opened. */
-export function measureStreams(target: MeasuredProcess, count: number, afterSeconds: readonly number[]): Promise<StreamMemory> {
+export function measureStreams(
+  target: MeasuredProcess,
+  count: number,
+  afterSeconds: readonly number[],
+): Promise<StreamMemory> {
   const body = requestBody(SIZES["1 KB"], SLOW_MODEL, true);
   return holdStreams(target, { url: `${target.url}/v1/chat/completions`, key: target.key, body, count }, afterSeconds);
 }
 
 /** The same with streams of any kind. */
-export async function holdStreams(target: MeasuredProcess, spec: StreamsSpec, afterSeconds: readonly number[]): Promise<StreamMemory> {
+export async function holdStreams(
+  target: MeasuredProcess,
+  spec: StreamsSpec,
+  afterSeconds: readonly number[],
+): Promise<StreamMemory> {
   const idle = memory(target.pid);
-  const child = Bun.spawn([process.execPath, script("open-streams.ts"), JSON.stringify(spec)], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = Bun.spawn([process.execPath, script("open-streams.ts"), JSON.stringify(spec)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const reader = child.stdout.getReader();
   const first = await reader.read();
   const open = Number(/open (\d+)/.exec(new TextDecoder().decode(first.value))?.[1] ?? 0);

@@ -22,13 +22,18 @@ const connections: Connection[] = [];
 for (let made = 0; made < spec.count; made += AT_ONCE) {
   const batch = Array.from(
     { length: Math.min(AT_ONCE, spec.count - made) },
-    () => new Connection(target, () => ended++, () => open++),
+    () =>
+      new Connection(
+        target,
+        () => ended++,
+        () => open++,
+      ),
   );
   await Promise.all(batch.map((connection) => connection.open()));
   for (const connection of batch) connection.send(bytes);
   connections.push(...batch);
 }
-for (const deadline = Date.now() + 30_000; open < spec.count && Date.now() < deadline; ) await Bun.sleep(20);
+for (const deadline = Date.now() + 30_000; open < spec.count && Date.now() < deadline;) await Bun.sleep(20);
 console.log(`open ${open - ended}`);
 for await (const _ of Bun.stdin.stream()) {
   // Nothing is sent; the end of the input is the signal.

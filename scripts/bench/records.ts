@@ -36,7 +36,12 @@ export interface Records {
 
 /** Fills a fresh Weir with `rows` calls, runs 200 streams through it and asks every question `rounds` times. */
 export async function measureRecords(
-  engine: Engine, upstream: string, rows: number, rounds: number, command: readonly string[] | undefined, say: (line: string) => void,
+  engine: Engine,
+  upstream: string,
+  rows: number,
+  rounds: number,
+  command: readonly string[] | undefined,
+  say: (line: string) => void,
 ): Promise<Records> {
   const target = await startMeasuredWeir(engine, upstream, command);
   try {
@@ -44,7 +49,10 @@ export async function measureRecords(
     say(`${rows} rows: ${name}`);
     const end = Math.floor(Date.now() / 1000);
     const { people, channels } = await population(weir);
-    await makeBulk({ db: weir.db, ledger: createLedger(weir.db, "bench", Date.now) }, { people, channels, count: rows, seconds: DAYS * DAY, end });
+    await makeBulk(
+      { db: weir.db, ledger: createLedger(weir.db, "bench", Date.now) },
+      { people, channels, count: rows, seconds: DAYS * DAY, end },
+    );
     const questions = await questionsOf(weir.root, end);
     const streams = openStreams({ url: `${url}/v1/chat/completions`, key, model: PACED_MODEL, count: STREAMS });
     try {
@@ -79,8 +87,17 @@ export async function measureRecords(
 /** Users with two tokens each, and channels that nobody calls. */
 async function population(weir: Weir): Promise<{ people: Person[]; channels: SeededChannel[] }> {
   const channels: SeededChannel[] = [];
-  for (const [name, models] of [["one", ["bulk-large", "bulk-small"]], ["two", ["bulk-large", "bulk-small"]], ["three", ["bulk-chat", "bulk-reasoner"]], ["four", ["bulk-long"]]] as const) {
-    channels.push({ id: await weir.newChannel({ name, base_url: "http://127.0.0.1:9", models, status: 2 }), name, models });
+  for (const [name, models] of [
+    ["one", ["bulk-large", "bulk-small"]],
+    ["two", ["bulk-large", "bulk-small"]],
+    ["three", ["bulk-chat", "bulk-reasoner"]],
+    ["four", ["bulk-long"]],
+  ] as const) {
+    channels.push({
+      id: await weir.newChannel({ name, base_url: "http://127.0.0.1:9", models, status: 2 }),
+      name,
+      models,
+    });
   }
   const people: Person[] = [];
   for (let i = 0; i < PEOPLE; i++) {
@@ -107,7 +124,10 @@ async function questionsOf({ trpc }: Session, end: number): Promise<Question[]> 
   const limit = 100;
   const [row] = (await trpc.log.list.query({ limit: 1, ...week })).items;
   if (!row) throw new Error("the log is empty");
-  const list = (question: string, input: Parameters<typeof trpc.log.list.query>[0]): Question => ({ question, ask: () => trpc.log.list.query({ limit, ...input }) });
+  const list = (question: string, input: Parameters<typeof trpc.log.list.query>[0]): Question => ({
+    question,
+    ask: () => trpc.log.list.query({ limit, ...input }),
+  });
   return [
     list("log, first page", {}),
     list("log, a page from the middle", { cursor: `${end - 45 * DAY}.0` }),
@@ -123,19 +143,39 @@ async function questionsOf({ trpc }: Session, end: number): Promise<Question[]> 
     list("log of a group that has none", { group: "nobody's" }),
     list("log of a token's name", { token_name: "production" }),
     { question: "log, page with total", ask: () => trpc.log.page.query({ page_size: limit }) },
-    { question: "log, keyword that nothing has, 90 days", ask: () => trpc.log.page.query({ page_size: limit, keyword: "nothing-like-it", ...all }) },
+    {
+      question: "log, keyword that nothing has, 90 days",
+      ask: () => trpc.log.page.query({ page_size: limit, keyword: "nothing-like-it", ...all }),
+    },
     { question: "log, totals of a day", ask: () => trpc.log.stat.query(day) },
     { question: "log, totals of everything", ask: () => trpc.log.stat.query({}) },
     { question: "log, totals of a user", ask: () => trpc.log.stat.query({ username: row.username }) },
     { question: "log, totals of a model", ask: () => trpc.log.stat.query({ model_name: "long" }) },
-    { question: "dashboard, a day by model", ask: () => trpc.dashboard.view.query({ ...day, ...zone, group_by: "model", granularity: "hour" }) },
-    { question: "dashboard, a week by user", ask: () => trpc.dashboard.view.query({ ...week, ...zone, group_by: "user", granularity: "hour" }) },
-    { question: "dashboard, 30 days by model", ask: () => trpc.dashboard.view.query({ ...month, ...zone, group_by: "model", granularity: "day" }) },
+    {
+      question: "dashboard, a day by model",
+      ask: () => trpc.dashboard.view.query({ ...day, ...zone, group_by: "model", granularity: "hour" }),
+    },
+    {
+      question: "dashboard, a week by user",
+      ask: () => trpc.dashboard.view.query({ ...week, ...zone, group_by: "user", granularity: "hour" }),
+    },
+    {
+      question: "dashboard, 30 days by model",
+      ask: () => trpc.dashboard.view.query({ ...month, ...zone, group_by: "model", granularity: "day" }),
+    },
     ...DIMENSIONS.map((group_by): Question => ({
-      question: `dashboard, 90 days by ${group_by}`, ask: () => trpc.dashboard.view.query({ ...all, ...zone, group_by, granularity: "day" }),
+      question: `dashboard, 90 days by ${group_by}`,
+      ask: () => trpc.dashboard.view.query({ ...all, ...zone, group_by, granularity: "day" }),
     })),
-    { question: "dashboard, one user's 30 days", ask: () => trpc.dashboard.view.query({ ...month, ...zone, group_by: "model", granularity: "day", username: row.username }) },
-    { question: "dashboard, ranking of 30 days", ask: () => trpc.dashboard.ranking.query({ ...month, group_by: "user" }) },
+    {
+      question: "dashboard, one user's 30 days",
+      ask: () =>
+        trpc.dashboard.view.query({ ...month, ...zone, group_by: "model", granularity: "day", username: row.username }),
+    },
+    {
+      question: "dashboard, ranking of 30 days",
+      ask: () => trpc.dashboard.ranking.query({ ...month, group_by: "user" }),
+    },
   ];
 }
 

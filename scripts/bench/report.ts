@@ -52,10 +52,16 @@ export function verdicts({ scenarios, names, streams, start, startedFrom, record
     if (kind === "plain" && concurrency === 1) {
       check(`added p50, ${nameOf(scenario)}`, 0.25, weir.p50 - bare.p50, (v) => `${v.toFixed(3)} ms`);
       const postgres = names.postgres && cells.get(names.postgres);
-      if (postgres) check(`added p50 on Postgres, ${nameOf(scenario)}`, 2.25, postgres.p50 - bare.p50, (v) => `${v.toFixed(3)} ms`);
+      if (postgres)
+        check(`added p50 on Postgres, ${nameOf(scenario)}`, 2.25, postgres.p50 - bare.p50, (v) => `${v.toFixed(3)} ms`);
     }
     if (kind !== "plain" && concurrency === 1) {
-      check(`first content after the bare one's, ${nameOf(scenario)}`, 0.5, weir.first - bare.first, (v) => `${v.toFixed(3)} ms`);
+      check(
+        `first content after the bare one's, ${nameOf(scenario)}`,
+        0.5,
+        weir.first - bare.first,
+        (v) => `${v.toFixed(3)} ms`,
+      );
     }
   }
   const held = streams.get(names.sqlite);
@@ -65,8 +71,19 @@ export function verdicts({ scenarios, names, streams, start, startedFrom, record
   }
   for (const { name, rows, questions, quiet, asked } of records) {
     const slowest = questions.toSorted((a, b) => b.median - a.median)[0];
-    if (slowest) check(`slowest question over ${rows} rows, ${name} (${slowest.question})`, 300, slowest.median, (v) => `${v.toFixed(0)} ms`);
-    check(`growth of the p99 gap of 200 streams meanwhile, ${name}`, 5, asked.p99 - quiet.p99, (v) => `${v.toFixed(1)} ms`);
+    if (slowest)
+      check(
+        `slowest question over ${rows} rows, ${name} (${slowest.question})`,
+        300,
+        slowest.median,
+        (v) => `${v.toFixed(0)} ms`,
+      );
+    check(
+      `growth of the p99 gap of 200 streams meanwhile, ${name}`,
+      5,
+      asked.p99 - quiet.p99,
+      (v) => `${v.toFixed(1)} ms`,
+    );
   }
   check(`idle memory (${startedFrom})`, 90, start.idle.rss / 1024 / 1024, (v) => `${v.toFixed(0)} MB`);
   check(`start on an existing folder (${startedFrom})`, 300, start.again, (v) => `${v.toFixed(0)} ms`);
@@ -80,21 +97,35 @@ function speedTable({ scenarios, names }: Figures): string {
   const rows = scenarios.flatMap(({ scenario, cells }) => {
     const bare = cells.get(names.bare);
     return [...cells].map(([name, cell]) => {
-      const against = name === names.bare || name === names.direct || !bare ? "" : ` (${times(ratio(cell.cpu_us, bare.cpu_us))})`;
-      const speed = name === names.bare || name === names.direct || !bare ? "" : ` (${times(ratio(cell.rps, bare.rps))})`;
+      const against =
+        name === names.bare || name === names.direct || !bare ? "" : ` (${times(ratio(cell.cpu_us, bare.cpu_us))})`;
+      const speed =
+        name === names.bare || name === names.direct || !bare ? "" : ` (${times(ratio(cell.rps, bare.rps))})`;
       return [
-        nameOf(scenario), name, ms(cell.p50), ms(cell.p99), cell.first > 0 ? ms(cell.first) : "",
-        cell.rps.toFixed(0) + speed, cell.cpu_us.toFixed(1) + against, String(cell.failed),
+        nameOf(scenario),
+        name,
+        ms(cell.p50),
+        ms(cell.p99),
+        cell.first > 0 ? ms(cell.first) : "",
+        cell.rps.toFixed(0) + speed,
+        cell.cpu_us.toFixed(1) + against,
+        String(cell.failed),
       ];
     });
   });
-  return table(["Scenario", "Process", "p50 ms", "p99 ms", "first content ms", "requests/s", "CPU us/call", "failed"], rows);
+  return table(
+    ["Scenario", "Process", "p50 ms", "p99 ms", "first content ms", "requests/s", "CPU us/call", "failed"],
+    rows,
+  );
 }
 
 function memoryTable({ streams }: Figures): string {
   const rows = [...streams].map(([name, held]) => [
-    name, mb(held.idle.rss), String(held.open),
-    held.samples.map((s) => `${s.afterSeconds} s: ${mb(s.memory.rss)}`).join(", "), `${kbPerStream(held).toFixed(1)} KB`,
+    name,
+    mb(held.idle.rss),
+    String(held.open),
+    held.samples.map((s) => `${s.afterSeconds} s: ${mb(s.memory.rss)}`).join(", "),
+    `${kbPerStream(held).toFixed(1)} KB`,
   ]);
   return table(["Process", "before", "streams open", "with them", "each"], rows);
 }
@@ -107,7 +138,8 @@ function recordsPart({ records }: Figures): string {
     ...records.flatMap((engine) => [ms(engine.questions[i]?.median ?? 0), ms(engine.questions[i]?.longest ?? 0)]),
   ]);
   const streams = records.map(
-    ({ name, quiet, asked }) => `${name}: p99 gap ${ms(quiet.p99)} ms in quiet (${quiet.gaps} frames), ${ms(asked.p99)} ms while asked (${asked.gaps}); ${quiet.failed + asked.failed} streams failed.`,
+    ({ name, quiet, asked }) =>
+      `${name}: p99 gap ${ms(quiet.p99)} ms in quiet (${quiet.gaps} frames), ${ms(asked.p99)} ms while asked (${asked.gaps}); ${quiet.failed + asked.failed} streams failed.`,
   );
   return `## Log and dashboard with ${records[0]?.rows ?? 0} rows
 
@@ -144,7 +176,10 @@ lower bound. A stream has 50 content events: burst in one write, paced 4 ms apar
 
 ## Targets
 
-${table(["What", "Target", "Measured", ""], judged.map((v) => [v.what, v.target, v.measured, v.met ? "met" : "**missed**"]))}
+${table(
+  ["What", "Target", "Measured", ""],
+  judged.map((v) => [v.what, v.target, v.measured, v.met ? "met" : "**missed**"]),
+)}
 
 ## Calls
 
@@ -158,7 +193,13 @@ ${memoryTable(figures)}
 
 ${recordsPart(figures)}## Start (${startedFrom})
 
-${table(["", "ms"], [["empty folder: create, migrate, listen", start.first.toFixed(0)], ["existing folder: listen", start.again.toFixed(0)]])}
+${table(
+  ["", "ms"],
+  [
+    ["empty folder: create, migrate, listen", start.first.toFixed(0)],
+    ["existing folder: listen", start.again.toFixed(0)],
+  ],
+)}
 
 Idle after start: ${mb(start.idle.rss)} resident, ${mb(start.idle.anonymous)} of it not backed by files.
 `;

@@ -23,7 +23,10 @@ export function requestBody(size: number, model: string, stream: boolean): strin
     JSON.stringify({
       model,
       ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
-      messages: [{ role: "system", content: "You are a helpful assistant." }, { role: "user", content }],
+      messages: [
+        { role: "system", content: "You are a helpful assistant." },
+        { role: "user", content },
+      ],
     });
   const filler = "The quick brown fox jumps over the lazy dog. ";
   const room = size - body("").length;

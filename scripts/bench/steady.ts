@@ -30,7 +30,9 @@ async function oneStream(): Promise<void> {
   while (!leaving.signal.aborted) {
     try {
       const response = await fetch(spec.url, {
-        method: "POST", body, signal: leaving.signal,
+        method: "POST",
+        body,
+        signal: leaving.signal,
         headers: { authorization: `Bearer ${spec.key}`, "content-type": "application/json" },
       });
       if (response.status !== 200 || !response.body) throw new Error(`status ${response.status}`);

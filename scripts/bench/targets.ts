@@ -32,7 +32,10 @@ async function startScript(name: string, file: string, args: string[] = []): Pro
     const url = /listening (\S+)\n/.exec(output)?.[1];
     if (url) {
       return {
-        name, url, key: "good-key", pid: child.pid,
+        name,
+        url,
+        key: "good-key",
+        pid: child.pid,
         stop: async () => {
           child.kill("SIGTERM");
           await child.exited;
@@ -44,10 +47,15 @@ async function startScript(name: string, file: string, args: string[] = []): Pro
 }
 
 export const startUpstream = (): Promise<MeasuredProcess> => startScript("upstream, direct", "upstream.ts");
-export const startBare = (upstream: string): Promise<MeasuredProcess> => startScript("bare pass-through", "bare.ts", [upstream]);
+export const startBare = (upstream: string): Promise<MeasuredProcess> =>
+  startScript("bare pass-through", "bare.ts", [upstream]);
 
 /** With authentication, hold, settle and log on: nothing is switched off. `command`: a binary instead of the source. */
-export async function startMeasuredWeir(engine: Engine, upstream: string, command?: readonly string[]): Promise<MeasuredWeir> {
+export async function startMeasuredWeir(
+  engine: Engine,
+  upstream: string,
+  command?: readonly string[],
+): Promise<MeasuredWeir> {
   const weir = await startWeir({ engine, child: command ?? true });
   const { process: running, root } = weir;
   if (!running) throw new Error("Weir is not a process of its own");
@@ -61,7 +69,9 @@ export async function startMeasuredWeir(engine: Engine, upstream: string, comman
   });
   return {
     name: `Weir, ${engine === "sqlite" ? "SQLite" : "Postgres"}`,
-    engine, weir, key,
+    engine,
+    weir,
+    key,
     url: weir.url,
     pid: running.pid,
     counted: () => callsOf(root),

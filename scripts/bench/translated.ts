@@ -5,7 +5,17 @@
  * growth: memory over the length of translated streams.
  */
 import { dialectKeys } from "../../src/server/relay/events";
-import { ANSWERS, callIn, type ChannelDialect, channelDialects, CHANNELS, EVENT_MS, LONG_EVENT_MS, mappingOf, modelOf } from "./calls";
+import {
+  ANSWERS,
+  callIn,
+  type ChannelDialect,
+  channelDialects,
+  CHANNELS,
+  EVENT_MS,
+  LONG_EVENT_MS,
+  mappingOf,
+  modelOf,
+} from "./calls";
 import type { GapsResult, GapsSpec } from "./gaps";
 import type { LoadResult } from "./load";
 import { childResult, holdStreams, load, median, type Pace, type StreamMemory } from "./measure";
@@ -72,9 +82,16 @@ async function startTranslating(upstream: string, { command }: Plan): Promise<Me
   const weir = await startMeasuredWeir("sqlite", upstream, command);
   const mappings = channelDialects.map((dialect) => ({ dialect, mapping: mappingOf(dialect) }));
   for (const { dialect, mapping } of mappings) {
-    await weir.weir.newChannel({ type: CHANNELS[dialect], base_url: upstream, models: Object.keys(mapping), model_mapping: JSON.stringify(mapping) });
+    await weir.weir.newChannel({
+      type: CHANNELS[dialect],
+      base_url: upstream,
+      models: Object.keys(mapping),
+      model_mapping: JSON.stringify(mapping),
+    });
   }
-  await weir.weir.priceModels(Object.fromEntries(mappings.flatMap(({ mapping }) => Object.keys(mapping).map((model) => [model, 0.05]))));
+  await weir.weir.priceModels(
+    Object.fromEntries(mappings.flatMap(({ mapping }) => Object.keys(mapping).map((model) => [model, 0.05]))),
+  );
   return weir;
 }
 
@@ -82,7 +99,10 @@ function translatorPage({ quick, say, only = "" }: Plan): string {
   say("the translator alone");
   const rows = measureTranslator(quick ? 100 : 400, (from, to) => `${to} on ${from}`.includes(only));
   const cells = rows.map(({ from, to, cost }) => [
-    `${to} on ${from}`, ...PIECES.map((piece) => (cost[piece] ? `${cost[piece].together.toFixed(2)} (${cost[piece].single.toFixed(2)})` : "whole")),
+    `${to} on ${from}`,
+    ...PIECES.map((piece) =>
+      cost[piece] ? `${cost[piece].together.toFixed(2)} (${cost[piece].single.toFixed(2)})` : "whole",
+    ),
   ]);
   const worst = Math.max(...rows.flatMap(({ cost }) => PIECES.map((piece) => cost[piece]?.together ?? 0)));
   return `## The translator alone
@@ -94,10 +114,24 @@ ${table(["Caller on channel", ...PIECES], cells)}
 }
 
 async function pairsPage({ quick, only = "", say }: Plan, bare: MeasuredProcess, weir: MeasuredWeir): Promise<string> {
-  const pace: Pace = quick ? { rounds: 1, durationMs: 700, warmupMs: 1000 } : { rounds: 3, durationMs: 1500, warmupMs: 300 };
+  const pace: Pace = quick
+    ? { rounds: 1, durationMs: 700, warmupMs: 1000 }
+    : { rounds: 3, durationMs: 1500, warmupMs: 300 };
   // A pair's code is compiled in its first seconds.
-  const measured = async (target: MeasuredProcess, round: number, { path, body }: { path: string; body: string }): Promise<LoadResult> =>
-    load({ url: target.url + path, key: target.key, pid: target.pid, body, concurrency: 32, durationMs: pace.durationMs, warmupMs: round === 0 ? Math.max(FIRST_WARMUP_MS, pace.warmupMs) : pace.warmupMs });
+  const measured = async (
+    target: MeasuredProcess,
+    round: number,
+    { path, body }: { path: string; body: string },
+  ): Promise<LoadResult> =>
+    load({
+      url: target.url + path,
+      key: target.key,
+      pid: target.pid,
+      body,
+      concurrency: 32,
+      durationMs: pace.durationMs,
+      warmupMs: round === 0 ? Math.max(FIRST_WARMUP_MS, pace.warmupMs) : pace.warmupMs,
+    });
   const rows: string[][] = [];
   let worst = 0;
   for (const size of Object.keys(SIZES) as Size[]) {
@@ -121,7 +155,15 @@ async function pairsPage({ quick, only = "", say }: Plan, bare: MeasuredProcess,
         const share = ratio(cost, base);
         if (kind === "plain") worst = Math.max(worst, share);
         const failed = weirs.reduce((sum, round) => sum + round.failed, 0);
-        rows.push([pair, `${size} ${kind}`, base.toFixed(1), cost.toFixed(1), times(share), median(weirs.map(({ p50 }) => p50)).toFixed(2), String(failed)]);
+        rows.push([
+          pair,
+          `${size} ${kind}`,
+          base.toFixed(1),
+          cost.toFixed(1),
+          times(share),
+          median(weirs.map(({ p50 }) => p50)).toFixed(2),
+          String(failed),
+        ]);
       }
     }
   }
@@ -135,25 +177,38 @@ ${table(["Caller on channel", "Call", "bare us", "Weir us", "ratio", "p50 ms", "
 
 function pairs(only: string): (readonly [(typeof dialectKeys)[number], ChannelDialect])[] {
   return dialectKeys
-    .flatMap((caller) => channelDialects.filter((channel) => channel !== caller).map((channel) => [caller, channel] as const))
+    .flatMap((caller) =>
+      channelDialects.filter((channel) => channel !== caller).map((channel) => [caller, channel] as const),
+    )
     .filter(([caller, channel]) => `${caller} on ${channel}`.includes(only));
 }
 
 /** Two that pass through and four that are translated stand for all: gaps come from the loop and the collector, not from the pair. */
 const STEADY_CALLS = [
-  ["openai-chat", "openai-chat"], ["anthropic", "openai-chat"], ["openai-responses", "openai-chat"],
-  ["anthropic", "anthropic"], ["openai-chat", "anthropic"], ["openai-chat", "gemini"],
+  ["openai-chat", "openai-chat"],
+  ["anthropic", "openai-chat"],
+  ["openai-responses", "openai-chat"],
+  ["anthropic", "anthropic"],
+  ["openai-chat", "anthropic"],
+  ["openai-chat", "gemini"],
 ] as const;
 
 async function gapsPage({ quick, only = "", say }: Plan, bare: MeasuredProcess, weir: MeasuredWeir): Promise<string> {
   const asked = async (target: MeasuredProcess, { path, body }: { path: string; body: string }): Promise<GapsResult> =>
     childResult<GapsResult>("gaps.ts", {
-      url: target.url + path, key: target.key, body, count: STREAMS, eventMs: EVENT_MS, durationMs: quick ? 2000 : 15_000,
+      url: target.url + path,
+      key: target.key,
+      body,
+      count: STREAMS,
+      eventMs: EVENT_MS,
+      durationMs: quick ? 2000 : 15_000,
     } satisfies GapsSpec);
   const rows: string[][] = [];
   const bases = new Map<ChannelDialect, GapsResult>();
   const millis = ({ p50, p99, p999 }: GapsResult): string[] => [p50, p99, p999].map((ms) => ms.toFixed(2));
-  for (const [caller, channel] of STEADY_CALLS.filter(([caller, channel]) => `${caller} on ${channel}`.includes(only))) {
+  for (const [caller, channel] of STEADY_CALLS.filter(([caller, channel]) =>
+    `${caller} on ${channel}`.includes(only),
+  )) {
     let base = bases.get(channel);
     if (!base) {
       say(`gaps of ${STREAMS} streams: ${bare.name}, ${channel}`);
@@ -165,7 +220,12 @@ async function gapsPage({ quick, only = "", say }: Plan, bare: MeasuredProcess, 
     const result = await asked(weir, callIn(caller, modelOf(channel, "steady"), true, SIZES["1 KB"]));
     const added = { p99: result.p99 - base.p99, p999: result.p999 - base.p999 };
     const met = added.p99 < GAP_TARGET_MS.p99 && added.p999 < GAP_TARGET_MS.p999;
-    rows.push([`${caller} on ${channel}`, String(result.open), ...millis(result), `${added.p99.toFixed(2)} / ${added.p999.toFixed(2)} ${verdict(met)}`]);
+    rows.push([
+      `${caller} on ${channel}`,
+      String(result.open),
+      ...millis(result),
+      `${added.p99.toFixed(2)} / ${added.p999.toFixed(2)} ${verdict(met)}`,
+    ]);
   }
   return `## Gaps in ${STREAMS} streams of ${1000 / EVENT_MS} events a second
 
@@ -177,7 +237,12 @@ ${table(["", "streams", "p50", "p99", "p99.9", "added p99 / p99.9"], rows)}
 
 const LONG_STREAMS = 16;
 /** Anthropic's frames are written anew; the Responses API repeats the answer at its end, so its streams keep it (the exception). */
-const LONG_CALLS = [["openai-chat", "anthropic"], ["anthropic", "gemini"], ["gemini", "openai-chat"], ["openai-responses", "anthropic"]] as const;
+const LONG_CALLS = [
+  ["openai-chat", "anthropic"],
+  ["anthropic", "gemini"],
+  ["gemini", "openai-chat"],
+  ["openai-responses", "anthropic"],
+] as const;
 
 async function growthPage({ quick, only = "", say }: Plan, weir: MeasuredWeir): Promise<string> {
   const seconds = quick ? [1, 2] : [10, 30, 60];
@@ -186,7 +251,12 @@ async function growthPage({ quick, only = "", say }: Plan, weir: MeasuredWeir): 
     say(`memory of long streams: ${caller} on ${channel}`);
     const { path, body } = callIn(caller, modelOf(channel, "long"), true, SIZES["1 KB"]);
     const held = await holdStreams(weir, { url: weir.url + path, key: weir.key, body, count: LONG_STREAMS }, seconds);
-    rows.push([`${caller} on ${channel}`, String(held.open), ...held.samples.map(({ memory }) => mb(memory.rss)), grown(held)]);
+    rows.push([
+      `${caller} on ${channel}`,
+      String(held.open),
+      ...held.samples.map(({ memory }) => mb(memory.rss)),
+      grown(held),
+    ]);
   }
   return `## Memory over the length of a stream
 

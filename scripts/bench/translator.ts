@@ -26,7 +26,8 @@ function streamOf(key: DialectKey, kind: Piece): Bytes {
     { type: "message_start", id: "a", model: "m" },
     { type: "block_start", choice: 0, block: 0, start },
   ];
-  for (let i = 0; i < EVENTS; i++) events.push({ type: "block_delta", choice: 0, block: 0, text: kind === "tool_call" ? `"k${i}":` : ` word${i}` });
+  for (let i = 0; i < EVENTS; i++)
+    events.push({ type: "block_delta", choice: 0, block: 0, text: kind === "tool_call" ? `"k${i}":` : ` word${i}` });
   for (const event of events) encoder.encode(event, frames);
   return Buffer.concat(frames.map(({ data, event }) => writeFrame(data, event)));
 }
@@ -46,14 +47,28 @@ function measure(from: DialectKey, to: DialectKey, regions: readonly Bytes[], ro
 }
 
 /** `rounds`: streams of 200 events a batch. `wanted`: which pairs. */
-export function measureTranslator(rounds: number, wanted: (from: DialectKey, to: DialectKey) => boolean): TranslatorRow[] {
-  return dialectKeys.flatMap((from) => dialectKeys.filter((to) => to !== from && wanted(from, to)).map((to) => {
-    const costOf = (kind: Piece): { together: number; single: number } | undefined => {
-      // Google sends calls whole: there are no pieces of them.
-      if (kind === "tool_call" && from === "gemini") return undefined;
-      const stream = streamOf(from, kind);
-      return { together: measure(from, to, [stream], rounds), single: measure(from, to, [...wholeFrames(stream)], rounds) };
-    };
-    return { from, to, cost: { text: costOf("text"), reasoning: costOf("reasoning"), tool_call: costOf("tool_call") } };
-  }));
+export function measureTranslator(
+  rounds: number,
+  wanted: (from: DialectKey, to: DialectKey) => boolean,
+): TranslatorRow[] {
+  return dialectKeys.flatMap((from) =>
+    dialectKeys
+      .filter((to) => to !== from && wanted(from, to))
+      .map((to) => {
+        const costOf = (kind: Piece): { together: number; single: number } | undefined => {
+          // Google sends calls whole: there are no pieces of them.
+          if (kind === "tool_call" && from === "gemini") return undefined;
+          const stream = streamOf(from, kind);
+          return {
+            together: measure(from, to, [stream], rounds),
+            single: measure(from, to, [...wholeFrames(stream)], rounds),
+          };
+        };
+        return {
+          from,
+          to,
+          cost: { text: costOf("text"), reasoning: costOf("reasoning"), tool_call: costOf("tool_call") },
+        };
+      }),
+  );
 }

@@ -60,9 +60,19 @@ export async function makeCalls(services: Services, { people, channels, count, s
     const created_at = end - seconds + Math.floor(((i + roll()) * seconds) / count);
     const isStream = roll() < 0.7;
     const bare: CallLog = {
-      request_id: `seed-${run}-${i}`, user_id: person.id, username: person.username, token_id: token.id, token_name: token.name,
-      created_at, group: person.group, model_name: model, channel: channel.id, channel_name: channel.name,
-      is_stream: isStream, ip: `10.0.${between(0, 4)}.${between(1, 250)}`, upstream_request_id: `req_seed${run}${i}`,
+      request_id: `seed-${run}-${i}`,
+      user_id: person.id,
+      username: person.username,
+      token_id: token.id,
+      token_name: token.name,
+      created_at,
+      group: person.group,
+      model_name: model,
+      channel: channel.id,
+      channel_name: channel.name,
+      is_stream: isStream,
+      ip: `10.0.${between(0, 4)}.${between(1, 250)}`,
+      upstream_request_id: `req_seed${run}${i}`,
     };
     const duration = between(400, 20_000);
     if (i % FAILED_EVERY === FAILED_EVERY - 1) return recordFailure(services, failedRow(bare, price, duration));
@@ -102,7 +112,16 @@ export async function makeCalls(services: Services, { people, channels, count, s
 
 const facts = (price: CompiledPrice, group: string) => {
   const { model_ratio, completion_ratio, model_price, group_ratio, user_group_ratio, cache_ratio } = priceFacts(price);
-  return { model_ratio, completion_ratio, model_price, group_ratio, user_group_ratio, cache_ratio, group, request_path: "/v1/chat/completions" };
+  return {
+    model_ratio,
+    completion_ratio,
+    model_price,
+    group_ratio,
+    user_group_ratio,
+    cache_ratio,
+    group,
+    request_path: "/v1/chat/completions",
+  };
 };
 
 const attempt = (row: CallLog, status: number, failure: string, duration_ms: number) => ({

@@ -31,21 +31,41 @@ const DRAWING = { code: MJ_CODE.submitted, description: "提交成功", properti
 
 const KINDS: readonly Kind[] = [
   {
-    platform: "mj", action: "IMAGINE", model: "mj_imagine", channel: { type: 2, name: "Midjourney", key: "mj-demo" },
-    prompts: [["雨后黄昏的山", "hills at dusk after the rain"], ["sunrise over a quiet lake --ar 1:1", "sunrise over a quiet lake --ar 1:1"]],
+    platform: "mj",
+    action: "IMAGINE",
+    model: "mj_imagine",
+    channel: { type: 2, name: "Midjourney", key: "mj-demo" },
+    prompts: [
+      ["雨后黄昏的山", "hills at dusk after the rain"],
+      ["sunrise over a quiet lake --ar 1:1", "sunrise over a quiet lake --ar 1:1"],
+    ],
     submitted: DRAWING,
     // What is half done is shown as well.
     running: (number) => ({ ...DRAWING, task: { imageUrl: picture(number) } }),
     data: ([, promptEn], number) => ({ ...DRAWING, task: { promptEn, imageUrl: picture(number) } }),
   },
   {
-    platform: "suno", action: "MUSIC", model: "suno_music", channel: { type: 36, name: "Suno", key: "suno-demo" },
-    prompts: [["城市灯火，民谣", "city lights, folk"], ["slow rain on a tin roof", "slow rain on a tin roof"]],
-    data: ([title], number) => [{ id: "clip-1", title, status: "complete", audio_url: song(), image_url: picture(number) }],
+    platform: "suno",
+    action: "MUSIC",
+    model: "suno_music",
+    channel: { type: 36, name: "Suno", key: "suno-demo" },
+    prompts: [
+      ["城市灯火，民谣", "city lights, folk"],
+      ["slow rain on a tin roof", "slow rain on a tin roof"],
+    ],
+    data: ([title], number) => [
+      { id: "clip-1", title, status: "complete", audio_url: song(), image_url: picture(number) },
+    ],
   },
   {
-    platform: "kling", action: "textGenerate", model: "kling-v1", channel: { type: 50, name: "Kling", key: "demo-access|demo-secret" },
-    prompts: [["太阳从海上升起", "the sun rises from the sea"], ["the moon over a bridge", "the moon over a bridge"]],
+    platform: "kling",
+    action: "textGenerate",
+    model: "kling-v1",
+    channel: { type: 50, name: "Kling", key: "demo-access|demo-secret" },
+    prompts: [
+      ["太阳从海上升起", "the sun rises from the sea"],
+      ["the moon over a bridge", "the moon over a bridge"],
+    ],
     data: () => ({ files: [film()] }),
     own: { files: [film()] },
   },
@@ -56,13 +76,23 @@ const MINUTE = 60_000;
 const LATER = 24 * 60 * MINUTE;
 
 /** Makes `count` jobs of each kind, the newest some minutes ago. Answers how many there are. */
-export async function makeJobs(services: Services, root: Root, people: readonly Person[], count: number): Promise<number> {
+export async function makeJobs(
+  services: Services,
+  root: Root,
+  people: readonly Person[],
+  count: number,
+): Promise<number> {
   const book = createTaskBook(services);
   const prices = createPriceBook(services.options);
   const run = randomText(8);
   let made = 0;
   for (const { platform, action, model, channel: fields, prompts, submitted, running, data, own = {} } of KINDS) {
-    const [channel] = await root.verbs.channel.create({ ...fields, base_url: "http://127.0.0.1:4000", models: model, group: "default" });
+    const [channel] = await root.verbs.channel.create({
+      ...fields,
+      base_url: "http://127.0.0.1:4000",
+      models: model,
+      group: "default",
+    });
     if (!channel) throw new Error(`no channel for ${model}`);
     for (let i = 0; i < count; i++) {
       const person = people[i % people.length];
@@ -78,30 +108,83 @@ export async function makeJobs(services: Services, root: Root, people: readonly 
       const [prompt] = words;
       const task_id = `task_${randomText(32)}`;
       const task = await book.open({
-        task_id, platform, action, model, prompt, submit_time_ms, user_id: person.id, username: person.username, token_id: token.id, group: person.group,
-        channel_id: channel.id, channel_key_id: 0, parent_id: "", charge_id: ids.request_id, client_key: undefined, input: { prompt }, next_poll_at_ms: services.now() + LATER,
+        task_id,
+        platform,
+        action,
+        model,
+        prompt,
+        submit_time_ms,
+        user_id: person.id,
+        username: person.username,
+        token_id: token.id,
+        group: person.group,
+        channel_id: channel.id,
+        channel_key_id: 0,
+        parent_id: "",
+        charge_id: ids.request_id,
+        client_key: undefined,
+        input: { prompt },
+        next_poll_at_ms: services.now() + LATER,
         deadline_ms: submit_time_ms + 2 * LATER,
-        state: { units: quota, price: packPrice(price), priced, budgets: [], lang: "zh", input_hash: "", fails: 0, own },
+        state: {
+          units: quota,
+          price: packPrice(price),
+          priced,
+          budgets: [],
+          lang: "zh",
+          input_hash: "",
+          fails: 0,
+          own,
+        },
       });
       if (!task) throw new Error("the job was not kept");
       const log = {
-        ...ids, quota, created_at: Math.floor(submit_time_ms / 1000), username: person.username, token_name: token.name, group: person.group, model_name: model,
-        channel: channel.id, channel_name: channel.name, end_reason: "complete", other: JSON.stringify({ task_id }),
+        ...ids,
+        quota,
+        created_at: Math.floor(submit_time_ms / 1000),
+        username: person.username,
+        token_name: token.name,
+        group: person.group,
+        model_name: model,
+        channel: channel.id,
+        channel_name: channel.name,
+        end_reason: "complete",
+        other: JSON.stringify({ task_id }),
       };
       const held = await services.ledger.hold({ ...ids, amount: quota, draft: JSON.stringify(log) });
       if (!held.ok) throw new Error(`${person.username} cannot pay for ${model}`);
       await services.ledger.settle({ ...ids, quota, log });
       await services.ledger.flush();
-      await book.answered(task.id, { upstream_id: `demo-${run}-${made}`, data: submitted, state: task.state, deadline_ms: task.deadline_ms });
+      await book.answered(task.id, {
+        upstream_id: `demo-${run}-${made}`,
+        data: submitted,
+        state: task.state,
+        deadline_ms: task.deadline_ms,
+      });
       if (!(await book.activate(task.id, quota, services.now() + LATER))) throw new Error("the job was not charged");
       const accepted = await book.find([platform], task_id, person.id);
       if (!accepted) throw new Error("the job is gone");
       const start_time_ms = submit_time_ms + 4_000;
-      const end = { start_time_ms, finish_time_ms: start_time_ms + (i % 2 ? 95 : 38) * 1000, progress: "100%", data: data(words, i) };
+      const end = {
+        start_time_ms,
+        finish_time_ms: start_time_ms + (i % 2 ? 95 : 38) * 1000,
+        progress: "100%",
+        data: data(words, i),
+      };
       const fate = FATES[i % FATES.length];
       if (fate === "finished") await book.succeed(accepted, "SUBMITTED", quota, end);
-      else if (fate === "failed") await book.fail(accepted, "SUBMITTED", "The prompt was rejected by moderation.", { start_time_ms, finish_time_ms: end.finish_time_ms });
-      else await book.note(accepted, "SUBMITTED", { status: "IN_PROGRESS", progress: "45%", start_time_ms, ...(running && { data: running(i) }) });
+      else if (fate === "failed")
+        await book.fail(accepted, "SUBMITTED", "The prompt was rejected by moderation.", {
+          start_time_ms,
+          finish_time_ms: end.finish_time_ms,
+        });
+      else
+        await book.note(accepted, "SUBMITTED", {
+          status: "IN_PROGRESS",
+          progress: "45%",
+          start_time_ms,
+          ...(running && { data: running(i) }),
+        });
     }
   }
   return made;

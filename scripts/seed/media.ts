@@ -6,16 +6,37 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 
-const address = (type: string, bytes: Uint8Array): string => `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;
+const address = (type: string, bytes: Uint8Array): string =>
+  `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;
 
 type Colour = readonly [red: number, green: number, blue: number];
 
 /** Sky above, sky at the horizon, sun, land. */
 const SCENES: readonly (readonly [Colour, Colour, Colour, Colour])[] = [
-  [[38, 52, 110], [232, 150, 110], [255, 226, 160], [24, 28, 58]],
-  [[18, 66, 92], [150, 205, 196], [250, 250, 232], [16, 46, 52]],
-  [[84, 40, 108], [240, 130, 150], [255, 214, 200], [44, 20, 60]],
-  [[30, 34, 44], [118, 132, 158], [232, 236, 244], [16, 18, 24]],
+  [
+    [38, 52, 110],
+    [232, 150, 110],
+    [255, 226, 160],
+    [24, 28, 58],
+  ],
+  [
+    [18, 66, 92],
+    [150, 205, 196],
+    [250, 250, 232],
+    [16, 46, 52],
+  ],
+  [
+    [84, 40, 108],
+    [240, 130, 150],
+    [255, 214, 200],
+    [44, 20, 60],
+  ],
+  [
+    [30, 34, 44],
+    [118, 132, 158],
+    [232, 236, 244],
+    [16, 18, 24],
+  ],
 ];
 const SIDE = 96;
 
@@ -36,20 +57,33 @@ export function picture(number: number): string {
   const [above, horizon, sun, land] = scene;
   const pixel = (x: number, y: number): Colour => {
     if (y > 66 + 7 * Math.sin((x + number * 31) / 13)) return land;
-    if (Math.hypot(x - 30 - (number * 17) % 40, y - 40) < 12) return sun;
+    if (Math.hypot(x - 30 - ((number * 17) % 40), y - 40) < 12) return sun;
     const share = y / SIDE;
-    return [0, 1, 2].map((i) => Math.round((above[i] ?? 0) * (1 - share) + (horizon[i] ?? 0) * share)) as [number, number, number]; // as many as went in
+    return [0, 1, 2].map((i) => Math.round((above[i] ?? 0) * (1 - share) + (horizon[i] ?? 0) * share)) as [
+      number,
+      number,
+      number,
+    ]; // as many as went in
   };
   // Each line begins with its filter: 0, none.
-  const lines = Array.from({ length: SIDE }, (_, y) => [0, ...Array.from({ length: SIDE }, (_, x) => pixel(x, y)).flat()]);
+  const lines = Array.from({ length: SIDE }, (_, y) => [
+    0,
+    ...Array.from({ length: SIDE }, (_, x) => pixel(x, y)).flat(),
+  ]);
   const header = Buffer.alloc(13);
   header.writeUInt32BE(SIDE, 0);
   header.writeUInt32BE(SIDE, 4);
   header.set([8, 2], 8); // bits of a colour; red, green and blue
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return address("image/png", Buffer.concat([
-    signature, chunk("IHDR", header), chunk("IDAT", deflateSync(Buffer.from(lines.flat()), { level: 9 })), chunk("IEND", Buffer.alloc(0)),
-  ]));
+  return address(
+    "image/png",
+    Buffer.concat([
+      signature,
+      chunk("IHDR", header),
+      chunk("IDAT", deflateSync(Buffer.from(lines.flat()), { level: 9 })),
+      chunk("IEND", Buffer.alloc(0)),
+    ]),
+  );
 }
 
 const RATE = 4000;

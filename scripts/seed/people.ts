@@ -66,14 +66,24 @@ const CHANNELS = [
   { name: "OpenAI 主账号", type: 1, models: ["gpt-4o", "gpt-4o-mini"], priority: 10, weight: 3 },
   { name: "OpenAI 备用", type: 1, models: ["gpt-4o", "gpt-4o-mini"], priority: 0, weight: 1 },
   { name: "DeepSeek", type: 43, models: ["deepseek-chat", "deepseek-reasoner"], priority: 0, weight: 1 },
-  { name: "Moonshot 企业版 with a long English name beside the Chinese one", type: 25, models: ["moonshot-v1-8k"], priority: 0, weight: 0 },
+  {
+    name: "Moonshot 企业版 with a long English name beside the Chinese one",
+    type: 25,
+    models: ["moonshot-v1-8k"],
+    priority: 0,
+    weight: 0,
+  },
 ] as const;
 
 export async function makeChannels(services: Services, root: Root): Promise<SeededChannel[]> {
   const made: SeededChannel[] = [];
   for (const { models, ...fields } of CHANNELS) {
     const [channel] = await root.verbs.channel.create({
-      ...fields, key: `sk-demo-${randomText(24)}`, base_url: "http://127.0.0.1:4000", models: models.join(","), group: "default",
+      ...fields,
+      key: `sk-demo-${randomText(24)}`,
+      base_url: "http://127.0.0.1:4000",
+      models: models.join(","),
+      group: "default",
     });
     if (channel) made.push({ id: channel.id, name: channel.name, models });
   }
@@ -82,21 +92,59 @@ export async function makeChannels(services: Services, root: Root): Promise<Seed
 
 /** What an operator's list has besides: a pool under a tag, several keys, an address of its own, one switched off, one that the system switched off. */
 const MORE_CHANNELS = [
-  { name: "Claude 三个密钥", type: 14, tag: "claude", models: "claude-3-5-sonnet-20241022,claude-3-5-haiku-20241022", multi_key_mode: "polling", keys: 3, fate: "on" },
-  { name: "Claude 备用", type: 14, tag: "claude", models: "claude-3-5-sonnet-20241022", multi_key_mode: "", keys: 1, fate: "auto-disabled" },
-  { name: "Azure 东亚", type: 3, tag: "", models: "gpt-4o", model_mapping: JSON.stringify({ "gpt-4o": "gpt-4o-eastasia" }), multi_key_mode: "", keys: 1, fate: "off" },
+  {
+    name: "Claude 三个密钥",
+    type: 14,
+    tag: "claude",
+    models: "claude-3-5-sonnet-20241022,claude-3-5-haiku-20241022",
+    multi_key_mode: "polling",
+    keys: 3,
+    fate: "on",
+  },
+  {
+    name: "Claude 备用",
+    type: 14,
+    tag: "claude",
+    models: "claude-3-5-sonnet-20241022",
+    multi_key_mode: "",
+    keys: 1,
+    fate: "auto-disabled",
+  },
+  {
+    name: "Azure 东亚",
+    type: 3,
+    tag: "",
+    models: "gpt-4o",
+    model_mapping: JSON.stringify({ "gpt-4o": "gpt-4o-eastasia" }),
+    multi_key_mode: "",
+    keys: 1,
+    fate: "off",
+  },
 ] as const;
 
 /** Puts the first channels under a tag and adds others in every state that a channel can be in. */
-export async function makeMoreChannels(services: Services, root: Root, channels: readonly SeededChannel[]): Promise<void> {
+export async function makeMoreChannels(
+  services: Services,
+  root: Root,
+  channels: readonly SeededChannel[],
+): Promise<void> {
   await root.verbs.channel.batchTag({ ids: channels.slice(0, 2).map(({ id }) => id), tag: "gpt" });
   await root.verbs.option.set({ key: "AutomaticDisableChannelEnabled", value: "true" });
   for (const { keys, fate, ...fields } of MORE_CHANNELS) {
     const key = Array.from({ length: keys }, () => `sk-demo-${randomText(24)}`).join("\n");
-    const [channel] = await root.verbs.channel.create({ ...fields, key, base_url: "http://127.0.0.1:4000", group: "default" });
+    const [channel] = await root.verbs.channel.create({
+      ...fields,
+      key,
+      base_url: "http://127.0.0.1:4000",
+      group: "default",
+    });
     if (!channel) throw new Error(`${fields.name} was not made`);
     if (fate === "off") await root.verbs.channel.update({ id: channel.id, status: CHANNEL_STATUS.disabled });
-    if (fate === "auto-disabled") await autoDisable(services, channel, { code: "channel_test_failed", values: { detail: "HTTP 401: invalid x-api-key" } });
+    if (fate === "auto-disabled")
+      await autoDisable(services, channel, {
+        code: "channel_test_failed",
+        values: { detail: "HTTP 401: invalid x-api-key" },
+      });
   }
 }
 
@@ -126,14 +174,27 @@ export async function makePeople(services: Services, root: Root, count: number, 
       .onConflictDoNothing()
       .returning();
     if (!user) continue;
-    await ledger.credit({ user_id: user.id, amount: BALANCE, kind: "adjust", idempotency_key: `seed:${user.id}`, actor_id: root.id });
+    await ledger.credit({
+      user_id: user.id,
+      amount: BALANCE,
+      kind: "adjust",
+      idempotency_key: `seed:${user.id}`,
+      actor_id: root.id,
+    });
     const verbs = verbsOf(services, user);
     const tokens = [];
     for (const name of ["production", "notebook"]) {
-      tokens.push(...(await verbs.token.create({ name, unlimited_quota: name === "production", remain_quota: BALANCE })));
+      tokens.push(
+        ...(await verbs.token.create({ name, unlimited_quota: name === "production", remain_quota: BALANCE })),
+      );
     }
     people.push({ id: user.id, username, group: user.group, tokens: tokens.map(({ id, name }) => ({ id, name })) });
   }
-  say(`${people.length} users (${people.slice(0, 3).map((p) => p.username).join(", ")} …), password: ${password}`);
+  say(
+    `${people.length} users (${people
+      .slice(0, 3)
+      .map((p) => p.username)
+      .join(", ")} …), password: ${password}`,
+  );
   return people;
 }

@@ -39,8 +39,12 @@ export const scenarios: Record<string, Scenario> = {
       const made = await makeCalls(services, { people, channels, count: 3000, seconds: 7 * DAY });
       await makeMoreChannels(services, root, channels);
       await makeOrders(services, root, people, say);
-      say(`${await makeJobs(services, root, people, 8)} jobs: drawings, songs and films, finished, failed and running.`);
-      say(`${channels.length} channels to http://127.0.0.1:4000 (bun tests/kit/fake-upstream/cli.ts), ${made} calls of a week.`);
+      say(
+        `${await makeJobs(services, root, people, 8)} jobs: drawings, songs and films, finished, failed and running.`,
+      );
+      say(
+        `${channels.length} channels to http://127.0.0.1:4000 (bun tests/kit/fake-upstream/cli.ts), ${made} calls of a week.`,
+      );
     },
   },
   "logs-200k": {

@@ -18,8 +18,22 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import {
-  ChartColumn, History, KeyRound, ListTodo, type LucideIcon, MessageCircle, MessagesSquare, Palette, ScrollText, Settings,
-  Tags, Ticket, UserCog, Users, Wallet, Waypoints,
+  ChartColumn,
+  History,
+  KeyRound,
+  ListTodo,
+  type LucideIcon,
+  MessageCircle,
+  MessagesSquare,
+  Palette,
+  ScrollText,
+  Settings,
+  Tags,
+  Ticket,
+  UserCog,
+  Users,
+  Wallet,
+  Waypoints,
 } from "lucide-react";
 import type { ComponentType } from "react";
 import { AutoDisabledBadge } from "./features/channel/auto-disabled-badge";
@@ -278,7 +292,8 @@ export const routes: readonly ConsoleRoute[] = [
  * Addresses of the specification that need a login. Those whose page is not built yet still lead a stranger to the
  * login page first (C-044).
  */
-const PROTECTED = /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting|personal|audit)(\/|$)/;
+const PROTECTED =
+  /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting|personal|audit)(\/|$)/;
 
 /** Administrators' pages, built or not: an ordinary user is told that he may not (C-046), not that nothing is there. */
 const ADMINISTRATIVE = /^\/(redemption|user|user\/edit\/[^/]+)\/?$/;
@@ -310,7 +325,9 @@ export function accessOf(path: string): Access {
 
 /** The routes of the side menu that somebody with `role` sees, in the order of the list. */
 export function menuRoutes(role: number): ConsoleRoute[] {
-  return routes.filter((route) => route.nav && mayOpen(route.nav.access ?? route.access, role) && (!route.flag || flagIsOn(route.flag)));
+  return routes.filter(
+    (route) => route.nav && mayOpen(route.nav.access ?? route.access, role) && (!route.flag || flagIsOn(route.flag)),
+  );
 }
 
 /** Where "console" leads: the tokens, or whatever this user's menu begins with; null when his menu is empty. */

@@ -46,7 +46,8 @@ export interface AppParts {
 }
 
 /** Chinese unless the first wish is English (checklist D-78). */
-export const languageOf = (headers: Headers): Lang => (/^\s*en\b/i.test(headers.get("accept-language") ?? "") ? "en" : "zh");
+export const languageOf = (headers: Headers): Lang =>
+  /^\s*en\b/i.test(headers.get("accept-language") ?? "") ? "en" : "zh";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const GLOBAL_WINDOW_SECONDS = 180;
@@ -58,9 +59,15 @@ interface Peer {
 export function createApp({ services, relay, files, tail, ready, metrics }: AppParts) {
   const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES);
   const peerOf = (request: Request, server: Peer | null): string => server?.requestIP(request)?.address ?? "127.0.0.1";
-  const whereFrom = (request: Request, server: Peer | null): ClientAddress => addressOf(request.headers, peerOf(request, server));
+  const whereFrom = (request: Request, server: Peer | null): ClientAddress =>
+    addressOf(request.headers, peerOf(request, server));
 
-  const contextOf = async (request: Request, from: ClientAddress, setCookie: (line: string) => void, shown = false): Promise<Ctx> => {
+  const contextOf = async (
+    request: Request,
+    from: ClientAddress,
+    setCookie: (line: string) => void,
+    shown = false,
+  ): Promise<Ctx> => {
     const { headers } = request;
     const presented = presentedBy(headers);
     const request_id = newRequestId();
@@ -163,17 +170,28 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   for (const route of routes) {
     const path = route.path.replace(/\{(\w+)\}/g, ":$1").replace(/\/$/, "");
     for (const spelling of [path, `${path}/`]) {
-      app.route(route.method, spelling, async ({ request, server, params }) => {
-        const from = whereFrom(request, server);
-        const refused = route.meta.uncounted ? undefined : await overLimit(from, request.headers);
-        if (refused) return refused;
-        const cookies: string[] = [];
-        const ctx = await contextOf(request, from, (line) => cookies.push(line));
-        const response = await answerRest(route, request, (params ?? {}) as Record<string, string>, ctx, createCaller);
-        response.headers.set("x-request-id", ctx.request_id);
-        for (const line of cookies) response.headers.append("set-cookie", line);
-        return response;
-      }, { parse: "none" });
+      app.route(
+        route.method,
+        spelling,
+        async ({ request, server, params }) => {
+          const from = whereFrom(request, server);
+          const refused = route.meta.uncounted ? undefined : await overLimit(from, request.headers);
+          if (refused) return refused;
+          const cookies: string[] = [];
+          const ctx = await contextOf(request, from, (line) => cookies.push(line));
+          const response = await answerRest(
+            route,
+            request,
+            (params ?? {}) as Record<string, string>,
+            ctx,
+            createCaller,
+          );
+          response.headers.set("x-request-id", ctx.request_id);
+          for (const line of cookies) response.headers.append("set-cookie", line);
+          return response;
+        },
+        { parse: "none" },
+      );
     }
   }
   const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail, taskFile];
@@ -194,27 +212,47 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   }
   for (const { method, path, answer } of callbackDoors) {
     for (const spelling of [path, `${path}/`]) {
-      app.route(method, spelling, async ({ request, server }) => {
-        try {
-          return await answer(services, request, whereFrom(request, server).ip);
-        } catch (err) {
-          // Not 2xx: whoever called will call again.
-          const request_id = newRequestId();
-          services.log.error({ err, path, request_id }, "a callback could not be answered");
-          return new Response("fail", { status: 500, headers: { "x-request-id": request_id } });
-        }
-      }, { parse: "none" });
+      app.route(
+        method,
+        spelling,
+        async ({ request, server }) => {
+          try {
+            return await answer(services, request, whereFrom(request, server).ip);
+          } catch (err) {
+            // Not 2xx: whoever called will call again.
+            const request_id = newRequestId();
+            services.log.error({ err, path, request_id }, "a callback could not be answered");
+            return new Response("fail", { status: 500, headers: { "x-request-id": request_id } });
+          }
+        },
+        { parse: "none" },
+      );
     }
   }
   for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), { parse: "none" });
 
   for (const method of METHODS) {
-    for (const path of ["/v1/*", "/v1beta/*", "/dashboard/*", "/suno/*", "/mj/*", "/:mode/mj/*", "/kling/*", "/jimeng", "/jimeng/*"]) {
-      app.route(method, path, ({ request, server }) => {
-        // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite them.
-        const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
-        return relay.handle(request, whereFrom(request, server).ip, newRequestId(), upgrade);
-      }, { parse: "none" });
+    for (const path of [
+      "/v1/*",
+      "/v1beta/*",
+      "/dashboard/*",
+      "/suno/*",
+      "/mj/*",
+      "/:mode/mj/*",
+      "/kling/*",
+      "/jimeng",
+      "/jimeng/*",
+    ]) {
+      app.route(
+        method,
+        path,
+        ({ request, server }) => {
+          // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite them.
+          const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
+          return relay.handle(request, whereFrom(request, server).ip, newRequestId(), upgrade);
+        },
+        { parse: "none" },
+      );
     }
   }
 
@@ -232,11 +270,15 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   };
   app.post("/pg/chat/completions", ({ request, server }) => playground(request, server), { parse: "none" });
   // Jobs: the public address behind /pg, by session instead of key. Other calls beside chat have no door here.
-  app.post("/pg/*", ({ request, server }) => {
-    const address = new URL(request.url);
-    address.pathname = address.pathname.slice("/pg".length);
-    return submitsJob(pathOf(address.href)) ? playground(new Request(address, request), server) : notFound(request);
-  }, { parse: "none" });
+  app.post(
+    "/pg/*",
+    ({ request, server }) => {
+      const address = new URL(request.url);
+      address.pathname = address.pathname.slice("/pg".length);
+      return submitsJob(pathOf(address.href)) ? playground(new Request(address, request), server) : notFound(request);
+    },
+    { parse: "none" },
+  );
 
   const demo = createDemoUpstream({ secrets: services.secrets });
   app.get("/demo/v1/*", ({ request }) => demo(request));
@@ -247,7 +289,11 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     const { options } = services;
     const telegram = options.get("TelegramOAuthEnabled") ? [TELEGRAM_ORIGIN] : [];
     const scripts = options.get("TurnstileCheckEnabled") ? [TURNSTILE_ORIGIN] : [];
-    const frames = [...frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats")), ...telegram, ...scripts];
+    const frames = [
+      ...frameOrigins([options.get("About"), options.get("HomePageContent")], options.get("Chats")),
+      ...telegram,
+      ...scripts,
+    ];
     return files(request, consoleHeaders({ frames, forms: paymentOrigins(services), scripts }));
   };
   app.get("/*", page);

@@ -18,5 +18,10 @@ export interface CallbackDoor {
 export const callbackDoors: readonly CallbackDoor[] = [
   { method: "GET", path: EPAY_NOTIFY_PATH, summary: "The easy-pay gateway reports a payment", answer: epayNotify },
   { method: "POST", path: EPAY_NOTIFY_PATH, summary: "The same, as a form", answer: epayNotify },
-  { method: "POST", path: "/api/stripe/webhook", summary: "Stripe reports what became of a checkout", answer: stripeWebhook },
+  {
+    method: "POST",
+    path: "/api/stripe/webhook",
+    summary: "Stripe reports what became of a checkout",
+    answer: stripeWebhook,
+  },
 ];

@@ -46,14 +46,19 @@ describe("the console's files", () => {
   });
 
   test("a path cannot leave the folder", () => {
-    for (const path of ["/../../etc/passwd", "/assets/..%2f..%2fetc/passwd", "/assets/%2e%2e/%2e%2e/etc/hostname.txt"]) {
+    for (const path of [
+      "/../../etc/passwd",
+      "/assets/..%2f..%2fetc/passwd",
+      "/assets/%2e%2e/%2e%2e/etc/hostname.txt",
+    ]) {
       const answer = get(path);
       expect(answer.status === 404 || answer.headers.get("content-type") === "text/html; charset=utf-8").toBe(true);
     }
   });
 
   test("brotli is preferred, gzip is next, and a refused or unknown encoding is not used", async () => {
-    const encodingFor = (accept: string) => get("/assets/app-1a2b.js", { "accept-encoding": accept }).headers.get("content-encoding");
+    const encodingFor = (accept: string) =>
+      get("/assets/app-1a2b.js", { "accept-encoding": accept }).headers.get("content-encoding");
     expect(encodingFor("gzip, deflate, br, zstd")).toBe("br");
     expect(encodingFor("gzip;q=1.0, br;q=0")).toBe("gzip");
     expect(encodingFor("gzip;q=0")).toBeNull();

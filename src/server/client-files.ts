@@ -28,9 +28,13 @@ const TYPES: Record<string, string> = {
   ".woff2": "font/woff2",
 };
 /** Endings that ask for a file, never for a page: scanners look for them, and a missing file must not answer 200. */
-const FILE_ENDING = /\.(html?|m?js|css|json|map|webmanifest|txt|xml|svg|png|jpe?g|gif|webp|ico|woff2?|php|aspx?|jsp|env|ya?ml|zip|gz|sql|log)$/i;
+const FILE_ENDING =
+  /\.(html?|m?js|css|json|map|webmanifest|txt|xml|svg|png|jpe?g|gif|webp|ico|woff2?|php|aspx?|jsp|env|ya?ml|zip|gz|sql|log)$/i;
 
-const ENCODINGS = [{ name: "br", ending: ".br" }, { name: "gzip", ending: ".gz" }] as const;
+const ENCODINGS = [
+  { name: "br", ending: ".br" },
+  { name: "gzip", ending: ".gz" },
+] as const;
 
 interface StoredFile {
   type: string;
@@ -40,8 +44,7 @@ interface StoredFile {
 }
 
 /** Where the build put the console: `--asset ./dist/client` appears beside the executable's code. */
-const builtConsole = (): string =>
-  join(import.meta.dir, Bun.isStandaloneExecutable ? "client" : "../../dist/client");
+const builtConsole = (): string => join(import.meta.dir, Bun.isStandaloneExecutable ? "client" : "../../dist/client");
 
 export function createClientFiles(root: string = builtConsole()): ClientFiles {
   const files = listFiles(root);

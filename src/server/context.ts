@@ -43,7 +43,11 @@ export interface Services {
 
 export type Actor =
   /** `problem`: why somebody who presented something is not signed in; said when a call needs him to be. */
-  | { kind: "guest"; problem?: ErrorCode; /** The database could not say who it is: no door answers (unknownActor). */ unknown?: true }
+  | {
+      kind: "guest";
+      problem?: ErrorCode;
+      /** The database could not say who it is: no door answers (unknownActor). */ unknown?: true;
+    }
   | {
       kind: "user";
       id: number;

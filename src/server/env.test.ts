@@ -4,12 +4,19 @@ import { BadEnvironment, readEnv, variables } from "./env";
 describe("the environment", () => {
   test("an empty environment gives every default", () => {
     const env = readEnv({});
-    for (const [name, { fallback }] of Object.entries(variables)) expect([name, env[name as keyof typeof env]]).toEqual([name, fallback]);
+    for (const [name, { fallback }] of Object.entries(variables))
+      expect([name, env[name as keyof typeof env]]).toEqual([name, fallback]);
     expect(env.databaseUrl.endsWith("/data/weir.db")).toBe(true);
   });
 
   test("bad values refuse to start, all of them named at once, secrets not repeated", () => {
-    const bad = () => readEnv({ PORT: "eighty", WEIR_LOG_LEVEL: "loud", WEIR_SECRET: "short-secret", DATABASE_URL: "mysql://u:planted@h/d" });
+    const bad = () =>
+      readEnv({
+        PORT: "eighty",
+        WEIR_LOG_LEVEL: "loud",
+        WEIR_SECRET: "short-secret",
+        DATABASE_URL: "mysql://u:planted@h/d",
+      });
     expect(bad).toThrow(BadEnvironment);
     try {
       bad();
@@ -27,7 +34,11 @@ describe("the environment", () => {
   test("a trusted proxy that is no address is refused, not found out at the first call", () => {
     expect(() => readEnv({ WEIR_TRUSTED_PROXIES: "nginx" })).toThrow("list of addresses and networks");
     expect(() => readEnv({ WEIR_TRUSTED_PROXIES: "10.0.0.0/40" })).toThrow(BadEnvironment);
-    expect(readEnv({ WEIR_TRUSTED_PROXIES: "127.0.0.1, ::1 10.0.0.0/8" }).WEIR_TRUSTED_PROXIES).toEqual(["127.0.0.1", "::1", "10.0.0.0/8"]);
+    expect(readEnv({ WEIR_TRUSTED_PROXIES: "127.0.0.1, ::1 10.0.0.0/8" }).WEIR_TRUSTED_PROXIES).toEqual([
+      "127.0.0.1",
+      "::1",
+      "10.0.0.0/8",
+    ]);
   });
 
   test("an unknown WEIR_ name warns and does not stop", () => {

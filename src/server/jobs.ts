@@ -57,7 +57,11 @@ export function startJobs(services: Services, relay: Pick<Relay, "tasks">, insta
     running.set(job.name, done);
   };
   const sweepWhenSteady = async (): Promise<unknown> => (instance.steady() ? sweep(services) : undefined);
-  const all: readonly Job[] = [...jobs, { name: "sweep", everySeconds: 10, run: sweepWhenSteady }, { name: "tasks", everySeconds: 5, run: leased("tasks", () => relay.tasks.poll()) }];
+  const all: readonly Job[] = [
+    ...jobs,
+    { name: "sweep", everySeconds: 10, run: sweepWhenSteady },
+    { name: "tasks", everySeconds: 5, run: leased("tasks", () => relay.tasks.poll()) },
+  ];
   const timers = all.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
   return {
     stop: async () => {

@@ -37,7 +37,10 @@ async function main(args: string[]): Promise<number | undefined> {
   const [command] = args;
   if (command === "--version" || command === "-v") return say(`weir ${VERSION}`);
   if (command === "--help" || command === "-h" || command === "help") return say(HELP);
-  if (command !== undefined && !["serve", "audit", "--health", "secret", "backup", "restore", "rescue"].includes(command)) {
+  if (
+    command !== undefined &&
+    !["serve", "audit", "--health", "secret", "backup", "restore", "rescue"].includes(command)
+  ) {
     console.error(`Unknown command: ${command}\n\n${HELP}`);
     return 2;
   }
@@ -82,7 +85,8 @@ try {
 } catch (error) {
   // What an operator can mend is said in one line; anything else with its stack.
   const [command] = process.argv.slice(2);
-  const what = command === "backup" || command === "restore" || command === "rescue" ? `weir ${command}` : "weir cannot start";
+  const what =
+    command === "backup" || command === "restore" || command === "rescue" ? `weir ${command}` : "weir cannot start";
   console.error(error instanceof CannotStart ? `${what}: ${error.message}` : error);
   process.exit(1);
 }

@@ -12,7 +12,11 @@ beforeEach(async () => {
   process.env.BUN_CONFIG_MAX_HTTP_REQUESTS = "65535";
   fresh = await freshSqlite();
 });
-const parts = () => ({ db: fresh.db, cluster, settles: { full: () => false, path: join(dirname(fresh.url), "settles-1.journal") } });
+const parts = () => ({
+  db: fresh.db,
+  cluster,
+  settles: { full: () => false, path: join(dirname(fresh.url), "settles-1.journal") },
+});
 afterEach(async () => {
   if (limit === undefined) delete process.env.BUN_CONFIG_MAX_HTTP_REQUESTS;
   else process.env.BUN_CONFIG_MAX_HTTP_REQUESTS = limit;
@@ -34,7 +38,10 @@ test("the schema of the next release is served, that of any later one is not", a
   const { meta } = fresh.db.t;
   const readiness = createReadiness(parts());
   const migratedTo = (release: number) =>
-    fresh.db.q.update(meta).set({ value: String(release) }).where(eq(meta.name, "schema_release"));
+    fresh.db.q
+      .update(meta)
+      .set({ value: String(release) })
+      .where(eq(meta.name, "schema_release"));
   await migratedTo(SCHEMA_RELEASE + 1);
   expect((await readiness.check()).ready).toBe(true);
   await migratedTo(SCHEMA_RELEASE + 2);

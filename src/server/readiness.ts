@@ -86,7 +86,10 @@ export function createReadiness({ db, cluster, settles }: ReadinessParts): Readi
       const checks: Record<string, string> = {};
       checks.migrations = "unknown";
       checks.database = await Promise.race([
-        schema().then((found) => ((checks.migrations = found), "ok"), () => "unreachable"),
+        schema().then(
+          (found) => ((checks.migrations = found), "ok"),
+          () => "unreachable",
+        ),
         Bun.sleep(2000).then(() => "no answer in 2 s"),
       ]);
       checks.disk = await probe();
@@ -94,7 +97,9 @@ export function createReadiness({ db, cluster, settles }: ReadinessParts): Readi
       const limit = Number(process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? 256);
       checks.fetch_limit = limit >= LEAST_FETCHES ? "ok" : `only ${limit}: set BUN_CONFIG_MAX_HTTP_REQUESTS=65535`;
       checks.state = draining ? "draining" : "serving";
-      const sound = [checks.database, checks.migrations, checks.disk, checks.journal, checks.fetch_limit].every((found) => found === "ok");
+      const sound = [checks.database, checks.migrations, checks.disk, checks.journal, checks.fetch_limit].every(
+        (found) => found === "ok",
+      );
       return { ready: sound && !draining, checks, cache_age_seconds: Math.floor(cluster.bus.age() / 1000) };
     },
     drain: () => {

@@ -24,32 +24,73 @@ export function relaySeams(services: Services): Seams {
   const words = sensitiveWords(options);
   const keepContent = createContentKeeper(services);
   const option: RelayOptions = {
-    get retryTimes() { return options.get("RetryTimes"); },
-    get repeatBelowUnits() { return options.get("RetryMaxCost") * options.get("QuotaPerUnit"); },
-    get preConsumedTokens() { return options.get("PreConsumedQuota"); },
-    get maxHoldOutputTokens() { return options.get("MaxHoldOutputTokens"); },
-    get logConsume() { return options.get("LogConsumeEnabled"); },
-    get pingAfterMs() { return options.get("PingAfter") * 1000; },
-    get connectTimeoutMs() { return options.get("RelayConnectTimeout") * 1000; },
-    get firstByteTimeoutMs() { return options.get("RelayFirstByteTimeout") * 1000; },
-    get idleTimeoutMs() { return options.get("RelayIdleTimeout") * 1000; },
-    get totalTimeoutMs() { return options.get("RelayTotalTimeout") * 1000; },
-    get sensitiveWords() { return words(); },
-    get maskSensitive() { return !options.get("StopOnSensitiveEnabled"); },
+    get retryTimes() {
+      return options.get("RetryTimes");
+    },
+    get repeatBelowUnits() {
+      return options.get("RetryMaxCost") * options.get("QuotaPerUnit");
+    },
+    get preConsumedTokens() {
+      return options.get("PreConsumedQuota");
+    },
+    get maxHoldOutputTokens() {
+      return options.get("MaxHoldOutputTokens");
+    },
+    get logConsume() {
+      return options.get("LogConsumeEnabled");
+    },
+    get pingAfterMs() {
+      return options.get("PingAfter") * 1000;
+    },
+    get connectTimeoutMs() {
+      return options.get("RelayConnectTimeout") * 1000;
+    },
+    get firstByteTimeoutMs() {
+      return options.get("RelayFirstByteTimeout") * 1000;
+    },
+    get idleTimeoutMs() {
+      return options.get("RelayIdleTimeout") * 1000;
+    },
+    get totalTimeoutMs() {
+      return options.get("RelayTotalTimeout") * 1000;
+    },
+    get sensitiveWords() {
+      return words();
+    },
+    get maskSensitive() {
+      return !options.get("StopOnSensitiveEnabled");
+    },
     vendorRules: vendorRules(options),
-    get stickyRouting() { return options.get("StickyRouting"); },
-    get attemptBudgetMs() { return options.get("RelayAttemptBudget") * 1000; },
+    get stickyRouting() {
+      return options.get("StickyRouting");
+    },
+    get attemptBudgetMs() {
+      return options.get("RelayAttemptBudget") * 1000;
+    },
     get midjourney() {
       return {
-        notify: options.get("MjNotifyEnabled"), accountFilter: options.get("MjAccountFilterEnabled"), modeClear: options.get("MjModeClearEnabled"),
-        checkSuccess: options.get("MjActionCheckSuccessEnabled"), forwardUrl: options.get("MjForwardUrlEnabled"),
+        notify: options.get("MjNotifyEnabled"),
+        accountFilter: options.get("MjAccountFilterEnabled"),
+        modeClear: options.get("MjModeClearEnabled"),
+        checkSuccess: options.get("MjActionCheckSuccessEnabled"),
+        forwardUrl: options.get("MjForwardUrlEnabled"),
       };
     },
-    get serverAddress() { return options.get("ServerAddress"); },
-    get batchRatio() { return options.get("BatchRatio"); },
-    get drawing() { return options.get("DrawingEnabled"); },
-    get tasks() { return options.get("TaskEnabled"); },
-    get balanceUnit() { return options.get("DisplayInCurrencyEnabled") ? options.get("QuotaPerUnit") : 1; },
+    get serverAddress() {
+      return options.get("ServerAddress");
+    },
+    get batchRatio() {
+      return options.get("BatchRatio");
+    },
+    get drawing() {
+      return options.get("DrawingEnabled");
+    },
+    get tasks() {
+      return options.get("TaskEnabled");
+    },
+    get balanceUnit() {
+      return options.get("DisplayInCurrencyEnabled") ? options.get("QuotaPerUnit") : 1;
+    },
     maxBodyBytes: env.WEIR_MAX_BODY_MB * 1024 * 1024,
   };
   return {
@@ -61,11 +102,14 @@ export function relaySeams(services: Services): Seams {
     limits: createLimits({ ...services, spend: createSpendBook(services) }),
     shelf: createShelf(services),
     tasks: createTaskBook(services),
-    openAddress: (address, { signal, ...request }) => egressOpen(address, { ...request, ...userFetch(services) }, signal),
+    openAddress: (address, { signal, ...request }) =>
+      egressOpen(address, { ...request, ...userFetch(services) }, signal),
     tell: (address, body) => tellHook(services, address, body),
     channelFailed: channelWatch(services),
     usageDoubted: doubtWatch(services),
-    get keepContent() { return options.get("LogContentEnabled") ? keepContent : undefined; },
+    get keepContent() {
+      return options.get("LogContentEnabled") ? keepContent : undefined;
+    },
     recordFailure: (log) => recordFailure(services, log),
     recordRefusal: (log, code) => services.refusals.record(log, code),
     option,

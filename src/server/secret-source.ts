@@ -31,7 +31,10 @@ async function master(env: Env, db: Db, log: Logger): Promise<string> {
     return made;
   }
   log.warn("WEIR_SECRET is not set: the master secret is kept in the database, beside what it protects");
-  await db.q.insert(db.t.meta).values({ name: "master_secret", value: randomText(48) }).onConflictDoNothing();
+  await db.q
+    .insert(db.t.meta)
+    .values({ name: "master_secret", value: randomText(48) })
+    .onConflictDoNothing();
   const [row] = await db.q.select().from(db.t.meta).where(eq(db.t.meta.name, "master_secret"));
   if (!row) throw new Error("The master secret could not be stored");
   return row.value;
@@ -40,7 +43,10 @@ async function master(env: Env, db: Db, log: Logger): Promise<string> {
 /** Throws WrongSecret when the secret does not fit the database, or fits it no longer: it may be rotated while a server starts. */
 export async function checkCanary(db: Db, secrets: Secrets): Promise<void> {
   const { meta } = db.t;
-  await db.q.insert(meta).values({ name: "canary", value: secrets.encrypt("canary", CANARY) }).onConflictDoNothing();
+  await db.q
+    .insert(meta)
+    .values({ name: "canary", value: secrets.encrypt("canary", CANARY) })
+    .onConflictDoNothing();
   const [row] = await db.q.select().from(meta).where(eq(meta.name, "canary"));
   try {
     if (row && secrets.decrypt("canary", row.value) === CANARY) return;

@@ -44,12 +44,18 @@ export async function serve(env: Env, log: Logger): Promise<Serving> {
       stopping = Date.now();
       log.info({ signal }, "draining");
       // Whatever hangs, and however: a process that was told to end ends.
-      setTimeout(() => process.exit(1), (env.WEIR_DRAIN_SECONDS + env.WEIR_SHUTDOWN_SECONDS) * 1000 + CLOSE_MS + 500).unref();
+      setTimeout(
+        () => process.exit(1),
+        (env.WEIR_DRAIN_SECONDS + env.WEIR_SHUTDOWN_SECONDS) * 1000 + CLOSE_MS + 500,
+      ).unref();
       // Somebody at a terminal does not wait for balancers.
-      void serving.stop({ lameDuck: signal === "SIGTERM" }).then(() => process.exit(0), (err: unknown) => {
-        log.error({ err }, "the shutdown failed");
-        process.exit(1);
-      });
+      void serving.stop({ lameDuck: signal === "SIGTERM" }).then(
+        () => process.exit(0),
+        (err: unknown) => {
+          log.error({ err }, "the shutdown failed");
+          process.exit(1);
+        },
+      );
     });
   }
   return serving;
@@ -58,24 +64,42 @@ export async function serve(env: Env, log: Logger): Promise<Serving> {
 export async function startServer(env: Env, log: Logger, now: () => number = Date.now): Promise<Serving> {
   const { services, close } = await openServices(env, log, now);
   if (await setUpUnattended(services)) log.info({ username: env.WEIR_ROOT_USERNAME }, "set up unattended");
-  const instance = await startInstance(services.db, services.cluster.instanceId, VERSION, (err) => log.error({ err }, "no heartbeat"));
+  const instance = await startInstance(services.db, services.cluster.instanceId, VERSION, (err) =>
+    log.error({ err }, "no heartbeat"),
+  );
   // A rotation of the secret does not see an instance before it is registered.
   await checkCanary(services.db, services.secrets);
   const readiness = createReadiness(services);
   const counts = new CallCounts();
   // Loaded when wanted: it costs memory.
-  const tracing = env.WEIR_OTLP_ENDPOINT ? (await import("./features/tracing/tracing")).startTracing(env, services.cluster.instanceId) : undefined;
-  const relay = createRelay(relaySeams(services), { watch: tracing ? both(counts, tracing.watch) : counts, log, routing: services.routing });
+  const tracing = env.WEIR_OTLP_ENDPOINT
+    ? (await import("./features/tracing/tracing")).startTracing(env, services.cluster.instanceId)
+    : undefined;
+  const relay = createRelay(relaySeams(services), {
+    watch: tracing ? both(counts, tracing.watch) : counts,
+    log,
+    routing: services.routing,
+  });
   const jobs = startJobs(services, relay, instance);
   const lag = watchLoop();
   const metrics = createMetrics({ services, counts, stats: relay.stats, lag });
   const tail = createLogTail(services);
-  const app = createApp({ services, relay, tail: tail.door, files: createClientFiles(), ready: readiness.check, metrics });
+  const app = createApp({
+    services,
+    relay,
+    tail: tail.door,
+    files: createClientFiles(),
+    ready: readiness.check,
+    metrics,
+  });
   const server: Server<unknown> = await listen(app, env);
   await startDemo(services, demoBaseUrl(env.WEIR_HOST, server.port ?? env.PORT));
   const name = env.WEIR_HOST === "0.0.0.0" || env.WEIR_HOST === "::" ? "localhost" : env.WEIR_HOST;
   const url = `http://${name.includes(":") ? `[${name}]` : name}:${server.port}`;
-  log.info({ version: VERSION, url, database: services.db.engine, instance: services.cluster.instanceId }, `console ${url}`);
+  log.info(
+    { version: VERSION, url, database: services.db.engine, instance: services.cluster.instanceId },
+    `console ${url}`,
+  );
   const link = (await isSetUp(services)) ? undefined : setupLink(services, url);
   if (link) announceSetup(link);
 
@@ -96,15 +120,24 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
       const step = async (name: string, reserve: number, work: () => Promise<unknown> | undefined) => {
         const late = Promise.withResolvers<string>();
         const timer = setTimeout(late.resolve, Math.max(0, end - reserve - performance.now()), "it took too long");
-        const left = await Promise.race([Promise.try(work).then(() => undefined, (err: unknown) => ({ err })), late.promise]);
+        const left = await Promise.race([
+          Promise.try(work).then(
+            () => undefined,
+            (err: unknown) => ({ err }),
+          ),
+          late.promise,
+        ]);
         clearTimeout(timer);
-        if (left !== undefined) log.error({ step: name, left, charges: services.ledger.queued() }, "a step of the shutdown was left undone");
+        if (left !== undefined)
+          log.error({ step: name, left, charges: services.ledger.queued() }, "a step of the shutdown was left undone");
       };
       await step("calls", 3_200, () => Promise.all([sessions, server.stop(true)]));
       lag.stop();
       await step("tracing", 2_900, () => tracing?.stop());
       // A charge may still come from a job.
-      await step("charges and jobs", 1_000, () => Promise.all([jobs.stop(), services.ledger.flush()]).then(() => services.ledger.flush()));
+      await step("charges and jobs", 1_000, () =>
+        Promise.all([jobs.stop(), services.ledger.flush()]).then(() => services.ledger.flush()),
+      );
       await step("instance", 700, () => instance.stop());
       await step("database", 0, close);
       log.info("stopped");

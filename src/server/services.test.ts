@@ -43,7 +43,12 @@ test("a charge in a running process leads to one mail through the SMTP server of
   const { services, close } = await openServices(env, createLogger({ level: "silent", format: "json" }));
   try {
     const { db, options, ledger } = services;
-    for (const [key, value] of Object.entries({ SMTPServer: "127.0.0.1", SMTPPort: String(mail.port), SMTPFrom: "post@weir.example", QuotaRemindThreshold: "1000" })) {
+    for (const [key, value] of Object.entries({
+      SMTPServer: "127.0.0.1",
+      SMTPPort: String(mail.port),
+      SMTPFrom: "post@weir.example",
+      QuotaRemindThreshold: "1000",
+    })) {
       await options.set(key, value);
     }
     const user = { username: "ann", password_hash: "-", email: "ann@example.com", created_at: 1 };
@@ -51,7 +56,13 @@ test("a charge in a running process leads to one mail through the SMTP server of
     if (!row) throw new Error("no user");
     await ledger.credit({ user_id: row.id, amount: 1500, kind: "setup", idempotency_key: "setup" });
     const charge = (request_id: string, quota: number) =>
-      ledger.settle({ request_id, user_id: row.id, token_id: 0, quota, log: { request_id, user_id: row.id, created_at: 1 } });
+      ledger.settle({
+        request_id,
+        user_id: row.id,
+        token_id: 0,
+        quota,
+        log: { request_id, user_id: row.id, created_at: 1 },
+      });
     await Promise.all(Array.from({ length: 6 }, (_, i) => charge(`charge-${i}`, 100)));
     const deadline = Date.now() + 15_000;
     while (mail.mails.length === 0 && Date.now() < deadline) await Bun.sleep(20);

@@ -29,17 +29,24 @@ async function openDatabase(env: Env, log: Logger): Promise<Db> {
   try {
     mkdirSync(env.dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new CannotStart(`the data folder cannot be made: ${error instanceof Error ? error.message : String(error)}. Set WEIR_DATA_DIR.`);
+    throw new CannotStart(
+      `the data folder cannot be made: ${error instanceof Error ? error.message : String(error)}. Set WEIR_DATA_DIR.`,
+    );
   }
   try {
     return await openDb({
-      url: env.databaseUrl, sqliteSync: env.WEIR_SQLITE_SYNC, pool: env.WEIR_PG_POOL,
+      url: env.databaseUrl,
+      sqliteSync: env.WEIR_SQLITE_SYNC,
+      pool: env.WEIR_PG_POOL,
       gaveUp: (reason) => log.warn({ reason }, "a connection to the database was given up"),
     });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (!/^(ERR_POSTGRES_(CONNECTION|AUTHENTICATION|SERVER_ERROR)|SQLITE_(CANTOPEN|READONLY|NOTADB|BUSY))/.test(code)) throw error;
-    throw new CannotStart(`the ${env.DATABASE_URL ? "Postgres database of DATABASE_URL" : `database ${env.databaseUrl}`} cannot be opened: ${String(error)}`);
+    if (!/^(ERR_POSTGRES_(CONNECTION|AUTHENTICATION|SERVER_ERROR)|SQLITE_(CANTOPEN|READONLY|NOTADB|BUSY))/.test(code))
+      throw error;
+    throw new CannotStart(
+      `the ${env.DATABASE_URL ? "Postgres database of DATABASE_URL" : `database ${env.databaseUrl}`} cannot be opened: ${String(error)}`,
+    );
   }
 }
 
@@ -60,12 +67,29 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   const cluster = await openCluster({ db, env, log, now });
   const options = await openOptionStore({ db, bus: cluster.bus, secrets, log, now });
   const background = createBackground(log);
-  const sendMail = createMailer(() => mailSettings(options), (reason) => log.warn({ reason }, "a mail could not be sent"));
+  const sendMail = createMailer(
+    () => mailSettings(options),
+    (reason) => log.warn({ reason }, "a mail could not be sent"),
+  );
   const notices = createNotices({ env, log, db, secrets, options, background, sendMail, now });
   const refusals = createRefusals({ db, log, background });
   const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
   const settles = await openSettleQueue({ env, db, ledger, log });
-  const base = { env, log, db, secrets, cluster, options, ledger, settles, background, sendMail, notices, refusals, now };
+  const base = {
+    env,
+    log,
+    db,
+    secrets,
+    cluster,
+    options,
+    ledger,
+    settles,
+    background,
+    sendMail,
+    notices,
+    refusals,
+    now,
+  };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   return {
@@ -73,7 +97,9 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
     close: async () => {
       await background.stop();
       await ledger.flush();
-      await refusals.flush().catch((err: unknown) => log.error({ err }, "refusals that were counted could not be written"));
+      await refusals
+        .flush()
+        .catch((err: unknown) => log.error({ err }, "refusals that were counted could not be written"));
       await settles.close();
       await cluster.counter.close();
       await cluster.lease.close();

@@ -11,12 +11,14 @@ const MAX_PAUSE_MS = 30_000;
 
 /** Never resolves: ends the process when the workers have ended. */
 export async function superviseWorkers(env: Env, log: Logger): Promise<never> {
-  const command = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, ...process.execArgv, process.argv[1] ?? ""];
+  const command = Bun.isStandaloneExecutable
+    ? [process.execPath]
+    : [process.execPath, ...process.execArgv, process.argv[1] ?? ""];
   const children = new Set<Bun.Subprocess>();
   let stopping = false;
 
   const keep = async (index: number): Promise<void> => {
-    for (let pause = 500; !stopping; ) {
+    for (let pause = 500; !stopping;) {
       const started = performance.now();
       const child = Bun.spawn([...command, "serve"], {
         env: { ...process.env, WEIR_WORKER: String(index) },

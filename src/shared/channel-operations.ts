@@ -48,7 +48,10 @@ export const tagPageInput = channelListInput.omit({ tag: true });
 /** Nothing to write: all fields absent or blank. The dialog asks this before it calls (C-415). */
 export function isUntouched({ tag, new_tag, ...fields }: Partial<z.output<typeof tagEdit>>): boolean {
   const renamed = new_tag !== undefined && new_tag.trim() !== tag?.trim();
-  return !renamed && Object.values(fields).every((value) => value === undefined || value === "" || String(value).trim() === "");
+  return (
+    !renamed &&
+    Object.values(fields).every((value) => value === undefined || value === "" || String(value).trim() === "")
+  );
 }
 
 export interface ChannelTag {
@@ -192,12 +195,18 @@ export interface StatusReason {
 }
 
 export function statusInfo({ code, values }: StatusReason, status_time: number): string {
-  return JSON.stringify({ status_reason: errorText(code, values, "zh"), status_time, status_code: code, status_values: values });
+  return JSON.stringify({
+    status_reason: errorText(code, values, "zh"),
+    status_time,
+    status_code: code,
+    status_values: values,
+  });
 }
 
 /** The words of a stored reason; undefined for one that this release does not know. */
 function reasonText(code: unknown, values: unknown, lang: Lang): string | undefined {
-  const known = typeof code === "string" && Object.hasOwn(errors, code) && typeof values === "object" && values !== null;
+  const known =
+    typeof code === "string" && Object.hasOwn(errors, code) && typeof values === "object" && values !== null;
   return known ? errorText(code as ErrorCode, values as ErrorValues, lang) : undefined; // looked up above; values were stored with it
 }
 
@@ -220,7 +229,13 @@ export function readChange(other: string, lang: Lang): { event: ChangeEvent; rea
   const event = changeEvents.find((known) => known === row?.event);
   if (!event) return undefined;
   const reason = row?.reason;
-  return { event, reason: typeof reason === "object" && reason !== null && "code" in reason && "values" in reason ? reasonText(reason.code, reason.values, lang) ?? "" : "" };
+  return {
+    event,
+    reason:
+      typeof reason === "object" && reason !== null && "code" in reason && "values" in reason
+        ? (reasonText(reason.code, reason.values, lang) ?? "")
+        : "",
+  };
 }
 
 /** Kept short: a status text is a tooltip. */

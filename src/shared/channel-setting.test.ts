@@ -8,7 +8,13 @@ const codes = (more: object) => channelIssues({ ...draft, ...more }, "en").map((
 describe("a channel's setting", () => {
   test.each(settingNames.map((name) => [name]))("%s refuses values of the wrong kind and takes none", (name) => {
     const { kind } = settingMembers[name];
-    for (const value of [{}, [], kind === "switch" ? "true" : true, kind === "number" ? 1.5 : 7, kind === "number" ? -1 : Number.NaN]) {
+    for (const value of [
+      {},
+      [],
+      kind === "switch" ? "true" : true,
+      kind === "number" ? 1.5 : 7,
+      kind === "number" ? -1 : Number.NaN,
+    ]) {
       expect(settingProblem(name, value)).toBeDefined();
     }
     expect(settingProblem(name, undefined)).toBeUndefined();
@@ -23,17 +29,30 @@ describe("a channel's setting", () => {
 
   test("stored values that do not fit count as not set and are reported, but a proxy never falls away", () => {
     const reported: string[] = [];
-    const read = readSetting({ idle_timeout: "x", proxy: 5, other: 1, system_prompt: "", force_format: true }, (problem) => reported.push(problem));
+    const read = readSetting(
+      { idle_timeout: "x", proxy: 5, other: 1, system_prompt: "", force_format: true },
+      (problem) => reported.push(problem),
+    );
     expect(read).toEqual({ proxy: "5", other: 1, force_format: true });
     expect(reported).toHaveLength(2);
   });
 
-  test.each(["http://h:1", "https://u:p@h", "socks5://h:1080", "socks5h://[::1]:1", "socks4://1.2.3.4:5", " http://h "])("%s is a proxy", (text) => {
+  test.each([
+    "http://h:1",
+    "https://u:p@h",
+    "socks5://h:1080",
+    "socks5h://[::1]:1",
+    "socks4://1.2.3.4:5",
+    " http://h ",
+  ])("%s is a proxy", (text) => {
     expect(proxyAddress(text)).toBeDefined();
   });
-  test.each(["", "h:1", "ftp://h", "http://", "socks5://", "javascript:alert(1)", "file:///x"])("%j is none", (text) => {
-    expect(proxyAddress(text)).toBeUndefined();
-  });
+  test.each(["", "h:1", "ftp://h", "http://", "socks5://", "javascript:alert(1)", "file:///x"])(
+    "%j is none",
+    (text) => {
+      expect(proxyAddress(text)).toBeUndefined();
+    },
+  );
 });
 
 describe("mappings and overrides of a form", () => {
@@ -50,7 +69,9 @@ describe("mappings and overrides of a form", () => {
   });
 
   test("overrides that cannot be used are refused at their field", () => {
-    expect(codes({ param_override: '{"operations":[{"mode":"fly"}]}' })).toEqual(["param_override channel_setting_invalid"]);
+    expect(codes({ param_override: '{"operations":[{"mode":"fly"}]}' })).toEqual([
+      "param_override channel_setting_invalid",
+    ]);
     expect(codes({ header_override: '{"Host":"x"}' })).toEqual(["header_override channel_setting_invalid"]);
     expect(codes({ header_override: '{"X-A":"{api_key}"}', param_override: '{"a":1}' })).toEqual([]);
   });

@@ -33,21 +33,39 @@ export type SettingMember = SwitchMember | TextMember | NumberMember | ChoiceMem
 const SECONDS: Text = { zh: "秒", en: "s" };
 const usual: Text = { zh: "留空则用系统设置", en: "Empty: the system's setting" };
 const seconds = (zh: string, en: string, max: number, min = 1, hint: Text = usual) =>
-  ({ kind: "number", section: "connection", label: { zh, en }, hint, min, max, unit: SECONDS }) as const satisfies NumberMember;
+  ({
+    kind: "number",
+    section: "connection",
+    label: { zh, en },
+    hint,
+    min,
+    max,
+    unit: SECONDS,
+  }) as const satisfies NumberMember;
 
 export const settingMembers = {
   proxy: {
-    kind: "proxy", section: "connection", max: 2048, placeholder: "socks5://user:password@127.0.0.1:1080",
+    kind: "proxy",
+    section: "connection",
+    max: 2048,
+    placeholder: "socks5://user:password@127.0.0.1:1080",
     label: { zh: "代理地址", en: "Proxy" },
-    hint: { zh: "http、https、socks5 或 socks4；代理不可用时不会直连", en: "http, https, socks5 or socks4; a proxy that is down is never passed by" },
+    hint: {
+      zh: "http、https、socks5 或 socks4；代理不可用时不会直连",
+      en: "http, https, socks5 or socks4; a proxy that is down is never passed by",
+    },
   },
   connect_timeout: seconds("连接超时", "Connect timeout", 600),
   first_byte_timeout: seconds("首字节超时", "First-byte timeout", 3600),
   idle_timeout: seconds("空闲超时", "Idle timeout", 3600),
   total_timeout: seconds("总时限", "Total timeout", 86_400),
-  ping_interval: seconds("心跳间隔", "Ping interval", 600, 0, { zh: "等待上游时多久向调用方发一次心跳；0 关闭，留空则用系统设置。在此填写后，图像、转写、重排等非流式 JSON 回答也会先发状态 200 与空白", en: "How often a waiting caller gets a ping; 0 is never, empty the system's setting. Set here, JSON answers of pictures, transcripts and rerankings are preceded by status 200 and blanks as well" }),
+  ping_interval: seconds("心跳间隔", "Ping interval", 600, 0, {
+    zh: "等待上游时多久向调用方发一次心跳；0 关闭，留空则用系统设置。在此填写后，图像、转写、重排等非流式 JSON 回答也会先发状态 200 与空白",
+    en: "How often a waiting caller gets a ping; 0 is never, empty the system's setting. Set here, JSON answers of pictures, transcripts and rerankings are preceded by status 200 and blanks as well",
+  }),
   on_disconnect: {
-    kind: "choice", section: "connection",
+    kind: "choice",
+    section: "connection",
     label: { zh: "调用方断开时", en: "When the caller leaves" },
     choices: [
       { value: "drain", label: { zh: "短暂读完上游以取得用量", en: "Read on briefly for the usage" } },
@@ -55,72 +73,119 @@ export const settingMembers = {
     ],
   },
   system_prompt: {
-    kind: "long-text", section: "answer", max: 100_000,
+    kind: "long-text",
+    section: "answer",
+    max: 100_000,
     label: { zh: "系统提示词", en: "System prompt" },
     hint: { zh: "请求自己没有系统提示词时加入", en: "Added to calls that bring none of their own" },
   },
   system_prompt_override: {
-    kind: "switch", section: "answer",
+    kind: "switch",
+    section: "answer",
     label: { zh: "拼接到请求的系统提示词之前", en: "Put before the call's own system prompt" },
-    hint: { zh: "关闭时，自带系统提示词的请求保持原样", en: "Off: calls with a system prompt of their own stay as they are" },
+    hint: {
+      zh: "关闭时，自带系统提示词的请求保持原样",
+      en: "Off: calls with a system prompt of their own stay as they are",
+    },
   },
   force_format: {
-    kind: "switch", section: "answer",
+    kind: "switch",
+    section: "answer",
     label: { zh: "强制标准格式", en: "Force the standard format" },
-    hint: { zh: "按标准结构重写上游的回答，去掉多余字段", en: "The upstream's answer is written anew in the standard shape, without extra fields" },
+    hint: {
+      zh: "按标准结构重写上游的回答，去掉多余字段",
+      en: "The upstream's answer is written anew in the standard shape, without extra fields",
+    },
   },
   pass_through_body_enabled: {
-    kind: "switch", section: "answer",
+    kind: "switch",
+    section: "answer",
     label: { zh: "请求体原样透传", en: "Pass bodies through unchanged" },
-    hint: { zh: "只替换映射后的模型名；格式不同的请求仍会转换。上游不返回用量时按估算计费", en: "Only a mapped model's name is replaced; calls of another format are still translated. Without usage from the upstream tokens are estimated" },
+    hint: {
+      zh: "只替换映射后的模型名；格式不同的请求仍会转换。上游不返回用量时按估算计费",
+      en: "Only a mapped model's name is replaced; calls of another format are still translated. Without usage from the upstream tokens are estimated",
+    },
   },
   thinking_to_content: {
-    kind: "switch", section: "answer",
+    kind: "switch",
+    section: "answer",
     label: { zh: "思考内容并入正文", en: "Thoughts into the content" },
-    hint: { zh: "以 <think> 标签放进回答正文（OpenAI 聊天格式的调用方）", en: "Inside <think> tags in the answer's text (for callers of the OpenAI chat format)" },
+    hint: {
+      zh: "以 <think> 标签放进回答正文（OpenAI 聊天格式的调用方）",
+      en: "Inside <think> tags in the answer's text (for callers of the OpenAI chat format)",
+    },
   },
   native_calls: {
-    kind: "choice", section: "answer",
+    kind: "choice",
+    section: "answer",
     label: { zh: "Responses 与 Messages 调用", en: "Responses and Messages calls" },
     hint: { zh: "供应商自己提供这些接口时才有区别", en: "Matters where the vendor has these interfaces besides chat" },
     choices: [
-      { value: "auto", label: { zh: "官方地址原样转发，其他地址转换为对话", en: "As they are to the vendor's own address, translated elsewhere" } },
+      {
+        value: "auto",
+        label: {
+          zh: "官方地址原样转发，其他地址转换为对话",
+          en: "As they are to the vendor's own address, translated elsewhere",
+        },
+      },
       { value: "always", label: { zh: "原样转发", en: "As they are" } },
       { value: "never", label: { zh: "转换为对话", en: "Translated to chat" } },
     ],
   },
   stateless: {
-    kind: "switch", section: "answer",
+    kind: "switch",
+    section: "answer",
     label: { zh: "上游不保存回答", en: "The upstream keeps no answers" },
     hint: { zh: "Responses 的后续调用由 Weir 补全上文", en: "Weir completes what a Responses call continues" },
   },
   allow_files: {
-    kind: "switch", section: "answer",
+    kind: "switch",
+    section: "answer",
     label: { zh: "允许上传文件", en: "Allow files" },
-    hint: { zh: "用户可把文件存到此渠道的供应商处（/v1/files）", en: "Users may leave files with this channel's vendor (/v1/files)" },
+    hint: {
+      zh: "用户可把文件存到此渠道的供应商处（/v1/files）",
+      en: "Users may leave files with this channel's vendor (/v1/files)",
+    },
   },
   allow_batches: {
-    kind: "switch", section: "answer",
+    kind: "switch",
+    section: "answer",
     label: { zh: "允许批处理", en: "Allow batches" },
-    hint: { zh: "需要允许上传文件；按批处理倍率计费（/v1/batches）", en: "Needs files; billed at the batch ratio (/v1/batches)" },
+    hint: {
+      zh: "需要允许上传文件；按批处理倍率计费（/v1/batches）",
+      en: "Needs files; billed at the batch ratio (/v1/batches)",
+    },
   },
   allow_service_tier: {
-    kind: "switch", section: "billing",
+    kind: "switch",
+    section: "billing",
     label: { zh: "允许更贵的服务等级", en: "Allow dearer service tiers" },
-    hint: { zh: "service_tier 为 priority、fast 等时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段", en: "The vendor asks more for priority, fast and the like, while Weir charges the model's price; off: the field is left out" },
+    hint: {
+      zh: "service_tier 为 priority、fast 等时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段",
+      en: "The vendor asks more for priority, fast and the like, while Weir charges the model's price; off: the field is left out",
+    },
   },
   allow_speed: {
-    kind: "switch", section: "billing",
+    kind: "switch",
+    section: "billing",
     label: { zh: "允许快速模式（Anthropic）", en: "Allow fast mode (Anthropic)" },
-    hint: { zh: "speed 为 fast 时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段", en: "The vendor asks more for speed fast, while Weir charges the model's price; off: the field is left out" },
+    hint: {
+      zh: "speed 为 fast 时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段",
+      en: "The vendor asks more for speed fast, while Weir charges the model's price; off: the field is left out",
+    },
   },
   allow_inference_geo: {
-    kind: "switch", section: "billing",
+    kind: "switch",
+    section: "billing",
     label: { zh: "允许指定推理地区（Anthropic）", en: "Allow a region of inference (Anthropic)" },
-    hint: { zh: "指定 inference_geo 时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段", en: "The vendor asks more for an inference_geo, while Weir charges the model's price; off: the field is left out" },
+    hint: {
+      zh: "指定 inference_geo 时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段",
+      en: "The vendor asks more for an inference_geo, while Weir charges the model's price; off: the field is left out",
+    },
   },
   bill_by: {
-    kind: "choice", section: "billing",
+    kind: "choice",
+    section: "billing",
     label: { zh: "映射后的计费名称", en: "Mapped models are billed as" },
     choices: [
       { value: "requested", label: { zh: "请求的模型", en: "The model that was asked for" } },
@@ -128,12 +193,17 @@ export const settingMembers = {
     ],
   },
   trust_usage: {
-    kind: "switch", section: "billing",
+    kind: "switch",
+    section: "billing",
     label: { zh: "完全信任上游的用量", en: "Believe the upstream's usage whatever it says" },
-    hint: { zh: "关闭时，为零的用量改为估算，远超合理范围的按上限计费并标记渠道；开启后只有不可能的数量（负数、小数等）才改为估算", en: "Off: usage of zero is estimated, and what is far beyond plausible is charged at a bound and marks the channel. On: only impossible counts (negative, fractions) are estimated" },
+    hint: {
+      zh: "关闭时，为零的用量改为估算，远超合理范围的按上限计费并标记渠道；开启后只有不可能的数量（负数、小数等）才改为估算",
+      en: "Off: usage of zero is estimated, and what is far beyond plausible is charged at a bound and marks the channel. On: only impossible counts (negative, fractions) are estimated",
+    },
   },
   bill_broken: {
-    kind: "choice", section: "billing",
+    kind: "choice",
+    section: "billing",
     label: { zh: "上游在回答途中失败时", en: "When the upstream fails amid an answer" },
     hint: { zh: "首个内容之前失败的调用从不收费", en: "Calls that fail before their first content are always free" },
     choices: [
@@ -142,7 +212,8 @@ export const settingMembers = {
     ],
   },
   bill_left: {
-    kind: "choice", section: "billing",
+    kind: "choice",
+    section: "billing",
     label: { zh: "调用方提前离开时的计费", en: "Charge of a caller who left" },
     choices: [
       { value: "produced", label: { zh: "按已产生的部分计费", en: "Charge what was produced" } },
@@ -163,8 +234,9 @@ type ValueOf<M> = M extends { kind: "switch" }
       : string;
 
 /** A channel's setting as the relay reads it: declared members have their type, others are whatever was stored. */
-export type ChannelSetting = { readonly [Name in SettingName]?: ValueOf<(typeof settingMembers)[Name]> } &
-  Readonly<Record<string, unknown>>;
+export type ChannelSetting = { readonly [Name in SettingName]?: ValueOf<(typeof settingMembers)[Name]> } & Readonly<
+  Record<string, unknown>
+>;
 
 /** Ways that a proxy may be spoken to. */
 const PROXY_SCHEMES = new Set(["http:", "https:", "socks5:", "socks5h:", "socks4:", "socks4a:"]);
@@ -184,15 +256,23 @@ export function settingProblem(name: SettingName, value: unknown): Text | undefi
       return typeof value === "boolean" ? undefined : { zh: "应为 true 或 false", en: "must be true or false" };
     case "number": {
       const fits = typeof value === "number" && Number.isInteger(value) && value >= member.min && value <= member.max;
-      return fits ? undefined : { zh: `应为 ${member.min} 到 ${member.max} 的整数`, en: `must be an integer from ${member.min} to ${member.max}` };
+      return fits
+        ? undefined
+        : {
+            zh: `应为 ${member.min} 到 ${member.max} 的整数`,
+            en: `must be an integer from ${member.min} to ${member.max}`,
+          };
     }
     case "choice": {
       const values = member.choices.map((choice) => choice.value);
-      return values.some((one) => one === value) ? undefined : { zh: `应为 ${values.join("、")} 之一`, en: `must be one of ${values.join(", ")}` };
+      return values.some((one) => one === value)
+        ? undefined
+        : { zh: `应为 ${values.join("、")} 之一`, en: `must be one of ${values.join(", ")}` };
     }
     default: {
       if (typeof value !== "string") return { zh: "应为文本", en: "must be a text" };
-      if (value.length > member.max) return { zh: `最多 ${member.max} 个字符`, en: `has at most ${member.max} characters` };
+      if (value.length > member.max)
+        return { zh: `最多 ${member.max} 个字符`, en: `has at most ${member.max} characters` };
       if (member.kind !== "proxy" || value.trim() === "" || proxyAddress(value)) return undefined;
       return { zh: "应为 http、https、socks5 或 socks4 地址", en: "must be an http, https, socks5 or socks4 address" };
     }
@@ -211,7 +291,10 @@ export function settingProblems(stored: Readonly<Record<string, unknown>>): { na
  * A stored object as the relay reads it. A member that does not fit counts as not set, and `report` hears of it; but a
  * proxy that is none stays, so that calls fail instead of going past it.
  */
-export function readSetting(stored: Readonly<Record<string, unknown>>, report: (problem: string) => void): ChannelSetting {
+export function readSetting(
+  stored: Readonly<Record<string, unknown>>,
+  report: (problem: string) => void,
+): ChannelSetting {
   const read: Record<string, unknown> = { ...stored };
   for (const { name, problem } of settingProblems(stored)) {
     report(`setting.${name} ${problem.en}`);

@@ -203,16 +203,25 @@ describe("channel extra fields", () => {
 
 describe("coding plans", () => {
   test.each(Object.keys(codingPlans))("%s is an address that can be saved, and lists its models", (plan) => {
-    for (const type of [14, 25, 26, 45]) expect([baseUrlOf(type, ` ${plan}/`), baseUrlProblem(type, plan)]).toEqual([plan, undefined]);
+    for (const type of [14, 25, 26, 45])
+      expect([baseUrlOf(type, ` ${plan}/`), baseUrlProblem(type, plan)]).toEqual([plan, undefined]);
     expect(planModels(plan)).toMatch(/^https:.*\/models$/);
   });
 
   test("other words are no addresses", () => {
-    for (const word of ["coding-plan", "glm-coding-plan-2", "constructor", "toString"]) expect(baseUrlProblem(26, word)).toBeDefined();
+    for (const word of ["coding-plan", "glm-coding-plan-2", "constructor", "toString"])
+      expect(baseUrlProblem(26, word)).toBeDefined();
     expect(planModels("https://api.example.com")).toBeUndefined();
   });
 });
 
 test("another name of a model leads to the one that it is priced and routed by; inherited names lead nowhere", () => {
-  expect(["mj_uploads", "mj_upload", "gpt-4o", "constructor", "__proto__", ""].map(canonicalModel)).toEqual(["mj_upload", "mj_upload", "gpt-4o", "constructor", "__proto__", ""]);
+  expect(["mj_uploads", "mj_upload", "gpt-4o", "constructor", "__proto__", ""].map(canonicalModel)).toEqual([
+    "mj_upload",
+    "mj_upload",
+    "gpt-4o",
+    "constructor",
+    "__proto__",
+    "",
+  ]);
 });

@@ -180,7 +180,10 @@ export const channelListInput = z.object({
 });
 export type ChannelFilter = Omit<z.output<typeof channelListInput>, "page" | "page_size">;
 
-export const channelTestInput = z.object({ id: z.int().positive(), model: z.string().max(TEXT_LIMITS.model).optional() });
+export const channelTestInput = z.object({
+  id: z.int().positive(),
+  model: z.string().max(TEXT_LIMITS.model).optional(),
+});
 
 export const fetchModelsInput = z.object({
   base_url: z.string().max(2048).default(""),
@@ -212,7 +215,9 @@ const member = (name: string, problem: Text | undefined, lang: Lang) =>
 const JSON_FIELDS = {
   status_code_mapping(stored) {
     const [from] = statusMapping(stored).wrong;
-    return from === undefined ? undefined : { code: "channel_status_mapping_invalid", values: { from: from.slice(0, 40) } };
+    return from === undefined
+      ? undefined
+      : { code: "channel_status_mapping_invalid", values: { from: from.slice(0, 40) } };
   },
   setting(stored, lang) {
     const [first] = settingProblems(stored);

@@ -43,7 +43,12 @@ const inputKinds = tokenKinds.filter((kind) => !outputKinds.has(kind));
 /** The prices that hold for a call: those of the tier that its whole input reaches. */
 function tokensFor({ tokens, tiers }: CompiledPrice, usage: Usage): TokenPrices {
   if (tiers.length === 0) return tokens;
-  return tierFor(tiers, inputKinds.reduce((total, kind) => total + count(usage[kind]), 0))?.tokens ?? tokens;
+  return (
+    tierFor(
+      tiers,
+      inputKinds.reduce((total, kind) => total + count(usage[kind]), 0),
+    )?.tokens ?? tokens
+  );
 }
 
 function toQuota(units: bigint): number {
@@ -184,7 +189,13 @@ export function outputWithin(price: CompiledPrice, inputTokens: number, units: n
   return covered;
 }
 
-function boundAt({ unit }: CompiledPrice, tokens: TokenPrices, inputTokens: number, outputTokens: number, kinds: InputKinds): number {
+function boundAt(
+  { unit }: CompiledPrice,
+  tokens: TokenPrices,
+  inputTokens: number,
+  outputTokens: number,
+  kinds: InputKinds,
+): number {
   const orMore = (least: bigint, kind: TokenKind, wanted: boolean): bigint =>
     wanted && tokens[kind].weight > least ? tokens[kind].weight : least;
   let input = orMore(orMore(0n, "input", true), "cache_read", true);

@@ -6,13 +6,16 @@ import { policyOrigin } from "./content";
 
 /** The placeholders filled in: the key with `sk-`, the gateway's address URI-encoded; nothing else is substituted (C-049). */
 export function fillChatLink(template: string, { key, address }: { key: string; address: string }): string {
-  return template.replaceAll("{key}", () => `sk-${key.replace(/^sk-/, "")}`).replaceAll("{address}", () => encodeURIComponent(address));
+  return template
+    .replaceAll("{key}", () => `sk-${key.replace(/^sk-/, "")}`)
+    .replaceAll("{address}", () => encodeURIComponent(address));
 }
 
 /** How a link is followed: http(s) in a frame, a program's own scheme by opening it; undefined for what must not be. */
 export function chatLinkKind(link: string): "page" | "program" | undefined {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(link.trim())?.[1]?.toLowerCase();
-  if (scheme === undefined || ["javascript", "data", "vbscript", "blob", "file", "about"].includes(scheme)) return undefined;
+  if (scheme === undefined || ["javascript", "data", "vbscript", "blob", "file", "about"].includes(scheme))
+    return undefined;
   return scheme === "http" || scheme === "https" ? "page" : "program";
 }
 

@@ -12,8 +12,14 @@ test("a caller is named by the product of its User-Agent, without version and re
     ["curl/8.5.0", "curl"],
     ["node", "node"],
     ["axios/1.7.2", "axios"],
-    ["Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36", "browser"],
-    ["Mozilla/5.0 (Macintosh) AppleWebKit/537.36 (KHTML, like Gecko) CherryStudio/1.2.4 Chrome/126 Electron/31.7 Safari/537.36", "CherryStudio"],
+    [
+      "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36",
+      "browser",
+    ],
+    [
+      "Mozilla/5.0 (Macintosh) AppleWebKit/537.36 (KHTML, like Gecko) CherryStudio/1.2.4 Chrome/126 Electron/31.7 Safari/537.36",
+      "CherryStudio",
+    ],
     ["", "unknown"],
     [undefined, "unknown"],
     [null, "unknown"],

@@ -9,8 +9,24 @@ const MAX_LENGTH = 64;
 
 /** What every browser says besides its own name. */
 const BROWSER_PRODUCTS = new Set([
-  "Mozilla", "AppleWebKit", "Chrome", "HeadlessChrome", "Safari", "Firefox", "Gecko", "Version", "Mobile", "Edg", "EdgA",
-  "EdgiOS", "OPR", "CriOS", "FxiOS", "SamsungBrowser", "Electron", "Chromium",
+  "Mozilla",
+  "AppleWebKit",
+  "Chrome",
+  "HeadlessChrome",
+  "Safari",
+  "Firefox",
+  "Gecko",
+  "Version",
+  "Mobile",
+  "Edg",
+  "EdgA",
+  "EdgiOS",
+  "OPR",
+  "CriOS",
+  "FxiOS",
+  "SamsungBrowser",
+  "Electron",
+  "Chromium",
 ]);
 
 /** The name without its version (`codex_cli_rs/0.4` -> `codex_cli_rs`); letters that could end a JSON text are left out. */
@@ -21,7 +37,12 @@ function productName(token: string): string {
 
 /** The product of a User-Agent. Programs built on a browser engine are named by what they add; bare browsers are one. */
 export function clientType(userAgent: string | null | undefined): string {
-  const products = (userAgent ?? "").slice(0, 1000).replace(/\([^)]*\)/g, " ").split(/[\s;,]+/).map(productName).filter(Boolean);
+  const products = (userAgent ?? "")
+    .slice(0, 1000)
+    .replace(/\([^)]*\)/g, " ")
+    .split(/[\s;,]+/)
+    .map(productName)
+    .filter(Boolean);
   const [first] = products;
   if (first === undefined) return UNKNOWN_CLIENT;
   if (!BROWSER_PRODUCTS.has(first)) return first;

@@ -7,8 +7,17 @@ import type { Text } from "./text";
 
 /** The endpoints that the console offers; any path of the relay is understood. `{model}` stands for the model's name. */
 export const DRY_RUN_ENDPOINTS = [
-  "/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1beta/models/{model}:generateContent", "/v1/completions",
-  "/v1/embeddings", "/v1/images/generations", "/v1/audio/speech", "/v1/audio/transcriptions", "/v1/moderations", "/v1/rerank",
+  "/v1/chat/completions",
+  "/v1/responses",
+  "/v1/messages",
+  "/v1beta/models/{model}:generateContent",
+  "/v1/completions",
+  "/v1/embeddings",
+  "/v1/images/generations",
+  "/v1/audio/speech",
+  "/v1/audio/transcriptions",
+  "/v1/moderations",
+  "/v1/rerank",
 ] as const;
 
 /** A field that is left empty, as a form sends it, is absent. */

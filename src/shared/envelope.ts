@@ -1,7 +1,15 @@
 import * as z from "zod";
 
 /** An id in a list: a whole number, or its digits as some front-ends send them. An array or an object is none. */
-export const idNumber = z.union([z.number(), z.string().regex(/^\d{1,15}$/).transform(Number)]).pipe(z.number().int().positive());
+export const idNumber = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\d{1,15}$/)
+      .transform(Number),
+  ])
+  .pipe(z.number().int().positive());
 
 /** The answer of every /api call (specification, section 7). Business failures are HTTP 200 with success false. */
 export interface Envelope<T> {

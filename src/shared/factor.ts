@@ -14,7 +14,11 @@ export const PASSKEY_NAME_MAX = 50;
 
 /** A one-time code or a recovery code, as typed: spaces and dashes do not count. */
 export const factorCodeInput = z.object({
-  code: z.string({ error: "factor_code_missing" }).max(60).transform((text) => text.replace(/[\s-]/g, "").toLowerCase()).pipe(z.string().min(1, "factor_code_missing")),
+  code: z
+    .string({ error: "factor_code_missing" })
+    .max(60)
+    .transform((text) => text.replace(/[\s-]/g, "").toLowerCase())
+    .pipe(z.string().min(1, "factor_code_missing")),
 });
 
 /** The first step was right and a second is owed; the browser remembers which sign-in it is by a cookie. */
@@ -37,24 +41,44 @@ export const PASSKEY_USES = ["sign-in", "second-step", "step-up"] as const;
 export type PasskeyUse = (typeof PASSKEY_USES)[number];
 export const passkeyBeginInput = z.object({ use: z.enum(PASSKEY_USES) });
 
-const base64url = z.string().regex(/^[A-Za-z0-9_-]*$/).max(20_000);
+const base64url = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]*$/)
+  .max(20_000);
 /** What the browser hands over (w3.org/TR/webauthn-3, RegistrationResponseJSON and AuthenticationResponseJSON). */
-const credential = { id: base64url, rawId: base64url, type: z.literal("public-key"), clientExtensionResults: z.object({}).default({}) };
+const credential = {
+  id: base64url,
+  rawId: base64url,
+  type: z.literal("public-key"),
+  clientExtensionResults: z.object({}).default({}),
+};
 export const passkeyRegisterInput = z.object({
   name: z.string().trim().max(PASSKEY_NAME_MAX).default(""),
   response: z.object({
     ...credential,
-    response: z.object({ clientDataJSON: base64url, attestationObject: base64url, transports: z.array(z.string().max(40)).max(10).default([]) }),
+    response: z.object({
+      clientDataJSON: base64url,
+      attestationObject: base64url,
+      transports: z.array(z.string().max(40)).max(10).default([]),
+    }),
   }),
 });
 export const passkeyAnswerInput = z.object({
   use: z.enum(PASSKEY_USES),
   response: z.object({
     ...credential,
-    response: z.object({ clientDataJSON: base64url, authenticatorData: base64url, signature: base64url, userHandle: base64url.optional() }),
+    response: z.object({
+      clientDataJSON: base64url,
+      authenticatorData: base64url,
+      signature: base64url,
+      userHandle: base64url.optional(),
+    }),
   }),
 });
-export const passkeyRenameInput = z.object({ id: z.int().positive(), name: z.string().trim().min(1).max(PASSKEY_NAME_MAX) });
+export const passkeyRenameInput = z.object({
+  id: z.int().positive(),
+  name: z.string().trim().min(1).max(PASSKEY_NAME_MAX),
+});
 export const passkeyIdInput = z.object({ id: z.int().positive() });
 
 export interface PasskeyView {

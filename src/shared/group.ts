@@ -67,7 +67,10 @@ export function usableGroups(facts: GroupFacts, userGroup: string): Record<strin
   const choices: Record<string, GroupChoice> = {};
   for (const group of names) {
     if (!mayUseGroup(facts, userGroup, group)) continue;
-    choices[group] = { desc: own(facts.usable, group) ?? group, ratio: groupRatio(facts, userGroup, group === AUTO_GROUP ? (autoGroups(facts, userGroup)[0] ?? group) : group) };
+    choices[group] = {
+      desc: own(facts.usable, group) ?? group,
+      ratio: groupRatio(facts, userGroup, group === AUTO_GROUP ? (autoGroups(facts, userGroup)[0] ?? group) : group),
+    };
   }
   return choices;
 }

@@ -36,11 +36,46 @@ export const TELEGRAM_ORIGIN = "https://oauth.telegram.org";
 const name = (text: string): Text => ({ zh: text, en: text });
 
 export const IDENTITY_PROVIDERS = {
-  github: { title: name("GitHub"), flow: "redirect", enabled: "GitHubOAuthEnabled", status: "github_oauth", field: "github_id", prefix: "github" },
-  linuxdo: { title: name("LinuxDO"), flow: "redirect", enabled: "LinuxDOOAuthEnabled", status: "linuxdo_oauth", field: "linux_do_id", prefix: "linuxdo" },
-  oidc: { title: name("OIDC"), flow: "redirect", enabled: "oidc.enabled", status: "oidc_enabled", field: "oidc_id", prefix: "oidc" },
-  wechat: { title: { zh: "微信", en: "WeChat" }, flow: "code", enabled: "WeChatAuthEnabled", status: "wechat_login", field: "wechat_id", prefix: "wechat" },
-  telegram: { title: name("Telegram"), flow: "widget", enabled: "TelegramOAuthEnabled", status: "telegram_oauth", field: "telegram_id", prefix: "telegram" },
+  github: {
+    title: name("GitHub"),
+    flow: "redirect",
+    enabled: "GitHubOAuthEnabled",
+    status: "github_oauth",
+    field: "github_id",
+    prefix: "github",
+  },
+  linuxdo: {
+    title: name("LinuxDO"),
+    flow: "redirect",
+    enabled: "LinuxDOOAuthEnabled",
+    status: "linuxdo_oauth",
+    field: "linux_do_id",
+    prefix: "linuxdo",
+  },
+  oidc: {
+    title: name("OIDC"),
+    flow: "redirect",
+    enabled: "oidc.enabled",
+    status: "oidc_enabled",
+    field: "oidc_id",
+    prefix: "oidc",
+  },
+  wechat: {
+    title: { zh: "微信", en: "WeChat" },
+    flow: "code",
+    enabled: "WeChatAuthEnabled",
+    status: "wechat_login",
+    field: "wechat_id",
+    prefix: "wechat",
+  },
+  telegram: {
+    title: name("Telegram"),
+    flow: "widget",
+    enabled: "TelegramOAuthEnabled",
+    status: "telegram_oauth",
+    field: "telegram_id",
+    prefix: "telegram",
+  },
 } as const satisfies Record<string, ProviderFact>;
 
 export type IdentityProvider = keyof typeof IDENTITY_PROVIDERS;
@@ -52,12 +87,14 @@ export type RedirectProvider = {
 export const isIdentityProvider = (text: string): text is IdentityProvider => Object.hasOwn(IDENTITY_PROVIDERS, text);
 export const isRedirectProvider = (text: string): text is RedirectProvider =>
   isIdentityProvider(text) && IDENTITY_PROVIDERS[text].flow === "redirect";
-export const identityProviders: readonly IdentityProvider[] = Object.keys(IDENTITY_PROVIDERS).filter(isIdentityProvider);
+export const identityProviders: readonly IdentityProvider[] =
+  Object.keys(IDENTITY_PROVIDERS).filter(isIdentityProvider);
 
 /** The fields of an account from its identities. */
 export function boundIds(identities: readonly { provider: string; subject: string }[]): BoundIds {
   const ids = { ...UNBOUND };
-  for (const { provider, subject } of identities) if (isIdentityProvider(provider)) ids[IDENTITY_PROVIDERS[provider].field] = subject;
+  for (const { provider, subject } of identities)
+    if (isIdentityProvider(provider)) ids[IDENTITY_PROVIDERS[provider].field] = subject;
   return ids;
 }
 
@@ -80,7 +117,10 @@ export const callbackInput = z.object({
   error: z.string().max(200).optional(),
 });
 
-export const wechatInput = z.object({ code: z.string({ error: "wechat_code_missing" }).trim().min(1, "wechat_code_missing").max(200), aff });
+export const wechatInput = z.object({
+  code: z.string({ error: "wechat_code_missing" }).trim().min(1, "wechat_code_missing").max(200),
+  aff,
+});
 
 /** The widget's own fields (core.telegram.org/widgets/login); `lang` and others that front-ends add are dropped. */
 export const telegramInput = z.object({

@@ -5,7 +5,9 @@ import { videoTariff } from "./video-tariffs";
 
 /** What makes a model a film's: a tariff by length, or a vendor that makes nothing else. */
 const filmsOnly: ReadonlySet<string> = new Set(
-  channelTypes.filter(({ operations }) => operations.every((operation) => operation === "video")).flatMap(({ models }) => [...models]),
+  channelTypes
+    .filter(({ operations }) => operations.every((operation) => operation === "video"))
+    .flatMap(({ models }) => [...models]),
 );
 const isVideo = (model: string): boolean => videoTariff(model) !== undefined || filmsOnly.has(model);
 

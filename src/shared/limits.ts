@@ -42,7 +42,10 @@ const isLimit = (field: LimitField, value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= LIMIT_MAX[field];
 
 /** The limits among the members of an object, and the first of them that is none: a whole number of at least 0. */
-export function readLimits(members: Readonly<Record<string, unknown>>): { limits: LimitSet | undefined; wrong?: LimitField } {
+export function readLimits(members: Readonly<Record<string, unknown>>): {
+  limits: LimitSet | undefined;
+  wrong?: LimitField;
+} {
   const limits: Partial<Record<LimitField, number>> = {};
   let wrong: LimitField | undefined;
   for (const field of LIMIT_FIELDS) {
@@ -58,16 +61,19 @@ export function readLimits(members: Readonly<Record<string, unknown>>): { limits
 export function limitSets(): Shape<Record<string, LimitSet>> {
   const problem = (zh: string, en: string, at: string) => ({ zh, en, at });
   return (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return { zh: "必须是 JSON 对象", en: "Must be a JSON object" };
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      return { zh: "必须是 JSON 对象", en: "Must be a JSON object" };
     const sets: [string, LimitSet][] = [];
     for (const [name, members] of Object.entries(value)) {
       if (name.trim() === "") return problem("名称不能为空", "Names must not be empty", name);
-      if (typeof members !== "object" || members === null || Array.isArray(members)) return problem("必须是 JSON 对象", "Must be a JSON object", name);
+      if (typeof members !== "object" || members === null || Array.isArray(members))
+        return problem("必须是 JSON 对象", "Must be a JSON object", name);
       const unknown = Object.keys(members).find((member) => !isField(member));
       const fields = LIMIT_FIELDS.join(", ");
       if (unknown !== undefined) return problem(`只能有 ${fields}`, `May only have ${fields}`, unknown);
       const { wrong } = readLimits(members);
-      if (wrong) return problem(`${wrong} 必须是不小于 0 的整数`, `${wrong} must be a whole number of at least 0`, name);
+      if (wrong)
+        return problem(`${wrong} 必须是不小于 0 的整数`, `${wrong} must be a whole number of at least 0`, name);
       sets.push([name, members]);
     }
     return { value: Object.fromEntries(sets) };

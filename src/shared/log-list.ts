@@ -169,7 +169,11 @@ export const logStatRest = z.object({ ...adminShape, ...lenientAdmin });
 export const logStatSelfRest = z.object({ ...filterShape, ...lenient });
 export const logSearchRest = z.object({ keyword: z.string().max(500).default("") });
 /** What a file of the log is: the filters of the list, and its kind. */
-export const logExportRest = z.object({ ...adminShape, ...lenientAdmin, format: z.enum(["csv", "jsonl"]).default("csv") });
+export const logExportRest = z.object({
+  ...adminShape,
+  ...lenientAdmin,
+  format: z.enum(["csv", "jsonl"]).default("csv"),
+});
 export const logTailRest = z.object({ ...adminShape, ...lenientAdmin, since: z.int().min(0).optional() });
 /** Rows before this time are removed; epoch seconds. */
 export const logCleanRest = z.object({ target_timestamp: z.int().positive() });

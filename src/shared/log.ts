@@ -33,7 +33,10 @@ export type EndReason = keyof typeof END_REASONS;
 /** Why another channel that was left was not tried. */
 export const NOT_RETRIED = {
   may_be_accepted: { zh: "上游可能已受理，未再重试", en: "Not tried again: the upstream may have accepted it" },
-  retry_budget: { zh: "该模型 10 秒内的重试已达上限，未再重试", en: "Not tried again: too many retries of this model within 10 s" },
+  retry_budget: {
+    zh: "该模型 10 秒内的重试已达上限，未再重试",
+    en: "Not tried again: too many retries of this model within 10 s",
+  },
   time_budget: { zh: "重试总时间已用完，未再重试", en: "Not tried again: the time for attempts was over" },
 } as const satisfies Record<string, Text>;
 export type NotRetried = keyof typeof NOT_RETRIED;

@@ -17,6 +17,9 @@ export interface ContextTier {
 export type ContextTiers = readonly ContextTier[];
 
 /** The tier of an input of so many tokens; undefined: the usual price. */
-export function tierFor<Tier extends Pick<ContextTier, "over">>(tiers: readonly Tier[], inputTokens: number): Tier | undefined {
+export function tierFor<Tier extends Pick<ContextTier, "over">>(
+  tiers: readonly Tier[],
+  inputTokens: number,
+): Tier | undefined {
   return tiers.findLast(({ over }) => inputTokens > over);
 }

@@ -6,5 +6,9 @@ const MAILBOX = /^[^\s@,;:<>()[\]"\\\p{Cc}]{1,64}@[^\s@,;:<>()[\]"\\\p{Cc}]{1,25
 export const isMailbox = (address: string): boolean => MAILBOX.test(address);
 
 /** An address as it is kept and compared: in lower case. */
-export const mailboxSchema = z.string({ error: "mail_address_invalid" }).trim().toLowerCase().max(320, "mail_address_invalid")
+export const mailboxSchema = z
+  .string({ error: "mail_address_invalid" })
+  .trim()
+  .toLowerCase()
+  .max(320, "mail_address_invalid")
   .refine(isMailbox, "mail_address_invalid");

@@ -70,7 +70,8 @@ export interface MjData {
   task?: Readonly<Record<string, unknown>>;
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** tasks.data as it is, whatever stands there. */
 export function readMjData(data: unknown): MjData {
@@ -99,7 +100,12 @@ export const MJ_VIDEO_PATH = "/mj/video/";
  * slash; undefined = the vendor's address is told (option MjForwardUrlEnabled off). `fresh`: a number that changes while the
  * picture does; absent when it is finished.
  */
-export function mjImageUrl(task_id: string, data: Pick<MjData, "task">, server: string | undefined, fresh?: number): string {
+export function mjImageUrl(
+  task_id: string,
+  data: Pick<MjData, "task">,
+  server: string | undefined,
+  fresh?: number,
+): string {
   const url = mjText(data, "imageUrl");
   if (url === "" || server === undefined) return url;
   return `${server}${MJ_IMAGE_PATH}${task_id}${fresh === undefined ? "" : `?rand=${fresh}`}`;

@@ -36,11 +36,15 @@ export function resolveMapping(json: Readonly<Record<string, unknown>>): {
 const isStatus = (value: number): boolean => Number.isInteger(value) && value >= 100 && value <= 599;
 
 /** Upstream status -> the status that retry, disabling and caller see: one step, no chain. `wrong`: entries that are none. */
-export function statusMapping(json: Readonly<Record<string, unknown>>): { mapping: Map<number, number>; wrong: string[] } {
+export function statusMapping(json: Readonly<Record<string, unknown>>): {
+  mapping: Map<number, number>;
+  wrong: string[];
+} {
   const mapping = new Map<number, number>();
   const wrong: string[] = [];
   for (const [from, to] of Object.entries(json)) {
-    if (isStatus(Number(from)) && (typeof to === "string" || typeof to === "number") && isStatus(Number(to))) mapping.set(Number(from), Number(to));
+    if (isStatus(Number(from)) && (typeof to === "string" || typeof to === "number") && isStatus(Number(to)))
+      mapping.set(Number(from), Number(to));
     else wrong.push(from);
   }
   return { mapping, wrong };

@@ -61,8 +61,14 @@ describe("built-in prices", () => {
     const offered = channelTypes.flatMap(({ models }) => models.filter((model) => draws.test(model)));
     expect(offered).toContain("qwen-image-edit-plus");
     // In yuan alone, free at this vendor's, or not on its page of prices: calls are refused until an operator names a price.
-    expect(new Set(offered.filter((model) => !priced.has(model)))).toEqual(new Set([
-      "doubao-seedream-4-0-250828", "jimeng_t2i_v40", "Kwai-Kolors/Kolors", "google/imagen-4", "ideogram-ai/ideogram-v3-turbo",
-    ]));
+    expect(new Set(offered.filter((model) => !priced.has(model)))).toEqual(
+      new Set([
+        "doubao-seedream-4-0-250828",
+        "jimeng_t2i_v40",
+        "Kwai-Kolors/Kolors",
+        "google/imagen-4",
+        "ideogram-ai/ideogram-v3-turbo",
+      ]),
+    );
   });
 });

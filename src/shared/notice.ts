@@ -21,7 +21,11 @@ export const LOW_QUOTA_EVERY_SECONDS = 2 * 3600;
 
 const isWebAddress = (text: string): boolean => text === "" || (/^https?:\/\//i.test(text) && URL.canParse(text));
 const webAddress = z.string().trim().max(500).refine(isWebAddress, "notice_address_invalid");
-const mailbox = z.string().trim().max(320).refine((text) => text === "" || isMailbox(text), "mail_address_invalid");
+const mailbox = z
+  .string()
+  .trim()
+  .max(320)
+  .refine((text) => text === "" || isMailbox(text), "mail_address_invalid");
 
 /** PUT /api/user/setting. What is left out stays as it is; a secret that is "" stays too, unless its address changes. */
 export const noticeSettingInput = z.object({
@@ -93,12 +97,18 @@ export const NOTICES: Readonly<Record<NoticeType, NoticeText>> = {
   channel_update: {
     path: "/channel",
     title: { zh: "渠道已被自动禁用", en: "Channels were disabled automatically" },
-    content: { zh: "以下渠道已被自动禁用：\n{channels}\n{link}", en: "These channels were disabled automatically:\n{channels}\n{link}" },
+    content: {
+      zh: "以下渠道已被自动禁用：\n{channels}\n{link}",
+      en: "These channels were disabled automatically:\n{channels}\n{link}",
+    },
   },
   test: {
     path: "/setting?tab=personal",
     title: { zh: "测试通知", en: "Test notice" },
-    content: { zh: "收到本消息说明通知设置有效。{link}", en: "This message says that your notification settings work. {link}" },
+    content: {
+      zh: "收到本消息说明通知设置有效。{link}",
+      en: "This message says that your notification settings work. {link}",
+    },
   },
 };
 
@@ -111,5 +121,8 @@ export interface Notice {
 /** Title and content as their reader sees them. */
 export function noticeText({ type, values }: Notice, lang: Lang): { title: string; content: string } {
   const { title, content } = NOTICES[type];
-  return { title: title[lang], content: content[lang].replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "").trim() };
+  return {
+    title: title[lang],
+    content: content[lang].replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "").trim(),
+  };
 }

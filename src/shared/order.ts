@@ -48,7 +48,13 @@ export const VERDICTS = {
 export type Verdict = keyof typeof VERDICTS;
 
 /** Why a call is not believed: anybody may have sent it. */
-export const STRANGERS = ["closed", "malformed", "sign_type", "signature", "merchant"] as const satisfies readonly Verdict[];
+export const STRANGERS = [
+  "closed",
+  "malformed",
+  "sign_type",
+  "signature",
+  "merchant",
+] as const satisfies readonly Verdict[];
 
 /** A callback that was kept for an order. */
 export interface PaymentCallbackView {
@@ -73,7 +79,8 @@ export const ORDER_LIFE = 24 * 3600;
 const OLD_METHODS: Readonly<Record<string, string>> = { zfb: "alipay", wx: "wxpay" };
 
 /** The type of a payment method as PayMethods and the gateway name it. */
-export const payMethodType = (given: string): string => (Object.hasOwn(OLD_METHODS, given) ? (OLD_METHODS[given] ?? given) : given);
+export const payMethodType = (given: string): string =>
+  Object.hasOwn(OLD_METHODS, given) ? (OLD_METHODS[given] ?? given) : given;
 
 /** Hundredths as money with two decimals: 7300 -> "73.00". */
 export function moneyText(cents: bigint): string {

@@ -2,8 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { headerProblem, compileHeaders, withHeaders } from "./header-override";
 import { compileOverride, overrideModes, overrideProblem } from "./param-override";
 
-const apply = (stored: Record<string, unknown>, body: Record<string, unknown>) => (compileOverride(stored) ?? ((same) => same))(body);
-const one = (operation: Record<string, unknown>, body: Record<string, unknown>) => apply({ operations: [operation] }, body);
+const apply = (stored: Record<string, unknown>, body: Record<string, unknown>) =>
+  (compileOverride(stored) ?? ((same) => same))(body);
+const one = (operation: Record<string, unknown>, body: Record<string, unknown>) =>
+  apply({ operations: [operation] }, body);
 
 describe("a plain override", () => {
   test("lays its members over the body's and leaves the given body as it was", () => {
@@ -36,14 +38,18 @@ describe("operations", () => {
   test("set makes the way to its place, and replaces what stands there", () => {
     expect(one({ mode: "set", path: "a.b.c", value: 1 }, {})).toEqual({ a: { b: { c: 1 } } });
     expect(one({ mode: "set", path: "a", value: null }, { a: { b: 1 } })).toEqual({ a: null });
-    expect(one({ mode: "set", path: "messages.-1.content", value: "z" }, { messages: [{ content: "x" }, { content: "y" }] })).toEqual({
+    expect(
+      one({ mode: "set", path: "messages.-1.content", value: "z" }, { messages: [{ content: "x" }, { content: "y" }] }),
+    ).toEqual({
       messages: [{ content: "x" }, { content: "z" }],
     });
   });
 
   test("set with keep_origin is a default: it fills only what is missing", () => {
     expect(one({ mode: "set", path: "temperature", value: 0, keep_origin: true }, {})).toEqual({ temperature: 0 });
-    expect(one({ mode: "set", path: "temperature", value: 0, keep_origin: true }, { temperature: 1 })).toEqual({ temperature: 1 });
+    expect(one({ mode: "set", path: "temperature", value: 0, keep_origin: true }, { temperature: 1 })).toEqual({
+      temperature: 1,
+    });
     expect(one({ mode: "set", path: "a", value: 1, keep_origin: true }, { a: null })).toEqual({ a: null });
   });
 
@@ -56,7 +62,9 @@ describe("operations", () => {
   });
 
   test("move renames, copy keeps both apart, and a missing source does nothing", () => {
-    expect(one({ mode: "move", from: "max_tokens", to: "max_completion_tokens" }, { max_tokens: 5 })).toEqual({ max_completion_tokens: 5 });
+    expect(one({ mode: "move", from: "max_tokens", to: "max_completion_tokens" }, { max_tokens: 5 })).toEqual({
+      max_completion_tokens: 5,
+    });
     expect(one({ mode: "copy", from: "a", to: "b.c" }, { a: [1] })).toEqual({ a: [1], b: { c: [1] } });
     expect(one({ mode: "move", from: "x", to: "y" }, { a: 1 })).toEqual({ a: 1 });
   });
@@ -67,7 +75,9 @@ describe("operations", () => {
     expect(one({ mode: "append", path: "l", value: [2, 3] }, { l: [1] })).toEqual({ l: [1, 2, 3] });
     expect(one({ mode: "prepend", path: "l", value: { x: 1 } }, { l: [1] })).toEqual({ l: [{ x: 1 }, 1] });
     expect(one({ mode: "append", path: "o", value: { a: 2, b: 2 } }, { o: { a: 1 } })).toEqual({ o: { a: 2, b: 2 } });
-    expect(one({ mode: "append", path: "o", value: { a: 2, b: 2 }, keep_origin: true }, { o: { a: 1 } })).toEqual({ o: { a: 1, b: 2 } });
+    expect(one({ mode: "append", path: "o", value: { a: 2, b: 2 }, keep_origin: true }, { o: { a: 1 } })).toEqual({
+      o: { a: 1, b: 2 },
+    });
     expect(one({ mode: "append", path: "new", value: [1] }, {})).toEqual({ new: [1] });
     expect(one({ mode: "append", path: "n", value: "x" }, { n: 3 })).toEqual({ n: 3 });
   });
@@ -77,7 +87,9 @@ describe("operations", () => {
     expect(one({ mode: "trim_suffix", path: "model", value: "-x" }, { model: "m-x" })).toEqual({ model: "m" });
     expect(one({ mode: "trim_suffix", path: "model", value: "" }, { model: "m" })).toEqual({ model: "m" });
     expect(one({ mode: "trim_space", path: "model" }, { model: " m " })).toEqual({ model: "m" });
-    expect(one({ mode: "replace", path: "model", from: ".", to: "$&" }, { model: "a.b.c" })).toEqual({ model: "a$&b$&c" });
+    expect(one({ mode: "replace", path: "model", from: ".", to: "$&" }, { model: "a.b.c" })).toEqual({
+      model: "a$&b$&c",
+    });
     expect(one({ mode: "replace", path: "model", from: "a", to: "b" }, { model: 7 })).toEqual({ model: 7 });
   });
 
@@ -86,7 +98,10 @@ describe("operations", () => {
   });
 
   test("they run in order, each on what the one before left", () => {
-    const operations = [{ mode: "move", from: "a", to: "b" }, { mode: "append", path: "b", value: "2" }];
+    const operations = [
+      { mode: "move", from: "a", to: "b" },
+      { mode: "append", path: "b", value: "2" },
+    ];
     expect(apply({ operations }, { a: "1" })).toEqual({ b: "12" });
   });
 
@@ -107,21 +122,42 @@ describe("operations", () => {
 });
 
 describe("conditions", () => {
-  const set = (conditions: unknown, logic?: string) => ({ mode: "set", path: "hit", value: true, conditions, ...(logic && { logic }) });
-  const hit = (conditions: unknown, body: Record<string, unknown>, logic?: string) => one(set(conditions, logic), body).hit === true;
+  const set = (conditions: unknown, logic?: string) => ({
+    mode: "set",
+    path: "hit",
+    value: true,
+    conditions,
+    ...(logic && { logic }),
+  });
+  const hit = (conditions: unknown, body: Record<string, unknown>, logic?: string) =>
+    one(set(conditions, logic), body).hit === true;
 
   test.each([
-    ["full", "gpt-5", true], ["full", "gpt", false], ["prefix", "gpt", true], ["suffix", "-5", true], ["contains", "pt-", true], ["contains", "x", false],
+    ["full", "gpt-5", true],
+    ["full", "gpt", false],
+    ["prefix", "gpt", true],
+    ["suffix", "-5", true],
+    ["contains", "pt-", true],
+    ["contains", "x", false],
   ])("%s %s", (mode, value, met) => {
     expect(hit([{ path: "model", mode, value }], { model: "gpt-5" })).toBe(met);
   });
 
-  test.each([["gt", 4, true], ["gt", 5, false], ["gte", 5, true], ["lt", 6, true], ["lte", 4, false]])("a number %s %d", (mode, value, met) => {
+  test.each([
+    ["gt", 4, true],
+    ["gt", 5, false],
+    ["gte", 5, true],
+    ["lt", 6, true],
+    ["lte", 4, false],
+  ])("a number %s %d", (mode, value, met) => {
     expect(hit([{ path: "n", mode, value }], { n: 5 })).toBe(met);
   });
 
   test("one of several is enough, unless logic is AND", () => {
-    const both = [{ path: "a", value: 1 }, { path: "b", value: 1 }];
+    const both = [
+      { path: "a", value: 1 },
+      { path: "b", value: 1 },
+    ];
     expect(hit(both, { a: 1, b: 2 })).toBe(true);
     expect(hit(both, { a: 1, b: 2 }, "AND")).toBe(false);
     expect(hit(both, { a: 1, b: 1 }, "and")).toBe(true);
@@ -161,13 +197,25 @@ describe("header overrides", () => {
   test("replace a header whatever its case, fill in the key, and take away what is null", () => {
     const rules = compileHeaders({ Authorization: "Token {api_key}", "X-Team": 7, "anthropic-version": null });
     expect(withHeaders({ authorization: "Bearer k", "Anthropic-Version": "1", accept: "x" }, rules, "k$&")).toEqual({
-      accept: "x", authorization: "Token k$&", "x-team": "7",
+      accept: "x",
+      authorization: "Token k$&",
+      "x-team": "7",
     });
   });
 
   test.each([
-    { Host: "evil" }, { "content-length": "1" }, { "Transfer-Encoding": "chunked" }, { "Proxy-Authorization": "x" }, { "content-type": "a/b" },
-    { "x-a": "b\r\nx-c: d" }, { "x-a": "b\nc" }, { "x a": "b" }, { "": "b" }, { "x:y": "b" }, { "x-a": { b: 1 } }, { "x-a": "名" },
+    { Host: "evil" },
+    { "content-length": "1" },
+    { "Transfer-Encoding": "chunked" },
+    { "Proxy-Authorization": "x" },
+    { "content-type": "a/b" },
+    { "x-a": "b\r\nx-c: d" },
+    { "x-a": "b\nc" },
+    { "x a": "b" },
+    { "": "b" },
+    { "x:y": "b" },
+    { "x-a": { b: 1 } },
+    { "x-a": "名" },
     Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`x-${i}`, "1"])),
   ])("%j is refused, and never sent", (stored: Record<string, unknown>) => {
     expect(headerProblem(stored)).toBeDefined();

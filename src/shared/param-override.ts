@@ -14,7 +14,8 @@ const CONDITIONS = {
   full: (found: unknown, value: unknown) => same(found, value),
   prefix: (found: unknown, value: unknown) => String(found).startsWith(String(value)),
   suffix: (found: unknown, value: unknown) => String(found).endsWith(String(value)),
-  contains: (found: unknown, value: unknown) => (Array.isArray(found) ? found.some((item) => same(item, value)) : String(found).includes(String(value))),
+  contains: (found: unknown, value: unknown) =>
+    Array.isArray(found) ? found.some((item) => same(item, value)) : String(found).includes(String(value)),
   gt: (found: unknown, value: unknown) => Number(found) > Number(value),
   gte: (found: unknown, value: unknown) => Number(found) >= Number(value),
   lt: (found: unknown, value: unknown) => Number(found) < Number(value),
@@ -70,16 +71,23 @@ const MODES = {
   copy: { needs: ["from", "to"], run: (body, { from, to }) => carry(body, from, to, false) },
   prepend: { needs: ["path", "value"], run: (body, args) => join(body, args, true) },
   append: { needs: ["path", "value"], run: (body, args) => join(body, args, false) },
-  trim_prefix: onText(["value"], (text, { value }) => (text.startsWith(String(value)) ? text.slice(String(value).length) : text)),
-  trim_suffix: onText(["value"], (text, { value }) => (String(value) !== "" && text.endsWith(String(value)) ? text.slice(0, -String(value).length) : text)),
+  trim_prefix: onText(["value"], (text, { value }) =>
+    text.startsWith(String(value)) ? text.slice(String(value).length) : text,
+  ),
+  trim_suffix: onText(["value"], (text, { value }) =>
+    String(value) !== "" && text.endsWith(String(value)) ? text.slice(0, -String(value).length) : text,
+  ),
   trim_space: onText([], (text) => text.trim()),
-  replace: onText(["from"], (text, { texts }) => (texts.from === "" ? text : text.replaceAll(texts.from, () => texts.to))),
+  replace: onText(["from"], (text, { texts }) =>
+    texts.from === "" ? text : text.replaceAll(texts.from, () => texts.to),
+  ),
 } as const satisfies Record<string, Mode>;
 type ModeName = keyof typeof MODES;
 
 export const overrideModes = Object.keys(MODES) as readonly ModeName[]; // its own keys
 
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function same(a: unknown, b: unknown): boolean {
   return a === b || (typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b));
@@ -153,7 +161,8 @@ function join(body: Json, { path, value, keep_origin }: Arguments, before: boole
     const items: unknown[] = Array.isArray(added) ? added : [added];
     return write(body, path, before ? [...items, ...found] : [...found, ...items]);
   }
-  if (isObject(found) && isObject(added)) write(body, path, keep_origin ? { ...added, ...found } : { ...found, ...added });
+  if (isObject(found) && isObject(added))
+    write(body, path, keep_origin ? { ...added, ...found } : { ...found, ...added });
 }
 
 function meets(body: Json, { path, mode, value, invert, missing }: Condition): boolean {
@@ -179,8 +188,15 @@ function readCondition(value: unknown, at: string): Condition {
   if (!isObject(value)) return wrong(`${at} 的条件应为对象`, `a condition of ${at} must be an object`);
   const path = parsePath(value.path) ?? wrong(`${at} 的条件缺少有效的 path`, `a condition of ${at} needs a path`);
   const mode = String(value.mode ?? "full");
-  if (!Object.hasOwn(CONDITIONS, mode)) wrong(`${at} 的条件方式未知：${mode}`, `a condition of ${at} has an unknown mode: ${mode}`);
-  return { path, mode: mode as ConditionMode, value: value.value, invert: value.invert === true, missing: value.pass_missing_key === true };
+  if (!Object.hasOwn(CONDITIONS, mode))
+    wrong(`${at} 的条件方式未知：${mode}`, `a condition of ${at} has an unknown mode: ${mode}`);
+  return {
+    path,
+    mode: mode as ConditionMode,
+    value: value.value,
+    invert: value.invert === true,
+    missing: value.pass_missing_key === true,
+  };
 }
 
 /** Conditions stand in a list, or as one object path -> value. */
@@ -197,16 +213,28 @@ function readStep(value: unknown, index: number): Step {
   const name = String(value.mode ?? "");
   if (!Object.hasOwn(MODES, name)) wrong(`${at} 的方式未知：${name}`, `${at} has an unknown mode: ${name}`);
   const mode: Mode = MODES[name as ModeName];
-  const texts = { from: typeof value.from === "string" ? value.from : "", to: typeof value.to === "string" ? value.to : "" };
+  const texts = {
+    from: typeof value.from === "string" ? value.from : "",
+    to: typeof value.to === "string" ? value.to : "",
+  };
   for (const need of mode.needs) {
-    const given = need === "value" ? value.value !== undefined : mode === MODES.replace && need === "from" ? texts.from !== "" : parsePath(value[need]) !== undefined;
+    const given =
+      need === "value"
+        ? value.value !== undefined
+        : mode === MODES.replace && need === "from"
+          ? texts.from !== ""
+          : parsePath(value[need]) !== undefined;
     if (!given) wrong(`${at}（${name}）缺少有效的 ${need}`, `${at} (${name}) needs a ${need}`);
   }
   const conditions = readConditions(value.conditions, at);
   const all = String(value.logic ?? "OR").toUpperCase() === "AND";
   const args: Arguments = {
-    path: parsePath(value.path) ?? [], from: parsePath(value.from) ?? [], to: parsePath(value.to) ?? [], texts,
-    value: value.value, keep_origin: value.keep_origin === true,
+    path: parsePath(value.path) ?? [],
+    from: parsePath(value.from) ?? [],
+    to: parsePath(value.to) ?? [],
+    texts,
+    value: value.value,
+    keep_origin: value.keep_origin === true,
   };
   return (body) => {
     const met = (condition: Condition): boolean => meets(body, condition);
@@ -217,12 +245,17 @@ function readStep(value: unknown, index: number): Step {
 function steps(stored: Json): Step[] {
   const { operations } = stored;
   if (Array.isArray(operations)) {
-    if (operations.length > MAX_OPERATIONS) wrong(`operations 最多 ${MAX_OPERATIONS} 条`, `there may be at most ${MAX_OPERATIONS} operations`);
+    if (operations.length > MAX_OPERATIONS)
+      wrong(`operations 最多 ${MAX_OPERATIONS} 条`, `there may be at most ${MAX_OPERATIONS} operations`);
     return operations.map(readStep);
   }
   return Object.entries(stored)
     .filter(([name]) => name !== "__proto__")
-    .map(([name, value]) => (body) => void (body[name] = structuredClone(value)));
+    .map(
+      ([name, value]) =>
+        (body) =>
+          void (body[name] = structuredClone(value)),
+    );
 }
 
 /** Why a stored override cannot be used; undefined when it can. */

@@ -9,7 +9,8 @@ const show = (value: Decimal): string => printDecimal(roundTo(value, 9));
 
 /** The prices of long inputs, USD per 1M tokens in the price's group: from more than `over` input tokens on. */
 export function longContextPrices(price: CompiledPrice): { over: number; input: string; output: string }[] {
-  const usd = (tokens: TokenPrices, kind: TokenKind): string => show(multiply(toDecimal(tokens[kind].usd), price.groupRatio));
+  const usd = (tokens: TokenPrices, kind: TokenKind): string =>
+    show(multiply(toDecimal(tokens[kind].usd), price.groupRatio));
   return price.tiers.map(({ over, tokens }) => ({ over, input: usd(tokens, "input"), output: usd(tokens, "output") }));
 }
 

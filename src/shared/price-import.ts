@@ -4,16 +4,26 @@
  * numbers per model and shown as a difference before anything is taken over.
  */
 import * as z from "zod";
-import { numbersOf, type PriceColumn, priceColumns, type PriceNumbers, priceKeys, type RatioTables, withNumbers } from "./price-rows";
+import {
+  numbersOf,
+  type PriceColumn,
+  priceColumns,
+  type PriceNumbers,
+  priceKeys,
+  type RatioTables,
+  withNumbers,
+} from "./price-rows";
 
 /** Models of one import; more is no price list. */
 export const MOST_IMPORTED_MODELS = 20_000;
 
 export const remotePricesInput = z.object({ url: z.string().trim().min(1).max(2000) });
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 /** What the options accept as well. */
-const number = (value: unknown): number | undefined => (typeof value === "number" && value >= 0 && value <= 1e9 ? value : undefined);
+const number = (value: unknown): number | undefined =>
+  typeof value === "number" && value >= 0 && value <= 1e9 ? value : undefined;
 
 /** Incoming numbers by model. */
 export type IncomingPrices = ReadonlyMap<string, PriceNumbers>;
@@ -23,7 +33,9 @@ function fromRow(row: Record<string, unknown>): readonly [string, PriceNumbers] 
   const name = row.model_name;
   if (typeof name !== "string" || name.trim() === "") return undefined;
   const wanted = priceColumns.filter(({ key }) => (key === "ModelPrice") === (row.quota_type === 1));
-  const numbers = Object.fromEntries(wanted.flatMap(({ key, short }) => (number(row[short]) === undefined ? [] : [[key, number(row[short])]])));
+  const numbers = Object.fromEntries(
+    wanted.flatMap(({ key, short }) => (number(row[short]) === undefined ? [] : [[key, number(row[short])]])),
+  );
   return Object.keys(numbers).length > 0 ? [name, numbers] : undefined;
 }
 
@@ -51,7 +63,12 @@ function fromMaps(maps: Record<string, unknown>): Map<string, PriceNumbers> {
 export function readPrices(json: unknown): IncomingPrices | undefined {
   const data = isObject(json) && "data" in json ? json.data : json;
   const found = Array.isArray(data)
-    ? new Map(data.slice(0, MOST_IMPORTED_MODELS + 1).flatMap((row) => (isObject(row) ? [fromRow(row)] : [])).filter((row) => row !== undefined))
+    ? new Map(
+        data
+          .slice(0, MOST_IMPORTED_MODELS + 1)
+          .flatMap((row) => (isObject(row) ? [fromRow(row)] : []))
+          .filter((row) => row !== undefined),
+      )
     : isObject(data)
       ? fromMaps(data)
       : new Map<string, PriceNumbers>();
@@ -76,7 +93,8 @@ export function priceChanges(tables: RatioTables, incoming: IncomingPrices): Pri
     .map(([name, given]): PriceChange => {
       const before = numbersOf(tables, name);
       const { ModelPrice: _call, ...ratios } = before;
-      const after = given.ModelPrice === undefined ? { ...(given.ModelRatio === undefined ? before : ratios), ...given } : given;
+      const after =
+        given.ModelPrice === undefined ? { ...(given.ModelRatio === undefined ? before : ratios), ...given } : given;
       const isNew = before.ModelPrice === undefined && before.ModelRatio === undefined;
       return { name, before, after, kind: isNew ? "new" : "changed" };
     })

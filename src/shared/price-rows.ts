@@ -44,12 +44,15 @@ export interface PriceRow {
 
 /** The entries of one model in all tables. */
 export function numbersOf(tables: RatioTables, name: string): PriceNumbers {
-  return Object.fromEntries(priceKeys.flatMap((key) => (Object.hasOwn(tables[key], name) ? [[key, tables[key][name]]] : [])));
+  return Object.fromEntries(
+    priceKeys.flatMap((key) => (Object.hasOwn(tables[key], name) ? [[key, tables[key][name]]] : [])),
+  );
 }
 
 export const sameNumbers = (a: PriceNumbers, b: PriceNumbers): boolean => priceKeys.every((key) => a[key] === b[key]);
 
-const asBuiltIn = (tables: RatioTables, name: string): boolean => sameNumbers(numbersOf(tables, name), numbersOf(builtInTables, name));
+const asBuiltIn = (tables: RatioTables, name: string): boolean =>
+  sameNumbers(numbersOf(tables, name), numbersOf(builtInTables, name));
 
 /** What is to be said of a model's price while it is the built-in one; undefined for most. */
 export const priceNoteOf = (tables: RatioTables, name: string): Text | undefined =>
@@ -59,7 +62,11 @@ export const priceNoteOf = (tables: RatioTables, name: string): Text | undefined
  * One row for every name that a table or an enabled channel has, sorted. `isPriced` says whether calls of a served name are
  * accepted, by an entry that ends in `*` for instance.
  */
-export function priceRows(tables: RatioTables, served: readonly string[], isPriced: (name: string) => boolean): PriceRow[] {
+export function priceRows(
+  tables: RatioTables,
+  served: readonly string[],
+  isPriced: (name: string) => boolean,
+): PriceRow[] {
   const serving = new Set(served);
   const names = new Set([...priceKeys.flatMap((key) => Object.keys(tables[key])), ...served]);
   return [...names].sort().map((name) => {
@@ -91,7 +98,11 @@ export function withNumbers(tables: RatioTables, changes: ReadonlyMap<string, Pr
 export type EditedTables = RatioTables & { readonly LongContextRatio?: Readonly<Record<string, ContextTiers>> };
 
 /** The tables with the tiers of this model; undefined: without an entry of its own. */
-export function withTiers<Tables extends EditedTables>(tables: Tables, name: string, tiers: ContextTiers | undefined): Tables {
+export function withTiers<Tables extends EditedTables>(
+  tables: Tables,
+  name: string,
+  tiers: ContextTiers | undefined,
+): Tables {
   const entries = new Map(Object.entries(tables.LongContextRatio ?? {}));
   if (tiers === undefined) entries.delete(name);
   else entries.set(name, tiers);
@@ -99,11 +110,17 @@ export function withTiers<Tables extends EditedTables>(tables: Tables, name: str
 }
 
 /** The options that differ, with their text before and after: one PUT each. Tables that `after` lacks stay as they are. */
-export function changedOptions(before: EditedTables, after: EditedTables): { key: keyof EditedTables; was: string; value: string }[] {
+export function changedOptions(
+  before: EditedTables,
+  after: EditedTables,
+): { key: keyof EditedTables; was: string; value: string }[] {
   const laidOut = (table: unknown): string => JSON.stringify(table, null, 2);
   const keys = [...priceKeys, "LongContextRatio"] as const;
   return keys.flatMap((key) =>
-    after[key] === undefined || before[key] === after[key] ? [] : [{ key, was: laidOut(before[key] ?? {}), value: laidOut(after[key]) }]);
+    after[key] === undefined || before[key] === after[key]
+      ? []
+      : [{ key, was: laidOut(before[key] ?? {}), value: laidOut(after[key]) }],
+  );
 }
 
 /** At most 12 decimals, so that a vendor's price survives going to a ratio and back. */

@@ -4,8 +4,23 @@ import { type DayUse, priceEffect } from "./price-use";
 import { type PriceTables, priceTableKeys } from "./pricing";
 
 const base = Object.fromEntries(priceTableKeys.map((key) => [key, defaultValue(key)])) as unknown as PriceTables;
-const tables: PriceTables = { ...base, ModelRatio: { m: 1, free: 0 }, CompletionRatio: { m: 4 }, ModelPrice: { call: 0.01 }, LongContextRatio: {}, GroupRatio: { default: 1, vip: 0.5 } };
-const use = (more: Partial<DayUse> = {}): DayUse => ({ model: "m", group: "default", count: 10, quota: 5000, prompt_tokens: 1000, completion_tokens: 1000, ...more });
+const tables: PriceTables = {
+  ...base,
+  ModelRatio: { m: 1, free: 0 },
+  CompletionRatio: { m: 4 },
+  ModelPrice: { call: 0.01 },
+  LongContextRatio: {},
+  GroupRatio: { default: 1, vip: 0.5 },
+};
+const use = (more: Partial<DayUse> = {}): DayUse => ({
+  model: "m",
+  group: "default",
+  count: 10,
+  quota: 5000,
+  prompt_tokens: 1000,
+  completion_tokens: 1000,
+  ...more,
+});
 
 describe("the effect of a change of prices on the last 24 hours", () => {
   test("is nothing without a change, and nothing for models that the change does not concern", () => {
@@ -25,13 +40,32 @@ describe("the effect of a change of prices on the last 24 hours", () => {
   });
 
   test("a price per call counts calls, a group's ratio its own rows", () => {
-    expect(priceEffect([use({ model: "call", quota: 50_000 })], tables, { ...tables, ModelPrice: { call: 0.03 } })).toBe(100_000);
-    expect(priceEffect([use(), use({ group: "vip", quota: 2500 })], tables, { ...tables, GroupRatio: { default: 1, vip: 1 } })).toBe(2500);
+    expect(
+      priceEffect([use({ model: "call", quota: 50_000 })], tables, { ...tables, ModelPrice: { call: 0.03 } }),
+    ).toBe(100_000);
+    expect(
+      priceEffect([use(), use({ group: "vip", quota: 2500 })], tables, {
+        ...tables,
+        GroupRatio: { default: 1, vip: 1 },
+      }),
+    ).toBe(2500);
   });
 
   test("what was free or had no price costs what the formula says, what loses its price earns nothing any more", () => {
-    expect(priceEffect([use({ model: "free", quota: 0 })], tables, { ...tables, ModelRatio: { free: 1 }, CompletionRatio: { free: 1 } })).toBe(2000);
-    expect(priceEffect([use({ model: "new", quota: 0 })], tables, { ...tables, ModelRatio: { ...tables.ModelRatio, new: 1 }, CompletionRatio: { new: 2 } })).toBe(3000);
+    expect(
+      priceEffect([use({ model: "free", quota: 0 })], tables, {
+        ...tables,
+        ModelRatio: { free: 1 },
+        CompletionRatio: { free: 1 },
+      }),
+    ).toBe(2000);
+    expect(
+      priceEffect([use({ model: "new", quota: 0 })], tables, {
+        ...tables,
+        ModelRatio: { ...tables.ModelRatio, new: 1 },
+        CompletionRatio: { new: 2 },
+      }),
+    ).toBe(3000);
     expect(priceEffect([use()], tables, { ...tables, ModelRatio: {} })).toBe(-5000);
     expect(priceEffect([use()], tables, { ...tables, ModelRatio: { m: 0 } })).toBe(-5000);
   });
@@ -43,7 +77,14 @@ describe("the effect of a change of prices on the last 24 hours", () => {
   });
 
   test("rows without calls or with refunds only are no trouble", () => {
-    expect(priceEffect([use({ count: 0, quota: -40, prompt_tokens: 0, completion_tokens: 0 })], tables, { ...tables, ModelRatio: { m: 3 } })).toBe(0);
-    expect(priceEffect([use({ model: "call", count: 0, quota: 0 })], tables, { ...tables, ModelPrice: { call: 9 } })).toBe(0);
+    expect(
+      priceEffect([use({ count: 0, quota: -40, prompt_tokens: 0, completion_tokens: 0 })], tables, {
+        ...tables,
+        ModelRatio: { m: 3 },
+      }),
+    ).toBe(0);
+    expect(
+      priceEffect([use({ model: "call", count: 0, quota: 0 })], tables, { ...tables, ModelPrice: { call: 9 } }),
+    ).toBe(0);
   });
 });

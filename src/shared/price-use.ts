@@ -29,7 +29,11 @@ export const MAX_USED = 2000;
 function sumAt(price: CompiledPrice, { count, prompt_tokens, completion_tokens }: DayUse): number {
   const average = count > 0 ? prompt_tokens / count : 0;
   const tokens = tierFor(price.tiers, average)?.tokens ?? price.tokens;
-  return chargeOf({ ...price, tokens, tiers: [] }, { input: prompt_tokens, output: completion_tokens }, { calls: count }).quota;
+  return chargeOf(
+    { ...price, tokens, tiers: [] },
+    { input: prompt_tokens, output: completion_tokens },
+    { calls: count },
+  ).quota;
 }
 
 /**

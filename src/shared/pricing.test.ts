@@ -4,13 +4,35 @@ import { printDecimal, roundHalfAway, roundTo, toDecimal } from "./decimal";
 import { defaultValue } from "./options";
 import { chargeOf, estimateUpperBound, quotaOf } from "./charge";
 import { displayPrices, longContextPrices, priceFacts } from "./price-display";
-import { type CompiledPrice, priceBook, type PriceTables, priceTableKeys, resolvePrice, type TokenKind, tokenKinds, type Usage } from "./pricing";
+import {
+  type CompiledPrice,
+  priceBook,
+  type PriceTables,
+  priceTableKeys,
+  resolvePrice,
+  type TokenKind,
+  tokenKinds,
+  type Usage,
+} from "./pricing";
 import { CHARGE_LIMIT } from "./quota";
 
 const empty: PriceTables = {
-  ModelPrice: {}, ModelRatio: {}, CompletionRatio: {}, CacheRatio: {}, CreateCacheRatio: {}, CreateCache1hRatio: {}, LongContextRatio: {}, ImageRatio: {},
-  ImageCompletionRatio: {}, AudioRatio: {}, AudioCompletionRatio: {}, GroupRatio: { default: 1 }, GroupGroupRatio: {},
-  "tool_price_setting.prices": {}, QuotaPerUnit: 500000, SelfUseModeEnabled: false,
+  ModelPrice: {},
+  ModelRatio: {},
+  CompletionRatio: {},
+  CacheRatio: {},
+  CreateCacheRatio: {},
+  CreateCache1hRatio: {},
+  LongContextRatio: {},
+  ImageRatio: {},
+  ImageCompletionRatio: {},
+  AudioRatio: {},
+  AudioCompletionRatio: {},
+  GroupRatio: { default: 1 },
+  GroupGroupRatio: {},
+  "tool_price_setting.prices": {},
+  QuotaPerUnit: 500000,
+  SelfUseModeEnabled: false,
 };
 
 function priced(tables: Partial<PriceTables>, model = "m", group = "default", userGroup = "default"): CompiledPrice {
@@ -54,15 +76,28 @@ const tokenUsage = fc.record(
   { requiredKeys: [] },
 );
 const factors = fc.record({
-  model: ratio, completion: ratio, cache: ratio, create: ratio, image: ratio, imageOut: ratio, audio: ratio,
-  audioOut: ratio, group: ratio,
+  model: ratio,
+  completion: ratio,
+  cache: ratio,
+  create: ratio,
+  image: ratio,
+  imageOut: ratio,
+  audio: ratio,
+  audioOut: ratio,
+  group: ratio,
 });
 type Drawn = typeof factors extends fc.Arbitrary<infer Value> ? Value : never;
 
 const tablesOf = (drawn: Drawn): Partial<PriceTables> => ({
-  ModelRatio: { m: drawn.model }, CompletionRatio: { m: drawn.completion }, CacheRatio: { m: drawn.cache },
-  CreateCacheRatio: { m: drawn.create }, ImageRatio: { m: drawn.image }, ImageCompletionRatio: { m: drawn.imageOut },
-  AudioRatio: { m: drawn.audio }, AudioCompletionRatio: { m: drawn.audioOut }, GroupRatio: { default: drawn.group },
+  ModelRatio: { m: drawn.model },
+  CompletionRatio: { m: drawn.completion },
+  CacheRatio: { m: drawn.cache },
+  CreateCacheRatio: { m: drawn.create },
+  ImageRatio: { m: drawn.image },
+  ImageCompletionRatio: { m: drawn.imageOut },
+  AudioRatio: { m: drawn.audio },
+  AudioCompletionRatio: { m: drawn.audioOut },
+  GroupRatio: { default: drawn.group },
 });
 
 function reference(drawn: Drawn, usage: Usage): Fraction {
@@ -151,7 +186,8 @@ describe("chargeOf", () => {
     [
       "the specification's example: ratio 15, completion 2, 1000 + 500 tokens",
       { ModelRatio: { m: 15 }, CompletionRatio: { m: 2 } },
-      { input: 1000, output: 500 }, 30_000,
+      { input: 1000, output: 500 },
+      30_000,
     ],
     ["half a unit rounds up", { ModelRatio: { m: 0.5 } }, { input: 5 }, 3],
     ["just under half rounds down", { ModelRatio: { m: 0.4999 } }, { input: 3 }, 1],
@@ -165,27 +201,32 @@ describe("chargeOf", () => {
     [
       "cached tokens cost the cache ratio",
       { ModelRatio: { m: 1 }, CacheRatio: { m: 0.1 } },
-      { input: 100, cache_read: 1000 }, 200,
+      { input: 100, cache_read: 1000 },
+      200,
     ],
     [
       "cache writes: 5 minutes 1.25 by default, 1 hour 1.6 times that",
       { ModelRatio: { m: 1 } },
-      { cache_write_5m: 100, cache_write_1h: 100 }, 325,
+      { cache_write_5m: 100, cache_write_1h: 100 },
+      325,
     ],
     [
       "audio: in x ar, out x ar x acr",
       { ModelRatio: { m: 1 }, CompletionRatio: { m: 4 }, AudioRatio: { m: 16 }, AudioCompletionRatio: { m: 2 } },
-      { input: 10, output: 10, audio_in: 10, audio_out: 10 }, 10 + 40 + 160 + 320,
+      { input: 10, output: 10, audio_in: 10, audio_out: 10 },
+      10 + 40 + 160 + 320,
     ],
     [
       "reasoning costs as output",
       { ModelRatio: { m: 1 }, CompletionRatio: { m: 4 } },
-      { output: 10, reasoning: 30 }, 160,
+      { output: 10, reasoning: 30 },
+      160,
     ],
     [
       "QuotaPerUnit does not touch a price by ratio",
       { ModelRatio: { m: 15 }, QuotaPerUnit: 1_000_000 },
-      { input: 1000 }, 15_000,
+      { input: 1000 },
+      15_000,
     ],
     ["a price by call ignores tokens", { ModelPrice: { m: 0.1 } }, { input: 12345, output: 999 }, 50_000],
     ["a price by call follows QuotaPerUnit", { ModelPrice: { m: 0.1 }, QuotaPerUnit: 1_000_000 }, {}, 100_000],
@@ -194,7 +235,8 @@ describe("chargeOf", () => {
     [
       "enormous usage stops at the most that a charge may be",
       { ModelRatio: { m: 1e9 } },
-      { input: Number.MAX_VALUE }, CHARGE_LIMIT,
+      { input: Number.MAX_VALUE },
+      CHARGE_LIMIT,
     ],
   ])("%s", (_, tables, usage, quota) => {
     expect(chargeOf(priced(tables), usage).quota).toBe(quota);
@@ -203,7 +245,10 @@ describe("chargeOf", () => {
 
   test("a bill names price, ratios and exact units of every line", () => {
     const price = priced({
-      ModelRatio: { m: 1.25 }, CompletionRatio: { m: 4 }, CacheRatio: { m: 0.5 }, GroupRatio: { default: 0.9 },
+      ModelRatio: { m: 1.25 },
+      CompletionRatio: { m: 4 },
+      CacheRatio: { m: 0.5 },
+      GroupRatio: { default: 0.9 },
     });
     expect(chargeOf(price, { input: 7, cache_read: 3, output: 2 })).toEqual({
       quota: 19,
@@ -325,7 +370,11 @@ describe("resolvePrice", () => {
     };
     expect(shown("gpt-4o")).toEqual({ input: "2.5", cache_read: "1.25", output: "10" });
     expect(shown("claude-sonnet-4-5-20250929")).toEqual({
-      input: "3", cache_read: "0.3", cache_write_5m: "3.75", cache_write_1h: "6", output: "15",
+      input: "3",
+      cache_read: "0.3",
+      cache_write_5m: "3.75",
+      cache_write_1h: "6",
+      output: "15",
     });
     expect(shown("gemini-2.5-flash")).toEqual({ input: "0.3", cache_read: "0.03", audio_in: "1", output: "2.5" });
     expect(shown("mj_imagine")).toEqual({ call: "0.1" });
@@ -352,8 +401,13 @@ describe("resolvePrice", () => {
 describe("decimals", () => {
   test("a number is the decimal that its text says, and prints back", () => {
     const cases = [
-      [0.1, "0.1"], [1e-7, "0.0000001"], [1.5e3, "1500"], ["0010.500", "10.5"], ["-.25", "-0.25"],
-      [1e21, "1000000000000000000000"], [0, "0"],
+      [0.1, "0.1"],
+      [1e-7, "0.0000001"],
+      [1.5e3, "1500"],
+      ["0010.500", "10.5"],
+      ["-.25", "-0.25"],
+      [1e21, "1000000000000000000000"],
+      [0, "0"],
     ] as const;
     for (const [value, text] of cases) expect(printDecimal(toDecimal(value))).toBe(text);
     for (const bad of ["", "abc", "1.2.3", ".", Number.NaN, Number.POSITIVE_INFINITY, "1e1000"]) {
@@ -368,14 +422,27 @@ describe("decimals", () => {
 });
 
 describe("long contexts", () => {
-  const tiers = { m: [{ over: 1000, input: 2, output: 1.5 }, { over: 5000, input: 4, output: 1 }] };
-  const price = priced({ ModelRatio: { m: 1 }, CompletionRatio: { m: 4 }, CacheRatio: { m: 0.1 }, LongContextRatio: tiers });
+  const tiers = {
+    m: [
+      { over: 1000, input: 2, output: 1.5 },
+      { over: 5000, input: 4, output: 1 },
+    ],
+  };
+  const price = priced({
+    ModelRatio: { m: 1 },
+    CompletionRatio: { m: 4 },
+    CacheRatio: { m: 0.1 },
+    LongContextRatio: tiers,
+  });
 
   test.each<[string, Usage, number]>([
     ["up to the limit the usual price holds", { input: 1000, output: 10 }, 1040],
     ["beyond it the whole call costs more, not only what is beyond", { input: 1001, output: 10 }, 2062],
-    ["cached, written, audio and image tokens count towards the limit and cost the tier's input factor",
-      { input: 100, cache_read: 901, output: 10 }, 440], // 2 x (100 + 90.1) + 60
+    [
+      "cached, written, audio and image tokens count towards the limit and cost the tier's input factor",
+      { input: 100, cache_read: 901, output: 10 },
+      440,
+    ], // 2 x (100 + 90.1) + 60
     ["output does not count towards the limit", { input: 1000, output: 50_000 }, 201_000],
     ["the highest tier that is reached applies", { input: 5001, output: 10 }, 20_044],
   ])("%s", (_name, usage, quota) => {
@@ -397,8 +464,19 @@ describe("long contexts", () => {
   });
 
   test("prices for showing name every tier in the group's price; a price per call knows none", () => {
-    expect(longContextPrices(priced({ ModelRatio: { m: 1 }, CompletionRatio: { m: 4 }, LongContextRatio: tiers, GroupRatio: { default: 0.5 } })))
-      .toEqual([{ over: 1000, input: "2", output: "6" }, { over: 5000, input: "4", output: "4" }]);
+    expect(
+      longContextPrices(
+        priced({
+          ModelRatio: { m: 1 },
+          CompletionRatio: { m: 4 },
+          LongContextRatio: tiers,
+          GroupRatio: { default: 0.5 },
+        }),
+      ),
+    ).toEqual([
+      { over: 1000, input: "2", output: "6" },
+      { over: 5000, input: "4", output: "4" },
+    ]);
     const call = priced({ ModelPrice: { m: 1 }, LongContextRatio: tiers });
     expect([longContextPrices(call), chargeOf(call, { input: 9999 }).quota]).toEqual([[], 500_000]);
   });
@@ -411,5 +489,7 @@ test("the operator's price of 1-hour cache writes replaces the rule of 1.6 times
 
 function sumOf(usage: Usage, side: "in" | "out"): number {
   const out = ["output", "reasoning", "audio_out", "image_out"];
-  return tokenKinds.filter((kind) => out.includes(kind) === (side === "out")).reduce((sum, kind) => sum + (usage[kind] ?? 0), 0);
+  return tokenKinds
+    .filter((kind) => out.includes(kind) === (side === "out"))
+    .reduce((sum, kind) => sum + (usage[kind] ?? 0), 0);
 }

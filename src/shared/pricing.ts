@@ -37,8 +37,16 @@ export interface Usage {
 export type TokenKind = Exclude<keyof Usage, "server_tools">;
 
 export const tokenKinds = [
-  "input", "cache_read", "cache_write_5m", "cache_write_1h", "audio_in", "image_in", "output", "reasoning",
-  "audio_out", "image_out",
+  "input",
+  "cache_read",
+  "cache_write_5m",
+  "cache_write_1h",
+  "audio_in",
+  "image_in",
+  "output",
+  "reasoning",
+  "audio_out",
+  "image_out",
 ] as const satisfies readonly TokenKind[];
 
 /** The option values that decide prices, under their option keys. */
@@ -63,9 +71,22 @@ export interface PriceTables {
 
 /** A price book made of these options is stale when one of them changes. */
 export const priceTableKeys = [
-  "ModelPrice", "ModelRatio", "CompletionRatio", "CacheRatio", "CreateCacheRatio", "CreateCache1hRatio", "ImageRatio",
-  "ImageCompletionRatio", "AudioRatio", "AudioCompletionRatio", "LongContextRatio", "GroupRatio", "GroupGroupRatio",
-  "tool_price_setting.prices", "QuotaPerUnit", "SelfUseModeEnabled",
+  "ModelPrice",
+  "ModelRatio",
+  "CompletionRatio",
+  "CacheRatio",
+  "CreateCacheRatio",
+  "CreateCache1hRatio",
+  "ImageRatio",
+  "ImageCompletionRatio",
+  "AudioRatio",
+  "AudioCompletionRatio",
+  "LongContextRatio",
+  "GroupRatio",
+  "GroupGroupRatio",
+  "tool_price_setting.prices",
+  "QuotaPerUnit",
+  "SelfUseModeEnabled",
 ] as const satisfies readonly (keyof PriceTables)[];
 
 /** The names of the factors, as the log row spells them. */
@@ -161,7 +182,12 @@ function completionRatio(model: string, tables: PriceTables): Factor {
   return family ?? { value: 1, source: "default" };
 }
 
-type OptionalRatio = "CreateCache1hRatio" | "ImageRatio" | "ImageCompletionRatio" | "AudioRatio" | "AudioCompletionRatio";
+type OptionalRatio =
+  | "CreateCache1hRatio"
+  | "ImageRatio"
+  | "ImageCompletionRatio"
+  | "AudioRatio"
+  | "AudioCompletionRatio";
 
 function groupFactors(group: string, userGroup: string, tables: PriceTables): Factors {
   const ratio = Object.hasOwn(tables.GroupRatio, group) ? tables.GroupRatio[group] : undefined;
@@ -242,7 +268,10 @@ export function compilePrice(
   const exact = exactAt(usualTier);
   const long = byCall ? [] : longContext.map((tier) => ({ over: tier.over, exact: exactAt(tier) }));
   const call = byCall ? multiply(factor("model_price"), quotaPerUnit, groupRatio) : zero;
-  const scale = Math.max(call.scale, ...[exact, ...long.map((tier) => tier.exact)].flat().map((entry) => entry.units.scale));
+  const scale = Math.max(
+    call.scale,
+    ...[exact, ...long.map((tier) => tier.exact)].flat().map((entry) => entry.units.scale),
+  );
   const print = (entries: typeof exact): TokenPrices =>
     Object.fromEntries(
       entries.map(({ kind, ratios, value, units }) => [
@@ -281,7 +310,9 @@ export function resolvePrice(
   tables: PriceTables,
 ): CompiledPrice | Unpriced {
   const groups = groupFactors(group, userGroup, tables);
-  const isListed = (name: string): boolean => lookUp(tables.ModelPrice, name, "ModelPrice") !== undefined || lookUp(tables.ModelRatio, name, "ModelRatio") !== undefined;
+  const isListed = (name: string): boolean =>
+    lookUp(tables.ModelPrice, name, "ModelPrice") !== undefined ||
+    lookUp(tables.ModelRatio, name, "ModelRatio") !== undefined;
   const base = isListed(model) ? undefined : modelBehind(model);
   if (base !== undefined && isListed(base)) return { ...resolvePrice(base, group, userGroup, tables), model };
   const model_price = lookUp(tables.ModelPrice, model, "ModelPrice");
@@ -311,7 +342,10 @@ export function resolvePrice(
 }
 
 /** The long-context tiers of a model, by its own entry or one that ends in `*`; none for most. */
-export function longContextOf(model: string, { LongContextRatio }: Pick<PriceTables, "LongContextRatio">): ContextTiers {
+export function longContextOf(
+  model: string,
+  { LongContextRatio }: Pick<PriceTables, "LongContextRatio">,
+): ContextTiers {
   return lookUp(LongContextRatio, model, "LongContextRatio")?.value ?? [];
 }
 

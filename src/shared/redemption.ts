@@ -31,7 +31,10 @@ export const bareCode = (text: string): string => text.replace(/[\s-]/g, "").toL
 const name = z
   .string()
   .trim()
-  .refine((value) => [...value].length <= REDEMPTION_LIMITS.name, { error: "redemption_name_too_long", params: { max: REDEMPTION_LIMITS.name } });
+  .refine((value) => [...value].length <= REDEMPTION_LIMITS.name, {
+    error: "redemption_name_too_long",
+    params: { max: REDEMPTION_LIMITS.name },
+  });
 /** Units; a fraction or a text is refused rather than cut (C-445). */
 const quota = z
   .int({ error: "redemption_quota_invalid" })
@@ -58,7 +61,10 @@ export type RedemptionBatch = z.output<typeof redemptionCreate>;
 export const redemptionId = z.object({ id: z.int().positive() });
 
 /** Absent fields stay as they are; an empty name is the quota's again. `count` and `key` are ignored (C-266). */
-export const redemptionUpdate = z.object({ name, quota, expired_time: expiry }).partial().extend({ id: z.int().positive() });
+export const redemptionUpdate = z
+  .object({ name, quota, expired_time: expiry })
+  .partial()
+  .extend({ id: z.int().positive() });
 export type RedemptionChange = Omit<z.output<typeof redemptionUpdate>, "id">;
 
 const status = z.int({ error: "redemption_status_invalid" });
@@ -81,7 +87,9 @@ export const redemptionSearch = z.object({
 });
 
 /** Whole answers are checked in the service, so that a code with blanks around it, or none, gets a message of its own. */
-export const redeemInput = z.object({ key: z.string({ error: "redemption_key_missing" }).max(200, { error: "redemption_invalid" }) });
+export const redeemInput = z.object({
+  key: z.string({ error: "redemption_key_missing" }).max(200, { error: "redemption_invalid" }),
+});
 
 /** A code as administrators see it. */
 export interface RedemptionView {

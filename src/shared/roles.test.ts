@@ -31,12 +31,22 @@ const LEGEND: Record<string, ReturnType<typeof mayActOn>> = {
 // Columns: read create update promote demote enable disable delete erase.
 const TABLE: Record<"admin" | "root", Record<string, string>> = {
   admin: {
-    user: "...Poe..F", banned: "...Po.b.F", locked: "...Poll.F", deleted: "..dPddddF", odd: "...Poe..F",
-    admin: "LHLLLLLLL", root: "LHLLRLRRL",
+    user: "...Poe..F",
+    banned: "...Po.b.F",
+    locked: "...Poll.F",
+    deleted: "..dPddddF",
+    odd: "...Poe..F",
+    admin: "LHLLLLLLL",
+    root: "LHLLRLRRL",
   },
   root: {
-    user: "....oe...", banned: "....o.b..", locked: "....oll..", deleted: "..dddddd.", odd: "....oe...",
-    admin: "...a.e...", root: ".HLLRLRRL",
+    user: "....oe...",
+    banned: "....o.b..",
+    locked: "....oll..",
+    deleted: "..dddddd.",
+    odd: "....oe...",
+    admin: "...a.e...",
+    root: ".HLLRLRRL",
   },
 };
 
@@ -49,7 +59,10 @@ describe("who may do what to whom", () => {
   for (const [actor, rows] of Object.entries(TABLE)) {
     for (const [target, letters] of Object.entries(rows)) {
       test(`${actor} on ${target}`, () => {
-        const told = USER_ACTIONS.map((action) => [action, mayActOn({ id: 1, role: ROLE[actor as "admin"] }, { id: 2, ...(targets[target] ?? { role: 0 }) }, action)]);
+        const told = USER_ACTIONS.map((action) => [
+          action,
+          mayActOn({ id: 1, role: ROLE[actor as "admin"] }, { id: 2, ...(targets[target] ?? { role: 0 }) }, action),
+        ]);
         const wanted = USER_ACTIONS.map((action, i) => [action, LEGEND[letters[i] ?? ""]]);
         expect(told).toEqual(wanted);
       });
@@ -59,7 +72,8 @@ describe("who may do what to whom", () => {
   test("whoever is no administrator may do nothing to anybody, not even look", () => {
     for (const role of [actors.nobody, actors.user, 9]) {
       for (const target of Object.values(targets)) {
-        for (const action of USER_ACTIONS) expect(mayActOn({ id: 1, role }, { id: 2, ...target }, action)).toBe("forbidden");
+        for (const action of USER_ACTIONS)
+          expect(mayActOn({ id: 1, role }, { id: 2, ...target }, action)).toBe("forbidden");
       }
     }
   });

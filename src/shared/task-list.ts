@@ -82,7 +82,11 @@ const id = z.string().max(200).optional();
 /** Times beyond this are no times; it keeps milliseconds of them exact. */
 const MAX_SECONDS = 1e12;
 const seconds = z.number().min(0).max(MAX_SECONDS).optional();
-const milliseconds = z.number().min(0).max(MAX_SECONDS * 1000).optional();
+const milliseconds = z
+  .number()
+  .min(0)
+  .max(MAX_SECONDS * 1000)
+  .optional();
 const channel = z.int().min(0).optional();
 
 /** REST: bare arrays, p from 0; whatever is odd counts as absent, `end_timestamp=NaN` for one (C-556). */
@@ -122,8 +126,19 @@ const paged = {
   channel_id: channel,
   username: id,
 };
-export const drawingListInput = z.object({ ...paged, mj_id: id, start_timestamp: milliseconds, end_timestamp: milliseconds });
-export const taskListInput = z.object({ ...paged, task_id: id, platform: id, start_timestamp: seconds, end_timestamp: seconds });
+export const drawingListInput = z.object({
+  ...paged,
+  mj_id: id,
+  start_timestamp: milliseconds,
+  end_timestamp: milliseconds,
+});
+export const taskListInput = z.object({
+  ...paged,
+  task_id: id,
+  platform: id,
+  start_timestamp: seconds,
+  end_timestamp: seconds,
+});
 
 export const jobInput = z.object({ id: z.int().positive() });
 

@@ -7,7 +7,16 @@
  * Where a job stands (specification, task status). NOT_START: not known to be accepted yet. MODAL: Midjourney waits for its
  * owner. UNKNOWN: the vendor said something that nobody knows.
  */
-export const TASK_STATUSES = ["NOT_START", "SUBMITTED", "QUEUED", "IN_PROGRESS", "MODAL", "UNKNOWN", "SUCCESS", "FAILURE"] as const;
+export const TASK_STATUSES = [
+  "NOT_START",
+  "SUBMITTED",
+  "QUEUED",
+  "IN_PROGRESS",
+  "MODAL",
+  "UNKNOWN",
+  "SUCCESS",
+  "FAILURE",
+] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
 /** A job in one of these will not change any more. */
@@ -37,8 +46,24 @@ export type TaskPlatform = keyof typeof TASK_PLATFORMS;
 /** What a job makes, as the column `action` says it. Midjourney's and Suno's are the specification's, the videos' those of facts/compatibility.md 7.3. */
 export const TASK_ACTIONS = {
   mj: [
-    "IMAGINE", "UPSCALE", "VARIATION", "HIGH_VARIATION", "LOW_VARIATION", "PAN", "DESCRIBE", "BLEND", "UPLOAD", "SHORTEN", "REROLL", "INPAINT",
-    "ZOOM", "CUSTOM_ZOOM", "MODAL", "SWAP_FACE", "EDITS", "VIDEO",
+    "IMAGINE",
+    "UPSCALE",
+    "VARIATION",
+    "HIGH_VARIATION",
+    "LOW_VARIATION",
+    "PAN",
+    "DESCRIBE",
+    "BLEND",
+    "UPLOAD",
+    "SHORTEN",
+    "REROLL",
+    "INPAINT",
+    "ZOOM",
+    "CUSTOM_ZOOM",
+    "MODAL",
+    "SWAP_FACE",
+    "EDITS",
+    "VIDEO",
   ],
   suno: ["MUSIC", "LYRICS"],
   video: ["generate", "textGenerate", "firstTailGenerate", "referenceGenerate", "remixGenerate"],

@@ -37,4 +37,7 @@ export function cut(text: string, limit: number): string {
 }
 
 /** An id that an upstream gave its answer, as it may be kept and shown: what no id contains is left out. */
-export const cleanRequestId = (id: string): string => cut(id, TEXT_LIMITS.upstream_request_id * 2).replace(/[^\w.:;,@/+=~-]/g, "").slice(0, TEXT_LIMITS.upstream_request_id);
+export const cleanRequestId = (id: string): string =>
+  cut(id, TEXT_LIMITS.upstream_request_id * 2)
+    .replace(/[^\w.:;,@/+=~-]/g, "")
+    .slice(0, TEXT_LIMITS.upstream_request_id);

@@ -12,12 +12,15 @@ export type AskedEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhig
 const makers = {
   claude: { models: /claude/, ending: /-thinking$/, asks: () => "some" },
   gemini: {
-    models: /gemini/, ending: /-(?:thinking|nothinking|thinking-(\d{1,6}))$/,
+    models: /gemini/,
+    ending: /-(?:thinking|nothinking|thinking-(\d{1,6}))$/,
     asks: ([ending, tokens]) => (tokens !== undefined ? Number(tokens) : ending === "-nothinking" ? "none" : "some"),
   },
   openai: { models: /^(?:o\d|gpt-(?:[5-9]|\d\d))/, ending: /-(none|minimal|low|medium|high|xhigh)$/, asks: effortOf },
   grok: { models: /^grok-(?:3-mini|\d+\.\d)/, ending: /-(none|low|medium|high|xhigh)$/, asks: effortOf },
-} as const satisfies Readonly<Record<string, { models: RegExp; ending: RegExp; asks(found: RegExpExecArray): AskedThoughts }>>;
+} as const satisfies Readonly<
+  Record<string, { models: RegExp; ending: RegExp; asks(found: RegExpExecArray): AskedThoughts }>
+>;
 
 function effortOf([, word]: RegExpExecArray): AskedEffort {
   return word as AskedEffort; // the endings have these words alone
@@ -40,10 +43,12 @@ export function splitThinking(name: string): { maker: Maker; model: string; thou
 const SEARCH = "-search";
 
 /** The model of a name that asks for a search of the web; undefined for another name. Whether a vendor has such names its provider knows. */
-export const withoutSearch = (name: string): string | undefined => (name.endsWith(SEARCH) ? name.slice(0, -SEARCH.length) : undefined);
+export const withoutSearch = (name: string): string | undefined =>
+  name.endsWith(SEARCH) ? name.slice(0, -SEARCH.length) : undefined;
 
 /** Whose models are asked for a search by their names: those of xAI and at Baidu's Qianfan. */
 const searchers = /^(?:grok|ernie|deepseek)-/i;
 
 /** The model that a name with an ending stands for; undefined for every other name. */
-export const modelBehind = (name: string): string | undefined => splitThinking(name)?.model ?? (searchers.test(name) ? withoutSearch(name) : undefined);
+export const modelBehind = (name: string): string | undefined =>
+  splitThinking(name)?.model ?? (searchers.test(name) ? withoutSearch(name) : undefined);

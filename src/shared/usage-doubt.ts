@@ -39,16 +39,28 @@ export interface ChannelDoubt extends UsageDoubt {
 export const DOUBT_LASTS = 7 * 86_400;
 
 const isDoubt = (value: unknown): value is UsageDoubt =>
-  typeof value === "object" && value !== null && "side" in value && "rule" in value && "reported" in value && "charged" in value &&
-  typeof value.side === "string" && Object.hasOwn(DOUBTED_SIDES, value.side) && typeof value.rule === "string" && Object.hasOwn(USAGE_RULES, value.rule);
+  typeof value === "object" &&
+  value !== null &&
+  "side" in value &&
+  "rule" in value &&
+  "reported" in value &&
+  "charged" in value &&
+  typeof value.side === "string" &&
+  Object.hasOwn(DOUBTED_SIDES, value.side) &&
+  typeof value.rule === "string" &&
+  Object.hasOwn(USAGE_RULES, value.rule);
 
 /** The doubts of a log row's `other`, those that this release knows. */
 export const readDoubts = (value: unknown): UsageDoubt[] => (Array.isArray(value) ? value.filter(isDoubt) : []);
 
 /** The mark of a channel's other_info; undefined when there is none, or when it is old. `now`: epoch seconds. */
-export function readChannelDoubt(info: Readonly<Record<string, unknown>> | undefined, now: number): ChannelDoubt | undefined {
+export function readChannelDoubt(
+  info: Readonly<Record<string, unknown>> | undefined,
+  now: number,
+): ChannelDoubt | undefined {
   const doubt = info?.usage_doubt;
-  if (!isDoubt(doubt) || !("time" in doubt) || typeof doubt.time !== "number" || doubt.time + DOUBT_LASTS < now) return undefined;
+  if (!isDoubt(doubt) || !("time" in doubt) || typeof doubt.time !== "number" || doubt.time + DOUBT_LASTS < now)
+    return undefined;
   const { model, request_id } = { model: "", request_id: "", ...doubt };
   return { ...doubt, time: doubt.time, model: String(model), request_id: String(request_id) };
 }

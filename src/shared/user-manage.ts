@@ -18,11 +18,31 @@ export const USER_LIMITS = {
 } as const;
 
 /** Columns of the list that the server can sort by. */
-export const USER_SORTS = ["id", "username", "quota", "used_quota", "request_count", "aff_count", "role", "status", "created_at", "last_login_at"] as const;
+export const USER_SORTS = [
+  "id",
+  "username",
+  "quota",
+  "used_quota",
+  "request_count",
+  "aff_count",
+  "role",
+  "status",
+  "created_at",
+  "last_login_at",
+] as const;
 export type UserSort = (typeof USER_SORTS)[number];
 
-const page = z.int().transform((n) => Math.max(1, n)).catch(1).default(1);
-const pageSize = z.int().min(1).transform((n) => Math.min(n, MAX_PAGE_SIZE)).catch(DEFAULT_PAGE_SIZE).default(DEFAULT_PAGE_SIZE);
+const page = z
+  .int()
+  .transform((n) => Math.max(1, n))
+  .catch(1)
+  .default(1);
+const pageSize = z
+  .int()
+  .min(1)
+  .transform((n) => Math.min(n, MAX_PAGE_SIZE))
+  .catch(DEFAULT_PAGE_SIZE)
+  .default(DEFAULT_PAGE_SIZE);
 
 /** REST: p from 1 (0 means 1), page_size 1..100; "", "null" and absent filters mean none (D-60). */
 export const userListRest = z.object({ p: page, page_size: pageSize });
@@ -51,7 +71,10 @@ const username = usernameRule("user_fields_missing");
 const password = passwordRule("user_fields_missing");
 const displayName = z.string().trim().max(USER_LIMITS.display_name);
 const group = z.string().trim().min(1).max(USER_LIMITS.group);
-const quota = z.int({ error: "user_quota_invalid" }).min(-USER_LIMITS.quota, "user_quota_invalid").max(USER_LIMITS.quota, "user_quota_invalid");
+const quota = z
+  .int({ error: "user_quota_invalid" })
+  .min(-USER_LIMITS.quota, "user_quota_invalid")
+  .max(USER_LIMITS.quota, "user_quota_invalid");
 const limit = (field: LimitField) => z.int().min(0).max(LIMIT_MAX[field]);
 
 /** A new account. Its role lies below the creator's (A-410); without a display name the username is shown. */
@@ -76,14 +99,17 @@ const fields = {
 };
 
 /** The console's edit: absent fields stay. Money comes as a difference with a reason, never as a new balance. */
-export const userUpdate = z.object(fields).partial().extend({
-  id: z.int().positive(),
-  /** Units, negative takes away. */
-  add_quota: quota.optional(),
-  note: z.string().trim().max(USER_LIMITS.note).optional(),
-  /** One adjustment per key, however often the call is repeated. */
-  adjust_key: z.string().min(8).max(64).optional(),
-});
+export const userUpdate = z
+  .object(fields)
+  .partial()
+  .extend({
+    id: z.int().positive(),
+    /** Units, negative takes away. */
+    add_quota: quota.optional(),
+    note: z.string().trim().max(USER_LIMITS.note).optional(),
+    /** One adjustment per key, however often the call is repeated. */
+    adjust_key: z.string().min(8).max(64).optional(),
+  });
 export type UserChange = Omit<z.output<typeof userUpdate>, "id">;
 
 /** REST: `quota` is the balance wanted; it is booked as the difference to the present one (D-47). Other fields echoed are ignored. */

@@ -14,7 +14,10 @@ export const ROOT_PASSWORD_MAX = 72;
  * are told from names at sign-in. `missing`: the error of an empty one.
  */
 export const usernameRule = (missing: ErrorCode) =>
-  z.string({ error: missing }).trim().min(1, missing)
+  z
+    .string({ error: missing })
+    .trim()
+    .min(1, missing)
     .refine((name) => [...name].length <= USERNAME_MAX, { error: "username_length", params: { max: USERNAME_MAX } })
     .refine((name) => !/[@\p{Cc}\p{Cf}]/u.test(name), "username_characters");
 

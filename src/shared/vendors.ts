@@ -25,8 +25,12 @@ const vendor = (key: string, name: string | Text, logo: string | undefined, pref
 
 /** In the order in which filters show them; the first whose prefix fits has the model. */
 export const vendors: readonly Vendor[] = [
-  vendor("openai", "OpenAI", "openai",
-    "gpt chatgpt o1 o3 o4 codex dall-e sora whisper tts- text-embedding-3 text-embedding-ada text-moderation omni-moderation text-davinci davinci babbage"),
+  vendor(
+    "openai",
+    "OpenAI",
+    "openai",
+    "gpt chatgpt o1 o3 o4 codex dall-e sora whisper tts- text-embedding-3 text-embedding-ada text-moderation omni-moderation text-davinci davinci babbage",
+  ),
   vendor("anthropic", "Anthropic", "claude", "claude"),
   vendor("google", "Google", "gemini", "gemini gemma imagen veo palm text-embedding-00"),
   vendor("deepseek", "DeepSeek", "deepseek", "deepseek"),
@@ -41,8 +45,12 @@ export const vendors: readonly Vendor[] = [
   vendor("iflytek", { zh: "讯飞星火", en: "iFlytek Spark" }, "spark", "spark 4.0ultra"),
   vendor("lingyiwanwu", { zh: "零一万物", en: "01.AI" }, "yi", "yi-"),
   vendor("360", { zh: "360 智脑", en: "360 Zhinao" }, "ai360", "360"),
-  vendor("mistral", "Mistral", "mistral",
-    "mistral mixtral ministral magistral codestral devstral pixtral voxtral open-mistral open-mixtral"),
+  vendor(
+    "mistral",
+    "Mistral",
+    "mistral",
+    "mistral mixtral ministral magistral codestral devstral pixtral voxtral open-mistral open-mixtral",
+  ),
   vendor("cohere", "Cohere", "cohere", "command c4ai embed- rerank-v rerank-english rerank-multilingual"),
   vendor("perplexity", "Perplexity", "perplexity", "sonar pplx"),
   vendor("meta", "Meta", undefined, "llama meta-llama"),

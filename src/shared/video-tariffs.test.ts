@@ -5,10 +5,12 @@ import { chargeOf } from "./charge";
 import { type PriceTables, priceTableKeys, resolvePrice } from "./pricing";
 import { videoFactors, type VideoSpec, videoPrices, videoTariff, videoTariffs, videoTokens } from "./video-tariffs";
 
-const tables = Object.fromEntries(priceTableKeys.map((key) => {
-  const parsed = parseOption(key, defaultText(key));
-  return [key, parsed.ok ? parsed.value : undefined];
-})) as unknown as PriceTables;
+const tables = Object.fromEntries(
+  priceTableKeys.map((key) => {
+    const parsed = parseOption(key, defaultText(key));
+    return [key, parsed.ok ? parsed.value : undefined];
+  }),
+) as unknown as PriceTables;
 
 /** USD of a video at the built-in prices, in group ratio 1. */
 function usd(model: string, spec: VideoSpec): number {
@@ -50,7 +52,10 @@ describe("prices of videos", () => {
   });
 
   test("a step or a clip that the vendor does not list is held at his dearest", () => {
-    expect(videoFactors("sora-2-pro", { seconds: 4, resolution: "4k" })).toEqual({ seconds: "4", resolution: "2.333333" });
+    expect(videoFactors("sora-2-pro", { seconds: 4, resolution: "4k" })).toEqual({
+      seconds: "4",
+      resolution: "2.333333",
+    });
     expect(videoFactors("MiniMax-Hailuo-2.3", { seconds: 7 })).toEqual({ clip: "2" });
   });
 
@@ -64,12 +69,14 @@ describe("prices of videos", () => {
     expect(videoTariff("sora-2-pro-2025-10-06")?.usd).toBe(0.3);
     expect(videoTariff("sora-2-2025-12-08")?.usd).toBe(0.1);
     for (const { model } of modelPrices) expect([model, videoTariff(model)]).toEqual([model, undefined]);
-    for (const model of ["wan2.7-image", "wan2.6-t2i", "MiniMax-M3", "kling-image-o1"]) expect(videoTariff(model)).toBeUndefined();
+    for (const model of ["wan2.7-image", "wan2.6-t2i", "MiniMax-M3", "kling-image-o1"])
+      expect(videoTariff(model)).toBeUndefined();
   });
 
   test("every factor is a number above 0, and every price is in ModelPrice", () => {
     for (const { models, usd: price, resolutions, clips, audio } of videoTariffs) {
-      for (const factor of [...Object.values(resolutions), ...Object.values(clips ?? {}), audio ?? "1"]) expect(Number(factor)).toBeGreaterThan(0);
+      for (const factor of [...Object.values(resolutions), ...Object.values(clips ?? {}), audio ?? "1"])
+        expect(Number(factor)).toBeGreaterThan(0);
       for (const model of models) expect(videoPrices[model]).toBe(price);
     }
   });

@@ -26,8 +26,20 @@ export interface VideoTariff {
 }
 
 const perSecond = (
-  models: string, usd: number, seconds: number, resolution: string, resolutions: Readonly<Record<string, string>>, audio?: string,
-): VideoTariff => ({ models: models.split(" "), usd, seconds, resolution, resolutions, ...(audio !== undefined && { audio }) });
+  models: string,
+  usd: number,
+  seconds: number,
+  resolution: string,
+  resolutions: Readonly<Record<string, string>>,
+  audio?: string,
+): VideoTariff => ({
+  models: models.split(" "),
+  usd,
+  seconds,
+  resolution,
+  resolutions,
+  ...(audio !== undefined && { audio }),
+});
 
 export const videoTariffs: readonly VideoTariff[] = [
   perSecond("sora-2-pro*", 0.3, 4, "720p", { "720p": "1", "1024p": "1.666667", "1080p": "2.333333" }),
@@ -48,24 +60,40 @@ export const videoTariffs: readonly VideoTariff[] = [
   perSecond("jimeng_t2v_v30_1080p jimeng_i2v_first_v30_1080 jimeng_i2v_first_tail_v30_1080", 0.088, 5, "1080p", {}),
   perSecond("jimeng_t2v_v30 jimeng_i2v_first_v30 jimeng_i2v_first_tail_v30", 0.039, 5, "720p", {}),
 
-  perSecond("wan2.5-t2v-preview wan2.5-i2v-preview wan2.6-t2v* wan2.6-i2v* wan2.6-r2v* wan2.7-t2v* wan2.7-i2v* wan2.7-r2v* wan2.7-videoedit", 0.1, 5, "1080p", { "480p": "0.5", "720p": "1", "1080p": "1.5" }),
+  perSecond(
+    "wan2.5-t2v-preview wan2.5-i2v-preview wan2.6-t2v* wan2.6-i2v* wan2.6-r2v* wan2.7-t2v* wan2.7-i2v* wan2.7-r2v* wan2.7-videoedit",
+    0.1,
+    5,
+    "1080p",
+    { "480p": "0.5", "720p": "1", "1080p": "1.5" },
+  ),
 
   perSecond("viduq3-pro-fast", 0.1, 5, "720p", { "720p": "1", "1080p": "1.25" }),
   perSecond("viduq3-pro", 0.045, 5, "720p", { "540p": "1", "720p": "2.222223", "1080p": "2.666667" }),
   perSecond("viduq3-turbo", 0.035, 5, "720p", { "540p": "1", "720p": "1.571429", "1080p": "1.857143" }),
 
   {
-    models: ["MiniMax-Hailuo-2.3", "MiniMax-Hailuo-02"], usd: 0.28, seconds: 6, resolution: "768p", resolutions: {},
+    models: ["MiniMax-Hailuo-2.3", "MiniMax-Hailuo-02"],
+    usd: 0.28,
+    seconds: 6,
+    resolution: "768p",
+    resolutions: {},
     clips: { "512p/6": "0.357143", "512p/10": "0.535715", "768p/6": "1", "768p/10": "2", "1080p/6": "1.75" },
   },
   {
-    models: ["MiniMax-Hailuo-2.3-Fast"], usd: 0.19, seconds: 6, resolution: "768p", resolutions: {},
+    models: ["MiniMax-Hailuo-2.3-Fast"],
+    usd: 0.19,
+    seconds: 6,
+    resolution: "768p",
+    resolutions: {},
     clips: { "768p/6": "1", "768p/10": "1.684211", "1080p/6": "1.736843" },
   },
 ];
 
 const named = new Map(videoTariffs.flatMap((tariff) => tariff.models.map((model) => [model, tariff] as const)));
-const prefixes = [...named].filter(([model]) => model.endsWith("*")).map(([model, tariff]) => [model.slice(0, -1), tariff] as const)
+const prefixes = [...named]
+  .filter(([model]) => model.endsWith("*"))
+  .map(([model, tariff]) => [model.slice(0, -1), tariff] as const)
   .toSorted(([a], [b]) => b.length - a.length);
 
 /** The tariff of a model: its own, else that of the longest prefix; undefined: priced by the call alone. */
@@ -74,7 +102,9 @@ export function videoTariff(model: string): VideoTariff | undefined {
 }
 
 /** The prices as entries of ModelPrice. */
-export const videoPrices: Readonly<Record<string, number>> = Object.fromEntries([...named].map(([model, { usd }]) => [model, usd]));
+export const videoPrices: Readonly<Record<string, number>> = Object.fromEntries(
+  [...named].map(([model, { usd }]) => [model, usd]),
+);
 
 /** What decides the price of a video; undefined: the tariff's default. */
 export interface VideoSpec {
@@ -111,7 +141,12 @@ export function videoFactors(model: string, { seconds, resolution, audio, n = 1 
 }
 
 /** Pixels of a frame at 16:9, at most (the sizes of Seedance's steps), and frames of a second. */
-const pixels: Readonly<Record<string, number>> = { "480p": 864 * 496, "720p": 1280 * 726, "1080p": 1920 * 1088, "4k": 3840 * 2176 };
+const pixels: Readonly<Record<string, number>> = {
+  "480p": 864 * 496,
+  "720p": 1280 * 726,
+  "1080p": 1920 * 1088,
+  "4k": 3840 * 2176,
+};
 const FPS = 24;
 
 /**

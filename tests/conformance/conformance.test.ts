@@ -29,16 +29,32 @@ for (const file of [...new Bun.Glob("*.ts").scanSync({ cwd: VENDORS })].sort()) 
 
 const types: readonly ChannelType[] = channelTypes;
 const tasks = new Set<string>(taskTypes);
-const operations: readonly Operation[] = [chat, completions, embeddings, imageGenerations, speech, transcriptions, moderations, rerank];
+const operations: readonly Operation[] = [
+  chat,
+  completions,
+  embeddings,
+  imageGenerations,
+  speech,
+  transcriptions,
+  moderations,
+  rerank,
+];
 const vendorOf = (type: ChannelType): VendorFake | undefined =>
-  fakes.get(type.key) ?? (!type.custom && type.dialect === "openai-chat" && type.operations.includes("chat") ? ordinaryVendor(type) : undefined);
+  fakes.get(type.key) ??
+  (!type.custom && type.dialect === "openai-chat" && type.operations.includes("chat")
+    ? ordinaryVendor(type)
+    : undefined);
 
 const keyOf = (vendor: VendorFake, origin: string): string =>
   typeof vendor.key === "function" ? vendor.key(origin) : (vendor.key ?? "upstream-key");
 
-const channelOf = (type: ChannelType, base_url = "https://up.example") =>   {
+const channelOf = (type: ChannelType, base_url = "https://up.example") => {
   const vendor = vendorOf(type);
-  return makeChannel(1, base_url, { type, key: vendor ? keyOf(vendor, base_url) : sampleKey(type), other: vendor?.other ?? "" });
+  return makeChannel(1, base_url, {
+    type,
+    key: vendor ? keyOf(vendor, base_url) : sampleKey(type),
+    other: vendor?.other ?? "",
+  });
 };
 
 const stops: (() => void)[] = [];
@@ -59,7 +75,12 @@ function play(type: ChannelType, vendor: VendorFake): { bench: Bench; faults: un
       const path = url.pathname + url.search;
       try {
         return await vendor.answer({
-          method: request.method, origin: url.origin + base, url, path: path.startsWith(base) ? path.slice(base.length) : path, headers: request.headers, text,
+          method: request.method,
+          origin: url.origin + base,
+          url,
+          path: path.startsWith(base) ? path.slice(base.length) : path,
+          headers: request.headers,
+          text,
           json: parsed as Record<string, unknown>,
         });
       } catch (error) {
@@ -71,7 +92,12 @@ function play(type: ChannelType, vendor: VendorFake): { bench: Bench; faults: un
       open() {},
       message(socket, text) {
         try {
-          vendor.message?.(String(text), socket.data.url, (answer) => void socket.send(answer), () => socket.close());
+          vendor.message?.(
+            String(text),
+            socket.data.url,
+            (answer) => void socket.send(answer),
+            () => socket.close(),
+          );
         } catch (error) {
           faults.push(error);
           socket.close(1011);
@@ -92,8 +118,15 @@ interface Read {
   headers: Headers;
 }
 
-async function send({ bench, faults }: ReturnType<typeof play>, path: string, body: object, headers?: Record<string, string>): Promise<Read> {
-  const response = await (body instanceof FormData ? bench.send(path, undefined, { method: "POST", body, headers }) : bench.send(path, body, { headers }));
+async function send(
+  { bench, faults }: ReturnType<typeof play>,
+  path: string,
+  body: object,
+  headers?: Record<string, string>,
+): Promise<Read> {
+  const response = await (body instanceof FormData
+    ? bench.send(path, undefined, { method: "POST", body, headers })
+    : bench.send(path, body, { headers }));
   const text = await response.text();
   await bench.quiet();
   expect(faults).toEqual([]);
@@ -117,7 +150,12 @@ const callers = {
   },
   anthropic: {
     path: "/v1/messages",
-    body: (model: string, stream: boolean) => ({ model, stream, max_tokens: 100, messages: [{ role: "user", content: "hello" }] }),
+    body: (model: string, stream: boolean) => ({
+      model,
+      stream,
+      max_tokens: 100,
+      messages: [{ role: "user", content: "hello" }],
+    }),
     words: ["text"],
     last: /event: message_stop\ndata: [^\n]+\n\n$/,
   },
@@ -136,7 +174,9 @@ const aCount: unknown = expect.any(Number);
 function texts(value: unknown, names: readonly string[]): string {
   if (Array.isArray(value)) return value.map((item) => texts(item, names)).join("");
   if (typeof value !== "object" || value === null) return "";
-  return Object.entries(value).map(([name, member]) => (typeof member === "string" ? (names.includes(name) ? member : "") : texts(member, names))).join("");
+  return Object.entries(value)
+    .map(([name, member]) => (typeof member === "string" ? (names.includes(name) ? member : "") : texts(member, names)))
+    .join("");
 }
 
 const framesOf = (text: string): unknown[] =>
@@ -155,8 +195,11 @@ describe("the registry", () => {
       const channel = channelOf(type);
       if (!providerOf(channel)) continue;
       for (const operation of operations) {
-        const served = type.models.concat(vendorOf(type)?.model ?? "m").some((model) => urlOf(channel, operation, model) !== undefined);
-        if (served !== type.operations.includes(operation.key)) wrong.push(`${type.key} ${operation.key}: ${served ? "not declared" : "no address"}`);
+        const served = type.models
+          .concat(vendorOf(type)?.model ?? "m")
+          .some((model) => urlOf(channel, operation, model) !== undefined);
+        if (served !== type.operations.includes(operation.key))
+          wrong.push(`${type.key} ${operation.key}: ${served ? "not declared" : "no address"}`);
       }
     }
     expect(wrong).toEqual([]);
@@ -164,7 +207,11 @@ describe("the registry", () => {
 
   test("a vendor's language that is spoken belongs to a type", () => {
     for (const type of types) {
-      if (providerOf(channelOf(type))?.dialect === undefined && type.operations.includes("chat") && providerOf(channelOf(type))) {
+      if (
+        providerOf(channelOf(type))?.dialect === undefined &&
+        type.operations.includes("chat") &&
+        providerOf(channelOf(type))
+      ) {
         expect([type.key, isUpstreamDialect(type.dialect)]).toEqual([type.key, true]);
       }
     }
@@ -195,10 +242,18 @@ for (const type of types) {
           const stage = play(type, vendor);
           const { status, text, json } = await send(stage, path, body(vendor.model, false));
           expect([status, text]).toEqual([200, expect.any(String)]);
-          expect(texts(caller === "openai-responses" ? json.output : json.choices ?? json.content, words.slice(0, 1))).toBe(answer.says);
+          expect(
+            texts(caller === "openai-responses" ? json.output : (json.choices ?? json.content), words.slice(0, 1)),
+          ).toBe(answer.says);
           expect(stage.bench.doubts).toEqual([]);
           expect(stage.bench.ledger.settlements).toMatchObject([
-            { log: { prompt_tokens: answer.prompt ?? aCount, completion_tokens: answer.completion ?? aCount, end_reason: "complete" } },
+            {
+              log: {
+                prompt_tokens: answer.prompt ?? aCount,
+                completion_tokens: answer.completion ?? aCount,
+                end_reason: "complete",
+              },
+            },
           ]);
         });
 
@@ -206,11 +261,19 @@ for (const type of types) {
           const stage = play(type, vendor);
           const { status, text } = await send(stage, path, body(vendor.model, true));
           expect([status, text]).toEqual([200, expect.stringMatching(last)]);
-          const said = framesOf(text).filter((frame) => caller !== "openai-responses" || /output_text\.delta"/.test(JSON.stringify(frame)));
+          const said = framesOf(text).filter(
+            (frame) => caller !== "openai-responses" || /output_text\.delta"/.test(JSON.stringify(frame)),
+          );
           expect(texts(said, words)).toBe(answer.says);
           expect(stage.bench.doubts).toEqual([]);
           expect(stage.bench.ledger.settlements).toMatchObject([
-            { log: { prompt_tokens: answer.prompt ?? aCount, completion_tokens: answer.completion ?? aCount, end_reason: "complete" } },
+            {
+              log: {
+                prompt_tokens: answer.prompt ?? aCount,
+                completion_tokens: answer.completion ?? aCount,
+                end_reason: "complete",
+              },
+            },
           ]);
         });
       }
@@ -220,7 +283,11 @@ for (const type of types) {
       test("a refusal is judged by the vendor's own words, whole and streamed, and nothing is charged", async () => {
         for (const stream of [false, true]) {
           const stage = play(type, vendor);
-          const { status } = await send(stage, "/v1/chat/completions", callers["openai-chat"].body(refusal.model, stream));
+          const { status } = await send(
+            stage,
+            "/v1/chat/completions",
+            callers["openai-chat"].body(refusal.model, stream),
+          );
           expect(status).toBeGreaterThanOrEqual(400);
           const [row] = stage.bench.failures;
           const other: unknown = JSON.parse(row?.other ?? "{}");
@@ -236,7 +303,10 @@ for (const type of types) {
         const stage = play(type, vendor);
         check(await send(stage, path, body, headers));
         expect(stage.bench.doubts).toEqual([]);
-        if (usage) expect(stage.bench.ledger.settlements).toMatchObject([{ log: { prompt_tokens: usage.prompt, completion_tokens: usage.completion } }]);
+        if (usage)
+          expect(stage.bench.ledger.settlements).toMatchObject([
+            { log: { prompt_tokens: usage.prompt, completion_tokens: usage.completion } },
+          ]);
       });
     }
   });

@@ -6,7 +6,11 @@ import { namedSse, sse, type VendorFake } from "./vendor-fake";
 
 const says = "Hello! How can I help you today?";
 const chunk = (delta: object, finish_reason: string | null = null) => ({
-  id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_741_570_283, model: "m", choices: [{ index: 0, delta, finish_reason }],
+  id: "chatcmpl-1",
+  object: "chat.completion.chunk",
+  created: 1_741_570_283,
+  model: "m",
+  choices: [{ index: 0, delta, finish_reason }],
 });
 const usage = { prompt_tokens: 19, completion_tokens: 10, total_tokens: 29 };
 
@@ -14,13 +18,26 @@ const usage = { prompt_tokens: 19, completion_tokens: 10, total_tokens: 29 };
 function asAnthropic(stream: boolean): Response {
   const message = { id: "msg_1", type: "message", role: "assistant", model: "m", stop_sequence: null };
   const tokens = { input_tokens: usage.prompt_tokens, output_tokens: usage.completion_tokens };
-  if (!stream) return Response.json({ ...message, content: [{ type: "text", text: says }], stop_reason: "end_turn", usage: tokens });
+  if (!stream)
+    return Response.json({
+      ...message,
+      content: [{ type: "text", text: says }],
+      stop_reason: "end_turn",
+      usage: tokens,
+    });
   return namedSse(
-    { type: "message_start", message: { ...message, content: [], stop_reason: null, usage: { ...tokens, output_tokens: 1 } } },
+    {
+      type: "message_start",
+      message: { ...message, content: [], stop_reason: null, usage: { ...tokens, output_tokens: 1 } },
+    },
     { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
     { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: says } },
     { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: tokens.output_tokens } },
+    {
+      type: "message_delta",
+      delta: { stop_reason: "end_turn", stop_sequence: null },
+      usage: { output_tokens: tokens.output_tokens },
+    },
     { type: "message_stop" },
   );
 }
@@ -28,7 +45,9 @@ function asAnthropic(stream: boolean): Response {
 /** The key of a channel: each part by its name. */
 export function sampleKey({ key_format: { shapes, separator, kind } }: ChannelType): string {
   const parts = Object.keys(shapes[0] ?? {});
-  return kind === "json" ? JSON.stringify(Object.fromEntries(parts.map((part) => [part, `my-${part}`]))) : parts.map((part) => part.replaceAll("_", "")).join(separator);
+  return kind === "json"
+    ? JSON.stringify(Object.fromEntries(parts.map((part) => [part, `my-${part}`])))
+    : parts.map((part) => part.replaceAll("_", "")).join(separator);
 }
 
 export function ordinaryVendor(type: ChannelType): VendorFake {
@@ -53,23 +72,46 @@ export function ordinaryVendor(type: ChannelType): VendorFake {
       if (messages !== undefined && asked === messages) {
         expect([headers.get("x-api-key"), headers.get("anthropic-version")]).toEqual([key, "2023-06-01"]);
         // As the caller wrote it: nothing is translated.
-        expect(json).toEqual({ model: "m", stream: json.stream, max_tokens: 100, messages: [{ role: "user", content: "hello" }] });
+        expect(json).toEqual({
+          model: "m",
+          stream: json.stream,
+          max_tokens: 100,
+          messages: [{ role: "user", content: "hello" }],
+        });
         return asAnthropic(json.stream === true);
       }
       expect(asked).toBe(type.complete_url ? String(json.model) : String(path));
       expect(headers.get("authorization")).toBe(`Bearer ${key}`);
       if (json.model === "unknown") {
-        const error = { message: "The model does not exist", type: "invalid_request_error", param: null, code: "model_not_found" };
+        const error = {
+          message: "The model does not exist",
+          type: "invalid_request_error",
+          param: null,
+          code: "model_not_found",
+        };
         return Response.json({ error }, { status: 404 });
       }
       expect(json).toMatchObject({ model: "m", messages: [{ role: "user", content: "hello" }] });
       if (json.stream !== true) {
         const message = { role: "assistant", content: says, refusal: null };
-        return Response.json({ id: "chatcmpl-1", object: "chat.completion", created: 1, model: "m", choices: [{ index: 0, message, finish_reason: "stop" }], usage });
+        return Response.json({
+          id: "chatcmpl-1",
+          object: "chat.completion",
+          created: 1,
+          model: "m",
+          choices: [{ index: 0, message, finish_reason: "stop" }],
+          usage,
+        });
       }
       if (type.include_usage) expect(json.stream_options).toEqual({ include_usage: true });
       const counted = { ...chunk({}), choices: [], usage };
-      return sse(chunk({ role: "assistant", content: "" }), chunk({ content: says }), chunk({}, "stop"), counted, "[DONE]");
+      return sse(
+        chunk({ role: "assistant", content: "" }),
+        chunk({ content: says }),
+        chunk({}, "stop"),
+        counted,
+        "[DONE]",
+      );
     },
   };
 }

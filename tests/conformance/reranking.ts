@@ -2,7 +2,12 @@
 import { expect } from "bun:test";
 import type { Asked, VendorCall } from "./vendor-fake";
 
-export const asked = { query: "Which city?", documents: ["Carson City", "Washington"], top_n: 1, return_documents: true };
+export const asked = {
+  query: "Which city?",
+  documents: ["Carson City", "Washington"],
+  top_n: 1,
+  return_documents: true,
+};
 const results = [{ index: 1, relevance_score: 0.92, document: { text: "Washington" } }];
 
 /** The answer of a reranking; `more` tells how the vendor counts. */
@@ -22,7 +27,12 @@ export const rerankCall = (model: string, prompt: number): VendorCall => ({
 /** The answer of an embedding in OpenAI's shape. */
 export function embedded({ json }: Asked, model: string, usage: object): Response {
   expect(json).toMatchObject({ model, input: ["one"] });
-  return Response.json({ model, object: "list", usage, data: [{ object: "embedding", index: 0, embedding: [0.25, -0.5] }] });
+  return Response.json({
+    model,
+    object: "list",
+    usage,
+    data: [{ object: "embedding", index: 0, embedding: [0.25, -0.5] }],
+  });
 }
 
 export const embeddingCall = (model: string, prompt: number, more: object = {}): VendorCall => ({
@@ -30,5 +40,6 @@ export const embeddingCall = (model: string, prompt: number, more: object = {}):
   path: "/v1/embeddings",
   body: { model, input: ["one"], ...more },
   usage: { prompt, completion: 0 },
-  check: ({ status, json }) => expect([status, json.data]).toEqual([200, [{ object: "embedding", index: 0, embedding: [0.25, -0.5] }]]),
+  check: ({ status, json }) =>
+    expect([status, json.data]).toEqual([200, [{ object: "embedding", index: 0, embedding: [0.25, -0.5] }]]),
 });

@@ -6,15 +6,35 @@ import { expect } from "bun:test";
 import { namedSse } from "./vendor-fake";
 
 /** Answers `json`, a call of `model`; `prompt` and `completion` are its tokens. */
-export function responsesAnswer(json: Record<string, unknown>, model: string, says: string, prompt: number, completion: number): Response {
+export function responsesAnswer(
+  json: Record<string, unknown>,
+  model: string,
+  says: string,
+  prompt: number,
+  completion: number,
+): Response {
   expect(json).toMatchObject({ model, input: "hello" });
   expect(json).not.toHaveProperty("messages");
   expect(json).not.toHaveProperty("stream_options");
   const part = { type: "output_text", text: says, annotations: [], logprobs: [] };
   const item = { id: "msg_1", type: "message", status: "completed", role: "assistant", content: [part] };
-  const begun = { id: "resp_1", object: "response", created_at: 1_741_290_958, status: "in_progress", model, output: [], error: null, incomplete_details: null, usage: null };
+  const begun = {
+    id: "resp_1",
+    object: "response",
+    created_at: 1_741_290_958,
+    status: "in_progress",
+    model,
+    output: [],
+    error: null,
+    incomplete_details: null,
+    usage: null,
+  };
   const usage = {
-    input_tokens: prompt, input_tokens_details: { cached_tokens: 0 }, output_tokens: completion, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: prompt + completion,
+    input_tokens: prompt,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: completion,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: prompt + completion,
   };
   const ended = { ...begun, status: "completed", output: [item], usage };
   if (json.stream !== true) return Response.json(ended);

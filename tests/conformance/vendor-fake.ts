@@ -61,7 +61,8 @@ export interface VendorFake {
 /** A caller's form: texts, and files as they are. */
 export function formOf(fields: Readonly<Record<string, string | readonly File[]>>): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) for (const one of typeof value === "string" ? [value] : value) form.append(name, one);
+  for (const [name, value] of Object.entries(fields))
+    for (const one of typeof value === "string" ? [value] : value) form.append(name, one);
   return form;
 }
 
@@ -69,15 +70,26 @@ export function formOf(fields: Readonly<Record<string, string | readonly File[]>
 export const picture = (name = "a.png", type = "image/png"): File => new File(["hi"], name, { type });
 
 /** A mask of one pixel, by transparency: clear, which marks it to OpenAI. */
-export const clearMask = (): File => new File(
-  [Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==", "base64")], "mask.png", { type: "image/png" },
-);
+export const clearMask = (): File =>
+  new File(
+    [
+      Buffer.from(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==",
+        "base64",
+      ),
+    ],
+    "mask.png",
+    { type: "image/png" },
+  );
 
 /** Whether base64 is that mask as vendors besides OpenAI have it: a grey PNG of one white pixel. */
 export function isWhitePixel(base64: unknown): boolean {
   const png = Buffer.from(String(base64), "base64");
-  return png.subarray(1, 4).equals(Buffer.from("PNG")) && png.subarray(16, 26).equals(Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 0])) &&
-    inflateSync(png.subarray(41, 41 + png.readUInt32BE(33))).equals(Buffer.from([0, 255]));
+  return (
+    png.subarray(1, 4).equals(Buffer.from("PNG")) &&
+    png.subarray(16, 26).equals(Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 0])) &&
+    inflateSync(png.subarray(41, 41 + png.readUInt32BE(33))).equals(Buffer.from([0, 255]))
+  );
 }
 
 /** Frames of data as an SSE body. */

@@ -11,7 +11,11 @@ beforeAll(async () => {
 afterAll(() => weir?.stop());
 
 const call = (method: string, path: string) =>
-  fetch(`${weir.url}${path}`, { method, redirect: "manual", ...(method === "POST" && { body: "a=1", headers: { "content-type": "application/x-www-form-urlencoded" } }) });
+  fetch(`${weir.url}${path}`, {
+    method,
+    redirect: "manual",
+    ...(method === "POST" && { body: "a=1", headers: { "content-type": "application/x-www-form-urlencoded" } }),
+  });
 
 describe("callbacks", () => {
   for (const { method, path } of callbackDoors) {
@@ -20,7 +24,9 @@ describe("callbacks", () => {
       for (const spelling of [path, `${path}/`, path, path, path, path, path]) {
         const answer = await call(method, spelling);
         const text = await answer.text();
-        expect([answer.status, text]).toEqual(path.includes("stripe") ? [403, '{"received":false,"verdict":"closed"}'] : [200, "fail"]);
+        expect([answer.status, text]).toEqual(
+          path.includes("stripe") ? [403, '{"received":false,"verdict":"closed"}'] : [200, "fail"],
+        );
         expect(answer.headers.get("cache-control")).toBe("no-store");
         expect(answer.headers.get("set-cookie")).toBeNull();
       }
@@ -28,8 +34,11 @@ describe("callbacks", () => {
   }
 
   test("each stands in the OpenAPI document, without a sign-in", () => {
-    const { paths } = openApi([], callbackDoors) as { paths: Record<string, Record<string, { summary: string; security: unknown[] }>> };
-    for (const { method, path, summary } of callbackDoors) expect(paths[path]?.[method.toLowerCase()]).toMatchObject({ summary, security: [] });
+    const { paths } = openApi([], callbackDoors) as {
+      paths: Record<string, Record<string, { summary: string; security: unknown[] }>>;
+    };
+    for (const { method, path, summary } of callbackDoors)
+      expect(paths[path]?.[method.toLowerCase()]).toMatchObject({ summary, security: [] });
   });
 
   test("each of those calls was kept, with its verdict", async () => {

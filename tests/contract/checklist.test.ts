@@ -23,20 +23,36 @@ afterAll(async () => {
   fake?.close();
 });
 
-const chat = (model: string, more: object = {}) => ({ model, messages: [{ role: "user", content: "hello there" }], ...more });
+const chat = (model: string, more: object = {}) => ({
+  model,
+  messages: [{ role: "user", content: "hello there" }],
+  ...more,
+});
 const options = async () =>
-  new Map((await weir.root.ok<{ key: string; value: string }[]>("GET", "/api/option/")).map(({ key, value }) => [key, value]));
+  new Map(
+    (await weir.root.ok<{ key: string; value: string }[]>("GET", "/api/option/")).map(({ key, value }) => [key, value]),
+  );
 
 describe("public status", () => {
   test("has every named field with its type, needs no login, and is true to the options (A-267 to A-278, C-304 to C-308)", async () => {
     const { status, body } = await weir.anonymous("GET", "/api/status");
     expect(status).toBe(200);
     expect(body.data).toMatchObject({
-      system_name: "Weir", logo: expect.any(String), footer_html: expect.any(String), quota_per_unit: 500_000,
-      display_in_currency: true, enable_drawing: expect.any(Boolean), enable_task: expect.any(Boolean),
-      enable_data_export: expect.any(Boolean), chats: expect.any(Array), default_collapse_sidebar: false,
-      server_address: expect.any(String), top_up_link: expect.any(String), min_topup: expect.any(Number),
-      default_use_auto_group: false, version: expect.any(String),
+      system_name: "Weir",
+      logo: expect.any(String),
+      footer_html: expect.any(String),
+      quota_per_unit: 500_000,
+      display_in_currency: true,
+      enable_drawing: expect.any(Boolean),
+      enable_task: expect.any(Boolean),
+      enable_data_export: expect.any(Boolean),
+      chats: expect.any(Array),
+      default_collapse_sidebar: false,
+      server_address: expect.any(String),
+      top_up_link: expect.any(String),
+      min_topup: expect.any(Number),
+      default_use_auto_group: false,
+      version: expect.any(String),
     });
     await weir.setOption("SystemName", "Other");
     await weir.setOption("DefaultCollapseSidebar", true);
@@ -44,13 +60,31 @@ describe("public status", () => {
     await weir.setOption("DisplayInCurrencyEnabled", "false");
     await weir.setOption("QuotaPerUnit", 1000);
     expect((await weir.anonymous("GET", "/api/status")).body.data).toMatchObject({
-      system_name: "Other", default_collapse_sidebar: true, default_use_auto_group: true, display_in_currency: false, quota_per_unit: 1000,
+      system_name: "Other",
+      default_collapse_sidebar: true,
+      default_use_auto_group: true,
+      display_in_currency: false,
+      quota_per_unit: 1000,
     });
-    for (const [key, value] of [["SystemName", "Weir"], ["DefaultCollapseSidebar", false], ["DefaultUseAutoGroup", false], ["DisplayInCurrencyEnabled", true], ["QuotaPerUnit", 500_000]] as const) await weir.setOption(key, value);
+    for (const [key, value] of [
+      ["SystemName", "Weir"],
+      ["DefaultCollapseSidebar", false],
+      ["DefaultUseAutoGroup", false],
+      ["DisplayInCurrencyEnabled", true],
+      ["QuotaPerUnit", 500_000],
+    ] as const)
+      await weir.setOption(key, value);
   });
 
   test("carries no secret that was stored (A-293)", async () => {
-    const planted = ["SMTPToken", "GitHubClientSecret", "EpayKey", "TurnstileSecretKey", "WeChatServerToken", "StripeApiSecret"];
+    const planted = [
+      "SMTPToken",
+      "GitHubClientSecret",
+      "EpayKey",
+      "TurnstileSecretKey",
+      "WeChatServerToken",
+      "StripeApiSecret",
+    ];
     for (const key of planted) await weir.root.api("PUT", "/api/option/", { key, value: `planted-${key}` });
     const text = JSON.stringify([
       (await weir.anonymous("GET", "/api/status")).body,
@@ -85,9 +119,12 @@ describe("options", () => {
   });
 
   test("groups are the keys of GroupRatio; the own groups have description and ratio (A-454, C-531, C-488)", async () => {
-    expect(await weir.root.ok<string[]>("GET", "/api/group/")).toEqual(expect.arrayContaining(["default", "vip", "svip"]));
+    expect(await weir.root.ok<string[]>("GET", "/api/group/")).toEqual(
+      expect.arrayContaining(["default", "vip", "svip"]),
+    );
     expect(await user.ok<Record<string, unknown>>("GET", "/api/user/self/groups")).toMatchObject({
-      default: { desc: "默认分组", ratio: 1 }, vip: { desc: "VIP 分组", ratio: 1 },
+      default: { desc: "默认分组", ratio: 1 },
+      vip: { desc: "VIP 分组", ratio: 1 },
     });
   });
 });
@@ -97,12 +134,22 @@ describe("accounts", () => {
     const fresh = await weir.newUser();
     const self = await fresh.ok<Row>("GET", "/api/user/self");
     expect(self).toMatchObject({
-      id: fresh.id, username: fresh.username, display_name: expect.any(String), quota: 0, used_quota: 0, request_count: 0,
-      group: "default", role: 1, status: 1,
+      id: fresh.id,
+      username: fresh.username,
+      display_name: expect.any(String),
+      quota: 0,
+      used_quota: 0,
+      request_count: 0,
+      group: "default",
+      role: 1,
+      status: 1,
     });
     // DeletedAt is null while the user lives (A-182).
-    expect(Object.entries(self).filter(([, value]) => value === null || value === undefined)).toEqual([["DeletedAt", null]]);
-    for (const field of ["email", "github_id", "wechat_id", "telegram_id"]) if (field in self) expect(self[field]).toBe("");
+    expect(Object.entries(self).filter(([, value]) => value === null || value === undefined)).toEqual([
+      ["DeletedAt", null],
+    ]);
+    for (const field of ["email", "github_id", "wechat_id", "telegram_id"])
+      if (field in self) expect(self[field]).toBe("");
     expect(Object.keys(self).filter((name) => /password|token|secret/.test(name))).toEqual([]);
   });
 
@@ -115,22 +162,38 @@ describe("accounts", () => {
 describe("channels", () => {
   let id = 0;
   beforeAll(async () => {
-    id = await weir.newChannel({ base_url: `${fake.url}/`, models: ["echo", "slow"], openai_organization: "org-weir", name: "first" });
+    id = await weir.newChannel({
+      base_url: `${fake.url}/`,
+      models: ["echo", "slow"],
+      openai_organization: "org-weir",
+      name: "first",
+    });
   });
 
   test("limits of priority and weight, in numbers and in texts (C-220, C-221, C-409, C-410)", async () => {
     await weir.root.ok("PUT", "/api/channel/", { id, priority: -999 });
     expect((await weir.root.api("PUT", "/api/channel/", { id, priority: -1000 })).body.success).toBe(false);
-    expect((await weir.root.api("PUT", "/api/channel/", { id, priority: 1.5 })).body.message).toBe("优先级必须是整数！");
+    expect((await weir.root.api("PUT", "/api/channel/", { id, priority: 1.5 })).body.message).toBe(
+      "优先级必须是整数！",
+    );
     for (const weight of [-1, 1.5]) {
       expect((await weir.root.api("PUT", "/api/channel/", { id, weight })).body.message).toBe("权重必须是非负整数！");
     }
     await weir.root.ok("PUT", "/api/channel/", { id, priority: 0, weight: 0 });
-    expect(await weir.root.ok<Row>("GET", `/api/channel/${id}`)).toMatchObject({ priority: 0, weight: 0, name: "first" });
+    expect(await weir.root.ok<Row>("GET", `/api/channel/${id}`)).toMatchObject({
+      priority: 0,
+      weight: 0,
+      name: "first",
+    });
   });
 
   test("auto_ban travels as 1 or 0 and true or false is taken (C-218)", async () => {
-    for (const [sent, read] of [[0, 0], [true, 1], [false, 0], [1, 1]] as const) {
+    for (const [sent, read] of [
+      [0, 0],
+      [true, 1],
+      [false, 0],
+      [1, 1],
+    ] as const) {
       await weir.root.ok("PUT", "/api/channel/", { id, auto_ban: sent });
       expect((await weir.root.ok<Row>("GET", `/api/channel/${id}`)).auto_ban).toBe(read);
     }
@@ -138,17 +201,28 @@ describe("channels", () => {
 
   test("texts of refused forms (A-375 to A-378, C-402 to C-406)", async () => {
     const good = { type: 1, name: "n", key: "k", base_url: fake.url, models: "echo" };
-    const message = async (change: object) => (await weir.root.api("POST", "/api/channel/", { ...good, ...change })).body;
+    const message = async (change: object) =>
+      (await weir.root.api("POST", "/api/channel/", { ...good, ...change })).body;
     expect(await message({ name: "" })).toMatchObject({ success: false, message: "请填写名称和密钥" });
     expect(await message({ key: "" })).toMatchObject({ success: false, message: "请填写名称和密钥" });
     expect(await message({ models: "" })).toMatchObject({ success: false, message: "请至少选择一个模型" });
-    expect(await message({ model_mapping: "{" })).toMatchObject({ success: false, message: "模型映射必须是合法的 JSON 格式！" });
-    expect((await weir.root.api("POST", "/api/channel/", { ...good, models: "" }, { "accept-language": "en" })).body.message).not.toMatch(/[一-鿿]/);
+    expect(await message({ model_mapping: "{" })).toMatchObject({
+      success: false,
+      message: "模型映射必须是合法的 JSON 格式！",
+    });
+    expect(
+      (await weir.root.api("POST", "/api/channel/", { ...good, models: "" }, { "accept-language": "en" })).body.message,
+    ).not.toMatch(/[一-鿿]/);
   });
 
   test("the organisation goes upstream, the mapped model too, and the status mapping decides about a retry (C-222, C-213, C-214, A-201)", async () => {
     const token = await weir.newToken();
-    const mapped = await weir.newChannel({ base_url: fake.url, models: ["alias"], model_mapping: '{"alias":"echo"}', openai_organization: "org-weir" });
+    const mapped = await weir.newChannel({
+      base_url: fake.url,
+      models: ["alias"],
+      model_mapping: '{"alias":"echo"}',
+      openai_organization: "org-weir",
+    });
     await weir.priceModels({ echo: 15, slow: 1, alias: 1, both: 1 }, { echo: 2, slow: 1, alias: 1, both: 1 });
     const answer = await weir.call(token.key, chat("alias"));
     expect(answer.status).toBe(200);
@@ -157,7 +231,13 @@ describe("channels", () => {
     expect(seen.model).toBe("echo");
     await weir.root.ok("DELETE", `/api/channel/${mapped}/`);
 
-    const failing = await weir.newChannel({ base_url: fake.url, models: ["both"], model_mapping: '{"both":"error-400"}', status_code_mapping: '{"400":"500"}', priority: 9 });
+    const failing = await weir.newChannel({
+      base_url: fake.url,
+      models: ["both"],
+      model_mapping: '{"both":"error-400"}',
+      status_code_mapping: '{"400":"500"}',
+      priority: 9,
+    });
     const second = await weir.newChannel({ base_url: fake.url, models: ["both"], model_mapping: '{"both":"echo"}' });
     await weir.setOption("RetryTimes", 0);
     expect((await weir.call(token.key, chat("both"))).ok).toBe(false);
@@ -178,18 +258,42 @@ describe("channels", () => {
     const { items } = await caller.ok<{ items: Row[] }>("GET", "/api/log/self/");
     const shown = items[0];
     expect({ ...shown }).toMatchObject({
-      type: 2, username: caller.username, user_id: caller.id, token_name: "counted", group: "default", model_name: "echo",
-      is_stream: true, prompt_tokens: expect.any(Number), completion_tokens: expect.any(Number), content: expect.any(String),
+      type: 2,
+      username: caller.username,
+      user_id: caller.id,
+      token_name: "counted",
+      group: "default",
+      model_name: "echo",
+      is_stream: true,
+      prompt_tokens: expect.any(Number),
+      completion_tokens: expect.any(Number),
+      content: expect.any(String),
     });
     expect(Number.isInteger(shown?.use_time)).toBe(true);
     expect(shown?.quota).toBe(15 * (Number(shown?.prompt_tokens) + 2 * Number(shown?.completion_tokens)));
     const other = JSON.parse(String(shown?.other)) as Record<string, unknown>;
-    expect({ ...other }).toMatchObject({ group: "default", model_ratio: 15, completion_ratio: 2, model_price: -1, group_ratio: 1, frt: expect.any(Number) });
+    expect({ ...other }).toMatchObject({
+      group: "default",
+      model_ratio: 15,
+      completion_ratio: 2,
+      model_price: -1,
+      group_ratio: 1,
+      frt: expect.any(Number),
+    });
     expect(other.admin_info).toBeUndefined();
-    expect(await caller.ok<Row>("GET", `/api/token/${tokenId}`)).toMatchObject({ used_quota: row.quota, remain_quota: 500_000 - row.quota });
-    expect(await caller.ok<Row>("GET", "/api/user/self")).toMatchObject({ quota: 1_000_000 - row.quota, used_quota: row.quota, request_count: 1 });
+    expect(await caller.ok<Row>("GET", `/api/token/${tokenId}`)).toMatchObject({
+      used_quota: row.quota,
+      remain_quota: 500_000 - row.quota,
+    });
+    expect(await caller.ok<Row>("GET", "/api/user/self")).toMatchObject({
+      quota: 1_000_000 - row.quota,
+      used_quota: row.quota,
+      request_count: 1,
+    });
     await Bun.sleep(1500);
-    expect(Number((await weir.root.ok<Row>("GET", `/api/channel/${id}`)).used_quota) - Number(before.used_quota)).toBe(row.quota);
+    expect(Number((await weir.root.ok<Row>("GET", `/api/channel/${id}`)).used_quota) - Number(before.used_quota)).toBe(
+      row.quota,
+    );
   });
 
   test("LogConsumeEnabled=false leaves out the visible row only (A-214, D-22)", async () => {
@@ -205,7 +309,13 @@ describe("channels", () => {
 
   test("types without a chat test say so with a time (C-509)", async () => {
     for (const type of [2, 5, 36, 50]) {
-      const made = await weir.newChannel({ type, base_url: fake.url, models: ["m"], key: type === 50 ? "a|b" : "k", name: `t${type}` });
+      const made = await weir.newChannel({
+        type,
+        base_url: fake.url,
+        models: ["m"],
+        key: type === 50 ? "a|b" : "k",
+        name: `t${type}`,
+      });
       const { status, body } = await weir.root.api("GET", `/api/channel/test/${made}`);
       expect(status).toBe(200);
       expect(body).toMatchObject({ success: false, message: expect.any(String), time: expect.any(Number) });
@@ -216,14 +326,25 @@ describe("channels", () => {
 
 describe("tokens", () => {
   test("one plain name and random suffixes; fields not to be set are ignored (C-536, C-615)", async () => {
-    const row = await user.ok<Row>("POST", "/api/token/", { name: "mine", key: "x".repeat(48), user_id: 1, used_quota: 5, id: 77 });
+    const row = await user.ok<Row>("POST", "/api/token/", {
+      name: "mine",
+      key: "x".repeat(48),
+      user_id: 1,
+      used_quota: 5,
+      id: 77,
+    });
     expect(row).toMatchObject({ user_id: user.id, used_quota: 0, remain_quota: 500_000, expired_time: -1 });
     expect(row.key).not.toBe("x".repeat(48));
   });
 
   test("nobody else reaches a token by its id, administrators included (C-462, C-119)", async () => {
     const { id } = await weir.newToken({}, user);
-    for (const [method, path, body] of [["GET", `/api/token/${id}`, undefined], ["PUT", "/api/token/", { id, name: "stolen" }], ["PUT", "/api/token/?status_only=true", { id, status: 2 }], ["DELETE", `/api/token/${id}/`, undefined]] as const) {
+    for (const [method, path, body] of [
+      ["GET", `/api/token/${id}`, undefined],
+      ["PUT", "/api/token/", { id, name: "stolen" }],
+      ["PUT", "/api/token/?status_only=true", { id, status: 2 }],
+      ["DELETE", `/api/token/${id}/`, undefined],
+    ] as const) {
       const answer = await weir.root.api(method, path, body);
       expect([answer.status, answer.body.success]).toEqual([200, false]);
     }
@@ -231,16 +352,31 @@ describe("tokens", () => {
   });
 
   test("names, quotas and expiries that are refused, in the caller's language (C-423 to C-430)", async () => {
-    for (const body of [{}, { name: "" }, { name: "a".repeat(51) }, { name: "n", remain_quota: 1.5 }, { name: "n", remain_quota: -1 }, { name: "n", expired_time: "tomorrow" }, { name: 5, remain_quota: {} }, { name: "n", allow_ips: "1.2.3.4\n999.1.1.1" }]) {
+    for (const body of [
+      {},
+      { name: "" },
+      { name: "a".repeat(51) },
+      { name: "n", remain_quota: 1.5 },
+      { name: "n", remain_quota: -1 },
+      { name: "n", expired_time: "tomorrow" },
+      { name: 5, remain_quota: {} },
+      { name: "n", allow_ips: "1.2.3.4\n999.1.1.1" },
+    ]) {
       const zh = await user.api("POST", "/api/token/", body);
       const en = await user.api("POST", "/api/token/", body, { "accept-language": "en" });
       expect([zh.status, zh.body.success, en.body.success]).toEqual([200, false, false]);
       expect(zh.body.message).toMatch(/[一-鿿]/);
       expect(en.body.message).not.toMatch(/[一-鿿]/);
     }
-    expect((await user.api("POST", "/api/token/", { name: "n", expired_time: "tomorrow" })).body.message).toBe("过期时间格式错误！");
-    expect((await user.api("POST", "/api/token/", { name: "n", allow_ips: "1.2.3.4\n999.1.1.1" })).body.message).toContain("2");
-    expect(await user.ok<Row>("POST", "/api/token/", { name: "a".repeat(50), expired_time: 5 })).toMatchObject({ status: 3 });
+    expect((await user.api("POST", "/api/token/", { name: "n", expired_time: "tomorrow" })).body.message).toBe(
+      "过期时间格式错误！",
+    );
+    expect(
+      (await user.api("POST", "/api/token/", { name: "n", allow_ips: "1.2.3.4\n999.1.1.1" })).body.message,
+    ).toContain("2");
+    expect(await user.ok<Row>("POST", "/api/token/", { name: "a".repeat(50), expired_time: 5 })).toMatchObject({
+      status: 3,
+    });
   });
 
   test("expired, exhausted, disabled, unknown: refused at the relay with the right status and reason (C-254, C-592 to C-597)", async () => {
@@ -273,7 +409,12 @@ describe("tokens", () => {
 
   test("a group's channels and ratio serve the token of that group; auto walks AutoGroups (C-259, A-195)", async () => {
     await weir.setOption("GroupRatio", { default: 1, vip: 2, svip: 1 });
-    const channel = await weir.newChannel({ base_url: fake.url, models: ["viponly"], group: "vip", model_mapping: '{"viponly":"echo"}' });
+    const channel = await weir.newChannel({
+      base_url: fake.url,
+      models: ["viponly"],
+      group: "vip",
+      model_mapping: '{"viponly":"echo"}',
+    });
     await weir.priceModels({ echo: 15, viponly: 1 }, { echo: 2, viponly: 1 });
     const plain = await weir.newToken({ name: "plain" }, user);
     const vip = await weir.newToken({ name: "vip", group: "vip" }, user);

@@ -30,7 +30,8 @@ beforeAll(async () => {
     relay: createRelay(relaySeams(h.services), { log: h.services.log, routing: h.services.routing }),
     files: () => new Response("console"),
     tail: createLogTail(h.services).door,
-    metrics: async () => new Response(), ready: async () => ({ ready: true, checks: {}, cache_age_seconds: 0 }),
+    metrics: async () => new Response(),
+    ready: async () => ({ ready: true, checks: {}, cache_age_seconds: 0 }),
   });
   call = async (method, path, body, headers = { authorization: token }) =>
     app.handle(

@@ -10,14 +10,29 @@ afterAll(() => weir?.stop());
 
 type Row = Record<string, unknown> & { id: number };
 
-const channel = { name: "one", type: 1, key: "sk-upstream", base_url: "https://one.example/", models: "gpt-4o,gpt-4o-mini", group: "default" };
+const channel = {
+  name: "one",
+  type: 1,
+  key: "sk-upstream",
+  base_url: "https://one.example/",
+  models: "gpt-4o,gpt-4o-mini",
+  group: "default",
+};
 
 describe("lists", () => {
   test("channels and tokens are bare arrays from p=0; odd pages and sizes fall back", async () => {
     await weir.newChannel({ ...channel, models: ["gpt-4o"] });
     await weir.newToken();
     for (const path of ["/api/channel/", "/api/token/"]) {
-      for (const query of ["", "?p=0&page_size=10&size=10", "?p=-1", "?p=abc&size=NaN", "?p=null", "?p=0&size=0", "?p=0&page_size=99999"]) {
+      for (const query of [
+        "",
+        "?p=0&page_size=10&size=10",
+        "?p=-1",
+        "?p=abc&size=NaN",
+        "?p=null",
+        "?p=0&size=0",
+        "?p=0&page_size=99999",
+      ]) {
         const data = await weir.root.ok("GET", path + query);
         expect(data).toBeArray();
       }
@@ -36,10 +51,15 @@ describe("lists", () => {
   test("empty, null, undefined and NaN mean no filter", async () => {
     const all = await weir.root.ok<Row[]>("GET", "/api/channel/search?keyword=&group=&model=");
     expect(all).toHaveLength(1);
-    for (const query of ["group=null", "group=undefined&model=null", "keyword=&group=null&model=&id_sort=false&tag_mode=false"]) {
+    for (const query of [
+      "group=null",
+      "group=undefined&model=null",
+      "keyword=&group=null&model=&id_sort=false&tag_mode=false",
+    ]) {
       expect(await weir.root.ok<Row[]>("GET", `/api/channel/search?${query}`)).toHaveLength(1);
     }
-    const log = "/api/log/?p=1&page_size=10&type=0&username=&token_name=&model_name=&start_timestamp=NaN&end_timestamp=NaN&channel=&group=null";
+    const log =
+      "/api/log/?p=1&page_size=10&type=0&username=&token_name=&model_name=&start_timestamp=NaN&end_timestamp=NaN&channel=&group=null";
     expect(await weir.root.ok("GET", log)).toMatchObject({ total: 0 });
     expect(await weir.root.ok("GET", log.replace("/log/?", "/log/stat?"))).toEqual({ quota: 0, rpm: 0, tpm: 0 });
   });
@@ -49,14 +69,32 @@ describe("echoes", () => {
   test("a channel takes back everything it gave, keeps its key for an empty one, and trims its address", async () => {
     const [row] = await weir.root.ok<Row[]>("GET", "/api/channel/");
     expect(row?.base_url).toBe("https://one.example");
-    for (const name of ["name", "base_url", "other", "models", "group", "model_mapping", "tag", "other_info", "test_model"]) {
+    for (const name of [
+      "name",
+      "base_url",
+      "other",
+      "models",
+      "group",
+      "model_mapping",
+      "tag",
+      "other_info",
+      "test_model",
+    ]) {
       expect(row?.[name]).toBeString();
     }
     for (const name of ["status", "response_time", "used_quota", "balance", "priority", "weight", "auto_ban"]) {
       expect(row?.[name]).toBeNumber();
     }
     expect(JSON.stringify(row)).not.toContain("sk-upstream");
-    const odd = { ...row, key: "", test_time: 1795217368.689, created_time: null, weight: "3", unknown: { deep: [1] }, groups: ["default"] };
+    const odd = {
+      ...row,
+      key: "",
+      test_time: 1795217368.689,
+      created_time: null,
+      weight: "3",
+      unknown: { deep: [1] },
+      groups: ["default"],
+    };
     await weir.root.ok("PUT", "/api/channel/", odd);
     const after = await weir.root.ok<Row>("GET", `/api/channel/${row?.id}`);
     expect(after).toMatchObject({ name: "one", weight: 3, models: "gpt-4o" });
@@ -79,7 +117,9 @@ describe("echoes", () => {
     const copy = { ...rest, name: "one_复制", created_time: null, balance: 0, used_quota: 0, key: String(id) };
     const answer = await weir.root.api("POST", "/api/channel/", copy);
     expect(answer.status).toBe(200);
-    const rows = await weir.db.q.select({ name: weir.db.t.channels.name, hash: weir.db.t.channels.key_hash }).from(weir.db.t.channels);
+    const rows = await weir.db.q
+      .select({ name: weir.db.t.channels.name, hash: weir.db.t.channels.key_hash })
+      .from(weir.db.t.channels);
     const source = rows.find((r) => r.name === "one");
     // Either the real key was copied, or the call was refused with a reason.
     if (answer.body.success) expect(rows.find((r) => r.name === "one_复制")?.hash).toBe(source?.hash ?? "");
@@ -96,11 +136,25 @@ describe("echoes", () => {
     const { id } = await weir.newToken({ name: "echo", quota: 1000 });
     const row = await weir.root.ok<Row>("GET", `/api/token/${id}`);
     expect(row.key).toMatch(/^[A-Za-z0-9]{48}$/);
-    await weir.root.ok("PUT", "/api/token/", { ...row, allow_ips: null, expired_time: "-1", remain_quota: "2000", unknown: 1 });
-    expect(await weir.root.ok<Row>("GET", `/api/token/${id}/`)).toMatchObject({ remain_quota: 2000, expired_time: -1, name: "echo" });
+    await weir.root.ok("PUT", "/api/token/", {
+      ...row,
+      allow_ips: null,
+      expired_time: "-1",
+      remain_quota: "2000",
+      unknown: 1,
+    });
+    expect(await weir.root.ok<Row>("GET", `/api/token/${id}/`)).toMatchObject({
+      remain_quota: 2000,
+      expired_time: -1,
+      name: "echo",
+    });
     const status = await weir.root.ok<Row>("PUT", "/api/token/?status_only=true", { id, status: 2, name: "renamed" });
     expect(status).toMatchObject({ status: 2 });
-    expect(await weir.root.ok<Row>("GET", `/api/token/${id}`)).toMatchObject({ status: 2, name: "echo", remain_quota: 2000 });
+    expect(await weir.root.ok<Row>("GET", `/api/token/${id}`)).toMatchObject({
+      status: 2,
+      name: "echo",
+      remain_quota: 2000,
+    });
     await weir.root.ok("DELETE", `/api/token/${id}/`);
     expect((await weir.root.api("GET", `/api/token/${id}`)).body.success).toBe(false);
   });
@@ -109,8 +163,15 @@ describe("echoes", () => {
 describe("options", () => {
   test("text, number and boolean are stored as text; a missing value is the empty text", async () => {
     const valueOf = async (key: string) =>
-      (await weir.root.ok<{ key: string; value: unknown }[]>("GET", "/api/option/")).find((option) => option.key === key)?.value;
-    for (const [key, value, stored] of [["RetryTimes", 3, "3"], ["RetryTimes", "2", "2"], ["DrawingEnabled", true, "true"], ["Notice", "你好", "你好"]] as const) {
+      (await weir.root.ok<{ key: string; value: unknown }[]>("GET", "/api/option/")).find(
+        (option) => option.key === key,
+      )?.value;
+    for (const [key, value, stored] of [
+      ["RetryTimes", 3, "3"],
+      ["RetryTimes", "2", "2"],
+      ["DrawingEnabled", true, "true"],
+      ["Notice", "你好", "你好"],
+    ] as const) {
       await weir.root.ok("PUT", "/api/option/", { key, value });
       expect(await valueOf(key)).toBe(stored);
     }
@@ -121,7 +182,15 @@ describe("options", () => {
   test("every value is text, JSON options are JSON, and secrets are not there", async () => {
     const options = await weir.root.ok<{ key: string; value: unknown }[]>("GET", "/api/option/");
     expect(options.filter((option) => typeof option.value !== "string")).toEqual([]);
-    for (const key of ["ModelRatio", "CompletionRatio", "ModelPrice", "GroupRatio", "UserUsableGroups", "Chats", "TopupGroupRatio"]) {
+    for (const key of [
+      "ModelRatio",
+      "CompletionRatio",
+      "ModelPrice",
+      "GroupRatio",
+      "UserUsableGroups",
+      "Chats",
+      "TopupGroupRatio",
+    ]) {
       const text = options.find((option) => option.key === key)?.value;
       expect(() => JSON.parse(String(text)) as unknown).not.toThrow();
     }
@@ -129,7 +198,13 @@ describe("options", () => {
   });
 
   test("an unknown key and a value of the wrong form are refused with a text", async () => {
-    for (const body of [{ key: "Nonsense", value: "1" }, { key: "", value: "" }, {}, { key: "RetryTimes", value: "many" }, { key: "ModelRatio", value: "{" }]) {
+    for (const body of [
+      { key: "Nonsense", value: "1" },
+      { key: "", value: "" },
+      {},
+      { key: "RetryTimes", value: "many" },
+      { key: "ModelRatio", value: "{" },
+    ]) {
       const { status, body: answer } = await weir.root.api("PUT", "/api/option/", body);
       expect(status).toBe(200);
       expect(answer).toMatchObject({ success: false, message: expect.any(String) });

@@ -78,7 +78,9 @@ describe("every call", () => {
   const closed = owed.filter((call) => call.access !== "public");
   for (const call of closed) {
     test(`${nameOf(call)} answers 401 to a stranger`, async () => {
-      const answer = await weir.anonymous(call.method, filled(call.path), bodyOf(call.method), { "new-api-user": "-1" });
+      const answer = await weir.anonymous(call.method, filled(call.path), bodyOf(call.method), {
+        "new-api-user": "-1",
+      });
       expect(answer.status).toBe(401);
       expect(answer.body.success).toBe(false);
       expect(answer.body.message).toBeTruthy();
@@ -107,7 +109,8 @@ describe("every call", () => {
 });
 
 describe("the user-id header (D-37)", () => {
-  const self = (headers: Record<string, string>): Promise<ApiAnswer> => weir.anonymous("GET", "/api/user/self", undefined, headers);
+  const self = (headers: Record<string, string>): Promise<ApiAnswer> =>
+    weir.anonymous("GET", "/api/user/self", undefined, headers);
 
   test("with a cookie it must be there and name the signed-in user", async () => {
     const { cookie, id } = user;
@@ -138,7 +141,10 @@ describe("the user-id header (D-37)", () => {
   });
 
   test("the cookie that a sign-in leaves is HttpOnly and SameSite=Lax", async () => {
-    const answer = await weir.anonymous("POST", "/api/user/login", { username: user.username, password: ROOT.password });
+    const answer = await weir.anonymous("POST", "/api/user/login", {
+      username: user.username,
+      password: ROOT.password,
+    });
     const lines = answer.headers.getSetCookie();
     expect(lines.at(-1)).toMatch(/^session=[A-Za-z0-9]{43}; Path=\/; .*HttpOnly; SameSite=Lax$/);
   });
@@ -163,17 +169,19 @@ describe("what is not there", () => {
 });
 
 describe("bodies", () => {
-  const writing = owed.filter((call) => (call.method === "POST" || call.method === "PUT") && call.path !== "/api/setup");
+  const writing = owed.filter(
+    (call) => (call.method === "POST" || call.method === "PUT") && call.path !== "/api/setup",
+  );
   for (const call of writing) {
     test(`${nameOf(call)} answers 400 to a body that is not JSON`, async () => {
-      for (const body of ["{", "{\"a\":}", "name=x"]) {
+      for (const body of ["{", '{"a":}', "name=x"]) {
         const answer = await weir.root.api(call.method, filled(call.path), body);
         expect(answer).toMatchObject({ status: 400, body: { success: false, code: "bad_json" } });
       }
     });
 
     test(`${nameOf(call)} survives JSON of every wrong shape`, async () => {
-      for (const body of ["null", "[]", "1", "\"text\"", "true", "{\"id\":{}}", "{\"key\":[1],\"name\":{},\"id\":\"x\"}", ""]) {
+      for (const body of ["null", "[]", "1", '"text"', "true", '{"id":{}}', '{"key":[1],"name":{},"id":"x"}', ""]) {
         const answer = await weir.root.api(call.method, filled(call.path), body);
         expectEnvelope(answer);
         expect(answer.status).toBeLessThan(500);
@@ -183,7 +191,11 @@ describe("bodies", () => {
   }
 
   test("a body over the limit is a clean 413", async () => {
-    const answer = await weir.root.api("PUT", "/api/option/", JSON.stringify({ key: "Notice", value: "x".repeat(5 * 1024 * 1024) }));
+    const answer = await weir.root.api(
+      "PUT",
+      "/api/option/",
+      JSON.stringify({ key: "Notice", value: "x".repeat(5 * 1024 * 1024) }),
+    );
     expect(answer).toMatchObject({ status: 413, body: { success: false, code: "body_too_large" } });
   });
 });
@@ -191,7 +203,8 @@ describe("bodies", () => {
 describe("texts follow the caller's language", () => {
   test("Chinese when unknown, English when asked for", async () => {
     const said = async (language?: string) =>
-      (await weir.anonymous("GET", "/api/no-such", undefined, language ? { "accept-language": language } : {})).body.message;
+      (await weir.anonymous("GET", "/api/no-such", undefined, language ? { "accept-language": language } : {})).body
+        .message;
     expect(await said()).toMatch(/接口不存在/);
     expect(await said("fr")).toMatch(/接口不存在/);
     expect(await said("en-GB,zh;q=0.5")).toMatch(/No such route/);

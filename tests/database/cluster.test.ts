@@ -44,7 +44,13 @@ describe("instances on one Postgres", () => {
     return client;
   };
   async function instance(instanceId: string, now = Date.now) {
-    const bus = await postgresBus({ client: connect(), versions: fresh.db.t.versions, listeners: createListeners({ now }), instanceId, now });
+    const bus = await postgresBus({
+      client: connect(),
+      versions: fresh.db.t.versions,
+      listeners: createListeners({ now }),
+      instanceId,
+      now,
+    });
     buses.push(bus);
     const heard: string[] = [];
     bus.subscribe("tokens", (id) => void heard.push(id));
@@ -62,7 +68,10 @@ describe("instances on one Postgres", () => {
     await b.announce("tokens", "8");
     await until(() => a.heard.length > 1, 1000);
     await Bun.sleep(1200); // one comparison later nothing is announced twice
-    expect([a.heard, b.heard]).toEqual([["7", "8"], ["7", "8"]]);
+    expect([a.heard, b.heard]).toEqual([
+      ["7", "8"],
+      ["7", "8"],
+    ]);
   });
 
   test("concurrent changes from two instances all arrive", async () => {

@@ -28,11 +28,15 @@ describe("connections to Postgres", () => {
     opened.push(connections);
     return { connections, proxy };
   }
-  const pidOf = async (connections: Connections) => (await connections.unsafe<{ pid: number }>("SELECT pg_backend_pid() AS pid"))[0]?.pid;
+  const pidOf = async (connections: Connections) =>
+    (await connections.unsafe<{ pid: number }>("SELECT pg_backend_pid() AS pid"))[0]?.pid;
   /** How long it took until it was refused. */
   async function refused(work: PromiseLike<unknown>): Promise<number> {
     const began = performance.now();
-    const error = await Promise.resolve(work).then(() => undefined, (thrown: unknown) => thrown);
+    const error = await Promise.resolve(work).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({ code: "database_unavailable" });
     return performance.now() - began;
   }
@@ -70,7 +74,10 @@ describe("connections to Postgres", () => {
     const order: string[] = [];
     const first = Promise.resolve(busy).then(() => order.push("busy"));
     expect(await refused(connections.unsafe("SELECT 1"))).toBeLessThan(LIMITS_MS.usual);
-    const rest = [connections.unsafe("SELECT 1").then(() => order.push("second")), connections.urgent.unsafe("SELECT 1").then(() => order.push("urgent"))];
+    const rest = [
+      connections.unsafe("SELECT 1").then(() => order.push("second")),
+      connections.urgent.unsafe("SELECT 1").then(() => order.push("urgent")),
+    ];
     await Promise.all([first, ...rest]);
     expect(order).toEqual(["busy", "urgent", "second"]);
   }, 30_000);
@@ -83,9 +90,11 @@ describe("connections to Postgres", () => {
     await Promise.all([
       connections.unsafe("SELECT pg_sleep(0.3)").then(done("first")),
       connections.unsafe("SELECT 1").then(done("behind it")),
-      connections.begin(async (tx) => {
-        await tx`SELECT pg_sleep(0.1)`;
-      }).then(done("transaction")),
+      connections
+        .begin(async (tx) => {
+          await tx`SELECT pg_sleep(0.1)`;
+        })
+        .then(done("transaction")),
       connections.unsafe("SELECT 1").then(done("after it")),
     ]);
     expect(order).toEqual(["first", "behind it", "transaction", "after it"]);
@@ -103,17 +112,20 @@ describe("connections to Postgres", () => {
   test.concurrent("what a silent client has locked is free again within 15 s", async () => {
     const { connections, proxy } = await connect(1);
     const locked = Promise.withResolvers<void>();
-    const stuck = refused(connections.begin(async (tx) => {
-      await tx`UPDATE counters SET n = n + 1 WHERE id = 1`;
-      proxy.silence({ next: true });
-      locked.resolve();
-      await tx`UPDATE counters SET n = n + 1 WHERE id = 1`;
-    }));
+    const stuck = refused(
+      connections.begin(async (tx) => {
+        await tx`UPDATE counters SET n = n + 1 WHERE id = 1`;
+        proxy.silence({ next: true });
+        locked.resolve();
+        await tx`UPDATE counters SET n = n + 1 WHERE id = 1`;
+      }),
+    );
     await locked.promise;
     const began = performance.now();
     await fresh.db.driver.postgres?.within("long").unsafe("UPDATE counters SET n = n + 10 WHERE id = 1");
     expect(performance.now() - began).toBeLessThan(15_000);
-    const [counter] = (await fresh.db.driver.postgres?.unsafe<{ n: number }>("SELECT n FROM counters WHERE id = 1")) ?? [];
+    const [counter] =
+      (await fresh.db.driver.postgres?.unsafe<{ n: number }>("SELECT n FROM counters WHERE id = 1")) ?? [];
     expect(counter?.n).toBe(10);
     await stuck;
   }, 30_000);

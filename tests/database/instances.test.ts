@@ -22,9 +22,15 @@ describe("two processes on one Postgres", () => {
     const folder = mkdtempSync(join(tmpdir(), "weir-instance-"));
     folders.push(folder);
     return startProcess(undefined, {
-      PORT: "0", WEIR_HOST: "127.0.0.1", WEIR_DATA_DIR: folder, DATABASE_URL: fresh.url, WEIR_PG_POOL: "4",
-      WEIR_ROOT_USERNAME: ACCOUNT.username, WEIR_ROOT_PASSWORD: ACCOUNT.password,
-      WEIR_API_RATE_LIMIT: "0", WEIR_CRITICAL_RATE_LIMIT: "0",
+      PORT: "0",
+      WEIR_HOST: "127.0.0.1",
+      WEIR_DATA_DIR: folder,
+      DATABASE_URL: fresh.url,
+      WEIR_PG_POOL: "4",
+      WEIR_ROOT_USERNAME: ACCOUNT.username,
+      WEIR_ROOT_PASSWORD: ACCOUNT.password,
+      WEIR_API_RATE_LIMIT: "0",
+      WEIR_CRITICAL_RATE_LIMIT: "0",
     });
   };
 
@@ -32,9 +38,17 @@ describe("two processes on one Postgres", () => {
     [fresh, fake] = [await freshPostgres(2), startFakeUpstream({ port: 0 })];
     // Neither has a secret of its own or an account: both are made in the database, by one of them.
     [a, b] = await Promise.all([start(), start()]);
-    const login = await fetch(`${a.url}/api/user/login`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(ACCOUNT) });
+    const login = await fetch(`${a.url}/api/user/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(ACCOUNT),
+    });
     const { data } = (await login.json()) as { data: { id: number } };
-    headers = { cookie: login.headers.getSetCookie()[0]?.split(";")[0] ?? "", "new-api-user": String(data.id), "content-type": "application/json" };
+    headers = {
+      cookie: login.headers.getSetCookie()[0]?.split(";")[0] ?? "",
+      "new-api-user": String(data.id),
+      "content-type": "application/json",
+    };
   }, HOOK_MS);
   afterAll(async () => {
     await Promise.all([a?.stop(), b?.stop()]);
@@ -43,9 +57,18 @@ describe("two processes on one Postgres", () => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
-  const api = async (at: WeirProcess, method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+  const api = async (
+    at: WeirProcess,
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<Record<string, unknown>> => {
     const answer = await fetch(at.url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-    const { success, message, data } = (await answer.json()) as { success: boolean; message: string; data: Record<string, unknown> };
+    const { success, message, data } = (await answer.json()) as {
+      success: boolean;
+      message: string;
+      data: Record<string, unknown>;
+    };
     if (!success) throw new Error(`${method} ${path}: ${message}`);
     return data;
   };
@@ -73,14 +96,19 @@ describe("two processes on one Postgres", () => {
   test("both serve after a start at the same moment on an empty database, with one root account", async () => {
     expect((await fetch(`${a.url}/readyz`)).status).toBe(200);
     expect((await fetch(`${b.url}/readyz`)).status).toBe(200);
-    expect(await fresh.db.q.select({ name: fresh.db.t.users.username }).from(fresh.db.t.users)).toEqual([{ name: "root" }]);
+    expect(await fresh.db.q.select({ name: fresh.db.t.users.username }).from(fresh.db.t.users)).toEqual([
+      { name: "root" },
+    ]);
     expect(await api(b, "GET", "/api/user/self")).toMatchObject({ username: "root" });
   });
 
   test("prices, channels and tokens of one hold on the other within a second, and so does their end", async () => {
     await api(a, "PUT", "/api/option/", { key: "ModelRatio", value: '{"echo":1}' });
     await api(a, "POST", "/api/channel/", { type: 1, name: "f", key: "good", base_url: fake.url, models: "echo" });
-    const token = (await api(a, "POST", "/api/token/", { name: "t", unlimited_quota: true })) as { id: number; key: string };
+    const token = (await api(a, "POST", "/api/token/", { name: "t", unlimited_quota: true })) as {
+      id: number;
+      key: string;
+    };
     const key = `sk-${token.key}`;
     await onB(key, 200);
 

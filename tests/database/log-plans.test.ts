@@ -34,8 +34,17 @@ for (const engine of ENGINES) {
       const fill = `INSERT INTO logs (request_id, created_at, type, user_id, username, token_id, channel, model_name, "group", content, upstream_request_id, quota, folded)
         SELECT 'l' || n, ${END} - n, CASE WHEN n % 10 = 0 THEN 5 ELSE 2 END, n % 100 + 1, 'u' || (n % 100 + 1), n % 500 + 1, n % 50 + 1,
           'model-' || (n % 200), 'default', 'content ' || n, CASE WHEN n % 60 = 0 THEN 'up-' || n ELSE '' END, 1, 1 FROM ${numbers}`;
-      await h.services.db.q.insert(h.services.db.t.tokens)
-        .values({ id: 7, user_id: ann.ctx.actor.id, name: "named", key_hash: "h", key_cipher: "x", key_hint: "x", created_time: END });
+      await h.services.db.q
+        .insert(h.services.db.t.tokens)
+        .values({
+          id: 7,
+          user_id: ann.ctx.actor.id,
+          name: "named",
+          key_hash: "h",
+          key_cipher: "x",
+          key_hint: "x",
+          created_time: END,
+        });
       if (sqlite) {
         sqlite.exec(fill);
         sqlite.exec("ANALYZE");
@@ -49,8 +58,15 @@ for (const engine of ENGINES) {
     async function planOf({ sql, params }: { sql: string; params: unknown[] }): Promise<string> {
       const { sqlite, postgres } = h.services.db.driver;
       if (sqlite) {
-        const bound = params.map((value) => (typeof value === "boolean" ? Number(value) : value)) as (string | number)[];
-        return sqlite.query<{ detail: string }, (string | number)[]>(`EXPLAIN QUERY PLAN ${sql}`).all(...bound).map((step) => step.detail).join("\n");
+        const bound = params.map((value) => (typeof value === "boolean" ? Number(value) : value)) as (
+          | string
+          | number
+        )[];
+        return sqlite
+          .query<{ detail: string }, (string | number)[]>(`EXPLAIN QUERY PLAN ${sql}`)
+          .all(...bound)
+          .map((step) => step.detail)
+          .join("\n");
       }
       const rows: { "QUERY PLAN": string }[] = (await postgres?.unsafe(`EXPLAIN ${sql}`, params)) ?? [];
       return rows.map((row) => row["QUERY PLAN"]).join("\n");
@@ -101,18 +117,25 @@ for (const engine of ENGINES) {
       }
     });
 
-    if (engine === "postgres") test("what is counted by two indexes has the memory for both bitmaps, for that statement alone and never less than the operator gives", async () => {
-      const memory = sql<string>`current_setting('work_mem')`;
-      const { db } = h.services;
-      const asked = () => db.gather((q) => q.select({ memory }).from(sql`(select 1) as one`));
-      const [before] = await db.q.select({ memory }).from(sql`(select 1) as one`);
-      expect(await Promise.all(Array.from({ length: 20 }, asked))).toEqual(Array.from({ length: 20 }, () => [{ memory: "32MB" }]));
-      const after = await Promise.all(Array.from({ length: 20 }, () => db.q.select({ memory }).from(sql`(select 1) as one`)));
-      expect(after).toEqual(Array.from({ length: 20 }, () => [{ memory: before?.memory ?? "" }]));
-    });
+    if (engine === "postgres")
+      test("what is counted by two indexes has the memory for both bitmaps, for that statement alone and never less than the operator gives", async () => {
+        const memory = sql<string>`current_setting('work_mem')`;
+        const { db } = h.services;
+        const asked = () => db.gather((q) => q.select({ memory }).from(sql`(select 1) as one`));
+        const [before] = await db.q.select({ memory }).from(sql`(select 1) as one`);
+        expect(await Promise.all(Array.from({ length: 20 }, asked))).toEqual(
+          Array.from({ length: 20 }, () => [{ memory: "32MB" }]),
+        );
+        const after = await Promise.all(
+          Array.from({ length: 20 }, () => db.q.select({ memory }).from(sql`(select 1) as one`)),
+        );
+        expect(after).toEqual(Array.from({ length: 20 }, () => [{ memory: before?.memory ?? "" }]));
+      });
 
     test("a user's name is found by the index on his id", async () => {
-      const statements = await statementsOf(h, () => pageLogs(admin.ctx, "all", { username: ann.ctx.actor.username, ...PAGE }));
+      const statements = await statementsOf(h, () =>
+        pageLogs(admin.ctx, "all", { username: ann.ctx.actor.username, ...PAGE }),
+      );
       const ofLog = statements.filter((statement) => statement.sql.includes("logs"));
       expect(ofLog).toHaveLength(2);
       for (const statement of ofLog) expect(await planOf(statement)).toContain("logs_user_ix");
@@ -124,22 +147,48 @@ for (const engine of ENGINES) {
       if (!place) throw new Error("no page");
       const last = await pageLogs(admin.ctx, "all", { p: 5000, page_size: 10 });
       const end = last.items.at(-1);
-      const behind = await pageLogs(admin.ctx, "all", { p: 5001, page_size: 10, after: `${end?.created_at}.${end?.id}` });
+      const behind = await pageLogs(admin.ctx, "all", {
+        p: 5001,
+        page_size: 10,
+        after: `${end?.created_at}.${end?.id}`,
+      });
       expect(behind).toEqual(counted);
       expect(behind).toMatchObject({ total: 10_000, total_exact: false });
-      expect(await pageLogs(admin.ctx, "all", { ...PAGE, model_name: "nothing-like-it" })).toMatchObject({ items: [], total: 0, total_exact: true });
-      expect((await pageLogs(admin.ctx, "all", { ...PAGE, model_name: "MODEL-1" })).items.map((item) => item.model_name)).toEqual(
-        ["model-1", ...Array.from({ length: 9 }, (_, i) => `model-${i + 10}`)],
-      );
-      expect(await pageLogs(admin.ctx, "all", { ...PAGE, start_timestamp: END - 10_000 })).toMatchObject({ total: 10_000, total_exact: true });
-      expect(await pageLogs(admin.ctx, "all", { ...PAGE, channel: 7, start_timestamp: END - 10_000 })).toMatchObject({ total: 200, total_exact: true });
+      expect(await pageLogs(admin.ctx, "all", { ...PAGE, model_name: "nothing-like-it" })).toMatchObject({
+        items: [],
+        total: 0,
+        total_exact: true,
+      });
+      expect(
+        (await pageLogs(admin.ctx, "all", { ...PAGE, model_name: "MODEL-1" })).items.map((item) => item.model_name),
+      ).toEqual(["model-1", ...Array.from({ length: 9 }, (_, i) => `model-${i + 10}`)]);
+      expect(await pageLogs(admin.ctx, "all", { ...PAGE, start_timestamp: END - 10_000 })).toMatchObject({
+        total: 10_000,
+        total_exact: true,
+      });
+      expect(await pageLogs(admin.ctx, "all", { ...PAGE, channel: 7, start_timestamp: END - 10_000 })).toMatchObject({
+        total: 200,
+        total_exact: true,
+      });
     });
 
     test("what no index finds is looked for in the newest 50,000 rows of the range, and the answer says how far", async () => {
       const far = END - 50_000 - 1;
-      expect(await pageLogs(admin.ctx, "all", { keyword: "content", ...PAGE })).toMatchObject({ total: 10_000, total_exact: false, searched_from: far });
-      expect(await pageLogs(admin.ctx, "all", { keyword: "content 123456", ...PAGE })).toMatchObject({ items: [], total: 0, searched_from: far });
-      const next = await pageLogs(admin.ctx, "all", { keyword: "content 123456", end_timestamp: END - 100_000, ...PAGE });
+      expect(await pageLogs(admin.ctx, "all", { keyword: "content", ...PAGE })).toMatchObject({
+        total: 10_000,
+        total_exact: false,
+        searched_from: far,
+      });
+      expect(await pageLogs(admin.ctx, "all", { keyword: "content 123456", ...PAGE })).toMatchObject({
+        items: [],
+        total: 0,
+        searched_from: far,
+      });
+      const next = await pageLogs(admin.ctx, "all", {
+        keyword: "content 123456",
+        end_timestamp: END - 100_000,
+        ...PAGE,
+      });
       expect(next).toMatchObject({ total: 1, total_exact: true, searched_from: END - 150_000 });
       for (const filter of [{ keyword: "no row has it" }, { token_name: "nobody's" }, { username: "nobody" }]) {
         const statements = await statementsOf(h, () => pageLogs(admin.ctx, "all", { ...filter, ...PAGE }));
@@ -150,11 +199,16 @@ for (const engine of ENGINES) {
         for (const { params } of looking) expect(params).toContain(far);
       }
       // A range that is short enough, and an indexed filter beside it, leave nothing out.
-      expect(await pageLogs(admin.ctx, "all", { keyword: "content 7", start_timestamp: END - 50_000, ...PAGE })).not.toHaveProperty("searched_from");
+      expect(
+        await pageLogs(admin.ctx, "all", { keyword: "content 7", start_timestamp: END - 50_000, ...PAGE }),
+      ).not.toHaveProperty("searched_from");
       const beside = await pageLogs(admin.ctx, "all", { keyword: "content 199907", channel: 8, ...PAGE });
       expect(beside).toMatchObject({ total: 1 });
       expect(beside).not.toHaveProperty("searched_from");
-      expect(await logStat(admin.ctx, "all", { keyword: "content", type: 0 })).toMatchObject({ quota: 45_001, searched_from: far });
+      expect(await logStat(admin.ctx, "all", { keyword: "content", type: 0 })).toMatchObject({
+        quota: 45_001,
+        searched_from: far,
+      });
       // By key the search goes on where it stopped.
       let [cursor, slices]: [string | null | undefined, number] = [undefined, 0];
       const found: string[] = [];
@@ -167,14 +221,23 @@ for (const engine of ENGINES) {
     });
 
     test("totals read roll-ups and the rows that these do not have, all by an index", async () => {
-      for (const filter of [{}, { ...hour, start_timestamp: END - 14_400 }, { channel: 7 }, { group: "default" }, { model_name: "odel-17" }, { channel: 7, model_name: "model-7" }, { username: ann.ctx.actor.username }]) {
+      for (const filter of [
+        {},
+        { ...hour, start_timestamp: END - 14_400 },
+        { channel: 7 },
+        { group: "default" },
+        { model_name: "odel-17" },
+        { channel: 7, model_name: "model-7" },
+        { username: ann.ctx.actor.username },
+      ]) {
         const statements = await statementsOf(h, () => logStat(admin.ctx, "all", { type: 0, ...filter }));
         const sums = statements.filter(({ sql }) => sql.includes("usage_"));
         expect(sums).toHaveLength(1);
         for (const statement of sums) {
           const plan = await planOf(statement);
           expect(plan).not.toMatch(/Seq Scan on logs|SCAN logs(?! USING)/);
-          if (engine === "sqlite") for (const index of ["logs_type_ix", "logs_apart_ix", "logs_unfolded_ix"]) expect(plan).toContain(index);
+          if (engine === "sqlite")
+            for (const index of ["logs_type_ix", "logs_apart_ix", "logs_unfolded_ix"]) expect(plan).toContain(index);
         }
       }
     });

@@ -29,14 +29,34 @@ describe.each(ENGINES)("totals of the log on %s", (engine) => {
     [admin, ann] = await Promise.all([h.person({ role: ROLE.root }), h.person()]);
     end = Math.floor(h.services.now() / 1000);
     const { logs, tokens } = h.services.db.t;
-    await h.services.db.q.insert(tokens).values({ id: 5, user_id: ann.ctx.actor.id, name: "five", key_hash: "5", key_cipher: "x", key_hint: "x", created_time: 1 });
+    await h.services.db.q
+      .insert(tokens)
+      .values({
+        id: 5,
+        user_id: ann.ctx.actor.id,
+        name: "five",
+        key_hash: "5",
+        key_cipher: "x",
+        key_hint: "x",
+        created_time: 1,
+      });
     // Every kind of row, spread over 50 hours: charges, refunds, errors, charges that are not listed, channel tests.
     const rows = Array.from({ length: 600 }, (_, i) => {
       const who = i % 3 === 0 ? admin : ann;
       const type = i % 11 === 0 ? LOG_TYPE.refund : i % 13 === 0 ? LOG_TYPE.error : LOG_TYPE.consume;
       return {
-        request_id: `t${i}`, created_at: end - i * 300, type, user_id: who.ctx.actor.id, username: who.ctx.actor.username, token_id: i % 7, token_name: `t${i % 7}`,
-        channel: i % 5, model_name: `model-${i % 4}`, group: i % 2 ? "vip" : "default", quota: type === LOG_TYPE.error ? 0 : 100 + i, visible: i % 17 !== 0,
+        request_id: `t${i}`,
+        created_at: end - i * 300,
+        type,
+        user_id: who.ctx.actor.id,
+        username: who.ctx.actor.username,
+        token_id: i % 7,
+        token_name: `t${i % 7}`,
+        channel: i % 5,
+        model_name: `model-${i % 4}`,
+        group: i % 2 ? "vip" : "default",
+        quota: type === LOG_TYPE.error ? 0 : 100 + i,
+        visible: i % 17 !== 0,
         folded: i % 19 === 0 ? 2 : 0,
       };
     });
@@ -46,7 +66,10 @@ describe.each(ENGINES)("totals of the log on %s", (engine) => {
 
   const filters = (): [string, LogFilter][] => [
     ["nothing", {}],
-    ["whole hours", { start_timestamp: end - (end % HOUR) - 20 * HOUR, end_timestamp: end - (end % HOUR) - 5 * HOUR - 1 }],
+    [
+      "whole hours",
+      { start_timestamp: end - (end % HOUR) - 20 * HOUR, end_timestamp: end - (end % HOUR) - 5 * HOUR - 1 },
+    ],
     ["parts of hours", { start_timestamp: end - 30 * HOUR - 777, end_timestamp: end - 3 * HOUR - 55 }],
     ["less than an hour", { start_timestamp: end - 2000, end_timestamp: end - 500 }],
     ["dates out of order", { start_timestamp: end, end_timestamp: end - 9 * HOUR }],
@@ -62,7 +85,10 @@ describe.each(ENGINES)("totals of the log on %s", (engine) => {
   ];
   const compare = async () => {
     for (const [name, filter] of filters()) {
-      expect([name, (await logStat(admin.ctx, "all", filter)).quota]).toEqual([name, await listed(admin, "all", filter)]);
+      expect([name, (await logStat(admin.ctx, "all", filter)).quota]).toEqual([
+        name,
+        await listed(admin, "all", filter),
+      ]);
       expect([name, (await logStat(ann.ctx, "own", filter)).quota]).toEqual([name, await listed(ann, "own", filter)]);
     }
   };

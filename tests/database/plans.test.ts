@@ -28,9 +28,11 @@ const fill = (numbers: string) => [
   `INSERT INTO usage_hourly ("hour", user_id, token_id, channel, model_name, "group", "count", quota)
     SELECT (n / 100) * 3600, n % 50, n % 100, n % 4, 'm' || (n % 7), 'default', 1, n FROM ${numbers}`,
   // Up to the middle of the range that is asked, as the mark says; more rows, so that an index is worth while.
-  ...DIMENSIONS.map((dimension) => `INSERT INTO usage_sums (dimension, "hour", item, "count", error_count, quota, tokens)
+  ...DIMENSIONS.map(
+    (dimension) => `INSERT INTO usage_sums (dimension, "hour", item, "count", error_count, quota, tokens)
     SELECT '${dimension}', "hour", CAST(${DIMENSION_COLUMN[dimension]} AS text), sum("count"), 0, sum(quota), 0 FROM usage_hourly
-    GROUP BY "hour", ${DIMENSION_COLUMN[dimension]}`),
+    GROUP BY "hour", ${DIMENSION_COLUMN[dimension]}`,
+  ),
   `INSERT INTO meta (name, value) VALUES ('usage_summed_until', '${SUMMED_UNTIL}')`,
 ];
 
@@ -39,7 +41,13 @@ async function askForDashboards(ctx: UserCtx): Promise<void> {
   const day = { start_timestamp: 36_000, end_timestamp: 122_400 };
   for (const scope of ["all", "own"] as const) {
     for (const group_by of DIMENSIONS) {
-      await dashboard(ctx, scope, { ...day, group_by, granularity: "day", measure: "quota", time_zone: "Asia/Shanghai" });
+      await dashboard(ctx, scope, {
+        ...day,
+        group_by,
+        granularity: "day",
+        measure: "quota",
+        time_zone: "Asia/Shanghai",
+      });
     }
     await totals(ctx, scope, day);
     await dataByModel(ctx, scope, day);
@@ -58,17 +66,25 @@ function noting(db: Db, noted: Set<string>): Db {
         return typeof value === "function" ? (...args: unknown[]) => rewrap(value.apply(from, args)) : value;
       },
     });
-  const rewrap = (value: unknown): unknown => (typeof value === "object" && value !== null && ("toSQL" in value || "from" in value) ? wrap(value) : value);
+  const rewrap = (value: unknown): unknown =>
+    typeof value === "object" && value !== null && ("toSQL" in value || "from" in value) ? wrap(value) : value;
   return { ...db, read: wrap(db.read) };
 }
 
 /** The statement with its parameters, all numbers here, so that the planner judges the range that is asked. */
 const inlined = ({ sql, params }: { sql: string; params: unknown[] }): string =>
-  params.reduce<string>((text, value, i) => text.replace(text.includes(`$${i + 1}`) ? `$${i + 1}` : "?", String(value)), sql);
+  params.reduce<string>(
+    (text, value, i) => text.replace(text.includes(`$${i + 1}`) ? `$${i + 1}` : "?", String(value)),
+    sql,
+  );
 
-const viewer = (db: Db): UserCtx => ({
-  db, now: () => 122_400_000, actor: { kind: "user", id: 7 }, options: { get: (key: string) => (key === "DataExportInterval" ? 5 : true) },
-}) as unknown as UserCtx; // all that the dashboard reads of a context
+const viewer = (db: Db): UserCtx =>
+  ({
+    db,
+    now: () => 122_400_000,
+    actor: { kind: "user", id: 7 },
+    options: { get: (key: string) => (key === "DataExportInterval" ? 5 : true) },
+  }) as unknown as UserCtx; // all that the dashboard reads of a context
 
 describe("plans on sqlite", () => {
   let fresh: FreshDatabase;
@@ -109,9 +125,12 @@ describe("plans on sqlite", () => {
       const details = plan.map(({ detail }) => detail);
       // Intermediate results may be walked, the table may not.
       expect(details.filter((detail) => /^SCAN (usage_hourly|usage_sums|users)/.test(detail))).toEqual([]);
-      if (!/user_id.? = 7/.test(statement)) expect(details.join("\n")).toContain("usage_sums_1 (dimension=? AND hour>? AND hour<?)");
+      if (!/user_id.? = 7/.test(statement))
+        expect(details.join("\n")).toContain("usage_sums_1 (dimension=? AND hour>? AND hour<?)");
       expect(details.join("\n")).toMatch(
-        /user_id.? = 7/.test(statement) ? /INDEX usage_hourly_user_ix \(user_id=\? AND hour>\? AND hour<\?\)/ : /\(hour>\? AND hour<\?\)/,
+        /user_id.? = 7/.test(statement)
+          ? /INDEX usage_hourly_user_ix \(user_id=\? AND hour>\? AND hour<\?\)/
+          : /\(hour>\? AND hour<\?\)/,
       );
     }
   });
@@ -134,14 +153,16 @@ describe("plans on postgres", () => {
     return rows.map((row) => row["QUERY PLAN"]).join("\n");
   };
 
-  test.each([["hold", HOLD], ["extend", EXTEND], ["settle", SETTLE], ["release", RELEASE]])(
-    "%s is found by primary keys alone",
-    async (_, statement) => {
-      const plan = await planOf(statement);
-      expect(plan).toContain("users_pkey");
-      expect(plan).not.toContain("Seq Scan");
-    },
-  );
+  test.each([
+    ["hold", HOLD],
+    ["extend", EXTEND],
+    ["settle", SETTLE],
+    ["release", RELEASE],
+  ])("%s is found by primary keys alone", async (_, statement) => {
+    const plan = await planOf(statement);
+    expect(plan).toContain("users_pkey");
+    expect(plan).not.toContain("Seq Scan");
+  });
 
   test("the fold finds its rows by the partial index", async () => {
     const plan = await planOf(claim(fresh.db, fresh.db.q).toSQL().sql);
@@ -158,7 +179,11 @@ describe("plans on postgres", () => {
       const rows: { "QUERY PLAN": string }[] = await client.unsafe(`EXPLAIN ${statement}`);
       const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
       expect(plan).not.toMatch(/Seq Scan on usage_(hourly|sums)/);
-      expect(plan).toMatch(/user_id.? = 7/.test(statement) ? /usage_hourly_user_ix|usage_hourly_pkey|usage_hourly_hour/ : /usage_hourly_\w+/);
+      expect(plan).toMatch(
+        /user_id.? = 7/.test(statement)
+          ? /usage_hourly_user_ix|usage_hourly_pkey|usage_hourly_hour/
+          : /usage_hourly_\w+/,
+      );
     }
   });
 });

@@ -73,7 +73,12 @@ describe.skipIf(!program)("counters on Redis", () => {
     expect((await a.take("short", 1, 1, 1)).allowed).toBe(true);
   });
 
-  const window = (key: string, amount: number, limit: number, window_seconds = 60) => ({ key, amount, limit, window_seconds });
+  const window = (key: string, amount: number, limit: number, window_seconds = 60) => ({
+    key,
+    amount,
+    limit,
+    window_seconds,
+  });
 
   test("what asks for nothing is told where it stands, is never refused and takes nothing, neither here nor in one process", async () => {
     for (const made of [counter(), localCounter(Date.now)]) {
@@ -105,7 +110,9 @@ describe.skipIf(!program)("counters on Redis", () => {
       reservation.end([1, 4, 0]);
     }
     await Bun.sleep(20);
-    const [requests, tokens, gauge] = (await b.reserve([window("r", 0, 100), window("t", 0, 250), { ...window("g", 1, 40), window_seconds: 0 }])).states;
+    const [requests, tokens, gauge] = (
+      await b.reserve([window("r", 0, 100), window("t", 0, 250), { ...window("g", 1, 40), window_seconds: 0 }])
+    ).states;
     expect([requests?.remaining, tokens?.remaining, gauge?.remaining]).toEqual([75, 250 - 25 * 4, 39]);
   });
 

@@ -38,12 +38,24 @@ for (const engine of ENGINES) {
 
     async function plansOf(who: Person, kind: JobKind, filter: JobFilter): Promise<string[]> {
       const scope = who === admin ? "all" : "own";
-      const statements = await statementsOf(h, () => pageJobs(who.ctx, scope, kind, { ...filter, ...(filter.username && { username: ann.ctx.actor.username }), ...PAGE }));
+      const statements = await statementsOf(h, () =>
+        pageJobs(who.ctx, scope, kind, {
+          ...filter,
+          ...(filter.username && { username: ann.ctx.actor.username }),
+          ...PAGE,
+        }),
+      );
       const { sqlite, postgres } = h.services.db.driver;
       const plans: string[] = [];
       for (const { sql, params } of statements.filter((statement) => statement.sql.includes("tasks"))) {
         if (sqlite) {
-          plans.push(sqlite.query<{ detail: string }, (string | number)[]>(`EXPLAIN QUERY PLAN ${sql}`).all(...(params as (string | number)[])).map((step) => step.detail).join("\n"));
+          plans.push(
+            sqlite
+              .query<{ detail: string }, (string | number)[]>(`EXPLAIN QUERY PLAN ${sql}`)
+              .all(...(params as (string | number)[]))
+              .map((step) => step.detail)
+              .join("\n"),
+          );
         } else {
           const rows: { "QUERY PLAN": string }[] = (await postgres?.unsafe(`EXPLAIN ${sql}`, params)) ?? [];
           plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
@@ -66,14 +78,17 @@ for (const engine of ENGINES) {
       ["own, one by its id", "ann", { task_id: "t77" }, /tasks_(task_uq|user_ix)/],
     ];
     for (const kind of ["drawing", "task"] as const) {
-      test.each(cases)(`${kind}, %s: rows and their count are found by an index, and no page is sorted together from all rows`, async (_, who, filter, index) => {
-        const plans = await plansOf(who === "admin" ? admin : ann, kind, filter);
-        expect(plans).toHaveLength(2);
-        for (const plan of plans) {
-          expect(plan).toMatch(index);
-          expect(plan).not.toMatch(/Seq Scan on tasks|SCAN tasks(?! USING)/);
-        }
-      });
+      test.each(cases)(
+        `${kind}, %s: rows and their count are found by an index, and no page is sorted together from all rows`,
+        async (_, who, filter, index) => {
+          const plans = await plansOf(who === "admin" ? admin : ann, kind, filter);
+          expect(plans).toHaveLength(2);
+          for (const plan of plans) {
+            expect(plan).toMatch(index);
+            expect(plan).not.toMatch(/Seq Scan on tasks|SCAN tasks(?! USING)/);
+          }
+        },
+      );
 
       test(`${kind}, everybody's without any filter: the newest are walked by their time`, async () => {
         const plans = await plansOf(admin, kind, {});
@@ -82,11 +97,16 @@ for (const engine of ENGINES) {
     }
 
     test("of a platform: by its time", async () => {
-      for (const plan of await plansOf(admin, "task", { ...DAY, platform: "kling" })) expect(plan).toMatch(/tasks_submit_ix/);
+      for (const plan of await plansOf(admin, "task", { ...DAY, platform: "kling" }))
+        expect(plan).toMatch(/tasks_submit_ix/);
     });
 
     test("a total stops at 10,000 and says so", async () => {
-      expect(await pageJobs(admin.ctx, "all", "drawing", PAGE)).toMatchObject({ total: 10_000, total_exact: false, items: { length: 10 } });
+      expect(await pageJobs(admin.ctx, "all", "drawing", PAGE)).toMatchObject({
+        total: 10_000,
+        total_exact: false,
+        items: { length: 10 },
+      });
     });
   });
 }

@@ -20,9 +20,10 @@ for (const engine of ENGINES) {
     beforeAll(async () => {
       h = await openHarness(engine);
       admin = await h.person({ role: ROLE.admin });
-      const numbers = engine === "sqlite"
-        ? `(WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ${ROWS}) SELECT n FROM c)`
-        : `generate_series(1, ${ROWS}) AS n`;
+      const numbers =
+        engine === "sqlite"
+          ? `(WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ${ROWS}) SELECT n FROM c)`
+          : `generate_series(1, ${ROWS}) AS n`;
       const fill = `INSERT INTO users (username, password_hash, display_name, email, "group", created_at)
         SELECT 'user-' || n, '$argon2id$v=19$m=65536,t=2,p=1$0123456789012345678901$01234567890123456789012345678901234567890', 'Name of ' || n,
           'person' || n || '@mail.example', CASE WHEN n % 10 = 0 THEN 'vip' ELSE 'default' END, n FROM ${numbers}`;
@@ -44,7 +45,11 @@ for (const engine of ENGINES) {
     if (engine === "sqlite") {
       test("a page in order of ids walks the table's own key: nothing is sorted", async () => {
         const client = h.services.db.driver.sqlite;
-        const plan = client?.query<{ detail: string }, []>("EXPLAIN QUERY PLAN SELECT id FROM users WHERE lower(username) LIKE '%7%' ORDER BY id LIMIT 10").all();
+        const plan = client
+          ?.query<{ detail: string }, []>(
+            "EXPLAIN QUERY PLAN SELECT id FROM users WHERE lower(username) LIKE '%7%' ORDER BY id LIMIT 10",
+          )
+          .all();
         expect(plan?.map(({ detail }) => detail)).toEqual(["SCAN users"]);
       });
     }

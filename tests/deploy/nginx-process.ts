@@ -34,20 +34,29 @@ export const startNginx = (nginx: string, weirPort: number): Promise<Nginx> =>
       "server 127.0.0.1:3000;": `server 127.0.0.1:${weirPort};`,
       "/etc/letsencrypt/live/weir.example.com/fullchain.pem": certificate,
       "/etc/letsencrypt/live/weir.example.com/privkey.pem": key,
-    }));
+    }),
+  );
 
 /** What an operator writes who has read nothing: it sends `Host: 127.0.0.1:<weirPort>` and no word about its callers. */
 export const startBareNginx = (nginx: string, weirPort: number): Promise<Nginx> =>
-  start(nginx, ({ http, https, certificate, key }) =>
-    `server { listen 127.0.0.1:${http}; listen 127.0.0.1:${https} ssl; ssl_certificate ${certificate}; ssl_certificate_key ${key};\n` +
-    `  location / { proxy_pass http://127.0.0.1:${weirPort}; } }\n`);
+  start(
+    nginx,
+    ({ http, https, certificate, key }) =>
+      `server { listen 127.0.0.1:${http}; listen 127.0.0.1:${https} ssl; ssl_certificate ${certificate}; ssl_certificate_key ${key};\n` +
+      `  location / { proxy_pass http://127.0.0.1:${weirPort}; } }\n`,
+  );
 
 async function start(nginx: string, siteOf: (place: Place) => string): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), "weir-nginx-"));
   const [http, https] = [await freePort(), await freePort()];
   makeCertificate(folder);
-  writeFileSync(join(folder, "weir.conf"), siteOf({ http, https, certificate: join(folder, "cert.pem"), key: join(folder, "key.pem") }));
-  const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${join(folder, name)};`).join("\n  ");
+  writeFileSync(
+    join(folder, "weir.conf"),
+    siteOf({ http, https, certificate: join(folder, "cert.pem"), key: join(folder, "key.pem") }),
+  );
+  const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `${name}_temp_path ${join(folder, name)};`)
+    .join("\n  ");
   writeFileSync(
     join(folder, "nginx.conf"),
     `${process.getuid?.() === 0 ? "user root;\n" : ""}worker_processes 1;\ndaemon off;\npid ${join(folder, "nginx.pid")};\nerror_log stderr;\n` +
@@ -90,7 +99,21 @@ function makeCertificate(folder: string): void {
   if (!made) {
     const run = spawnSync(
       "openssl",
-      ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=weir.example.com", "-keyout", "key.pem", "-out", "cert.pem"],
+      [
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=weir.example.com",
+        "-keyout",
+        "key.pem",
+        "-out",
+        "cert.pem",
+      ],
       { cwd: folder, encoding: "utf8" },
     );
     if (run.status !== 0) throw new Error(`openssl is needed for a certificate: ${run.stderr ?? run.error}`);

@@ -5,13 +5,18 @@ import { createAddressReader } from "../../src/server/http/address";
 import { type Nginx, nginxPath, startNginx } from "./nginx-process";
 
 const nginx = nginxPath();
-if (!nginx) console.warn("SKIPPED: the nginx tests, because no nginx was found (Debian, Ubuntu: apt-get install nginx-light)");
+if (!nginx)
+  console.warn("SKIPPED: the nginx tests, because no nginx was found (Debian, Ubuntu: apt-get install nginx-light)");
 
 /** In CI longer than nginx's own 60 s, which is what cuts streams when the file forgets it. */
 const SILENCE_MS = process.env.WEIR_REQUIRE_ALL === "1" ? 63_000 : 1_500;
 
 /** What the server behind the proxy saw; each promise resolves when it happens. */
-const seen = { firstRead: Promise.withResolvers<void>(), upload: Promise.withResolvers<string>(), left: Promise.withResolvers<void>() };
+const seen = {
+  firstRead: Promise.withResolvers<void>(),
+  upload: Promise.withResolvers<string>(),
+  left: Promise.withResolvers<void>(),
+};
 const addressOf = createAddressReader(["127.0.0.1"]);
 
 /** Chunks as they come, one at a time. */
@@ -38,7 +43,9 @@ function startBackend(): Server<undefined> {
     async fetch(request, server) {
       const { pathname } = new URL(request.url);
       const events = (source: () => AsyncGenerator<string>) =>
-        new Response(streamOf(source()), { headers: { "content-type": "text/event-stream", "cache-control": "no-cache" } });
+        new Response(streamOf(source()), {
+          headers: { "content-type": "text/event-stream", "cache-control": "no-cache" },
+        });
       if (pathname === "/stream") {
         return events(async function* () {
           yield "event: one\n\n";
@@ -67,7 +74,8 @@ function startBackend(): Server<undefined> {
         const first = await reader?.read();
         seen.upload.resolve(new TextDecoder().decode(first?.value));
         let bytes = first?.value?.length ?? 0;
-        for (let more = await reader?.read(); more && !more.done; more = await reader?.read()) bytes += more.value.length;
+        for (let more = await reader?.read(); more && !more.done; more = await reader?.read())
+          bytes += more.value.length;
         return Response.json({ bytes });
       }
       if (pathname === "/socket" && server.upgrade(request)) return undefined;
@@ -83,7 +91,8 @@ describe.skipIf(!nginx)("deploy/nginx.conf", () => {
   let proxy: Nginx;
   let silent: Promise<string>;
   // The certificate is the test's own.
-  const get = (path: string, init: BunFetchRequestInit = {}) => fetch(`${proxy.https}${path}`, { ...init, tls: { rejectUnauthorized: false } });
+  const get = (path: string, init: BunFetchRequestInit = {}) =>
+    fetch(`${proxy.https}${path}`, { ...init, tls: { rejectUnauthorized: false } });
 
   beforeAll(async () => {
     backend = startBackend();
@@ -102,7 +111,10 @@ describe.skipIf(!nginx)("deploy/nginx.conf", () => {
   });
 
   test("plain HTTP is sent to HTTPS with the method kept", async () => {
-    const answer = await fetch(`${proxy.http}/v1/models?a=1`, { redirect: "manual", headers: { host: "weir.example.com" } });
+    const answer = await fetch(`${proxy.http}/v1/models?a=1`, {
+      redirect: "manual",
+      headers: { host: "weir.example.com" },
+    });
     expect(answer.status).toBe(308);
     expect(answer.headers.get("location")).toBe("https://weir.example.com/v1/models?a=1");
   });
@@ -130,8 +142,13 @@ describe.skipIf(!nginx)("deploy/nginx.conf", () => {
   }, 10_000);
 
   test("Weir learns the caller's address and HTTPS, and an invented address does not get through", async () => {
-    const answer = await get("/who", { headers: { "x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "gopher", host: "weir.example.com" } });
-    const { headers, address } = (await answer.json()) as { headers: Record<string, string>; address: { ip: string; secure: boolean } };
+    const answer = await get("/who", {
+      headers: { "x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "gopher", host: "weir.example.com" },
+    });
+    const { headers, address } = (await answer.json()) as {
+      headers: Record<string, string>;
+      address: { ip: string; secure: boolean };
+    };
     expect(headers["x-forwarded-for"]).toBe("127.0.0.1");
     expect(headers["x-forwarded-proto"]).toBe("https");
     expect(headers["host"]).toBe("weir.example.com");

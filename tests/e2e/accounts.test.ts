@@ -40,9 +40,16 @@ beforeAll(async () => {
   });
   weir = await startWeir({ env: { WEIR_TURNSTILE_URL: `http://127.0.0.1:${siteverify.port}/` } });
   for (const [key, value] of Object.entries({
-    ServerAddress: weir.url, SMTPServer: "127.0.0.1", SMTPPort: mail.port, SMTPFrom: "weir@example.com", EmailVerificationEnabled: true,
-    TurnstileSiteKey: "site-key", TurnstileSecretKey: "turnstile-secret", TurnstileCheckEnabled: true,
-  })) await weir.setOption(key, value);
+    ServerAddress: weir.url,
+    SMTPServer: "127.0.0.1",
+    SMTPPort: mail.port,
+    SMTPFrom: "weir@example.com",
+    EmailVerificationEnabled: true,
+    TurnstileSiteKey: "site-key",
+    TurnstileSecretKey: "turnstile-secret",
+    TurnstileCheckEnabled: true,
+  }))
+    await weir.setOption(key, value);
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
@@ -57,7 +64,9 @@ async function mailTo(address: string, pattern: RegExp): Promise<string> {
   await eventually(`a mail to ${address}`, async () => {
     const raw = mail.mails.filter(({ to }) => to.includes(address)).at(-1)?.raw ?? "";
     const body = raw.slice(raw.indexOf("\r\n\r\n"));
-    const text = /base64/i.test(raw) ? Buffer.from(body.replace(/\s/g, ""), "base64").toString() : body.replace(/=\r\n/g, "").replace(/=3D/gi, "=");
+    const text = /base64/i.test(raw)
+      ? Buffer.from(body.replace(/\s/g, ""), "base64").toString()
+      : body.replace(/=\r\n/g, "").replace(/=3D/gi, "=");
     found = pattern.exec(text)?.[0];
     return found !== undefined;
   });
@@ -65,7 +74,11 @@ async function mailTo(address: string, pattern: RegExp): Promise<string> {
 }
 
 const withWidget = (page: Page) =>
-  page.context().route("https://challenges.cloudflare.com/**", (route) => route.fulfill({ contentType: "text/javascript", body: WIDGET }));
+  page
+    .context()
+    .route("https://challenges.cloudflare.com/**", (route) =>
+      route.fulfill({ contentType: "text/javascript", body: WIDGET }),
+    );
 
 /** The bot check of the page has given its token. */
 const human = (page: Page) => page.locator("body[data-human]").waitFor();

@@ -22,60 +22,89 @@ afterAll(async () => {
   await weir?.stop();
 });
 
-test.skipIf(noChromium)("root makes an account, gives it quota with a reason, and bans it; its session ends at its next call", async () => {
-  const tab = await browser.open(`${weir.url}/user`, { as: weir.root, language: "zh" });
-  const { page } = tab;
-  await page.getByRole("button", { name: "添加用户" }).first().click();
-  await type(page.getByLabel("用户名"), "newcomer");
-  await type(page.getByLabel("密码"), "a good password");
-  await page.getByRole("button", { name: "创建" }).click();
-  await page.getByText("用户账户创建成功！").waitFor();
+test.skipIf(noChromium)(
+  "root makes an account, gives it quota with a reason, and bans it; its session ends at its next call",
+  async () => {
+    const tab = await browser.open(`${weir.url}/user`, { as: weir.root, language: "zh" });
+    const { page } = tab;
+    await page.getByRole("button", { name: "添加用户" }).first().click();
+    await type(page.getByLabel("用户名"), "newcomer");
+    await type(page.getByLabel("密码"), "a good password");
+    await page.getByRole("button", { name: "创建" }).click();
+    await page.getByText("用户账户创建成功！").waitFor();
 
-  await page.getByText("newcomer", { exact: true }).first().click();
-  await type(page.getByLabel("添加额度"), "2");
-  await type(page.getByLabel("调整原因"), "welcome");
-  await tab.looksRight();
-  await page.getByRole("button", { name: "保存", exact: true }).click();
-  await page.getByText("用户信息更新成功！").waitFor();
-  await page.getByRole("row", { name: /newcomer/ }).getByText("$2.00").waitFor();
-
-  const signedIn = await fetch(`${weir.url}/api/user/login`, {
-    method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ username: "newcomer", password: "a good password" }),
-  });
-  const { data } = (await signedIn.json()) as { data: { id: number } };
-  const headers = { cookie: signedIn.headers.get("set-cookie")?.split(";")[0] ?? "", "new-api-user": String(data.id) };
-  const status = () => fetch(`${weir.url}/api/user/self`, { headers }).then((answer) => answer.status);
-  expect(await status()).toBe(200);
-  await page.getByRole("row", { name: /newcomer/ }).getByRole("button", { name: "行菜单" }).click();
-  await page.getByRole("menuitem", { name: "禁用" }).click();
-  await page.getByText("操作成功完成！").waitFor();
-  await page.getByRole("row", { name: /newcomer/ }).getByText("已封禁").waitFor();
-  expect(await status()).toBe(401);
-  expect(await weir.audit()).toEqual([]);
-  await tab.screenshot("users");
-  tab.check();
-  await tab.close();
-}, 90_000);
-
-test.skipIf(noChromium)("a setting holds at once, and the audit log says who changed it, from what to what", async () => {
-  const tab = await browser.open(`${weir.url}/setting?tab=other`, { as: weir.root, language: "zh", theme: "dark" });
-  const { page } = tab;
-  await type(page.getByLabel("系统名称"), "Harbour");
-  await page.getByRole("button", { name: "保存站点内容" }).click();
-  await becomes(() => page.getByText("Harbour").count().then((count) => count > 0), true);
-  await tab.looksRight();
-  for (const name of ["系统设置", "运营设置"]) {
-    await page.getByRole("tab", { name }).click();
-    await tab.settled();
+    await page.getByText("newcomer", { exact: true }).first().click();
+    await type(page.getByLabel("添加额度"), "2");
+    await type(page.getByLabel("调整原因"), "welcome");
     await tab.looksRight();
-  }
-  await tab.screenshot("settings");
-  await page.goto(`${weir.url}/audit`);
-  await page.getByText("SystemName").first().click();
-  await page.getByText('"Harbour"').first().waitFor();
-  await page.getByText('"Weir"').first().waitFor();
-  await tab.looksRight();
-  await tab.screenshot("audit");
-  tab.check();
-  await tab.close();
-}, 120_000);
+    await page.getByRole("button", { name: "保存", exact: true }).click();
+    await page.getByText("用户信息更新成功！").waitFor();
+    await page
+      .getByRole("row", { name: /newcomer/ })
+      .getByText("$2.00")
+      .waitFor();
+
+    const signedIn = await fetch(`${weir.url}/api/user/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ username: "newcomer", password: "a good password" }),
+    });
+    const { data } = (await signedIn.json()) as { data: { id: number } };
+    const headers = {
+      cookie: signedIn.headers.get("set-cookie")?.split(";")[0] ?? "",
+      "new-api-user": String(data.id),
+    };
+    const status = () => fetch(`${weir.url}/api/user/self`, { headers }).then((answer) => answer.status);
+    expect(await status()).toBe(200);
+    await page
+      .getByRole("row", { name: /newcomer/ })
+      .getByRole("button", { name: "行菜单" })
+      .click();
+    await page.getByRole("menuitem", { name: "禁用" }).click();
+    await page.getByText("操作成功完成！").waitFor();
+    await page
+      .getByRole("row", { name: /newcomer/ })
+      .getByText("已封禁")
+      .waitFor();
+    expect(await status()).toBe(401);
+    expect(await weir.audit()).toEqual([]);
+    await tab.screenshot("users");
+    tab.check();
+    await tab.close();
+  },
+  90_000,
+);
+
+test.skipIf(noChromium)(
+  "a setting holds at once, and the audit log says who changed it, from what to what",
+  async () => {
+    const tab = await browser.open(`${weir.url}/setting?tab=other`, { as: weir.root, language: "zh", theme: "dark" });
+    const { page } = tab;
+    await type(page.getByLabel("系统名称"), "Harbour");
+    await page.getByRole("button", { name: "保存站点内容" }).click();
+    await becomes(
+      () =>
+        page
+          .getByText("Harbour")
+          .count()
+          .then((count) => count > 0),
+      true,
+    );
+    await tab.looksRight();
+    for (const name of ["系统设置", "运营设置"]) {
+      await page.getByRole("tab", { name }).click();
+      await tab.settled();
+      await tab.looksRight();
+    }
+    await tab.screenshot("settings");
+    await page.goto(`${weir.url}/audit`);
+    await page.getByText("SystemName").first().click();
+    await page.getByText('"Harbour"').first().waitFor();
+    await page.getByText('"Weir"').first().waitFor();
+    await tab.looksRight();
+    await tab.screenshot("audit");
+    tab.check();
+    await tab.close();
+  },
+  120_000,
+);

@@ -66,7 +66,10 @@ async function chooseForAll(page: Page, action: string): Promise<void> {
 /** Puts a channel where only the system puts one. */
 async function autoDisable(id: number): Promise<void> {
   const { channels } = weir.db.t;
-  const other_info = statusInfo({ code: "channel_test_failed", values: { detail: "HTTP 401: bad key" } }, 1_795_217_368);
+  const other_info = statusInfo(
+    { code: "channel_test_failed", values: { detail: "HTTP 401: bad key" } },
+    1_795_217_368,
+  );
   await weir.db.q.update(channels).set({ status: 3, other_info }).where(eq(channels.id, id));
 }
 
@@ -183,7 +186,10 @@ describe.skipIf(!found)("many channels", () => {
       await edit.getByRole("button", { name: "保存" }).click();
       await page.getByText("已更新 2 个渠道！").waitFor();
       const after = [await channel(first), await channel(second)];
-      expect(after.map(({ priority, weight }) => [priority, weight])).toEqual([[1, 7], [2, 7]]);
+      expect(after.map(({ priority, weight }) => [priority, weight])).toEqual([
+        [1, 7],
+        [2, 7],
+      ]);
 
       await bar.getByRole("button", { name: "禁用" }).click();
       await page.getByText("已禁用 2 个渠道").waitFor();
@@ -274,23 +280,49 @@ describe.skipIf(!found)("many channels", () => {
     const { channels } = weir.db.t;
     await weir.db.q.update(channels).set({ group: "default" }).where(eq(channels.id, id));
     const hour = Math.floor(Date.now() / 3_600_000) * 3600;
-    const row = { user_id: weir.root.id, token_id: 0, channel: id, model_name: "gpt-4o-mini", group: "default", username: "root" };
+    const row = {
+      user_id: weir.root.id,
+      token_id: 0,
+      channel: id,
+      model_name: "gpt-4o-mini",
+      group: "default",
+      username: "root",
+    };
     await weir.db.q.insert(weir.db.t.usage_hourly).values([
       { ...row, hour, count: 9, error_count: 1, quota: 500_000, prompt_tokens: 10, completion_tokens: 5, use_time: 18 },
-      { ...row, hour: hour - 3600, count: 40, error_count: 0, quota: 0, prompt_tokens: 0, completion_tokens: 0, use_time: 40 },
+      {
+        ...row,
+        hour: hour - 3600,
+        count: 40,
+        error_count: 0,
+        quota: 0,
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        use_time: 40,
+      },
     ]);
     const time = Math.floor(Date.now() / 1000);
     await weir.db.q.insert(weir.db.t.logs).values(
       ["curl", "curl", "python-openai"].map((client_type, index) => ({
-        user_id: weir.root.id, created_at: time - index, type: 2, channel: id, group: "default", username: "root",
-        other: JSON.stringify({ client_type }), folded: 1, request_id: `used-${index}`,
+        user_id: weir.root.id,
+        created_at: time - index,
+        type: 2,
+        channel: id,
+        group: "default",
+        username: "root",
+        other: JSON.stringify({ client_type }),
+        folded: 1,
+        request_id: `used-${index}`,
       })),
     );
     await withPage("/channel?keyword=用过", {}, async (page) => {
       const bars = page.getByRole("group", { name: "近 24 小时：50 次调用，成功率 98.0%，1 次出错" });
       await bars.focus();
       await page.keyboard.press("ArrowLeft");
-      await bars.getByRole("status").filter({ hasText: "10 次调用，成功率 90.0%，1 次出错，平均 2 秒" }).waitFor({ state: "attached" });
+      await bars
+        .getByRole("status")
+        .filter({ hasText: "10 次调用，成功率 90.0%，1 次出错，平均 2 秒" })
+        .waitFor({ state: "attached" });
       await chooseInRow(page, "用过", "检测上游");
       const use = page.getByRole("dialog", { name: "检测上游：用过" });
       await use.getByRole("row", { name: /curl 2/ }).waitFor();
@@ -309,14 +341,20 @@ describe.skipIf(!found)("many channels", () => {
     await autoDisable(id);
     await withPage("/channel?keyword=被停", { language: "en" }, async (page) => {
       await page.getByRole("link", { name: /Channel.*auto-disabled/ }).waitFor();
-      await rowOf(page, "被停").getByText("Auto-disabled").focus().catch(() => undefined);
+      await rowOf(page, "被停")
+        .getByText("Auto-disabled")
+        .focus()
+        .catch(() => undefined);
       const badge = rowOf(page, "被停").locator("[data-column=status] [tabindex='0']");
       await badge.focus();
       const tip = page.getByRole("tooltip");
       await tip.waitFor({ state: "attached" });
       expect(await tip.textContent()).toMatch(/HTTP 401: bad key.*\(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\)/);
       await rowOf(page, "被停").locator("[data-column=name]").click();
-      await page.getByRole("dialog", { name: "被停" }).getByRole("button", { name: "Enable again", exact: true }).click();
+      await page
+        .getByRole("dialog", { name: "被停" })
+        .getByRole("button", { name: "Enable again", exact: true })
+        .click();
       await becomes(async () => (await channel(id)).status, 1);
     });
   });
@@ -327,7 +365,9 @@ describe.skipIf(!found)("many channels", () => {
       await rowOf(page, "跑一遍").getByText("未测试").waitFor();
       await chooseForAll(page, "测试所有渠道");
       await page.getByText(/渠道测试完成：成功 \d+ 个/).waitFor();
-      await rowOf(page, "跑一遍").getByText(/^\d+ ms$/).waitFor();
+      await rowOf(page, "跑一遍")
+        .getByText(/^\d+ ms$/)
+        .waitFor();
       await chooseForAll(page, "更新所有渠道余额");
       await page.getByText(/余额更新完成：成功 \d+ 个/).waitFor();
       await rowOf(page, "跑一遍").getByText(/^\$\d/).last().waitFor();
@@ -338,7 +378,21 @@ describe.skipIf(!found)("many channels", () => {
   test("a run that somebody else started shows how far it is, until it ends", async () => {
     await newChannel("慢一点", { models: ["slow"], test_model: "slow" });
     await withPage("/channel", {}, async (page) => {
-      const started = { id: "run", kind: "test", started_by: "other", started_at: 1, finished_at: 0, running: true, total: 8, done: 3, ok: 2, failed: 1, skipped: 0, disabled: 0, enabled: 0 };
+      const started = {
+        id: "run",
+        kind: "test",
+        started_by: "other",
+        started_at: 1,
+        finished_at: 0,
+        running: true,
+        total: 8,
+        done: 3,
+        ok: 2,
+        failed: 1,
+        skipped: 0,
+        disabled: 0,
+        enabled: 0,
+      };
       let ended = false;
       await page.route("**/trpc/**", async (route) => {
         const response = await route.fetch();
@@ -348,7 +402,8 @@ describe.skipIf(!found)("many channels", () => {
         const answers = body.map((answer: unknown, index) =>
           names[index] === "channel.run"
             ? { result: { data: ended ? { ...started, running: false, finished_at: 9, done: 8, ok: 7 } : started } }
-            : answer);
+            : answer,
+        );
         await route.fulfill({ response, json: answers });
       });
       await page.reload();
@@ -419,33 +474,47 @@ describe.skipIf(!found)("many channels", () => {
   });
 
   const LOOKS = [
-    ["zh", "light", "desktop"], ["zh", "dark", "desktop"], ["en", "light", "desktop"], ["en", "dark", "desktop"],
-    ["zh", "dark", "phone"], ["en", "light", "phone"],
+    ["zh", "light", "desktop"],
+    ["zh", "dark", "desktop"],
+    ["en", "light", "desktop"],
+    ["en", "dark", "desktop"],
+    ["zh", "dark", "phone"],
+    ["en", "light", "phone"],
   ] as const;
   for (const [language, theme, viewport] of LOOKS) {
     test(`axe finds nothing on tags, batch and windows: ${language}, ${theme}, ${viewport}`, async () => {
       const id = await newChannel(`轴 ${language} ${theme} ${viewport}`, { tag: "轴签" });
       await autoDisable(id);
       const zh = language === "zh";
-      await withPage("/channel?tags=1&unfold=轴签&batch=1&keyword=轴", { language, theme, viewport }, async (page, { looksRight }) => {
-        await rowOf(page, "轴签").first().waitFor();
-        await page.getByRole("checkbox", { name: zh ? "选择第 1 行" : "Select row 1", exact: true }).check();
-        await looksRight();
-        const bar = page.getByRole("toolbar", { name: zh ? "批量操作" : /bulk|batch/i });
-        for (const name of [zh ? "设置标签" : "Set tag", zh ? "批量编辑" : "Edit"]) {
-          await bar.getByRole("button", { name, exact: true }).click();
-          await page.getByRole("dialog").waitFor();
+      await withPage(
+        "/channel?tags=1&unfold=轴签&batch=1&keyword=轴",
+        { language, theme, viewport },
+        async (page, { looksRight }) => {
+          await rowOf(page, "轴签").first().waitFor();
+          await page.getByRole("checkbox", { name: zh ? "选择第 1 行" : "Select row 1", exact: true }).check();
           await looksRight();
-          await page.keyboard.press("Escape");
-          await page.getByRole("dialog").waitFor({ state: "detached" });
-        }
-        await rowOf(page, "轴").nth(1).getByRole("button", { name: zh ? /的优先级：0/ : /Priority.*: 0/i }).click();
-        await page.getByRole("textbox", { name: zh ? "优先级" : "Priority" }).waitFor();
-        await looksRight();
-        await page.goto(`${weir.url}/channel?open=${id}`);
-        await page.getByRole("dialog").getByRole("group", { name: zh ? /近 24 小时/ : /24 hours/ }).waitFor();
-        await looksRight();
-      });
+          const bar = page.getByRole("toolbar", { name: zh ? "批量操作" : /bulk|batch/i });
+          for (const name of [zh ? "设置标签" : "Set tag", zh ? "批量编辑" : "Edit"]) {
+            await bar.getByRole("button", { name, exact: true }).click();
+            await page.getByRole("dialog").waitFor();
+            await looksRight();
+            await page.keyboard.press("Escape");
+            await page.getByRole("dialog").waitFor({ state: "detached" });
+          }
+          await rowOf(page, "轴")
+            .nth(1)
+            .getByRole("button", { name: zh ? /的优先级：0/ : /Priority.*: 0/i })
+            .click();
+          await page.getByRole("textbox", { name: zh ? "优先级" : "Priority" }).waitFor();
+          await looksRight();
+          await page.goto(`${weir.url}/channel?open=${id}`);
+          await page
+            .getByRole("dialog")
+            .getByRole("group", { name: zh ? /近 24 小时/ : /24 hours/ })
+            .waitFor();
+          await looksRight();
+        },
+      );
     });
   }
 });

@@ -32,7 +32,11 @@ afterAll(async () => {
 });
 
 /** Runs `story` in a fresh window in which root is signed in; the page must have no problem. */
-async function withPage(path: string, options: PageOptions, story: (page: Page, console: ConsolePage) => Promise<void>): Promise<void> {
+async function withPage(
+  path: string,
+  options: PageOptions,
+  story: (page: Page, console: ConsolePage) => Promise<void>,
+): Promise<void> {
   const opened = await browser.open(weir.url + path, { as: weir.root, ...options });
   try {
     await story(opened.page, opened);
@@ -77,7 +81,14 @@ describe.skipIf(!found)("channels", () => {
     });
     const { items } = await weir.root.trpc.channel.list.query({ keyword: "键盘渠道" });
     expect(items).toHaveLength(1);
-    expect(items[0]).toMatchObject({ type: 1, base_url: upstream.url, group: "default", priority: 0, weight: 0, auto_ban: 1 });
+    expect(items[0]).toMatchObject({
+      type: 1,
+      base_url: upstream.url,
+      group: "default",
+      priority: 0,
+      weight: 0,
+      auto_ban: 1,
+    });
     expect(items[0]?.models.split(",").length).toBeGreaterThan(5);
     expect(items[0]?.response_time).toBeGreaterThan(0);
   });
@@ -222,7 +233,10 @@ describe.skipIf(!found)("channels", () => {
       await eventually("more than one row", async () => (await page.locator("tr[data-row]").count()) > 1);
       expect(await page.locator("tr[data-row]").first().textContent()).toContain(String(rare));
       await page.getByRole("checkbox", { name: "按 ID 排序" }).click();
-      await eventually("the newest first", async () => (await page.locator("tr[data-row]").first().textContent())?.startsWith(String(last)) ?? false);
+      await eventually(
+        "the newest first",
+        async () => (await page.locator("tr[data-row]").first().textContent())?.startsWith(String(last)) ?? false,
+      );
       expect(await page.evaluate(() => localStorage.getItem("id-sort"))).toBe("true");
       await page.reload();
       await page.getByRole("checkbox", { name: "按 ID 排序", checked: true }).waitFor();
@@ -268,11 +282,22 @@ describe.skipIf(!found)("channels", () => {
   });
 
   for (const viewport of ["desktop", "phone"] as const) {
-    for (const [language, theme] of [["zh", "light"], ["zh", "dark"], ["en", "light"], ["en", "dark"]] as const) {
+    for (const [language, theme] of [
+      ["zh", "light"],
+      ["zh", "dark"],
+      ["en", "light"],
+      ["en", "dark"],
+    ] as const) {
       test(`axe finds nothing on list, detail and form: ${language}, ${theme}, ${viewport}`, async () => {
         const id = await newChannel(`axe ${language} ${theme} ${viewport}`, { tag: "tag", model_mapping: '{"a":"b"}' });
         await withPage("/channel", { language, theme, viewport }, async (page, { looksRight }) => {
-          for (const path of ["/channel", `/channel?open=${id}`, `/channel?edit=${id}`, "/channel?edit=new", "/channel/add"]) {
+          for (const path of [
+            "/channel",
+            `/channel?open=${id}`,
+            `/channel?edit=${id}`,
+            "/channel?edit=new",
+            "/channel/add",
+          ]) {
             await page.goto(weir.url + path);
             const settled = path === "/channel" ? "[data-row]" : path === "/channel/add" ? "form" : "[role=dialog]";
             await page.locator(settled).first().waitFor();

@@ -21,7 +21,8 @@ beforeAll(async () => {
   weir = await startWeir();
   user = await weir.newUser({ quota: 500_000 });
   for (let i = 0; i < 12; i++) await weir.newToken({ name: `token ${i}` });
-  for (let i = 0; i < 12; i++) await weir.newChannel({ name: `channel ${i}`, base_url: "http://127.0.0.1:9", models: ["m"] });
+  for (let i = 0; i < 12; i++)
+    await weir.newChannel({ name: `channel ${i}`, base_url: "http://127.0.0.1:9", models: ["m"] });
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
@@ -34,8 +35,16 @@ interface Visit extends BrowserContextOptions {
 }
 
 /** Runs `look` in a new browser profile. */
-async function visit({ as, stored = {}, ...options }: Visit, look: (page: Page, context: BrowserContext) => Promise<void>): Promise<void> {
-  const context = await browser.newContext({ locale: "en-GB", viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
+async function visit(
+  { as, stored = {}, ...options }: Visit,
+  look: (page: Page, context: BrowserContext) => Promise<void>,
+): Promise<void> {
+  const context = await browser.newContext({
+    locale: "en-GB",
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: "reduce",
+    ...options,
+  });
   const local: Record<string, string> = { ...stored };
   if (as) {
     const [name = "", value = ""] = as.cookie.split("=");
@@ -81,13 +90,17 @@ describe("a fresh visitor", () => {
     await visit({ colorScheme: "light" }, async (page) => {
       await open(page, "/login");
       const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
-      const background = () => page.evaluate(() => getComputedStyle(document.querySelector("header") ?? document.body).backgroundColor);
+      const background = () =>
+        page.evaluate(() => getComputedStyle(document.querySelector("header") ?? document.body).backgroundColor);
       expect(await theme()).toBe("light");
       const day = await background();
       await page.emulateMedia({ colorScheme: "dark" });
       await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
       // Colours pass over in a moment.
-      await page.waitForFunction((before) => getComputedStyle(document.querySelector("header") ?? document.body).backgroundColor !== before, day);
+      await page.waitForFunction(
+        (before) => getComputedStyle(document.querySelector("header") ?? document.body).backgroundColor !== before,
+        day,
+      );
       await page.evaluate(() => localStorage.setItem("theme", "light"));
       await page.reload();
       expect(await theme()).toBe("light");
@@ -100,23 +113,42 @@ describe("a fresh visitor", () => {
       const stored = await storage(page);
       expect(JSON.parse(stored.status ?? "")).toMatchObject({ system_name: "Weir", quota_per_unit: 500_000 });
       expect(stored).toMatchObject({
-        system_name: "Weir", logo: "", footer_html: "", quota_per_unit: "500000", display_in_currency: "true",
-        default_collapse_sidebar: "false", chats: "[]", chat_link: "", chat_link2: "",
+        system_name: "Weir",
+        logo: "",
+        footer_html: "",
+        quota_per_unit: "500000",
+        display_in_currency: "true",
+        default_collapse_sidebar: "false",
+        chats: "[]",
+        chat_link: "",
+        chat_link2: "",
       });
-      for (const key of ["enable_drawing", "enable_task", "enable_data_export"]) expect(stored[key]).toMatch(/^(true|false)$/);
+      for (const key of ["enable_drawing", "enable_task", "enable_data_export"])
+        expect(stored[key]).toMatch(/^(true|false)$/);
     });
   });
 });
 
 describe("guards", () => {
-  const closed = "/channel /channel/add /channel/edit/1 /token /playground /redemption /topup /log /detail /midjourney /task /chat /chat/0 /chat2link /user /setting";
+  const closed =
+    "/channel /channel/add /channel/edit/1 /token /playground /redemption /topup /log /detail /midjourney /task /chat /chat/0 /chat2link /user /setting";
   test("a stranger is led from every closed page to the login, and stays on open ones (C-044, C-045, A-065)", async () => {
     await visit({}, async (page) => {
       for (const address of closed.split(" ")) {
         await open(page, address);
         expect([address, path(page)]).toEqual([address, "/login"]);
       }
-      for (const address of ["/", "/pricing", "/about", "/login", "/register", "/reset", "/oauth/github", "/user/reset", "/no/such/page"]) {
+      for (const address of [
+        "/",
+        "/pricing",
+        "/about",
+        "/login",
+        "/register",
+        "/reset",
+        "/oauth/github",
+        "/user/reset",
+        "/no/such/page",
+      ]) {
         await open(page, address);
         expect([address, path(page)]).toEqual([address, address]);
       }
@@ -128,7 +160,8 @@ describe("guards", () => {
     await visit({ as: user }, async (page) => {
       const answered: string[] = [];
       page.on("response", async (response) => {
-        if (/channel|redemption/.test(response.url()) && !/assets/.test(response.url())) answered.push(await response.text().catch(() => ""));
+        if (/channel|redemption/.test(response.url()) && !/assets/.test(response.url()))
+          answered.push(await response.text().catch(() => ""));
       });
       for (const address of ["/channel", "/channel/add", "/channel/edit/1", "/redemption", "/user"]) {
         await open(page, address);
@@ -136,7 +169,9 @@ describe("guards", () => {
         expect(path(page)).toBe(address);
       }
       expect(answered.filter((text) => text.includes('"base_url"'))).toEqual([]);
-      expect(await page.getByRole("navigation", { name: "主菜单" }).getByRole("link", { name: "渠道" }).count()).toBe(0);
+      expect(await page.getByRole("navigation", { name: "主菜单" }).getByRole("link", { name: "渠道" }).count()).toBe(
+        0,
+      );
       expect((await storage(page)).user).toContain(user.username);
     });
   });
@@ -148,7 +183,12 @@ describe("lists", () => {
       await open(page, "/channel");
       await page.getByText("第 1 - 10 条，共 12 条").waitFor();
       await page.getByRole("combobox", { name: "每页条数" }).click();
-      expect(await page.getByRole("option").allTextContents()).toEqual(["10 条/页", "20 条/页", "50 条/页", "100 条/页"]);
+      expect(await page.getByRole("option").allTextContents()).toEqual([
+        "10 条/页",
+        "20 条/页",
+        "50 条/页",
+        "100 条/页",
+      ]);
       await page.getByRole("option", { name: "20 条/页" }).click();
       await page.getByText("第 1 - 12 条，共 12 条").waitFor();
       expect((await storage(page))["page-size"]).toBe("20");
@@ -194,7 +234,10 @@ describe("failed calls", () => {
     [500, "服务器内部错误，请联系管理员", "Internal server error"],
   ] as const) {
     test(`HTTP ${status} is one toast with its words, in both languages (A-471 to A-474, C-566, C-567)`, async () => {
-      for (const [language, words] of [["zh", zh], ["en", en]] as const) {
+      for (const [language, words] of [
+        ["zh", zh],
+        ["en", en],
+      ] as const) {
         await visit({ as: weir.root, stored: { language } }, async (page) => {
           await page.clock.install();
           await page.route("**/trpc/**", (route) => route.fulfill({ status, body: "" }));
@@ -214,12 +257,19 @@ describe("failed calls", () => {
   }
 
   test("a status that fails is said, the page stays usable, and it comes by itself when the server answers again (C-568 to C-570)", async () => {
-    for (const [language, unreachable, failed] of [["zh", "无法连接到服务器", "加载状态失败"], ["en", "Unable to connect to server", "Failed to load status"]] as const) {
+    for (const [language, unreachable, failed] of [
+      ["zh", "无法连接到服务器", "加载状态失败"],
+      ["en", "Unable to connect to server", "Failed to load status"],
+    ] as const) {
       await visit({ stored: { language } }, async (page) => {
         await page.clock.install();
         let mode: "abort" | "500" | "pass" = "500";
         await page.route("**/api/status", (route) =>
-          mode === "pass" ? route.continue() : mode === "abort" ? route.abort() : route.fulfill({ status: 500, body: "" }),
+          mode === "pass"
+            ? route.continue()
+            : mode === "abort"
+              ? route.abort()
+              : route.fulfill({ status: 500, body: "" }),
         );
         await page.goto(`${weir.url}/login`);
         await page.getByText(failed).waitFor();
@@ -250,7 +300,11 @@ describe("failed calls", () => {
       await type(page.locator("input[name=password]"), "correct-horse-9");
       await page.locator("form button[type=submit]").click();
       await page.waitForURL("**/channel");
-      expect(JSON.parse((await storage(page)).user ?? "{}")).toMatchObject({ id: weir.root.id, username: "root", role: 100 });
+      expect(JSON.parse((await storage(page)).user ?? "{}")).toMatchObject({
+        id: weir.root.id,
+        username: "root",
+        role: 100,
+      });
     });
   });
 });
@@ -283,7 +337,10 @@ describe("small things of the pages", () => {
     const { channels } = weir.db.t;
     const [off, odd] = await weir.db.q.select({ id: channels.id }).from(channels).orderBy(desc(channels.id)).limit(2);
     await weir.root.ok("PUT", "/api/channel/", { id: off?.id, status: 2 });
-    await weir.db.q.update(channels).set({ status: 9 }).where(eq(channels.id, odd?.id ?? 0));
+    await weir.db.q
+      .update(channels)
+      .set({ status: 9 })
+      .where(eq(channels.id, odd?.id ?? 0));
     await visit({ as: weir.root }, async (page) => {
       await open(page, "/channel");
       for (const name of ["ID", "名称", "类型", "分组", "状态", "响应时间", "已用 / 剩余"]) {
@@ -293,7 +350,11 @@ describe("small things of the pages", () => {
       await row("channel 11").getByText("已禁用").waitFor();
       await row("channel 10").getByText("未知").waitFor();
       await row("channel 9").getByText("已启用").waitFor();
-      const colour = (name: string) => row(name).getByRole("cell").first().evaluate((element) => getComputedStyle(element).backgroundColor);
+      const colour = (name: string) =>
+        row(name)
+          .getByRole("cell")
+          .first()
+          .evaluate((element) => getComputedStyle(element).backgroundColor);
       await page.mouse.move(0, 0);
       expect(await colour("channel 11")).not.toBe(await colour("channel 9"));
     });
@@ -312,7 +373,10 @@ describe("small things of the pages", () => {
       await page.getByRole("button", { name: guest.username }).click();
       await page.getByRole("menuitem", { name: "退出登录" }).click();
       await page.waitForFunction(() => localStorage.getItem("user") === null);
-      const self = await weir.anonymous("GET", "/api/user/self", undefined, { cookie: `session=${cookie}`, "new-api-user": String(guest.id) });
+      const self = await weir.anonymous("GET", "/api/user/self", undefined, {
+        cookie: `session=${cookie}`,
+        "new-api-user": String(guest.id),
+      });
       expect(self.status).toBe(401);
     });
   });

@@ -22,7 +22,12 @@ beforeAll(async () => {
   ann = await weir.newUser({ role: ROLE.user, quota: 50_000_000 });
   const { key } = await weir.newToken({ name: "laptop" }, ann);
   const mine = await weir.newToken({ name: "root's" });
-  for (const [who, model] of [[key, "gpt-4o"], [key, "gpt-4o"], [key, "error-500"], [mine.key, "gpt-4o-mini"]] as const) {
+  for (const [who, model] of [
+    [key, "gpt-4o"],
+    [key, "gpt-4o"],
+    [key, "error-500"],
+    [mine.key, "gpt-4o-mini"],
+  ] as const) {
     await (await weir.call(who, { model, messages: [{ role: "user", content: "hello" }] })).text();
   }
   // Roll-ups follow the log by about a second.
@@ -61,7 +66,11 @@ describe("the data dashboard", () => {
   });
 
   test("a user sees his own alone, on a phone in the dark too", async () => {
-    const tab = await browser.open(`${weir.url}/detail?range=7d&granularity=day`, { as: ann, viewport: "phone", theme: "dark" });
+    const tab = await browser.open(`${weir.url}/detail?range=7d&granularity=day`, {
+      as: ann,
+      viewport: "phone",
+      theme: "dark",
+    });
     const { page } = tab;
     const shares = page.getByRole("list", { name: "调用占比" });
     await becomes(async () => (await shares.getByRole("listitem").allTextContents()).join(), "gpt-4o2100.0%");

@@ -36,7 +36,11 @@ for (const viewport of ["desktop", "phone"] as const) {
     beforeAll(async () => {
       weir = await startWeir({ root: false });
       // A phone opens an English console in the dark, so that both halves of everything are seen.
-      tab = await browser.open(await weir.setupLink(), { viewport, language, theme: viewport === "phone" ? "dark" : "light" });
+      tab = await browser.open(await weir.setupLink(), {
+        viewport,
+        language,
+        theme: viewport === "phone" ? "dark" : "light",
+      });
     }, 30_000);
     afterAll(async () => {
       await tab?.context.close();
@@ -75,7 +79,9 @@ for (const viewport of ["desktop", "phone"] as const) {
       await tab.screenshot(`first-run-${viewport}-2-channel`);
       await page.getByRole("button", { name: say("保存并继续") }).click();
       await page.getByRole("heading", { name: say("连接你的客户端") }).waitFor();
-      expect(upstream.journal.entries.some((entry) => entry.key === UPSTREAM_KEY && entry.method === "POST")).toBe(true);
+      expect(upstream.journal.entries.some((entry) => entry.key === UPSTREAM_KEY && entry.method === "POST")).toBe(
+        true,
+      );
     });
 
     test("the Connect panel's key and address work in the official SDK, and the tick appears", async () => {
@@ -95,7 +101,9 @@ for (const viewport of ["desktop", "phone"] as const) {
 
       const client = new OpenAI({ apiKey, baseURL, maxRetries: 0 });
       const stream = await client.chat.completions.create({
-        model: "gpt-4o-mini", stream: true, messages: [{ role: "user", content: "one two three four five" }],
+        model: "gpt-4o-mini",
+        stream: true,
+        messages: [{ role: "user", content: "one two three four five" }],
       });
       let answer = "";
       let pieces = 0;
@@ -113,7 +121,9 @@ for (const viewport of ["desktop", "phone"] as const) {
 
     test("the log page shows the call, and the lines of its bill sum to the charge to the unit", async () => {
       const { page } = tab;
-      const row = await weir.waitForLog((candidate) => candidate.model_name === "gpt-4o-mini" && candidate.token_id > 0);
+      const row = await weir.waitForLog(
+        (candidate) => candidate.model_name === "gpt-4o-mini" && candidate.token_id > 0,
+      );
       await page.getByRole("link", { name: say("查看日志") }).click();
       await page.waitForURL(`**/log?open=${row.id}`);
       const units = page.locator("[data-units]");
@@ -143,7 +153,10 @@ for (const viewport of ["desktop", "phone"] as const) {
       await type(page.locator('input[name="username"]'), "keeper");
       await type(page.locator('input[name="password"]'), "wrong-password");
       tab.expectProblem("status of 400");
-      await page.getByRole("button", { name: say("登录"), exact: true }).last().click();
+      await page
+        .getByRole("button", { name: say("登录"), exact: true })
+        .last()
+        .click();
       await page.getByRole("alert").waitFor();
       await tab.axe();
       await type(page.locator('input[name="password"]'), PASSWORD);

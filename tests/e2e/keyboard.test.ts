@@ -38,8 +38,12 @@ async function tabTo(page: Page, name: string, most = 80): Promise<void> {
   for (let presses = 0; presses < most; presses++) {
     const focused = await page.evaluate(() => {
       const element = document.activeElement as HTMLElement | null;
-      const label = element?.id ? document.querySelector(`label[for="${CSS.escape(element.id)}"]`)?.textContent : undefined;
-      return [element?.getAttribute("aria-label"), label, element?.textContent].find((text) => text?.trim())?.trim() ?? "";
+      const label = element?.id
+        ? document.querySelector(`label[for="${CSS.escape(element.id)}"]`)?.textContent
+        : undefined;
+      return (
+        [element?.getAttribute("aria-label"), label, element?.textContent].find((text) => text?.trim())?.trim() ?? ""
+      );
     });
     if (focused.startsWith(name)) return;
     await page.keyboard.press("Tab");
@@ -50,7 +54,10 @@ async function tabTo(page: Page, name: string, most = 80): Promise<void> {
 /** How a task presses a thing: by Tab and Enter, or by a tap. */
 interface Hand {
   page: Page;
-  press(role: "button" | "link" | "menuitem" | "radio" | "menuitemradio" | "tab" | "switch", name: string): Promise<void>;
+  press(
+    role: "button" | "link" | "menuitem" | "radio" | "menuitemradio" | "tab" | "switch",
+    name: string,
+  ): Promise<void>;
   write(label: string, text: string): Promise<void>;
 }
 
@@ -66,7 +73,11 @@ const keyboard = (page: Page): Hand => ({
         if (focused.startsWith(name)) return page.keyboard.press("Enter");
         const before = focused;
         await page.keyboard.press("ArrowDown");
-        await page.waitForFunction((text) => (document.activeElement?.textContent?.trim() ?? "") !== text, before, { timeout: 500 }).catch(() => undefined);
+        await page
+          .waitForFunction((text) => (document.activeElement?.textContent?.trim() ?? "") !== text, before, {
+            timeout: 500,
+          })
+          .catch(() => undefined);
       }
       throw new Error(`the menu has no "${name}"`);
     }
@@ -83,7 +94,10 @@ const keyboard = (page: Page): Hand => ({
 const touch = (page: Page): Hand => ({
   page,
   press: async (role, name) => {
-    await page.getByRole(role, { name: new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`) }).first().tap();
+    await page
+      .getByRole(role, { name: new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`) })
+      .first()
+      .tap();
   },
   write: async (label, text) => {
     await type(page.getByLabel(label, { exact: false }).first(), text);
@@ -103,7 +117,8 @@ for (const viewport of ["desktop", "phone"] as const) {
     afterAll(() => tab?.context.close());
 
     const stored = (key: string) => tab.page.evaluate((name) => localStorage.getItem(name), key);
-    const tokens = () => weir.root.ok<{ id: number; name: string; status: number }[]>("GET", "/api/token/?p=0&size=100");
+    const tokens = () =>
+      weir.root.ok<{ id: number; name: string; status: number }[]>("GET", "/api/token/?p=0&size=100");
     /** The menu of the only row: J goes to it, the full stop opens its menu. */
     const openRowMenu = async () => {
       const button = tab.page.getByRole("button", { name: say("行菜单") }).first();
@@ -202,7 +217,9 @@ for (const viewport of ["desktop", "phone"] as const) {
       await hand.press("menuitem", say("删除"));
       const dialog = tab.page.getByRole("alertdialog");
       await dialog.waitFor();
-      await (viewport === "desktop" ? tabTo(tab.page, say("删除")).then(() => tab.page.keyboard.press("Enter")) : dialog.getByRole("button", { name: say("删除") }).tap());
+      await (viewport === "desktop"
+        ? tabTo(tab.page, say("删除")).then(() => tab.page.keyboard.press("Enter"))
+        : dialog.getByRole("button", { name: say("删除") }).tap());
       await becomes(async () => (await mine()) === undefined, true);
     });
 

@@ -17,15 +17,25 @@ let made = 0;
 const now = Math.floor(Date.now() / 1000);
 
 const row = (fields: Partial<NewLogRow>): NewLogRow => ({
-  request_id: `e2e-${++made}`, created_at: now, type: LOG_TYPE.consume, user_id: weir.root.id, username: "root", token_name: "t", group: "default",
-  quota: 10, folded: 2, ...fields,
+  request_id: `e2e-${++made}`,
+  created_at: now,
+  type: LOG_TYPE.consume,
+  user_id: weir.root.id,
+  username: "root",
+  token_name: "t",
+  group: "default",
+  quota: 10,
+  folded: 2,
+  ...fields,
 });
 
 beforeAll(async () => {
   if (noChromium) return;
   browser = await launchBrowser();
   weir = await startWeir();
-  await weir.db.q.insert(weir.db.t.logs).values([row({ model_name: "first" }), row({ model_name: "ancient", created_at: now - 90 * 86_400 })]);
+  await weir.db.q
+    .insert(weir.db.t.logs)
+    .values([row({ model_name: "first" }), row({ model_name: "ancient", created_at: now - 90 * 86_400 })]);
 }, 90_000);
 
 afterAll(async () => {
@@ -53,13 +63,22 @@ describe.skipIf(noChromium)("the log in the console", () => {
     await page.getByRole("menuitem", { name: "JSONL" }).click();
     const file = await saving;
     expect(file.suggestedFilename()).toMatch(/^weir-log-[\dT-]+\.jsonl$/);
-    expect(readFileSync(await file.path(), "utf8").trim().split("\n").map((line) => (JSON.parse(line) as { model_name: string }).model_name)).toEqual(["first"]);
+    expect(
+      readFileSync(await file.path(), "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { model_name: string }).model_name),
+    ).toEqual(["first"]);
     await close();
     check();
   }, 60_000);
 
   test("a super administrator cleans the log, in the dark, on a phone", async () => {
-    const { page, close, check } = await browser.open(`${weir.url}/log`, { as: weir.root, theme: "dark", viewport: "phone" });
+    const { page, close, check } = await browser.open(`${weir.url}/log`, {
+      as: weir.root,
+      theme: "dark",
+      viewport: "phone",
+    });
     await page.getByRole("button", { name: "清理日志" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "清理日志" }).click();

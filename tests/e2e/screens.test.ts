@@ -1,7 +1,14 @@
 /** Every screen of the console, in both languages and themes, on desktop and phone: axe finds nothing, nothing overflows. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { TaskRow } from "../../src/server/db/schema";
-import { type ConsolePage, type Language, launchBrowser, TEST_LIMIT, type TestBrowser, type Theme } from "../kit/browser";
+import {
+  type ConsolePage,
+  type Language,
+  launchBrowser,
+  TEST_LIMIT,
+  type TestBrowser,
+  type Theme,
+} from "../kit/browser";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
 
@@ -12,42 +19,110 @@ let browser: TestBrowser;
 let weir: Weir;
 
 /** Paths that a stranger sees, and those of a signed-in root account. */
-const PUBLIC = ["/", "/login", "/register", "/reset", "/user/reset?email=a@b.example&token=x", "/oauth/github", "/no-such-page"];
+const PUBLIC = [
+  "/",
+  "/login",
+  "/register",
+  "/reset",
+  "/user/reset?email=a@b.example&token=x",
+  "/oauth/github",
+  "/no-such-page",
+];
 const CLOSED = [
-  "/", "/channel", "/channel/add", "/channel/edit/1", "/token", "/log", "/log?open=1", "/detail", "/topup", "/user", "/audit",
-  "/setting?tab=personal", "/setting?tab=operation", "/setting?tab=system", "/setting?tab=other", "/midjourney", "/task", "/task?open=1", "/no-such-page",
+  "/",
+  "/channel",
+  "/channel/add",
+  "/channel/edit/1",
+  "/token",
+  "/log",
+  "/log?open=1",
+  "/detail",
+  "/topup",
+  "/user",
+  "/audit",
+  "/setting?tab=personal",
+  "/setting?tab=operation",
+  "/setting?tab=system",
+  "/setting?tab=other",
+  "/midjourney",
+  "/task",
+  "/task?open=1",
+  "/no-such-page",
 ];
 /**
  * Two looks a pair, opposite in everything: a path is looked at in one pair, so in both languages, both themes and both sizes
  * at half the price of all eight.
  */
 const PAIRS: [Language, Theme, "desktop" | "phone"][][] = [
-  [["zh", "light", "desktop"], ["en", "dark", "phone"]],
-  [["zh", "dark", "phone"], ["en", "light", "desktop"]],
+  [
+    ["zh", "light", "desktop"],
+    ["en", "dark", "phone"],
+  ],
+  [
+    ["zh", "dark", "phone"],
+    ["en", "light", "desktop"],
+  ],
 ];
 
 const NOW = Date.now() - 90_000;
 const job = (fields: Pick<TaskRow, "task_id" | "status"> & Partial<TaskRow>) => ({
-  platform: "suno", action: "MUSIC", model: "suno_music", user_id: 1, username: "root", channel_id: 1, submit_time_ms: NOW, finish_time_ms: NOW + 75_000, ...fields,
+  platform: "suno",
+  action: "MUSIC",
+  model: "suno_music",
+  user_id: 1,
+  username: "root",
+  channel_id: 1,
+  submit_time_ms: NOW,
+  finish_time_ms: NOW + 75_000,
+  ...fields,
 });
 
 beforeAll(async () => {
   browser = await launchBrowser();
   weir = await startWeir();
   await weir.newChannel({ base_url: upstream.url, models: ["gpt-4o", "error-500"], tag: "tagged" });
-  await weir.newChannel({ name: "second with a rather long name 企业版渠道", base_url: upstream.url, models: ["gpt-4o-mini"], status: 2 });
+  await weir.newChannel({
+    name: "second with a rather long name 企业版渠道",
+    base_url: upstream.url,
+    models: ["gpt-4o-mini"],
+    status: 2,
+  });
   await weir.priceModels({ "gpt-4o": 1.25, "gpt-4o-mini": 0.075, "error-500": 1 });
   const { key } = await weir.newToken({ name: "laptop" });
   await weir.newToken({ name: "expired", expired_time: 1_600_000_000 });
   for (const model of ["gpt-4o", "gpt-4o-mini", "error-500"]) {
     await (await weir.call(key, { model, messages: [{ role: "user", content: "hello" }] })).text();
   }
-  await weir.db.q.insert(weir.db.t.tasks).values([
-    job({ task_id: "task_1", status: "FAILURE", progress: "100%", fail_reason: "上游拒绝了这个提示词 (content policy)", prompt: "夏夜的风 a song for the summer" }),
-    job({ task_id: "task_2", platform: "kling", action: "textGenerate", model: "kling-v2", status: "IN_PROGRESS", progress: "45%", finish_time_ms: 0 }),
-    job({ task_id: "task_3", status: "SUCCESS", progress: "100%", finish_time_ms: NOW + 30_000 }),
-    job({ task_id: "1320098173412546", platform: "mj", action: "IMAGINE", model: "mj_imagine", status: "MODAL", progress: "0%", prompt: "一只猫，水彩 ".repeat(20) }),
-  ]);
+  await weir.db.q
+    .insert(weir.db.t.tasks)
+    .values([
+      job({
+        task_id: "task_1",
+        status: "FAILURE",
+        progress: "100%",
+        fail_reason: "上游拒绝了这个提示词 (content policy)",
+        prompt: "夏夜的风 a song for the summer",
+      }),
+      job({
+        task_id: "task_2",
+        platform: "kling",
+        action: "textGenerate",
+        model: "kling-v2",
+        status: "IN_PROGRESS",
+        progress: "45%",
+        finish_time_ms: 0,
+      }),
+      job({ task_id: "task_3", status: "SUCCESS", progress: "100%", finish_time_ms: NOW + 30_000 }),
+      job({
+        task_id: "1320098173412546",
+        platform: "mj",
+        action: "IMAGINE",
+        model: "mj_imagine",
+        status: "MODAL",
+        progress: "0%",
+        prompt: "一只猫，水彩 ".repeat(20),
+      }),
+    ]);
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
@@ -56,13 +131,21 @@ afterAll(async () => {
 });
 
 for (const [language, theme, viewport, pair] of PAIRS.flatMap((pair, i) => pair.map((look) => [...look, i] as const))) {
-  for (const [who, all] of [["a stranger", PUBLIC], ["the root account", CLOSED]] as const) {
+  for (const [who, all] of [
+    ["a stranger", PUBLIC],
+    ["the root account", CLOSED],
+  ] as const) {
     const paths = all.filter((_, i) => i % PAIRS.length === pair);
     describe(`${language}, ${theme}, ${viewport}`, () => {
       // One window for all paths: a new one would load and compile the console anew for each.
       let tab: ConsolePage;
       beforeAll(async () => {
-        tab = await browser.open(`${weir.url}/about`, { language, theme, viewport, as: who === "a stranger" ? undefined : weir.root });
+        tab = await browser.open(`${weir.url}/about`, {
+          language,
+          theme,
+          viewport,
+          as: who === "a stranger" ? undefined : weir.root,
+        });
       }, 60_000);
       afterAll(() => tab?.close());
 
@@ -79,7 +162,9 @@ for (const [language, theme, viewport, pair] of PAIRS.flatMap((pair, i) => pair.
             await tab.looksRight();
             tab.check();
           } catch (error) {
-            await tab.screenshot(`screen-${language}-${theme}-${viewport}-${path.replace(/\W+/g, "_")}-${who.replace(" ", "_")}`);
+            await tab.screenshot(
+              `screen-${language}-${theme}-${viewport}-${path.replace(/\W+/g, "_")}-${who.replace(" ", "_")}`,
+            );
             throw error;
           }
         });

@@ -23,7 +23,8 @@ beforeAll(async () => {
   fake = await startFakeIdentity();
   weir = await startWeir({ env: { ...fake.env } });
   site = weir.url.replace("127.0.0.1", "localhost");
-  for (const [key, value] of Object.entries(fake.options)) if (!key.startsWith("Telegram")) await weir.setOption(key, value);
+  for (const [key, value] of Object.entries(fake.options))
+    if (!key.startsWith("Telegram")) await weir.setOption(key, value);
 }, 90_000);
 
 afterAll(async () => {
@@ -37,7 +38,10 @@ describe.skipIf(noChromium)("signing in by more than a password", () => {
     const visit = await browser.open(`${weir.url}/login`);
     const { page } = visit;
     await visit.looksRight();
-    const [window] = await Promise.all([page.waitForEvent("popup"), page.getByRole("button", { name: "使用 GitHub 登录" }).click()]);
+    const [window] = await Promise.all([
+      page.waitForEvent("popup"),
+      page.getByRole("button", { name: "使用 GitHub 登录" }).click(),
+    ]);
     await window.waitForURL(`${fake.url}/login/oauth/authorize?**`);
     expect(new URL(window.url()).searchParams.get("client_id")).toBe(fake.options.GitHubClientId ?? "");
     await window.getByRole("button", { name: "Authorize" }).click();
@@ -56,7 +60,14 @@ describe.skipIf(noChromium)("signing in by more than a password", () => {
     const cdp = await context.newCDPSession(page);
     await cdp.send("WebAuthn.enable");
     await cdp.send("WebAuthn.addVirtualAuthenticator", {
-      options: { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
     });
     const card = page.getByRole("listitem", { name: "两步验证（验证器应用）" });
     await card.getByRole("button", { name: "启用" }).click();
@@ -64,7 +75,8 @@ describe.skipIf(noChromium)("signing in by more than a password", () => {
     await dialog.getByRole("img", { name: "两步验证二维码" }).waitFor();
     await visit.axe();
     const secret = (await dialog.getByText(/^[A-Z2-7]{32}$/).textContent()) ?? "";
-    const codeAt = (timestamp: number) => new TOTP({ secret: Secret.fromBase32(secret), period: 30, digits: 6 }).generate({ timestamp });
+    const codeAt = (timestamp: number) =>
+      new TOTP({ secret: Secret.fromBase32(secret), period: 30, digits: 6 }).generate({ timestamp });
     await type(dialog.getByLabel("验证码"), codeAt(Date.now()));
     await dialog.getByRole("button", { name: "启用" }).click();
     await page.getByRole("button", { name: "我已保存" }).waitFor();

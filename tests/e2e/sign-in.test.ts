@@ -23,7 +23,11 @@ afterAll(() => browser?.close());
 /** A page of a fresh visitor; everything the browser complains about ends the test. */
 async function visit(options: BrowserContextOptions, run: (page: Page) => Promise<void>): Promise<void> {
   weir = await startWeir({ root: false });
-  const context = await browser.newContext({ locale: "zh-CN", permissions: ["clipboard-read", "clipboard-write"], ...options });
+  const context = await browser.newContext({
+    locale: "zh-CN",
+    permissions: ["clipboard-read", "clipboard-write"],
+    ...options,
+  });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));
@@ -45,7 +49,8 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
     const focused = await page.evaluate(() => {
       const element = document.activeElement;
       if (!element) return "";
-      const labels = element instanceof HTMLInputElement ? [...(element.labels ?? [])].map((label) => label.textContent) : [];
+      const labels =
+        element instanceof HTMLInputElement ? [...(element.labels ?? [])].map((label) => label.textContent) : [];
       return element.getAttribute("aria-label") ?? labels.join(" ") ?? "";
     });
     const text = focused || (await page.evaluate(() => document.activeElement?.textContent ?? ""));
@@ -101,7 +106,9 @@ describe("the first run", () => {
 
       const client = new OpenAI({ apiKey: key, baseURL: `${weir.url}/v1`, maxRetries: 0 });
       const stream = await client.chat.completions.create({
-        model: "demo-echo", stream: true, messages: [{ role: "user", content: "第一个请求" }],
+        model: "demo-echo",
+        stream: true,
+        messages: [{ role: "user", content: "第一个请求" }],
       });
       let answer = "";
       for await (const chunk of stream) answer += chunk.choices[0]?.delta.content ?? "";
@@ -115,27 +122,30 @@ describe("the first run", () => {
   });
 
   test("works on a phone, and the test button sends a real call whose answer streams in", async () => {
-    await visit({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: "dark" }, async (page) => {
-      await page.goto(await weir.setupLink());
-      await heading(page, "欢迎使用 Weir");
-      await type(page.locator("[name=username]"), "root");
-      await type(page.locator("[name=password]"), PASSWORD);
-      await type(page.locator("[name=repeat]"), PASSWORD);
-      await accessible(page);
-      await page.getByRole("button", { name: "下一步" }).tap();
-      await page.getByRole("radio", { name: /自用/ }).tap();
-      await accessible(page);
-      await page.getByRole("button", { name: "创建账户并继续" }).tap();
-      await page.getByRole("radio", { name: "DeepSeek" }).tap();
-      await accessible(page);
-      await page.getByRole("button", { name: "用演示渠道" }).tap();
-      await page.getByText("等待第一个请求…").waitFor();
-      await accessible(page);
-      await page.getByRole("button", { name: "发送测试请求" }).tap();
-      await page.getByText(/你说的是：你好/).waitFor();
-      await page.getByText(/成功 · 200 · demo-echo/).waitFor();
-      await accessible(page);
-    });
+    await visit(
+      { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: "dark" },
+      async (page) => {
+        await page.goto(await weir.setupLink());
+        await heading(page, "欢迎使用 Weir");
+        await type(page.locator("[name=username]"), "root");
+        await type(page.locator("[name=password]"), PASSWORD);
+        await type(page.locator("[name=repeat]"), PASSWORD);
+        await accessible(page);
+        await page.getByRole("button", { name: "下一步" }).tap();
+        await page.getByRole("radio", { name: /自用/ }).tap();
+        await accessible(page);
+        await page.getByRole("button", { name: "创建账户并继续" }).tap();
+        await page.getByRole("radio", { name: "DeepSeek" }).tap();
+        await accessible(page);
+        await page.getByRole("button", { name: "用演示渠道" }).tap();
+        await page.getByText("等待第一个请求…").waitFor();
+        await accessible(page);
+        await page.getByRole("button", { name: "发送测试请求" }).tap();
+        await page.getByText(/你说的是：你好/).waitFor();
+        await page.getByText(/成功 · 200 · demo-echo/).waitFor();
+        await accessible(page);
+      },
+    );
   });
 });
 

@@ -28,10 +28,27 @@ function silence(): Uint8Array<ArrayBuffer> {
   const samples = 800;
   const bytes = Uint8Array.from({ length: 44 + samples }, () => 128);
   const view = new DataView(bytes.buffer);
-  const words: [number, string][] = [[0, "RIFF"], [8, "WAVEfmt "], [36, "data"]];
+  const words: [number, string][] = [
+    [0, "RIFF"],
+    [8, "WAVEfmt "],
+    [36, "data"],
+  ];
   for (const [at, text] of words) bytes.set(new TextEncoder().encode(text), at);
-  for (const [at, value] of [[4, 36 + samples], [16, 16], [24, 8000], [28, 8000], [40, samples]] as const) view.setUint32(at, value, true);
-  for (const [at, value] of [[20, 1], [22, 1], [32, 1], [34, 8]] as const) view.setUint16(at, value, true);
+  for (const [at, value] of [
+    [4, 36 + samples],
+    [16, 16],
+    [24, 8000],
+    [28, 8000],
+    [40, samples],
+  ] as const)
+    view.setUint32(at, value, true);
+  for (const [at, value] of [
+    [20, 1],
+    [22, 1],
+    [32, 1],
+    [34, 8],
+  ] as const)
+    view.setUint16(at, value, true);
   return bytes;
 }
 
@@ -41,7 +58,10 @@ const answerSuno = (request: Request): Response => {
   if (pathname === "/song.wav") return new Response(silence(), { headers: { "content-type": "audio/wav" } });
   if (pathname === "/suno/fetch") {
     const data = song.status === "SUCCESS" ? [{ title: "Rain", audio_url: `${origin}/song.wav` }] : [];
-    return Response.json({ code: "success", data: [{ task_id: "song", action: "MUSIC", progress: "50%", data, ...song }] });
+    return Response.json({
+      code: "success",
+      data: [{ task_id: "song", action: "MUSIC", progress: "50%", data, ...song }],
+    });
   }
   return Response.json({ code: "success", message: "", data: "song" });
 };
@@ -78,7 +98,8 @@ async function polled(what: string, is: (newest: TaskRow) => boolean): Promise<v
 }
 
 /** Whether an element shows a picture that has arrived. */
-const drawn = (element: unknown): boolean => element instanceof HTMLImageElement && element.complete && element.naturalWidth > 0;
+const drawn = (element: unknown): boolean =>
+  element instanceof HTMLImageElement && element.complete && element.naturalWidth > 0;
 
 describe.skipIf(noChromium)("jobs in the console", () => {
   test("a picture is submitted in the playground and watched; its picture, its row and its bill are there", async () => {
@@ -103,7 +124,10 @@ describe.skipIf(noChromium)("jobs in the console", () => {
     await tab.looksRight();
     await tab.screenshot("jobs-playground");
     await job.getByRole("link", { name: /费用 \$0\.1/ }).click();
-    await page.getByRole("row", { name: /mj_imagine/ }).getByText("$0.100000").waitFor();
+    await page
+      .getByRole("row", { name: /mj_imagine/ })
+      .getByText("$0.100000")
+      .waitFor();
     expect((await weir.balance(user.id)).quota).toBe(1_000_000 - PRICE);
   });
 
@@ -122,9 +146,12 @@ describe.skipIf(noChromium)("jobs in the console", () => {
 
   test("a song can be heard from its row; one that failed says why and that it was paid back", async () => {
     const { page } = tab;
-    const submit = () => fetch(`${weir.url}/pg/suno/submit/music`, {
-      method: "POST", headers: { ...user.headers, "content-type": "application/json" }, body: JSON.stringify({ gpt_description_prompt: "rain" }),
-    });
+    const submit = () =>
+      fetch(`${weir.url}/pg/suno/submit/music`, {
+        method: "POST",
+        headers: { ...user.headers, "content-type": "application/json" },
+        body: JSON.stringify({ gpt_description_prompt: "rain" }),
+      });
     expect((await submit()).status).toBe(200);
     song = { status: "SUCCESS", fail_reason: "" };
     await polled("the song is finished", ({ status }) => status === "SUCCESS");
@@ -132,10 +159,12 @@ describe.skipIf(noChromium)("jobs in the console", () => {
     await page.getByRole("row").getByText("成功").waitFor();
     await page.getByRole("button", { name: "查看结果" }).click();
     const sound = page.getByRole("dialog").locator("audio");
-    await eventually("the song has arrived", () => sound.evaluate((element: HTMLAudioElement) => {
-      if (element.preload !== "auto") Object.assign(element, { preload: "auto" }).load();
-      return element.duration > 0;
-    }));
+    await eventually("the song has arrived", () =>
+      sound.evaluate((element: HTMLAudioElement) => {
+        if (element.preload !== "auto") Object.assign(element, { preload: "auto" }).load();
+        return element.duration > 0;
+      }),
+    );
     await tab.looksRight();
     await tab.screenshot("jobs-task");
     song = { status: "FAILURE", fail_reason: "the melody is taken" };

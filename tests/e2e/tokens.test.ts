@@ -52,8 +52,14 @@ async function walkTo(page: Page, name: string, key = "Tab"): Promise<void> {
   for (let steps = 0; steps < 80; steps++) {
     const focused = await page.evaluate(() => {
       const element = document.activeElement;
-      const labels = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? [...(element.labels ?? [])] : [];
-      return element?.getAttribute("aria-label") ?? (labels.map((label) => label.textContent).join(" ") || element?.textContent || "");
+      const labels =
+        element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement
+          ? [...(element.labels ?? [])]
+          : [];
+      return (
+        element?.getAttribute("aria-label") ??
+        (labels.map((label) => label.textContent).join(" ") || element?.textContent || "")
+      );
     });
     if (focused.trim().startsWith(name)) return;
     await page.keyboard.press(key);
@@ -61,7 +67,8 @@ async function walkTo(page: Page, name: string, key = "Tab"): Promise<void> {
   throw new Error(`the keyboard does not reach "${name}"`);
 }
 
-const row = (page: Page, name: string) => page.locator("[data-row]").filter({ has: page.getByText(name, { exact: true }) });
+const row = (page: Page, name: string) =>
+  page.locator("[data-row]").filter({ has: page.getByText(name, { exact: true }) });
 const field = (page: Page, name: string) => page.getByRole("dialog").getByLabel(name, { exact: true });
 const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
 const stored = async () => (await owner.trpc.token.list.query({ page_size: 100 })).items;
@@ -149,7 +156,9 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     expect(await field(page, "数量").isDisabled()).toBe(true);
     await page.getByRole("button", { name: /^创建/ }).click();
     await page.getByRole("heading", { name: "连接" }).waitFor();
-    expect((await stored()).map(({ name, unlimited_quota }) => ({ name, unlimited_quota }))).toEqual([{ name: "open end", unlimited_quota: true }]);
+    expect((await stored()).map(({ name, unlimited_quota }) => ({ name, unlimited_quota }))).toEqual([
+      { name: "open end", unlimited_quota: true },
+    ]);
   });
 
   test("each fault is said at its field and nothing is sent", async () => {
@@ -160,8 +169,12 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await page.getByRole("switch", { name: "限制模型" }).click();
     await page.keyboard.press("Control+Enter");
     for (const text of [
-      "请输入令牌名称！", "过期时间格式错误！", "第 2 行不是合法的 IP 或网段：nonsense", "启用模型限制时请至少选择一个模型",
-    ]) await page.getByRole("alert").filter({ hasText: text }).waitFor();
+      "请输入令牌名称！",
+      "过期时间格式错误！",
+      "第 2 行不是合法的 IP 或网段：nonsense",
+      "启用模型限制时请至少选择一个模型",
+    ])
+      await page.getByRole("alert").filter({ hasText: text }).waitFor();
     expect(await page.evaluate(() => document.activeElement?.getAttribute("name"))).toBe("name");
     expect(await stored()).toEqual([]);
   });
@@ -182,8 +195,16 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await page.getByRole("heading", { name: "连接" }).waitFor();
     const expiry = await page.evaluate(() => Math.floor(new Date(2035, 5, 1, 12).getTime() / 1000));
     expect((await stored())[0]).toMatchObject({
-      name: "full", expired_time: expiry, group: "vip", model_limits_enabled: true, model_limits: "gpt-4o-mini",
-      allow_ips: "10.0.0.1\n10.0.0.2", deny_ips: "2001:db8::/32", rpm: 60, tpm: 0, concurrency: 3,
+      name: "full",
+      expired_time: expiry,
+      group: "vip",
+      model_limits_enabled: true,
+      model_limits: "gpt-4o-mini",
+      allow_ips: "10.0.0.1\n10.0.0.2",
+      deny_ips: "2001:db8::/32",
+      rpm: 60,
+      tpm: 0,
+      concurrency: 3,
     });
   });
 
@@ -213,7 +234,9 @@ describe.skipIf(noChromium)("tokens in the console", () => {
   test("the list shows keys masked, and the whole one for ten seconds on demand", async () => {
     const { key } = await weir.newToken({ name: "secret" }, owner);
     const { page } = await open("/token");
-    await row(page, "secret").getByText(`${key.slice(0, 7)}…${key.slice(-4)}`).waitFor();
+    await row(page, "secret")
+      .getByText(`${key.slice(0, 7)}…${key.slice(-4)}`)
+      .waitFor();
     expect(await page.content()).not.toContain(key);
     await page.clock.install();
     await row(page, "secret").getByRole("button", { name: "显示密钥 10 秒" }).click();
@@ -297,7 +320,12 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     expect(await stored()).toEqual([]);
   });
 
-  for (const [language, theme, viewport] of [["zh", "light", "desktop"], ["en", "dark", "phone"], ["zh", "dark", "phone"], ["en", "light", "desktop"]] as const) {
+  for (const [language, theme, viewport] of [
+    ["zh", "light", "desktop"],
+    ["en", "dark", "phone"],
+    ["zh", "dark", "phone"],
+    ["en", "light", "desktop"],
+  ] as const) {
     test(`axe finds nothing: ${language}, ${theme}, ${viewport}`, async () => {
       const { id } = await weir.newToken({ name: "site", quota: 500_000, group: "vip", rpm: 60 }, owner);
       await weir.newToken({ name: "limited", model_limits_enabled: true, model_limits: "gpt-4o" }, owner);

@@ -22,8 +22,18 @@ beforeAll(async () => {
   stripe = startFakeStripe();
   weir = await startWeir({ env: { WEIR_STRIPE_API: stripe.url } });
   stripe.webhook = `${weir.url}/api/stripe/webhook`;
-  const card = { StripeApiSecret: STRIPE_SECRETS.api, StripeWebhookSecret: STRIPE_SECRETS.webhook, StripeUnitPrice: "1.1" };
-  for (const [key, value] of Object.entries({ ...card, ServerAddress: weir.url, PayAddress: epay.url, EpayId: EPAY_MERCHANT.pid, EpayKey: EPAY_MERCHANT.key })) {
+  const card = {
+    StripeApiSecret: STRIPE_SECRETS.api,
+    StripeWebhookSecret: STRIPE_SECRETS.webhook,
+    StripeUnitPrice: "1.1",
+  };
+  for (const [key, value] of Object.entries({
+    ...card,
+    ServerAddress: weir.url,
+    PayAddress: epay.url,
+    EpayId: EPAY_MERCHANT.pid,
+    EpayKey: EPAY_MERCHANT.key,
+  })) {
     await weir.setOption(key, value);
   }
 }, 90_000);
@@ -34,51 +44,66 @@ afterAll(async () => {
   await stripe?.stop();
 });
 
-test.skipIf(noChromium)("ten dollars are paid by card on Stripe's page, and the wallet knows when the payer is back", async () => {
-  const user = await weir.newUser({ quota: 500_000 });
-  const tab = await browser.open(`${weir.url}/topup`, { as: user, language: "zh" });
-  const { page } = tab;
-  await page.getByRole("button", { name: "$10", exact: true }).click();
-  await page.getByText("$11.00").first().waitFor();
-  await page.getByRole("button", { name: "银行卡" }).click();
-  await page.getByRole("button", { name: "去支付" }).click();
-  await page.waitForURL(`${stripe.url}/c/pay/*`);
-  await page.getByRole("button", { name: "Pay" }).click();
-  await page.waitForURL(`${weir.url}/topup**`);
-  await page.getByText("已到账").first().waitFor();
-  await becomes(async () => (await weir.balance(user.id)).quota, 5_500_000);
-  expect(await weir.audit()).toEqual([]);
-  tab.check();
-  await tab.close();
-});
+test.skipIf(noChromium)(
+  "ten dollars are paid by card on Stripe's page, and the wallet knows when the payer is back",
+  async () => {
+    const user = await weir.newUser({ quota: 500_000 });
+    const tab = await browser.open(`${weir.url}/topup`, { as: user, language: "zh" });
+    const { page } = tab;
+    await page.getByRole("button", { name: "$10", exact: true }).click();
+    await page.getByText("$11.00").first().waitFor();
+    await page.getByRole("button", { name: "银行卡" }).click();
+    await page.getByRole("button", { name: "去支付" }).click();
+    await page.waitForURL(`${stripe.url}/c/pay/*`);
+    await page.getByRole("button", { name: "Pay" }).click();
+    await page.waitForURL(`${weir.url}/topup**`);
+    await page.getByText("已到账").first().waitFor();
+    await becomes(async () => (await weir.balance(user.id)).quota, 5_500_000);
+    expect(await weir.audit()).toEqual([]);
+    tab.check();
+    await tab.close();
+  },
+);
 
-test.skipIf(noChromium)("ten dollars are ordered, paid at the gateway in its own window, and credited while the wallet waits", async () => {
-  const user = await weir.newUser({ quota: 500_000 });
-  const tab = await browser.open(`${weir.url}/topup`, { as: user, language: "zh" });
-  const { page } = tab;
-  expect((await page.request.get(weir.url)).headers()["content-security-policy"]).toContain(`form-action 'self' ${epay.url};`);
+test.skipIf(noChromium)(
+  "ten dollars are ordered, paid at the gateway in its own window, and credited while the wallet waits",
+  async () => {
+    const user = await weir.newUser({ quota: 500_000 });
+    const tab = await browser.open(`${weir.url}/topup`, { as: user, language: "zh" });
+    const { page } = tab;
+    expect((await page.request.get(weir.url)).headers()["content-security-policy"]).toContain(
+      `form-action 'self' ${epay.url};`,
+    );
 
-  await page.getByRole("button", { name: "$10", exact: true }).click();
-  await page.getByText("¥73.00").waitFor();
-  await tab.looksRight();
-  await page.getByRole("button", { name: "支付宝" }).click();
-  await page.getByText("使用支付宝支付 ¥73.00。").waitFor();
-  const opening = tab.context.waitForEvent("page");
-  await page.getByRole("button", { name: "去支付" }).click();
-  const gateway = await opening;
-  await gateway.getByText("73.00").waitFor();
-  await page.getByText("等待支付结果").waitFor();
+    await page.getByRole("button", { name: "$10", exact: true }).click();
+    await page.getByText("¥73.00").waitFor();
+    await tab.looksRight();
+    await page.getByRole("button", { name: "支付宝" }).click();
+    await page.getByText("使用支付宝支付 ¥73.00。").waitFor();
+    const opening = tab.context.waitForEvent("page");
+    await page.getByRole("button", { name: "去支付" }).click();
+    const gateway = await opening;
+    await gateway.getByText("73.00").waitFor();
+    await page.getByText("等待支付结果").waitFor();
 
-  await gateway.getByRole("button", { name: "Pay" }).click();
-  // Back in the wallet of the gateway's window, and known in the one that waited.
-  await gateway.getByText("已到账").first().waitFor();
-  expect(new URL(gateway.url()).origin + new URL(gateway.url()).pathname).toBe(`${weir.url}/topup`);
-  await page.getByText("充值成功，到账 $10.00").first().waitFor();
-  await becomes(() => page.getByText("$11.00").count().then((count) => count > 0), true);
-  expect((await weir.balance(user.id)).quota).toBe(5_500_000);
-  expect(await weir.audit()).toEqual([]);
-  await tab.looksRight();
-  await tab.screenshot("topup");
-  tab.check();
-  await tab.close();
-});
+    await gateway.getByRole("button", { name: "Pay" }).click();
+    // Back in the wallet of the gateway's window, and known in the one that waited.
+    await gateway.getByText("已到账").first().waitFor();
+    expect(new URL(gateway.url()).origin + new URL(gateway.url()).pathname).toBe(`${weir.url}/topup`);
+    await page.getByText("充值成功，到账 $10.00").first().waitFor();
+    await becomes(
+      () =>
+        page
+          .getByText("$11.00")
+          .count()
+          .then((count) => count > 0),
+      true,
+    );
+    expect((await weir.balance(user.id)).quota).toBe(5_500_000);
+    expect(await weir.audit()).toEqual([]);
+    await tab.looksRight();
+    await tab.screenshot("topup");
+    tab.check();
+    await tab.close();
+  },
+);

@@ -44,7 +44,11 @@ describe.skipIf(noChromium)("wallet and codes in the console", () => {
       office.page.getByRole("button", { name: "下载 TXT" }).click(),
     ]);
     expect(file.suggestedFilename()).toBe("e2e_batch.txt");
-    expect(readFileSync(await file.path(), "utf8").trim().split("\n")).toEqual(codes);
+    expect(
+      readFileSync(await file.path(), "utf8")
+        .trim()
+        .split("\n"),
+    ).toEqual(codes);
     office.check();
     await office.close();
 
@@ -67,15 +71,18 @@ describe.skipIf(noChromium)("wallet and codes in the console", () => {
   test.each([
     ["zh", "light", "desktop"],
     ["en", "dark", "phone"],
-  ] as const)("both pages have no axe violation and do not scroll sideways (%s, %s, %s)", async (language, theme, viewport) => {
-    const tab = await browser.open(`${weir.url}/topup?invite=settle`, { as: weir.root, language, theme, viewport });
-    for (const path of ["/topup?invite=settle", "/redemption", "/redemption?edit=new"]) {
-      await tab.page.goto(weir.url + path);
-      await tab.page.locator("main").first().waitFor();
-      await tab.settled();
-      await tab.looksRight();
-    }
-    tab.check();
-    await tab.close();
-  });
+  ] as const)(
+    "both pages have no axe violation and do not scroll sideways (%s, %s, %s)",
+    async (language, theme, viewport) => {
+      const tab = await browser.open(`${weir.url}/topup?invite=settle`, { as: weir.root, language, theme, viewport });
+      for (const path of ["/topup?invite=settle", "/redemption", "/redemption?edit=new"]) {
+        await tab.page.goto(weir.url + path);
+        await tab.page.locator("main").first().waitFor();
+        await tab.settled();
+        await tab.looksRight();
+      }
+      tab.check();
+      await tab.close();
+    },
+  );
 });

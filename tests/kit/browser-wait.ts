@@ -26,7 +26,9 @@ export function watchRequests(context: BrowserContext): void {
   context.on("requestfinished", ended);
   context.on("requestfailed", ended);
   // A page that closes takes its requests along without a word.
-  context.on("page", (page) => page.on("close", () => [...state.requests].filter((request) => pageOf(request) === page).forEach(ended)));
+  context.on("page", (page) =>
+    page.on("close", () => [...state.requests].filter((request) => pageOf(request) === page).forEach(ended)),
+  );
 }
 
 /** The page that asked; none for what a service worker, or a frame that is not there yet, asks. */
@@ -47,7 +49,9 @@ export async function settled(page: Page): Promise<void> {
   if (!state) throw new Error("settled: this page's context is not watched (watchRequests)");
   for (const end = performance.now() + WAIT_LIMIT; ; await Bun.sleep(15)) {
     if (performance.now() > end) {
-      throw new Error(`${page.url()} did not settle within ${WAIT_LIMIT} ms; still asked: ${[...state.requests].map((request) => request.url()).join(", ") || "(nothing; something is still loading, or new things are asked for again and again)"}`);
+      throw new Error(
+        `${page.url()} did not settle within ${WAIT_LIMIT} ms; still asked: ${[...state.requests].map((request) => request.url()).join(", ") || "(nothing; something is still loading, or new things are asked for again and again)"}`,
+      );
     }
     if (state.requests.size > 0 || performance.now() - state.changed < QUIET) continue;
     // A page that is being left takes the question along.
@@ -63,7 +67,9 @@ export async function settled(page: Page): Promise<void> {
 /** In the page: fonts loaded, what moves has arrived, two frames drawn since, and nothing there that stands for what is still to come. */
 async function drawn(): Promise<boolean> {
   await document.fonts.ready;
-  const ending = document.getAnimations().filter((animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime));
+  const ending = document
+    .getAnimations()
+    .filter((animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime));
   await Promise.allSettled(ending.map((animation) => animation.playState === "running" && animation.finished));
   await new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
   // Whatever else is open has no #root: an operator's page, somebody else's chat.
@@ -80,9 +86,11 @@ export async function eventually(what: string, holds: () => Promise<boolean>): P
 /** Polls until what is read is `value`; throws after the limit with what was read last. */
 export async function becomes<T>(read: () => Promise<T>, value: NoInfer<T>): Promise<void> {
   let last: T | undefined;
-  await eventually(`to become ${JSON.stringify(value)}`, async () => (last = await read()) === value).catch((error: unknown) => {
-    throw new Error(`${String(error)}; it is ${JSON.stringify(last)}`);
-  });
+  await eventually(`to become ${JSON.stringify(value)}`, async () => (last = await read()) === value).catch(
+    (error: unknown) => {
+      throw new Error(`${String(error)}; it is ${JSON.stringify(last)}`);
+    },
+  );
 }
 
 /**

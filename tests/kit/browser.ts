@@ -68,10 +68,21 @@ const VIEWPORTS = { desktop: { width: 1440, height: 900 }, phone: { width: 390, 
  * window, a third of all the work that a test's window makes.
  */
 const FEATURES_OFF = [
-  "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable",
-  "LensOverlay", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect",
-  "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch",
-  "WebUIOmniboxPopup", "WebUIOmniboxAimPopup",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsUpgrades",
+  "HttpsFirstBalancedModeAutoEnable",
+  "LensOverlay",
+  "MediaRouter",
+  "PaintHolding",
+  "ThirdPartyStoragePartitioning",
+  "AvoidCorsURLLoaderRestartOnRedirect",
+  "OptimizationHints",
+  "NetworkTimeServiceQuerying",
+  "AimEnabled",
+  "PreconnectToSearch",
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxAimPopup",
 ];
 
 /** Builds the console into dist/client unless what is there is newer than every source of it; once for all processes. */
@@ -87,7 +98,9 @@ function isBuilt(): boolean {
   const built = join(ROOT, "dist/client/index.html");
   if (!existsSync(built)) return false;
   const time = statSync(built).mtimeMs;
-  const sources = SOURCES.flatMap((folder) => [...new Bun.Glob("**/*.*").scanSync({ cwd: join(ROOT, folder), absolute: true })]);
+  const sources = SOURCES.flatMap((folder) => [
+    ...new Bun.Glob("**/*.*").scanSync({ cwd: join(ROOT, folder), absolute: true }),
+  ]);
   return sources.every((file) => statSync(file).mtimeMs <= time);
 }
 
@@ -97,7 +110,12 @@ export async function launchBrowser(): Promise<TestBrowser> {
   if (!executablePath) throw new Error(`No Chromium was found. ${HOW_TO_GET_CHROMIUM}`);
   await builtConsole();
   // Containers and root accounts have no user namespaces for the sandbox; only our own pages are opened.
-  const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", `--disable-features=${FEATURES_OFF.join()}`];
+  const args = [
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    `--disable-features=${FEATURES_OFF.join()}`,
+  ];
   const browser: Browser = await chromium.launch({ executablePath, args });
   return {
     open: (url, options) => openPage(browser, url, options),
@@ -133,8 +151,15 @@ const AXE = `${readFileSync(Bun.resolveSync("axe-core/axe.min.js", import.meta.d
 
 /** In the page. */
 function rememberColours(): void {
-  interface Colour { r: number; g: number; b: number; alpha: number; parseString(text: string): Colour }
-  const { prototype } = (window as unknown as { axe: { commons: { color: { Color: { prototype: Colour } } } } }).axe.commons.color.Color;
+  interface Colour {
+    r: number;
+    g: number;
+    b: number;
+    alpha: number;
+    parseString(text: string): Colour;
+  }
+  const { prototype } = (window as unknown as { axe: { commons: { color: { Color: { prototype: Colour } } } } }).axe
+    .commons.color.Color;
   const parse = prototype.parseString;
   const read = new Map<string, Pick<Colour, "r" | "g" | "b" | "alpha">>();
   prototype.parseString = function (this: Colour, text) {
@@ -153,7 +178,10 @@ function rememberColours(): void {
 async function axeViolations(page: Page): Promise<string[]> {
   await settled(page);
   const alone = page.frames().length === 1;
-  const { violations } = await new AxeBuilder({ page, axeSource: AXE }).setLegacyMode(alone).options({ resultTypes: ["violations"] }).analyze();
+  const { violations } = await new AxeBuilder({ page, axeSource: AXE })
+    .setLegacyMode(alone)
+    .options({ resultTypes: ["violations"] })
+    .analyze();
   return violations.flatMap(({ id, help, nodes }) => [
     `${id}: ${help}`,
     ...nodes.map((node) => `  ${node.target.join(" ")}  ${node.html.slice(0, 200)}`),

@@ -47,7 +47,11 @@ configure({ asyncUtilTimeout: 5000 });
 const realFetch = globalThis.fetch;
 
 /** Renders `page` at `address`, in Chinese. End each test with `closePage()`. */
-export async function openPage(page: ReactElement, address: string, { procedures = {}, paths = {} }: FakeServer = {}): Promise<RenderedPage> {
+export async function openPage(
+  page: ReactElement,
+  address: string,
+  { procedures = {}, paths = {} }: FakeServer = {},
+): Promise<RenderedPage> {
   history.replaceState(null, "", address);
   await activateLanguage("zh");
   const calls: RenderedPage["calls"] = [];
@@ -63,14 +67,22 @@ export async function openPage(page: ReactElement, address: string, { procedures
     }
   };
   const fake = async (target: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
-    const request = new Request(new URL(target instanceof Request ? target.url : String(target), "http://localhost/"), init);
+    const request = new Request(
+      new URL(target instanceof Request ? target.url : String(target), "http://localhost/"),
+      init,
+    );
     const url = new URL(request.url);
     const path = paths[url.pathname];
     if (path) return path(request);
     if (!url.pathname.startsWith("/trpc/")) return new Response("", { status: 404 });
     const text = request.method === "POST" ? await request.text() : url.searchParams.get("input");
     const inputs: Record<string, unknown> = text ? JSON.parse(text) : {};
-    return Response.json(url.pathname.slice("/trpc/".length).split(",").map((name, index) => answer(name, inputs[index])));
+    return Response.json(
+      url.pathname
+        .slice("/trpc/".length)
+        .split(",")
+        .map((name, index) => answer(name, inputs[index])),
+    );
   };
   globalThis.fetch = Object.assign(fake, { preconnect: realFetch.preconnect });
 
@@ -103,5 +115,11 @@ export function closePage(): void {
 
 function refusal(code: ErrorCode, path: string): object {
   const message = errorText(code, {}, "zh");
-  return { error: { message, code: -32000, data: { code: "BAD_REQUEST", httpStatus: errors[code].status, path, app: code, values: {}, request_id: "test" } } };
+  return {
+    error: {
+      message,
+      code: -32000,
+      data: { code: "BAD_REQUEST", httpStatus: errors[code].status, path, app: code, values: {}, request_id: "test" },
+    },
+  };
 }

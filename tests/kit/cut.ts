@@ -47,11 +47,15 @@ export function wayTo(port: number): Way {
                 near.data.other = far;
                 for (const bytes of near.data.early) far.write(bytes);
               },
-              data: pass, close: end, error: end,
+              data: pass,
+              close: end,
+              error: end,
             },
           }).catch(() => near.end());
         },
-        data: pass, close: end, error: end,
+        data: pass,
+        close: end,
+        error: end,
       },
     });
   let listener: TCPSocketListener<Side> | undefined = listen(0);

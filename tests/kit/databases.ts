@@ -72,7 +72,9 @@ let server: Promise<string> | undefined;
 
 /** `postgres://user@host:port` of the shared server, started if need be. */
 export function postgresServer(): Promise<string> {
-  server ??= process.env.WEIR_TEST_POSTGRES_URL ? prepareGivenServer(process.env.WEIR_TEST_POSTGRES_URL) : joinSharedServer();
+  server ??= process.env.WEIR_TEST_POSTGRES_URL
+    ? prepareGivenServer(process.env.WEIR_TEST_POSTGRES_URL)
+    : joinSharedServer();
   return server;
 }
 
@@ -137,10 +139,14 @@ async function startServer(folder: string): Promise<string> {
   rmSync(join(folder, "data"), { recursive: true, force: true });
   const log = openSync(join(folder, "server.log"), "w");
   // By way of a shell that ends at once: Bun ends the children of a test file with the file (measured, --parallel).
-  const keeper = spawn("/bin/sh", ["-c", '"$0" "$@" &', process.execPath, join(import.meta.dir, "postgres-server.ts"), folder], {
-    detached: true,
-    stdio: ["ignore", log, log],
-  });
+  const keeper = spawn(
+    "/bin/sh",
+    ["-c", '"$0" "$@" &', process.execPath, join(import.meta.dir, "postgres-server.ts"), folder],
+    {
+      detached: true,
+      stdio: ["ignore", log, log],
+    },
+  );
   closeSync(log);
   keeper.unref();
   for (let waited = 0; waited < 30_000; waited += 50) {

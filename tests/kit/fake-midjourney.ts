@@ -53,7 +53,10 @@ export interface FakeMidjourney {
 }
 
 /** A PNG of one pixel. */
-export const PICTURE = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+export const PICTURE = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
 const HASH = "85a4b4c1-8835-46c5-a15c-aea34fad1862";
 /** Buttons below a sheet of four and below one picture (docs/api.md section 1, "Button"). */
 export const BUTTONS = [
@@ -68,9 +71,13 @@ const SUBMIT = /^(?:\/[\w-]+)?\/mj\/(?:submit\/([\w-]+)|insight-face\/(swap))$/;
 const QUESTION = /^(?:\/[\w-]+)?\/mj\/task\/(?:([^/]+)\/(fetch|image-seed|cancel)|list-by-condition)$/;
 const WINDOW = /::(?:CustomZoom|Inpaint)::/;
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
-export function startFakeMidjourney({ keys = ["mj-secret", "mj-second"], port = 0 }: { keys?: readonly string[]; port?: number } = {}): FakeMidjourney {
+export function startFakeMidjourney({
+  keys = ["mj-secret", "mj-second"],
+  port = 0,
+}: { keys?: readonly string[]; port?: number } = {}): FakeMidjourney {
   const jobs = new Map<string, FakeJob>();
   const requests: MjRequest[] = [];
   let made = 0;
@@ -79,8 +86,20 @@ export function startFakeMidjourney({ keys = ["mj-secret", "mj-second"], port = 
   function make(action: string, body: Record<string, unknown>): FakeJob {
     const id = String(1_689_231_405_850_000 + ++made);
     const job: FakeJob = {
-      id, action, status: "SUBMITTED", prompt: typeof body.prompt === "string" ? body.prompt : "", progress: "0%", imageUrl: null, failReason: null,
-      startTime: null, finishTime: null, buttons: [], properties: {}, promptEn: "Cat", description: `/${action} Cat`, state: body.state ?? null,
+      id,
+      action,
+      status: "SUBMITTED",
+      prompt: typeof body.prompt === "string" ? body.prompt : "",
+      progress: "0%",
+      imageUrl: null,
+      failReason: null,
+      startTime: null,
+      finishTime: null,
+      buttons: [],
+      properties: {},
+      promptEn: "Cat",
+      description: `/${action} Cat`,
+      state: body.state ?? null,
       submitTime: 1_689_231_405_854,
     };
     jobs.set(id, job);
@@ -102,19 +121,29 @@ export function startFakeMidjourney({ keys = ["mj-secret", "mj-second"], port = 
       Object.assign(job, { status: "SUBMITTED", prompt: body.prompt ?? job.prompt });
       return Response.json({ code: 1, description: "提交成功", result: job.id });
     }
-    const parent = typeof body.taskId === "string" ? body.taskId : /^(\S+) /.exec(typeof body.content === "string" ? body.content : "")?.[1];
-    if (parent !== undefined && !jobs.has(parent)) return Response.json({ code: 3, description: "关联任务不存在或已失效" });
+    const parent =
+      typeof body.taskId === "string"
+        ? body.taskId
+        : /^(\S+) /.exec(typeof body.content === "string" ? body.content : "")?.[1];
+    if (parent !== undefined && !jobs.has(parent))
+      return Response.json({ code: 3, description: "关联任务不存在或已失效" });
     if (name === "action" && WINDOW.test(String(body.customId))) {
       const job = make(name, body);
       job.status = "MODAL";
-      return Response.json({ code: 21, description: "Waiting for window confirm", result: job.id, properties: { finalPrompt: "Cat", remix: true } });
+      return Response.json({
+        code: 21,
+        description: "Waiting for window confirm",
+        result: job.id,
+        properties: { finalPrompt: "Cat", remix: true },
+      });
     }
     return Response.json({ code: 1, description: "提交成功", result: make(name, body).id, properties: {} });
   }
 
   function question(id: string, kind: string, body: Record<string, unknown>): Response {
     if (fake.broken > 0) return Response.json({ error: "broken" }, { status: fake.broken });
-    if (kind === "") return Response.json(Array.isArray(body.ids) ? body.ids.flatMap((one) => jobs.get(String(one)) ?? []) : []);
+    if (kind === "")
+      return Response.json(Array.isArray(body.ids) ? body.ids.flatMap((one) => jobs.get(String(one)) ?? []) : []);
     if (kind === "cancel") {
       const job = jobs.get(id);
       if (fake.plain) return Response.json({ status: 404, error: "Not Found" }, { status: 404 });
@@ -123,7 +152,9 @@ export function startFakeMidjourney({ keys = ["mj-secret", "mj-second"], port = 
       return Response.json({ code: 1, description: "成功" });
     }
     if (kind === "fetch") return Response.json(jobs.get(id) ?? null);
-    return Response.json(jobs.has(id) ? { code: 1, description: "成功", result: "1820374512" } : { code: 3, description: "任务不存在" });
+    return Response.json(
+      jobs.has(id) ? { code: 1, description: "成功", result: "1820374512" } : { code: 3, description: "任务不存在" },
+    );
   }
 
   /** The picture, whole or a range of it. */
@@ -134,14 +165,20 @@ export function startFakeMidjourney({ keys = ["mj-secret", "mj-second"], port = 
     if (!range) return new Response(PICTURE, { headers });
     const from = Number(range[1]);
     const to = range[2] ? Math.min(Number(range[2]), PICTURE.length - 1) : PICTURE.length - 1;
-    if (from > to) return new Response(null, { status: 416, headers: { "content-range": `bytes */${PICTURE.length}` } });
-    return new Response(PICTURE.subarray(from, to + 1), { status: 206, headers: { ...headers, "content-range": `bytes ${from}-${to}/${PICTURE.length}` } });
+    if (from > to)
+      return new Response(null, { status: 416, headers: { "content-range": `bytes */${PICTURE.length}` } });
+    return new Response(PICTURE.subarray(from, to + 1), {
+      status: 206,
+      headers: { ...headers, "content-range": `bytes ${from}-${to}/${PICTURE.length}` },
+    });
   }
 
   /** A picture that does not end by itself. */
   function endless(): Response {
     const part = new Uint8Array(1 << 20);
-    return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(part) }), { headers: { "content-type": "image/png" } });
+    return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(part) }), {
+      headers: { "content-type": "image/png" },
+    });
   }
 
   const server = Bun.serve({
@@ -180,7 +217,15 @@ export function startFakeMidjourney({ keys = ["mj-secret", "mj-second"], port = 
       Object.assign(job, change);
     },
     finish: (id, change) =>
-      fake.move(id, { status: "SUCCESS", progress: "100%", imageUrl: `${fake.url}/picture/${id}.png`, finishTime: 1_689_231_544_312, buttons: BUTTONS, properties: { finalPrompt: "Cat" }, ...change }),
+      fake.move(id, {
+        status: "SUCCESS",
+        progress: "100%",
+        imageUrl: `${fake.url}/picture/${id}.png`,
+        finishTime: 1_689_231_544_312,
+        buttons: BUTTONS,
+        properties: { finalPrompt: "Cat" },
+        ...change,
+      }),
     forget: (id) => void jobs.delete(id),
     submits: () => requests.filter(({ method, path }) => method === "POST" && SUBMIT.test(path)),
     stop: () => server.stop(true),

@@ -65,11 +65,42 @@ class Writer {
     switch (this.vendor) {
       case "anthropic":
         // The vendor's own first frame: the input, and one token of output that nobody has made yet.
-        return write({ type: "message_start", message: { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null, usage: { input_tokens: 100, output_tokens: 1 } } }, "message_start");
+        return write(
+          {
+            type: "message_start",
+            message: {
+              id: "msg_1",
+              type: "message",
+              role: "assistant",
+              model: "m",
+              content: [],
+              stop_reason: null,
+              usage: { input_tokens: 100, output_tokens: 1 },
+            },
+          },
+          "message_start",
+        );
       case "responses":
-        return write({ type: "response.created", response: { id: "resp_1", object: "response", created_at: 1, status: "in_progress", model: "m", output: [], usage: null } }, "response.created");
+        return write(
+          {
+            type: "response.created",
+            response: {
+              id: "resp_1",
+              object: "response",
+              created_at: 1,
+              status: "in_progress",
+              model: "m",
+              output: [],
+              usage: null,
+            },
+          },
+          "response.created",
+        );
       case "cohere":
-        return write({ type: "message-start", id: "c1", delta: { message: { role: "assistant", content: [], tool_calls: [] } } }, "message-start");
+        return write(
+          { type: "message-start", id: "c1", delta: { message: { role: "assistant", content: [], tool_calls: [] } } },
+          "message-start",
+        );
       default:
         return "";
     }
@@ -78,40 +109,147 @@ class Writer {
   piece(piece: Piece): string {
     if ("frame" in piece) return write(piece.frame, piece.event);
     if ("counts" in piece) return this.#counts(piece.counts);
-    const [kind, words] = "thought" in piece ? (["thought", piece.thought] as const) : "text" in piece ? (["text", piece.text] as const) : (["call", piece.call] as const);
+    const [kind, words] =
+      "thought" in piece
+        ? (["thought", piece.thought] as const)
+        : "text" in piece
+          ? (["text", piece.text] as const)
+          : (["call", piece.call] as const);
     switch (this.vendor) {
       case "chat": {
-        const delta = kind === "thought" ? { reasoning_content: words } : kind === "text" ? { content: words } : { tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name: "note", arguments: words } }] };
-        return write({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: null }] });
+        const delta =
+          kind === "thought"
+            ? { reasoning_content: words }
+            : kind === "text"
+              ? { content: words }
+              : {
+                  tool_calls: [
+                    { index: 0, id: "call_1", type: "function", function: { name: "note", arguments: words } },
+                  ],
+                };
+        return write({
+          id: "c1",
+          object: "chat.completion.chunk",
+          created: 1,
+          model: "m",
+          choices: [{ index: 0, delta, finish_reason: null }],
+        });
       }
       case "anthropic": {
-        const start = kind === "thought" ? { type: "thinking", thinking: "" } : kind === "text" ? { type: "text", text: "" } : { type: "tool_use", id: "toolu_1", name: "note", input: {} };
-        const delta = kind === "thought" ? { type: "thinking_delta", thinking: words } : kind === "text" ? { type: "text_delta", text: words } : { type: "input_json_delta", partial_json: words };
-        const stop = this.#kind !== "" && this.#kind !== kind ? write({ type: "content_block_stop", index: this.#block }, "content_block_stop") : "";
-        const begun = this.#begins(kind) ? stop + write({ type: "content_block_start", index: this.#block, content_block: start }, "content_block_start") : "";
+        const start =
+          kind === "thought"
+            ? { type: "thinking", thinking: "" }
+            : kind === "text"
+              ? { type: "text", text: "" }
+              : { type: "tool_use", id: "toolu_1", name: "note", input: {} };
+        const delta =
+          kind === "thought"
+            ? { type: "thinking_delta", thinking: words }
+            : kind === "text"
+              ? { type: "text_delta", text: words }
+              : { type: "input_json_delta", partial_json: words };
+        const stop =
+          this.#kind !== "" && this.#kind !== kind
+            ? write({ type: "content_block_stop", index: this.#block }, "content_block_stop")
+            : "";
+        const begun = this.#begins(kind)
+          ? stop +
+            write({ type: "content_block_start", index: this.#block, content_block: start }, "content_block_start")
+          : "";
         return begun + write({ type: "content_block_delta", index: this.#block, delta }, "content_block_delta");
       }
       case "gemini": {
-        const part = kind === "thought" ? { text: words, thought: true } : kind === "text" ? { text: words } : { functionCall: { name: "note", args: JSON.parse(words) } };
+        const part =
+          kind === "thought"
+            ? { text: words, thought: true }
+            : kind === "text"
+              ? { text: words }
+              : { functionCall: { name: "note", args: JSON.parse(words) } };
         // Google repeats the prompt's count in every frame, and says nothing of the output before it is over.
-        return write({ candidates: [{ index: 0, content: { role: "model", parts: [part] } }], usageMetadata: { promptTokenCount: 100 }, modelVersion: "m", responseId: "g1" });
+        return write({
+          candidates: [{ index: 0, content: { role: "model", parts: [part] } }],
+          usageMetadata: { promptTokenCount: 100 },
+          modelVersion: "m",
+          responseId: "g1",
+        });
       }
       case "responses": {
-        const item = kind === "thought" ? { id: "rs_1", type: "reasoning", summary: [] } : kind === "text" ? { id: "msg_1", type: "message", role: "assistant", status: "in_progress", content: [] } : { id: "fc_1", type: "function_call", status: "in_progress", call_id: "call_1", name: "note", arguments: "" };
-        const begun = this.#begins(kind) ? write({ type: "response.output_item.added", output_index: this.#block, item }, "response.output_item.added") : "";
-        const type = kind === "thought" ? "response.reasoning_summary_text.delta" : kind === "text" ? "response.output_text.delta" : "response.function_call_arguments.delta";
+        const item =
+          kind === "thought"
+            ? { id: "rs_1", type: "reasoning", summary: [] }
+            : kind === "text"
+              ? { id: "msg_1", type: "message", role: "assistant", status: "in_progress", content: [] }
+              : {
+                  id: "fc_1",
+                  type: "function_call",
+                  status: "in_progress",
+                  call_id: "call_1",
+                  name: "note",
+                  arguments: "",
+                };
+        const begun = this.#begins(kind)
+          ? write({ type: "response.output_item.added", output_index: this.#block, item }, "response.output_item.added")
+          : "";
+        const type =
+          kind === "thought"
+            ? "response.reasoning_summary_text.delta"
+            : kind === "text"
+              ? "response.output_text.delta"
+              : "response.function_call_arguments.delta";
         const at = kind === "thought" ? { summary_index: 0 } : kind === "text" ? { content_index: 0 } : {};
         return begun + write({ type, output_index: this.#block, item_id: item.id, ...at, delta: words }, type);
       }
       case "cohere": {
         if (kind === "call") {
-          const begun = this.#begins(kind) ? write({ type: "tool-call-start", index: 0, delta: { message: { tool_calls: { id: "call_1", type: "function", function: { name: "note", arguments: "" } } } } }, "tool-call-start") : "";
-          return begun + write({ type: "tool-call-delta", index: 0, delta: { message: { tool_calls: { function: { arguments: words } } } } }, "tool-call-delta");
+          const begun = this.#begins(kind)
+            ? write(
+                {
+                  type: "tool-call-start",
+                  index: 0,
+                  delta: {
+                    message: {
+                      tool_calls: { id: "call_1", type: "function", function: { name: "note", arguments: "" } },
+                    },
+                  },
+                },
+                "tool-call-start",
+              )
+            : "";
+          return (
+            begun +
+            write(
+              {
+                type: "tool-call-delta",
+                index: 0,
+                delta: { message: { tool_calls: { function: { arguments: words } } } },
+              },
+              "tool-call-delta",
+            )
+          );
         }
         const name = kind === "thought" ? "thinking" : "text";
-        const end = this.#kind !== "" && this.#kind !== kind ? write({ type: "content-end", index: this.#block }, "content-end") : "";
-        const begun = this.#begins(kind) ? end + write({ type: "content-start", index: this.#block, delta: { message: { content: { type: name, [name]: "" } } } }, "content-start") : "";
-        return begun + write({ type: "content-delta", index: this.#block, delta: { message: { content: { [name]: words } } } }, "content-delta");
+        const end =
+          this.#kind !== "" && this.#kind !== kind
+            ? write({ type: "content-end", index: this.#block }, "content-end")
+            : "";
+        const begun = this.#begins(kind)
+          ? end +
+            write(
+              {
+                type: "content-start",
+                index: this.#block,
+                delta: { message: { content: { type: name, [name]: "" } } },
+              },
+              "content-start",
+            )
+          : "";
+        return (
+          begun +
+          write(
+            { type: "content-delta", index: this.#block, delta: { message: { content: { [name]: words } } } },
+            "content-delta",
+          )
+        );
       }
       case "dify":
         return write({ event: "message", message_id: "d1", conversation_id: "v1", answer: words });
@@ -119,14 +257,30 @@ class Writer {
   }
 
   #counts({ input, output }: { input: number | null; output: number | null }): string {
-    const some = (members: Record<string, number | null>): Json => Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
+    const some = (members: Record<string, number | null>): Json =>
+      Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
     switch (this.vendor) {
       case "chat":
-        return write({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [], usage: some({ prompt_tokens: input, completion_tokens: output }) });
+        return write({
+          id: "c1",
+          object: "chat.completion.chunk",
+          created: 1,
+          model: "m",
+          choices: [],
+          usage: some({ prompt_tokens: input, completion_tokens: output }),
+        });
       case "anthropic":
-        return write({ type: "message_delta", delta: {}, usage: some({ input_tokens: input, output_tokens: output }) }, "message_delta");
+        return write(
+          { type: "message_delta", delta: {}, usage: some({ input_tokens: input, output_tokens: output }) },
+          "message_delta",
+        );
       case "gemini":
-        return write({ candidates: [], usageMetadata: some({ promptTokenCount: input, candidatesTokenCount: output }), modelVersion: "m", responseId: "g1" });
+        return write({
+          candidates: [],
+          usageMetadata: some({ promptTokenCount: input, candidatesTokenCount: output }),
+          modelVersion: "m",
+          responseId: "g1",
+        });
       default:
         throw new Error(`${this.vendor} counts at its end alone`);
     }
@@ -201,18 +355,44 @@ export type CallerKey = (typeof callerKeys)[number];
 
 /** Who calls a vendor, and who may: its Responses interface is for callers of Responses alone. */
 export const pairs: readonly (readonly [VendorKey, CallerKey])[] = vendorKeys.flatMap((vendor) =>
-  callerKeys.filter((caller) => vendor !== "responses" || caller === "responses").map((caller) => [vendor, caller] as const),
+  callerKeys
+    .filter((caller) => vendor !== "responses" || caller === "responses")
+    .map((caller) => [vendor, caller] as const),
 );
 
 /** A streamed call of `model` in a caller's dialect. */
-export function askIn(url: string, caller: CallerKey, key: string, model: string, init: { signal?: AbortSignal; stream?: boolean; max?: number; more?: Json } = {}): Promise<Response> {
+export function askIn(
+  url: string,
+  caller: CallerKey,
+  key: string,
+  model: string,
+  init: { signal?: AbortSignal; stream?: boolean; max?: number; more?: Json } = {},
+): Promise<Response> {
   const { signal, stream = true, max, more = {} } = init;
   const messages = [{ role: "user", content: "Tell me a long story about the sea." }];
   const [path, body]: [string, Json] =
-    caller === "chat" ? ["/v1/chat/completions", { model, stream, messages, ...(stream && { stream_options: { include_usage: true } }), ...(max && { max_tokens: max }) }]
-    : caller === "responses" ? ["/v1/responses", { model, stream, input: messages, ...(max && { max_output_tokens: max }) }]
-    : caller === "anthropic" ? ["/v1/messages", { model, stream, max_tokens: max ?? 30_000, messages }]
-    : [`/v1beta/models/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`, { contents: [{ role: "user", parts: [{ text: "Tell me a long story about the sea." }] }], ...(max && { generationConfig: { maxOutputTokens: max } }) }];
+    caller === "chat"
+      ? [
+          "/v1/chat/completions",
+          {
+            model,
+            stream,
+            messages,
+            ...(stream && { stream_options: { include_usage: true } }),
+            ...(max && { max_tokens: max }),
+          },
+        ]
+      : caller === "responses"
+        ? ["/v1/responses", { model, stream, input: messages, ...(max && { max_output_tokens: max }) }]
+        : caller === "anthropic"
+          ? ["/v1/messages", { model, stream, max_tokens: max ?? 30_000, messages }]
+          : [
+              `/v1beta/models/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+              {
+                contents: [{ role: "user", parts: [{ text: "Tell me a long story about the sea." }] }],
+                ...(max && { generationConfig: { maxOutputTokens: max } }),
+              },
+            ];
   return fetch(url + path, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${key}`, "anthropic-version": "2023-06-01" },

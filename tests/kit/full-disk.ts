@@ -11,7 +11,11 @@ const met = new WeakSet<object>();
 
 function refuse(): void {
   if (!existsSync(sign)) return;
-  throw Object.assign(new Error("database or disk is full"), { name: SQLiteError.name, code: "SQLITE_FULL", errno: 13 });
+  throw Object.assign(new Error("database or disk is full"), {
+    name: SQLiteError.name,
+    code: "SQLITE_FULL",
+    errno: 13,
+  });
 }
 
 function guarded(statement: Statement, sql: string): Statement {

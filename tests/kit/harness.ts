@@ -153,7 +153,16 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
         .returning();
       if (!row) throw new Error("The user was not created");
       const ctx = context(
-        { kind: "user", id: row.id, username, role, group, via: "session", session_id: 0, verified_at: Number.MAX_SAFE_INTEGER },
+        {
+          kind: "user",
+          id: row.id,
+          username,
+          role,
+          group,
+          via: "session",
+          session_id: 0,
+          verified_at: Number.MAX_SAFE_INTEGER,
+        },
         lang,
       ) as UserCtx;
       return { ctx, call: createCaller(ctx), rest: (method, path, body) => rest(ctx, method, path, body) };

@@ -35,6 +35,8 @@ function resolveImport(from: string, specifier: string): string {
   if (/^react\/jsx/.test(specifier)) return "";
   if (!specifier.startsWith(".")) return specifier;
   const base = resolve(ROOT, dirname(from), specifier);
-  const found = ["", ".ts", ".tsx", "/index.ts"].map((ending) => base + ending).find((path) => /\.\w+$/.test(path) && existsSync(path));
+  const found = ["", ".ts", ".tsx", "/index.ts"]
+    .map((ending) => base + ending)
+    .find((path) => /\.\w+$/.test(path) && existsSync(path));
   return relative(ROOT, found ?? base);
 }

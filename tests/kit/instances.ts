@@ -24,7 +24,12 @@ export interface Instances {
   /** /api as root; throws when it did not succeed. */
   api<T = unknown>(at: WeirProcess, method: string, path: string, body?: object): Promise<T>;
   /** The same, whatever comes. */
-  ask(at: WeirProcess, method: string, path: string, body?: object): Promise<{ status: number; body: { success?: boolean; code?: string; data?: unknown } }>;
+  ask(
+    at: WeirProcess,
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; body: { success?: boolean; code?: string; data?: unknown } }>;
   setOption(at: WeirProcess, key: string, value: string): Promise<void>;
   /** A priced model, a channel and a token, made at one of them. */
   prepare(at: WeirProcess): Promise<{ key: string; token_id: number; channel_id: number }>;
@@ -40,7 +45,9 @@ export async function openInstances(): Promise<Instances> {
 
   const signIn = async (at: WeirProcess): Promise<Record<string, string>> => {
     const answer = await fetch(`${at.url}/api/user/login`, {
-      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(ACCOUNT),
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(ACCOUNT),
     });
     const { data } = (await answer.json()) as { data: { id: number } };
     return { cookie: answer.headers.getSetCookie()[0]?.split(";")[0] ?? "", "new-api-user": String(data.id) };
@@ -53,9 +60,17 @@ export async function openInstances(): Promise<Instances> {
       const folder = mkdtempSync(join(tmpdir(), "weir-instance-"));
       folders.push(folder);
       const started = await startProcess(undefined, {
-        PORT: "0", WEIR_HOST: "127.0.0.1", WEIR_DATA_DIR: folder, DATABASE_URL: url, WEIR_PG_POOL: "4",
-        WEIR_ROOT_USERNAME: ACCOUNT.username, WEIR_ROOT_PASSWORD: ACCOUNT.password,
-        WEIR_API_RATE_LIMIT: "0", WEIR_CRITICAL_RATE_LIMIT: "0", WEIR_DRAIN_SECONDS: "0", ...env,
+        PORT: "0",
+        WEIR_HOST: "127.0.0.1",
+        WEIR_DATA_DIR: folder,
+        DATABASE_URL: url,
+        WEIR_PG_POOL: "4",
+        WEIR_ROOT_USERNAME: ACCOUNT.username,
+        WEIR_ROOT_PASSWORD: ACCOUNT.password,
+        WEIR_API_RATE_LIMIT: "0",
+        WEIR_CRITICAL_RATE_LIMIT: "0",
+        WEIR_DRAIN_SECONDS: "0",
+        ...env,
       });
       running.push(started);
       return started;
@@ -64,7 +79,10 @@ export async function openInstances(): Promise<Instances> {
       signedIn ??= signIn(at);
       const headers = { "content-type": "application/json", ...(await signedIn) };
       const answer = await fetch(at.url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-      return { status: answer.status, body: (await answer.json()) as { success?: boolean; code?: string; data?: unknown } };
+      return {
+        status: answer.status,
+        body: (await answer.json()) as { success?: boolean; code?: string; data?: unknown },
+      };
     },
     api: async <T>(at: WeirProcess, method: string, path: string, body?: object) => {
       const answer = await all.ask(at, method, path, body);
@@ -74,9 +92,18 @@ export async function openInstances(): Promise<Instances> {
     setOption: async (at, key, value) => void (await all.api(at, "PUT", "/api/option/", { key, value })),
     prepare: async (at) => {
       await all.setOption(at, "ModelRatio", JSON.stringify({ [MODEL]: 1 }));
-      await all.api(at, "POST", "/api/channel/", { type: 1, name: "fake", key: "good", base_url: fake.url, models: MODEL });
+      await all.api(at, "POST", "/api/channel/", {
+        type: 1,
+        name: "fake",
+        key: "good",
+        base_url: fake.url,
+        models: MODEL,
+      });
       const channels = await all.api<{ id: number }[]>(at, "GET", "/api/channel/");
-      const token = await all.api<{ id: number; key: string }>(at, "POST", "/api/token/", { name: "t", unlimited_quota: true });
+      const token = await all.api<{ id: number; key: string }>(at, "POST", "/api/token/", {
+        name: "t",
+        unlimited_quota: true,
+      });
       return { key: `sk-${token.key}`, token_id: token.id, channel_id: channels[0]?.id ?? 0 };
     },
     call: async (at, key, model = MODEL) => {

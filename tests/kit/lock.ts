@@ -33,7 +33,8 @@ export async function withLock<T>(folder: string, work: () => Promise<T>): Promi
 function removeIfOrphaned(folder: string): void {
   try {
     const age = Date.now() - statSync(folder).mtimeMs;
-    if (age > 2000 && !isAlive(Number(readFileSync(join(folder, "pid"), "utf8")))) rmSync(folder, { recursive: true, force: true });
+    if (age > 2000 && !isAlive(Number(readFileSync(join(folder, "pid"), "utf8"))))
+      rmSync(folder, { recursive: true, force: true });
   } catch {
     // It has just gone, or its owner is between making it and writing its pid.
   }

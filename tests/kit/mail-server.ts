@@ -61,7 +61,9 @@ export async function startMailServer({ tls, account, password, refuse }: MailSe
     disableReverseLookup: true,
     logger: false,
     onAuth: (auth, _session, done) =>
-      auth.username === account && auth.password === password ? done(null, { user: account }) : done(new Error("Invalid sign-in")),
+      auth.username === account && auth.password === password
+        ? done(null, { user: account })
+        : done(new Error("Invalid sign-in")),
     onData: (stream, session, done) => {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -40,7 +40,10 @@ function statementReader(): (chunk: Buffer) => string[] {
       const end = head + rest.readInt32BE(head);
       if (rest.length < end) return found;
       const type = started ? String.fromCharCode(rest[0] ?? 0) : "";
-      const [first = "", second = ""] = rest.subarray(head + 4, end).toString("latin1").split("\0");
+      const [first = "", second = ""] = rest
+        .subarray(head + 4, end)
+        .toString("latin1")
+        .split("\0");
       if (type === "P") prepared.set(first, second);
       if (type === "B") found.push(prepared.get(second) ?? "");
       if (type === "Q") found.push(first);

@@ -7,8 +7,19 @@
  */
 import { spawn } from "node:child_process";
 import {
-  chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync,
-  symlinkSync, writeFileSync,
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
@@ -31,7 +42,9 @@ function installBinaries(): string {
   cpSync(join(source, "native"), join(draft, "native"), { recursive: true });
   // The package's install script would make these; package managers may refuse to run it.
   const list = join(draft, "native/pg-symlinks.json");
-  const links = existsSync(list) ? (JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[]) : [];
+  const links = existsSync(list)
+    ? (JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[])
+    : [];
   for (const link of links) {
     if (!existsSync(join(draft, link.target))) symlinkSync(basename(link.source), join(draft, link.target));
   }
@@ -57,7 +70,9 @@ function freePort(): Promise<number> {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", () => {
       const address = server.address();
-      server.close(() => (typeof address === "object" && address ? resolve(address.port) : reject(new Error("no port"))));
+      server.close(() =>
+        typeof address === "object" && address ? resolve(address.port) : reject(new Error("no port")),
+      );
     });
   });
 }
@@ -81,8 +96,16 @@ async function start(folder: string) {
 
   const port = await freePort();
   const settings = {
-    port, listen_addresses: "127.0.0.1", unix_socket_directories: "", max_connections: 300, shared_buffers: "64MB",
-    fsync: "off", full_page_writes: "off", synchronous_commit: "off", max_wal_size: "256MB", log_min_messages: "fatal",
+    port,
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    max_connections: 300,
+    shared_buffers: "64MB",
+    fsync: "off",
+    full_page_writes: "off",
+    synchronous_commit: "off",
+    max_wal_size: "256MB",
+    log_min_messages: "fatal",
   };
   const server = command(
     join(native, "bin/postgres"),

@@ -3,7 +3,10 @@ import { spyOn } from "bun:test";
 import type { Harness } from "./harness";
 
 /** Statements of the read door while `work` runs. */
-export async function statementsOf(h: Harness, work: () => Promise<unknown>): Promise<{ sql: string; params: unknown[] }[]> {
+export async function statementsOf(
+  h: Harness,
+  work: () => Promise<unknown>,
+): Promise<{ sql: string; params: unknown[] }[]> {
   const found: { sql: string; params: unknown[] }[] = [];
   const { db } = h.services;
   const { read } = db;
@@ -18,8 +21,12 @@ export async function statementsOf(h: Harness, work: () => Promise<unknown>): Pr
       // SQLite gathers by the read door itself, which is watched already.
       if (q === read) return reading(q);
       const select = q.select.bind(q);
-      return reading({ select: ((...fields: Parameters<typeof select>) => watched(select(...fields) as unknown as object, found)) as unknown as typeof q.select });
-    }));
+      return reading({
+        select: ((...fields: Parameters<typeof select>) =>
+          watched(select(...fields) as unknown as object, found)) as unknown as typeof q.select,
+      });
+    }),
+  );
   try {
     await work();
   } finally {
@@ -34,11 +41,14 @@ function watched<B extends object>(builder: B, found: { sql: string; params: unk
   return new Proxy(builder, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
-      if (name === "then" && "toSQL" in target) found.push((target.toSQL as () => { sql: string; params: unknown[] }).call(target));
+      if (name === "then" && "toSQL" in target)
+        found.push((target.toSQL as () => { sql: string; params: unknown[] }).call(target));
       if (typeof value !== "function") return value;
       return (...args: unknown[]) => {
         const result: unknown = value.apply(target, args);
-        return name !== "then" && name !== "as" && typeof result === "object" && result !== null && "where" in result ? watched(result, found) : result;
+        return name !== "then" && name !== "as" && typeof result === "object" && result !== null && "where" in result
+          ? watched(result, found)
+          : result;
       };
     },
   });

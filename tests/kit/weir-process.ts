@@ -30,11 +30,18 @@ export async function startProcess(
   command: readonly string[] = [process.execPath, MAIN],
   env: Record<string, string>,
 ): Promise<WeirProcess> {
-  const inherited = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+  const inherited = Object.fromEntries(
+    INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  );
   const started = performance.now();
   const child = Bun.spawn([...command], {
     // The address is read from the log's first line.
-    env: { ...inherited, ...env, WEIR_LOG_LEVEL: env.WEIR_LOG_LEVEL === "debug" ? "debug" : "info", WEIR_LOG_FORMAT: "json" },
+    env: {
+      ...inherited,
+      ...env,
+      WEIR_LOG_LEVEL: env.WEIR_LOG_LEVEL === "debug" ? "debug" : "info",
+      WEIR_LOG_FORMAT: "json",
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

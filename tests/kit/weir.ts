@@ -171,7 +171,12 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
   let url = await start();
   const db = await openDb({ url: store.url || join(store.dataDir, "weir.db"), pool: 2 });
 
-  const send = async (method: string, path: string, body: unknown, headers: Record<string, string>): Promise<ApiAnswer> =>
+  const send = async (
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Record<string, string>,
+  ): Promise<ApiAnswer> =>
     answerOf(
       await fetch(url + path, {
         method,
@@ -266,7 +271,12 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     newChannel: async ({ models, ...fields }) => {
       const before = await db.q.select({ id: sql<number>`coalesce(max(id), 0)`.mapWith(Number) }).from(db.t.channels);
       await asRoot().ok("POST", "/api/channel/", {
-        type: 1, name: "fake", key: "good-key", group: "default", models: models.join(","), ...fields,
+        type: 1,
+        name: "fake",
+        key: "good-key",
+        group: "default",
+        models: models.join(","),
+        ...fields,
       });
       const rows = await db.q.select({ id: db.t.channels.id }).from(db.t.channels);
       const id = rows.map((row) => row.id).find((found) => found > (before[0]?.id ?? 0));
@@ -274,17 +284,27 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
       return id;
     },
     setOption: async (key, value) => {
-      await asRoot().ok("PUT", "/api/option/", { key, value: typeof value === "object" ? JSON.stringify(value) : value });
+      await asRoot().ok("PUT", "/api/option/", {
+        key,
+        value: typeof value === "object" ? JSON.stringify(value) : value,
+      });
     },
     priceModels: async (ratios, completion) => {
       await weir.setOption("ModelRatio", ratios);
-      await weir.setOption("CompletionRatio", completion ?? Object.fromEntries(Object.keys(ratios).map((name) => [name, 1])));
+      await weir.setOption(
+        "CompletionRatio",
+        completion ?? Object.fromEntries(Object.keys(ratios).map((name) => [name, 1])),
+      );
     },
     call: (key, body, { path = "/v1/chat/completions", headers, ...init } = {}) =>
       fetch(url + path, {
         method: "POST",
         ...init,
-        headers: { "content-type": "application/json", authorization: `Bearer ${key}`, ...Object.fromEntries(new Headers(headers)) },
+        headers: {
+          "content-type": "application/json",
+          authorization: `Bearer ${key}`,
+          ...Object.fromEntries(new Headers(headers)),
+        },
         body: typeof body === "string" ? body : JSON.stringify(body),
       }),
     balance: async (userId) => {

@@ -29,12 +29,16 @@ for (const engine of ENGINES) {
   afterAll(() => weir?.stop());
 
   test(`${engine}: calls, tokens, units, attempts, times and gauges; no text and no key of a user's`, async () => {
-    const model = 'gpt-4o+usage:100:50';
+    const model = "gpt-4o+usage:100:50";
     const failing = "error-500";
     await weir.priceModels({ [model]: 1, [failing]: 1 });
     await weir.newChannel({ base_url: upstream.url, models: [model, failing], key: "planted-channel-key" });
     const { key } = await weir.newToken();
-    const body = (name: string, stream = false) => ({ model: name, stream, messages: [{ role: "user", content: "planted-prompt" }] });
+    const body = (name: string, stream = false) => ({
+      model: name,
+      stream,
+      messages: [{ role: "user", content: "planted-prompt" }],
+    });
     await (await weir.call(key, body(model))).text();
     await (await weir.call(key, body(model, true))).text();
     await (await weir.call(key, body(failing))).text();
@@ -43,13 +47,20 @@ for (const engine of ENGINES) {
     await weir.waitForLog((row) => row.model_name === failing, 15_000);
 
     const response = await fetch(`${weir.url}/metrics`, { headers: { authorization: "Bearer scrape" } });
-    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "text/plain; version=0.0.4; charset=utf-8",
+    ]);
     const text = await response.text();
     expect(text).not.toContain("planted");
     const values = parse(text);
     const labels = `group="default",model="${model}",channel_type="openai"`;
     expect(values.get(`weir_calls_total{${labels},end_reason="complete"}`)).toBe(2);
-    expect(values.get(`weir_calls_total{group="default",model="${failing}",channel_type="openai",end_reason="upstream_error"}`)).toBe(1);
+    expect(
+      values.get(
+        `weir_calls_total{group="default",model="${failing}",channel_type="openai",end_reason="upstream_error"}`,
+      ),
+    ).toBe(1);
     expect(values.get(`weir_tokens_total{${labels},kind="input"}`)).toBe(200);
     expect(values.get(`weir_tokens_total{${labels},kind="output"}`)).toBe(100);
     expect(values.get(`weir_charged_units_total{${labels}}`)).toBe(300);
@@ -60,10 +71,24 @@ for (const engine of ENGINES) {
     expect(values.get('weir_call_duration_seconds_count{operation="chat"}')).toBe(3);
     expect(values.get('weir_call_duration_seconds_bucket{operation="chat",le="+Inf"}')).toBe(3);
     expect(values.get('weir_first_content_seconds_count{operation="chat"}')).toBe(2);
-    for (const name of ["weir_open_calls", "weir_open_streams", "weir_realtime_sessions", "weir_holds", "weir_held_units", "weir_ledger_queue", "weir_late_settles_total"]) {
+    for (const name of [
+      "weir_open_calls",
+      "weir_open_streams",
+      "weir_realtime_sessions",
+      "weir_holds",
+      "weir_held_units",
+      "weir_ledger_queue",
+      "weir_late_settles_total",
+    ]) {
       expect([name, values.get(name)]).toEqual([name, 0]);
     }
-    for (const name of ["weir_event_loop_lag_seconds", "weir_cache_share", "weir_sticky_share", "process_resident_memory_bytes"]) expect(values.has(name)).toBe(true);
+    for (const name of [
+      "weir_event_loop_lag_seconds",
+      "weir_cache_share",
+      "weir_sticky_share",
+      "process_resident_memory_bytes",
+    ])
+      expect(values.has(name)).toBe(true);
     expect(values.get("weir_database_up")).toBe(1);
   }, 30_000);
 

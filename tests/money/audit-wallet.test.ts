@@ -24,7 +24,8 @@ describe.each(ENGINES)("the audit of the wallet on %s", (engine) => {
   }, HOOK_MS);
   afterAll(() => fresh?.close());
 
-  const found = async () => (await Array.fromAsync(audit(db))).map(({ rule, row, expected, found }) => [rule, row, expected, found]);
+  const found = async () =>
+    (await Array.fromAsync(audit(db))).map(({ rule, row, expected, found }) => [rule, row, expected, found]);
   const code = async (values: Partial<Db["t"]["redemptions"]["$inferInsert"]>) => {
     const key = crypto.randomUUID();
     const row = { user_id: 1, name: "c", key_hash: key, key_cipher: key, quota: 500, created_time: NOON, ...values };
@@ -32,7 +33,14 @@ describe.each(ENGINES)("the audit of the wallet on %s", (engine) => {
   };
   const order = async (values: Partial<Db["t"]["orders"]["$inferInsert"]>) => {
     const row = {
-      trade_no: crypto.randomUUID(), user_id: payer, amount: 1, quota: 700, money: "7.30", provider: "epay", create_time: NOON, ...values,
+      trade_no: crypto.randomUUID(),
+      user_id: payer,
+      amount: 1,
+      quota: 700,
+      money: "7.30",
+      provider: "epay",
+      create_time: NOON,
+      ...values,
     };
     return (await db.q.insert(db.t.orders).values(row).returning())[0]?.id ?? 0;
   };
@@ -52,19 +60,29 @@ describe.each(ENGINES)("the audit of the wallet on %s", (engine) => {
     await credit(payer, 700, "order", "order:T-0");
     const named = await order({ status: "refunded", trade_no: "T-1" });
     await credit(payer, 700, "order", "order:T-1");
-    await db.q.insert(db.t.dividends).values([
-      { user_id: inviter, invitee_id: payer, order_id: paid, amount: 70, created_at: NOON },
-      { user_id: inviter, invitee_id: payer, order_id: named, amount: 70, created_at: NOON },
-    ]).returning();
+    await db.q
+      .insert(db.t.dividends)
+      .values([
+        { user_id: inviter, invitee_id: payer, order_id: paid, amount: 70, created_at: NOON },
+        { user_id: inviter, invitee_id: payer, order_id: named, amount: 70, created_at: NOON },
+      ])
+      .returning();
     await credit(inviter, 50, "transfer", "transfer:1");
     const asked = { user_id: inviter, account: "bank", created_at: NOON };
-    await db.q.insert(db.t.withdrawals).values([
-      { ...asked, amount: 30 },
-      { ...asked, amount: 20, status: "paid" },
-      { ...asked, amount: 40, status: "refused" },
-    ]).returning();
+    await db.q
+      .insert(db.t.withdrawals)
+      .values([
+        { ...asked, amount: 30 },
+        { ...asked, amount: 20, status: "paid" },
+        { ...asked, amount: 40, status: "refused" },
+      ])
+      .returning();
     // 200 earned: 140 of dividends and 60 of a reward; 50 transferred, 30 asked for, 20 paid out.
-    await db.q.update(db.t.users).set({ aff_history_quota: 200, aff_quota: 100 }).where(eq(db.t.users.id, inviter)).returning();
+    await db.q
+      .update(db.t.users)
+      .set({ aff_history_quota: 200, aff_quota: 100 })
+      .where(eq(db.t.users.id, inviter))
+      .returning();
     await calls(ledger, payer, 0).settle("charge", 40);
     await ledger.refund({ charge_id: "charge", quota: 15 });
     expect(await found()).toEqual([]);
@@ -91,12 +109,18 @@ describe.each(ENGINES)("the audit of the wallet on %s", (engine) => {
     await calls(ledger, payer, 0).settle("small", 10);
     await ledger.refund({ charge_id: "small" });
     await db.q.update(db.t.logs).set({ quota: 8 }).where(eq(db.t.logs.request_id, "small")).returning();
-    await db.q.insert(db.t.credits).values({ user_id: 777, amount: 1, kind: "adjust", idempotency_key: "nobody", created_at: NOON }).returning();
+    await db.q
+      .insert(db.t.credits)
+      .values({ user_id: 777, amount: 1, kind: "adjust", idempotency_key: "nobody", created_at: NOON })
+      .returning();
     await db.q
       .insert(db.t.holds)
       .values({ request_id: "lost", user_id: 777, amount: 3, token_amount: 0, created_at: NOON, instance_id: "x" })
       .returning();
-    await db.q.insert(db.t.logs).values({ ...callLog("stray", 777, 0, 6), type: 2, folded: 0 }).returning();
+    await db.q
+      .insert(db.t.logs)
+      .values({ ...callLog("stray", 777, 0, 6), type: 2, folded: 0 })
+      .returning();
     await db.q.update(db.t.users).set({ aff_quota: 101 }).where(eq(db.t.users.id, inviter)).returning();
 
     const all = await found();

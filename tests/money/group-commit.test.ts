@@ -85,11 +85,21 @@ test("a batch that is undone by one verb moves the others' money once, also what
   await hold("undone-2", 100);
   const log = { ...callLog("undone-bad", user, 0), username: Symbol("no text") as unknown as string };
   const answers = await Promise.allSettled([
-    ledger.extend("undone-1", 50, 0), hold("undone-3", 70), ledger.release("undone-2"),
+    ledger.extend("undone-1", 50, 0),
+    hold("undone-3", 70),
+    ledger.release("undone-2"),
     ledger.settle({ request_id: "undone-bad", user_id: user, token_id: 0, quota: 5, log }),
-    settle("undone-1", 30), ledger.release("undone-3"),
+    settle("undone-1", 30),
+    ledger.release("undone-3"),
   ]);
-  expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected", "fulfilled", "fulfilled"]);
+  expect(answers.map(({ status }) => status)).toEqual([
+    "fulfilled",
+    "fulfilled",
+    "fulfilled",
+    "rejected",
+    "fulfilled",
+    "fulfilled",
+  ]);
   expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 970, held: 0 });
 });
 

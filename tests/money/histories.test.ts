@@ -21,9 +21,18 @@ const SEED = Number(process.env.MONEY_SEED ?? Math.floor(Math.random() * 2 ** 31
 const call = fc.integer({ min: 0, max: 5 });
 const amount = fc.integer({ min: 0, max: 60 });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ verb: fc.constant("hold" as const), call, amount, least: amount }, { requiredKeys: ["verb", "call", "amount"] }) },
+  {
+    weight: 6,
+    arbitrary: fc.record(
+      { verb: fc.constant("hold" as const), call, amount, least: amount },
+      { requiredKeys: ["verb", "call", "amount"] },
+    ),
+  },
   { weight: 3, arbitrary: fc.record({ verb: fc.constant("extend" as const), call, amount, running: amount }) },
-  { weight: 5, arbitrary: fc.record({ verb: fc.constant("settle" as const), call, quota: fc.integer({ min: 0, max: 90 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ verb: fc.constant("settle" as const), call, quota: fc.integer({ min: 0, max: 90 }) }),
+  },
   { weight: 2, arbitrary: fc.record({ verb: fc.constant("release" as const), call }) },
   {
     weight: 3,
@@ -35,14 +44,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      verb: fc.constant("credit" as const), key: fc.integer({ min: 0, max: 2 }), amount: fc.integer({ min: -80, max: 80 }),
+      verb: fc.constant("credit" as const),
+      key: fc.integer({ min: 0, max: 2 }),
+      amount: fc.integer({ min: -80, max: 80 }),
     }),
   },
   { weight: 1, arbitrary: fc.record({ verb: fc.constant("user" as const), status: fc.constantFrom(1, 1, 2) }) },
   {
     weight: 1,
     arbitrary: fc.record({
-      verb: fc.constant("token" as const), token: fc.integer({ min: 0, max: 1 }), status: fc.constantFrom(1, 1, 2),
+      verb: fc.constant("token" as const),
+      token: fc.integer({ min: 0, max: 1 }),
+      status: fc.constantFrom(1, 1, 2),
       unlimited: fc.boolean(),
     }),
   },
@@ -79,7 +92,17 @@ function explain(states: readonly State[], round: readonly Step[], answers: read
 
 const byKey = (record: Record<string, unknown>) => Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
 const canonical = ({ holds, logs, refunds, credits, ...rest }: State): string =>
-  JSON.stringify([rest.status, rest.quota, rest.used, rest.count, rest.tokens.map(tokenCells), byKey(holds), byKey(logs), byKey(refunds), byKey(credits)]);
+  JSON.stringify([
+    rest.status,
+    rest.quota,
+    rest.used,
+    rest.count,
+    rest.tokens.map(tokenCells),
+    byKey(holds),
+    byKey(logs),
+    byKey(refunds),
+    byKey(credits),
+  ]);
 const tokenCells = (token: State["tokens"][number]) => [token.status, token.unlimited, token.remain, token.used];
 
 interface Person {
@@ -113,13 +136,21 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
         .values(
           users.flatMap(({ id }) =>
             [0, 1].map((n) => ({
-              user_id: id, name: `t${n}`, key_hash: `${id}-${n}`, key_cipher: "x", key_hint: "x", created_time: NOON,
+              user_id: id,
+              name: `t${n}`,
+              key_hash: `${id}-${n}`,
+              key_cipher: "x",
+              key_hint: "x",
+              created_time: NOON,
               unlimited_quota: n === 1,
             })),
           ),
         )
         .returning({ id: db.t.tokens.id });
-      people = users.map(({ id }, i) => ({ user: id, tokens: tokens.slice(2 * i, 2 * i + 2).map((token) => token.id) }));
+      people = users.map(({ id }, i) => ({
+        user: id,
+        tokens: tokens.slice(2 * i, 2 * i + 2).map((token) => token.id),
+      }));
     }
     return people.pop() as Person; // filled above
   }
@@ -127,12 +158,19 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
   function ask(person: Person, asked: Step): Promise<Answer> {
     const { user } = person;
     const request = (number: number) => ({
-      request_id: `${user}-${number}`, user_id: user, token_id: person.tokens[tokenOfCall(number)] ?? 0,
+      request_id: `${user}-${number}`,
+      user_id: user,
+      token_id: person.tokens[tokenOfCall(number)] ?? 0,
     });
     switch (asked.verb) {
       case "hold": {
         const { request_id, token_id } = request(asked.call);
-        return ledger.hold({ ...request(asked.call), amount: asked.amount, ...(asked.least !== undefined && { least: asked.least }), draft: JSON.stringify(callLog(request_id, user, token_id)) });
+        return ledger.hold({
+          ...request(asked.call),
+          amount: asked.amount,
+          ...(asked.least !== undefined && { least: asked.least }),
+          draft: JSON.stringify(callLog(request_id, user, token_id)),
+        });
       }
       case "extend":
         return ledger.extend(request(asked.call).request_id, asked.amount, asked.running);
@@ -145,9 +183,19 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
       case "refund":
         return ledger.refund({ charge_id: request(asked.call).request_id, quota: asked.quota });
       case "credit":
-        return ledger.credit({ user_id: user, amount: asked.amount, kind: "adjust", idempotency_key: `${user}-${asked.key}` });
+        return ledger.credit({
+          user_id: user,
+          amount: asked.amount,
+          kind: "adjust",
+          idempotency_key: `${user}-${asked.key}`,
+        });
       case "user":
-        return db.q.update(db.t.users).set({ status: asked.status }).where(eq(db.t.users.id, user)).returning().then(() => null);
+        return db.q
+          .update(db.t.users)
+          .set({ status: asked.status })
+          .where(eq(db.t.users.id, user))
+          .returning()
+          .then(() => null);
       case "token":
         return db.q
           .update(db.t.tokens)
@@ -164,16 +212,33 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
       q.select().from(t.users).where(eq(t.users.id, user)),
       q.select().from(t.tokens).where(inArray(t.tokens.id, tokens)).orderBy(asc(t.tokens.id)),
       q.select().from(t.holds).where(eq(t.holds.user_id, user)),
-      q.select({ id: t.logs.request_id, quota: t.logs.quota }).from(t.logs).where(and(eq(t.logs.user_id, user), eq(t.logs.type, 2))),
-      q.select({ id: t.logs.request_id, quota: t.logs.quota }).from(t.logs).where(and(eq(t.logs.user_id, user), eq(t.logs.type, 6))),
+      q
+        .select({ id: t.logs.request_id, quota: t.logs.quota })
+        .from(t.logs)
+        .where(and(eq(t.logs.user_id, user), eq(t.logs.type, 2))),
+      q
+        .select({ id: t.logs.request_id, quota: t.logs.quota })
+        .from(t.logs)
+        .where(and(eq(t.logs.user_id, user), eq(t.logs.type, 6))),
       q.select().from(t.credits).where(eq(t.credits.user_id, user)),
     ]);
     const key = (id: string) => id.slice(id.indexOf("-") + 1);
     return {
-      status: users[0]?.status ?? 0, quota: users[0]?.quota ?? 0, used: users[0]?.used_quota ?? 0, count: users[0]?.request_count ?? 0,
-      tokens: rows.map((row) => ({ status: row.status, unlimited: row.unlimited_quota, remain: row.remain_quota, used: row.used_quota })),
+      status: users[0]?.status ?? 0,
+      quota: users[0]?.quota ?? 0,
+      used: users[0]?.used_quota ?? 0,
+      count: users[0]?.request_count ?? 0,
+      tokens: rows.map((row) => ({
+        status: row.status,
+        unlimited: row.unlimited_quota,
+        remain: row.remain_quota,
+        used: row.used_quota,
+      })),
       holds: Object.fromEntries(
-        holds.map(({ request_id, amount, token_amount, running }) => [key(request_id), { amount, token_amount, running }]),
+        holds.map(({ request_id, amount, token_amount, running }) => [
+          key(request_id),
+          { amount, token_amount, running },
+        ]),
       ),
       logs: Object.fromEntries(logs.map((log) => [key(log.id), log.quota])),
       refunds: Object.fromEntries(refunds.map((log) => [key(log.id).replace("/refund", ""), log.quota])),
@@ -186,19 +251,35 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
       const person = await nextPerson();
       await Promise.all([
         ledger.credit({ user_id: person.user, amount: quota, kind: "setup", idempotency_key: `${person.user}-start` }),
-        db.q.update(db.t.tokens).set({ remain_quota: remain }).where(eq(db.t.tokens.id, person.tokens[0] ?? 0)).returning(),
+        db.q
+          .update(db.t.tokens)
+          .set({ remain_quota: remain })
+          .where(eq(db.t.tokens.id, person.tokens[0] ?? 0))
+          .returning(),
       ]);
       let states: State[] = [
         {
-          status: 1, quota, used: 0, count: 0, holds: {}, logs: {}, refunds: {}, credits: { start: quota },
-          tokens: [{ status: 1, unlimited: false, remain, used: 0 }, { status: 1, unlimited: true, remain: 0, used: 0 }],
+          status: 1,
+          quota,
+          used: 0,
+          count: 0,
+          holds: {},
+          logs: {},
+          refunds: {},
+          credits: { start: quota },
+          tokens: [
+            { status: 1, unlimited: false, remain, used: 0 },
+            { status: 1, unlimited: true, remain: 0, used: 0 },
+          ],
         },
       ];
       for (const round of rounds) {
         const answers = await Promise.all(round.map((asked) => ask(person, asked)));
         const explained = explain(states, round, answers);
         if (explained.length === 0) {
-          throw new Error(`No order explains ${JSON.stringify(answers)} to ${JSON.stringify(round)} from ${JSON.stringify(states)}`);
+          throw new Error(
+            `No order explains ${JSON.stringify(answers)} to ${JSON.stringify(round)} from ${JSON.stringify(states)}`,
+          );
         }
         states = explained;
       }

@@ -36,7 +36,15 @@ function vendor() {
         const task = made.get(id);
         if (!task) return [];
         const over = ++task.polls >= 2;
-        return [{ task_id: id, status: over ? task.fate : "IN_PROGRESS", progress: "50%", fail_reason: "no", data: over ? [clip] : null }];
+        return [
+          {
+            task_id: id,
+            status: over ? task.fate : "IN_PROGRESS",
+            progress: "50%",
+            fail_reason: "no",
+            data: over ? [clip] : null,
+          },
+        ];
       });
       return Response.json({ code: "success", message: "", data });
     },
@@ -45,7 +53,11 @@ function vendor() {
 }
 
 /** Waits for a condition, for long: the machine may be busy, and timers under leases take their time. `seen`: what there is instead. */
-async function until(what: string, holds: () => Promise<boolean> | boolean, seen: () => Promise<unknown> = async () => ""): Promise<void> {
+async function until(
+  what: string,
+  holds: () => Promise<boolean> | boolean,
+  seen: () => Promise<unknown> = async () => "",
+): Promise<void> {
   for (const deadline = Date.now() + 180_000; !(await holds()); await Bun.sleep(50)) {
     if (Date.now() > deadline) throw new Error(`never: ${what} ${JSON.stringify(await seen())}`);
   }
@@ -60,7 +72,11 @@ describe.each(ENGINES)("jobs of a killed server on %s", (engine) => {
       await weir.newChannel({ type: SUNO, base_url: fake.url, models: ["suno_music"] });
       const ann = await weir.newUser({ quota: START });
       const { key, id: token_id } = await weir.newToken({ quota: START }, ann);
-      const submit = () => weir.call(key, { prompt: "x" }, { path: "/suno/submit/music" }).then((answer) => answer.text()).catch(() => "");
+      const submit = () =>
+        weir
+          .call(key, { prompt: "x" }, { path: "/suno/submit/music" })
+          .then((answer) => answer.text())
+          .catch(() => "");
       const rows = () => weir.db.q.select().from(tasks);
       const die = async (at: Weir) => {
         at.process?.kill("SIGKILL");
@@ -75,7 +91,12 @@ describe.each(ENGINES)("jobs of a killed server on %s", (engine) => {
       await weir.ageHolds();
       await weir.restart();
       await Promise.all(Array.from({ length: 4 }, submit));
-      const soon = () => weir.db.q.update(tasks).set({ next_poll_at_ms: 1 }).where(notInArray(tasks.status, [...FINAL_STATUSES])).returning({ id: tasks.id });
+      const soon = () =>
+        weir.db.q
+          .update(tasks)
+          .set({ next_poll_at_ms: 1 })
+          .where(notInArray(tasks.status, [...FINAL_STATUSES]))
+          .returning({ id: tasks.id });
       await until("jobs are polled", async () => {
         await soon();
         return fake.heard.polls >= 1;
@@ -83,16 +104,33 @@ describe.each(ENGINES)("jobs of a killed server on %s", (engine) => {
       await die(weir);
       await weir.ageHolds();
       await weir.restart();
-      await until("no hold is left, and every job is over", async () => {
-        await weir.ageHolds();
-        await soon();
-        const open = await rows();
-        return (await weir.holds()) === 0 && open.every((row) => row.next_poll_at_ms === 0);
-      }, async () => ({ holds: await weir.holds(), heard: fake.heard, output: weir.process?.output().slice(-3000), rows: (await rows()).filter((row) => row.next_poll_at_ms !== 0) }));
+      await until(
+        "no hold is left, and every job is over",
+        async () => {
+          await weir.ageHolds();
+          await soon();
+          const open = await rows();
+          return (await weir.holds()) === 0 && open.every((row) => row.next_poll_at_ms === 0);
+        },
+        async () => ({
+          holds: await weir.holds(),
+          heard: fake.heard,
+          output: weir.process?.output().slice(-3000),
+          rows: (await rows()).filter((row) => row.next_poll_at_ms !== 0),
+        }),
+      );
 
       let kept = 0;
       const ended = await rows();
-      const entries = await weir.db.q.select().from(logs).where(inArray(logs.request_id, ended.flatMap(({ charge_id }) => [charge_id, `${charge_id}/refund`])));
+      const entries = await weir.db.q
+        .select()
+        .from(logs)
+        .where(
+          inArray(
+            logs.request_id,
+            ended.flatMap(({ charge_id }) => [charge_id, `${charge_id}/refund`]),
+          ),
+        );
       for (const { task_id, charge_id, status, quota } of ended) {
         const charge = entries.filter((row) => row.type === 2 && row.request_id === charge_id);
         const refund = entries.filter((row) => row.type === 6 && row.request_id === `${charge_id}/refund`);

@@ -24,15 +24,31 @@ const START = 1_000_000;
 const taking = fc.constantFrom("take", "take", "take", "refuse", "empty", "dead" as const);
 /** What a report says; its job is chosen by number. */
 const report: fc.Arbitrary<TaskReport> = fc.oneof(
-  fc.record({ status: fc.constantFrom<TaskStatus>("QUEUED", "IN_PROGRESS", "UNKNOWN"), percent: fc.integer({ min: -5, max: 120 }) }),
+  fc.record({
+    status: fc.constantFrom<TaskStatus>("QUEUED", "IN_PROGRESS", "UNKNOWN"),
+    percent: fc.integer({ min: -5, max: 120 }),
+  }),
   fc.record({ status: fc.constant("FAILURE" as const), fail_reason: fc.constantFrom("no", "") }),
   fc.record({ status: fc.constant("SUCCESS" as const), data: fc.constantFrom<unknown>([clip], [], null) }),
-  fc.record({ status: fc.constant("SUCCESS" as const), data: fc.constant([clip]), final: fc.record({ usage: fc.constant({}), times: fc.record({ factors: fc.record({ seconds: fc.constantFrom(0, 0.25, 1, 3) }) }) }) }),
+  fc.record({
+    status: fc.constant("SUCCESS" as const),
+    data: fc.constant([clip]),
+    final: fc.record({
+      usage: fc.constant({}),
+      times: fc.record({ factors: fc.record({ seconds: fc.constantFrom(0, 0.25, 1, 3) }) }),
+    }),
+  }),
 );
 const step = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ verb: fc.constant("submit" as const), taking, key: fc.constantFrom("", "", "one", "two") }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ verb: fc.constant("submit" as const), taking, key: fc.constantFrom("", "", "one", "two") }),
+  },
   { weight: 8, arbitrary: fc.record({ verb: fc.constant("report" as const), job: fc.nat(7), report }) },
-  { weight: 2, arbitrary: fc.record({ verb: fc.constant("round" as const), seconds: fc.constantFrom(1, 20, 400, 2000) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ verb: fc.constant("round" as const), seconds: fc.constantFrom(1, 20, 400, 2000) }),
+  },
   { weight: 1, arbitrary: fc.record({ verb: fc.constant("sweep" as const) }) },
   { weight: 1, arbitrary: fc.record({ verb: fc.constant("collect" as const), job: fc.nat(7) }) },
 );
@@ -40,7 +56,9 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const history = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 2, maxLength: 6 });
 
 const watcher: TaskWatcher = {
-  platform: "suno", poll: async () => new Map(), hasResult: ({ data }) => Array.isArray(data) && data.length > 0,
+  platform: "suno",
+  poll: async () => new Map(),
+  hasResult: ({ data }) => Array.isArray(data) && data.length > 0,
 };
 
 describe.each(ENGINES)("histories of jobs on %s", (engine) => {
@@ -54,7 +72,8 @@ describe.each(ENGINES)("histories of jobs on %s", (engine) => {
   /** Submits that will not be answered -> told when the vendor has them. */
   const heard = new Map<string, () => void>();
   async function play(ann: Caller, asked: Step): Promise<void> {
-    const mine = async () => (await bench.tasks()).filter(({ user_id }) => user_id === ann.user_id).toSorted((a, b) => a.id - b.id);
+    const mine = async () =>
+      (await bench.tasks()).filter(({ user_id }) => user_id === ann.user_id).toSorted((a, b) => a.id - b.id);
     const pick = async (job: number) => {
       const rows = await mine();
       const row = rows[job % Math.max(1, rows.length)];
@@ -62,7 +81,8 @@ describe.each(ENGINES)("histories of jobs on %s", (engine) => {
     };
     if (asked.verb === "submit") {
       const headers: Record<string, string> = asked.key === "" ? {} : { "idempotency-key": asked.key };
-      if (asked.taking !== "dead") return void (await ann.send("POST", "/suno/submit/music", { prompt: asked.taking }, headers));
+      if (asked.taking !== "dead")
+        return void (await ann.send("POST", "/suno/submit/music", { prompt: asked.taking }, headers));
       // Never answered: its row is written before the vendor hears of it.
       const prompt = `dead ${++made}`;
       const reached = new Promise<void>((resolve) => void heard.set(prompt, resolve));
@@ -110,10 +130,16 @@ describe.each(ENGINES)("histories of jobs on %s", (engine) => {
       }
       if (!goes) await bench.root.call.channel.delete({ id: channel });
       const rows = (await bench.tasks()).filter(({ user_id }) => user_id === ann.user_id);
-      for (const row of rows) expect([row.task_id, isFinal(row.status as TaskStatus), row.next_poll_at_ms]).toEqual([row.task_id, true, 0]);
+      for (const row of rows)
+        expect([row.task_id, isFinal(row.status as TaskStatus), row.next_poll_at_ms]).toEqual([row.task_id, true, 0]);
       const { quota, used_quota, held, token_used } = await bench.money(ann);
       const cost = rows.reduce((sum, row) => sum + row.quota, 0);
-      expect({ quota, used_quota, held, token_used }).toEqual({ quota: START - cost, used_quota: cost, held: 0, token_used: cost });
+      expect({ quota, used_quota, held, token_used }).toEqual({
+        quota: START - cost,
+        used_quota: cost,
+        held: 0,
+        token_used: cost,
+      });
     });
     await fc.assert(property, { numRuns: HISTORIES, seed: SEED });
     await bench.balanced();

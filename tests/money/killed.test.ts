@@ -41,7 +41,9 @@ describe.each(ENGINES)("processes on %s", (engine) => {
   function startWorker(id: string, heard: (lines: string[]) => void) {
     const script = join(import.meta.dir, "worker.ts");
     const url = engine === "postgres" ? `${fresh.url}?application_name=${id}` : fresh.url;
-    const child = spawn(process.execPath, [script, url, id, String(user), String(token)], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [script, url, id, String(user), String(token)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     let text = "";
     child.stdout.on("data", (chunk: Buffer) => {
       text += chunk.toString();
@@ -54,14 +56,20 @@ describe.each(ENGINES)("processes on %s", (engine) => {
   async function lastStatementsDone(id: string) {
     const { postgres } = db.driver;
     if (!postgres) return;
-    while ((await postgres.unsafe("select 1 from pg_stat_activity where application_name = $1", [id])).length > 0) await Bun.sleep(10);
+    while ((await postgres.unsafe("select 1 from pg_stat_activity where application_name = $1", [id])).length > 0)
+      await Bun.sleep(10);
   }
   const endAt = (child: ChildProcess, signal: NodeJS.Signals, line: number) => (lines: string[]) => {
     if (lines.length >= line) child.kill(signal);
   };
   /** request id -> units, of lines that begin with `word`. */
   const promises = (lines: string[], word: string) =>
-    new Map(lines.map((line) => line.split(" ")).filter(([first]) => first === word).map(([, id = "", units]) => [id, Number(units)]));
+    new Map(
+      lines
+        .map((line) => line.split(" "))
+        .filter(([first]) => first === word)
+        .map(([, id = "", units]) => [id, Number(units)]),
+    );
 
   async function auditIsClean() {
     await fold({ db, cluster, now: Date.now });
@@ -82,15 +90,26 @@ describe.each(ENGINES)("processes on %s", (engine) => {
       expect(lines.length).toBeGreaterThanOrEqual(point);
       await lastStatementsDone(id);
       // half a minute later
-      await db.q.update(db.t.instances).set({ heartbeat_at: sql`heartbeat_at - 60` }).where(eq(db.t.instances.id, id)).returning();
-      await db.q.update(db.t.holds).set({ created_at: sql`created_at - 60` }).where(eq(db.t.holds.instance_id, id)).returning();
+      await db.q
+        .update(db.t.instances)
+        .set({ heartbeat_at: sql`heartbeat_at - 60` })
+        .where(eq(db.t.instances.id, id))
+        .returning();
+      await db.q
+        .update(db.t.holds)
+        .set({ created_at: sql`created_at - 60` })
+        .where(eq(db.t.holds.instance_id, id))
+        .returning();
       const held = await db.q.select().from(db.t.holds);
       const swept = await sweepSilent(db, ledger, "parent");
       expect(swept.settled + swept.released).toBe(held.length);
       orphans += held.length;
 
       expect(await db.q.select().from(db.t.holds)).toEqual([]);
-      const rows = await db.q.select().from(db.t.logs).where(like(db.t.logs.request_id, `${id}-%`));
+      const rows = await db.q
+        .select()
+        .from(db.t.logs)
+        .where(like(db.t.logs.request_id, `${id}-%`));
       const charged = new Map(rows.filter((row) => row.type === 2).map((row) => [row.request_id, row.quota]));
       const settled = promises(lines, "settled");
       for (const [request, units] of settled) expect([request, charged.get(request)]).toEqual([request, units]);
@@ -129,7 +148,10 @@ describe.each(ENGINES)("processes on %s", (engine) => {
     expect(await sweepSilent(db, ledger, "parent")).toEqual({ settled: 0, released: 0 });
     expect(await db.q.select().from(db.t.holds)).toEqual([]);
     for (const [request, units] of promises(lines, "settled")) {
-      const [row] = await db.q.select({ quota: db.t.logs.quota }).from(db.t.logs).where(eq(db.t.logs.request_id, request));
+      const [row] = await db.q
+        .select({ quota: db.t.logs.quota })
+        .from(db.t.logs)
+        .where(eq(db.t.logs.request_id, request));
       expect(row?.quota).toBe(units);
     }
     const rows = await db.q.select({ id: db.t.instances.id }).from(db.t.instances);

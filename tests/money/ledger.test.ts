@@ -26,7 +26,8 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     const answers = await Promise.all(ids.map((id) => hold(id, 100)));
     const granted = ids.filter((_, i) => answers[i]?.ok);
     expect(granted).toHaveLength(37);
-    for (const answer of answers) if (!answer.ok) expect(answer).toEqual({ ok: false, reason: "user_quota", balance: 99 });
+    for (const answer of answers)
+      if (!answer.ok) expect(answer).toEqual({ ok: false, reason: "user_quota", balance: 99 });
     expect(await expectBalanced(db, user)).toMatchObject({ quota: 99, held: 3700 });
     await Promise.all(granted.map((id) => settle(id, 100)));
     expect(await expectBalanced(db, user)).toMatchObject({ quota: 99, held: 0, used_quota: 3700, calls: 37 });
@@ -70,7 +71,8 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     const user = await addUser(db, ledger, 1000);
     const token = await addToken(db, user, { remain_quota: 400 });
     const free = await addToken(db, user, { unlimited_quota: true });
-    const ask = (name: string, amount: number, least: number, of = token) => calls(ledger, user, of).hold(`range-${engine}-${name}`, amount, least);
+    const ask = (name: string, amount: number, least: number, of = token) =>
+      calls(ledger, user, of).hold(`range-${engine}-${name}`, amount, least);
     expect(await ask("quarter", 900, 10)).toEqual({ ok: true, held: 100 });
     expect(await ask("next", 900, 10)).toEqual({ ok: true, held: 75 });
     expect(await ask("least", 900, 200)).toEqual({ ok: true, held: 200 });
@@ -86,7 +88,9 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
   test("holds at once that less will do for never take more than there is", async () => {
     const user = await addUser(db, ledger, 1000);
     const token = await addToken(db, user, { remain_quota: 500 });
-    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => calls(ledger, user, token).hold(`crowd-${engine}-${i}`, 5000, 40)));
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => calls(ledger, user, token).hold(`crowd-${engine}-${i}`, 5000, 40)),
+    );
     const held = answers.flatMap((answer) => (answer.ok ? [answer.held ?? 5000] : []));
     expect(Math.min(...held)).toBeGreaterThanOrEqual(40);
     expect(Math.max(...held)).toBe(125);
@@ -138,7 +142,8 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     const foreign = await addToken(db, banned, unlimited);
     const small = await addToken(db, user, { remain_quota: 99 });
     const later = await addToken(db, user, { ...unlimited, expired_time: NOON + 60 });
-    const ask = (u: number, t: number, amount = 100) => calls(ledger, u, t).hold(`refuse-${engine}-${u}-${t}-${amount}`, amount);
+    const ask = (u: number, t: number, amount = 100) =>
+      calls(ledger, u, t).hold(`refuse-${engine}-${u}-${t}-${amount}`, amount);
     expect(await ask(999_999, 0)).toEqual({ ok: false, reason: "user_unusable", balance: 0 });
     expect(await ask(banned, foreign)).toEqual({ ok: false, reason: "user_unusable", balance: 1000 });
     expect(await ask(deleted, 0)).toEqual({ ok: false, reason: "user_unusable", balance: 1000 });
@@ -218,7 +223,9 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
       ids.map((id, i) =>
         i % 2 === 0
           ? Promise.all([settle(id, 100), ledger.release(id)])
-          : Promise.all([ledger.release(id), settle(id, 100)]).then(([released, settled]) => [settled, released] as const),
+          : Promise.all([ledger.release(id), settle(id, 100)]).then(
+              ([released, settled]) => [settled, released] as const,
+            ),
       ),
     );
     for (const [settled, released] of results) expect(settled).toEqual({ settled: true, hold_missing: released });
@@ -250,11 +257,29 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
   test("the log row of a charge is complete, invisible when told so, and folded only where its commit has counted it", async () => {
     const user = await addUser(db, ledger, 1000);
     const { settle } = calls(ledger, user, 0);
-    await settle(`row-${engine}`, 12, { visible: false, content: "a\u0000b", is_stream: true, end_reason: "complete", ip: "::1" });
-    const [row] = await db.q.select().from(db.t.logs).where(eq(db.t.logs.request_id, `row-${engine}`));
+    await settle(`row-${engine}`, 12, {
+      visible: false,
+      content: "a\u0000b",
+      is_stream: true,
+      end_reason: "complete",
+      ip: "::1",
+    });
+    const [row] = await db.q
+      .select()
+      .from(db.t.logs)
+      .where(eq(db.t.logs.request_id, `row-${engine}`));
     expect<unknown>(row).toEqual({
-      ...callLog(`row-${engine}`, user, 0, 12), id: row?.id ?? 0, type: 2, visible: false, content: "ab", is_stream: true,
-      end_reason: "complete", ip: "::1", use_time: 0, upstream_request_id: "", folded: engine === "sqlite" ? 1 : 0,
+      ...callLog(`row-${engine}`, user, 0, 12),
+      id: row?.id ?? 0,
+      type: 2,
+      visible: false,
+      content: "ab",
+      is_stream: true,
+      end_reason: "complete",
+      ip: "::1",
+      use_time: 0,
+      upstream_request_id: "",
+      folded: engine === "sqlite" ? 1 : 0,
     });
   });
 
@@ -286,7 +311,12 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect(await deduct(-101, "much")).toEqual({ applied: false, balance: 100, reason: "insufficient" });
     expect(await deduct(-100, "all")).toEqual({ applied: true, balance: 0 });
     expect(await deduct(-100, "all")).toEqual({ applied: false, balance: 0, reason: "duplicate" });
-    const nobody = await ledger.credit({ user_id: 999_999, amount: 1, kind: "adjust", idempotency_key: `no:${engine}` });
+    const nobody = await ledger.credit({
+      user_id: 999_999,
+      amount: 1,
+      kind: "adjust",
+      idempotency_key: `no:${engine}`,
+    });
     expect(nobody).toEqual({ applied: false, balance: 0, reason: "user_missing" });
     await expectBalanced(db, user);
   });

@@ -58,9 +58,11 @@ function answer(state: State, step: Step): Answer {
       const amount = Math.min(step.amount, Math.max(least, Math.floor(left / 4)));
       const held = (units: number): Answer => (units < step.amount ? { ok: true, held: units } : { ok: true });
       if (state.status !== 1) return { ok: false, reason: "user_unusable", balance: state.quota };
-      if (state.quota <= 0 || state.quota < amount) return { ok: false, reason: "user_quota", balance: state.quota, ...(left < state.quota && { left }) };
+      if (state.quota <= 0 || state.quota < amount)
+        return { ok: false, reason: "user_quota", balance: state.quota, ...(left < state.quota && { left }) };
       if (token && token.status !== 1) return { ok: false, reason: "token_unusable", balance: token.remain };
-      if (token && !token.unlimited && token.remain < amount) return { ok: false, reason: "token_quota", balance: token.remain };
+      if (token && !token.unlimited && token.remain < amount)
+        return { ok: false, reason: "token_quota", balance: token.remain };
       if (state.holds[call]) return held(least);
       const fromToken = token && !token.unlimited ? amount : 0;
       state.holds[call] = { amount, token_amount: fromToken, running: 0 };

@@ -15,7 +15,12 @@ describe.each(ENGINES)("payments and kills on %s", (engine) => {
   beforeAll(async () => {
     epay = startFakeEpay();
     weir = await startWeir({ engine, child: true, env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
-    for (const [key, value] of Object.entries({ ServerAddress: weir.url, PayAddress: epay.url, EpayId: EPAY_MERCHANT.pid, EpayKey: EPAY_MERCHANT.key })) {
+    for (const [key, value] of Object.entries({
+      ServerAddress: weir.url,
+      PayAddress: epay.url,
+      EpayId: EPAY_MERCHANT.pid,
+      EpayKey: EPAY_MERCHANT.key,
+    })) {
       await weir.setOption(key, value);
     }
     user = await weir.newUser();
@@ -26,7 +31,10 @@ describe.each(ENGINES)("payments and kills on %s", (engine) => {
   });
 
   const report = (trade_no: string): Promise<string> =>
-    fetch(`${weir.url}/api/user/epay/notify?${epay.report(trade_no)}`).then((answer) => answer.text(), () => "no answer");
+    fetch(`${weir.url}/api/user/epay/notify?${epay.report(trade_no)}`).then(
+      (answer) => answer.text(),
+      () => "no answer",
+    );
 
   test("a kill between credit and answer neither loses a payment nor pays it out twice", async () => {
     const paid: string[] = [];
@@ -40,10 +48,12 @@ describe.each(ENGINES)("payments and kills on %s", (engine) => {
         round.push(trade_no);
       }
       let answered = 0;
-      await Promise.all(round.map(async (trade_no) => {
-        await report(trade_no);
-        if (++answered === point) weir.process?.kill("SIGKILL");
-      }));
+      await Promise.all(
+        round.map(async (trade_no) => {
+          await report(trade_no);
+          if (++answered === point) weir.process?.kill("SIGKILL");
+        }),
+      );
       await weir.restart();
       user = await weir.signIn(user.username, "correct-horse-9");
       for (const trade_no of round) expect([trade_no, await report(trade_no)]).toEqual([trade_no, "success"]);

@@ -8,7 +8,11 @@ import type { Usage } from "../../src/shared/pricing";
 import { eventsOf, fixtures } from "../translation/streams";
 
 /** Languages of vendors who may count no output beside content. */
-const zeroes = new Set<string>(channelTypes.filter(({ agent, zero_output, dialect }) => (agent || zero_output) && dialect !== "openai-chat").map(({ dialect }) => dialect));
+const zeroes = new Set<string>(
+  channelTypes
+    .filter(({ agent, zero_output, dialect }) => (agent || zero_output) && dialect !== "openai-chat")
+    .map(({ dialect }) => dialect),
+);
 const factsOf = (content: number, more: Partial<UsageFacts> = {}): UsageFacts => ({
   // The least that a request and such an answer can be: nothing here is let through for being large.
   estimate: { input: () => ({ input: 1 }), output: () => ({ output: tokensOfContent(content) }) },
@@ -39,7 +43,8 @@ describe("recorded streams", () => {
 });
 
 describe("the rules", () => {
-  const charged = (usage: Usage, more: Partial<UsageFacts> = {}, content = 40): Usage => checkUsage(usage, factsOf(content, more)).usage;
+  const charged = (usage: Usage, more: Partial<UsageFacts> = {}, content = 40): Usage =>
+    checkUsage(usage, factsOf(content, more)).usage;
 
   test("a side that is charged at its bound keeps its kinds in proportion, and comes to the bound exactly", () => {
     const usage = charged({ input: 7, output: 300_000_001, reasoning: 600_000_001, image_out: 99 });
@@ -52,7 +57,9 @@ describe("the rules", () => {
     expect(charged({ input: 1, output: 200_000 })).toEqual({ input: 1, output: 200_000 });
     expect(charged({ input: 1, output: 900_000 }, { max_output: 100_000 })).toEqual({ input: 1, output: 400_000 });
     expect(charged({ input: 1, output: 9_000_000 }, {}, 4_000_000)).toEqual({ input: 1, output: 4_000_000 });
-    expect(charged({ input: 9_000_000, output: 1 }, { estimate: { input: () => ({ input: 200_000 }), output: () => ({}) } })).toEqual({ input: 4_000_000, output: 1 });
+    expect(
+      charged({ input: 9_000_000, output: 1 }, { estimate: { input: () => ({ input: 200_000 }), output: () => ({}) } }),
+    ).toEqual({ input: 4_000_000, output: 1 });
   });
 
   test("tokens that were read from a cache, images and sounds are input like any other", () => {
@@ -61,7 +68,12 @@ describe("the rules", () => {
   });
 
   test("calls of a vendor's tools have a bound of their own, unless the channel is trusted", () => {
-    expect(charged({ input: 1, output: 1, server_tools: { web_search: 2e9, file_search: 3 } }).server_tools).toEqual({ web_search: 10_000, file_search: 3 });
-    expect(charged({ input: 1, output: 1, server_tools: { web_search: 2e9 } }, { trusted: true }).server_tools).toEqual({ web_search: 2e9 });
+    expect(charged({ input: 1, output: 1, server_tools: { web_search: 2e9, file_search: 3 } }).server_tools).toEqual({
+      web_search: 10_000,
+      file_search: 3,
+    });
+    expect(charged({ input: 1, output: 1, server_tools: { web_search: 2e9 } }, { trusted: true }).server_tools).toEqual(
+      { web_search: 2e9 },
+    );
   });
 });

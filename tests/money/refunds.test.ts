@@ -30,7 +30,11 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
   });
   const rowOf = async (request_id: string) =>
     (await db.q.select().from(db.t.logs).where(eq(db.t.logs.request_id, request_id)))[0];
-  async function charged(request_id: string, units: number, token: Parameters<typeof addToken>[2] = { remain_quota: 500 }) {
+  async function charged(
+    request_id: string,
+    units: number,
+    token: Parameters<typeof addToken>[2] = { remain_quota: 500 },
+  ) {
     const user = await addUser(db, ledger, 1000);
     const token_id = await addToken(db, user, token);
     const { hold, settle } = calls(ledger, user, token_id);
@@ -41,15 +45,28 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
 
   test("the whole charge goes back to user and token, and a row of type 6 names the charge it reverses", async () => {
     const { user, token_id } = await charged("whole", 120);
-    expect(await ledger.refund({ charge_id: "whole", content: "任务失败\u0000", other: { task_id: "t1" } })).toEqual({ refunded: true, quota: 120 });
+    expect(await ledger.refund({ charge_id: "whole", content: "任务失败\u0000", other: { task_id: "t1" } })).toEqual({
+      refunded: true,
+      quota: 120,
+    });
     expect(await userOf(db, user)).toMatchObject({ quota: 1000, used_quota: 0, request_count: 1 });
     expect(await tokenOf(db, token_id)).toMatchObject({ remain_quota: 500, used_quota: 0 });
     const charge = await rowOf("whole");
     const back = await rowOf(refundRequestId("whole"));
     expect(charge).toMatchObject({ type: 2, quota: 120 });
     expect(back).toMatchObject({
-      type: 6, quota: 120, user_id: user, token_id, channel: 1, model_name: "gpt-4o", group: "default", username: `u${user}`,
-      content: "任务失败", prompt_tokens: 0, completion_tokens: 0, created_at: NOON,
+      type: 6,
+      quota: 120,
+      user_id: user,
+      token_id,
+      channel: 1,
+      model_name: "gpt-4o",
+      group: "default",
+      username: `u${user}`,
+      content: "任务失败",
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      created_at: NOON,
     });
     expect(JSON.parse(back?.other ?? "")).toEqual({ task_id: "t1", refund_of: "whole" });
     await expectBalanced(db, user);
@@ -59,13 +76,22 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     const user = await addUser(db, ledger, 1000);
     const { budget_spend } = db.t;
     const names = [`user:${user}:2026-11-21`, `user:${user}:2026-11`];
-    await db.q.insert(budget_spend).values([...names, "user:0:2026-11"].map((name) => ({ name, amount: 500, expires_at: NOON })));
-    const other = JSON.stringify({ model_ratio: 1, admin_info: { use_channel: ["1"], attempts: [], budgets: [...names, "model:gone:2026-10"] } });
+    await db.q
+      .insert(budget_spend)
+      .values([...names, "user:0:2026-11"].map((name) => ({ name, amount: 500, expires_at: NOON })));
+    const other = JSON.stringify({
+      model_ratio: 1,
+      admin_info: { use_channel: ["1"], attempts: [], budgets: [...names, "model:gone:2026-10"] },
+    });
     await calls(ledger, user, 0).settle("counted", 200, { other });
     await ledger.refund({ charge_id: "counted", quota: 150 });
     await ledger.refund({ charge_id: "counted", quota: 150 });
     const rows = await db.q.select().from(budget_spend);
-    expect(Object.fromEntries(rows.map(({ name, amount }) => [name, amount]))).toEqual({ [names[0] ?? ""]: 350, [names[1] ?? ""]: 350, "user:0:2026-11": 500 });
+    expect(Object.fromEntries(rows.map(({ name, amount }) => [name, amount]))).toEqual({
+      [names[0] ?? ""]: 350,
+      [names[1] ?? ""]: 350,
+      "user:0:2026-11": 500,
+    });
     // A row that names none, or no list of them, is refunded all the same.
     for (const [i, text] of ["", `{"admin_info":{"budgets":7}}`].entries()) {
       await calls(ledger, user, 0).settle(`odd-${i}`, 10, { other: text });
@@ -75,7 +101,9 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
 
   test("fifty refunds of one charge at the same time give it back once", async () => {
     const { user } = await charged("fifty", 300);
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => ledger.refund({ charge_id: "fifty", quota: 100 + i })));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => ledger.refund({ charge_id: "fifty", quota: 100 + i })),
+    );
     expect(answers.filter((answer) => answer.refunded)).toHaveLength(1);
     expect(answers.filter((answer) => !answer.refunded && answer.reason === "duplicate")).toHaveLength(49);
     const { quota } = (await rowOf(refundRequestId("fifty"))) ?? { quota: 0 };
@@ -85,7 +113,10 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
   test("more than the charge, a charge that is not there and rows that are none are refused, and nothing moves", async () => {
     const { user } = await charged("small", 80);
     const before = await userOf(db, user);
-    expect(await ledger.refund({ charge_id: "small", quota: 81 })).toEqual({ refunded: false, reason: "exceeds_charge" });
+    expect(await ledger.refund({ charge_id: "small", quota: 81 })).toEqual({
+      refunded: false,
+      reason: "exceeds_charge",
+    });
     expect(await ledger.refund({ charge_id: "nobody" })).toEqual({ refunded: false, reason: "charge_missing" });
     expect(await ledger.refund({ charge_id: "" })).toEqual({ refunded: false, reason: "charge_missing" });
     for (const quota of [-1, 0.5, Number.NaN, 2 ** 53]) {
@@ -94,7 +125,10 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     expect(await userOf(db, user)).toEqual(before);
     expect(await ledger.refund({ charge_id: "small", quota: 80 })).toMatchObject({ refunded: true });
     // A refund is no charge that could be refunded in its turn.
-    expect(await ledger.refund({ charge_id: refundRequestId("small") })).toEqual({ refunded: false, reason: "charge_missing" });
+    expect(await ledger.refund({ charge_id: refundRequestId("small") })).toEqual({
+      refunded: false,
+      reason: "charge_missing",
+    });
   });
 
   test("an unlimited token counts the refund and its remaining quota stays; a call without a token refunds its user", async () => {
@@ -123,12 +157,15 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
   test("a verb that closes a task refunds in the same transaction: if the verb throws, nothing moved", async () => {
     const { user } = await charged("task", 90);
     const close = (fails: boolean) =>
-      db.tx(function* (q) {
-        const result = yield* refundSteps(db, q, { charge_id: "task" }, NOON);
-        yield* run(q.update(db.t.users).set({ display_name: "closed" }).where(eq(db.t.users.id, user)));
-        if (fails) throw new Error("the task could not be closed");
-        return result;
-      }, { durable: true });
+      db.tx(
+        function* (q) {
+          const result = yield* refundSteps(db, q, { charge_id: "task" }, NOON);
+          yield* run(q.update(db.t.users).set({ display_name: "closed" }).where(eq(db.t.users.id, user)));
+          if (fails) throw new Error("the task could not be closed");
+          return result;
+        },
+        { durable: true },
+      );
     await expect(close(true)).rejects.toThrow("could not be closed");
     expect(await userOf(db, user)).toMatchObject({ quota: 910, used_quota: 90, display_name: "" });
     expect(await close(false)).toEqual({ refunded: true, quota: 90 });

@@ -27,10 +27,13 @@ describe.each(ENGINES)("roll-ups and audit on %s", (engine) => {
     ledger = createLedger(db, "x", clock);
     user = await addUser(db, ledger, 10_000_000);
     token = await addToken(db, user, { unlimited_quota: true });
-    await db.q.insert(db.t.channels).values([
-      { id: 1, type: 1, name: "one", created_time: NOON },
-      { id: 2, type: 1, name: "two", created_time: NOON },
-    ]).returning();
+    await db.q
+      .insert(db.t.channels)
+      .values([
+        { id: 1, type: 1, name: "one", created_time: NOON },
+        { id: 2, type: 1, name: "two", created_time: NOON },
+      ])
+      .returning();
   });
   afterAll(() => fresh.close());
   const totals = async () =>
@@ -42,22 +45,72 @@ describe.each(ENGINES)("roll-ups and audit on %s", (engine) => {
     await settle("r2", 50, { created_at: NOON + 3599 });
     await settle("r3", 30, { created_at: NOON + 3600, channel: 2 });
     await settle("r4", 7, { channel: 0, visible: false });
-    const row = (request_id: string, type: number, quota: number) => ({ ...callLog(request_id, user, token, quota), type });
-    await db.q.insert(db.t.logs).values([row("e1", 5, 0), row("top", 1, 999), row("back", 6, 40)]).returning();
+    const row = (request_id: string, type: number, quota: number) => ({
+      ...callLog(request_id, user, token, quota),
+      type,
+    });
+    await db.q
+      .insert(db.t.logs)
+      .values([row("e1", 5, 0), row("top", 1, 999), row("back", 6, 40)])
+      .returning();
     // SQLite adds charges up in the commit that charges; the fold takes the other rows.
     expect(await fold({ db, cluster, now: clock })).toBe(engine === "sqlite" ? 3 : 7);
     expect(await fold({ db, cluster, now: clock })).toBe(0);
     expect(await totals()).toEqual({ 1: 110, 2: 30 });
-    const hours = await db.q.select().from(db.t.usage_hourly).orderBy(db.t.usage_hourly.hour, db.t.usage_hourly.channel);
-    const common = { user_id: user, token_id: token, model_name: "gpt-4o", group: "default", username: `u${user}`, use_time: 0 };
+    const hours = await db.q
+      .select()
+      .from(db.t.usage_hourly)
+      .orderBy(db.t.usage_hourly.hour, db.t.usage_hourly.channel);
+    const common = {
+      user_id: user,
+      token_id: token,
+      model_name: "gpt-4o",
+      group: "default",
+      username: `u${user}`,
+      use_time: 0,
+    };
     expect(hours).toEqual([
-      { ...common, hour: NOON, channel: 0, count: 1, error_count: 0, quota: 7, prompt_tokens: 10, completion_tokens: 5 },
-      { ...common, hour: NOON, channel: 1, count: 2, error_count: 1, quota: 110, prompt_tokens: 20, completion_tokens: 10, use_time: 3 },
-      { ...common, hour: NOON + 3600, channel: 2, count: 1, error_count: 0, quota: 30, prompt_tokens: 10, completion_tokens: 5 },
+      {
+        ...common,
+        hour: NOON,
+        channel: 0,
+        count: 1,
+        error_count: 0,
+        quota: 7,
+        prompt_tokens: 10,
+        completion_tokens: 5,
+      },
+      {
+        ...common,
+        hour: NOON,
+        channel: 1,
+        count: 2,
+        error_count: 1,
+        quota: 110,
+        prompt_tokens: 20,
+        completion_tokens: 10,
+        use_time: 3,
+      },
+      {
+        ...common,
+        hour: NOON + 3600,
+        channel: 2,
+        count: 1,
+        error_count: 0,
+        quota: 30,
+        prompt_tokens: 10,
+        completion_tokens: 5,
+      },
     ]);
     // The refund row above had no ledger entry: put the user's and token's books right by hand before auditing.
-    await db.q.update(db.t.users).set({ quota: sql`quota + 40`, used_quota: sql`used_quota - 40` }).returning();
-    await db.q.update(db.t.tokens).set({ used_quota: sql`used_quota - 40` }).returning();
+    await db.q
+      .update(db.t.users)
+      .set({ quota: sql`quota + 40`, used_quota: sql`used_quota - 40` })
+      .returning();
+    await db.q
+      .update(db.t.tokens)
+      .set({ used_quota: sql`used_quota - 40` })
+      .returning();
     expect(await findings(db)).toEqual([]);
   });
 
@@ -97,9 +150,17 @@ describe.each(ENGINES)("roll-ups and audit on %s", (engine) => {
     await calls(ledger, broken, mine).settle("broken-1", 10, { channel: 2 });
     await fold({ db, cluster, now: clock });
     const { users, tokens, channels, usage_hourly } = db.t;
-    await db.q.update(users).set({ quota: sql`quota + 1`, request_count: 5 }).where(eq(users.id, broken)).returning();
+    await db.q
+      .update(users)
+      .set({ quota: sql`quota + 1`, request_count: 5 })
+      .where(eq(users.id, broken))
+      .returning();
     await db.q.update(tokens).set({ used_quota: 12 }).where(eq(tokens.id, mine)).returning();
-    await db.q.update(channels).set({ used_quota: sql`used_quota + 3` }).where(eq(channels.id, 1)).returning();
+    await db.q
+      .update(channels)
+      .set({ used_quota: sql`used_quota + 3` })
+      .where(eq(channels.id, 1))
+      .returning();
     await db.q.update(usage_hourly).set({ quota: 14, count: 3 }).where(eq(usage_hourly.user_id, broken)).returning();
     const key = `usage_hourly ${NOON}/${broken}/${mine}/2/gpt-4o/default`;
     const found = await findings(db);

@@ -23,10 +23,15 @@ describe.each(ENGINES)("sums by one thing on %s", (engine) => {
   const round = () => fold({ db, cluster, now: () => now * 1000 });
   const range = { start: NOON, end: NOON + 10 * HOUR };
   const byModel = async (end = range.end) =>
-    (await db.read
-      .select({ item: sql<string>`item`, quota: sql<number>`sum(quota)`.mapWith(Number), count: sql<number>`sum("count")`.mapWith(Number) })
+    await db.read
+      .select({
+        item: sql<string>`item`,
+        quota: sql<number>`sum(quota)`.mapWith(Number),
+        count: sql<number>`sum("count")`.mapWith(Number),
+      })
       .from(sql`(${sumsBy("model", { start: NOON, end }, await summedUntil(db))}) AS sums`)
-      .groupBy(sql`item`).orderBy(sql`item`));
+      .groupBy(sql`item`)
+      .orderBy(sql`item`);
   const findings = () => Array.fromAsync(audit(db));
   let settle: ReturnType<typeof calls>["settle"];
 
@@ -44,7 +49,10 @@ describe.each(ENGINES)("sums by one thing on %s", (engine) => {
     await settle("a", 100);
     await settle("b", 20, { model_name: "o1" });
     await settle("c", 3, { created_at: NOON + HOUR });
-    const both = [{ item: "gpt-4o", quota: 103, count: 2 }, { item: "o1", quota: 20, count: 1 }];
+    const both = [
+      { item: "gpt-4o", quota: 103, count: 2 },
+      { item: "o1", quota: 20, count: 1 },
+    ];
     now = NOON + HOUR + 600;
     await round();
     expect(await summedUntil(db)).toBe(NOON);
@@ -56,7 +64,10 @@ describe.each(ENGINES)("sums by one thing on %s", (engine) => {
     // Two models; one each of user, channel, token and group.
     expect(await db.q.$count(db.t.usage_sums)).toBe(6);
     expect(await byModel()).toEqual(both);
-    expect(await byModel(NOON + HOUR)).toEqual([{ item: "gpt-4o", quota: 100, count: 1 }, { item: "o1", quota: 20, count: 1 }]);
+    expect(await byModel(NOON + HOUR)).toEqual([
+      { item: "gpt-4o", quota: 100, count: 1 },
+      { item: "o1", quota: 20, count: 1 },
+    ]);
     expect(await findings()).toEqual([]);
   });
 
@@ -67,7 +78,10 @@ describe.each(ENGINES)("sums by one thing on %s", (engine) => {
     await settle("late", 1000);
     await round();
     expect(await summedUntil(db)).toBe(NOON + 4 * HOUR);
-    expect(await byModel()).toEqual([{ item: "gpt-4o", quota: 1103, count: 3 }, { item: "o1", quota: 20, count: 1 }]);
+    expect(await byModel()).toEqual([
+      { item: "gpt-4o", quota: 1103, count: 3 },
+      { item: "o1", quota: 20, count: 1 },
+    ]);
     expect(await db.q.$count(db.t.usage_sums)).toBe(11);
     expect(await findings()).toEqual([]);
   });
@@ -83,7 +97,9 @@ describe.each(ENGINES)("sums by one thing on %s", (engine) => {
       }
     });
     for (let i = 0; i < 20; i++) {
-      await Promise.all(Array.from({ length: 10 }, (_, j) => settle(`both-${i}-${j}`, 1, { created_at: NOON + ((i + j) % 8) * HOUR })));
+      await Promise.all(
+        Array.from({ length: 10 }, (_, j) => settle(`both-${i}-${j}`, 1, { created_at: NOON + ((i + j) % 8) * HOUR })),
+      );
     }
     charging = false;
     await Promise.all(summing);
@@ -96,12 +112,21 @@ describe.each(ENGINES)("sums by one thing on %s", (engine) => {
 
   test("the audit names a sum that is wrong, and one that is missing", async () => {
     const { usage_sums } = db.t;
-    await db.q.update(usage_sums).set({ quota: sql`quota + 7` }).where(sql`dimension = 'model' and item = 'o1'`).returning();
-    await db.q.delete(usage_sums).where(sql`dimension = 'channel' and "hour" = ${NOON}`).returning();
+    await db.q
+      .update(usage_sums)
+      .set({ quota: sql`quota + 7` })
+      .where(sql`dimension = 'model' and item = 'o1'`)
+      .returning();
+    await db.q
+      .delete(usage_sums)
+      .where(sql`dimension = 'channel' and "hour" = ${NOON}`)
+      .returning();
     const found = await findings();
     expect(found).toContainEqual({ rule: "sums_quota", row: `usage_sums model/${NOON}/o1`, expected: 20, found: 27 });
     expect(found.map(({ rule, row }) => `${rule} ${row}`).sort()).toEqual([
-      `sums_count usage_sums channel/${NOON}/1`, `sums_quota usage_sums channel/${NOON}/1`, `sums_quota usage_sums model/${NOON}/o1`,
+      `sums_count usage_sums channel/${NOON}/1`,
+      `sums_quota usage_sums channel/${NOON}/1`,
+      `sums_quota usage_sums model/${NOON}/o1`,
     ]);
   });
 });

@@ -5,7 +5,13 @@ import { localBus, localCounter, localLease } from "../../src/server/cluster/loc
 import type { Db } from "../../src/server/db/client";
 import { fold } from "../../src/server/features/log/fold";
 import { audit } from "../../src/server/features/wallet/audit";
-import { forgetInstances, HEARTBEAT_MS, type Instance, SILENT_SECONDS, startInstance } from "../../src/server/features/wallet/instances";
+import {
+  forgetInstances,
+  HEARTBEAT_MS,
+  type Instance,
+  SILENT_SECONDS,
+  startInstance,
+} from "../../src/server/features/wallet/instances";
 import type { Ledger } from "../../src/server/features/wallet/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { sweep, sweepSilent, sweptRequestId } from "../../src/server/features/wallet/sweep";
@@ -38,7 +44,10 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     const ledger = createLedger(db, id, () => Date.now() - 60_000);
     await startInstance(db, id, "0", unexpected).then((instance) => instance.stop());
     const now = Math.floor(Date.now() / 1000);
-    await db.q.insert(db.t.instances).values({ id, started_at: now - 100, heartbeat_at: now - silence }).returning();
+    await db.q
+      .insert(db.t.instances)
+      .values({ id, started_at: now - 100, heartbeat_at: now - silence })
+      .returning();
     return ledger;
   }
   const logOf = async (request_id: string) =>
@@ -60,7 +69,13 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     expect(await expectBalanced(db, user)).toMatchObject({ quota: 850, used_quota: 150, held: 0 });
     expect(await tokenOf(db, token)).toMatchObject({ remain_quota: 750, used_quota: 150 });
     const charged = await logOf("stream");
-    expect(charged).toMatchObject({ type: 2, quota: 150, end_reason: "gateway_restart", model_name: "gpt-4o", user_id: user });
+    expect(charged).toMatchObject({
+      type: 2,
+      quota: 150,
+      end_reason: "gateway_restart",
+      model_name: "gpt-4o",
+      user_id: user,
+    });
     expect(JSON.parse(charged?.other ?? "")).toEqual({ end_reason: "gateway_restart", estimated: true, swept: true });
     expect(await logOf(sweptRequestId("plain"))).toMatchObject({ type: 5, quota: 0, end_reason: "gateway_restart" });
     expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 0, released: 0 });
@@ -98,7 +113,11 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     await stalled.extend("late-stream", 0, 60);
     await sweepSilent(db, alive, "alive");
     expect(await settle("late-plain", 80)).toEqual({ settled: true, hold_missing: true });
-    const answers = await Promise.all([settle("late-stream", 90), settle("late-stream", 90), settle("late-stream", 90)]);
+    const answers = await Promise.all([
+      settle("late-stream", 90),
+      settle("late-stream", 90),
+      settle("late-stream", 90),
+    ]);
     expect(answers.filter(({ settled }) => settled)).toEqual([{ settled: true, hold_missing: true }]);
     expect(await settle("late-stream", 50)).toEqual({ settled: false });
     expect(await stalled.extend("late-stream", 10, 70)).toBe(false);
@@ -143,7 +162,16 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     expect(await dead.release("woken-released")).toBe(true);
     expect(await settle("woken-settled", 30)).toMatchObject({ settled: true });
     for (const request_id of ["woken-released", "woken-settled"]) {
-      expect(await alive.settle({ request_id, user_id: user, token_id: 0, quota: 90, log: callLog(request_id, user, 0, 90), held_only: true })).toEqual({ settled: false });
+      expect(
+        await alive.settle({
+          request_id,
+          user_id: user,
+          token_id: 0,
+          quota: 90,
+          log: callLog(request_id, user, 0, 90),
+          held_only: true,
+        }),
+      ).toEqual({ settled: false });
     }
     expect(await expectBalanced(db, user)).toMatchObject({ quota: 970, used_quota: 30, held: 0 });
   });
@@ -155,7 +183,11 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     const ids = Array.from({ length: 60 }, (_, i) => `shaky-${i}`);
     await Promise.all(ids.map((id) => hold(id, 100)));
     await Promise.all(ids.map((id, i) => (i % 2 ? shaky.extend(id, 50, 70) : undefined)));
-    await Promise.all([sweepSilent(db, alive, "alive"), sweepSilent(db, alive, "alive"), ...ids.map((id) => settle(id, 90))]);
+    await Promise.all([
+      sweepSilent(db, alive, "alive"),
+      sweepSilent(db, alive, "alive"),
+      ...ids.map((id) => settle(id, 90)),
+    ]);
     const books = await expectBalanced(db, user);
     expect(books).toMatchObject({ held: 0, calls: 60 });
     expect(books.used_quota).toBeGreaterThanOrEqual(60 * 70);
@@ -177,7 +209,10 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     };
     await Promise.all([work(a, `${engine}-a`, alive, db), work(b, `${engine}-b`, second, other)]);
     expect(await expectBalanced(db, user)).toMatchObject({ calls: 60, used_quota: 3600, held: 0 });
-    const swept = await db.q.select().from(db.t.logs).where(like(db.t.logs.request_id, `${engine}-%/swept`));
+    const swept = await db.q
+      .select()
+      .from(db.t.logs)
+      .where(like(db.t.logs.request_id, `${engine}-%/swept`));
     expect(swept).toEqual([]);
     await beside.stop();
     await other.close();

@@ -21,7 +21,8 @@ export async function addUser(db: Db, ledger: Ledger, quota: number): Promise<nu
     .values({ username: name, password_hash: "x", created_at: NOON })
     .returning({ id: db.t.users.id });
   if (!user) throw new Error("no user");
-  if (quota !== 0) await ledger.credit({ user_id: user.id, amount: quota, kind: "setup", idempotency_key: `setup:${user.id}` });
+  if (quota !== 0)
+    await ledger.credit({ user_id: user.id, amount: quota, kind: "setup", idempotency_key: `setup:${user.id}` });
   return user.id;
 }
 
@@ -35,16 +36,42 @@ export async function addToken(db: Db, user_id: number, token: Partial<TokenRow>
   return row.id;
 }
 
-export const callLog = (request_id: string, user_id: number, token_id: number, quota = 0, log: Partial<CallLog> = {}): CallLog => ({
-  request_id, user_id, token_id, quota, created_at: NOON, username: `u${user_id}`, token_name: "t", channel: 1, channel_name: "c",
-  group: "default", model_name: "gpt-4o", prompt_tokens: 10, completion_tokens: 5, other: "{}", ...log,
+export const callLog = (
+  request_id: string,
+  user_id: number,
+  token_id: number,
+  quota = 0,
+  log: Partial<CallLog> = {},
+): CallLog => ({
+  request_id,
+  user_id,
+  token_id,
+  quota,
+  created_at: NOON,
+  username: `u${user_id}`,
+  token_name: "t",
+  channel: 1,
+  channel_name: "c",
+  group: "default",
+  model_name: "gpt-4o",
+  prompt_tokens: 10,
+  completion_tokens: 5,
+  other: "{}",
+  ...log,
 });
 
 /** The ledger with the arguments a test cares about. */
 export function calls(ledger: Ledger, user_id: number, token_id: number) {
   return {
     hold: (request_id: string, amount: number, least?: number) =>
-      ledger.hold({ request_id, user_id, token_id, amount, ...(least !== undefined && { least }), draft: JSON.stringify(callLog(request_id, user_id, token_id)) }),
+      ledger.hold({
+        request_id,
+        user_id,
+        token_id,
+        amount,
+        ...(least !== undefined && { least }),
+        draft: JSON.stringify(callLog(request_id, user_id, token_id)),
+      }),
     settle: (request_id: string, quota: number, log: Partial<CallLog> = {}) =>
       ledger.settle({ request_id, user_id, token_id, quota, log: callLog(request_id, user_id, token_id, quota, log) }),
   };
@@ -66,14 +93,22 @@ export async function tokenOf(db: Db, id: number) {
 export async function booksOf(db: Db, id: number) {
   const { holds, credits, logs } = db.t;
   const { quota, used_quota, request_count } = await userOf(db, id);
-  const [held] = await db.q.select({ sum: total(holds.amount) }).from(holds).where(eq(holds.user_id, id));
-  const [credited] = await db.q.select({ sum: total(credits.amount) }).from(credits).where(eq(credits.user_id, id));
+  const [held] = await db.q
+    .select({ sum: total(holds.amount) })
+    .from(holds)
+    .where(eq(holds.user_id, id));
+  const [credited] = await db.q
+    .select({ sum: total(credits.amount) })
+    .from(credits)
+    .where(eq(credits.user_id, id));
   const rows = await db.q.select({ quota: logs.quota, type: logs.type }).from(logs).where(eq(logs.user_id, id));
   const sumOf = (of: typeof rows) => of.reduce((sum, row) => sum + row.quota, 0);
   const charges = rows.filter((row) => row.type === LOG_TYPE.consume);
   const refunds = rows.filter((row) => row.type === LOG_TYPE.refund);
   return {
-    quota, used_quota, request_count,
+    quota,
+    used_quota,
+    request_count,
     held: held?.sum ?? 0,
     credited: credited?.sum ?? 0,
     /** Charges less refunds. */

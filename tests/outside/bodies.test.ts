@@ -19,13 +19,19 @@ const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
 /** Plain bodies. `m` is a model that is served. */
 const plain = {
-  "objects": () => bytes(`{"model":"m","messages":[${repeated("{},", 60 * MB)}{}]}`),
+  objects: () => bytes(`{"model":"m","messages":[${repeated("{},", 60 * MB)}{}]}`),
   "empty texts": () => bytes(`{"model":"m","messages":[${repeated('"",', 60 * MB)}""]}`),
   "a text": () => bytes(`{"model":"m","messages":[{"role":"user","content":"${"a".repeat(60 * MB)}"}]}`),
   "white space": () => bytes(`{"model":"m"${" ".repeat(60 * MB)}}`),
-  "names": () => bytes(`{"model":"m","messages":{${Array.from({ length: 1_500_000 }, (_, i) => `"${i.toString(36)}":0`).join(",")}}}`),
+  names: () =>
+    bytes(
+      `{"model":"m","messages":{${Array.from({ length: 1_500_000 }, (_, i) => `"${i.toString(36)}":0`).join(",")}}}`,
+    ),
   "a million levels": () => bytes(`{"model":"m","messages":${nested(1_000_000)}}`),
-  "a deep tool": () => bytes(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}}]}`),
+  "a deep tool": () =>
+    bytes(
+      `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}}]}`,
+    ),
 } as const;
 const gzip = (body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => Bun.gzipSync(body);
 const packers: Record<string, (body: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>> = {
@@ -44,8 +50,21 @@ const upstream = Bun.serve({
     const path = new URL(request.url).pathname;
     asked.push(path);
     await request.arrayBuffer();
-    if (path === "/v1/embeddings") return Response.json({ object: "list", model: "m", data: [{ object: "embedding", index: 0, embedding: [0.5] }], usage: { prompt_tokens: 5, total_tokens: 5 } });
-    return Response.json({ id: "c", object: "chat.completion", created: 1, model: "m", choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } });
+    if (path === "/v1/embeddings")
+      return Response.json({
+        object: "list",
+        model: "m",
+        data: [{ object: "embedding", index: 0, embedding: [0.5] }],
+        usage: { prompt_tokens: 5, total_tokens: 5 },
+      });
+    return Response.json({
+      id: "c",
+      object: "chat.completion",
+      created: 1,
+      model: "m",
+      choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    });
   },
 });
 
@@ -61,7 +80,11 @@ beforeAll(async () => {
   // What is slow once is slow before anything is measured.
   const messages = Array.from({ length: 5_000 }, (_, i) => ({ role: "user", content: `${i} ${crypto.randomUUID()}` }));
   const warm = bytes(JSON.stringify({ model: "m", messages }));
-  for (let i = 0; i < 10; i++) await Promise.all([send("/v1/chat/completions", warm, byKey()), send("/pg/chat/completions", gzip(warm), { ...user.headers, "content-encoding": "gzip" })]);
+  for (let i = 0; i < 10; i++)
+    await Promise.all([
+      send("/v1/chat/completions", warm, byKey()),
+      send("/pg/chat/completions", gzip(warm), { ...user.headers, "content-encoding": "gzip" }),
+    ]);
 });
 afterAll(async () => {
   await weir?.stop();
@@ -70,8 +93,16 @@ afterAll(async () => {
 
 const byKey = (): Record<string, string> => ({ authorization: `Bearer ${key}` });
 
-async function send(path: string, body: Uint8Array<ArrayBuffer> | ReadableStream, headers: Record<string, string> = {}): Promise<{ status: number; text: string; json: unknown }> {
-  const response = await fetch(weir.url + path, { method: "POST", headers: { "content-type": "application/json", "new-api-user": "1", ...headers }, body });
+async function send(
+  path: string,
+  body: Uint8Array<ArrayBuffer> | ReadableStream,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; text: string; json: unknown }> {
+  const response = await fetch(weir.url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", "new-api-user": "1", ...headers },
+    body,
+  });
   const text = await response.text();
   let json: unknown;
   try {
@@ -92,7 +123,12 @@ const meter = {
   },
   /** Clock ticks are a hundredth of a second. */
   cpuMs(): number {
-    const [, , ...fields] = readFileSync(`/proc/${this.pid}/stat`, "utf8").split(") ").slice(-1).join("").split(" ").map(Number);
+    const [, , ...fields] = readFileSync(`/proc/${this.pid}/stat`, "utf8")
+      .split(") ")
+      .slice(-1)
+      .join("")
+      .split(" ")
+      .map(Number);
     return ((fields[9] ?? 0) + (fields[10] ?? 0)) * 10;
   },
   memory(name: "VmRSS" | "VmHWM"): number {
@@ -120,34 +156,64 @@ async function expectCheap(what: string, once: () => Promise<unknown>, refusal: 
   }
   // The middle one: a collection of garbage or a timer of the server falls on one of them.
   const middle = (values: number[]): number => values.toSorted((x, y) => x - y)[TIMES >> 1] ?? 0;
-  expect({ what, cpu: middle(cpu), little: middle(cpu) <= MOST_CPU_MS }).toEqual({ what, cpu: middle(cpu), little: true });
-  expect({ what, memory: middle(memory), little: middle(memory) <= MOST_BYTES }).toEqual({ what, memory: middle(memory), little: true });
+  expect({ what, cpu: middle(cpu), little: middle(cpu) <= MOST_CPU_MS }).toEqual({
+    what,
+    cpu: middle(cpu),
+    little: true,
+  });
+  expect({ what, memory: middle(memory), little: middle(memory) <= MOST_BYTES }).toEqual({
+    what,
+    memory: middle(memory),
+    little: true,
+  });
 }
 
 const codeOf = (answer: { status: number; json: unknown }): unknown => {
-  const { error, code } = (answer.json ?? {}) as { error?: { code?: string; json?: unknown; data?: { app?: string } }; code?: string };
+  const { error, code } = (answer.json ?? {}) as {
+    error?: { code?: string; json?: unknown; data?: { app?: string } };
+    code?: string;
+  };
   return [answer.status, error?.data?.app ?? error?.code ?? code];
 };
 
 describe("a bomb costs the server next to nothing", () => {
   test("at the playground without a session: the session is looked at before the body", async () => {
     const bomb = gzip(plain.objects());
-    await expectCheap("/pg, no session, gzip", async () => codeOf(await send("/pg/chat/completions", bomb, { "content-encoding": "gzip" })), [401, "not_signed_in"]);
-    await expectCheap("/pg, no session, plain", async () => codeOf(await send("/pg/chat/completions", plain["empty texts"]())), [401, "not_signed_in"]);
+    await expectCheap(
+      "/pg, no session, gzip",
+      async () => codeOf(await send("/pg/chat/completions", bomb, { "content-encoding": "gzip" })),
+      [401, "not_signed_in"],
+    );
+    await expectCheap(
+      "/pg, no session, plain",
+      async () => codeOf(await send("/pg/chat/completions", plain["empty texts"]())),
+      [401, "not_signed_in"],
+    );
   });
 
   test("at the playground with a session", async () => {
     const bomb = gzip(plain.objects());
-    await expectCheap("/pg, session, gzip", async () => codeOf(await send("/pg/chat/completions", bomb, { ...user.headers, "content-encoding": "gzip" })), [400, "body_too_complex"]);
+    await expectCheap(
+      "/pg, session, gzip",
+      async () => codeOf(await send("/pg/chat/completions", bomb, { ...user.headers, "content-encoding": "gzip" })),
+      [400, "body_too_complex"],
+    );
   });
 
   for (const name of ["objects", "empty texts", "names", "a million levels", "a deep tool"] as const) {
     test(`with a key: ${name}, plain and packed in each way`, async () => {
       const body = plain[name]();
-      await expectCheap(`/v1, ${name}, plain`, async () => codeOf(await send("/v1/chat/completions", body, byKey())), [400, "body_too_complex"]);
+      await expectCheap(`/v1, ${name}, plain`, async () => codeOf(await send("/v1/chat/completions", body, byKey())), [
+        400,
+        "body_too_complex",
+      ]);
       for (const [encoding, pack] of Object.entries(packers)) {
         const packed = pack(body);
-        await expectCheap(`/v1, ${name}, ${encoding}`, async () => codeOf(await send("/v1/chat/completions", packed, { ...byKey(), "content-encoding": encoding })), [400, "body_too_complex"]);
+        await expectCheap(
+          `/v1, ${name}, ${encoding}`,
+          async () => codeOf(await send("/v1/chat/completions", packed, { ...byKey(), "content-encoding": encoding })),
+          [400, "body_too_complex"],
+        );
       }
     });
   }
@@ -156,42 +222,84 @@ describe("a bomb costs the server next to nothing", () => {
     for (const name of ["a text", "white space"] as const) {
       for (const [encoding, pack] of Object.entries(packers)) {
         const packed = pack(plain[name]());
-        await expectCheap(`/v1, ${name}, ${encoding}`, async () => codeOf(await send("/v1/chat/completions", packed, { ...byKey(), "content-encoding": encoding })), [413, "body_unpacks_too_far"]);
+        await expectCheap(
+          `/v1, ${name}, ${encoding}`,
+          async () => codeOf(await send("/v1/chat/completions", packed, { ...byKey(), "content-encoding": encoding })),
+          [413, "body_unpacks_too_far"],
+        );
       }
     }
   });
 
   test("without a key nothing is read at any door of the relay", async () => {
     const bomb = gzip(plain.objects());
-    for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1beta/models/m:generateContent", "/v1/files", "/v1/batches", "/v1/videos", "/suno/submit/music", "/mj/submit/imagine", "/v1/images/edits", "/mj/notify"]) {
+    for (const path of [
+      "/v1/chat/completions",
+      "/v1/messages",
+      "/v1/responses",
+      "/v1beta/models/m:generateContent",
+      "/v1/files",
+      "/v1/batches",
+      "/v1/videos",
+      "/suno/submit/music",
+      "/mj/submit/imagine",
+      "/v1/images/edits",
+      "/mj/notify",
+    ]) {
       await expectCheap(path, async () => (await send(path, bomb, { "content-encoding": "gzip" })).status, 401);
     }
   });
 
   test("forms: in a field of JSON, and packed", async () => {
-    const form = (field: string, value: string): Uint8Array<ArrayBuffer> => bytes(`--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nsora-2\r\n--b\r\nContent-Disposition: form-data; name="${field}"\r\n\r\n${value}\r\n--b--\r\n`);
+    const form = (field: string, value: string): Uint8Array<ArrayBuffer> =>
+      bytes(
+        `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nsora-2\r\n--b\r\nContent-Disposition: form-data; name="${field}"\r\n\r\n${value}\r\n--b--\r\n`,
+      );
     const type = { ...byKey(), "content-type": "multipart/form-data; boundary=b" };
-    const at = async (body: Uint8Array<ArrayBuffer>, encoding = "identity") => codeOf(await send("/v1/videos", body, { ...type, "content-encoding": encoding }));
+    const at = async (body: Uint8Array<ArrayBuffer>, encoding = "identity") =>
+      codeOf(await send("/v1/videos", body, { ...type, "content-encoding": encoding }));
     await expectCheap("form, levels", () => at(form("metadata", nested(500_000))), [400, "body_too_complex"]);
-    await expectCheap("form, objects", () => at(form("metadata", `[${repeated("{},", MB - 100)}{}]`)), [400, "body_too_complex"]);
+    await expectCheap("form, objects", () => at(form("metadata", `[${repeated("{},", MB - 100)}{}]`)), [
+      400,
+      "body_too_complex",
+    ]);
     const packed = gzip(form("prompt", "a".repeat(60 * MB)));
     await expectCheap("form, gzip", () => at(packed, "gzip"), [400, "invalid_request"]);
-    const file = gzip(bytes(`--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n${"a".repeat(60 * MB)}\r\n--b--\r\n`));
+    const file = gzip(
+      bytes(
+        `--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n${"a".repeat(60 * MB)}\r\n--b--\r\n`,
+      ),
+    );
     await expectCheap("form, file, gzip", () => at(file, "gzip"), [413, "body_unpacks_too_far"]);
   });
 
   test("at tRPC without a session", async () => {
     const body = bytes(`{"username":"${"a".repeat(60 * MB)}"}`);
-    await expectCheap("/trpc, plain", async () => codeOf(await send("/trpc/auth.login", body)), [413, "body_too_large"]);
-    await expectCheap("/trpc, batch", async () => (await send("/trpc/auth.login,auth.register?batch=1", body)).text.match(/body_too_large/g)?.length, 2);
+    await expectCheap("/trpc, plain", async () => codeOf(await send("/trpc/auth.login", body)), [
+      413,
+      "body_too_large",
+    ]);
+    await expectCheap(
+      "/trpc, batch",
+      async () => (await send("/trpc/auth.login,auth.register?batch=1", body)).text.match(/body_too_large/g)?.length,
+      2,
+    );
     for (const type of ["multipart/form-data; boundary=b", "application/octet-stream"]) {
-      await expectCheap(`/trpc, ${type}`, async () => (await send("/trpc/auth.login", body, { "content-type": type })).status, 415);
+      await expectCheap(
+        `/trpc, ${type}`,
+        async () => (await send("/trpc/auth.login", body, { "content-type": type })).status,
+        415,
+      );
     }
   });
 
   test("at the hook of a payment gateway: a megabyte, and no more fields than the protocol has", async () => {
     const type = { "content-type": "application/x-www-form-urlencoded" };
-    for (const [what, text] of Object.entries({ "60 MB": "a".repeat(60 * MB), fields: repeated("a&", MB), names: Array.from({ length: 120_000 }, (_, i) => `${i.toString(36)}=1`).join("&") })) {
+    for (const [what, text] of Object.entries({
+      "60 MB": "a".repeat(60 * MB),
+      fields: repeated("a&", MB),
+      names: Array.from({ length: 120_000 }, (_, i) => `${i.toString(36)}=1`).join("&"),
+    })) {
       const body = bytes(text);
       await expectCheap(`epay, ${what}`, async () => (await send("/api/user/epay/notify", body, type)).text, "fail");
     }
@@ -204,8 +312,17 @@ describe("a refusal is spoken in the caller's dialect, and nobody upstream hears
   const shapes: [string, (json: unknown) => unknown][] = [
     ["/v1/chat/completions", (json) => (json as { error: { code: string } }).error.code],
     ["/v1/responses", (json) => (json as { error: { code: string } }).error.code],
-    ["/v1/messages", (json) => (json as { type: string; error: { message: string } }).type === "error" && /100 levels/.test((json as { error: { message: string } }).error.message) && "body_too_complex"],
-    ["/v1beta/models/m:generateContent", (json) => /100 levels/.test((json as { error: { message: string } }).error.message) && "body_too_complex"],
+    [
+      "/v1/messages",
+      (json) =>
+        (json as { type: string; error: { message: string } }).type === "error" &&
+        /100 levels/.test((json as { error: { message: string } }).error.message) &&
+        "body_too_complex",
+    ],
+    [
+      "/v1beta/models/m:generateContent",
+      (json) => /100 levels/.test((json as { error: { message: string } }).error.message) && "body_too_complex",
+    ],
   ];
   for (const [path, read] of shapes) {
     test(`${path}: a schema of 50,000 levels`, async () => {
@@ -227,10 +344,21 @@ describe("how much a door takes", () => {
   const LIMIT = 64 << 10;
 
   test("doors that are open to everybody take 64 KB, whoever calls and whatever is declared", async () => {
-    const paths = ["/api/setup", "/api/user/login", "/api/user/register", "/api/user/reset", "/trpc/auth.login", "/trpc/auth.register", "/trpc/auth.resetPassword", "/trpc/setup.run"];
+    const paths = [
+      "/api/setup",
+      "/api/user/login",
+      "/api/user/register",
+      "/api/user/reset",
+      "/trpc/auth.login",
+      "/trpc/auth.register",
+      "/trpc/auth.resetPassword",
+      "/trpc/setup.run",
+    ];
     for (const headers of [{}, user.headers]) {
       for (const path of paths) {
-        const small = codeOf(await send(path, padded({ username: "nobody", password: "wrong-password" }, LIMIT), headers));
+        const small = codeOf(
+          await send(path, padded({ username: "nobody", password: "wrong-password" }, LIMIT), headers),
+        );
         expect([path, small]).not.toEqual([path, [413, "body_too_large"]]);
         for (const body of [padded({}, LIMIT + 1), undeclared(padded({}, LIMIT + 1)), undeclared(padded({}, MB))]) {
           expect([path, codeOf(await send(path, body, headers))]).toEqual([path, [413, "body_too_large"]]);
@@ -259,17 +387,39 @@ describe("how much a door takes", () => {
   });
 
   test("a call for the embedding of four million token ids is taken, plain and packed", async () => {
-    const body = bytes(JSON.stringify({ model: "m", input: Array.from({ length: 4_000_000 }, (_, i) => (i * 7919) % 100_000) }));
+    const body = bytes(
+      JSON.stringify({ model: "m", input: Array.from({ length: 4_000_000 }, (_, i) => (i * 7919) % 100_000) }),
+    );
     expect((await send("/v1/embeddings", body, byKey())).status).toBe(200);
     expect((await send("/v1/embeddings", gzip(body), { ...byKey(), "content-encoding": "gzip" })).status).toBe(200);
     expect((await send("/v1/embeddings", undeclared(body), byKey())).status).toBe(200);
   });
 
   test("a long conversation with many tools is taken", async () => {
-    const messages = Array.from({ length: 10_000 }, (_, i) => ({ role: i % 2 === 0 ? "user" : "assistant", content: [{ type: "text", text: `"${"[{\\".repeat(50)} ${i}` }] }));
-    const tools = Array.from({ length: 128 }, (_, i) => ({ type: "function", function: { name: `f${i}`, description: "does it", parameters: { type: "object", properties: Object.fromEntries(Array.from({ length: 20 }, (_, j) => [`p${j}`, { type: "array", items: { type: "object", properties: { a: { type: "string" } } } }])) } } }));
+    const messages = Array.from({ length: 10_000 }, (_, i) => ({
+      role: i % 2 === 0 ? "user" : "assistant",
+      content: [{ type: "text", text: `"${"[{\\".repeat(50)} ${i}` }],
+    }));
+    const tools = Array.from({ length: 128 }, (_, i) => ({
+      type: "function",
+      function: {
+        name: `f${i}`,
+        description: "does it",
+        parameters: {
+          type: "object",
+          properties: Object.fromEntries(
+            Array.from({ length: 20 }, (_, j) => [
+              `p${j}`,
+              { type: "array", items: { type: "object", properties: { a: { type: "string" } } } },
+            ]),
+          ),
+        },
+      },
+    }));
     const body = bytes(JSON.stringify({ model: "m", messages, tools }));
     expect((await send("/v1/chat/completions", body, byKey())).status).toBe(200);
-    expect((await send("/v1/chat/completions", gzip(body), { ...byKey(), "content-encoding": "gzip" })).status).toBe(200);
+    expect((await send("/v1/chat/completions", gzip(body), { ...byKey(), "content-encoding": "gzip" })).status).toBe(
+      200,
+    );
   });
 });

@@ -8,7 +8,10 @@ import { HOOK_MS } from "../kit/harness";
 import { type ApiAnswer, ROOT, type Session, startWeir, type Weir } from "../kit/weir";
 
 const nginx = nginxPath();
-if (!nginx) console.warn("SKIPPED: the console through nginx, because no nginx was found (Debian, Ubuntu: apt-get install nginx-light)");
+if (!nginx)
+  console.warn(
+    "SKIPPED: the console through nginx, because no nginx was found (Debian, Ubuntu: apt-get install nginx-light)",
+  );
 
 const upstream = startFakeUpstream();
 let weir: Weir;
@@ -80,9 +83,18 @@ const ACTING: readonly (readonly [method: string, path: string, body?: object])[
 async function state() {
   const { channels, codes, options, sessions, tokens, users } = weir.db.t;
   const { q } = weir.db;
-  const people = (await q.select().from(users).orderBy(users.id)).map(({ id, username, access_token_hash, aff_code, quota }) => ({ id, username, access_token_hash, aff_code, quota }));
-  const counts = await Promise.all([channels, codes, tokens].map(async (table) => (await q.select().from(table)).length));
-  return { people, counts, sessions: await q.select({ id: sessions.id }).from(sessions).orderBy(sessions.id), options: await q.select().from(options).orderBy(options.key) };
+  const people = (await q.select().from(users).orderBy(users.id)).map(
+    ({ id, username, access_token_hash, aff_code, quota }) => ({ id, username, access_token_hash, aff_code, quota }),
+  );
+  const counts = await Promise.all(
+    [channels, codes, tokens].map(async (table) => (await q.select().from(table)).length),
+  );
+  return {
+    people,
+    counts,
+    sessions: await q.select({ id: sessions.id }).from(sessions).orderBy(sessions.id),
+    options: await q.select().from(options).orderBy(options.key),
+  };
 }
 
 describe("a page of another site", () => {
@@ -92,7 +104,13 @@ describe("a page of another site", () => {
       for (const [method, path, body] of ACTING) {
         const answer = await weir.root.api(method, path, body, foreign);
         const said = JSON.stringify(answer.body);
-        expect([foreign, method, path, answer.status, said]).toEqual([foreign, method, path, 403, expect.stringMatching(path.includes("setup") ? REFUSED_SET_UP : REFUSED)]);
+        expect([foreign, method, path, answer.status, said]).toEqual([
+          foreign,
+          method,
+          path,
+          403,
+          expect.stringMatching(path.includes("setup") ? REFUSED_SET_UP : REFUSED),
+        ]);
         expect([path, answer.headers.getSetCookie()]).toEqual([path, []]);
       }
     }
@@ -101,13 +119,20 @@ describe("a page of another site", () => {
   }, 30_000);
 
   test("reaches none of the documented calls of /api that are no GET", async () => {
-    const { paths } = (await (await fetch(`${weir.url}/api/openapi.json`)).json()) as { paths: Record<string, Record<string, unknown>> };
+    const { paths } = (await (await fetch(`${weir.url}/api/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, unknown>>;
+    };
     const thirdParties = new Set(["/api/user/epay/notify", "/api/stripe/webhook"]);
     let asked = 0;
     for (const [path, methods] of Object.entries(paths)) {
       for (const method of Object.keys(methods)) {
         if (method === "get" || thirdParties.has(path) || !path.startsWith("/api/")) continue;
-        const answer = await weir.root.api(method.toUpperCase(), path.replace(/\{\w+\}/g, "1"), {}, { "sec-fetch-site": "cross-site" });
+        const answer = await weir.root.api(
+          method.toUpperCase(),
+          path.replace(/\{\w+\}/g, "1"),
+          {},
+          { "sec-fetch-site": "cross-site" },
+        );
         expect([method, path, answer.status, answer.body.code]).toEqual([method, path, 403, "cross_site"]);
         asked++;
       }
@@ -118,13 +143,28 @@ describe("a page of another site", () => {
   test("can send no form: a body that is not called JSON is refused where a cookie or nothing else speaks for the caller", async () => {
     const before = await state();
     const bodies: readonly (readonly [type: string, body: string])[] = [
-      ["text/plain", JSON.stringify(login)], ["text/plain; x=application/json", JSON.stringify(login)], ["application/jsonp", JSON.stringify(login)],
-      ["application/x-www-form-urlencoded", "username=root&password=correct-horse-9"], ["multipart/form-data; boundary=x", '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n'],
-      ["application/octet-stream", JSON.stringify(login)], ["", JSON.stringify(login)],
+      ["text/plain", JSON.stringify(login)],
+      ["text/plain; x=application/json", JSON.stringify(login)],
+      ["application/jsonp", JSON.stringify(login)],
+      ["application/x-www-form-urlencoded", "username=root&password=correct-horse-9"],
+      ["multipart/form-data; boundary=x", '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n'],
+      ["application/octet-stream", JSON.stringify(login)],
+      ["", JSON.stringify(login)],
     ];
     for (const [type, body] of bodies) {
-      for (const path of ["/api/user/login", "/api/setup", "/trpc/auth.login", "/trpc/auth.logout", "/api/token/", "/pg/chat/completions"]) {
-        const answer = await fetch(weir.url + path, { method: "POST", headers: { ...weir.root.headers, ...(type && { "content-type": type }) }, body: new TextEncoder().encode(body) });
+      for (const path of [
+        "/api/user/login",
+        "/api/setup",
+        "/trpc/auth.login",
+        "/trpc/auth.logout",
+        "/api/token/",
+        "/pg/chat/completions",
+      ]) {
+        const answer = await fetch(weir.url + path, {
+          method: "POST",
+          headers: { ...weir.root.headers, ...(type && { "content-type": type }) },
+          body: new TextEncoder().encode(body),
+        });
         // What is no JSON at all is refused as such.
         const refused = body.startsWith("{") || path.startsWith("/trpc/") ? [415] : [400, 415];
         expect([type, path, refused]).toEqual([type, path, expect.arrayContaining([answer.status])]);
@@ -136,9 +176,19 @@ describe("a page of another site", () => {
 
   test("cannot sign a visitor out or in by a plain link, which over plain http carries neither Origin nor Sec-Fetch-Site", async () => {
     const session = await weir.signIn(user.username, ROOT.password);
-    for (const path of ["/api/user/logout", "/api/user/logout/", "/api/oauth/wechat?code=x", "/api/oauth/telegram/login?id=1&auth_date=1&hash=x"]) {
+    for (const path of [
+      "/api/user/logout",
+      "/api/user/logout/",
+      "/api/oauth/wechat?code=x",
+      "/api/oauth/telegram/login?id=1&auth_date=1&hash=x",
+    ]) {
       const answer = await weir.anonymous("GET", path, undefined, { cookie: session.cookie, accept: "text/html" });
-      expect([path, answer.status, answer.body.code, answer.headers.getSetCookie()]).toEqual([path, 403, "user_header_missing", []]);
+      expect([path, answer.status, answer.body.code, answer.headers.getSetCookie()]).toEqual([
+        path,
+        403,
+        "user_header_missing",
+        [],
+      ]);
     }
     expect((await session.api("GET", "/api/user/self")).status).toBe(200);
     // As every front-end calls it.
@@ -152,10 +202,17 @@ describe("a page of another site", () => {
     await using fresh = await startWeir({ root: false });
     const code = new URL(await fresh.setupLink()).hash.slice("#code=".length);
     const evil = Bun.serve({
-      port: 0, hostname: "127.0.0.1",
-      fetch: () => new Response("<!doctype html><title>evil</title><iframe name=hidden></iframe>", { headers: { "content-type": "text/html" } }),
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () =>
+        new Response("<!doctype html><title>evil</title><iframe name=hidden></iframe>", {
+          headers: { "content-type": "text/html" },
+        }),
     });
-    const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
+    const browser = await chromium.launch({
+      executablePath,
+      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+    });
     try {
       const context = await browser.newContext();
       const session = await weir.signIn(user.username, ROOT.password);
@@ -168,18 +225,23 @@ describe("a page of another site", () => {
       const setUp = JSON.stringify({ username: "stranger", password: "stranger-pass1", code });
       const asForm = { [`{"username":"${ROOT.username}","password":"${ROOT.password}","x":"`]: '"}' };
       await page.goto(home);
-      await page.evaluate(async ([weirUrl = "", freshUrl = "", body = ""]) => {
-        const send = (url: string, init: RequestInit) => fetch(url, { ...init, mode: "no-cors", credentials: "include" }).catch(() => {});
-        await send(`${freshUrl}/api/setup`, { method: "POST", headers: { "content-type": "text/plain" }, body });
-        await send(`${weirUrl}/api/user/logout`, {});
-        await send(`${weirUrl}/trpc/auth.logout`, { method: "POST", body: new FormData() });
-      }, [weir.url, fresh.url, setUp]);
+      await page.evaluate(
+        async ([weirUrl = "", freshUrl = "", body = ""]) => {
+          const send = (url: string, init: RequestInit) =>
+            fetch(url, { ...init, mode: "no-cors", credentials: "include" }).catch(() => {});
+          await send(`${freshUrl}/api/setup`, { method: "POST", headers: { "content-type": "text/plain" }, body });
+          await send(`${weirUrl}/api/user/logout`, {});
+          await send(`${weirUrl}/trpc/auth.logout`, { method: "POST", body: new FormData() });
+        },
+        [weir.url, fresh.url, setUp],
+      );
       // A form and a link of the whole window: SameSite=Lax lets the cookie go along with the link.
       for (const navigate of [
         ([url, fields]: [string, Record<string, string>]) => {
           const form = document.createElement("form");
           Object.assign(form, { method: "post", action: `${url}/api/user/login`, enctype: "text/plain" });
-          for (const [field, text] of Object.entries(fields)) form.append(Object.assign(document.createElement("input"), { name: field, value: text }));
+          for (const [field, text] of Object.entries(fields))
+            form.append(Object.assign(document.createElement("input"), { name: field, value: text }));
           document.body.append(form);
           form.submit();
         },
@@ -195,7 +257,9 @@ describe("a page of another site", () => {
         await arrived;
         expect(await page.locator("body").textContent()).toMatch(REFUSED);
       }
-      expect((await context.cookies(weir.url)).map((cookie) => `${cookie.name}=${cookie.value}`)).toEqual([session.cookie]);
+      expect((await context.cookies(weir.url)).map((cookie) => `${cookie.name}=${cookie.value}`)).toEqual([
+        session.cookie,
+      ]);
       expect((await session.api("GET", "/api/user/self")).status).toBe(200);
       expect((await fresh.anonymous("GET", "/api/setup")).body.data).toMatchObject({ status: false });
     } finally {
@@ -209,9 +273,14 @@ describe("everybody else goes on as before", () => {
   test("pages of this server's own, and programs that say nothing of a page", async () => {
     const { host } = new URL(weir.url);
     const own: Headers_[] = [
-      {}, { origin: weir.url, "sec-fetch-site": "same-origin" }, { "sec-fetch-site": "none" }, { origin: weir.url },
+      {},
+      { origin: weir.url, "sec-fetch-site": "same-origin" },
+      { "sec-fetch-site": "none" },
+      { origin: weir.url },
       // What another name leads here.
-      { host: "weir.lan", origin: "http://weir.lan" }, { host: "weir.lan:80", origin: "http://weir.lan" }, { host: "weir.lan:443", origin: "https://weir.lan" },
+      { host: "weir.lan", origin: "http://weir.lan" },
+      { host: "weir.lan:80", origin: "http://weir.lan" },
+      { host: "weir.lan:443", origin: "https://weir.lan" },
       { host: "weir.lan:8080", origin: "http://weir.lan:8080" },
       // nginx's $host has no port.
       { host: "weir.lan", origin: "http://weir.lan:8080" },
@@ -219,19 +288,42 @@ describe("everybody else goes on as before", () => {
     for (const headers of own) {
       const signedIn = await weir.anonymous("POST", "/api/user/login", login, headers);
       expect([headers, signedIn.body.success]).toEqual([headers, true]);
-      const session = { cookie: signedIn.headers.getSetCookie().at(-1)?.split(";")[0] ?? "", "new-api-user": String(weir.root.id), ...headers };
-      expect([headers, (await weir.anonymous("PUT", "/api/option/", { key: "Notice", value: "mine" }, session)).body.success]).toEqual([headers, true]);
-      expect([headers, (await weir.anonymous("POST", "/trpc/auth.logout", {}, session)).status]).toEqual([headers, 200]);
+      const session = {
+        cookie: signedIn.headers.getSetCookie().at(-1)?.split(";")[0] ?? "",
+        "new-api-user": String(weir.root.id),
+        ...headers,
+      };
+      expect([
+        headers,
+        (await weir.anonymous("PUT", "/api/option/", { key: "Notice", value: "mine" }, session)).body.success,
+      ]).toEqual([headers, true]);
+      expect([headers, (await weir.anonymous("POST", "/trpc/auth.logout", {}, session)).status]).toEqual([
+        headers,
+        200,
+      ]);
     }
-    for (const origin of [`http://${host.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10))}`, `ftp://${host}`, `https://evil.example/${host}`, `http://${host}@evil.example`]) {
-      expect([origin, (await weir.anonymous("POST", "/api/user/login", login, { origin })).body.code]).toEqual([origin, "origin_unknown"]);
+    for (const origin of [
+      `http://${host.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10))}`,
+      `ftp://${host}`,
+      `https://evil.example/${host}`,
+      `http://${host}@evil.example`,
+    ]) {
+      expect([origin, (await weir.anonymous("POST", "/api/user/login", login, { origin })).body.code]).toEqual([
+        origin,
+        "origin_unknown",
+      ]);
     }
   });
 
   test("callers with a system access token, whatever they call their body and wherever their page is", async () => {
     const token = await user.ok<string>("GET", "/api/user/token");
     for (const headers of [...FOREIGN, { "content-type": "text/plain" }]) {
-      const made = await weir.anonymous("POST", "/api/token/", { name: "by-token", unlimited_quota: true }, { authorization: `Bearer ${token}`, ...headers });
+      const made = await weir.anonymous(
+        "POST",
+        "/api/token/",
+        { name: "by-token", unlimited_quota: true },
+        { authorization: `Bearer ${token}`, ...headers },
+      );
       expect([headers, made.body.success]).toEqual([headers, true]);
     }
   });
@@ -240,19 +332,38 @@ describe("everybody else goes on as before", () => {
     const { key } = await weir.newToken({}, user);
     const origin = "https://chat.example";
     for (const headers of [{ origin, "sec-fetch-site": "cross-site" }, { origin }] as Headers_[]) {
-      const asked = await fetch(`${weir.url}/v1/chat/completions`, { method: "OPTIONS", headers: { ...headers, "access-control-request-method": "POST", "access-control-request-headers": "authorization,content-type" } });
+      const asked = await fetch(`${weir.url}/v1/chat/completions`, {
+        method: "OPTIONS",
+        headers: {
+          ...headers,
+          "access-control-request-method": "POST",
+          "access-control-request-headers": "authorization,content-type",
+        },
+      });
       expect(asked.ok).toBe(true);
       expect([origin, "*"]).toContain(asked.headers.get("access-control-allow-origin") ?? "");
       const answer = await weir.call(key, chat, { headers });
-      expect([answer.status, answer.headers.get("access-control-allow-origin"), answer.headers.get("access-control-allow-credentials")]).toEqual([200, origin, null]);
+      expect([
+        answer.status,
+        answer.headers.get("access-control-allow-origin"),
+        answer.headers.get("access-control-allow-credentials"),
+      ]).toEqual([200, origin, null]);
       expect(await answer.text()).toContain("hi");
     }
   });
 
   test("payment gateways report by form and by JSON, from pages and servers of their own", async () => {
     for (const foreign of FOREIGN) {
-      const form = await fetch(`${weir.url}/api/user/epay/notify`, { method: "POST", headers: { ...foreign, "content-type": "application/x-www-form-urlencoded" }, body: "trade_no=1" });
-      const stripe = await fetch(`${weir.url}/api/stripe/webhook`, { method: "POST", headers: { ...foreign, "content-type": "application/json" }, body: "{}" });
+      const form = await fetch(`${weir.url}/api/user/epay/notify`, {
+        method: "POST",
+        headers: { ...foreign, "content-type": "application/x-www-form-urlencoded" },
+        body: "trade_no=1",
+      });
+      const stripe = await fetch(`${weir.url}/api/stripe/webhook`, {
+        method: "POST",
+        headers: { ...foreign, "content-type": "application/json" },
+        body: "{}",
+      });
       for (const answer of [form, stripe]) expect(await answer.text()).not.toMatch(REFUSED);
     }
   });
@@ -270,16 +381,27 @@ describe.skipIf(!nginx)("behind an nginx with a proxy_pass and nothing else", ()
   afterAll(() => proxy?.stop());
 
   /** What a browser sends to `at` that shows a page of `origin`: over plain http it says Origin alone. */
-  const browserAt = (at: string, origin: string) => async (method: string, path: string, body?: object, headers: Headers_ = {}): Promise<ApiAnswer> => {
-    const { host, protocol } = new URL(origin);
-    const said: Headers_ = { ...(method !== "GET" && { origin }), ...(protocol === "https:" && { "sec-fetch-site": "same-origin" }) };
-    const answer = await fetch(at + path, {
-      method, headers: { host, ...said, ...(body && { "content-type": "application/json" }), ...headers }, ...(body && { body: JSON.stringify(body) }), tls: { rejectUnauthorized: false },
-    });
-    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as ApiAnswer["body"] };
-  };
+  const browserAt =
+    (at: string, origin: string) =>
+    async (method: string, path: string, body?: object, headers: Headers_ = {}): Promise<ApiAnswer> => {
+      const { host, protocol } = new URL(origin);
+      const said: Headers_ = {
+        ...(method !== "GET" && { origin }),
+        ...(protocol === "https:" && { "sec-fetch-site": "same-origin" }),
+      };
+      const answer = await fetch(at + path, {
+        method,
+        headers: { host, ...said, ...(body && { "content-type": "application/json" }), ...headers },
+        ...(body && { body: JSON.stringify(body) }),
+        tls: { rejectUnauthorized: false },
+      });
+      return { status: answer.status, headers: answer.headers, body: (await answer.json()) as ApiAnswer["body"] };
+    };
   const account = { username: "keeper", password: ROOT.password, confirmPassword: ROOT.password };
-  const sessionIn = (answer: ApiAnswer): Headers_ => ({ cookie: answer.headers.getSetCookie().at(-1)?.split(";")[0] ?? "", "new-api-user": "1" });
+  const sessionIn = (answer: ApiAnswer): Headers_ => ({
+    cookie: answer.headers.getSetCookie().at(-1)?.split(";")[0] ?? "",
+    "new-api-user": "1",
+  });
   const open = async (place: Weir): Promise<Nginx> => {
     await proxy?.stop();
     return (proxy = await startBareNginx(nginx ?? "", Number(new URL(place.url).port)));
@@ -294,14 +416,22 @@ describe.skipIf(!nginx)("behind an nginx with a proxy_pass and nothing else", ()
         const code = new URL(await fresh.setupLink()).hash.slice("#code=".length);
         const made = await browser("POST", "/trpc/setup.run", { ...account, code, mode: "self", server_address });
         expect([origin, server_address, made.status]).toEqual([origin, server_address, 200]);
-        const change = (session: Headers_) => browser("POST", "/trpc/option.set", { key: "Notice", value: origin }, session);
+        const change = (session: Headers_) =>
+          browser("POST", "/trpc/option.set", { key: "Notice", value: origin }, session);
         expect((await change(sessionIn(made))).status).toBe(200);
         const signedIn = await browser("POST", "/trpc/auth.login", account);
         expect((await change(sessionIn(signedIn))).status).toBe(200);
         expect((await browser("POST", "/trpc/auth.logout", {}, sessionIn(signedIn))).status).toBe(200);
         expect((await change(sessionIn(signedIn))).status).toBe(401);
         // Another site's page in the same browser.
-        expect((await browser("POST", "/trpc/auth.login", account, { origin: "http://evil.example", "sec-fetch-site": "cross-site" })).status).toBe(403);
+        expect(
+          (
+            await browser("POST", "/trpc/auth.login", account, {
+              origin: "http://evil.example",
+              "sec-fetch-site": "cross-site",
+            })
+          ).status,
+        ).toBe(403);
         expect((await browserAt(http, "http://evil.example")("POST", "/trpc/auth.login", account)).status).toBe(403);
       }
     }
@@ -311,7 +441,9 @@ describe.skipIf(!nginx)("behind an nginx with a proxy_pass and nothing else", ()
     await using fresh = await startWeir({ root: false });
     const browser = browserAt((await open(fresh)).http, "http://weir.lan");
     const code = new URL(await fresh.setupLink()).hash.slice("#code=".length);
-    const session = sessionIn(await browser("POST", "/api/setup", { ...account, code, server_address: "http://weir.lan" }));
+    const session = sessionIn(
+      await browser("POST", "/api/setup", { ...account, code, server_address: "http://weir.lan" }),
+    );
     for (const value of ["https://weir.example", ""]) {
       expect((await browser("PUT", "/api/option/", { key: "ServerAddress", value }, session)).body.success).toBe(true);
       expect((await browser("POST", "/api/user/login", account)).body.success).toBe(true);
@@ -320,7 +452,8 @@ describe.skipIf(!nginx)("behind an nginx with a proxy_pass and nothing else", ()
 
   test("over http without a known address the refusal names the settings, and each of them mends it", async () => {
     const origin = "http://weir.lan";
-    const signIn = async (place: Weir, headers: Headers_ = {}) => browserAt((await open(place)).http, origin)("POST", "/api/user/login", login, headers);
+    const signIn = async (place: Weir, headers: Headers_ = {}) =>
+      browserAt((await open(place)).http, origin)("POST", "/api/user/login", login, headers);
     {
       await using unattended = await startWeir();
       const refused = await signIn(unattended, { "accept-language": "en" });

@@ -28,11 +28,24 @@ for (const engine of ENGINES) {
         const { model } = (await request.json()) as { model: string };
         const { prompt, cached, completion } = USED;
         return Response.json({
-          id: "1", object: "chat.completion", created: 1_790_000_000, model,
-          choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "long ".repeat(USED.completion) } }],
+          id: "1",
+          object: "chat.completion",
+          created: 1_790_000_000,
+          model,
+          choices: [
+            {
+              index: 0,
+              finish_reason: "stop",
+              message: { role: "assistant", content: "long ".repeat(USED.completion) },
+            },
+          ],
           usage: {
-            prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion,
-            prompt_cache_hit_tokens: cached, prompt_cache_miss_tokens: prompt - cached, prompt_tokens_details: { cached_tokens: cached },
+            prompt_tokens: prompt,
+            completion_tokens: completion,
+            total_tokens: prompt + completion,
+            prompt_cache_hit_tokens: cached,
+            prompt_cache_miss_tokens: prompt - cached,
+            prompt_tokens_details: { cached_tokens: cached },
           },
         });
       },
@@ -48,11 +61,20 @@ for (const engine of ENGINES) {
     });
 
     test("the price list shows the peak rate", async () => {
-      const { data } = (await weir.anonymous("GET", "/api/pricing")).body as { data: { model_name: string; model_ratio: number; completion_ratio: number }[] };
+      const { data } = (await weir.anonymous("GET", "/api/pricing")).body as {
+        data: { model_name: string; model_ratio: number; completion_ratio: number }[];
+      };
       for (const model of models) {
         const row = data.find(({ model_name }) => model_name === model);
-        const usd = { input: (row?.model_ratio ?? 0) * 2, output: (row?.model_ratio ?? 0) * 2 * (row?.completion_ratio ?? 0) };
-        expect({ model, input: usd.input.toFixed(6), output: usd.output.toFixed(6) }).toEqual({ model, input: PEAK[model].input.toFixed(6), output: PEAK[model].output.toFixed(6) });
+        const usd = {
+          input: (row?.model_ratio ?? 0) * 2,
+          output: (row?.model_ratio ?? 0) * 2 * (row?.completion_ratio ?? 0),
+        };
+        expect({ model, input: usd.input.toFixed(6), output: usd.output.toFixed(6) }).toEqual({
+          model,
+          input: PEAK[model].input.toFixed(6),
+          output: PEAK[model].output.toFixed(6),
+        });
       }
     });
 
@@ -63,12 +85,18 @@ for (const engine of ENGINES) {
       let expected = 0;
       for (const model of models) {
         const { input, cache_read, output } = PEAK[model];
-        const answer = await weir.call(key, { model, max_tokens: USED.completion, messages: [{ role: "user", content: "word ".repeat(USED.prompt) }] });
+        const answer = await weir.call(key, {
+          model,
+          max_tokens: USED.completion,
+          messages: [{ role: "user", content: "word ".repeat(USED.prompt) }],
+        });
         expect(answer.status).toBe(200);
         await answer.body?.cancel();
         await weir.waitForLog((row) => row.model_name === model && row.type === 2);
         const { prompt, cached, completion } = USED;
-        expected += Math.round((((prompt - cached) * input + cached * cache_read + completion * output) * UNITS_PER_USD) / 1_000_000);
+        expected += Math.round(
+          (((prompt - cached) * input + cached * cache_read + completion * output) * UNITS_PER_USD) / 1_000_000,
+        );
       }
       expect(before - (await weir.balance(user.id)).quota).toBe(expected);
       expect(await weir.audit()).toEqual([]);

@@ -20,8 +20,17 @@ interface Sent {
 type Model = keyof typeof prices;
 /** Model ratio and completion ratio: units a token in, and times as much a token out. */
 const prices = {
-  "gpt-4": [15, 2], "gpt-5.2-pro": [15, 8], "claude-sonnet-4": [1.5, 5], "claude-plain": [1.5, 5], "gemini-2.5-pro": [1, 8], "o4-wire": [1, 8],
-  greedy: [10, 2], fussy: [15, 2], failing: [15, 2], "untold-model": [15, 2], free: [0, 1],
+  "gpt-4": [15, 2],
+  "gpt-5.2-pro": [15, 8],
+  "claude-sonnet-4": [1.5, 5],
+  "claude-plain": [1.5, 5],
+  "gemini-2.5-pro": [1, 8],
+  "o4-wire": [1, 8],
+  greedy: [10, 2],
+  fussy: [15, 2],
+  failing: [15, 2],
+  "untold-model": [15, 2],
+  free: [0, 1],
 } as const;
 
 /** The vendor: every answer is as long as it may be. What it was sent is kept. */
@@ -38,9 +47,26 @@ function startVendor() {
       const body = JSON.parse(text) as Record<string, any>;
       sent.push({ path: pathname, text, body });
       await state.gate;
-      const limit: number = body.max_completion_tokens ?? body.max_output_tokens ?? body.max_tokens ?? body.generationConfig?.maxOutputTokens ?? Infinity;
-      if (body.model === "fussy" && limit > 8192) return Response.json({ error: { message: "max_tokens is too large", type: "invalid_request_error", param: "max_tokens", code: "invalid_value" } }, { status: 400 });
-      if (body.model === "failing" && pathname.startsWith("/broken")) return Response.json({ error: { message: "busy", type: "rate_limit_error" } }, { status: 429 });
+      const limit: number =
+        body.max_completion_tokens ??
+        body.max_output_tokens ??
+        body.max_tokens ??
+        body.generationConfig?.maxOutputTokens ??
+        Infinity;
+      if (body.model === "fussy" && limit > 8192)
+        return Response.json(
+          {
+            error: {
+              message: "max_tokens is too large",
+              type: "invalid_request_error",
+              param: "max_tokens",
+              code: "invalid_value",
+            },
+          },
+          { status: 400 },
+        );
+      if (body.model === "failing" && pathname.startsWith("/broken"))
+        return Response.json({ error: { message: "busy", type: "rate_limit_error" } }, { status: 429 });
       const out = Math.min(state.wanted, limit);
       const n: number = body.n ?? body.generationConfig?.candidateCount ?? 1;
       const cut = out === limit;
@@ -49,31 +75,66 @@ function startVendor() {
         const chunk = { id: "1", object: "chat.completion.chunk", model: body.model };
         return new Response(
           frame({ ...chunk, choices: [{ index: 0, delta: { content: "x" }, finish_reason: "stop" }] }) +
-          frame({ ...chunk, choices: [], usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 } }) + "data: [DONE]\n\n",
+            frame({ ...chunk, choices: [], usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 } }) +
+            "data: [DONE]\n\n",
           { headers: { "content-type": "text/event-stream" } },
         );
       }
       if (pathname.endsWith("/messages")) {
         return Response.json({
-          id: "msg_1", type: "message", role: "assistant", model: body.model, content: [{ type: "text", text: "x" }],
-          stop_reason: cut ? "max_tokens" : "end_turn", stop_sequence: null, usage: { input_tokens: 2, output_tokens: out },
+          id: "msg_1",
+          type: "message",
+          role: "assistant",
+          model: body.model,
+          content: [{ type: "text", text: "x" }],
+          stop_reason: cut ? "max_tokens" : "end_turn",
+          stop_sequence: null,
+          usage: { input_tokens: 2, output_tokens: out },
         });
       }
       if (pathname.endsWith("/responses")) {
         return Response.json({
-          id: "resp_1", object: "response", created_at: 1, status: cut ? "incomplete" : "completed", model: body.model, incomplete_details: cut ? { reason: "max_output_tokens" } : null,
-          output: [{ id: "m", type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: "x", annotations: [] }] }],
+          id: "resp_1",
+          object: "response",
+          created_at: 1,
+          status: cut ? "incomplete" : "completed",
+          model: body.model,
+          incomplete_details: cut ? { reason: "max_output_tokens" } : null,
+          output: [
+            {
+              id: "m",
+              type: "message",
+              role: "assistant",
+              status: "completed",
+              content: [{ type: "output_text", text: "x", annotations: [] }],
+            },
+          ],
           usage: { input_tokens: 2, output_tokens: out, total_tokens: 2 + out },
         });
       }
       if (pathname.includes(":generateContent")) {
         return Response.json({
-          candidates: Array.from({ length: n }, (_, index) => ({ index, content: { role: "model", parts: [{ text: "x" }] }, finishReason: cut ? "MAX_TOKENS" : "STOP" })),
+          candidates: Array.from({ length: n }, (_, index) => ({
+            index,
+            content: { role: "model", parts: [{ text: "x" }] },
+            finishReason: cut ? "MAX_TOKENS" : "STOP",
+          })),
           usageMetadata: { promptTokenCount: 2, candidatesTokenCount: out * n, totalTokenCount: 2 + out * n },
         });
       }
-      const choices = Array.from({ length: n }, (_, index) => ({ index, finish_reason: cut ? "length" : "stop", ...(pathname.endsWith("/chat/completions") ? { message: { role: "assistant", content: "x" } } : { text: "x" }) }));
-      return Response.json({ id: "1", object: "chat.completion", created: 1, model: body.model, choices, usage: { prompt_tokens: 2, completion_tokens: out * n, total_tokens: 2 + out * n } });
+      const choices = Array.from({ length: n }, (_, index) => ({
+        index,
+        finish_reason: cut ? "length" : "stop",
+        ...(pathname.endsWith("/chat/completions") ? { message: { role: "assistant", content: "x" } } : { text: "x" }),
+      }));
+      return Response.json({
+        id: "1",
+        object: "chat.completion",
+        created: 1,
+        model: body.model,
+        choices,
+        usage: { prompt_tokens: 2, completion_tokens: out * n, total_tokens: 2 + out * n },
+      });
     },
   });
   return {
@@ -91,12 +152,19 @@ function startVendor() {
   };
 }
 
-const ask = (model: Model | string, more: object = {}): object => ({ model, messages: [{ role: "user", content: PROMPT }], ...more });
+const ask = (model: Model | string, more: object = {}): object => ({
+  model,
+  messages: [{ role: "user", content: PROMPT }],
+  ...more,
+});
 const unitsOut = (model: Model): number => prices[model][0] * prices[model][1];
 
 /** Output tokens that so many units cover behind this body: what is held is the size of the body and the limit. */
 const covered = (model: Model, body: object, units: number): number =>
-  Math.min(BOUND, Math.max(LEAST, Math.floor((units - JSON.stringify(body).length * prices[model][0]) / unitsOut(model))));
+  Math.min(
+    BOUND,
+    Math.max(LEAST, Math.floor((units - JSON.stringify(body).length * prices[model][0]) / unitsOut(model))),
+  );
 
 for (const engine of ENGINES) {
   describe(engine, () => {
@@ -107,17 +175,36 @@ for (const engine of ENGINES) {
 
     beforeAll(async () => {
       weir = await startWeir({ engine });
-      const options = new Map((await weir.root.ok<{ key: string; value: string }[]>("GET", "/api/option/")).map(({ key, value }) => [key, value]));
-      const table = (key: string): Record<string, number> => JSON.parse(options.get(key) ?? "{}") as Record<string, number>;
+      const options = new Map(
+        (await weir.root.ok<{ key: string; value: string }[]>("GET", "/api/option/")).map(({ key, value }) => [
+          key,
+          value,
+        ]),
+      );
+      const table = (key: string): Record<string, number> =>
+        JSON.parse(options.get(key) ?? "{}") as Record<string, number>;
       const [ratios, completions] = [table("ModelRatio"), table("CompletionRatio")];
       const cost = (name: string): number => (ratios[name] ?? 0) * (completions[name] ?? 1);
       dearest = Object.keys(ratios).toSorted((a, b) => cost(b) - cost(a))[0] ?? "";
       dear = { ratio: ratios[dearest] ?? 0, completion: completions[dearest] ?? 1 };
-      await weir.setOption("ModelRatio", { ...ratios, ...Object.fromEntries(Object.entries(prices).map(([name, [ratio]]) => [name, ratio])) });
-      await weir.setOption("CompletionRatio", { ...completions, ...Object.fromEntries(Object.entries(prices).map(([name, [, completion]]) => [name, completion])) });
+      await weir.setOption("ModelRatio", {
+        ...ratios,
+        ...Object.fromEntries(Object.entries(prices).map(([name, [ratio]]) => [name, ratio])),
+      });
+      await weir.setOption("CompletionRatio", {
+        ...completions,
+        ...Object.fromEntries(Object.entries(prices).map(([name, [, completion]]) => [name, completion])),
+      });
       await weir.setOption("ModelPrice", { "by-call": 0.1 });
-      await weir.newChannel({ base_url: vendor.url, models: [dearest, "gpt-4", "gpt-5.2-pro", "greedy", "fussy", "free", "by-call"] });
-      await weir.newChannel({ base_url: vendor.url, models: ["o4-wire"], setting: JSON.stringify({ native_calls: "always" }) });
+      await weir.newChannel({
+        base_url: vendor.url,
+        models: [dearest, "gpt-4", "gpt-5.2-pro", "greedy", "fussy", "free", "by-call"],
+      });
+      await weir.newChannel({
+        base_url: vendor.url,
+        models: ["o4-wire"],
+        setting: JSON.stringify({ native_calls: "always" }),
+      });
       await weir.newChannel({ base_url: vendor.url, models: ["claude-sonnet-4", "claude-plain"], type: 14 });
       await weir.newChannel({ base_url: vendor.url, models: ["gemini-2.5-pro"], type: 24 });
       await weir.newChannel({ base_url: `${vendor.url}/broken`, models: ["failing"], priority: 9 });
@@ -134,12 +221,16 @@ for (const engine of ENGINES) {
       const user = await weir.newUser({ quota });
       const token = await weir.newToken(remain > 0 ? { quota: remain } : {}, user);
       const left = async (): Promise<{ user: number; token: number }> => {
-        const [user_, { remain_quota }] = await Promise.all([weir.balance(user.id), user.ok<{ remain_quota: number }>("GET", `/api/token/${token.id}`)]);
+        const [user_, { remain_quota }] = await Promise.all([
+          weir.balance(user.id),
+          user.ok<{ remain_quota: number }>("GET", `/api/token/${token.id}`),
+        ]);
         return { user: user_.quota, token: remain_quota };
       };
       return { user, key: token.key, left };
     }
-    const errorOf = async (response: Response): Promise<{ code: string; message: string }> => ((await response.json()) as { error: { code: string; message: string } }).error;
+    const errorOf = async (response: Response): Promise<{ code: string; message: string }> =>
+      ((await response.json()) as { error: { code: string; message: string } }).error;
     const warningsOf = async (userId: number): Promise<string[]> => {
       const row = await weir.waitForLog((one) => one.user_id === userId);
       return (JSON.parse(row.other) as { warnings?: string[] }).warnings ?? [];
@@ -150,11 +241,15 @@ for (const engine of ENGINES) {
       const { user, key, left } = await caller(500_000);
       const response = await weir.call(key, ask(dearest));
       expect(response.status).toBe(200);
-      expect(((await response.json()) as { choices: { finish_reason: string }[] }).choices[0]?.finish_reason).toBe("length");
+      expect(((await response.json()) as { choices: { finish_reason: string }[] }).choices[0]?.finish_reason).toBe(
+        "length",
+      );
       const { body } = vendor.last();
       const limit = Number(body.max_completion_tokens ?? body.max_tokens);
       expect(limit).toBeGreaterThanOrEqual(LEAST);
-      expect(limit * dear.ratio * dear.completion).toBeLessThanOrEqual(Math.max(125_000, LEAST * dear.ratio * dear.completion));
+      expect(limit * dear.ratio * dear.completion).toBeLessThanOrEqual(
+        Math.max(125_000, LEAST * dear.ratio * dear.completion),
+      );
       // The answer was as long as it might be.
       const now = await left();
       expect(now.user).toBe(500_000 - (2 + limit * dear.completion) * dear.ratio);
@@ -164,7 +259,11 @@ for (const engine of ENGINES) {
     });
 
     test("a quarter of the smaller of balance and limited token is held: that limit is sent, and the rest of the body stays as it was written", async () => {
-      for (const [quota, remain, least] of [[2_000_000, 500_000, 500_000], [500_000, 2_000_000, 500_000], [800_000, 0, 800_000]] as const) {
+      for (const [quota, remain, least] of [
+        [2_000_000, 500_000, 500_000],
+        [500_000, 2_000_000, 500_000],
+        [800_000, 0, 800_000],
+      ] as const) {
         const { key } = await caller(quota, remain);
         const body = ask("gpt-4", { temperature: 0.25 });
         expect((await weir.call(key, body)).status).toBe(200);
@@ -195,7 +294,11 @@ for (const engine of ENGINES) {
       let answered = 0;
       const answers = Array.from({ length: 30 }, () => weir.call(key, ask("greedy")).finally(() => void answered++));
       // Everybody is either refused or at the vendor.
-      for (const deadline = Date.now() + 10_000; answered + (vendor.sent.length - before) < 30 && Date.now() < deadline; ) await Bun.sleep(5);
+      for (
+        const deadline = Date.now() + 10_000;
+        answered + (vendor.sent.length - before) < 30 && Date.now() < deadline;
+      )
+        await Bun.sleep(5);
       const held = await left();
       expect(held.user).toBeGreaterThanOrEqual(0);
       expect(held.token).toBeGreaterThanOrEqual(0);
@@ -205,7 +308,10 @@ for (const engine of ENGINES) {
       expect(served).toBeGreaterThan(3);
       expect(served).toBeLessThan(30);
       expect(all.filter(({ status }) => status === 403)).toHaveLength(30 - served);
-      const limits = vendor.sent.slice(before).map(({ body }) => Number(body.max_tokens)).toSorted((a, b) => b - a);
+      const limits = vendor.sent
+        .slice(before)
+        .map(({ body }) => Number(body.max_tokens))
+        .toSorted((a, b) => b - a);
       expect(limits[0]).toBe(covered("greedy", ask("greedy"), 125_000));
       expect(limits.at(-1)).toBe(LEAST);
       const { quota } = await weir.balance(user.id);
@@ -216,25 +322,38 @@ for (const engine of ENGINES) {
     }, 30_000);
 
     test("a named limit is held and sent as it is; where it is not covered the refusal says in both languages how many tokens would be, and so many are served", async () => {
-      for (const [user, token] of [[500_000, 0], [900_000, 500_000], [500_000, 900_000], [900_000, 100_000]] as const) {
+      for (const [user, token] of [
+        [500_000, 0],
+        [900_000, 500_000],
+        [500_000, 900_000],
+        [900_000, 100_000],
+      ] as const) {
         const { key } = await caller(user, token);
         const least = Math.min(user, token || Infinity);
         const code = user < 20_000 * 30 ? "insufficient_user_quota" : "insufficient_token_quota";
-        const [zh, en] = await Promise.all(["zh", "en"].map(async (lang) => {
-          const refused = await weir.call(key, ask("gpt-4", { max_tokens: 20_000 }), { headers: { "accept-language": lang } });
-          expect(refused.status).toBe(403);
-          return errorOf(refused);
-        }));
+        const [zh, en] = await Promise.all(
+          ["zh", "en"].map(async (lang) => {
+            const refused = await weir.call(key, ask("gpt-4", { max_tokens: 20_000 }), {
+              headers: { "accept-language": lang },
+            });
+            expect(refused.status).toBe(403);
+            return errorOf(refused);
+          }),
+        );
         expect(zh?.code).toBe(code);
         const tokens = Number(/输出上限最多为 (\d+) 个 Token/.exec(zh?.message ?? "")?.[1]);
         expect(en?.message).toContain(`an output limit of ${tokens} tokens`);
-        expect(tokens).toBe(Math.floor((least - JSON.stringify(ask("gpt-4", { max_tokens: 20_000 })).length * 15) / 30));
+        expect(tokens).toBe(
+          Math.floor((least - JSON.stringify(ask("gpt-4", { max_tokens: 20_000 })).length * 15) / 30),
+        );
         expect((await weir.call(key, ask("gpt-4", { max_tokens: tokens + 50 }))).status).toBe(403);
         expect((await weir.call(key, ask("gpt-4", { max_tokens: tokens }))).status).toBe(200);
         expect(vendor.last().body.max_tokens).toBe(tokens);
       }
       const { key } = await caller(500_000);
-      const choices = await errorOf(await weir.call(key, ask("gpt-4", { max_tokens: 20_000, n: 4 }), { headers: { "accept-language": "en" } }));
+      const choices = await errorOf(
+        await weir.call(key, ask("gpt-4", { max_tokens: 20_000, n: 4 }), { headers: { "accept-language": "en" } }),
+      );
       const each = Number(/limit of (\d+) tokens/.exec(choices.message)?.[1]);
       expect((await weir.call(key, ask("gpt-4", { max_tokens: each, n: 4 }))).status).toBe(200);
     });
@@ -278,19 +397,43 @@ for (const engine of ENGINES) {
       const thinking = await tell("/v1/chat/completions", ask("gpt-5.2-pro"));
       expect([thinking.max_completion_tokens, thinking.max_tokens]).toEqual([LEAST, undefined]);
       expect((await tell("/v1/completions", { model: "gpt-4", prompt: PROMPT })).max_tokens).toBeGreaterThan(LEAST);
-      expect((await tell("/v1/responses", { model: "o4-wire", input: PROMPT })).max_output_tokens).toBeGreaterThan(LEAST);
+      expect((await tell("/v1/responses", { model: "o4-wire", input: PROMPT })).max_output_tokens).toBeGreaterThan(
+        LEAST,
+      );
       // A limit that is null is none.
-      expect((await tell("/v1/chat/completions", ask("gpt-4", { max_tokens: null }))).max_tokens).toBeGreaterThan(LEAST);
+      expect((await tell("/v1/chat/completions", ask("gpt-4", { max_tokens: null }))).max_tokens).toBeGreaterThan(
+        LEAST,
+      );
       // Gemini, its own words and the other spelling of them; the settings beside it stay.
-      const gemini = await tell("/v1beta/models/gemini-2.5-pro:generateContent", { contents, generationConfig: { temperature: 0.5 } });
+      const gemini = await tell("/v1beta/models/gemini-2.5-pro:generateContent", {
+        contents,
+        generationConfig: { temperature: 0.5 },
+      });
       expect(gemini.generationConfig).toEqual({ temperature: 0.5, maxOutputTokens: expect.any(Number) });
-      const snake = await tell("/v1beta/models/gemini-2.5-pro:generateContent", { contents, generation_config: { temperature: 0.5 } });
+      const snake = await tell("/v1beta/models/gemini-2.5-pro:generateContent", {
+        contents,
+        generation_config: { temperature: 0.5 },
+      });
       expect(snake).toMatchObject({ generation_config: { temperature: 0.5, maxOutputTokens: expect.any(Number) } });
       expect(snake.generationConfig).toBeUndefined();
-      expect((await tell("/v1/chat/completions", ask("gemini-2.5-pro"))).generationConfig.maxOutputTokens).toBeGreaterThan(LEAST);
+      expect(
+        (await tell("/v1/chat/completions", ask("gemini-2.5-pro"))).generationConfig.maxOutputTokens,
+      ).toBeGreaterThan(LEAST);
       // Anthropic demands a limit: ours is not above the model's own, and thoughts stay below it.
-      const own = await tell("/v1/messages", { model: "claude-sonnet-4", messages, thinking: { type: "enabled", budget_tokens: 30_000 } }, { "anthropic-version": "2023-06-01" });
-      expect(own.max_tokens).toBe(Math.floor((50_000 - JSON.stringify({ model: "claude-sonnet-4", messages, thinking: { type: "enabled", budget_tokens: 30_000 } }).length * 1.5) / 7.5));
+      const own = await tell(
+        "/v1/messages",
+        { model: "claude-sonnet-4", messages, thinking: { type: "enabled", budget_tokens: 30_000 } },
+        { "anthropic-version": "2023-06-01" },
+      );
+      expect(own.max_tokens).toBe(
+        Math.floor(
+          (50_000 -
+            JSON.stringify({ model: "claude-sonnet-4", messages, thinking: { type: "enabled", budget_tokens: 30_000 } })
+              .length *
+              1.5) /
+            7.5,
+        ),
+      );
       expect(own.thinking.type).toBe("enabled");
       expect(own.thinking.budget_tokens).toBeGreaterThanOrEqual(1024);
       expect(own.thinking.budget_tokens).toBeLessThan(own.max_tokens);
@@ -303,13 +446,21 @@ for (const engine of ENGINES) {
 
     test("a poor Anthropic caller's thoughts are left out where their least is not covered", async () => {
       const { key } = await caller(6000);
-      const body = { model: "claude-sonnet-4", messages: [{ role: "user", content: PROMPT }], thinking: { type: "enabled", budget_tokens: 2000 } };
+      const body = {
+        model: "claude-sonnet-4",
+        messages: [{ role: "user", content: PROMPT }],
+        thinking: { type: "enabled", budget_tokens: 2000 },
+      };
       expect((await weir.call(key, body, { path: "/v1/messages" })).status).toBe(200);
       expect(vendor.last().body).toMatchObject({ max_tokens: LEAST, thinking: { type: "disabled" } });
     });
 
     test("a body that a channel passes through as it came carries the limit as well", async () => {
-      const id = await weir.newChannel({ base_url: vendor.url, models: ["untold-model"], setting: JSON.stringify({ pass_through_body_enabled: true }) });
+      const id = await weir.newChannel({
+        base_url: vendor.url,
+        models: ["untold-model"],
+        setting: JSON.stringify({ pass_through_body_enabled: true }),
+      });
       expect(id).toBeGreaterThan(0);
       const { key } = await caller(500_000);
       expect((await weir.call(key, ask("untold-model", { odd: 1 }))).status).toBe(200);
@@ -330,14 +481,21 @@ for (const engine of ENGINES) {
       const { user, key, left } = await caller(2_000_000);
       const before = vendor.sent.length;
       expect((await weir.call(key, ask("fussy"))).status).toBe(200);
-      expect(vendor.sent.slice(before).map(({ body }) => body.max_tokens)).toEqual([covered("fussy", ask("fussy"), 500_000), 4096]);
+      expect(vendor.sent.slice(before).map(({ body }) => body.max_tokens)).toEqual([
+        covered("fussy", ask("fussy"), 500_000),
+        4096,
+      ]);
       expect((await left()).user).toBe(2_000_000 - 30 - 4096 * 30);
       expect(await warningsOf(user.id)).toEqual(["limited_output: 4096"]);
     });
 
     test("streams, free models and prices per call get no limit from us", async () => {
       const { key } = await caller(200_000);
-      for (const body of [ask("free"), ask("by-call"), ask("gpt-4", { stream: true, stream_options: { include_usage: true } })]) {
+      for (const body of [
+        ask("free"),
+        ask("by-call"),
+        ask("gpt-4", { stream: true, stream_options: { include_usage: true } }),
+      ]) {
         const response = await weir.call(key, body);
         await response.text();
         expect(response.status).toBe(200);
@@ -370,7 +528,10 @@ for (const engine of ENGINES) {
     test("a vendor that cannot be told a limit is asked only where everything it may answer is covered", async () => {
       // Tencent's older API has no word for it.
       await weir.newChannel({ base_url: vendor.url, models: ["untold"], type: 23, key: "1|id|secret" });
-      await weir.setOption("ModelRatio", { ...Object.fromEntries(Object.entries(prices).map(([name, [ratio]]) => [name, ratio])), untold: 15 });
+      await weir.setOption("ModelRatio", {
+        ...Object.fromEntries(Object.entries(prices).map(([name, [ratio]]) => [name, ratio])),
+        untold: 15,
+      });
       const { key } = await caller(400_000);
       const before = vendor.sent.length;
       const refused = await weir.call(key, ask("untold"));

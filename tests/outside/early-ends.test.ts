@@ -5,13 +5,25 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { LogRow } from "../../src/server/db/schema";
 import { ENGINES } from "../kit/databases";
-import { askIn, callerKeys, type CallerKey, channelOf, type End, pairs, type Piece, startFakeVendors, vendorKeys, type VendorKey } from "../kit/fake-vendors";
+import {
+  askIn,
+  callerKeys,
+  type CallerKey,
+  channelOf,
+  type End,
+  pairs,
+  type Piece,
+  startFakeVendors,
+  vendorKeys,
+  type VendorKey,
+} from "../kit/fake-vendors";
 import { startWeir, type Weir } from "../kit/weir";
 
 /** The last word that a caller waits for before they hang up. */
 const LAST = "omega";
 const words = (bytes: number): string => "sea ".repeat(bytes / 4);
-const many = (pieces: number, make: (words: string) => Piece): Piece[] => Array.from({ length: pieces }, () => make(words(200)));
+const many = (pieces: number, make: (words: string) => Piece): Piece[] =>
+  Array.from({ length: pieces }, () => make(words(200)));
 
 /** 24,000 bytes of content: thoughts, arguments of a tool call, text. Four bytes count as a token. */
 const TOKENS = 6000;
@@ -28,13 +40,23 @@ const story = (vendor: VendorKey): Piece[] => {
 const ends = ["left", "idle", "cut", "error"] as const;
 type Early = (typeof ends)[number];
 const endOf: Readonly<Record<Early, End>> = { left: "silence", idle: "silence", cut: "cut", error: "error" };
-const reasons: Readonly<Record<Early, string>> = { left: "caller_left", idle: "idle_timeout", cut: "upstream_cut", error: "upstream_error" };
+const reasons: Readonly<Record<Early, string>> = {
+  left: "caller_left",
+  idle: "idle_timeout",
+  cut: "upstream_cut",
+  error: "upstream_error",
+};
 /** Vendors that can count before they are done. */
 const COUNTING = ["chat", "anthropic", "gemini"] as const;
 
 const settings = (vendor: VendorKey, end: Early, more: object = {}): string =>
   // A caller who left is not awaited here, so that nobody waits for silence.
-  JSON.stringify({ ...channelOf[vendor].setting, ...(end === "idle" && { idle_timeout: 1 }), ...(end === "left" && { on_disconnect: "cut" }), ...more });
+  JSON.stringify({
+    ...channelOf[vendor].setting,
+    ...(end === "idle" && { idle_timeout: 1 }),
+    ...(end === "left" && { on_disconnect: "cut" }),
+    ...more,
+  });
 
 for (const engine of ENGINES) {
   describe(engine, () => {
@@ -46,20 +68,43 @@ for (const engine of ENGINES) {
       vendors = await startFakeVendors();
       weir = await startWeir({ engine });
       const models: string[] = [];
-      const open = async (name: string, vendor: VendorKey, end: Early, pieces: Piece[], more: object = {}): Promise<void> => {
+      const open = async (
+        name: string,
+        vendor: VendorKey,
+        end: Early,
+        pieces: Piece[],
+        more: object = {},
+      ): Promise<void> => {
         vendors.scripts.set(name, { vendor, pieces, end: endOf[end] });
         models.push(name);
-        await weir.newChannel({ type: channelOf[vendor].type, base_url: `${vendors.url}/${name}`, models: [name], setting: settings(vendor, end, more) });
+        await weir.newChannel({
+          type: channelOf[vendor].type,
+          base_url: `${vendors.url}/${name}`,
+          models: [name],
+          setting: settings(vendor, end, more),
+        });
       };
-      for (const vendor of vendorKeys) for (const end of ends) await open(`${vendor}-${end}`, vendor, end, story(vendor));
+      for (const vendor of vendorKeys)
+        for (const end of ends) await open(`${vendor}-${end}`, vendor, end, story(vendor));
       for (const vendor of COUNTING) {
-        const counted: Piece[] = [...many(20, (text) => ({ text })), { counts: { input: 100, output: 3000 } }, ...many(20, (text) => ({ text })), { text: LAST }];
+        const counted: Piece[] = [
+          ...many(20, (text) => ({ text })),
+          { counts: { input: 100, output: 3000 } },
+          ...many(20, (text) => ({ text })),
+          { text: LAST },
+        ];
         for (const end of ["left", "cut"] as const) await open(`counted-${vendor}-${end}`, vendor, end, counted);
       }
-      for (const end of ends) await open(`free-${end}`, "anthropic", end, story("anthropic"), { bill_left: "free", bill_broken: "free" });
+      for (const end of ends)
+        await open(`free-${end}`, "anthropic", end, story("anthropic"), { bill_left: "free", bill_broken: "free" });
       for (const vendor of ["chat", "anthropic"] as const) {
         const name = `endless-${vendor}`;
-        vendors.scripts.set(name, { vendor, pieces: story(vendor), end: "silence", endless: { piece: { text: words(200) }, everyMs: 2 } });
+        vendors.scripts.set(name, {
+          vendor,
+          pieces: story(vendor),
+          end: "silence",
+          endless: { piece: { text: words(200) }, everyMs: 2 },
+        });
         models.push(name);
         await weir.newChannel({ type: channelOf[vendor].type, base_url: `${vendors.url}/${name}`, models: [name] });
       }
@@ -94,8 +139,16 @@ for (const engine of ENGINES) {
 
     for (const end of ends) {
       test(`a stream that ends early (${end}) costs the content that was delivered, in every language of vendor and caller`, async () => {
-        const found = await Promise.all(pairs.map(async ([vendor, caller]) => ({ pair: `${vendor} -> ${caller}`, vendor, row: await run(caller, `${vendor}-${end}`, end) })));
-        const wrong = found.filter(({ row }) => Math.abs(row.completion_tokens - TOKENS) > TOKENS / 100).map(({ pair, row }) => `${pair}: ${row.completion_tokens} ${row.end_reason}`);
+        const found = await Promise.all(
+          pairs.map(async ([vendor, caller]) => ({
+            pair: `${vendor} -> ${caller}`,
+            vendor,
+            row: await run(caller, `${vendor}-${end}`, end),
+          })),
+        );
+        const wrong = found
+          .filter(({ row }) => Math.abs(row.completion_tokens - TOKENS) > TOKENS / 100)
+          .map(({ pair, row }) => `${pair}: ${row.completion_tokens} ${row.end_reason}`);
         expect(wrong).toEqual([]);
         for (const { vendor, row } of found) {
           expect(row.end_reason).toBe(reasons[end]);
@@ -110,8 +163,15 @@ for (const engine of ENGINES) {
     }
 
     test("a count on the way is believed, and only what was delivered after it is estimated", async () => {
-      const runs = COUNTING.flatMap((vendor) => callerKeys.flatMap((caller) => (["left", "cut"] as const).map((end) => [vendor, caller, end] as const)));
-      const rows = await Promise.all(runs.map(async ([vendor, caller, end]) => [`${vendor} -> ${caller} ${end}`, await run(caller, `counted-${vendor}-${end}`, end)] as const));
+      const runs = COUNTING.flatMap((vendor) =>
+        callerKeys.flatMap((caller) => (["left", "cut"] as const).map((end) => [vendor, caller, end] as const)),
+      );
+      const rows = await Promise.all(
+        runs.map(
+          async ([vendor, caller, end]) =>
+            [`${vendor} -> ${caller} ${end}`, await run(caller, `counted-${vendor}-${end}`, end)] as const,
+        ),
+      );
       const wrong = rows.filter(([, row]) => Math.abs(row.completion_tokens - 4002) > 20 || row.prompt_tokens !== 100);
       expect(wrong.map(([name, row]) => `${name}: ${row.prompt_tokens} + ${row.completion_tokens}`)).toEqual([]);
     }, 60_000);
@@ -122,7 +182,9 @@ for (const engine of ENGINES) {
     }, 60_000);
 
     test("a caller of Anthropic who hangs up in the middle pays about what a caller of OpenAI pays", async () => {
-      const [chat, claude] = await Promise.all((["chat", "anthropic"] as const).map((vendor) => run("anthropic", `endless-${vendor}`, "left")));
+      const [chat, claude] = await Promise.all(
+        (["chat", "anthropic"] as const).map((vendor) => run("anthropic", `endless-${vendor}`, "left")),
+      );
       for (const row of [chat, claude]) {
         expect(row?.end_reason).toBe("caller_left");
         // What was read, and what the upstream sent while its count was awaited.
@@ -135,11 +197,20 @@ for (const engine of ENGINES) {
 
   test(`${engine}: a process that has to end while streams are open charges what they have delivered, and leaves no hold`, async () => {
     const vendors = await startFakeVendors();
-    await using weir = await startWeir({ engine, child: true, env: { WEIR_DRAIN_SECONDS: "0", WEIR_SHUTDOWN_SECONDS: "1" } });
+    await using weir = await startWeir({
+      engine,
+      child: true,
+      env: { WEIR_DRAIN_SECONDS: "0", WEIR_SHUTDOWN_SECONDS: "1" },
+    });
     const models = vendorKeys.map((vendor) => `${vendor}-drain`);
     for (const vendor of vendorKeys) {
       vendors.scripts.set(`${vendor}-drain`, { vendor, pieces: story(vendor), end: "silence" });
-      await weir.newChannel({ type: channelOf[vendor].type, base_url: `${vendors.url}/${vendor}-drain`, models: [`${vendor}-drain`], setting: JSON.stringify(channelOf[vendor].setting ?? {}) });
+      await weir.newChannel({
+        type: channelOf[vendor].type,
+        base_url: `${vendors.url}/${vendor}-drain`,
+        models: [`${vendor}-drain`],
+        setting: JSON.stringify(channelOf[vendor].setting ?? {}),
+      });
     }
     await weir.priceModels(Object.fromEntries(models.map((model) => [model, 1])));
     const { key } = await weir.newToken();
@@ -157,7 +228,11 @@ for (const engine of ENGINES) {
       }
       return async (): Promise<void> => {
         // To its end, however that looks.
-        for (let part = await reader?.read().catch(() => undefined); part && !part.done; part = await reader?.read().catch(() => undefined));
+        for (
+          let part = await reader?.read().catch(() => undefined);
+          part && !part.done;
+          part = await reader?.read().catch(() => undefined)
+        );
       };
     });
     const opened = await Promise.all(reading);
@@ -168,7 +243,11 @@ for (const engine of ENGINES) {
     await rest;
 
     const charged = (await weir.logs()).slice(before);
-    expect(charged.filter((row) => Math.abs(row.completion_tokens - TOKENS) > TOKENS / 100).map((row) => `${row.model_name} ${row.completion_tokens}`)).toEqual([]);
+    expect(
+      charged
+        .filter((row) => Math.abs(row.completion_tokens - TOKENS) > TOKENS / 100)
+        .map((row) => `${row.model_name} ${row.completion_tokens}`),
+    ).toEqual([]);
     expect(charged).toHaveLength(pairs.length);
     expect(new Set(charged.map((row) => row.end_reason))).toEqual(new Set(["gateway_restart"]));
     expect(await weir.holds()).toBe(0);

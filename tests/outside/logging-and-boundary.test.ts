@@ -34,39 +34,65 @@ describe("a log that cannot be written", () => {
     ["on a full disk", 'exec "$0" "$@" > /dev/full'],
     ["on a pipe whose reader has gone", '"$0" "$@" | true'],
     ["on a pipe that nobody reads", '"$0" "$@" | sleep 600'],
-  ])("%s fails no call and ends no process, from the start on", async (_, shell) => {
-    const folder = mkdtempSync(join(tmpdir(), "weir-mute-"));
-    const sign = join(folder, "full");
-    const url = `http://127.0.0.1:${freePort()}`;
-    const child = Bun.spawn(["setsid", "/bin/sh", "-c", shell, ...COMMAND], {
-      env: {
-        PATH: process.env.PATH, HOME: process.env.HOME, PORT: new URL(url).port, WEIR_HOST: "127.0.0.1", WEIR_DATA_DIR: join(folder, "data"), FULL_DISK_FILE: sign,
-        WEIR_ROOT_USERNAME: ROOT.username, WEIR_ROOT_PASSWORD: ROOT.password, WEIR_API_RATE_LIMIT: "0", WEIR_CRITICAL_RATE_LIMIT: "0",
-        WEIR_LOG_FORMAT: "json", WEIR_LOG_LEVEL: "debug",
-      },
-      stdio: ["ignore", "ignore", "ignore"],
-    });
-    try {
-      await until("the server serves", async () => (await fetch(`${url}/healthz`)).ok);
-      // Each of these logs what went wrong, with its stack: together more than a pipe holds.
-      const login = await fetch(`${url}/api/user/login`, LOGIN);
-      const { data } = (await login.json()) as { data: { id: number } };
-      const headers = { ...LOGIN.headers, cookie: login.headers.getSetCookie().at(-1)?.split(";")[0] ?? "", "new-api-user": String(data.id) };
-      const make = (): Promise<Response> =>
-        fetch(`${url}/api/token/`, { method: "POST", headers, body: JSON.stringify({ name: "test", unlimited_quota: true }), signal: AbortSignal.timeout(20_000) });
-      writeFileSync(sign, "");
-      for (let round = 0; round < 10; round++) {
-        const answers = await Promise.all(Array.from({ length: 10 }, make));
-        for (const answer of answers) expect([answer.status, ((await answer.json()) as { code?: string }).code]).toEqual([503, "database_unavailable"]);
+  ])(
+    "%s fails no call and ends no process, from the start on",
+    async (_, shell) => {
+      const folder = mkdtempSync(join(tmpdir(), "weir-mute-"));
+      const sign = join(folder, "full");
+      const url = `http://127.0.0.1:${freePort()}`;
+      const child = Bun.spawn(["setsid", "/bin/sh", "-c", shell, ...COMMAND], {
+        env: {
+          PATH: process.env.PATH,
+          HOME: process.env.HOME,
+          PORT: new URL(url).port,
+          WEIR_HOST: "127.0.0.1",
+          WEIR_DATA_DIR: join(folder, "data"),
+          FULL_DISK_FILE: sign,
+          WEIR_ROOT_USERNAME: ROOT.username,
+          WEIR_ROOT_PASSWORD: ROOT.password,
+          WEIR_API_RATE_LIMIT: "0",
+          WEIR_CRITICAL_RATE_LIMIT: "0",
+          WEIR_LOG_FORMAT: "json",
+          WEIR_LOG_LEVEL: "debug",
+        },
+        stdio: ["ignore", "ignore", "ignore"],
+      });
+      try {
+        await until("the server serves", async () => (await fetch(`${url}/healthz`)).ok);
+        // Each of these logs what went wrong, with its stack: together more than a pipe holds.
+        const login = await fetch(`${url}/api/user/login`, LOGIN);
+        const { data } = (await login.json()) as { data: { id: number } };
+        const headers = {
+          ...LOGIN.headers,
+          cookie: login.headers.getSetCookie().at(-1)?.split(";")[0] ?? "",
+          "new-api-user": String(data.id),
+        };
+        const make = (): Promise<Response> =>
+          fetch(`${url}/api/token/`, {
+            method: "POST",
+            headers,
+            body: JSON.stringify({ name: "test", unlimited_quota: true }),
+            signal: AbortSignal.timeout(20_000),
+          });
+        writeFileSync(sign, "");
+        for (let round = 0; round < 10; round++) {
+          const answers = await Promise.all(Array.from({ length: 10 }, make));
+          for (const answer of answers)
+            expect([answer.status, ((await answer.json()) as { code?: string }).code]).toEqual([
+              503,
+              "database_unavailable",
+            ]);
+        }
+        rmSync(sign);
+        expect(((await (await make()).json()) as { success: boolean }).success).toBe(true);
+      } finally {
+        process.kill(-child.pid, "SIGKILL");
+        await child.exited;
+        rmSync(folder, { recursive: true, force: true });
       }
-      rmSync(sign);
-      expect(((await (await make()).json()) as { success: boolean }).success).toBe(true);
-    } finally {
-      process.kill(-child.pid, "SIGKILL");
-      await child.exited;
-      rmSync(folder, { recursive: true, force: true });
-    }
-  }, 60_000);
+    },
+    60_000,
+  );
 });
 
 /** What no answer may tell. */
@@ -82,15 +108,29 @@ interface Door {
 const envelope = (body: string): unknown => (JSON.parse(body) as { code?: string }).code;
 const rest = (method: string, path: string, body?: object): Door => ({
   name: `${method} ${path}`,
-  ask: (weir) => fetch(weir.url + path, { method, headers: { ...weir.root.headers, "content-type": "application/json" }, ...(body && { body: JSON.stringify(body) }) }),
+  ask: (weir) =>
+    fetch(weir.url + path, {
+      method,
+      headers: { ...weir.root.headers, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    }),
   code: envelope,
 });
-const relayed = (path: string, headers: (key: string) => Record<string, string>, body: object | undefined, code: (body: string) => unknown): Door => ({
+const relayed = (
+  path: string,
+  headers: (key: string) => Record<string, string>,
+  body: object | undefined,
+  code: (body: string) => unknown,
+): Door => ({
   name: `${body ? "POST" : "GET"} ${path}`,
   ask: (weir) =>
     fetch(weir.url + path, {
       method: body ? "POST" : "GET",
-      headers: { "content-type": "application/json", "accept-language": "en", ...headers("sk-one-that-nobody-has-read-before-00000000000000000") },
+      headers: {
+        "content-type": "application/json",
+        "accept-language": "en",
+        ...headers("sk-one-that-nobody-has-read-before-00000000000000000"),
+      },
       ...(body && { body: JSON.stringify(body) }),
     }),
   code,
@@ -113,18 +153,31 @@ const DOORS: Door[] = [
   },
   {
     name: "POST /pg/chat/completions",
-    ask: (weir) => fetch(`${weir.url}/pg/chat/completions`, { method: "POST", headers: { ...weir.root.headers, "content-type": "application/json" }, body: JSON.stringify(chat) }),
+    ask: (weir) =>
+      fetch(`${weir.url}/pg/chat/completions`, {
+        method: "POST",
+        headers: { ...weir.root.headers, "content-type": "application/json" },
+        body: JSON.stringify(chat),
+      }),
     code: openai,
   },
   {
     name: "an access token",
-    ask: (weir) => fetch(`${weir.url}/api/user/self`, { headers: { authorization: "Bearer abcdefghijklmnopqrstuvwxyz012345" } }),
+    ask: (weir) =>
+      fetch(`${weir.url}/api/user/self`, { headers: { authorization: "Bearer abcdefghijklmnopqrstuvwxyz012345" } }),
     code: envelope,
   },
   relayed("/v1/chat/completions", bearer, chat, openai),
   relayed("/v1/models", bearer, undefined, openai),
   relayed("/v1/realtime?model=gpt-4o-realtime", bearer, undefined, openai),
-  relayed("/v1/messages", (key) => ({ "x-api-key": key }), { ...chat, max_tokens: 5 }, (body) => (JSON.parse(body) as { type: string; error: { message: string } }).error.message.includes("database") && "database_unavailable"),
+  relayed(
+    "/v1/messages",
+    (key) => ({ "x-api-key": key }),
+    { ...chat, max_tokens: 5 },
+    (body) =>
+      (JSON.parse(body) as { type: string; error: { message: string } }).error.message.includes("database") &&
+      "database_unavailable",
+  ),
 ];
 
 describe("the database is away", () => {
@@ -149,16 +202,19 @@ describe("the database is away", () => {
     way?.close();
   }, 40_000);
 
-  test.each(DOORS.map((door) => [door.name, door] as const))("%s says so in its own shape, with a request id and without statements or hashes", async (_, door) => {
-    const answer = await door.ask(weir);
-    const body = await answer.text();
-    expect([answer.status, body]).toEqual([503, body]);
-    expect(door.code(body)).toBe("database_unavailable");
-    expect(body).not.toMatch(TOLD);
-    const id = answer.headers.get("x-request-id") ?? answer.headers.get("x-oneapi-request-id") ?? "";
-    expect(id).not.toBe("");
-    expect(body).toContain(id);
-  });
+  test.each(DOORS.map((door) => [door.name, door] as const))(
+    "%s says so in its own shape, with a request id and without statements or hashes",
+    async (_, door) => {
+      const answer = await door.ask(weir);
+      const body = await answer.text();
+      expect([answer.status, body]).toEqual([503, body]);
+      expect(door.code(body)).toBe("database_unavailable");
+      expect(body).not.toMatch(TOLD);
+      const id = answer.headers.get("x-request-id") ?? answer.headers.get("x-oneapi-request-id") ?? "";
+      expect(id).not.toBe("");
+      expect(body).toContain(id);
+    },
+  );
 
   test("the log names the failed statement without the values in it", async () => {
     await (await fetch(`${weir.url}/api/user/self`, { headers: weir.root.headers })).text();

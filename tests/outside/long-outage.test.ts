@@ -22,7 +22,8 @@ const START_MS = 60_000;
 /** Answers begin at once and end when they are let go. */
 function startUpstream() {
   let go = Promise.withResolvers<void>();
-  const frame = (part: object): string => `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: MODEL, ...part })}\n\n`;
+  const frame = (part: object): string =>
+    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: MODEL, ...part })}\n\n`;
   const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 };
   const server = Bun.serve({
     port: 0,
@@ -30,7 +31,14 @@ function startUpstream() {
       const { stream } = (await request.json()) as { stream?: boolean };
       if (!stream) {
         await go.promise;
-        return Response.json({ id: "c", object: "chat.completion", created: 1, model: MODEL, choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }], usage });
+        return Response.json({
+          id: "c",
+          object: "chat.completion",
+          created: 1,
+          model: MODEL,
+          choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
+          usage,
+        });
       }
       const waits = go.promise;
       const body = new ReadableStream<Uint8Array>({
@@ -38,11 +46,21 @@ function startUpstream() {
           const say = (text: string): void => controller.enqueue(new TextEncoder().encode(text));
           // Piece by piece, as a model writes.
           for (let piece = 0; piece < 4; piece++) {
-            say(frame({ choices: [{ index: 0, delta: { role: "assistant", content: "word ".repeat(150) }, finish_reason: null }] }));
+            say(
+              frame({
+                choices: [
+                  { index: 0, delta: { role: "assistant", content: "word ".repeat(150) }, finish_reason: null },
+                ],
+              }),
+            );
             await Bun.sleep(20);
           }
           await waits;
-          say(frame({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }) + frame({ choices: [], usage }) + "data: [DONE]\n\n");
+          say(
+            frame({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }) +
+              frame({ choices: [], usage }) +
+              "data: [DONE]\n\n",
+          );
           controller.close();
         },
       });
@@ -90,10 +108,19 @@ class House {
   async start(engine: Engine): Promise<this> {
     const folder = mkdtempSync(join(tmpdir(), "weir-outage-"));
     this.#sign = join(folder, "full");
-    this.#ends.push(() => rmSync(folder, { recursive: true, force: true }), () => this.upstream.stop());
+    this.#ends.push(
+      () => rmSync(folder, { recursive: true, force: true }),
+      () => this.upstream.stop(),
+    );
     const weir = await startWeir({
-      engine, child: COMMAND,
-      env: { FULL_DISK_FILE: this.#sign, WEIR_DRAIN_SECONDS: "0", WEIR_SHUTDOWN_SECONDS: "2", WEIR_METRICS_TOKEN: "scrape" },
+      engine,
+      child: COMMAND,
+      env: {
+        FULL_DISK_FILE: this.#sign,
+        WEIR_DRAIN_SECONDS: "0",
+        WEIR_SHUTDOWN_SECONDS: "2",
+        WEIR_METRICS_TOKEN: "scrape",
+      },
       through: (url) => {
         const address = new URL(url);
         this.way = wayTo(Number(address.port));
@@ -102,7 +129,11 @@ class House {
       },
     });
     this.#weir = weir;
-    this.#ends.unshift(() => this.#back(), () => weir.stop(), () => this.way?.close());
+    this.#ends.unshift(
+      () => this.#back(),
+      () => weir.stop(),
+      () => this.way?.close(),
+    );
     await weir.newChannel({ base_url: this.upstream.url, models: [MODEL] });
     await weir.priceModels({ [MODEL]: 1 });
     const user = await weir.newUser({ quota: 1_000_000 });
@@ -129,7 +160,12 @@ class House {
   /** Calls whose first content is there (streams) or whose hold is (whole answers); each answers the whole text. */
   async begin(streams: number, whole: number): Promise<Promise<string>[]> {
     const ask = (stream: boolean): Promise<Response> =>
-      this.weir.call(this.#key, { model: MODEL, stream, max_tokens: 2000, messages: [{ role: "user", content: "hello" }] });
+      this.weir.call(this.#key, {
+        model: MODEL,
+        stream,
+        max_tokens: 2000,
+        messages: [{ role: "user", content: "hello" }],
+      });
     const first = (await this.weir.holds()) + streams + whole;
     const answers = Array.from({ length: streams + whole }, async (_, i) => (await ask(i < streams)).text());
     for (const answer of answers) answer.catch(() => undefined); // told where it is waited for
@@ -159,12 +195,22 @@ class House {
   /** Nothing waits and nothing is held any more, and the books say that so many calls were charged at their price. */
   async expectCharged(calls: number): Promise<void> {
     const charges = async () => (await this.weir.logs()).filter((row) => row.type === LOG_TYPE.consume);
-    await until(`${calls} charges at their price and no hold`, async () =>
-      (await this.weir.holds()) === 0 && (await charges()).filter((row) => row.quota === PRICE && row.end_reason === "complete").length === calls);
+    await until(
+      `${calls} charges at their price and no hold`,
+      async () =>
+        (await this.weir.holds()) === 0 &&
+        (await charges()).filter((row) => row.quota === PRICE && row.end_reason === "complete").length === calls,
+    );
     expect(await charges()).toHaveLength(calls);
-    expect(await this.weir.balance(this.user)).toEqual({ quota: 1_000_000 - calls * PRICE, used_quota: calls * PRICE, request_count: calls });
+    expect(await this.weir.balance(this.user)).toEqual({
+      quota: 1_000_000 - calls * PRICE,
+      used_quota: calls * PRICE,
+      request_count: calls,
+    });
     const tokens = await this.weir.db.q.select().from(this.weir.db.t.tokens);
-    expect(tokens.map(({ remain_quota, used_quota }) => [remain_quota, used_quota])).toEqual([[500_000 - calls * PRICE, calls * PRICE]]);
+    expect(tokens.map(({ remain_quota, used_quota }) => [remain_quota, used_quota])).toEqual([
+      [500_000 - calls * PRICE, calls * PRICE],
+    ]);
     // Roll-ups lag the log by a round, which a killed process's lease puts off.
     await this.weir.db.q.update(this.weir.db.t.leases).set({ expires_at: 0 });
     await until("every row is counted", async () => (await this.weir.logs()).every((row) => row.folded !== 0));
@@ -175,7 +221,9 @@ class House {
   }
 
   async metric(name: string): Promise<number> {
-    const text = await (await fetch(`${this.weir.url}/metrics`, { headers: { authorization: "Bearer scrape" } })).text();
+    const text = await (
+      await fetch(`${this.weir.url}/metrics`, { headers: { authorization: "Bearer scrape" } })
+    ).text();
     return Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1] ?? Number.NaN);
   }
 
@@ -191,129 +239,165 @@ afterEach(async () => {
 });
 
 describe.each(ENGINES)("a long outage on %s", (engine) => {
-  test("answers that were delivered while the database was away are charged once when it is back, and new calls were refused with 503", async () => {
-    const { weir } = await house.start(engine);
-    await house.deliveredWhileAway(6, 4);
-    const refused = await weir.call(house.key, { model: MODEL, messages: [{ role: "user", content: "hello" }] });
-    expect(refused.status).toBe(503);
-    expect(await refused.text()).toContain("database_unavailable");
-    expect(await house.metric("weir_waiting_settles")).toBe(10);
-    // However old they look, they are the calls of a process that lives.
-    await weir.ageHolds().catch(() => undefined);
-    house.back();
-    await house.expectCharged(10);
-    await until("nothing waits", async () => (await house.metric("weir_waiting_settles")) === 0);
-    expect((await weir.logs()).filter((row) => row.end_reason === "gateway_restart")).toEqual([]);
-  }, START_MS);
+  test(
+    "answers that were delivered while the database was away are charged once when it is back, and new calls were refused with 503",
+    async () => {
+      const { weir } = await house.start(engine);
+      await house.deliveredWhileAway(6, 4);
+      const refused = await weir.call(house.key, { model: MODEL, messages: [{ role: "user", content: "hello" }] });
+      expect(refused.status).toBe(503);
+      expect(await refused.text()).toContain("database_unavailable");
+      expect(await house.metric("weir_waiting_settles")).toBe(10);
+      // However old they look, they are the calls of a process that lives.
+      await weir.ageHolds().catch(() => undefined);
+      house.back();
+      await house.expectCharged(10);
+      await until("nothing waits", async () => (await house.metric("weir_waiting_settles")) === 0);
+      expect((await weir.logs()).filter((row) => row.end_reason === "gateway_restart")).toEqual([]);
+    },
+    START_MS,
+  );
 
-  test("a process that is killed while the database is away leaves its settles to the next one, which charges each once", async () => {
-    const { weir } = await house.start(engine);
-    await house.deliveredWhileAway(6, 4);
-    await house.kill();
-    house.back();
-    await weir.restart();
-    await house.expectCharged(10);
-    await weir.ageHolds();
-    await weir.process?.stop();
-    await weir.restart();
-    await house.expectCharged(10);
-  }, START_MS);
-
-  test("a true settle that comes after the sweep corrects what the sweep charged, and charges what it released, once however often it comes", async () => {
-    const { weir } = await house.start(engine);
-    await house.deliveredWhileAway(5, 3);
-    await house.kill();
-    house.back();
-    const aside = `${house.journal}.aside`;
-    renameSync(house.journal, aside);
-    await weir.restart();
-    await until("the sweep has ended every hold", async () => {
-      await weir.ageHolds();
-      return (await weir.holds()) === 0;
-    });
-    const swept = (await weir.logs()).filter((row) => row.end_reason === "gateway_restart");
-    expect(swept.filter((row) => row.type === LOG_TYPE.consume).length).toBe(5);
-    expect(swept.filter((row) => row.type === LOG_TYPE.error).length).toBe(3);
-    for (const row of swept.filter(({ quota }) => quota > 0)) expect(row.quota).not.toBe(PRICE);
-    await until("every row is counted", async () => (await weir.logs()).every((row) => row.folded !== 0));
-    expect(await weir.audit()).toEqual([]);
-    for (let again = 0; again < 2; again++) {
-      await weir.process?.stop();
-      copyFileSync(aside, house.journal);
+  test(
+    "a process that is killed while the database is away leaves its settles to the next one, which charges each once",
+    async () => {
+      const { weir } = await house.start(engine);
+      await house.deliveredWhileAway(6, 4);
+      await house.kill();
+      house.back();
       await weir.restart();
-      await house.expectCharged(8);
-    }
-  }, START_MS);
+      await house.expectCharged(10);
+      await weir.ageHolds();
+      await weir.process?.stop();
+      await weir.restart();
+      await house.expectCharged(10);
+    },
+    START_MS,
+  );
+
+  test(
+    "a true settle that comes after the sweep corrects what the sweep charged, and charges what it released, once however often it comes",
+    async () => {
+      const { weir } = await house.start(engine);
+      await house.deliveredWhileAway(5, 3);
+      await house.kill();
+      house.back();
+      const aside = `${house.journal}.aside`;
+      renameSync(house.journal, aside);
+      await weir.restart();
+      await until("the sweep has ended every hold", async () => {
+        await weir.ageHolds();
+        return (await weir.holds()) === 0;
+      });
+      const swept = (await weir.logs()).filter((row) => row.end_reason === "gateway_restart");
+      expect(swept.filter((row) => row.type === LOG_TYPE.consume).length).toBe(5);
+      expect(swept.filter((row) => row.type === LOG_TYPE.error).length).toBe(3);
+      for (const row of swept.filter(({ quota }) => quota > 0)) expect(row.quota).not.toBe(PRICE);
+      await until("every row is counted", async () => (await weir.logs()).every((row) => row.folded !== 0));
+      expect(await weir.audit()).toEqual([]);
+      for (let again = 0; again < 2; again++) {
+        await weir.process?.stop();
+        copyFileSync(aside, house.journal);
+        await weir.restart();
+        await house.expectCharged(8);
+      }
+    },
+    START_MS,
+  );
 });
 
-test("a database that falls silent without a word loses no charge either", async () => {
-  const { weir } = await house.start("postgres");
-  await house.deliveredWhileAway(3, 2, () => house.way?.silence());
-  expect(await house.metric("weir_waiting_settles")).toBe(5);
-  await house.kill();
-  house.back();
-  await weir.restart();
-  await house.expectCharged(5);
-}, START_MS);
-
-test("records that are torn or damaged are passed over, the others are charged", async () => {
-  const { weir } = await house.start("sqlite");
-  await house.deliveredWhileAway(0, 4);
-  await house.kill();
-  const bytes = readFileSync(house.journal);
-  expect(bytes.length).toBe(16 * 1024 * 1024);
-  // The first letters of the last record's text.
-  const last = bytes.lastIndexOf(`"request_id"`);
-  bytes.fill(0x20, last, last + 12);
-  writeFileSync(house.journal, bytes);
-  house.back();
-  await weir.restart();
-  await until("three are charged", async () => (await weir.logs()).filter((row) => row.quota === PRICE).length === 3);
-  expect(weir.process?.output()).toContain("not whole");
-  expect(await weir.holds()).toBe(1);
-}, START_MS);
-
-test("a journal without room refuses new calls with 503 and retry-after, and the server says that it is not ready", async () => {
-  await house.start("sqlite");
-  await house.deliveredWhileAway(0, 2);
-  await house.kill();
-  house.back();
-  const bytes = readFileSync(house.journal);
-  const used = bytes.subarray(0, Math.ceil((bytes.findLastIndex((byte) => byte !== 0) + 1) / 512) * 512);
-  const other = await new House().start("sqlite");
-  try {
-    expect((await fetch(`${other.weir.url}/readyz`)).status).toBe(200);
-    await other.weir.process?.stop();
-    // Another database's calls: they are nobody's business here, and are not thrown away either.
-    writeFileSync(other.journal, Buffer.alloc(bytes.length, used));
-    await other.weir.restart();
-    const ready = await fetch(`${other.weir.url}/readyz`);
-    expect(ready.status).toBe(503);
-    expect(((await ready.json()) as { checks: { journal: string } }).checks.journal).toContain("full");
-    other.upstream.letGo();
-    const refused = await other.weir.call(other.key, { model: MODEL, messages: [{ role: "user", content: "hello" }] });
-    expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([503, true]);
-    expect(await refused.text()).toContain("database_unavailable");
-    expect(await other.weir.holds()).toBe(0);
-    expect((await other.weir.logs()).filter((row) => row.type === LOG_TYPE.consume)).toEqual([]);
-    expect(await other.weir.audit()).toEqual([]);
-  } finally {
-    await other.end();
-  }
-}, START_MS);
-
-test("processes that share a data folder have a journal each, and a killed one's is settled by the next one to start", async () => {
-  const { weir, address } = await house.start("postgres");
-  const beside = await startProcess(HURRIED, { PORT: "0", WEIR_HOST: "127.0.0.1", WEIR_DATA_DIR: weir.dataDir, DATABASE_URL: address });
-  try {
-    expect(readFileSync(join(weir.dataDir, "settles-2.journal")).length).toBe(16 * 1024 * 1024);
-    await house.deliveredWhileAway(3, 2);
+test(
+  "a database that falls silent without a word loses no charge either",
+  async () => {
+    const { weir } = await house.start("postgres");
+    await house.deliveredWhileAway(3, 2, () => house.way?.silence());
+    expect(await house.metric("weir_waiting_settles")).toBe(5);
     await house.kill();
     house.back();
-    expect(await weir.holds()).toBe(5);
     await weir.restart();
     await house.expectCharged(5);
-  } finally {
-    await beside.stop();
-  }
-}, START_MS);
+  },
+  START_MS,
+);
+
+test(
+  "records that are torn or damaged are passed over, the others are charged",
+  async () => {
+    const { weir } = await house.start("sqlite");
+    await house.deliveredWhileAway(0, 4);
+    await house.kill();
+    const bytes = readFileSync(house.journal);
+    expect(bytes.length).toBe(16 * 1024 * 1024);
+    // The first letters of the last record's text.
+    const last = bytes.lastIndexOf(`"request_id"`);
+    bytes.fill(0x20, last, last + 12);
+    writeFileSync(house.journal, bytes);
+    house.back();
+    await weir.restart();
+    await until("three are charged", async () => (await weir.logs()).filter((row) => row.quota === PRICE).length === 3);
+    expect(weir.process?.output()).toContain("not whole");
+    expect(await weir.holds()).toBe(1);
+  },
+  START_MS,
+);
+
+test(
+  "a journal without room refuses new calls with 503 and retry-after, and the server says that it is not ready",
+  async () => {
+    await house.start("sqlite");
+    await house.deliveredWhileAway(0, 2);
+    await house.kill();
+    house.back();
+    const bytes = readFileSync(house.journal);
+    const used = bytes.subarray(0, Math.ceil((bytes.findLastIndex((byte) => byte !== 0) + 1) / 512) * 512);
+    const other = await new House().start("sqlite");
+    try {
+      expect((await fetch(`${other.weir.url}/readyz`)).status).toBe(200);
+      await other.weir.process?.stop();
+      // Another database's calls: they are nobody's business here, and are not thrown away either.
+      writeFileSync(other.journal, Buffer.alloc(bytes.length, used));
+      await other.weir.restart();
+      const ready = await fetch(`${other.weir.url}/readyz`);
+      expect(ready.status).toBe(503);
+      expect(((await ready.json()) as { checks: { journal: string } }).checks.journal).toContain("full");
+      other.upstream.letGo();
+      const refused = await other.weir.call(other.key, {
+        model: MODEL,
+        messages: [{ role: "user", content: "hello" }],
+      });
+      expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([503, true]);
+      expect(await refused.text()).toContain("database_unavailable");
+      expect(await other.weir.holds()).toBe(0);
+      expect((await other.weir.logs()).filter((row) => row.type === LOG_TYPE.consume)).toEqual([]);
+      expect(await other.weir.audit()).toEqual([]);
+    } finally {
+      await other.end();
+    }
+  },
+  START_MS,
+);
+
+test(
+  "processes that share a data folder have a journal each, and a killed one's is settled by the next one to start",
+  async () => {
+    const { weir, address } = await house.start("postgres");
+    const beside = await startProcess(HURRIED, {
+      PORT: "0",
+      WEIR_HOST: "127.0.0.1",
+      WEIR_DATA_DIR: weir.dataDir,
+      DATABASE_URL: address,
+    });
+    try {
+      expect(readFileSync(join(weir.dataDir, "settles-2.journal")).length).toBe(16 * 1024 * 1024);
+      await house.deliveredWhileAway(3, 2);
+      await house.kill();
+      house.back();
+      expect(await weir.holds()).toBe(5);
+      await weir.restart();
+      await house.expectCharged(5);
+    } finally {
+      await beside.stop();
+    }
+  },
+  START_MS,
+);

@@ -11,9 +11,22 @@ const upstream = Bun.serve({
     const { stream } = (await request.json()) as { stream?: boolean };
     const base = { id: "1", created: 1, model: "m" };
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-    if (!stream) return Response.json({ ...base, object: "chat.completion", choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "<html>" } }], usage });
-    const chunk = { ...base, object: "chat.completion.chunk", choices: [{ index: 0, finish_reason: "stop", delta: { content: "<html>" } }], usage };
-    return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, { headers: { "content-type": "text/event-stream" } });
+    if (!stream)
+      return Response.json({
+        ...base,
+        object: "chat.completion",
+        choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "<html>" } }],
+        usage,
+      });
+    const chunk = {
+      ...base,
+      object: "chat.completion.chunk",
+      choices: [{ index: 0, finish_reason: "stop", delta: { content: "<html>" } }],
+      usage,
+    };
+    return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, {
+      headers: { "content-type": "text/event-stream" },
+    });
   },
 });
 
@@ -29,8 +42,22 @@ afterAll(async () => {
 });
 
 test.each([
-  "/", "/console", "/none/at/all", "/healthz", "/readyz", "/api/status", "/api/setup", "/api/user/self", "/api/none", "/api/openapi.json",
-  "/trpc/status.get", "/trpc/user.self", "/api/log/token?key=none", "/api/usage/token", "/v1/models", "/v1/none",
+  "/",
+  "/console",
+  "/none/at/all",
+  "/healthz",
+  "/readyz",
+  "/api/status",
+  "/api/setup",
+  "/api/user/self",
+  "/api/none",
+  "/api/openapi.json",
+  "/trpc/status.get",
+  "/trpc/user.self",
+  "/api/log/token?key=none",
+  "/api/usage/token",
+  "/v1/models",
+  "/v1/none",
 ])("of GET %s to a stranger", async (path) => {
   const answer = await fetch(weir.url + path);
   await answer.body?.cancel();
@@ -40,7 +67,11 @@ test.each([
 test("of a door to root, and of a call: whole, streamed and refused", async () => {
   const own = await fetch(`${weir.url}/api/user/self`, { headers: weir.root.headers });
   expect([own.status, own.headers.get("x-content-type-options")]).toEqual([200, "nosniff"]);
-  for (const [body, ok] of [[{ model: "m" }, true], [{ model: "m", stream: true }, true], [{ model: "none" }, false]] as const) {
+  for (const [body, ok] of [
+    [{ model: "m" }, true],
+    [{ model: "m", stream: true }, true],
+    [{ model: "none" }, false],
+  ] as const) {
     const answer = await weir.call(key, { ...body, messages: [{ role: "user", content: "hi" }] });
     await answer.text();
     expect([body, answer.ok, answer.headers.get("x-content-type-options")]).toEqual([body, ok, "nosniff"]);

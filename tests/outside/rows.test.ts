@@ -19,9 +19,20 @@ const upstream = Bun.serve({
   async fetch(request) {
     const body = (await request.json().catch(() => ({}))) as { model?: string };
     const headers = { "x-request-id": `req<script>"é" ${"x".repeat(1000)}` };
-    if (body.model === "refusing") return Response.json({ error: { message: `no: ${"y".repeat(100_000)}`, type: "invalid_request_error", code: "z".repeat(10_000) } }, { status: 400, headers });
+    if (body.model === "refusing")
+      return Response.json(
+        { error: { message: `no: ${"y".repeat(100_000)}`, type: "invalid_request_error", code: "z".repeat(10_000) } },
+        { status: 400, headers },
+      );
     return Response.json(
-      { id: "c", object: "chat.completion", created: 1, model: "m", choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } },
+      {
+        id: "c",
+        object: "chat.completion",
+        created: 1,
+        model: "m",
+        choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+      },
       { headers },
     );
   },
@@ -66,9 +77,11 @@ for (const engine of ENGINES) {
     });
     afterAll(() => weir?.stop());
 
-    const rowsOf = async ({ id }: Session): Promise<LogRow[]> => weir.db.q.select().from(weir.db.t.logs).where(eq(weir.db.t.logs.user_id, id)).orderBy(weir.db.t.logs.id);
+    const rowsOf = async ({ id }: Session): Promise<LogRow[]> =>
+      weir.db.q.select().from(weir.db.t.logs).where(eq(weir.db.t.logs.user_id, id)).orderBy(weir.db.t.logs.id);
     const newest = async (whose: Session): Promise<LogRow | undefined> => (await rowsOf(whose)).at(-1);
-    const codeOf = async (response: Response): Promise<unknown> => ((await response.json()) as { error?: { code?: string } }).error?.code;
+    const codeOf = async (response: Response): Promise<unknown> =>
+      ((await response.json()) as { error?: { code?: string } }).error?.code;
 
     test("a name of a model that is longer than any is refused at every door, and nothing is stored with it", async () => {
       const long = "a".repeat(257);
@@ -81,11 +94,24 @@ for (const engine of ENGINES) {
         ["/v1/images/generations", JSON.stringify({ model: long, prompt: "hi" })],
         [`/v1beta/models/${long}:generateContent`, JSON.stringify({ contents: [{ parts: [{ text: "hi" }] }] })],
         ["/v1/videos", JSON.stringify({ model: long, prompt: "hi" })],
-        ["/v1/images/edits", `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${long}\r\n--b\r\nContent-Disposition: form-data; name="prompt"\r\n\r\nhi\r\n--b\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\nxx\r\n--b--\r\n`, { "content-type": "multipart/form-data; boundary=b" }],
+        [
+          "/v1/images/edits",
+          `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${long}\r\n--b\r\nContent-Disposition: form-data; name="prompt"\r\n\r\nhi\r\n--b\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\nxx\r\n--b--\r\n`,
+          { "content-type": "multipart/form-data; boundary=b" },
+        ],
       ];
       for (const [path, body, headers] of doors) {
         const before = (await rowsOf(user)).length;
-        const response = await fetch(weir.url + path, { method: "POST", headers: { "content-type": "application/json", authorization: `Bearer ${key}`, "x-goog-api-key": key, ...headers }, body });
+        const response = await fetch(weir.url + path, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            authorization: `Bearer ${key}`,
+            "x-goog-api-key": key,
+            ...headers,
+          },
+          body,
+        });
         expect([path, response.status]).toEqual([path, 400]);
         const text = await response.text();
         expect([path, /256/.test(text), text.includes(long)]).toEqual([path, true, false]);
@@ -102,7 +128,10 @@ for (const engine of ENGINES) {
 
     test("twenty megabytes of a caller without money leave a small row, whichever member they stand in", async () => {
       const huge = "a".repeat(20 * MB);
-      for (const body of [{ model: huge, messages: hello }, { model: "m", messages: hello, previous_response_id: huge, input: "hi" }]) {
+      for (const body of [
+        { model: huge, messages: hello },
+        { model: "m", messages: hello, previous_response_id: huge, input: "hi" },
+      ]) {
         for (const path of ["/v1/chat/completions", "/v1/responses"]) {
           expect(await statusOf(weir.call(key, body, { path }))).toBeGreaterThanOrEqual(400);
           expect(sizeOf((await newest(user)) ?? {})).toBeLessThan(MOST_OF_A_ROW);
@@ -115,7 +144,13 @@ for (const engine of ENGINES) {
 
     test("path, program and address of a refused call are kept as far as they say something", async () => {
       const path = `/v1beta/models/${"p".repeat(3000)}:generateContent`;
-      await statusOf(fetch(weir.url + path, { method: "POST", headers: { "content-type": "application/json", "x-goog-api-key": key, "user-agent": "u".repeat(5000) }, body: "{}" }));
+      await statusOf(
+        fetch(weir.url + path, {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-goog-api-key": key, "user-agent": "u".repeat(5000) },
+          body: "{}",
+        }),
+      );
       const row = await newest(user);
       expect(otherOf(row ?? { other: "{}" }).request_path?.length).toBe(256);
       expect(sizeOf(row ?? {})).toBeLessThan(MOST_OF_A_ROW);
@@ -126,7 +161,10 @@ for (const engine of ENGINES) {
       const { key: paying } = await weir.newToken({}, payer);
       expect(await statusOf(weir.call(paying, { model: "m", messages: hello }))).toBe(200);
       expect(await statusOf(weir.call(paying, { model: "refusing", messages: hello }))).toBe(400);
-      const rows = await until(() => rowsOf(payer), (found) => found.length === 2);
+      const rows = await until(
+        () => rowsOf(payer),
+        (found) => found.length === 2,
+      );
       expect(rows.length).toBe(2);
       for (const row of rows) {
         expect(row.upstream_request_id).toMatch(/^[\w.:;,@/+=~-]{1,128}$/);
@@ -148,8 +186,16 @@ for (const engine of ENGINES) {
 
     test("a session keeps the beginning of its browser's name", async () => {
       const { username } = await weir.newUser();
-      await statusOf(fetch(`${weir.url}/api/user/login`, { method: "POST", headers: { "content-type": "application/json", "user-agent": "w".repeat(5000) }, body: JSON.stringify({ username, password: "correct-horse-9" }) }));
-      const longest = await weir.db.q.select({ n: sql<number>`max(length(${weir.db.t.sessions.user_agent}))`.mapWith(Number) }).from(weir.db.t.sessions);
+      await statusOf(
+        fetch(`${weir.url}/api/user/login`, {
+          method: "POST",
+          headers: { "content-type": "application/json", "user-agent": "w".repeat(5000) },
+          body: JSON.stringify({ username, password: "correct-horse-9" }),
+        }),
+      );
+      const longest = await weir.db.q
+        .select({ n: sql<number>`max(length(${weir.db.t.sessions.user_agent}))`.mapWith(Number) })
+        .from(weir.db.t.sessions);
       expect(longest).toEqual([{ n: 300 }]);
     });
 
@@ -158,7 +204,9 @@ for (const engine of ENGINES) {
       const { key: empty } = await weir.newToken({}, poor);
       const refused = async (model: string, times: number): Promise<void> => {
         for (let left = times; left > 0; left -= 20) {
-          const statuses = await Promise.all(Array.from({ length: Math.min(20, left) }, () => statusOf(weir.call(empty, { model, messages: hello }))));
+          const statuses = await Promise.all(
+            Array.from({ length: Math.min(20, left) }, () => statusOf(weir.call(empty, { model, messages: hello }))),
+          );
           for (const status of statuses) expect(status).toBeGreaterThanOrEqual(400);
         }
       };
@@ -166,11 +214,17 @@ for (const engine of ENGINES) {
       await refused("m", ROWS_AN_HOUR + 37);
       await refused("nobody-has-this", ROWS_AN_HOUR + 5);
       await refused("m", 3);
-      const rows = await until(() => rowsOf(poor), (found) => found.reduce((sum, row) => sum + (otherOf(row).repeated ?? 0), 0) === 45);
+      const rows = await until(
+        () => rowsOf(poor),
+        (found) => found.reduce((sum, row) => sum + (otherOf(row).repeated ?? 0), 0) === 45,
+      );
       // An hour that ends meanwhile gives each another hundred.
       const turned = Math.floor(began / 3600) !== Math.floor(Date.now() / 3_600_000);
       if (!turned) {
-        for (const [model, more] of [["m", 40], ["nobody-has-this", 5]] as const) {
+        for (const [model, more] of [
+          ["m", 40],
+          ["nobody-has-this", 5],
+        ] as const) {
           const own = rows.filter((row) => row.model_name === model);
           expect([model, own.length]).toEqual([model, ROWS_AN_HOUR]);
           // The last of those that came at once need not have the last id.
@@ -194,10 +248,14 @@ for (const engine of ENGINES) {
     test("the statistics count every refusal, as rows or not, and the books agree", async () => {
       const poor = await weir.newUser();
       const { key: empty } = await weir.newToken({}, poor);
-      const send = (times: number) => Promise.all(Array.from({ length: times }, () => statusOf(weir.call(empty, { model: "m", messages: hello }))));
+      const send = (times: number) =>
+        Promise.all(Array.from({ length: times }, () => statusOf(weir.call(empty, { model: "m", messages: hello }))));
       const errors = async (): Promise<number> => {
         const u = weir.db.t.usage_hourly;
-        const [row] = await weir.db.q.select({ n: sql<number>`coalesce(sum(${u.error_count}), 0)`.mapWith(Number) }).from(u).where(eq(u.user_id, poor.id));
+        const [row] = await weir.db.q
+          .select({ n: sql<number>`coalesce(sum(${u.error_count}), 0)`.mapWith(Number) })
+          .from(u)
+          .where(eq(u.user_id, poor.id));
         return row?.n ?? 0;
       };
       await send(ROWS_AN_HOUR + 20);
@@ -205,16 +263,28 @@ for (const engine of ENGINES) {
       // The last row is in the sums already.
       await send(30);
       expect(await until(errors, (n) => n === ROWS_AN_HOUR + 50)).toBe(ROWS_AN_HOUR + 50);
-      expect(await until(() => weir.audit(), (findings) => findings.length === 0)).toEqual([]);
+      expect(
+        await until(
+          () => weir.audit(),
+          (findings) => findings.length === 0,
+        ),
+      ).toEqual([]);
     });
 
     test("names without end of one caller are no way around it: what is beyond fifty pairs of code and model counts as one", async () => {
       const poor = await weir.newUser();
       const { key: empty } = await weir.newToken({}, poor);
       for (let round = 0; round < 20; round++) {
-        await Promise.all(Array.from({ length: 20 }, (_, i) => statusOf(weir.call(empty, { model: `invented-${round}-${i}`, messages: hello }))));
+        await Promise.all(
+          Array.from({ length: 20 }, (_, i) =>
+            statusOf(weir.call(empty, { model: `invented-${round}-${i}`, messages: hello })),
+          ),
+        );
       }
-      const rows = await until(() => rowsOf(poor), (found) => found.length + found.reduce((sum, row) => sum + (otherOf(row).repeated ?? 0), 0) === 400);
+      const rows = await until(
+        () => rowsOf(poor),
+        (found) => found.length + found.reduce((sum, row) => sum + (otherOf(row).repeated ?? 0), 0) === 400,
+      );
       expect(rows.length + rows.reduce((sum, row) => sum + (otherOf(row).repeated ?? 0), 0)).toBe(400);
       expect(rows.length).toBeLessThanOrEqual(2 * (50 + ROWS_AN_HOUR));
     });
@@ -223,10 +293,14 @@ for (const engine of ENGINES) {
   test(`${engine}: what was counted and not yet written is written when the process stops`, async () => {
     await using weir = await startWeir({ engine, child: true, env: { WEIR_DRAIN_SECONDS: "0" } });
     const { key } = await weir.newToken();
-    await Promise.all(Array.from({ length: ROWS_AN_HOUR + 11 }, () => statusOf(weir.call(key, { model: "nobody", messages: hello }))));
+    await Promise.all(
+      Array.from({ length: ROWS_AN_HOUR + 11 }, () => statusOf(weir.call(key, { model: "nobody", messages: hello }))),
+    );
     await weir.process?.stop();
     const rows = await weir.logs();
-    expect(rows.length + rows.reduce((sum, row) => sum + (row.other === "" ? 0 : (otherOf(row).repeated ?? 0)), 0)).toBeGreaterThanOrEqual(ROWS_AN_HOUR + 11);
+    expect(
+      rows.length + rows.reduce((sum, row) => sum + (row.other === "" ? 0 : (otherOf(row).repeated ?? 0)), 0),
+    ).toBeGreaterThanOrEqual(ROWS_AN_HOUR + 11);
     expect(rows.filter((row) => row.end_reason === "refused").length).toBeLessThanOrEqual(2 * ROWS_AN_HOUR);
   });
 }

@@ -13,7 +13,14 @@ const upstream = Bun.serve({
   port: 0,
   fetch: (request) =>
     request.headers.get("authorization") === "Bearer the-vendors-key"
-      ? Response.json({ id: "c", object: "chat.completion", created: 1, model: MODEL, choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } })
+      ? Response.json({
+          id: "c",
+          object: "chat.completion",
+          created: 1,
+          model: MODEL,
+          choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
+          usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+        })
       : Response.json({ error: { message: "no such key" } }, { status: 401 }),
 });
 
@@ -25,12 +32,19 @@ describe.each(ENGINES)("weir secret rotate on %s", (engine) => {
   async function rotate(): Promise<{ code: number; said: string }> {
     const child = Bun.spawn([process.execPath, MAIN, "secret", "rotate"], {
       env: {
-        PATH: process.env.PATH, HOME: process.env.HOME, WEIR_DATA_DIR: weir.dataDir, WEIR_LOG_LEVEL: "silent",
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        WEIR_DATA_DIR: weir.dataDir,
+        WEIR_LOG_LEVEL: "silent",
         ...(database && { DATABASE_URL: database }),
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const [out, err, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
+    const [out, err, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
     return { code, said: out + err };
   }
 
@@ -41,11 +55,23 @@ describe.each(ENGINES)("weir secret rotate on %s", (engine) => {
   };
 
   test("is refused while a server runs, which notices nothing; when none runs it does its work", async () => {
-    weir = await startWeir({ engine, child: HURRIED, env: { WEIR_DRAIN_SECONDS: "0", WEIR_SHUTDOWN_SECONDS: "2" }, through: (url) => (database = url) });
+    weir = await startWeir({
+      engine,
+      child: HURRIED,
+      env: { WEIR_DRAIN_SECONDS: "0", WEIR_SHUTDOWN_SECONDS: "2" },
+      through: (url) => (database = url),
+    });
     // The test's own connection would be as much in the way as a server.
     await weir.closeDb();
     const add = () =>
-      weir.root.ok("POST", "/api/channel/", { type: 1, name: "fake", key: "the-vendors-key", group: "default", base_url: `http://127.0.0.1:${upstream.port}`, models: MODEL });
+      weir.root.ok("POST", "/api/channel/", {
+        type: 1,
+        name: "fake",
+        key: "the-vendors-key",
+        group: "default",
+        base_url: `http://127.0.0.1:${upstream.port}`,
+        models: MODEL,
+      });
     await add();
     await weir.priceModels({ [MODEL]: 1 });
     const { key } = await weir.newToken();

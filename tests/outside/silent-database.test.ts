@@ -34,7 +34,8 @@ describe("a database that went silent", () => {
     }
     // Several at once, so that several connections are open.
     for (const { weir } of patients) {
-      for (const { status } of await Promise.all(Array.from({ length: 6 }, () => all.call(weir, key)))) expect(status).toBe(200);
+      for (const { status } of await Promise.all(Array.from({ length: 6 }, () => all.call(weir, key))))
+        expect(status).toBe(200);
     }
   }, HOOK_MS);
   afterAll(async () => {
@@ -42,7 +43,11 @@ describe("a database that went silent", () => {
     await Promise.all(patients.map(({ proxy }) => proxy.close()));
   });
 
-  const patient = (n: number): Patient => patients[n] ?? (() => { throw new Error("not started"); })();
+  const patient = (n: number): Patient =>
+    patients[n] ??
+    (() => {
+      throw new Error("not started");
+    })();
 
   /** Calls one after the other from several callers until told to stop; what each was answered. */
   function callers(at: WeirProcess, count: number) {
@@ -71,7 +76,12 @@ describe("a database that went silent", () => {
     await until("a call is served", LIMIT_MS, async () => (await all.call(weir, key)).status === 200);
     await until("every dead connection is closed", LIMIT_MS - (performance.now() - began), () => proxy.silent() === 0);
     await all.setOption(healthy, "SystemName", "after the silence");
-    await until("a change is heard", 2000, async () => (await all.api<{ system_name: string }>(weir, "GET", "/api/status")).system_name === "after the silence");
+    await until(
+      "a change is heard",
+      2000,
+      async () =>
+        (await all.api<{ system_name: string }>(weir, "GET", "/api/status")).system_name === "after the silence",
+    );
     await stop();
     for (const { status, body, ms } of answers) {
       expect([200, 503]).toContain(status);
@@ -86,13 +96,19 @@ describe("a database that went silent", () => {
     const { weir, proxy } = patient(1);
     const signIn = () =>
       fetch(`${weir.url}/api/user/login`, {
-        method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ username: "root", password: "correct-horse-9" }),
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ username: "root", password: "correct-horse-9" }),
       });
     expect((await signIn()).status).toBe(200);
     proxy.silence({ next: true });
     const { answers, stop } = callers(weir, 6);
     const began = performance.now();
-    const door = signIn().then(async (answer) => ({ status: answer.status, body: await answer.json(), ms: performance.now() - began }));
+    const door = signIn().then(async (answer) => ({
+      status: answer.status,
+      body: await answer.json(),
+      ms: performance.now() - began,
+    }));
     await until("every caller was refused", LIMIT_MS, () => answers.filter(({ status }) => status === 503).length >= 6);
     const { ms, ...answer } = await door;
     expect(answer).toMatchObject({ status: 503, body: { success: false, code: "database_unavailable" } });
@@ -122,10 +138,21 @@ describe("a database that went silent", () => {
     const { weir, proxy } = patient(1);
     // The upstream hangs as well, with a call that is held.
     const asked = Promise.withResolvers<void>();
-    using upstream = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => (asked.resolve(), new Promise<Response>(() => {})) });
+    using upstream = Bun.serve({
+      port: 0,
+      idleTimeout: 0,
+      fetch: () => (asked.resolve(), new Promise<Response>(() => {})),
+    });
     await all.setOption(healthy, "ModelRatio", JSON.stringify({ [MODEL]: 1, hang: 1 }));
-    await all.api(healthy, "POST", "/api/channel/", { type: 1, name: "hang", key: "good", base_url: upstream.url.origin, models: "hang" });
-    const models = async () => (await fetch(`${weir.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).text();
+    await all.api(healthy, "POST", "/api/channel/", {
+      type: 1,
+      name: "hang",
+      key: "good",
+      base_url: upstream.url.origin,
+      models: "hang",
+    });
+    const models = async () =>
+      (await fetch(`${weir.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).text();
     await until("the model is known", 5000, async () => (await models()).includes('"hang"'));
     const held = all.call(weir, key, "hang").catch(() => undefined);
     await asked.promise;
@@ -134,7 +161,10 @@ describe("a database that went silent", () => {
     await until("statements wait", 5000, () => proxy.silent() > 0);
     const began = performance.now();
     weir.kill("SIGTERM");
-    const ended = await Promise.race([weir.exited.then(() => true), Bun.sleep(SHUTDOWN_SECONDS * 1000 + 20_000).then(() => false)]);
+    const ended = await Promise.race([
+      weir.exited.then(() => true),
+      Bun.sleep(SHUTDOWN_SECONDS * 1000 + 20_000).then(() => false),
+    ]);
     expect(ended).toBe(true);
     expect(performance.now() - began).toBeLessThan((SHUTDOWN_SECONDS + 5) * 1000);
     await Promise.all([stop(), held]);

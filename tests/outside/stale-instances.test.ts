@@ -27,15 +27,18 @@ describe("a change that was announced", () => {
     a = await all.start();
     [b, c] = await Promise.all([all.start(proxy.url), all.start()]);
     ({ key, token_id, channel_id } = await all.prepare(a));
-    for (const at of [a, b, c]) await until("the channel serves everywhere", SECONDS, async () => (await all.call(at, key)).status === 200);
+    for (const at of [a, b, c])
+      await until("the channel serves everywhere", SECONDS, async () => (await all.call(at, key)).status === 200);
   }, HOOK_MS);
   afterAll(async () => {
     await all?.stop();
     await proxy?.close();
   });
 
-  const setChannel = (at: WeirProcess, status: number) => all.api(at, "PUT", "/api/channel/", { id: channel_id, status });
-  const nameAt = async (at: WeirProcess) => (await all.api<{ system_name: string }>(at, "GET", "/api/status")).system_name;
+  const setChannel = (at: WeirProcess, status: number) =>
+    all.api(at, "PUT", "/api/channel/", { id: channel_id, status });
+  const nameAt = async (at: WeirProcess) =>
+    (await all.api<{ system_name: string }>(at, "GET", "/api/status")).system_name;
   const statusAt = (at: WeirProcess, status: number) => async () => (await all.call(at, key)).status === status;
   /** Units that a call at this instance is charged. */
   const chargedAt = async (at: WeirProcess): Promise<number> => {
@@ -81,14 +84,24 @@ describe("a change that was announced", () => {
   }, 30_000);
 
   test("is obeyed when every connection of the instance is cut while it is made, by Postgres itself", async () => {
-    for (const [n, at] of [[1, b], [2, c], [3, b]] as const) {
+    for (const [n, at] of [
+      [1, b],
+      [2, c],
+      [3, b],
+    ] as const) {
       const name = `name ${n}`;
       const set = all.setOption(a, "SystemName", name);
       const ended = all.fresh.db.driver.postgres?.unsafe(
-        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()");
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+      );
       await Promise.all([set.catch(() => undefined), ended]);
       // The administrator whose own connection was cut tries again.
-      await until("it is stored", SECONDS, async () => all.setOption(a, "SystemName", name).then(() => true, () => false));
+      await until("it is stored", SECONDS, async () =>
+        all.setOption(a, "SystemName", name).then(
+          () => true,
+          () => false,
+        ),
+      );
       await until("it is obeyed", SECONDS, async () => (await nameAt(at).catch(() => "")) === name);
     }
   }, 30_000);
@@ -103,24 +116,37 @@ describe("a change that was announced", () => {
   test("that cannot be announced is refused as a whole: not stored, and obeyed by nobody, its own instance included", async () => {
     const { postgres } = all.fresh.db.driver;
     if (!postgres) throw new Error("not Postgres");
-    await postgres.unsafe(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no announcement'; END $$`);
-    await postgres.unsafe("CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON versions FOR EACH ROW EXECUTE FUNCTION refuse()");
+    await postgres.unsafe(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no announcement'; END $$`,
+    );
+    await postgres.unsafe(
+      "CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON versions FOR EACH ROW EXECUTE FUNCTION refuse()",
+    );
     const name = await nameAt(a);
     try {
       const refused = await Promise.all([
         all.ask(a, "PUT", "/api/option/", { key: "SystemName", value: "untold" }),
         all.ask(a, "PUT", "/api/channel/", { id: channel_id, status: 2 }),
-        all.ask(a, "POST", "/api/channel/", { type: 1, name: "untold", key: "k", base_url: all.fake.url, models: "untold" }),
+        all.ask(a, "POST", "/api/channel/", {
+          type: 1,
+          name: "untold",
+          key: "k",
+          base_url: all.fake.url,
+          models: "untold",
+        }),
         all.ask(a, "POST", "/api/channel/batch", { ids: [channel_id] }),
         all.ask(a, "PUT", "/api/token/?status_only=true", { id: token_id, status: 2 }),
         all.ask(a, "PUT", "/api/user/self", { display_name: "untold" }),
       ]);
-      for (const { status, body } of refused) expect({ status, success: body.success }).toEqual({ status: 500, success: false });
+      for (const { status, body } of refused)
+        expect({ status, success: body.success }).toEqual({ status: 500, success: false });
     } finally {
       await postgres.unsafe("DROP TRIGGER refuse ON versions");
     }
     const { channels, options, tokens, users } = all.fresh.db.t;
-    expect((await all.fresh.db.q.select().from(channels)).map(({ id, status }) => ({ id, status }))).toEqual([{ id: channel_id, status: 1 }]);
+    expect((await all.fresh.db.q.select().from(channels)).map(({ id, status }) => ({ id, status }))).toEqual([
+      { id: channel_id, status: 1 },
+    ]);
     expect((await all.fresh.db.q.select().from(options)).some(({ value }) => value === "untold")).toBe(false);
     expect((await all.fresh.db.q.select().from(tokens)).map(({ status }) => status)).toEqual([1]);
     expect((await all.fresh.db.q.select().from(users)).map(({ display_name }) => display_name)).not.toContain("untold");
@@ -134,7 +160,8 @@ describe("a change that was announced", () => {
   }, 30_000);
 
   test("/readyz tells how old the oldest reading is, and a lost one shows there until it was repeated", async () => {
-    const age = async (at: WeirProcess) => ((await (await fetch(`${at.url}/readyz`)).json()) as { cache_age_seconds?: number }).cache_age_seconds;
+    const age = async (at: WeirProcess) =>
+      ((await (await fetch(`${at.url}/readyz`)).json()) as { cache_age_seconds?: number }).cache_age_seconds;
     for (const at of [a, b, c]) expect(await age(at)).toBeNumber();
     await all.setOption(a, "SystemName", "once more");
     await setChannel(a, 1);

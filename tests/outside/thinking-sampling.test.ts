@@ -26,7 +26,8 @@ function refusal(model: string, { thinking, temperature, top_p, top_k }: Body): 
     if (top_k !== undefined) return `\`top_k\` must be unset ${when}`;
     if (top_p !== undefined && top_p < 0.95) return `\`top_p\` must be greater than or equal to 0.95 or unset ${when}`;
   }
-  if (temperature !== undefined && top_p !== undefined) return "`temperature` and `top_p` cannot both be specified for this model.";
+  if (temperature !== undefined && top_p !== undefined)
+    return "`temperature` and `top_p` cannot both be specified for this model.";
   return undefined;
 }
 
@@ -40,15 +41,23 @@ const upstream = Bun.serve({
   hostname: "127.0.0.1",
   async fetch(request) {
     const { pathname } = new URL(request.url);
-    if (pathname === "/token") return Response.json({ access_token: "ya29.token", expires_in: 3599, token_type: "Bearer" });
+    if (pathname === "/token")
+      return Response.json({ access_token: "ya29.token", expires_in: 3599, token_type: "Bearer" });
     const body = (await request.json()) as Body;
     bodies.unshift(body);
     const model = body.model ?? decodeURIComponent(pathname);
     const message = refusal(model, body);
-    if (message) return Response.json({ type: "error", error: { type: "invalid_request_error", message } }, { status: 400 });
+    if (message)
+      return Response.json({ type: "error", error: { type: "invalid_request_error", message } }, { status: 400 });
     return Response.json({
-      id: "msg_01", type: "message", role: "assistant", model, content: [{ type: "text", text: "Hello!" }],
-      stop_reason: "end_turn", stop_sequence: null, usage: { input_tokens: 25, output_tokens: 15 },
+      id: "msg_01",
+      type: "message",
+      role: "assistant",
+      model,
+      content: [{ type: "text", text: "Hello!" }],
+      stop_reason: "end_turn",
+      stop_sequence: null,
+      usage: { input_tokens: 25, output_tokens: 15 },
     });
   },
 });
@@ -60,7 +69,14 @@ const CLOUDS: Record<string, Record<string, unknown>> = {
   bedrock: { type: 33, key: "AKIDEXAMPLE|wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY|eu-central-1" },
   vertex: {
     type: 41,
-    key: JSON.stringify({ type: "service_account", project_id: "p", private_key_id: "k1", private_key, client_email: "w@p.iam.gserviceaccount.com", token_uri: `http://127.0.0.1:${upstream.port}/token` }),
+    key: JSON.stringify({
+      type: "service_account",
+      project_id: "p",
+      private_key_id: "k1",
+      private_key,
+      client_email: "w@p.iam.gserviceaccount.com",
+      token_uri: `http://127.0.0.1:${upstream.port}/token`,
+    }),
     other: "europe-west1",
   },
 };
@@ -85,7 +101,12 @@ const CALLERS: Record<string, (model: string, sampling: Sampling) => { path: str
     path: `/v1beta/models/${model}:generateContent`,
     body: {
       contents: [{ role: "user", parts: [{ text: "hi" }] }],
-      generationConfig: { thinkingConfig: { includeThoughts: true, thinkingBudget: 2048 }, temperature, topP: top_p, topK: top_k },
+      generationConfig: {
+        thinkingConfig: { includeThoughts: true, thinkingBudget: 2048 },
+        temperature,
+        topP: top_p,
+        topK: top_k,
+      },
     },
   }),
 };
@@ -98,8 +119,16 @@ describe("sampling parameters and a Claude that thinks", () => {
     weir = await startWeir({ env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
     for (const [cloud, fields] of Object.entries(CLOUDS)) {
       const mapping = Object.fromEntries(MODELS.map((model) => [`${cloud}/${model}`, model]));
-      await weir.newChannel({ name: cloud, base_url: `http://127.0.0.1:${upstream.port}`, models: Object.keys(mapping), model_mapping: JSON.stringify(mapping), ...fields });
-      await weir.priceModels(Object.fromEntries(Object.keys(CLOUDS).flatMap((name) => MODELS.map((model) => [`${name}/${model}`, 1]))));
+      await weir.newChannel({
+        name: cloud,
+        base_url: `http://127.0.0.1:${upstream.port}`,
+        models: Object.keys(mapping),
+        model_mapping: JSON.stringify(mapping),
+        ...fields,
+      });
+      await weir.priceModels(
+        Object.fromEntries(Object.keys(CLOUDS).flatMap((name) => MODELS.map((model) => [`${name}/${model}`, 1]))),
+      );
     }
     ({ key } = await weir.newToken());
   }, 30_000);
@@ -109,7 +138,11 @@ describe("sampling parameters and a Claude that thinks", () => {
   });
 
   /** Asks; answers the status, what reached the vendor, and the warnings of the call's row. */
-  async function ask(path: string, body: object, headers: Record<string, string> = {}): Promise<{ status: number; text: string; sent: Body; warnings: string[] }> {
+  async function ask(
+    path: string,
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; text: string; sent: Body; warnings: string[] }> {
     const before = (await weir.logs()).length;
     const response = await weir.call(key, body, { path, headers });
     const text = await response.text();
@@ -126,10 +159,18 @@ describe("sampling parameters and a Claude that thinks", () => {
           const { path, body } = words(`${cloud}/${model}`, sampling);
           const { status, sent, warnings } = await ask(path, body);
           const what = `${caller} ${cloud} ${model}`;
-          expect({ what, status, thinking: sent.thinking?.type }).toEqual({ what, status: 200, thinking: model === "claude-sonnet-4-5" ? "enabled" : "adaptive" });
+          expect({ what, status, thinking: sent.thinking?.type }).toEqual({
+            what,
+            status: 200,
+            thinking: model === "claude-sonnet-4-5" ? "enabled" : "adaptive",
+          });
           for (const name of ["temperature", "top_p", "top_k"] as const) {
             expect({ what, name, sent: sent[name] }).toEqual({ what, name, sent: undefined });
-            if (name !== "top_k" || caller !== "responses") expect({ what, warnings }).toEqual({ what, warnings: expect.arrayContaining([`dropped_field: ${name}`]) });
+            if (name !== "top_k" || caller !== "responses")
+              expect({ what, warnings }).toEqual({
+                what,
+                warnings: expect.arrayContaining([`dropped_field: ${name}`]),
+              });
           }
         }
       }
@@ -138,7 +179,10 @@ describe("sampling parameters and a Claude that thinks", () => {
 
   test("what Gemini's command line always sends (temperature 1, top_p 0.95, top_k 64) costs nothing but the top_k", async () => {
     for (const model of ["claude-sonnet-4-5", "claude-opus-4-6"]) {
-      const { path, body } = CALLERS.gemini?.(`anthropic/${model}`, { temperature: 1, top_p: 0.95, top_k: 64 }) ?? { path: "", body: {} };
+      const { path, body } = CALLERS.gemini?.(`anthropic/${model}`, { temperature: 1, top_p: 0.95, top_k: 64 }) ?? {
+        path: "",
+        body: {},
+      };
       const { status, sent } = await ask(path, body);
       expect([model, status, sent.temperature, sent.top_k]).toEqual([model, 200, 1, undefined]);
     }
@@ -149,7 +193,12 @@ describe("sampling parameters and a Claude that thinks", () => {
       for (const sampling of [{ temperature: 1 }, { top_p: 0.95 }, { top_p: 1 }]) {
         const { path, body } = CALLERS.chat?.(`anthropic/${model}`, sampling) ?? { path: "", body: {} };
         const { status, sent, warnings } = await ask(path, body);
-        expect([model, status, sent.temperature, sent.top_p]).toEqual([model, 200, sampling.temperature, sampling.top_p]);
+        expect([model, status, sent.temperature, sent.top_p]).toEqual([
+          model,
+          200,
+          sampling.temperature,
+          sampling.top_p,
+        ]);
         expect(warnings.filter((warning) => warning.startsWith("dropped_field"))).toEqual([]);
       }
       const low = CALLERS.chat?.(`anthropic/${model}`, { temperature: 0.3, top_p: 0.97 });
@@ -159,7 +208,12 @@ describe("sampling parameters and a Claude that thinks", () => {
 
   test("a Claude that does not think gets the caller's sampling", async () => {
     for (const model of ["claude-sonnet-4-5", "claude-opus-4-6"]) {
-      const body = { model: `anthropic/${model}`, messages: [{ role: "user", content: "hi" }], temperature: 0.3, top_k: 64 };
+      const body = {
+        model: `anthropic/${model}`,
+        messages: [{ role: "user", content: "hi" }],
+        temperature: 0.3,
+        top_k: 64,
+      };
       for (const effort of [undefined, "none"]) {
         const { status, sent } = await ask("/v1/chat/completions", { ...body, reasoning_effort: effort });
         expect([model, effort, status, sent.temperature, sent.top_k]).toEqual([model, effort, 200, 0.3, 64]);
@@ -169,10 +223,20 @@ describe("sampling parameters and a Claude that thinks", () => {
 
   test("a Messages caller's body is the vendor's own language: it is passed on as it is, and so is the refusal", async () => {
     for (const thinking of [{ type: "adaptive" }, { type: "enabled", budget_tokens: 1024 }]) {
-      const body = { model: "anthropic/claude-opus-4-6", max_tokens: 2048, messages: [{ role: "user", content: "hi" }], thinking, temperature: 0.3, top_k: 64 };
+      const body = {
+        model: "anthropic/claude-opus-4-6",
+        max_tokens: 2048,
+        messages: [{ role: "user", content: "hi" }],
+        thinking,
+        temperature: 0.3,
+        top_k: 64,
+      };
       const { status, text, sent } = await ask("/v1/messages", body, { "anthropic-version": "2023-06-01" });
       expect(sent).toEqual({ ...body, model: "claude-opus-4-6" });
-      expect([status, text]).toEqual([400, expect.stringContaining("may only be set to 1 when thinking is enabled or in adaptive mode")]);
+      expect([status, text]).toEqual([
+        400,
+        expect.stringContaining("may only be set to 1 when thinking is enabled or in adaptive mode"),
+      ]);
     }
   });
 });

@@ -17,8 +17,12 @@ import { HURRIED, startProcess, type WeirProcess } from "../kit/weir-process";
 const RELEASE = "0.1.0";
 const available = (await commitOf(RELEASE)) !== undefined;
 /** A clone cut short on purpose cannot know old commits: nothing to test there, and nothing wrong. */
-const shallow = (await runCommand(["git", "rev-parse", "--is-shallow-repository"], { timeoutMs: 10_000 })).output.trim() === "true";
-if (!available) console.warn(`SKIPPED: upgrades from ${RELEASE}. This clone's history has no such commit; fetch it whole: git fetch --unshallow --tags`);
+const shallow =
+  (await runCommand(["git", "rev-parse", "--is-shallow-repository"], { timeoutMs: 10_000 })).output.trim() === "true";
+if (!available)
+  console.warn(
+    `SKIPPED: upgrades from ${RELEASE}. This clone's history has no such commit; fetch it whole: git fetch --unshallow --tags`,
+  );
 
 const ROOT_ACCOUNT = { username: "keeper", password: "correct-horse-9" };
 const USER_ACCOUNT = { username: "linda", password: "battery-staple-7" };
@@ -53,11 +57,19 @@ const upstream = Bun.serve({
     const { stream, model } = (await request.json()) as { stream?: boolean; model: string };
     const base = { id: "c1", created: 1_790_000_000, model };
     if (!stream) {
-      const choices = [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "word ".repeat(20) } }];
+      const choices = [
+        { index: 0, finish_reason: "stop", message: { role: "assistant", content: "word ".repeat(20) } },
+      ];
       return Response.json({ ...base, object: "chat.completion", choices, usage: USAGE });
     }
-    const chunk = { ...base, object: "chat.completion.chunk", choices: [{ index: 0, delta: { role: "assistant", content: "half an answer" }, finish_reason: null }] };
-    const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`)) });
+    const chunk = {
+      ...base,
+      object: "chat.completion.chunk",
+      choices: [{ index: 0, delta: { role: "assistant", content: "half an answer" }, finish_reason: null }],
+    };
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`)),
+    });
     return new Response(body, { headers: { "content-type": "text/event-stream" } });
   },
 });
@@ -67,7 +79,13 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => upstream.stop(true));
 
-async function ask<T>(server: WeirProcess, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
+async function ask<T>(
+  server: WeirProcess,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<T> {
   const response = await fetch(server.url + path, {
     method,
     headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
@@ -80,7 +98,9 @@ async function ask<T>(server: WeirProcess, method: string, path: string, body?: 
 
 async function signIn(server: WeirProcess, account: typeof ROOT_ACCOUNT): Promise<Account> {
   const response = await fetch(`${server.url}/api/user/login`, {
-    method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(account),
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(account),
   });
   const { success, data, message } = (await response.json()) as Answer<{ id: number }>;
   if (!success) throw new Error(`${account.username} cannot sign in: ${response.status} ${message}`);
@@ -106,8 +126,16 @@ const call = (server: WeirProcess, key: string, more: object = {}): Promise<Resp
 async function paidCall(server: WeirProcess, key: string, user: Account): Promise<void> {
   const { quota } = await ask<{ quota: number }>(server, "GET", "/api/user/self", undefined, user.headers);
   const answer = await call(server, key);
-  expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ usage: expect.objectContaining(USAGE) })]);
-  await until("the call is charged", async () => (await ask<{ quota: number }>(server, "GET", "/api/user/self", undefined, user.headers)).quota === quota - USAGE.total_tokens);
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    expect.objectContaining({ usage: expect.objectContaining(USAGE) }),
+  ]);
+  await until(
+    "the call is charged",
+    async () =>
+      (await ask<{ quota: number }>(server, "GET", "/api/user/self", undefined, user.headers)).quota ===
+      quota - USAGE.total_tokens,
+  );
 }
 
 interface Installation {
@@ -120,33 +148,62 @@ interface Installation {
 /** What the operator and a user of 0.1.0 leave behind. */
 async function fill(server: WeirProcess): Promise<Installation> {
   const root = await signIn(server, ROOT_ACCOUNT);
-  const asRoot = <T>(method: string, path: string, body?: unknown): Promise<T> => ask(server, method, path, body, root.headers);
-  for (const [key, value] of [["SystemName", "The old house"], ["ModelRatio", JSON.stringify({ [MODEL]: 1 })], ["CompletionRatio", JSON.stringify({ [MODEL]: 1 })]]) {
+  const asRoot = <T>(method: string, path: string, body?: unknown): Promise<T> =>
+    ask(server, method, path, body, root.headers);
+  for (const [key, value] of [
+    ["SystemName", "The old house"],
+    ["ModelRatio", JSON.stringify({ [MODEL]: 1 })],
+    ["CompletionRatio", JSON.stringify({ [MODEL]: 1 })],
+  ]) {
     await asRoot("PUT", "/api/option/", { key, value });
   }
-  await asRoot("POST", "/api/channel/", { type: 1, name: "old channel", key: CHANNEL_KEY, group: "default", models: MODEL, base_url: `http://127.0.0.1:${upstream.port}`, priority: 7 });
+  await asRoot("POST", "/api/channel/", {
+    type: 1,
+    name: "old channel",
+    key: CHANNEL_KEY,
+    group: "default",
+    models: MODEL,
+    base_url: `http://127.0.0.1:${upstream.port}`,
+    priority: 7,
+  });
   const [channel] = await asRoot<{ id: number }[]>("GET", "/api/channel/");
   await asRoot("POST", "/api/user/", { ...USER_ACCOUNT, display_name: "Linda" });
   const user = await signIn(server, USER_ACCOUNT);
   const stored = await asRoot<{ quota: number }>("GET", `/api/user/${user.id}`);
   await asRoot("PUT", "/api/user/", { ...stored, quota: CREDIT });
-  const token = await ask<{ id: number; key: string }>(server, "POST", "/api/token/", { name: "old token", remain_quota: 1_000_000, expired_time: -1 }, user.headers);
+  const token = await ask<{ id: number; key: string }>(
+    server,
+    "POST",
+    "/api/token/",
+    { name: "old token", remain_quota: 1_000_000, expired_time: -1 },
+    user.headers,
+  );
   return { root, user, token, channel: channel?.id ?? 0 };
 }
 
 /** Everything that an upgrade must not change, as the doors show it. */
 async function look(server: WeirProcess, { root, user, token, channel }: Installation) {
   const of = <T>(path: string, who: Account): Promise<T> => ask(server, "GET", path, undefined, who.headers);
-  const { quota, used_quota, request_count, display_name, group } = await of<Record<string, unknown>>("/api/user/self", user);
+  const { quota, used_quota, request_count, display_name, group } = await of<Record<string, unknown>>(
+    "/api/user/self",
+    user,
+  );
   const { name, models, priority, base_url } = await of<Record<string, unknown>>(`/api/channel/${channel}`, root);
   const { remain_quota, key, status } = await of<Record<string, unknown>>(`/api/token/${token.id}`, user);
   const options = await of<{ key: string; value: string }[]>("/api/option/", root);
-  const { items: rows } = await of<{ items: { id: number; type: number; model_name: string; quota: number }[] }>("/api/log/self?p=1&page_size=100", user);
+  const { items: rows } = await of<{ items: { id: number; type: number; model_name: string; quota: number }[] }>(
+    "/api/log/self?p=1&page_size=100",
+    user,
+  );
   return {
     user: { quota, used_quota, request_count, display_name, group },
     channel: { name, models, priority, base_url },
     token: { remain_quota, key, status },
-    options: Object.fromEntries(options.filter(({ key: option }) => ["SystemName", "ModelRatio", "CompletionRatio"].includes(option)).map((option) => [option.key, option.value])),
+    options: Object.fromEntries(
+      options
+        .filter(({ key: option }) => ["SystemName", "ModelRatio", "CompletionRatio"].includes(option))
+        .map((option) => [option.key, option.value]),
+    ),
     logs: rows.map(({ id, type, model_name, quota: charged }) => ({ id, type, model_name, charged })),
   };
 }
@@ -168,7 +225,10 @@ for (const engine of ENGINES) {
       return now;
     };
     /** `weir audit` of this program. */
-    const audit = async (): Promise<string> => (await runCommand([process.execPath, MAIN, "audit"], { timeoutMs: 30_000, env: environment, cwd: home })).output.trim();
+    const audit = async (): Promise<string> =>
+      (
+        await runCommand([process.execPath, MAIN, "audit"], { timeoutMs: 30_000, env: environment, cwd: home })
+      ).output.trim();
     async function run(statement: string): Promise<void> {
       if (postgres) {
         const sql = new SQL(postgres.url, { max: 1 });
@@ -186,8 +246,13 @@ for (const engine of ENGINES) {
       home = mkdtempSync(join(tmpdir(), "weir-upgrade-"));
       if (engine === "postgres") postgres = await emptyPostgres();
       environment = {
-        PORT: "0", WEIR_HOST: "127.0.0.1", WEIR_DATA_DIR: home, WEIR_API_RATE_LIMIT: "0", WEIR_CRITICAL_RATE_LIMIT: "0",
-        WEIR_ROOT_USERNAME: ROOT_ACCOUNT.username, WEIR_ROOT_PASSWORD: ROOT_ACCOUNT.password,
+        PORT: "0",
+        WEIR_HOST: "127.0.0.1",
+        WEIR_DATA_DIR: home,
+        WEIR_API_RATE_LIMIT: "0",
+        WEIR_CRITICAL_RATE_LIMIT: "0",
+        WEIR_ROOT_USERNAME: ROOT_ACCOUNT.username,
+        WEIR_ROOT_PASSWORD: ROOT_ACCOUNT.password,
         ...(postgres ? { DATABASE_URL: postgres.url, WEIR_PG_POOL: "5" } : {}),
       };
       old = await serve([release]);
@@ -243,7 +308,13 @@ for (const engine of ENGINES) {
     });
 
     test("RetryTimes stays 0: an upgrade does not change how often calls are tried", async () => {
-      const options = await ask<{ key: string; value: string }[]>(running(), "GET", "/api/option/", undefined, left.root.headers);
+      const options = await ask<{ key: string; value: string }[]>(
+        running(),
+        "GET",
+        "/api/option/",
+        undefined,
+        left.root.headers,
+      );
       expect(options.find(({ key }) => key === "RetryTimes")?.value).toBe("0");
     });
 

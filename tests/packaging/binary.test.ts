@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pkg from "../../package.json" with { type: "json" };
@@ -30,7 +40,9 @@ describe("the executable, alone in an empty folder", () => {
   test("says its version and its usage, and touches nothing", async () => {
     const version = await runToEnd([binary, "--version"], { cwd: home, env });
     expect(version).toMatchObject({ code: 0 });
-    expect(version.output).toMatch(new RegExp(`^weir ${pkg.version.replaceAll(".", "\\.")}(\\+[0-9a-f]+(\\.dirty)?)?\\n$`));
+    expect(version.output).toMatch(
+      new RegExp(`^weir ${pkg.version.replaceAll(".", "\\.")}(\\+[0-9a-f]+(\\.dirty)?)?\\n$`),
+    );
     const help = await runToEnd([binary, "--help"], { cwd: home, env });
     expect(help.code).toBe(0);
     for (const word of ["weir audit", "--health", "--version", "WEIR_DATA_DIR"]) expect(help.output).toContain(word);
@@ -60,7 +72,10 @@ describe("the executable, alone in an empty folder", () => {
 
     test("it starts, migrates and is ready, with the limit of simultaneous fetches raised", async () => {
       const answer = await fetch(`${server.url}/readyz`);
-      expect({ status: answer.status, body: await answer.json() }).toMatchObject({ status: 200, body: { ready: true } });
+      expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+        status: 200,
+        body: { ready: true },
+      });
       const environment = readFileSync(`/proc/${server.pid}/environ`, "latin1").split("\0");
       expect(environment).toContain("BUN_CONFIG_MAX_HTTP_REQUESTS=65535");
       console.log(`binary: first answer after ${Math.round(server.startedInMs)} ms (migrations included)`);
@@ -80,7 +95,11 @@ describe("the executable, alone in an empty folder", () => {
         expect((await file.bytes()).length).toBeGreaterThan(0);
       }
       const script = paths.find((path) => path?.endsWith(".js")) ?? "";
-      expect((await fetch(`${server.url}${script}`, { headers: { "accept-encoding": "br" } })).headers.get("content-encoding")).toBe("br");
+      expect(
+        (await fetch(`${server.url}${script}`, { headers: { "accept-encoding": "br" } })).headers.get(
+          "content-encoding",
+        ),
+      ).toBe("br");
       expect((await fetch(`${server.url}/console/channel`)).headers.get("content-type")).toContain("text/html");
       expect((await fetch(`${server.url}/assets/none.js`)).status).toBe(404);
     });
@@ -107,7 +126,8 @@ describe("the executable, alone in an empty folder", () => {
     test("a second one on the same port says so in one line and ends", async () => {
       const { port } = new URL(server.url);
       const { code, output } = await runToEnd([binary], {
-        cwd: home, env: { ...env, PORT: port, WEIR_HOST: "127.0.0.1", WEIR_DATA_DIR: join(folder, "second") },
+        cwd: home,
+        env: { ...env, PORT: port, WEIR_HOST: "127.0.0.1", WEIR_DATA_DIR: join(folder, "second") },
       });
       expect(code).toBe(1);
       expect(output).toContain(`port ${port} is in use`);

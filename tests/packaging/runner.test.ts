@@ -12,7 +12,14 @@ async function report(files: Record<string, string>): Promise<ReturnType<typeof 
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const xml = join(folder, "report.xml");
   await runCommand(
-    [process.execPath, "test", "--isolate", "--reporter=junit", `--reporter-outfile=${xml}`, ...Object.keys(files).map((name) => `./${name}`)],
+    [
+      process.execPath,
+      "test",
+      "--isolate",
+      "--reporter=junit",
+      `--reporter-outfile=${xml}`,
+      ...Object.keys(files).map((name) => `./${name}`),
+    ],
     { timeoutMs: 30_000, cwd: folder },
   );
   const read = readReport(existsSync(xml) ? readFileSync(xml, "utf8") : "", Object.keys(files));
@@ -55,7 +62,13 @@ async function twice(files: Record<string, string>): Promise<{ failed: string[];
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const [xml, keepIn] = [join(folder, "report.xml"), join(folder, "flaky.txt")];
   await runCommand(
-    [process.execPath, "test", "--reporter=junit", `--reporter-outfile=${xml}`, ...Object.keys(files).map((name) => `./${name}`)],
+    [
+      process.execPath,
+      "test",
+      "--reporter=junit",
+      `--reporter-outfile=${xml}`,
+      ...Object.keys(files).map((name) => `./${name}`),
+    ],
     { timeoutMs: 30_000, cwd: folder },
   );
   const failed = failedTests(readFileSync(xml, "utf8"));
@@ -76,7 +89,10 @@ test("a test that fails once and passes alone is named flaky, with both outputs 
         test("fine", () => {});
       }));`,
   });
-  expect(failed).toEqual(['outer (a.b) > in & <out> > costs $5 "or" so?', 'outer (a.b) > in & <out> > costs $5 "or" so? Never']);
+  expect(failed).toEqual([
+    'outer (a.b) > in & <out> > costs $5 "or" so?',
+    'outer (a.b) > in & <out> > costs $5 "or" so? Never',
+  ]);
   expect(flaky).toEqual(['a.test.ts > outer (a.b) > in & <out> > costs $5 "or" so?']);
   expect(kept).toContain("unlucky");
   expect(kept).toContain("1 pass");
@@ -115,21 +131,27 @@ const isAlive = (pid: number): boolean => {
 /** A shell that starts a sleeper in a session of its own, says its pid, and then does the rest. */
 const withSleeper = (rest: string): string[] => ["sh", "-c", `setsid sleep 300 & echo $!; ${rest}`];
 
-test.skipIf(process.platform !== "linux")("a command that is not done in time ends with everything it started", async () => {
-  const { timedOut, code, output, ms } = await runCommand(withSleeper("sleep 300"), { timeoutMs: 1_000 });
-  expect({ timedOut, code }).toEqual({ timedOut: true, code: -1 });
-  expect(ms).toBeLessThan(5_000);
-  const pid = Number(output.trim().split("\n")[0]);
-  expect(pid).toBeGreaterThan(1);
-  await Bun.sleep(100);
-  expect(isAlive(pid)).toBe(false);
-});
+test.skipIf(process.platform !== "linux")(
+  "a command that is not done in time ends with everything it started",
+  async () => {
+    const { timedOut, code, output, ms } = await runCommand(withSleeper("sleep 300"), { timeoutMs: 1_000 });
+    expect({ timedOut, code }).toEqual({ timedOut: true, code: -1 });
+    expect(ms).toBeLessThan(5_000);
+    const pid = Number(output.trim().split("\n")[0]);
+    expect(pid).toBeGreaterThan(1);
+    await Bun.sleep(100);
+    expect(isAlive(pid)).toBe(false);
+  },
+);
 
-test.skipIf(process.platform !== "linux")("a command that ends leaves no process behind, in whatever session", async () => {
-  const { timedOut, code, output } = await runCommand(withSleeper("exit 3"), { timeoutMs: 20_000 });
-  expect({ timedOut, code }).toEqual({ timedOut: false, code: 3 });
-  const pid = Number(output.trim().split("\n")[0]);
-  expect(pid).toBeGreaterThan(1);
-  await Bun.sleep(100);
-  expect(isAlive(pid)).toBe(false);
-});
+test.skipIf(process.platform !== "linux")(
+  "a command that ends leaves no process behind, in whatever session",
+  async () => {
+    const { timedOut, code, output } = await runCommand(withSleeper("exit 3"), { timeoutMs: 20_000 });
+    expect({ timedOut, code }).toEqual({ timedOut: false, code: 3 });
+    const pid = Number(output.trim().split("\n")[0]);
+    expect(pid).toBeGreaterThan(1);
+    await Bun.sleep(100);
+    expect(isAlive(pid)).toBe(false);
+  },
+);

@@ -20,7 +20,10 @@ export interface StartOptions {
 }
 
 /** Starts the command on a free port of loopback and waits until it answers. Throws with its output when it does not. */
-export async function startServerProcess([file = "", ...args]: string[], options: StartOptions): Promise<ServerProcess> {
+export async function startServerProcess(
+  [file = "", ...args]: string[],
+  options: StartOptions,
+): Promise<ServerProcess> {
   const started = performance.now();
   const child = spawn(file, args, {
     cwd: options.cwd,
@@ -53,7 +56,10 @@ export async function startServerProcess([file = "", ...args]: string[], options
 }
 
 /** Runs a command to its end. */
-export async function runToEnd([file = "", ...args]: string[], options: StartOptions): Promise<{ code: number; output: string }> {
+export async function runToEnd(
+  [file = "", ...args]: string[],
+  options: StartOptions,
+): Promise<{ code: number; output: string }> {
   const child = spawn(file, args, { cwd: options.cwd, env: options.env, stdio: ["ignore", "pipe", "pipe"] });
   const output = collect(child);
   const late = setTimeout(() => child.kill("SIGKILL"), options.withinMs ?? 60_000);

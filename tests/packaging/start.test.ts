@@ -28,7 +28,10 @@ beforeAll(() => {
     symlinkSync(found, join(path, name));
   }
   const listed = Bun.spawnSync(["git", "ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT });
-  for (const file of listed.stdout.toString().split("\n").filter((name) => name !== "" && existsSync(join(ROOT, name)))) {
+  for (const file of listed.stdout
+    .toString()
+    .split("\n")
+    .filter((name) => name !== "" && existsSync(join(ROOT, name)))) {
     mkdirSync(dirname(join(clone, file)), { recursive: true });
     cpSync(join(ROOT, file), join(clone, file));
   }
@@ -39,7 +42,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe("npm start on a machine with Node and npm only", () => {
   test("without a registry it says what it needs, in words", async () => {
     const { code, output } = await runToEnd(["npm", "start"], {
-      cwd: clone, env: { ...env, npm_config_registry: "http://127.0.0.1:1/", npm_config_fetch_retries: "0" },
+      cwd: clone,
+      env: { ...env, npm_config_registry: "http://127.0.0.1:1/", npm_config_fetch_retries: "0" },
     });
     expect(code).not.toBe(0);
     expect(output).toContain("This step needs the npm registry");
@@ -62,7 +66,10 @@ describe("npm start on a machine with Node and npm only", () => {
     expect(server.startedInMs).toBeLessThan(5_000);
 
     const { port } = new URL(server.url);
-    const taken = await runToEnd(["npm", "start", "--silent"], { cwd: clone, env: { ...env, PORT: port, WEIR_HOST: "127.0.0.1", WEIR_DATA_DIR: join(folder, "other") } });
+    const taken = await runToEnd(["npm", "start", "--silent"], {
+      cwd: clone,
+      env: { ...env, PORT: port, WEIR_HOST: "127.0.0.1", WEIR_DATA_DIR: join(folder, "other") },
+    });
     expect(taken.code).toBe(1);
     expect(taken.output).toContain(`port ${port} is in use`);
 
@@ -72,7 +79,9 @@ describe("npm start on a machine with Node and npm only", () => {
 
   test("only what a start makes is new in the folder", () => {
     const tracked = new Set(readdirSync(ROOT));
-    const made = readdirSync(clone).filter((name) => !tracked.has(name) || ["data", "dist", "node_modules", ".bun"].includes(name));
+    const made = readdirSync(clone).filter(
+      (name) => !tracked.has(name) || ["data", "dist", "node_modules", ".bun"].includes(name),
+    );
     expect(made.sort()).toEqual([".bun", "data", "dist", "node_modules"]);
     expect(readFileSync(join(clone, "package.json"), "utf8")).toBe(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect(readFileSync(join(clone, "bun.lock"), "utf8")).toBe(readFileSync(join(ROOT, "bun.lock"), "utf8"));
@@ -83,7 +92,10 @@ describe("npm start on a machine with Node and npm only", () => {
     mkdirSync(bunOnPath);
     symlinkSync(process.execPath, join(bunOnPath, "bun"));
     rmSync(join(clone, ".bun"), { recursive: true });
-    const { code, output } = await runToEnd(["npm", "start", "--silent", "--", "--version"], { cwd: clone, env: { ...env, PATH: `${bunOnPath}:${env.PATH}` } });
+    const { code, output } = await runToEnd(["npm", "start", "--silent", "--", "--version"], {
+      cwd: clone,
+      env: { ...env, PATH: `${bunOnPath}:${env.PATH}` },
+    });
     expect(code).toBe(0);
     expect(output).toContain(`weir ${pkg.version}`);
     expect(existsSync(join(clone, ".bun"))).toBe(false);

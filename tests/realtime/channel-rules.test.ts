@@ -25,8 +25,10 @@ function setUp(channels: Channel[], time?: VirtualTime) {
   return { bench, connect };
 }
 
-const withSetting = (setting: ChannelSetting, more: Parameters<typeof makeChannel>[2] = {}): Channel => makeChannel(1, upstream.url, { setting, ...more });
-const over = (bench: Bench): Promise<true> => until("no hold", () => bench.ledger.holds.size === 0 && bench.relay.stats.open_streams === 0);
+const withSetting = (setting: ChannelSetting, more: Parameters<typeof makeChannel>[2] = {}): Channel =>
+  makeChannel(1, upstream.url, { setting, ...more });
+const over = (bench: Bench): Promise<true> =>
+  until("no hold", () => bench.ledger.holds.size === 0 && bench.relay.stats.open_streams === 0);
 const closed = async (bench: Bench, client: TestClient): Promise<void> => {
   client.socket.close();
   await over(bench);
@@ -34,7 +36,10 @@ const closed = async (bench: Bench, client: TestClient): Promise<void> => {
 
 describe("a channel's own times", () => {
   test("silence and length are the channel's, not the system's", async () => {
-    for (const [setting, reason] of [[{ idle_timeout: 2 }, "idle limit"], [{ total_timeout: 2 }, "total limit"]] as const) {
+    for (const [setting, reason] of [
+      [{ idle_timeout: 2 }, "idle limit"],
+      [{ total_timeout: 2 }, "total limit"],
+    ] as const) {
       const time = new VirtualTime();
       const { bench, connect } = setUp([withSetting(setting)], time);
       const client = connect();
@@ -95,14 +100,22 @@ describe("a channel's pings", () => {
 });
 
 test("a session is billed by the name that the channel says, from its first response on, and its rows name it", async () => {
-  for (const [setting, ratio] of [[{ bill_by: "upstream" }, 10], [{}, 1]] as const) {
+  for (const [setting, ratio] of [
+    [{ bill_by: "upstream" }, 10],
+    [{}, 1],
+  ] as const) {
     const mapped = makeChannel(1, upstream.url, { setting, model_mapping: new Map([["asked", "gpt-realtime"]]) });
     const { bench, connect } = setUp([mapped]);
     const prices: Record<string, number> = { asked: 1, "gpt-realtime": 10 };
     bench.seams.price = (model) => {
       const value = prices[model];
       if (value === undefined) return undefined;
-      return compilePrice(model, "default", { model_ratio: { value, source: "test" }, completion_ratio: { value: 2, source: "test" } }, { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} });
+      return compilePrice(
+        model,
+        "default",
+        { model_ratio: { value, source: "test" }, completion_ratio: { value: 2, source: "test" } },
+        { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} },
+      );
     };
     const client = connect("", "asked");
     await client.open();
@@ -115,7 +128,11 @@ test("a session is billed by the name that the channel says, from its first resp
     expect(bench.ledger.settlements.map(({ quota }) => quota)).toEqual([cost, cost]);
     for (const { log } of bench.ledger.settlements) {
       const { billed_model, upstream_model_name } = JSON.parse(String(log.other));
-      expect([log.model_name, upstream_model_name, billed_model]).toEqual(["asked", "gpt-realtime", ratio === 10 ? "gpt-realtime" : undefined]);
+      expect([log.model_name, upstream_model_name, billed_model]).toEqual([
+        "asked",
+        "gpt-realtime",
+        ratio === 10 ? "gpt-realtime" : undefined,
+      ]);
     }
   }
 });
@@ -162,7 +179,12 @@ describe("a channel's proxy", () => {
   test("one that is down, wants other credentials, or is no proxy fails the handshake: nothing goes directly", async () => {
     using socks = await startSocks("ann:pw");
     const before = upstream.connections.length;
-    for (const proxy of ["http://127.0.0.1:1", "socks5://127.0.0.1:1", socks.url.replace("ann:pw@", ""), "ftp://x.test"]) {
+    for (const proxy of [
+      "http://127.0.0.1:1",
+      "socks5://127.0.0.1:1",
+      socks.url.replace("ann:pw@", ""),
+      "ftp://x.test",
+    ]) {
       const { bench, connect } = setUp([withSetting({ proxy })]);
       const client = connect();
       expect([proxy, await until("refused", () => client.failure)]).toEqual([proxy, expect.stringContaining("50")]);
@@ -193,10 +215,15 @@ describe("several keys", () => {
   /** A channel with these keys, as the pool makes it. */
   function many(...names: string[]): Channel {
     const channel = makeChannel(1, upstream.url);
-    const keys = names.map((key, index) => ({ ...channel, key, key_row: { id: index + 10, position: index + 1, hint: "…" } }));
+    const keys = names.map((key, index) => ({
+      ...channel,
+      key,
+      key_row: { id: index + 10, position: index + 1, hint: "…" },
+    }));
     return { ...channel, key: "", keys, multi_key_mode: "polling" };
   }
-  const used = (count: number): (string | undefined)[] => upstream.connections.slice(-count).map(({ headers }) => headers.authorization);
+  const used = (count: number): (string | undefined)[] =>
+    upstream.connections.slice(-count).map(({ headers }) => headers.authorization);
 
   test("sessions take them in turn, and the row says which", async () => {
     const { bench, connect } = setUp([many("one", "two")]);

@@ -12,7 +12,11 @@ const handlers: WebSocketHandler<CallerEvents> = {
 };
 
 /** Waits for a condition, generously. */
-export async function until<T>(what: string, check: () => T | undefined | false | Promise<T | undefined | false>, limitMs = 15_000): Promise<T> {
+export async function until<T>(
+  what: string,
+  check: () => T | undefined | false | Promise<T | undefined | false>,
+  limitMs = 15_000,
+): Promise<T> {
   for (const end = Date.now() + limitMs; ; await Bun.sleep(5)) {
     const found = await check();
     if (found !== undefined && found !== false) return found;
@@ -28,7 +32,9 @@ export function serveSessions(bench: Bench): { url: string; stop(): Promise<void
     hostname: "127.0.0.1",
     idleTimeout: 0,
     fetch: (request, self) =>
-      bench.relay.handle(request, "127.0.0.1", `req-${++requests}`, (headers, events) => self.upgrade(request, { headers, data: events })),
+      bench.relay.handle(request, "127.0.0.1", `req-${++requests}`, (headers, events) =>
+        self.upgrade(request, { headers, data: events }),
+      ),
     websocket: handlers,
   });
   return { url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
@@ -53,23 +59,39 @@ export interface TestClient {
 const ClientSocket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => Bun.WebSocket;
 
 export function connectClient(
-  url: string, model: string, { headers = { authorization: `Bearer ${TEST_KEY}`, "accept-language": "en" }, protocols, query = "" }:
-    { headers?: Record<string, string>; protocols?: string[]; query?: string } = {},
+  url: string,
+  model: string,
+  {
+    headers = { authorization: `Bearer ${TEST_KEY}`, "accept-language": "en" },
+    protocols,
+    query = "",
+  }: { headers?: Record<string, string>; protocols?: string[]; query?: string } = {},
 ): TestClient {
   const address = `${url.replace("http", "ws")}/v1/realtime?model=${encodeURIComponent(model)}${query}`;
   const socket = new ClientSocket(address, { headers, ...(protocols && { protocols }) });
   const client: TestClient = {
-    socket, frames: [], closed: undefined, failure: undefined,
-    events: () => client.frames.flatMap((frame) => {
-      try {
-        return typeof frame === "string" && frame.startsWith("{") ? [JSON.parse(frame)] : [];
-      } catch {
-        return [];
-      }
-    }),
-    heard: (type, count = 1) => until(`${count} x ${type}; heard ${client.events().map((event) => event.type).join(", ")}`, () =>
-      client.events().filter((event) => event.type === type)[count - 1]),
-    say: (event) => socket.send(typeof event === "string" || event instanceof Uint8Array ? event : JSON.stringify(event)),
+    socket,
+    frames: [],
+    closed: undefined,
+    failure: undefined,
+    events: () =>
+      client.frames.flatMap((frame) => {
+        try {
+          return typeof frame === "string" && frame.startsWith("{") ? [JSON.parse(frame)] : [];
+        } catch {
+          return [];
+        }
+      }),
+    heard: (type, count = 1) =>
+      until(
+        `${count} x ${type}; heard ${client
+          .events()
+          .map((event) => event.type)
+          .join(", ")}`,
+        () => client.events().filter((event) => event.type === type)[count - 1],
+      ),
+    say: (event) =>
+      socket.send(typeof event === "string" || event instanceof Uint8Array ? event : JSON.stringify(event)),
     open: () => until(`open (${client.failure})`, () => socket.readyState === 1).then(() => undefined),
     ended: () => until("closed", () => client.closed),
   };

@@ -11,12 +11,20 @@ afterAll(async () => {
   for (const stop of stops.reverse()) await stop();
 });
 
-function setUp(change: (bench: Bench) => void = () => undefined, channels = [makeChannel(1, upstream.url)], time?: VirtualTime) {
+function setUp(
+  change: (bench: Bench) => void = () => undefined,
+  channels = [makeChannel(1, upstream.url)],
+  time?: VirtualTime,
+) {
   const bench = makeBench(channels, time && { now: time.now, timers: time.timers });
   change(bench);
   const server = serveSessions(bench);
   stops.push(server.stop);
-  return { bench, url: server.url, connect: (model: string, more?: Parameters<typeof connectClient>[2]) => connectClient(server.url, model, more) };
+  return {
+    bench,
+    url: server.url,
+    connect: (model: string, more?: Parameters<typeof connectClient>[2]) => connectClient(server.url, model, more),
+  };
 }
 
 async function respond(client: TestClient, count = 1): Promise<void> {
@@ -27,7 +35,8 @@ async function respond(client: TestClient, count = 1): Promise<void> {
 
 /** 132 in of which 64 cached and 9 fresh sound, 121 out of which 91 sound; at 1 in and 2 out: cached and sound cost the same. */
 const COST = REALTIME_USAGE.input_tokens + 2 * REALTIME_USAGE.output_tokens;
-const noHolds = (bench: Bench): Promise<true> => until("no hold", () => bench.ledger.holds.size === 0 && bench.relay.stats.open_streams === 0);
+const noHolds = (bench: Bench): Promise<true> =>
+  until("no hold", () => bench.ledger.holds.size === 0 && bench.relay.stats.open_streams === 0);
 
 describe("frames", () => {
   test("text and binary go through byte for byte, both ways and in order, and only once the upstream is there", async () => {
@@ -35,11 +44,22 @@ describe("frames", () => {
     const client = connect("gpt-realtime");
     await client.open();
     await client.heard("session.created");
-    const odd = ['{"type":"x",  "n":1.0, "s":"\\u00e9 é 🎧"}', "123", '"text"', "not json", "", new Uint8Array([0, 255, 128, 1]), new Uint8Array(0), '{"type":"y"}'];
+    const odd = [
+      '{"type":"x",  "n":1.0, "s":"\\u00e9 é 🎧"}',
+      "123",
+      '"text"',
+      "not json",
+      "",
+      new Uint8Array([0, 255, 128, 1]),
+      new Uint8Array(0),
+      '{"type":"y"}',
+    ];
     for (const frame of odd) client.say(frame);
     await until("all back", () => client.frames.length === odd.length + 1);
     const entry = upstream.last();
-    expect(entry.received.map((frame) => (typeof frame === "string" ? frame : [...frame]))).toEqual(odd.map((frame) => (typeof frame === "string" ? frame : [...frame])));
+    expect(entry.received.map((frame) => (typeof frame === "string" ? frame : [...frame]))).toEqual(
+      odd.map((frame) => (typeof frame === "string" ? frame : [...frame])),
+    );
     expect(client.frames.map(String)).toEqual(entry.sent.map(String));
     expect(Buffer.isBuffer(client.frames[6])).toBe(true);
     client.socket.close();
@@ -111,13 +131,21 @@ describe("the handshake", () => {
   test("keys come by Authorization, api-key or sub-protocol; realtime is echoed, the key is not, and none of it goes upstream", async () => {
     const { connect } = setUp();
     const protocols = ["realtime", `openai-insecure-api-key.${TEST_KEY}`, "openai-beta.realtime-v1"];
-    const ways: NonNullable<Parameters<typeof connectClient>[2]>[] = [{ headers: { "api-key": TEST_KEY } }, { headers: {}, protocols }, {}];
+    const ways: NonNullable<Parameters<typeof connectClient>[2]>[] = [
+      { headers: { "api-key": TEST_KEY } },
+      { headers: {}, protocols },
+      {},
+    ];
     for (const more of ways) {
       const client = connect("gpt-realtime", more);
       await client.open();
       expect(client.socket.protocol).toBe(more.protocols ? "realtime" : "");
       const { headers, path, query } = upstream.last();
-      expect([path, query.model, headers.authorization]).toEqual(["/v1/realtime", "gpt-realtime", "Bearer upstream-key-1"]);
+      expect([path, query.model, headers.authorization]).toEqual([
+        "/v1/realtime",
+        "gpt-realtime",
+        "Bearer upstream-key-1",
+      ]);
       expect(JSON.stringify(upstream.last().headers)).not.toContain(TEST_KEY);
       expect(headers["openai-beta"]).toBe(more.protocols ? "realtime=v1" : undefined);
       client.socket.close();
@@ -126,7 +154,12 @@ describe("the handshake", () => {
 
   test("what is refused beforehand is an HTTP error in OpenAI's shape: no key, wrong key, no model, unknown intent, no upgrade", async () => {
     const { bench, url } = setUp();
-    const handshake = { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" };
+    const handshake = {
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-version": "13",
+      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+    };
     const ask = async (query: string, headers: Record<string, string>): Promise<unknown> => {
       const response = await fetch(`${url}/v1/realtime${query}`, { headers });
       return [response.status, ((await response.json()) as { error: { code: string } }).error.code];
@@ -167,8 +200,15 @@ describe("the handshake", () => {
     client.socket.close();
     await noHolds(bench);
     const other = JSON.parse(bench.ledger.settlements[0]?.log.other ?? "{}");
-    expect(other).toMatchObject({ is_model_mapped: true, upstream_model_name: "gpt-realtime+deltas:1", request_path: "/v1/realtime" });
-    expect(other.admin_info.attempts).toMatchObject([{ channel: 1, status: 401, failure: "bad_credentials" }, { channel: 2, status: 101, failure: "" }]);
+    expect(other).toMatchObject({
+      is_model_mapped: true,
+      upstream_model_name: "gpt-realtime+deltas:1",
+      request_path: "/v1/realtime",
+    });
+    expect(other.admin_info.attempts).toMatchObject([
+      { channel: 1, status: 401, failure: "bad_credentials" },
+      { channel: 2, status: 101, failure: "" },
+    ]);
   });
 
   test("when every channel refuses the handshake fails with the failure's status, one row, and nothing held", async () => {
@@ -176,7 +216,9 @@ describe("the handshake", () => {
     const client = connect("gpt-realtime+status:429");
     await until("failed", () => client.failure);
     expect(client.failure).toContain("429");
-    expect(bench.failures).toMatchObject([{ end_reason: "upstream_error", model_name: "gpt-realtime+status:429", channel: 1 }]);
+    expect(bench.failures).toMatchObject([
+      { end_reason: "upstream_error", model_name: "gpt-realtime+status:429", channel: 1 },
+    ]);
     await noHolds(bench);
     expect(bench.ledger.charged).toBe(0);
   });
@@ -210,9 +252,22 @@ describe("money", () => {
     expect(bench.ledger.balance).toBe(1_000_000 - 3 * COST);
     expect(new Set(bench.ledger.settlements.map(({ request_id }) => request_id)).size).toBe(3);
     for (const { log } of bench.ledger.settlements) {
-      expect(log).toMatchObject({ end_reason: "complete", quota: COST, prompt_tokens: 132, completion_tokens: 121, is_stream: true, model_name: "gpt-realtime" });
+      expect(log).toMatchObject({
+        end_reason: "complete",
+        quota: COST,
+        prompt_tokens: 132,
+        completion_tokens: 121,
+        is_stream: true,
+        model_name: "gpt-realtime",
+      });
       const bill = JSON.parse(log.other ?? "{}").bill as { kind: string; count: number }[];
-      expect(bill.map(({ kind, count }) => [kind, count])).toEqual([["input", 59], ["cache_read", 64], ["audio_in", 9], ["output", 30], ["audio_out", 91]]);
+      expect(bill.map(({ kind, count }) => [kind, count])).toEqual([
+        ["input", 59],
+        ["cache_read", 64],
+        ["audio_in", 9],
+        ["output", 30],
+        ["audio_out", 91],
+      ]);
     }
     for (const ends of bench.ledger.ends.values()) expect(ends).toHaveLength(1);
   });
@@ -230,7 +285,12 @@ describe("money", () => {
     expect(client.events().map(({ type }) => type)).not.toContain("response.done");
     gate.resolve();
     await client.heard("ping");
-    expect(client.events().map(({ type }) => type).slice(-2)).toEqual(["response.done", "ping"]);
+    expect(
+      client
+        .events()
+        .map(({ type }) => type)
+        .slice(-2),
+    ).toEqual(["response.done", "ping"]);
     client.socket.close();
     await noHolds(bench);
   });
@@ -240,7 +300,12 @@ describe("money", () => {
     const before = upstream.connections.length;
     const client = connect("gpt-realtime");
     expect(await client.ended()).toEqual({ code: 1008, reason: "insufficient_user_quota" });
-    expect(client.events()).toMatchObject([{ type: "error", error: { code: "insufficient_user_quota", type: "permission_error", message: expect.stringContaining("10") } }]);
+    expect(client.events()).toMatchObject([
+      {
+        type: "error",
+        error: { code: "insufficient_user_quota", type: "permission_error", message: expect.stringContaining("10") },
+      },
+    ]);
     expect(upstream.connections.length).toBe(before);
     expect(bench.failures).toMatchObject([{ end_reason: "refused", model_name: "gpt-realtime" }]);
   });
@@ -275,7 +340,9 @@ describe("money", () => {
     await client.open();
     client.say({ type: "input_audio_buffer.commit" });
     await client.heard("conversation.item.input_audio_transcription.completed");
-    expect(bench.ledger.settlements.map(({ log }) => [log.model_name, log.quota, log.prompt_tokens, log.completion_tokens])).toEqual([["gpt-4o-transcribe", 22 + 16, 22, 8]]);
+    expect(
+      bench.ledger.settlements.map(({ log }) => [log.model_name, log.quota, log.prompt_tokens, log.completion_tokens]),
+    ).toEqual([["gpt-4o-transcribe", 22 + 16, 22, 8]]);
     client.socket.close();
     await noHolds(bench);
     expect(bench.ledger.charged).toBe(38);
@@ -321,7 +388,10 @@ describe("money", () => {
       const client = connect(`gpt-realtime+usage:${counts}`);
       await client.open();
       // 400 bytes of text and 500 ms of sound: a hundred tokens and a bit of JSON, and ten.
-      client.say({ type: "conversation.item.create", item: { type: "message", role: "user", content: [{ type: "input_text", text: "sea ".repeat(100) }] } });
+      client.say({
+        type: "conversation.item.create",
+        item: { type: "message", role: "user", content: [{ type: "input_text", text: "sea ".repeat(100) }] },
+      });
       client.say({ type: "input_audio_buffer.append", audio: "A".repeat(32_000) });
       await respond(client);
       client.socket.close();
@@ -335,7 +405,13 @@ describe("money", () => {
     }
     expect(found.map(([, completion]) => completion)).toEqual([5, 5, 200_000]);
     expect(found[2]?.[0]).toBe(50);
-    expect(bench.doubts.map(({ side, rule }) => `${side} ${rule}`)).toEqual(["input zero", "output zero", "input impossible", "output impossible", "output implausible"]);
+    expect(bench.doubts.map(({ side, rule }) => `${side} ${rule}`)).toEqual([
+      "input zero",
+      "output zero",
+      "input impossible",
+      "output impossible",
+      "output implausible",
+    ]);
   });
 
   test("a price per call is taken once a response", async () => {
@@ -363,7 +439,10 @@ describe("ends", () => {
   });
 
   test("a caller who leaves, and a shutdown, while the next response is being held: the hold is given back", async () => {
-    for (const leave of [(client: TestClient) => client.socket.terminate(), (_: TestClient, bench: Bench) => void bench.relay.stop(0)]) {
+    for (const leave of [
+      (client: TestClient) => client.socket.terminate(),
+      (_: TestClient, bench: Bench) => void bench.relay.stop(0),
+    ]) {
       const { bench, connect } = setUp();
       const client = connect("gpt-realtime");
       await client.open();
@@ -457,7 +536,9 @@ describe("ends", () => {
     const { bench, connect } = setUp();
     const client = connect("gpt-realtime+exhausted");
     await respond(client);
-    expect(client.events().find(({ type }) => type === "error")).toMatchObject({ error: { code: "insufficient_quota" } });
+    expect(client.events().find(({ type }) => type === "error")).toMatchObject({
+      error: { code: "insufficient_quota" },
+    });
     expect(bench.troubles).toMatchObject([{ channel: 1, disable: true }]);
     client.socket.close();
     await noHolds(bench);
@@ -482,11 +563,18 @@ describe("limits", () => {
   test("Azure: the deployment in the address, the key in api-key, the caller's model in the row", async () => {
     const azure = channelType(3);
     if (!azure) throw new Error("channel type 3 is missing");
-    const { bench, connect } = setUp(undefined, [makeChannel(1, upstream.url, { type: azure, other: "2025-04-01-preview" })]);
+    const { bench, connect } = setUp(undefined, [
+      makeChannel(1, upstream.url, { type: azure, other: "2025-04-01-preview" }),
+    ]);
     const client = connect("gpt-4.1-realtime");
     await respond(client);
     const { path, query, headers } = upstream.last();
-    expect([path, query, headers["api-key"], headers.authorization]).toEqual(["/openai/realtime", { "api-version": "2025-04-01-preview", deployment: "gpt-41-realtime" }, "upstream-key-1", undefined]);
+    expect([path, query, headers["api-key"], headers.authorization]).toEqual([
+      "/openai/realtime",
+      { "api-version": "2025-04-01-preview", deployment: "gpt-41-realtime" },
+      "upstream-key-1",
+      undefined,
+    ]);
     client.socket.close();
     await noHolds(bench);
     expect(bench.ledger.settlements.map(({ log }) => log.model_name)).toEqual(["gpt-4.1-realtime"]);
@@ -499,12 +587,17 @@ describe("limits", () => {
     await respond(first);
     const second = connect("gpt-realtime");
     await second.open();
-    expect(upstream.connections.slice(-2).map(({ headers }) => headers.authorization)).toEqual(["Bearer upstream-key-1", "Bearer upstream-key-2"]);
+    expect(upstream.connections.slice(-2).map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer upstream-key-1",
+      "Bearer upstream-key-2",
+    ]);
     first.say({ type: "response.create" });
     await first.heard("response.done", 2);
     first.say({ type: "response.create" });
     second.say({ type: "response.create" });
-    await until("one of them over the budget", () => [first, second].some((client) => client.closed?.reason === "budget_day_used_up"));
+    await until("one of them over the budget", () =>
+      [first, second].some((client) => client.closed?.reason === "budget_day_used_up"),
+    );
     for (const client of [first, second]) client.socket.close();
     await noHolds(bench);
   });

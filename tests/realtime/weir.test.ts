@@ -20,7 +20,24 @@ const MODEL = "gpt-realtime+slow";
 function tlsBefore(url: string): { url: string; [Symbol.dispose](): void } {
   const folder = mkdtempSync(join(tmpdir(), "weir-tls-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-  const made = Bun.spawnSync(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", key, "-out", cert]);
+  const made = Bun.spawnSync([
+    "openssl",
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:prime256v1",
+    "-nodes",
+    "-days",
+    "2",
+    "-subj",
+    "/CN=localhost",
+    "-keyout",
+    key,
+    "-out",
+    cert,
+  ]);
   if (made.exitCode !== 0) throw new Error(made.stderr.toString());
   const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (socket: TLSSocket) => {
     const inner = connectTcp(Number(new URL(url).port), "127.0.0.1");
@@ -41,9 +58,13 @@ for (const engine of ENGINES) {
     beforeAll(async () => {
       upstream = startFakeRealtime();
       weir = await startWeir({ engine });
-      await weir.priceModels({ "gpt-realtime": 1, [MODEL]: 1, "gpt-4o-transcribe": 1 }, { "gpt-realtime": 1, [MODEL]: 1, "gpt-4o-transcribe": 1 });
+      await weir.priceModels(
+        { "gpt-realtime": 1, [MODEL]: 1, "gpt-4o-transcribe": 1 },
+        { "gpt-realtime": 1, [MODEL]: 1, "gpt-4o-transcribe": 1 },
+      );
       // Sound and cached tokens at the price of text, so that the bill is the sum of the tokens.
-      for (const key of ["AudioRatio", "AudioCompletionRatio", "CacheRatio"]) await weir.setOption(key, { "gpt-realtime": 1, [MODEL]: 1 });
+      for (const key of ["AudioRatio", "AudioCompletionRatio", "CacheRatio"])
+        await weir.setOption(key, { "gpt-realtime": 1, [MODEL]: 1 });
       await weir.newChannel({ base_url: upstream.url, models: ["gpt-realtime", MODEL] });
     }, HOOK_MS);
     afterAll(async () => {
@@ -72,7 +93,10 @@ for (const engine of ENGINES) {
       expect(done).toEqual([REALTIME_USAGE, REALTIME_USAGE]);
       expect(deltas).toHaveLength(4);
 
-      const browser = connectClient(weir.url, "gpt-realtime", { headers: {}, protocols: ["realtime", `openai-insecure-api-key.${key}`] });
+      const browser = connectClient(weir.url, "gpt-realtime", {
+        headers: {},
+        protocols: ["realtime", `openai-insecure-api-key.${key}`],
+      });
       await browser.open();
       expect(browser.socket.protocol).toBe("realtime");
       browser.say({ type: "response.create" });
@@ -80,9 +104,15 @@ for (const engine of ENGINES) {
       browser.socket.close();
 
       await until("no holds", async () => (await weir.holds()) === 0);
-      expect(await weir.balance(user.id)).toEqual({ quota: 100_000 - 3 * COST, used_quota: 3 * COST, request_count: 3 });
+      expect(await weir.balance(user.id)).toEqual({
+        quota: 100_000 - 3 * COST,
+        used_quota: 3 * COST,
+        request_count: 3,
+      });
       const rows = (await weir.logs()).filter((row) => row.user_id === user.id && row.type === 2);
-      expect(rows.map((row) => [row.quota, row.end_reason, row.prompt_tokens, row.completion_tokens])).toEqual(Array(3).fill([COST, "complete", 132, 121]));
+      expect(rows.map((row) => [row.quota, row.end_reason, row.prompt_tokens, row.completion_tokens])).toEqual(
+        Array(3).fill([COST, "complete", 132, 121]),
+      );
       expect(await weir.audit()).toEqual([]);
     }, 30_000);
 
@@ -90,7 +120,9 @@ for (const engine of ENGINES) {
       const quota = 6 * (COST + 1000);
       const user = await weir.newUser({ quota });
       const { key } = await weir.newToken({}, user);
-      const clients = Array.from({ length: 20 }, () => connectClient(weir.url, "gpt-realtime", { headers: { authorization: `Bearer ${key}` } }));
+      const clients = Array.from({ length: 20 }, () =>
+        connectClient(weir.url, "gpt-realtime", { headers: { authorization: `Bearer ${key}` } }),
+      );
       for (const client of clients) {
         client.socket.onopen = () => client.say({ type: "response.create" });
         const keep = client.socket.onmessage;
@@ -139,7 +171,9 @@ test("SIGTERM: sessions close with 1001, what ran is charged, the process ends w
   expect((await running.ended()).code).toBe(1001);
   expect(await weir.process?.exited).toBe(0);
   expect(await weir.holds()).toBe(0);
-  expect((await weir.logs()).filter((row) => row.model_name === MODEL).map((row) => row.end_reason)).toEqual(["gateway_restart"]);
+  expect((await weir.logs()).filter((row) => row.model_name === MODEL).map((row) => row.end_reason)).toEqual([
+    "gateway_restart",
+  ]);
   expect(await weir.audit()).toEqual([]);
   upstream.close();
 }, 30_000);

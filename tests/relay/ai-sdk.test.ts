@@ -22,7 +22,10 @@ Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
 const WORDS = "hello there my friend";
 const city = jsonSchema<{ city: string; unit?: string }>({
-  type: "object", properties: { city: { type: "string" }, unit: { type: "string" } }, required: ["city"], additionalProperties: false,
+  type: "object",
+  properties: { city: { type: "string" }, unit: { type: "string" } },
+  required: ["city"],
+  additionalProperties: false,
 });
 const tools = {
   get_weather: tool({ description: "weather", inputSchema: city }),
@@ -34,7 +37,13 @@ const callers: Readonly<Record<string, (url: string) => (model: string) => Langu
   "openai chat": (url) => createOpenAI({ baseURL: `${url}/v1`, apiKey: TEST_KEY }).chat,
   "openai responses": (url) => createOpenAI({ baseURL: `${url}/v1`, apiKey: TEST_KEY }).responses,
   "openai-compatible": (url) =>
-    createOpenAICompatible({ name: "weir", baseURL: `${url}/v1`, apiKey: TEST_KEY, includeUsage: true, supportsStructuredOutputs: true }),
+    createOpenAICompatible({
+      name: "weir",
+      baseURL: `${url}/v1`,
+      apiKey: TEST_KEY,
+      includeUsage: true,
+      supportsStructuredOutputs: true,
+    }),
   anthropic: (url) => createAnthropic({ baseURL: `${url}/v1`, apiKey: TEST_KEY }),
   google: (url) => createGoogle({ baseURL: `${url}/v1beta`, apiKey: TEST_KEY }),
 };
@@ -62,7 +71,12 @@ for (const [caller, provider] of Object.entries(callers)) {
 
       test("text with its usage, whole and streamed", async () => {
         const whole = await generateText({ model: model("usage:100:50"), prompt: WORDS, ...once });
-        expect([whole.text, whole.finishReason, whole.usage.inputTokens, whole.usage.outputTokens]).toEqual([WORDS, "stop", 100, 50]);
+        expect([whole.text, whole.finishReason, whole.usage.inputTokens, whole.usage.outputTokens]).toEqual([
+          WORDS,
+          "stop",
+          100,
+          50,
+        ]);
         const streamed = streamText({ model: model("usage:100:50"), prompt: WORDS, ...once });
         expect((await Array.fromAsync(streamed.textStream)).join("")).toBe(WORDS);
         const usage = await streamed.usage;
@@ -71,7 +85,10 @@ for (const [caller, provider] of Object.entries(callers)) {
       });
 
       test("parallel tool calls in fragments, and the second turn with their results", async () => {
-        const expected = [["get_weather", { city: "巴黎", unit: "celsius" }], ["get_time", { city: 'Tokyo "East"' }]];
+        const expected = [
+          ["get_weather", { city: "巴黎", unit: "celsius" }],
+          ["get_time", { city: 'Tokyo "East"' }],
+        ];
         const whole = await generateText({ model: model("tool-split"), prompt: WORDS, tools, ...once });
         expect(whole.toolCalls.map(({ toolName, input }): unknown => [toolName, input])).toEqual(expected);
         expect(whole.finishReason).toBe("tool-calls");
@@ -81,11 +98,19 @@ for (const [caller, provider] of Object.entries(callers)) {
         const { messages } = await streamed.response;
         const results: ModelMessage = {
           role: "tool",
-          content: (await streamed.toolCalls).map(({ toolCallId, toolName }) => (
-            { type: "tool-result", toolCallId, toolName, output: { type: "text", value: `result of ${toolName}` } }
-          )),
+          content: (await streamed.toolCalls).map(({ toolCallId, toolName }) => ({
+            type: "tool-result",
+            toolCallId,
+            toolName,
+            output: { type: "text", value: `result of ${toolName}` },
+          })),
         };
-        const turn: ModelMessage[] = [{ role: "user", content: WORDS }, ...messages, results, { role: "user", content: "and now" }];
+        const turn: ModelMessage[] = [
+          { role: "user", content: WORDS },
+          ...messages,
+          results,
+          { role: "user", content: "and now" },
+        ];
         const second = await generateText({ model: model("usage:10:5"), messages: turn, tools, ...once });
         expect(second.finishReason).toBe("stop");
         const { body } = upstream.journal.last();
@@ -95,7 +120,12 @@ for (const [caller, provider] of Object.entries(callers)) {
 
       test("structured output asks the upstream for the schema and is read as an object", async () => {
         const options = { anthropic: { structuredOutputMode: "outputFormat" } } as const;
-        const ask = { prompt: '{"city":"Paris"}', output: Output.object({ schema: city }), providerOptions: options, ...once };
+        const ask = {
+          prompt: '{"city":"Paris"}',
+          output: Output.object({ schema: city }),
+          providerOptions: options,
+          ...once,
+        };
         const whole = await generateText({ model: model("claude-opus-4-5+usage:10:5"), ...ask });
         expect(whole.output).toEqual({ city: "Paris" });
         const sent = upstream.journal.last().body;
@@ -106,10 +136,17 @@ for (const [caller, provider] of Object.entries(callers)) {
       });
 
       test("an error is one of the SDK's, with its status and when to come back", async () => {
-        const failure: unknown = await generateText({ model: model("error-429"), prompt: WORDS, ...once }).catch((error: unknown) => error);
+        const failure: unknown = await generateText({ model: model("error-429"), prompt: WORDS, ...once }).catch(
+          (error: unknown) => error,
+        );
         expect(failure).toMatchObject({ statusCode: 429, isRetryable: true });
         const errors: unknown[] = [];
-        const streamed = streamText({ model: model("error-midstream:2"), prompt: "one two three four five six", onError: ({ error }) => void errors.push(error), ...once });
+        const streamed = streamText({
+          model: model("error-midstream:2"),
+          prompt: "one two three four five six",
+          onError: ({ error }) => void errors.push(error),
+          ...once,
+        });
         await streamed.consumeStream();
         expect(errors.length).toBeGreaterThan(0);
         await bench.quiet();

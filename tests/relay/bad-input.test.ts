@@ -75,7 +75,8 @@ beforeAll(async () => {
   await weir.newChannel({ base_url: upstream.url, key: UPSTREAM_KEY, models: [...models, "unpriced"] });
   await weir.priceModels(Object.fromEntries([...models, "served-by-nobody"].map((model) => [model, 2])));
   await weir.setOption("RetryTimes", 0);
-  for (const limit of ["RelayConnectTimeout", "RelayFirstByteTimeout", "RelayIdleTimeout"]) await weir.setOption(limit, 1);
+  for (const limit of ["RelayConnectTimeout", "RelayFirstByteTimeout", "RelayIdleTimeout"])
+    await weir.setOption(limit, 1);
   user = await weir.newUser({ quota: GRANT });
   ({ key } = await weir.newToken({ quota: GRANT / 2 }, user));
 });
@@ -87,7 +88,11 @@ afterAll(async () => {
   upstream.close();
 });
 
-const ask = (model: string, stream = false): object => ({ model, stream, messages: [{ role: "user", content: "hello there" }] });
+const ask = (model: string, stream = false): object => ({
+  model,
+  stream,
+  messages: [{ role: "user", content: "hello there" }],
+});
 
 /** The one new row, once it is there. */
 async function newRow(): Promise<LogRow> {
@@ -132,7 +137,12 @@ describe("an upstream that misbehaves", () => {
         expect(response.headers.get("x-request-id")).toBeTruthy();
 
         const row = await newRow();
-        expect(row).toMatchObject({ user_id: user.id, model_name: model, end_reason: fate.end, is_stream: kind === "stream" });
+        expect(row).toMatchObject({
+          user_id: user.id,
+          model_name: model,
+          end_reason: fate.end,
+          is_stream: kind === "stream",
+        });
         expect(otherOf(row).admin_info?.attempts).toHaveLength(1);
         if (fate.status !== 200) {
           const { error } = JSON.parse(text) as { error: Record<string, unknown> };
@@ -153,7 +163,10 @@ describe("an upstream that misbehaves", () => {
   /** Whole frames only; a good stream ends with [DONE], a broken one with an error event and no [DONE]. */
   function expectStreamEnd(text: string, fate: Fate): void {
     expect(text).toEndWith("\n\n");
-    const frames = text.split("\n\n").filter((frame) => frame.startsWith("data:")).map((frame) => frame.slice(5).trim());
+    const frames = text
+      .split("\n\n")
+      .filter((frame) => frame.startsWith("data:"))
+      .map((frame) => frame.slice(5).trim());
     const last = frames.at(-1) ?? "";
     expect(frames.slice(0, -1)).not.toContain("[DONE]");
     if (fate.code === undefined) expect(last).toBe("[DONE]");
@@ -161,7 +174,11 @@ describe("an upstream that misbehaves", () => {
   }
 
   test("usage that never came is estimated, and the row says so; usage that came is not", async () => {
-    for (const [model, estimated] of [["no-usage", true], ["cut-midstream:2", true], ["late-usage:100", undefined]] as const) {
+    for (const [model, estimated] of [
+      ["no-usage", true],
+      ["cut-midstream:2", true],
+      ["late-usage:100", undefined],
+    ] as const) {
       await (await weir.call(key, ask(model, true))).text();
       const row = await newRow();
       expect(otherOf(row).estimated).toBe(estimated);
@@ -188,7 +205,9 @@ describe("the official SDK reads what went wrong", () => {
   const messages = [{ role: "user" as const, content: "hello" }];
 
   test("a refused call is an APIError with status, code and message", async () => {
-    const failure = await client().chat.completions.create({ model: "html-error", messages }).catch((error: unknown) => error);
+    const failure = await client()
+      .chat.completions.create({ model: "html-error", messages })
+      .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(OpenAI.APIError);
     expect(failure).toMatchObject({ status: 502, code: "upstream_error" });
     await newRow();
@@ -212,12 +231,13 @@ describe("a caller that is wrong", () => {
   const expectRefusal = async (response: Response, status: number, code: string): Promise<void> => {
     const body = (await response.json()) as { error: unknown };
     expect({ status: response.status, error: body.error }).toMatchObject({
-      status, error: { code, message: expect.any(String), type: expect.any(String) },
+      status,
+      error: { code, message: expect.any(String), type: expect.any(String) },
     });
   };
 
   const BODIES: [string, string, number, string][] = [
-    ["malformed JSON", "{\"model\":", 400, "bad_json"],
+    ["malformed JSON", '{"model":', 400, "bad_json"],
     ["no object", "[1,2]", 400, "bad_json"],
     ["an empty body", "", 400, "bad_json"],
     ["no model", JSON.stringify({ messages: [] }), 400, "model_missing"],
@@ -256,7 +276,9 @@ describe("a caller that is wrong", () => {
         },
       });
       const headers = { authorization: `Bearer ${rootKey}`, "content-type": "application/json" };
-      expect((await fetch(`${small.url}/v1/chat/completions`, { method: "POST", headers, body: chunked })).status).toBe(413);
+      expect((await fetch(`${small.url}/v1/chat/completions`, { method: "POST", headers, body: chunked })).status).toBe(
+        413,
+      );
       expect(await small.audit()).toEqual([]);
     } finally {
       await small.stop();
@@ -282,7 +304,8 @@ describe("a caller that is wrong", () => {
       [limited.key, 403, "token_model_denied"],
       [`${key}-1`, 403, "token_channel_denied"],
     ];
-    for (const [wrong, status, code] of reasons) await expectRefusal(await weir.call(wrong, ask("words:5")), status, code);
+    for (const [wrong, status, code] of reasons)
+      await expectRefusal(await weir.call(wrong, ask("words:5")), status, code);
     await expectBooks();
   });
 

@@ -35,7 +35,14 @@ describe("answers", () => {
     expect(b.ledger.settlements).toHaveLength(1);
     expect(b.ledger.settlements[0]).toMatchObject({
       quota: 12 + 68,
-      log: { channel: 1, model_name: "gpt-4o+usage:12:34", prompt_tokens: 12, completion_tokens: 34, is_stream: false, end_reason: "complete" },
+      log: {
+        channel: 1,
+        model_name: "gpt-4o+usage:12:34",
+        prompt_tokens: 12,
+        completion_tokens: 34,
+        is_stream: false,
+        end_reason: "complete",
+      },
     });
     expect(b.ledger.settlements[0]?.log.upstream_request_id).toStartWith("req_fake");
     booksBalance(b);
@@ -43,11 +50,20 @@ describe("answers", () => {
 
   test("answers carry our request id and no header of the vendor", async () => {
     for (const stream of [false, true]) {
-      const response = await bench().send(chat, chatBody("gpt-4o+crlf", { stream }), { headers: { origin: "http://app.test" } });
-      expect([...response.headers.keys()].sort()).toEqual(
-        ["access-control-allow-origin", "access-control-expose-headers",
-          ...(stream ? ["cache-control"] : []), "content-type", "vary", "x-accel-buffering", "x-content-type-options", "x-oneapi-request-id", "x-request-id"],
-      );
+      const response = await bench().send(chat, chatBody("gpt-4o+crlf", { stream }), {
+        headers: { origin: "http://app.test" },
+      });
+      expect([...response.headers.keys()].sort()).toEqual([
+        "access-control-allow-origin",
+        "access-control-expose-headers",
+        ...(stream ? ["cache-control"] : []),
+        "content-type",
+        "vary",
+        "x-accel-buffering",
+        "x-content-type-options",
+        "x-oneapi-request-id",
+        "x-request-id",
+      ]);
       expect(response.headers.get("x-request-id")).toBe("req-1");
       await response.text();
     }
@@ -55,14 +71,21 @@ describe("answers", () => {
 
   test("the upstream gets the channel's key, the mapped model and nothing of the caller's headers", async () => {
     const b = bench({ model_mapping: new Map([["gpt-4o", "echo"]]), organization: "org-1" });
-    await b.send(chat, chatBody("gpt-4o", { temperature: 1.0 }), { headers: { "x-custom": "secret", "openai-organization": "other", cookie: "a=b" } });
+    await b.send(chat, chatBody("gpt-4o", { temperature: 1.0 }), {
+      headers: { "x-custom": "secret", "openai-organization": "other", cookie: "a=b" },
+    });
     const seen = lastSeen();
     expect(seen.body).toEqual({ ...chatBody("echo"), temperature: 1 });
     expect(seen.headers.authorization).toBe("Bearer upstream-key-1");
     expect(seen.headers["openai-organization"]).toBe("org-1");
     for (const name of ["x-custom", "cookie"]) expect(seen.headers[name]).toBeUndefined();
     const other = JSON.parse(b.ledger.settlements[0]?.log.other ?? "{}");
-    expect(other).toMatchObject({ is_model_mapped: true, upstream_model_name: "echo", model_ratio: 1, request_path: chat });
+    expect(other).toMatchObject({
+      is_model_mapped: true,
+      upstream_model_name: "echo",
+      model_ratio: 1,
+      request_path: chat,
+    });
   });
 
   test("usage is asked for upstream and hidden from a caller who did not ask", async () => {
@@ -107,7 +130,8 @@ describe("answers", () => {
       [{ authorization: "", "x-goog-api-key": TEST_KEY }, ""],
       [{ authorization: "" }, `?key=${TEST_KEY}`],
     ];
-    for (const [headers, query] of places) expect((await b.send(`/v1/models${query}`, undefined, { headers })).status).toBe(200);
+    for (const [headers, query] of places)
+      expect((await b.send(`/v1/models${query}`, undefined, { headers })).status).toBe(200);
     expect((await b.send("/v1/models", undefined, { headers: { authorization: "Bearer " } })).status).toBe(401);
   });
 });
@@ -143,7 +167,11 @@ describe("bad input", () => {
 
   test("an unknown path and a wrong method are 404 with an error object", async () => {
     const b = bench();
-    for (const [path, init] of [["/v1/nothing", {}], [chat, { method: "DELETE" }], ["/v1", {}]] as const) {
+    for (const [path, init] of [
+      ["/v1/nothing", {}],
+      [chat, { method: "DELETE" }],
+      ["/v1", {}],
+    ] as const) {
       const response = await b.send(path, undefined, init);
       expect(response.status).toBe(404);
       expect(await errorOf(response)).toMatchObject({ type: "invalid_request_error", code: "not_found" });
@@ -171,12 +199,18 @@ describe("bad input", () => {
     b.ledger.balance = 10;
     const response = await b.send(chat, chatBody("gpt-4o"));
     expect(response.status).toBe(403);
-    expect(await errorOf(response)).toMatchObject({ code: "insufficient_user_quota", message: expect.stringContaining("10") });
+    expect(await errorOf(response)).toMatchObject({
+      code: "insufficient_user_quota",
+      message: expect.stringContaining("10"),
+    });
     expect(b.ledger.balance).toBe(10);
   });
 
   test("a browser may ask first", async () => {
-    const response = await bench().send(chat, undefined, { method: "OPTIONS", headers: { origin: "http://a.test", "access-control-request-headers": "x-stainless-os" } });
+    const response = await bench().send(chat, undefined, {
+      method: "OPTIONS",
+      headers: { origin: "http://a.test", "access-control-request-headers": "x-stainless-os" },
+    });
     expect(response.status).toBe(204);
     expect(response.headers.get("access-control-allow-origin")).toBe("http://a.test");
     expect(response.headers.get("access-control-allow-headers")).toBe("x-stainless-os");
@@ -242,7 +276,11 @@ describe("an upstream that misbehaves", () => {
       const response = await b.send(chat, chatBody(model, { stream: true }));
       expect(response.status).toBe(200);
       const text = await response.text();
-      const last = text.trimEnd().split(/\r?\n\r?\n/).at(-1) ?? "";
+      const last =
+        text
+          .trimEnd()
+          .split(/\r?\n\r?\n/)
+          .at(-1) ?? "";
       expect(last).toContain(ends);
       expect(text.includes("[DONE]")).toBe(reason === "complete");
       const [settlement] = b.ledger.settlements;
@@ -297,7 +335,10 @@ describe("retries", () => {
   test("a channel that answered 429 is passed over for as long as it asked, also by the next call", async () => {
     let now = Date.now();
     const b = makeBench(
-      [makeChannel(1, upstream.url, { priority: 1, model_mapping: new Map([["gpt-4o", "error-429"]]) }), makeChannel(2, upstream.url)],
+      [
+        makeChannel(1, upstream.url, { priority: 1, model_mapping: new Map([["gpt-4o", "error-429"]]) }),
+        makeChannel(2, upstream.url),
+      ],
       { now: () => now },
     );
     b.options.retryTimes = 1;

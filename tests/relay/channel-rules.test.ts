@@ -7,7 +7,17 @@ import { compileOverride } from "../../src/shared/param-override";
 import { compilePrice } from "../../src/shared/pricing";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startSocks } from "../kit/socks-server";
-import { type Bench, chatBody, frames, makeBench, makeChannel, pieces, scripted, type ScriptedStream, VirtualTime } from "./kit";
+import {
+  type Bench,
+  chatBody,
+  frames,
+  makeBench,
+  makeChannel,
+  pieces,
+  scripted,
+  type ScriptedStream,
+  VirtualTime,
+} from "./kit";
 
 const CHAT = "/v1/chat/completions";
 
@@ -18,9 +28,19 @@ interface Heard {
 }
 
 /** A relay whose upstream keeps what it hears and answers whole, in OpenAI's words unless told otherwise. */
-function listening(type: number, more: Parameters<typeof makeChannel>[2] = {}, answer?: unknown): { bench: Bench; heard: Heard[] } {
+function listening(
+  type: number,
+  more: Parameters<typeof makeChannel>[2] = {},
+  answer?: unknown,
+): { bench: Bench; heard: Heard[] } {
   const heard: Heard[] = [];
-  const said = answer ?? { id: "x", object: "chat.completion", model: "m", choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } };
+  const said = answer ?? {
+    id: "x",
+    object: "chat.completion",
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  };
   const bench = makeBench([makeChannel(1, "http://up.test", { type: typeOf(type), ...more })], {
     fetch: async (url, init) => {
       heard.push({ url, headers: Object.fromEntries(new Headers(init.headers)), body: JSON.parse(String(init.body)) });
@@ -38,42 +58,81 @@ describe("a channel's system prompt", () => {
   const over = { ...setting, system_prompt_override: true };
   /** The same call with and without a system prompt of its own, in each dialect that callers speak. */
   const calls = {
-    openai: { path: CHAT, plain: { model: "m", messages: hello }, own: { model: "m", messages: [{ role: "system", content: "Own." }, ...hello] } },
-    responses: { path: "/v1/responses", plain: { model: "m", input: "hello" }, own: { model: "m", input: "hello", instructions: "Own." } },
-    anthropic: { path: "/v1/messages", plain: { model: "m", max_tokens: 9, messages: hello }, own: { model: "m", max_tokens: 9, messages: hello, system: "Own." } },
+    openai: {
+      path: CHAT,
+      plain: { model: "m", messages: hello },
+      own: { model: "m", messages: [{ role: "system", content: "Own." }, ...hello] },
+    },
+    responses: {
+      path: "/v1/responses",
+      plain: { model: "m", input: "hello" },
+      own: { model: "m", input: "hello", instructions: "Own." },
+    },
+    anthropic: {
+      path: "/v1/messages",
+      plain: { model: "m", max_tokens: 9, messages: hello },
+      own: { model: "m", max_tokens: 9, messages: hello, system: "Own." },
+    },
     gemini: {
       path: "/v1beta/models/m:generateContent",
       plain: { contents: [{ role: "user", parts: [{ text: "hello" }] }] },
-      own: { contents: [{ role: "user", parts: [{ text: "hello" }] }], systemInstruction: { parts: [{ text: "Own." }] } },
+      own: {
+        contents: [{ role: "user", parts: [{ text: "hello" }] }],
+        systemInstruction: { parts: [{ text: "Own." }] },
+      },
     },
   };
   const upstreams = {
-    openai: { type: 1, said: (body: Record<string, unknown>) => (body.messages as { role: string; content: unknown }[]).filter(({ role }) => role === "system").map(({ content }) => content) },
+    openai: {
+      type: 1,
+      said: (body: Record<string, unknown>) =>
+        (body.messages as { role: string; content: unknown }[])
+          .filter(({ role }) => role === "system")
+          .map(({ content }) => content),
+    },
     anthropic: { type: 14, said: (body: Record<string, unknown>) => (body.system === undefined ? [] : [body.system]) },
-    gemini: { type: 24, said: (body: Record<string, unknown>) => ((body.systemInstruction as { parts: { text: string }[] } | undefined)?.parts ?? []).map(({ text }) => text) },
+    gemini: {
+      type: 24,
+      said: (body: Record<string, unknown>) =>
+        ((body.systemInstruction as { parts: { text: string }[] } | undefined)?.parts ?? []).map(({ text }) => text),
+    },
   };
-  const pairs = Object.entries(calls).flatMap(([caller, call]) => Object.entries(upstreams).map(([channel, upstream]) => [caller, channel, call, upstream] as const));
+  const pairs = Object.entries(calls).flatMap(([caller, call]) =>
+    Object.entries(upstreams).map(([channel, upstream]) => [caller, channel, call, upstream] as const),
+  );
 
-  test.each(pairs)("%s to %s: added when the call brings none, untouched beside an own one, put before it on request", async (_caller, _channel, { path, plain, own }, { type, said }) => {
-    const told = async (given: typeof setting, body: object): Promise<unknown> => {
-      const { bench, heard } = listening(type, { setting: given });
-      await bench.send(path, body);
-      return JSON.stringify(said(heard[0]?.body ?? {}));
-    };
-    expect(await told(setting, plain)).toBe('["Be brief."]');
-    expect(await told(setting, own)).toBe('["Own."]');
-    expect(await told(over, own)).toBe('["Be brief.\\n\\nOwn."]');
-  });
+  test.each(pairs)(
+    "%s to %s: added when the call brings none, untouched beside an own one, put before it on request",
+    async (_caller, _channel, { path, plain, own }, { type, said }) => {
+      const told = async (given: typeof setting, body: object): Promise<unknown> => {
+        const { bench, heard } = listening(type, { setting: given });
+        await bench.send(path, body);
+        return JSON.stringify(said(heard[0]?.body ?? {}));
+      };
+      expect(await told(setting, plain)).toBe('["Be brief."]');
+      expect(await told(setting, own)).toBe('["Own."]');
+      expect(await told(over, own)).toBe('["Be brief.\\n\\nOwn."]');
+    },
+  );
 
   test("the rest of a call in the channel's own dialect stays, members that Weir does not know too", async () => {
     const { bench, heard } = listening(1, { setting });
     await bench.send(CHAT, { model: "m", messages: hello, temperature: 0.5, vendor_field: { a: 1 } });
-    expect(heard[0]?.body).toMatchObject({ temperature: 0.5, vendor_field: { a: 1 }, messages: [{ role: "system" }, ...hello] });
+    expect(heard[0]?.body).toMatchObject({
+      temperature: 0.5,
+      vendor_field: { a: 1 },
+      messages: [{ role: "system" }, ...hello],
+    });
   });
 });
 
 describe("what makes a call dearer than its price", () => {
-  const told = async (type: number, path: string, body: object, setting: ChannelSetting = {}): Promise<Record<string, unknown>> => {
+  const told = async (
+    type: number,
+    path: string,
+    body: object,
+    setting: ChannelSetting = {},
+  ): Promise<Record<string, unknown>> => {
     const { bench, heard } = listening(type, { setting });
     await bench.send(path, body);
     return heard[0]?.body ?? {};
@@ -83,24 +142,44 @@ describe("what makes a call dearer than its price", () => {
 
   test("a dearer tier, fast mode and a region are left out of a call that passes through, and the row says so", async () => {
     expect(await told(1, CHAT, { ...chat, service_tier: "priority", seed: 7 })).toEqual({ ...chat, seed: 7 });
-    expect(await told(1, "/v1/responses", { model: "m", input: "hello", service_tier: "fast" })).not.toHaveProperty("service_tier");
+    expect(await told(1, "/v1/responses", { model: "m", input: "hello", service_tier: "fast" })).not.toHaveProperty(
+      "service_tier",
+    );
     expect(await told(14, "/v1/messages", { ...message, speed: "fast", inference_geo: "us" })).toEqual(message);
-    expect(await told(24, "/v1beta/models/m:generateContent", { contents: [{ role: "user", parts: [{ text: "hello" }] }], serviceTier: "PRIORITY" })).not.toHaveProperty("serviceTier");
+    expect(
+      await told(24, "/v1beta/models/m:generateContent", {
+        contents: [{ role: "user", parts: [{ text: "hello" }] }],
+        serviceTier: "PRIORITY",
+      }),
+    ).not.toHaveProperty("serviceTier");
     const { bench } = listening(1);
     await bench.send(CHAT, { ...chat, service_tier: "priority" });
     expect(bench.ledger.settlements[0]?.log.other).toContain('"warnings":["dropped_field: service_tier"]');
   });
 
   test("what costs no more stays, and so does what the operator allows", async () => {
-    for (const service_tier of ["auto", "default", "flex", null]) expect(await told(1, CHAT, { ...chat, service_tier })).toEqual({ ...chat, service_tier });
-    expect(await told(14, "/v1/messages", { ...message, service_tier: "standard_only", speed: "standard" })).toEqual({ ...message, service_tier: "standard_only", speed: "standard" });
-    expect(await told(1, CHAT, { ...chat, service_tier: "priority" }, { allow_service_tier: true })).toMatchObject({ service_tier: "priority" });
-    expect(await told(14, "/v1/messages", { ...message, speed: "fast", inference_geo: "us" }, { allow_speed: true })).toEqual({ ...message, speed: "fast" });
-    expect(await told(14, "/v1/messages", { ...message, inference_geo: "us" }, { allow_inference_geo: true })).toMatchObject({ inference_geo: "us" });
+    for (const service_tier of ["auto", "default", "flex", null])
+      expect(await told(1, CHAT, { ...chat, service_tier })).toEqual({ ...chat, service_tier });
+    expect(await told(14, "/v1/messages", { ...message, service_tier: "standard_only", speed: "standard" })).toEqual({
+      ...message,
+      service_tier: "standard_only",
+      speed: "standard",
+    });
+    expect(await told(1, CHAT, { ...chat, service_tier: "priority" }, { allow_service_tier: true })).toMatchObject({
+      service_tier: "priority",
+    });
+    expect(
+      await told(14, "/v1/messages", { ...message, speed: "fast", inference_geo: "us" }, { allow_speed: true }),
+    ).toEqual({ ...message, speed: "fast" });
+    expect(
+      await told(14, "/v1/messages", { ...message, inference_geo: "us" }, { allow_inference_geo: true }),
+    ).toMatchObject({ inference_geo: "us" });
   });
 
   test("the speed of speech is no tier", async () => {
-    expect(await told(1, "/v1/audio/speech", { model: "m", input: "hello", voice: "alloy", speed: 1.5 })).toMatchObject({ speed: 1.5 });
+    expect(await told(1, "/v1/audio/speech", { model: "m", input: "hello", voice: "alloy", speed: 1.5 })).toMatchObject(
+      { speed: 1.5 },
+    );
   });
 
   test("the operator's own override is not left out", async () => {
@@ -120,7 +199,11 @@ describe("overrides", () => {
   });
 
   test("they hold for what is no conversation as well", async () => {
-    const { bench, heard } = listening(1, { override: compileOverride({ size: "512x512" }) }, { created: 1, data: [{ url: "http://x.test/1.png" }] });
+    const { bench, heard } = listening(
+      1,
+      { override: compileOverride({ size: "512x512" }) },
+      { created: 1, data: [{ url: "http://x.test/1.png" }] },
+    );
     await bench.send("/v1/images/generations", { model: "dall-e-3", prompt: "a cat" });
     expect(heard[0]?.body).toMatchObject({ size: "512x512", prompt: "a cat" });
   });
@@ -143,12 +226,18 @@ test("an address that names a version of the API names the caller's, where his o
   };
   expect(await asked(3, "")).toBe("?api-version=2024-10-21");
   expect(await asked(3, "?api-version=2025-04-01-preview")).toBe("?api-version=2025-04-01-preview");
-  for (const none of ["", "a b", "x%26y%3D1", "v".repeat(33)]) expect(await asked(3, `?api-version=${none}`)).toBe("?api-version=2024-10-21");
+  for (const none of ["", "a b", "x%26y%3D1", "v".repeat(33)])
+    expect(await asked(3, `?api-version=${none}`)).toBe("?api-version=2024-10-21");
   expect(await asked(1, "?api-version=2025-04-01")).toBe("");
 });
 
 describe("a channel's own times", () => {
-  function stage(setting: ChannelSetting): { bench: Bench; time: VirtualTime; opened: ScriptedStream[]; hang: { on: boolean } } {
+  function stage(setting: ChannelSetting): {
+    bench: Bench;
+    time: VirtualTime;
+    opened: ScriptedStream[];
+    hang: { on: boolean };
+  } {
     const time = new VirtualTime();
     const opened: ScriptedStream[] = [];
     const hang = { on: false };
@@ -156,7 +245,12 @@ describe("a channel's own times", () => {
       opened.push(stream);
       return hang.on ? "hang" : undefined;
     });
-    const bench = makeBench([makeChannel(1, "http://up.test", { setting })], { now: time.now, timers: time.timers, fetch, reachable: async () => true });
+    const bench = makeBench([makeChannel(1, "http://up.test", { setting })], {
+      now: time.now,
+      timers: time.timers,
+      fetch,
+      reachable: async () => true,
+    });
     return { bench, time, opened, hang };
   }
   const body = chatBody("gpt-4o", { stream: true });
@@ -207,7 +301,10 @@ describe("a channel's own times", () => {
   });
 
   test("idle and total: a stream is cut after the channel's seconds", async () => {
-    for (const [setting, ms] of [[{ idle_timeout: 2 }, 2_000], [{ total_timeout: 7 }, 7_000]] as const) {
+    for (const [setting, ms] of [
+      [{ idle_timeout: 2 }, 2_000],
+      [{ total_timeout: 7 }, 7_000],
+    ] as const) {
       const { bench, time, opened } = stage(setting);
       const sent = bench.send(CHAT, body);
       await time.settle();
@@ -266,17 +363,29 @@ describe("a channel's own times", () => {
 
 describe("the billed name", () => {
   const priceOf = (model: string, ratio: number) =>
-    compilePrice(model, "default", { model_ratio: { value: ratio, source: "test" }, completion_ratio: { value: 1, source: "test" } }, { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} });
+    compilePrice(
+      model,
+      "default",
+      { model_ratio: { value: ratio, source: "test" }, completion_ratio: { value: 1, source: "test" } },
+      { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} },
+    );
   const prices: Record<string, ReturnType<typeof priceOf>> = { asked: priceOf("asked", 1), dear: priceOf("dear", 10) };
   const mapped = { model_mapping: new Map([["asked", "dear"]]) };
 
   /** [charge, what the hold covered, the row's other]. */
-  async function billed(channels: ReturnType<typeof makeChannel>[], fails = 0, unpriced = ""): Promise<{ charge: number; held: number; other: Record<string, unknown> }> {
+  async function billed(
+    channels: ReturnType<typeof makeChannel>[],
+    fails = 0,
+    unpriced = "",
+  ): Promise<{ charge: number; held: number; other: Record<string, unknown> }> {
     let calls = 0;
     const bench = makeBench(channels, {
       fetch: async () => {
         if (++calls <= fails) return Response.json({ error: { message: "x" } }, { status: 500 });
-        return Response.json({ choices: [{ index: 0, message: { role: "assistant", content: "" }, finish_reason: "stop" }], usage: { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 } });
+        return Response.json({
+          choices: [{ index: 0, message: { role: "assistant", content: "" }, finish_reason: "stop" }],
+          usage: { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 },
+        });
       },
     });
     bench.options.retryTimes = 3;
@@ -284,7 +393,11 @@ describe("the billed name", () => {
     const response = await bench.send(CHAT, chatBody("asked", { max_tokens: 1 }));
     expect(response.status).toBe(200);
     const log = bench.ledger.settlements[0]?.log;
-    return { charge: bench.ledger.charged, held: bench.ledger.holdRequests[0]?.amount ?? 0, other: JSON.parse(String(log?.other)) };
+    return {
+      charge: bench.ledger.charged,
+      held: bench.ledger.holdRequests[0]?.amount ?? 0,
+      other: JSON.parse(String(log?.other)),
+    };
   }
 
   test("is the model that was asked for, unless the channel says the upstream's", async () => {
@@ -306,7 +419,9 @@ describe("the billed name", () => {
   });
 
   test("an upstream's name without a price is billed as the one that was asked for", async () => {
-    expect(await billed([makeChannel(1, "http://u.test", { ...mapped, setting: { bill_by: "upstream" } })], 0, "dear")).toMatchObject({ charge: 10 });
+    expect(
+      await billed([makeChannel(1, "http://u.test", { ...mapped, setting: { bill_by: "upstream" } })], 0, "dear"),
+    ).toMatchObject({ charge: 10 });
   });
 });
 
@@ -314,44 +429,68 @@ describe("formats", () => {
   const upstream = startFakeUpstream();
   afterAll(() => upstream.close());
   const content = (text: string): string =>
-    text.split("\n").flatMap((line) => (line.startsWith("data: {") ? [JSON.parse(line.slice(6)).choices?.[0]?.delta?.content ?? ""] : [])).join("");
+    text
+      .split("\n")
+      .flatMap((line) =>
+        line.startsWith("data: {") ? [JSON.parse(line.slice(6)).choices?.[0]?.delta?.content ?? ""] : [],
+      )
+      .join("");
 
-  test.each([1, 14, 24])("type %d: thoughts come inside <think> tags in the text, streamed and whole, and the bill is the same", async (type) => {
-    const bench = (setting: ChannelSetting) => makeBench([makeChannel(1, upstream.url, { type: typeOf(type), setting })]);
-    const usual = bench({});
-    const inText = bench({ thinking_to_content: true });
-    const plain = await (await usual.send(CHAT, chatBody("reasoning"))).json();
-    const whole = await (await inText.send(CHAT, chatBody("reasoning"))).json();
-    const { content: said, reasoning_content: thought } = plain.choices[0].message;
-    expect(thought).not.toBe("");
-    expect(whole.choices[0].message.content).toBe(`<think>\n${thought}\n</think>\n\n${said}`);
-    expect(whole.choices[0].message).not.toHaveProperty("reasoning_content");
+  test.each([1, 14, 24])(
+    "type %d: thoughts come inside <think> tags in the text, streamed and whole, and the bill is the same",
+    async (type) => {
+      const bench = (setting: ChannelSetting) =>
+        makeBench([makeChannel(1, upstream.url, { type: typeOf(type), setting })]);
+      const usual = bench({});
+      const inText = bench({ thinking_to_content: true });
+      const plain = await (await usual.send(CHAT, chatBody("reasoning"))).json();
+      const whole = await (await inText.send(CHAT, chatBody("reasoning"))).json();
+      const { content: said, reasoning_content: thought } = plain.choices[0].message;
+      expect(thought).not.toBe("");
+      expect(whole.choices[0].message.content).toBe(`<think>\n${thought}\n</think>\n\n${said}`);
+      expect(whole.choices[0].message).not.toHaveProperty("reasoning_content");
 
-    const streamed = await (await inText.send(CHAT, chatBody("reasoning", { stream: true }))).text();
-    expect(content(streamed)).toBe(whole.choices[0].message.content);
-    expect(streamed).not.toContain("reasoning_content");
-    expect(streamed).toEndWith("data: [DONE]\n\n");
-    await inText.quiet();
-    expect(inText.ledger.settlements[0]?.quota).toBe(usual.ledger.settlements[0]?.quota ?? -1);
-    expect(inText.ledger.holds.size).toBe(0);
-  });
+      const streamed = await (await inText.send(CHAT, chatBody("reasoning", { stream: true }))).text();
+      expect(content(streamed)).toBe(whole.choices[0].message.content);
+      expect(streamed).not.toContain("reasoning_content");
+      expect(streamed).toEndWith("data: [DONE]\n\n");
+      await inText.quiet();
+      expect(inText.ledger.settlements[0]?.quota).toBe(usual.ledger.settlements[0]?.quota ?? -1);
+      expect(inText.ledger.holds.size).toBe(0);
+    },
+  );
 
   test("callers of other dialects keep thoughts in their own place", async () => {
     const bench = makeBench([makeChannel(1, upstream.url, { setting: { thinking_to_content: true } })]);
-    const answer = await (await bench.send("/v1/messages", { model: "reasoning", max_tokens: 99, messages: hello })).json();
+    const answer = await (
+      await bench.send("/v1/messages", { model: "reasoning", max_tokens: 99, messages: hello })
+    ).json();
     expect(answer.content.map((block: { type: string }) => block.type)).toEqual(["thinking", "text"]);
   });
 
   test("force_format writes an answer anew: what the format does not know is gone, streamed and whole", async () => {
-    const strange = { id: "c1", object: "odd", vendor: { a: 1 }, model: "m", choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }], usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 } };
+    const strange = {
+      id: "c1",
+      object: "odd",
+      vendor: { a: 1 },
+      model: "m",
+      choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 },
+    };
     const { bench } = listening(8, { setting: { force_format: true }, base_url: "http://up.test/x" }, strange);
     const whole = await (await bench.send(CHAT, chatBody("m"))).json();
-    expect(whole).toMatchObject({ object: "chat.completion", choices: [{ message: { content: "hi" } }], usage: { total_tokens: 5 } });
+    expect(whole).toMatchObject({
+      object: "chat.completion",
+      choices: [{ message: { content: "hi" } }],
+      usage: { total_tokens: 5 },
+    });
     expect(whole).not.toHaveProperty("vendor");
 
     const streams = makeBench([makeChannel(1, "http://up.test", { setting: { force_format: true } })], {
       fetch: scripted((stream) => {
-        stream.write(`data: {"odd":1,"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n${frames.finish}${frames.usage(1, 1)}${frames.done}`);
+        stream.write(
+          `data: {"odd":1,"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n${frames.finish}${frames.usage(1, 1)}${frames.done}`,
+        );
         stream.end();
       }),
     });
@@ -376,17 +515,23 @@ describe("a channel's proxy", () => {
     await bench.quiet();
   });
 
-  test.each(["socks5://127.0.0.1:1", "http://127.0.0.1:1", "not a proxy"])("%s: the attempt fails as unreachable and another channel serves", async (proxy) => {
-    const seen = upstream.journal.entries.length;
-    const alone = makeBench([makeChannel(1, upstream.url, { setting: { proxy } })]);
-    expect((await alone.send(CHAT, chatBody("echo"))).status).toBe(502);
-    expect(alone.failures[0]?.other).toContain('"failure":"unreachable"');
-    expect(upstream.journal.entries.length).toBe(seen);
+  test.each(["socks5://127.0.0.1:1", "http://127.0.0.1:1", "not a proxy"])(
+    "%s: the attempt fails as unreachable and another channel serves",
+    async (proxy) => {
+      const seen = upstream.journal.entries.length;
+      const alone = makeBench([makeChannel(1, upstream.url, { setting: { proxy } })]);
+      expect((await alone.send(CHAT, chatBody("echo"))).status).toBe(502);
+      expect(alone.failures[0]?.other).toContain('"failure":"unreachable"');
+      expect(upstream.journal.entries.length).toBe(seen);
 
-    const two = makeBench([makeChannel(1, upstream.url, { priority: 1, setting: { proxy } }), makeChannel(2, upstream.url)]);
-    two.options.retryTimes = 1;
-    expect((await two.send(CHAT, chatBody("echo"))).status).toBe(200);
-  });
+      const two = makeBench([
+        makeChannel(1, upstream.url, { priority: 1, setting: { proxy } }),
+        makeChannel(2, upstream.url),
+      ]);
+      two.options.retryTimes = 1;
+      expect((await two.send(CHAT, chatBody("echo"))).status).toBe(200);
+    },
+  );
 });
 
 describe("the longest input of a channel", () => {
@@ -411,7 +556,11 @@ describe("several keys", () => {
   /** A channel with as many keys as letters, as the pool makes it. */
   function many(letters: string, multi_key_mode: "random" | "polling", more: Parameters<typeof makeChannel>[2] = {}) {
     const channel = makeChannel(1, "http://up.test", more);
-    const keys = [...letters].map((key, index) => ({ ...channel, key, key_row: { id: index + 10, position: index + 1, hint: "…" } }));
+    const keys = [...letters].map((key, index) => ({
+      ...channel,
+      key,
+      key_row: { id: index + 10, position: index + 1, hint: "…" },
+    }));
     return { ...channel, key: "", keys, multi_key_mode };
   }
 
@@ -424,7 +573,10 @@ describe("several keys", () => {
         used.push(key);
         const status = bad[key];
         if (status) return Response.json({ error: { message: "no" } }, { status });
-        return Response.json({ choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } });
+        return Response.json({
+          choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+          usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+        });
       },
       ...deps,
     });

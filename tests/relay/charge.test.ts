@@ -57,27 +57,42 @@ describe("an upstream that fails amid an answer", () => {
   });
 });
 
-test.each([false, true])("a model that searches at every call costs the search besides its tokens, once (stream: %p)", async (stream) => {
-  const one = bench();
-  const why = { model_ratio: { value: 1, source: "test" }, completion_ratio: { value: 2, source: "test" } };
-  one.seams.price = (model) => compilePrice(model, "default", why, { QuotaPerUnit: 500_000, "tool_price_setting.prices": { web_search_preview: 10, "web_search_preview:gpt-4o*": 25 } });
-  const charged = async (model: string): Promise<number | undefined> => {
-    await (await one.send(path, chatBody(model, { stream }))).text();
-    return one.ledger.settlements.at(-1)?.quota;
-  };
-  expect(await charged("gpt-4o-search-preview+usage:12:34")).toBe(12 + 68 + 12_500);
-  expect(await charged("gpt-4o+usage:12:34")).toBe(12 + 68);
-});
+test.each([false, true])(
+  "a model that searches at every call costs the search besides its tokens, once (stream: %p)",
+  async (stream) => {
+    const one = bench();
+    const why = { model_ratio: { value: 1, source: "test" }, completion_ratio: { value: 2, source: "test" } };
+    one.seams.price = (model) =>
+      compilePrice(model, "default", why, {
+        QuotaPerUnit: 500_000,
+        "tool_price_setting.prices": { web_search_preview: 10, "web_search_preview:gpt-4o*": 25 },
+      });
+    const charged = async (model: string): Promise<number | undefined> => {
+      await (await one.send(path, chatBody(model, { stream }))).text();
+      return one.ledger.settlements.at(-1)?.quota;
+    };
+    expect(await charged("gpt-4o-search-preview+usage:12:34")).toBe(12 + 68 + 12_500);
+    expect(await charged("gpt-4o+usage:12:34")).toBe(12 + 68);
+  },
+);
 
 test("an image in the request is estimated by its allowance, not by its bytes", async () => {
   const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(600_000)}` } };
   const { ledger, send } = bench();
-  await (await send(path, chatBody("no-usage", { messages: [{ role: "user", content: [{ type: "text", text: "What is it?" }, image] }] }))).text();
+  await (
+    await send(
+      path,
+      chatBody("no-usage", { messages: [{ role: "user", content: [{ type: "text", text: "What is it?" }, image] }] }),
+    )
+  ).text();
   expect(ledger.settlements[0]?.log.prompt_tokens).toBeLessThan(8192);
   expect(ledger.settlements[0]?.log.prompt_tokens).toBeGreaterThan(100);
 });
 
-test.each([["produced", true], ["free", false]] as const)("a caller who leaves: %s", async (bill_left, pays) => {
+test.each([
+  ["produced", true],
+  ["free", false],
+] as const)("a caller who leaves: %s", async (bill_left, pays) => {
   const { send, ledger, quiet } = bench({ bill_left, on_disconnect: "cut" });
   const response = await send(path, chatBody("paced:2000:5", { stream: true }));
   const reader = response.body?.getReader();

@@ -27,7 +27,12 @@ for (const engine of ENGINES) {
       upstream.close();
     });
 
-    const ask = (model: string, stream = false, content = `my key is ${SECRET}`): object => ({ model, stream, max_tokens: 50, messages: [{ role: "user", content }] });
+    const ask = (model: string, stream = false, content = `my key is ${SECRET}`): object => ({
+      model,
+      stream,
+      max_tokens: 50,
+      messages: [{ role: "user", content }],
+    });
     const bodies = () => weir.db.q.select().from(weir.db.t.log_bodies);
     /** What an administrator sees of a call, once it is there. */
     async function kept(response: Response) {
@@ -49,50 +54,69 @@ for (const engine of ENGINES) {
       expect(await weir.root.trpc.log.content.query({ request_id })).toBeNull();
     });
 
-    test("a whole answer and a stream are kept as they passed, without keys, and packed", async () => {
-      await weir.setOption("LogContentEnabled", true);
-      for (const [model, stream] of [[QUICK, false], [PACED, true]] as const) {
-        const response = await weir.call(key, ask(model, stream));
-        const text = await response.text();
+    test(
+      "a whole answer and a stream are kept as they passed, without keys, and packed",
+      async () => {
+        await weir.setOption("LogContentEnabled", true);
+        for (const [model, stream] of [
+          [QUICK, false],
+          [PACED, true],
+        ] as const) {
+          const response = await weir.call(key, ask(model, stream));
+          const text = await response.text();
+          const content = await kept(response);
+          expect(content.response).toBe(text);
+          expect(JSON.parse(content.request)).toMatchObject({ model, messages: [{ content: "my key is sk-***" }] });
+          if (stream) expect(text.trimEnd()).toEndWith("data: [DONE]");
+        }
+        expect(JSON.stringify(await bodies())).not.toContain(SECRET.slice(3));
+      },
+      HOOK_MS,
+    );
+
+    test(
+      "a caller who leaves still gets what he got kept, and is charged as ever",
+      async () => {
+        const leaving = new AbortController();
+        const response = await weir.call(key, ask("paced:20:20", true), { signal: leaving.signal });
+        await response.body?.getReader().read();
+        leaving.abort();
         const content = await kept(response);
-        expect(content.response).toBe(text);
-        expect(JSON.parse(content.request)).toMatchObject({ model, messages: [{ content: "my key is sk-***" }] });
-        if (stream) expect(text.trimEnd()).toEndWith("data: [DONE]");
-      }
-      expect(JSON.stringify(await bodies())).not.toContain(SECRET.slice(3));
-    }, HOOK_MS);
+        expect(content.response).toStartWith("data: ");
+        const row = await weir.waitForLog((log) => log.request_id === response.headers.get("x-request-id"));
+        expect(["caller_left", "complete"]).toContain(row.end_reason);
+        expect(await weir.audit()).toEqual([]);
+      },
+      HOOK_MS,
+    );
 
-    test("a caller who leaves still gets what he got kept, and is charged as ever", async () => {
-      const leaving = new AbortController();
-      const response = await weir.call(key, ask("paced:20:20", true), { signal: leaving.signal });
-      await response.body?.getReader().read();
-      leaving.abort();
-      const content = await kept(response);
-      expect(content.response).toStartWith("data: ");
-      const row = await weir.waitForLog((log) => log.request_id === response.headers.get("x-request-id"));
-      expect(["caller_left", "complete"]).toContain(row.end_reason);
-      expect(await weir.audit()).toEqual([]);
-    }, HOOK_MS);
+    test(
+      "of a large request its beginning is kept, with its size",
+      async () => {
+        const response = await weir.call(key, ask(QUICK, false, "word ".repeat(100_000)));
+        await response.text();
+        const { request } = await kept(response);
+        expect(request.length).toBeLessThan(263_000);
+        expect(request).toMatch(/\n… \[5\d{5} bytes\]$/);
+      },
+      HOOK_MS,
+    );
 
-    test("of a large request its beginning is kept, with its size", async () => {
-      const response = await weir.call(key, ask(QUICK, false, "word ".repeat(100_000)));
-      await response.text();
-      const { request } = await kept(response);
-      expect(request.length).toBeLessThan(263_000);
-      expect(request).toMatch(/\n… \[5\d{5} bytes\]$/);
-    }, HOOK_MS);
-
-    test("administrators alone may read it; a call that is unknown has none", async () => {
-      const user = await weir.newUser({ role: ROLE.user, quota: 1_000_000 });
-      const own = await weir.newToken({}, user);
-      const admin = await weir.newUser({ role: ROLE.admin });
-      const response = await weir.call(own.key, ask(QUICK));
-      await response.text();
-      const content = await kept(response);
-      const request_id = response.headers.get("x-request-id") ?? "";
-      expect(await admin.trpc.log.content.query({ request_id })).toEqual(content);
-      await expect(user.trpc.log.content.query({ request_id })).rejects.toThrow();
-      expect(await weir.root.trpc.log.content.query({ request_id: "nobody's" })).toBeNull();
-    }, HOOK_MS);
+    test(
+      "administrators alone may read it; a call that is unknown has none",
+      async () => {
+        const user = await weir.newUser({ role: ROLE.user, quota: 1_000_000 });
+        const own = await weir.newToken({}, user);
+        const admin = await weir.newUser({ role: ROLE.admin });
+        const response = await weir.call(own.key, ask(QUICK));
+        await response.text();
+        const content = await kept(response);
+        const request_id = response.headers.get("x-request-id") ?? "";
+        expect(await admin.trpc.log.content.query({ request_id })).toEqual(content);
+        await expect(user.trpc.log.content.query({ request_id })).rejects.toThrow();
+        expect(await weir.root.trpc.log.content.query({ request_id: "nobody's" })).toBeNull();
+      },
+      HOOK_MS,
+    );
   });
 }

@@ -23,7 +23,11 @@ for (const engine of ENGINES) {
     beforeAll(async () => {
       weir = await startWeir({ engine });
       for (const [type, model] of Object.entries(models)) {
-        ids[type] = await weir.newChannel({ type: Number(type), base_url: upstream.url, models: [model, `${model}+error-midstream`] });
+        ids[type] = await weir.newChannel({
+          type: Number(type),
+          base_url: upstream.url,
+          models: [model, `${model}+error-midstream`],
+        });
       }
       const names = Object.values(models).flatMap((model) => [model, `${model}+error-midstream`]);
       await weir.priceModels(Object.fromEntries(names.map((model) => [model, 1])));
@@ -36,7 +40,10 @@ for (const engine of ENGINES) {
 
     for (const type of [1, 14, 24] as const) {
       test(`the channel test calls a channel of type ${type} in its own language`, async () => {
-        const good = await weir.root.api("GET", `/api/channel/test/${ids[type]}?model=${encodeURIComponent(models[type])}`);
+        const good = await weir.root.api(
+          "GET",
+          `/api/channel/test/${ids[type]}?model=${encodeURIComponent(models[type])}`,
+        );
         expect(good.body).toMatchObject({ success: true });
         const bad = await weir.root.api("GET", `/api/channel/test/${ids[type]}?model=error-401`);
         expect(bad.body).toMatchObject({ success: false });
@@ -51,7 +58,9 @@ for (const engine of ENGINES) {
         expect(claude.content).toMatchObject([{ type: "text", text: WORDS }]);
         const openai = new OpenAI({ apiKey: key, baseURL: `${weir.url}/v1`, maxRetries: 0 });
         expect((await openai.responses.stream({ model, input: WORDS }).finalResponse()).output_text).toBe(WORDS);
-        expect((await openai.chat.completions.stream({ model, messages }).finalChatCompletion()).choices[0]?.message.content).toBe(WORDS);
+        expect(
+          (await openai.chat.completions.stream({ model, messages }).finalChatCompletion()).choices[0]?.message.content,
+        ).toBe(WORDS);
         const google = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: weir.url } });
         expect((await google.models.generateContent({ model, contents: WORDS })).text).toBe(WORDS);
         const counted = await anthropic.messages.countTokens({ model, messages });
@@ -65,7 +74,9 @@ for (const engine of ENGINES) {
         await weir.waitForLog((row) => row.model_name === `${model}+error-midstream`);
 
         const rows = (await weir.logs()).slice(before).filter((row) => row.type === LOG_TYPE.consume);
-        expect(rows.filter((row) => row.model_name === model).map((row) => row.quota)).toEqual(Array(4).fill(inputs[type] + 20));
+        expect(rows.filter((row) => row.model_name === model).map((row) => row.quota)).toEqual(
+          Array(4).fill(inputs[type] + 20),
+        );
         expect(rows.filter((row) => row.model_name !== model)).toMatchObject([{ end_reason: "upstream_error" }]);
         expect(await weir.holds()).toBe(0);
         expect(await weir.audit()).toEqual([]);

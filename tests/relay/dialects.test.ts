@@ -28,12 +28,22 @@ const schema = { type: "object", properties: { city: { type: "string" } } };
 const toolNames = ["get_weather", "get_time"];
 
 /** One call in a caller's dialect. */
-function callOf(caller: CallerKey, model: string, stream: boolean, tools = false): { path: string; body: Record<string, unknown> } {
+function callOf(
+  caller: CallerKey,
+  model: string,
+  stream: boolean,
+  tools = false,
+): { path: string; body: Record<string, unknown> } {
   switch (caller) {
     case "openai-chat": {
-      const defined = tools && { tools: toolNames.map((name) => ({ type: "function", function: { name, parameters: schema } })) };
+      const defined = tools && {
+        tools: toolNames.map((name) => ({ type: "function", function: { name, parameters: schema } })),
+      };
       const usage = stream && { stream_options: { include_usage: true } };
-      return { path: "/v1/chat/completions", body: { model, stream, messages: [{ role: "user", content: WORDS }], ...usage, ...defined } };
+      return {
+        path: "/v1/chat/completions",
+        body: { model, stream, messages: [{ role: "user", content: WORDS }], ...usage, ...defined },
+      };
     }
     case "openai-responses": {
       const defined = tools && { tools: toolNames.map((name) => ({ type: "function", name, parameters: schema })) };
@@ -41,30 +51,40 @@ function callOf(caller: CallerKey, model: string, stream: boolean, tools = false
     }
     case "anthropic": {
       const defined = tools && { tools: toolNames.map((name) => ({ name, input_schema: schema })) };
-      return { path: "/v1/messages", body: { model, stream, max_tokens: 100, messages: [{ role: "user", content: WORDS }], ...defined } };
+      return {
+        path: "/v1/messages",
+        body: { model, stream, max_tokens: 100, messages: [{ role: "user", content: WORDS }], ...defined },
+      };
     }
     case "gemini": {
-      const defined = tools && { tools: [{ functionDeclarations: toolNames.map((name) => ({ name, parameters: schema })) }] };
+      const defined = tools && {
+        tools: [{ functionDeclarations: toolNames.map((name) => ({ name, parameters: schema })) }],
+      };
       const path = `/v1beta/models/${encodeURIComponent(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`;
       return { path, body: { contents: [{ role: "user", parts: [{ text: WORDS }] }], ...defined } };
     }
   }
 }
 
-const dataOf = (text: string): string[] => text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
+const dataOf = (text: string): string[] =>
+  text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
 
 /** Every text that a key carries anywhere in a value, joined. */
 function texts(value: unknown, key: string): string {
   if (Array.isArray(value)) return value.map((item) => texts(item, key)).join("");
   if (typeof value !== "object" || value === null) return "";
-  return Object.entries(value).map(([name, member]) => (name === key && typeof member === "string" ? member : texts(member, key))).join("");
+  return Object.entries(value)
+    .map(([name, member]) => (name === key && typeof member === "string" ? member : texts(member, key)))
+    .join("");
 }
 
 /** What a stream said, in words. */
 function wordsOf(caller: CallerKey, frames: unknown[]): string {
   if (caller === "openai-chat") return texts(frames, "content");
   if (caller === "openai-responses") {
-    return frames.map((frame) => (texts(frame, "type").includes("output_text.delta") ? texts(frame, "delta") : "")).join("");
+    return frames
+      .map((frame) => (texts(frame, "type").includes("output_text.delta") ? texts(frame, "delta") : ""))
+      .join("");
   }
   return texts(caller === "gemini" ? frames : frames.map((frame) => Reflect.get(Object(frame), "delta")), "text");
 }
@@ -82,7 +102,11 @@ const failedWord: Record<CallerKey, RegExp> = {
   gemini: /data: \{"error":\{[^\n]+\n\n$/,
 };
 
-async function send(bench: Bench, call: { path: string; body: unknown }, init?: RequestInit): Promise<{ status: number; text: string }> {
+async function send(
+  bench: Bench,
+  call: { path: string; body: unknown },
+  init?: RequestInit,
+): Promise<{ status: number; text: string }> {
   const response = await bench.send(call.path, call.body, init);
   const answer = { status: response.status, text: await response.text() };
   await bench.quiet();
@@ -98,7 +122,9 @@ for (const caller of callers) {
         const bench = benchOf(channel);
         const { status, text } = await send(bench, callOf(caller, "gpt-4o", false));
         expect([status, text]).toEqual([200, expect.stringContaining(WORDS)]);
-        expect(bench.ledger.settlements).toMatchObject([{ quota: 10 + 40, log: { prompt_tokens: 10, completion_tokens: 20, end_reason: "complete" } }]);
+        expect(bench.ledger.settlements).toMatchObject([
+          { quota: 10 + 40, log: { prompt_tokens: 10, completion_tokens: 20, end_reason: "complete" } },
+        ]);
       });
 
       test("get a stream that ends with their dialect's last word, at the same price", async () => {
@@ -107,9 +133,18 @@ for (const caller of callers) {
           const { status, text } = await send(bench, callOf(caller, model, true));
           expect(status).toBe(200);
           expect(text.replaceAll("\r", "")).toMatch(lastWord[caller]);
-          expect(wordsOf(caller, dataOf(text.replaceAll("\r", "")).filter((data) => data !== "[DONE]").map((data) => JSON.parse(data)))).toBe(WORDS);
+          expect(
+            wordsOf(
+              caller,
+              dataOf(text.replaceAll("\r", ""))
+                .filter((data) => data !== "[DONE]")
+                .map((data) => JSON.parse(data)),
+            ),
+          ).toBe(WORDS);
           if (caller !== "openai-chat") expect(text).not.toContain("[DONE]");
-          expect(bench.ledger.settlements).toMatchObject([{ quota: 10 + 40, log: { prompt_tokens: 10, completion_tokens: 20, end_reason: "complete" } }]);
+          expect(bench.ledger.settlements).toMatchObject([
+            { quota: 10 + 40, log: { prompt_tokens: 10, completion_tokens: 20, end_reason: "complete" } },
+          ]);
         }
       });
 
@@ -130,7 +165,11 @@ for (const caller of callers) {
           const bench = benchOf(channel);
           const refused = await send(bench, callOf(caller, "error-400", stream));
           expect(refused.status).toBe(400);
-          expect(JSON.parse(refused.text)).toMatchObject(caller === "anthropic" ? { type: "error", error: { type: "invalid_request_error" } } : { error: { message: expect.any(String) } });
+          expect(JSON.parse(refused.text)).toMatchObject(
+            caller === "anthropic"
+              ? { type: "error", error: { type: "invalid_request_error" } }
+              : { error: { message: expect.any(String) } },
+          );
           expect((await send(bench, callOf(caller, "error-429", stream))).status).toBe(429);
           expect(bench.ledger.charged).toBe(0);
           expect(bench.failures.map(({ end_reason }) => end_reason)).toEqual(["upstream_error", "upstream_error"]);
@@ -138,7 +177,10 @@ for (const caller of callers) {
       });
 
       test("see a stream that breaks end with an error of their own dialect, and pay for what came", async () => {
-        for (const [model, reason] of [["words:9+error-midstream", "upstream_error"], ["words:9+cut-midstream", "upstream_cut"]] as const) {
+        for (const [model, reason] of [
+          ["words:9+error-midstream", "upstream_error"],
+          ["words:9+cut-midstream", "upstream_cut"],
+        ] as const) {
           const bench = benchOf(channel);
           const { text } = await send(bench, callOf(caller, model, true));
           expect(text).toMatch(failedWord[caller]);
@@ -179,8 +221,12 @@ describe("the vendors' own SDKs", () => {
       const tools = toolNames.map((name) => ({ name, input_schema: { type: "object" as const } }));
       const called = await client.messages.stream({ model: "tool-split", tools, ...base }).finalMessage();
       expect(called.stop_reason).toBe("tool_use");
-      expect(called.content.flatMap((block) => (block.type === "tool_use" ? [block.name] : [])).sort()).toEqual([...toolNames].sort());
-      const failed: unknown = await client.messages.create({ model: "error-429", ...base }).catch((error: unknown) => error);
+      expect(called.content.flatMap((block) => (block.type === "tool_use" ? [block.name] : [])).sort()).toEqual(
+        [...toolNames].sort(),
+      );
+      const failed: unknown = await client.messages
+        .create({ model: "error-429", ...base })
+        .catch((error: unknown) => error);
       expect(failed).toBeInstanceOf(Anthropic.RateLimitError);
     });
 
@@ -199,7 +245,8 @@ describe("the vendors' own SDKs", () => {
       const whole = await client.models.generateContent({ model: "gpt-4o", contents: WORDS });
       expect([whole.text, whole.usageMetadata?.totalTokenCount]).toEqual([WORDS, 30]);
       let text = "";
-      for await (const chunk of await client.models.generateContentStream({ model: "gpt-4o+slow:2", contents: WORDS })) text += chunk.text ?? "";
+      for await (const chunk of await client.models.generateContentStream({ model: "gpt-4o+slow:2", contents: WORDS }))
+        text += chunk.text ?? "";
       expect(text).toBe(WORDS);
     });
   }
@@ -208,7 +255,10 @@ describe("the vendors' own SDKs", () => {
 describe("counting tokens", () => {
   test("a channel of the caller's own dialect is asked; elsewhere the answer is an estimate that says so; nothing is charged", async () => {
     const anthropic = callOf("anthropic", "usage:321:1", false);
-    const gemini = { path: "/v1beta/models/usage%3A321%3A1:countTokens", body: { contents: [{ parts: [{ text: WORDS }] }] } };
+    const gemini = {
+      path: "/v1beta/models/usage%3A321%3A1:countTokens",
+      body: { contents: [{ parts: [{ text: WORDS }] }] },
+    };
     const count = { path: "/v1/messages/count_tokens", body: anthropic.body };
     expect(JSON.parse((await send(benchOf("anthropic"), count)).text)).toEqual({ input_tokens: 321 });
     expect(JSON.parse((await send(benchOf("gemini"), gemini)).text)).toEqual({ totalTokens: 321 });
@@ -238,14 +288,23 @@ describe("counting tokens", () => {
 describe("what passes through", () => {
   test("reaches an Anthropic channel as it was written, with the channel's key and version, and comes back byte for byte", async () => {
     const bench = benchOf("anthropic", { model_mapping: new Map([["mine", "gpt-4o+slow:2"]]) });
-    const body = '{ "model": "mine",  "max_tokens": 9, "stream": true, "future_field": {"a": [1]}, "messages": [{"role":"user","content":"hi"}] }';
-    const { text } = await send(bench, { path: "/v1/messages", body }, { headers: { "anthropic-beta": "future-2026-11-01", "x-secret": "mine" } });
+    const body =
+      '{ "model": "mine",  "max_tokens": 9, "stream": true, "future_field": {"a": [1]}, "messages": [{"role":"user","content":"hi"}] }';
+    const { text } = await send(
+      bench,
+      { path: "/v1/messages", body },
+      { headers: { "anthropic-beta": "future-2026-11-01", "x-secret": "mine" } },
+    );
     const sent = upstream.journal.last();
     expect([sent.headers["x-api-key"], sent.headers["anthropic-version"]]).toEqual(["upstream-key-1", "2023-06-01"]);
     expect(sent.headers["anthropic-beta"]).toBe("future-2026-11-01");
     for (const name of ["authorization", "x-secret"]) expect(sent.headers[name]).toBeUndefined();
     expect(sent.body).toBe(body.replace('"mine"', '"gpt-4o+slow:2"'));
-    const direct = await fetch(`${upstream.url}/v1/messages`, { method: "POST", body: sent.body, headers: { "x-api-key": "k" } });
+    const direct = await fetch(`${upstream.url}/v1/messages`, {
+      method: "POST",
+      body: sent.body,
+      headers: { "x-api-key": "k" },
+    });
     const nameless = (said: string): string => said.replace(/fake\d+/g, "id");
     expect(nameless(text)).toBe(nameless(await direct.text()));
     expect(bench.ledger.settlements).toMatchObject([{ quota: 50, log: { end_reason: "complete" } }]);
@@ -254,8 +313,16 @@ describe("what passes through", () => {
   test("leaves another vendor's seals behind: its own vendor would refuse them", async () => {
     const bench = benchOf("anthropic");
     const { path, body } = callOf("anthropic", "gpt-4o", false);
-    const thinking = { type: "thinking", thinking: "hm", signature: sealText({ from: "gemini", kind: "text", data: "c2VhbA==" }) };
-    const messages = [{ role: "user", content: "a" }, { role: "assistant", content: [thinking, { type: "text", text: "b" }] }, { role: "user", content: WORDS }];
+    const thinking = {
+      type: "thinking",
+      thinking: "hm",
+      signature: sealText({ from: "gemini", kind: "text", data: "c2VhbA==" }),
+    };
+    const messages = [
+      { role: "user", content: "a" },
+      { role: "assistant", content: [thinking, { type: "text", text: "b" }] },
+      { role: "user", content: WORDS },
+    ];
     expect((await send(bench, { path, body: { ...body, messages } })).status).toBe(200);
     expect(upstream.journal.last().body).not.toContain("w1.");
   });
@@ -264,7 +331,10 @@ describe("what passes through", () => {
     for (const model of ["gpt-4o", "gpt-4o+slow:2", "words:9+error-midstream"]) {
       for (const channel of channelKeys) {
         const { body } = callOf("gemini", model, true);
-        const { text } = await send(benchOf(channel), { path: `/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent`, body });
+        const { text } = await send(benchOf(channel), {
+          path: `/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent`,
+          body,
+        });
         const items: unknown = JSON.parse(text);
         expect(Array.isArray(items)).toBe(true);
         expect(wordsOf("gemini", items as unknown[])).toStartWith(model.startsWith("words") ? "word1" : WORDS);
@@ -286,10 +356,12 @@ describe("the charge", () => {
         let text = "";
         let ended = false;
         const read = (async () => {
-          for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) text += Buffer.from(piece.value).toString();
+          for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read())
+            text += Buffer.from(piece.value).toString();
           ended = true;
         })();
-        for (const end = Date.now() + 15_000; !(text.includes("word5") && bench.ledger.asked > 0) && Date.now() < end; ) await Bun.sleep(5);
+        for (const end = Date.now() + 15_000; !(text.includes("word5") && bench.ledger.asked > 0) && Date.now() < end;)
+          await Bun.sleep(5);
         // Whatever was let go before the charge would be here by now.
         for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
         expect(text).toContain("word5");
@@ -347,7 +419,9 @@ describe("a key", () => {
     const bench = benchOf("gemini");
     const { path, body } = callOf("gemini", "gpt-4o", false);
     for (const [query, headers, status] of [
-      [`?key=${TEST_KEY}`, { authorization: "" }, 200], ["", { authorization: "", "x-goog-api-key": TEST_KEY }, 200], ["?key=sk-wrong", { authorization: "" }, 401],
+      [`?key=${TEST_KEY}`, { authorization: "" }, 200],
+      ["", { authorization: "", "x-goog-api-key": TEST_KEY }, 200],
+      ["?key=sk-wrong", { authorization: "" }, 401],
     ] as const) {
       expect((await send(bench, { path: path + query, body }, { headers })).status).toBe(status);
     }
@@ -364,7 +438,13 @@ describe("what a translation cannot say", () => {
   });
 
   test("a response may be asked for by a template or by what it continues, without input, but not by nothing", async () => {
-    const ask = async (more: object): Promise<number> => (await send(benchOf("openai-chat", { setting: { native_calls: "always" } }), { path: "/v1/responses", body: { model: "gpt-4o", ...more } })).status;
+    const ask = async (more: object): Promise<number> =>
+      (
+        await send(benchOf("openai-chat", { setting: { native_calls: "always" } }), {
+          path: "/v1/responses",
+          body: { model: "gpt-4o", ...more },
+        })
+      ).status;
     expect(await ask({ prompt: { id: "pmpt_1", version: "2" } })).toBe(200);
     expect(await ask({})).toBe(400);
     expect(await ask({ input: 7, prompt: { id: "pmpt_1" } })).toBe(400);
@@ -376,7 +456,10 @@ describe("what a translation cannot say", () => {
     const before = upstream.journal.entries.length;
     const { body } = callOf("anthropic", "gpt-4o", false);
     const { status, text } = await send(bench, { path: "/v1/messages", body: { ...body, messages: [7] } });
-    expect([status, JSON.parse(text)]).toMatchObject([400, { type: "error", error: { type: "invalid_request_error" } }]);
+    expect([status, JSON.parse(text)]).toMatchObject([
+      400,
+      { type: "error", error: { type: "invalid_request_error" } },
+    ]);
     expect(upstream.journal.entries.length).toBe(before);
     expect(bench.failures).toMatchObject([{ end_reason: "refused" }]);
     expect(bench.troubles.filter(({ disable }) => disable)).toEqual([]);

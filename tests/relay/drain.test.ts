@@ -14,9 +14,17 @@ test("after SIGTERM /readyz is 503 and calls are still served for WEIR_DRAIN_SEC
   weir.process?.kill("SIGTERM");
   await Bun.sleep(300);
   const ready = await fetch(`${weir.url}/readyz`);
-  expect([ready.status, ((await ready.json()) as { checks: { state: string } }).checks.state]).toEqual([503, "draining"]);
+  expect([ready.status, ((await ready.json()) as { checks: { state: string } }).checks.state]).toEqual([
+    503,
+    "draining",
+  ]);
   expect((await fetch(`${weir.url}/healthz`)).status).toBe(200);
   expect((await fetch(`${weir.url}/api/status`)).status).toBe(200);
   expect(await weir.process?.exited).toBe(0);
-  expect(await fetch(`${weir.url}/healthz`).then(() => "answered", () => "refused")).toBe("refused");
+  expect(
+    await fetch(`${weir.url}/healthz`).then(
+      () => "answered",
+      () => "refused",
+    ),
+  ).toBe("refused");
 }, 30_000);

@@ -17,13 +17,20 @@ const single = "/v1beta/models/text-embedding-3-small:embedContent";
 const batch = "/v1beta/models/text-embedding-3-small:batchEmbedContents";
 const content = (text: string) => ({ parts: [{ text }] });
 
-for (const [name, id] of [["Gemini", 24], ["OpenAI", 1]] as const) {
+for (const [name, id] of [
+  ["Gemini", 24],
+  ["OpenAI", 1],
+] as const) {
   describe(`on a ${name} channel`, () => {
     test("Google's SDK embeds several texts, in order, and the input is charged", async () => {
       const bench = benchOf(id);
       using server = serve(bench);
       const ai = new GoogleGenAI({ apiKey: TEST_KEY, httpOptions: { baseUrl: server.url } });
-      const answer = await ai.models.embedContent({ model: "text-embedding-3-small", contents: ["hello", "a longer text"], config: { outputDimensionality: 8 } });
+      const answer = await ai.models.embedContent({
+        model: "text-embedding-3-small",
+        contents: ["hello", "a longer text"],
+        config: { outputDimensionality: 8 },
+      });
       expect(answer.embeddings?.map(({ values }) => values?.length)).toEqual([8, 8]);
       expect(answer.embeddings?.[0]?.values).not.toEqual(answer.embeddings?.[1]?.values);
       await bench.quiet();
@@ -34,28 +41,56 @@ for (const [name, id] of [["Gemini", 24], ["OpenAI", 1]] as const) {
 
     test("one text has one vector", async () => {
       const response = await benchOf(id).send(single, { content: content("hello") });
-      expect([response.status, await response.json()]).toMatchObject([200, { embedding: { values: expect.any(Array) } }]);
+      expect([response.status, await response.json()]).toMatchObject([
+        200,
+        { embedding: { values: expect.any(Array) } },
+      ]);
     });
   });
 }
 
 test("what only Google understands of a text reaches Google, and nobody else", async () => {
-  const body = { requests: [{ content: content("a"), taskType: "RETRIEVAL_DOCUMENT", title: "A" }, { content: content("b"), taskType: "RETRIEVAL_QUERY" }] };
+  const body = {
+    requests: [
+      { content: content("a"), taskType: "RETRIEVAL_DOCUMENT", title: "A" },
+      { content: content("b"), taskType: "RETRIEVAL_QUERY" },
+    ],
+  };
   const asked = async (id: number): Promise<unknown> => {
     expect((await benchOf(id).send(batch, body)).status).toBe(200);
     return JSON.parse(upstream.journal.entries.at(-1)?.body.toString() ?? "{}");
   };
   const model = "models/text-embedding-3-small";
-  expect(await asked(24)).toEqual({ requests: [{ model, ...body.requests[0] }, { model, ...body.requests[1] }] });
+  expect(await asked(24)).toEqual({
+    requests: [
+      { model, ...body.requests[0] },
+      { model, ...body.requests[1] },
+    ],
+  });
   expect(await asked(1)).toEqual({ model: "text-embedding-3-small", input: ["a", "b"] });
 });
 
 test("bad bodies are the caller's mistake in Google's words, nothing is held and nobody is asked", async () => {
   const bench = benchOf(24);
   const bad: [string, unknown][] = [
-    [single, {}], [single, { content: {} }], [single, { content: { parts: [] } }], [single, { content: { parts: [{ inlineData: {} }] } }], [single, "[]"], [single, "no json"],
-    [batch, {}], [batch, { requests: [] }], [batch, { requests: [null] }],
-    [batch, { requests: [{ content: content("a"), outputDimensionality: 1 }, { content: content("b"), outputDimensionality: 2 }] }],
+    [single, {}],
+    [single, { content: {} }],
+    [single, { content: { parts: [] } }],
+    [single, { content: { parts: [{ inlineData: {} }] } }],
+    [single, "[]"],
+    [single, "no json"],
+    [batch, {}],
+    [batch, { requests: [] }],
+    [batch, { requests: [null] }],
+    [
+      batch,
+      {
+        requests: [
+          { content: content("a"), outputDimensionality: 1 },
+          { content: content("b"), outputDimensionality: 2 },
+        ],
+      },
+    ],
     [single, { content: content("a"), outputDimensionality: "8" }],
   ];
   for (const [path, body] of bad) {

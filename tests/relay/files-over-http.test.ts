@@ -5,7 +5,11 @@ import { ENGINES } from "../kit/databases";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
 
-const failing = (call: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(call).then(() => undefined, (error: unknown) => error);
+const failing = (call: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(call).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 const MODEL = "usage:10:20";
 const LINES = `{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{"model":"${MODEL}","max_tokens":50}}\n`;
 
@@ -21,7 +25,11 @@ for (const engine of ENGINES) {
     const client = (apiKey: string): OpenAI => new OpenAI({ apiKey, baseURL: `${weir.url}/v1`, maxRetries: 0 });
     const upload = (caller = openai, text = LINES, purpose: "batch" | "user_data" = "batch") =>
       toFile(Buffer.from(text), "in.jsonl").then((file) => caller.files.create({ file, purpose }));
-    const setting = (value: object): Promise<unknown> => weir.root.ok("PUT", "/api/channel/", { id: taker, setting: JSON.stringify({ native_calls: "always", ...value }) });
+    const setting = (value: object): Promise<unknown> =>
+      weir.root.ok("PUT", "/api/channel/", {
+        id: taker,
+        setting: JSON.stringify({ native_calls: "always", ...value }),
+      });
 
     beforeAll(async () => {
       weir = await startWeir({ engine, env: { WEIR_MAX_BODY_MB: "8" } });
@@ -55,7 +63,11 @@ for (const engine of ENGINES) {
       expect(content.headers.get("content-type")).toBe("application/octet-stream");
       expect(content.headers.get("x-content-type-options")).toBe("nosniff");
       expect(await content.text()).toBe(LINES);
-      for (const call of [() => stranger.files.retrieve(file.id), () => stranger.files.content(file.id), () => stranger.files.delete(file.id)]) {
+      for (const call of [
+        () => stranger.files.retrieve(file.id),
+        () => stranger.files.content(file.id),
+        () => stranger.files.delete(file.id),
+      ]) {
         expect(await failing(call())).toMatchObject({ status: 404, code: "file_not_found" });
       }
       expect((await stranger.files.list()).data).toEqual([]);
@@ -65,7 +77,8 @@ for (const engine of ENGINES) {
 
     test("lists are of one's own, in pages, by purpose and in either order", async () => {
       const made = [];
-      for (const purpose of ["user_data", "batch", "user_data"] as const) made.push((await upload(openai, "x", purpose)).id);
+      for (const purpose of ["user_data", "batch", "user_data"] as const)
+        made.push((await upload(openai, "x", purpose)).id);
       const theirs = await upload(stranger, "theirs");
       const all: string[] = [];
       for await (const { id } of openai.files.list({ limit: 1, order: "asc" })) all.push(id);
@@ -94,11 +107,19 @@ for (const engine of ENGINES) {
       for (const fill of [
         (form: FormData) => form.set("purpose", "batch"),
         (form: FormData) => form.set("file", new Blob(["x"]), "a.txt"),
-        (form: FormData) => (form.set("purpose", "batch"), form.append("file", new Blob(["x"]), "a.txt"), form.append("file", new Blob(["y"]), "b.txt")),
+        (form: FormData) => (
+          form.set("purpose", "batch"),
+          form.append("file", new Blob(["x"]), "a.txt"),
+          form.append("file", new Blob(["y"]), "b.txt")
+        ),
       ]) {
         const form = new FormData();
         fill(form);
-        const answer = await fetch(`${weir.url}/v1/files`, { method: "POST", body: form, headers: { authorization: `Bearer ${key}` } });
+        const answer = await fetch(`${weir.url}/v1/files`, {
+          method: "POST",
+          body: form,
+          headers: { authorization: `Bearer ${key}` },
+        });
         expect(answer.status).toBe(400);
       }
       expect((await weir.call(key, "{}", { path: "/v1/files" })).status).toBe(400);
@@ -107,13 +128,27 @@ for (const engine of ENGINES) {
 
     test("a call that names a file goes where it lies; another's file does not exist, however its name is written", async () => {
       const file = await upload(openai, "words", "user_data");
-      const input = (file_id: string) => [{ role: "user" as const, content: [{ type: "input_text" as const, text: "read" }, { type: "input_file" as const, file_id }] }];
+      const input = (file_id: string) => [
+        {
+          role: "user" as const,
+          content: [
+            { type: "input_text" as const, text: "read" },
+            { type: "input_file" as const, file_id },
+          ],
+        },
+      ];
       await openai.responses.create({ model: MODEL, input: input(file.id) });
       expect(journal.last()).toMatchObject({ path: "/v1/responses", key: "good-taker" });
-      await openai.chat.completions.create({ model: MODEL, messages: [{ role: "user", content: [{ type: "file", file: { file_id: file.id } }] }] });
+      await openai.chat.completions.create({
+        model: MODEL,
+        messages: [{ role: "user", content: [{ type: "file", file: { file_id: file.id } }] }],
+      });
       expect(journal.last()).toMatchObject({ path: "/v1/chat/completions", key: "good-taker" });
       journal.clear();
-      expect(await failing(stranger.responses.create({ model: MODEL, input: input(file.id) }))).toMatchObject({ status: 404, code: "file_not_found" });
+      expect(await failing(stranger.responses.create({ model: MODEL, input: input(file.id) }))).toMatchObject({
+        status: 404,
+        code: "file_not_found",
+      });
       const hidden = JSON.stringify({ model: MODEL, input: input(file.id) }).replace("file_id", "file\\u005fid");
       const key2 = stranger.apiKey ?? "";
       expect((await weir.call(key2, hidden, { path: "/v1/responses" })).status).toBe(404);
@@ -125,7 +160,8 @@ for (const engine of ENGINES) {
 
     test("batches are refused until the operator allows them, then they are their owner's, with the files they make, and are paid", async () => {
       const file = await upload();
-      const create = (caller = openai) => caller.batches.create({ input_file_id: file.id, endpoint: "/v1/chat/completions", completion_window: "24h" });
+      const create = (caller = openai) =>
+        caller.batches.create({ input_file_id: file.id, endpoint: "/v1/chat/completions", completion_window: "24h" });
       expect(await failing(create())).toMatchObject({ status: 403, code: "batches_unavailable" });
       await setting({ allow_files: true, allow_batches: true });
       expect(await failing(create(stranger))).toMatchObject({ status: 404, code: "file_not_found" });
@@ -143,8 +179,13 @@ for (const engine of ENGINES) {
       const output = done.output_file_id ?? "";
       expect(await (await openai.files.content(output)).text()).toContain("custom_id");
       expect(await failing(stranger.files.content(output))).toMatchObject({ status: 404 });
-      expect(await failing(openai.batches.cancel(batch.id))).toMatchObject({ status: 400, code: "task_not_cancellable" });
-      const charge = await weir.waitForLog((row) => row.type === 2 && row.model_name === MODEL && row.other.includes(batch.id));
+      expect(await failing(openai.batches.cancel(batch.id))).toMatchObject({
+        status: 400,
+        code: "task_not_cancellable",
+      });
+      const charge = await weir.waitForLog(
+        (row) => row.type === 2 && row.model_name === MODEL && row.other.includes(batch.id),
+      );
       const back = await weir.waitForLog((row) => row.type === 6 && row.request_id === `${charge.request_id}/refund`);
       expect(charge.quota - back.quota).toBeGreaterThan(0);
       for (const wrong of [{}, { input_file_id: null }, { input_file_id: 7 }]) {

@@ -9,10 +9,20 @@ import { defaultValue, type OptionKey, type OptionValue } from "../../src/shared
 import { type Bench, makeBench, makeChannel } from "./kit";
 
 const drawn = {
-  candidates: [{ content: { role: "model", parts: [{ inlineData: { mimeType: "image/png", data: "aGk=" } }] }, finishReason: "STOP" }],
+  candidates: [
+    {
+      content: { role: "model", parts: [{ inlineData: { mimeType: "image/png", data: "aGk=" } }] },
+      finishReason: "STOP",
+    },
+  ],
   usageMetadata: {
-    promptTokenCount: 521, candidatesTokenCount: 1298, totalTokenCount: 1819,
-    promptTokensDetails: [{ modality: "TEXT", tokenCount: 5 }, { modality: "IMAGE", tokenCount: 516 }],
+    promptTokenCount: 521,
+    candidatesTokenCount: 1298,
+    totalTokenCount: 1819,
+    promptTokensDetails: [
+      { modality: "TEXT", tokenCount: 5 },
+      { modality: "IMAGE", tokenCount: 516 },
+    ],
     candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1290 }],
   },
 };
@@ -23,11 +33,20 @@ interface Heard {
 }
 
 /** A relay with channels of a type at hosts "a", "b", …, each answering as told. */
-function stage(type: number, answers: readonly (() => Response)[], more: Parameters<typeof makeChannel>[2] = {}): { bench: Bench; heard: Heard[] } {
+function stage(
+  type: number,
+  answers: readonly (() => Response)[],
+  more: Parameters<typeof makeChannel>[2] = {},
+): { bench: Bench; heard: Heard[] } {
   const heard: Heard[] = [];
   const hosts = ["a", "b"];
-  const channels = answers.map((_, index) => (
-    makeChannel(index + 1, `http://${hosts[index]}.test`, { type: channelType(type) ?? expect.unreachable(), priority: -index, ...more })));
+  const channels = answers.map((_, index) =>
+    makeChannel(index + 1, `http://${hosts[index]}.test`, {
+      type: channelType(type) ?? expect.unreachable(),
+      priority: -index,
+      ...more,
+    }),
+  );
   const bench = makeBench(channels, {
     async fetch(url, init) {
       const { hostname } = new URL(url);
@@ -46,7 +65,11 @@ function formOf(fields: Readonly<Record<string, string | Blob>>): FormData {
   return form;
 }
 
-async function edit(bench: Bench, body: FormData, path = "/v1/images/edits"): Promise<{ status: number; json: { data?: unknown[]; error?: { code: string } } }> {
+async function edit(
+  bench: Bench,
+  body: FormData,
+  path = "/v1/images/edits",
+): Promise<{ status: number; json: { data?: unknown[]; error?: { code: string } } }> {
   const response = await bench.send(path, undefined, { method: "POST", body });
   const json = (await response.json()) as Awaited<ReturnType<typeof edit>>["json"];
   await bench.quiet();
@@ -60,9 +83,16 @@ test("an edit costs the tokens that Gemini counts, pictures as pictures", async 
   const { bench } = stage(24, [() => Response.json(drawn)]);
   expect((await edit(bench, formOf({ model, prompt: "a hat", image: png() }))).status).toBe(200);
   // 521 in at 1 unit, 1298 out at 2: the price of the bench knows no other for pictures.
-  expect(bench.ledger.settlements).toMatchObject([{ quota: 521 + 2 * 1298, log: { prompt_tokens: 521, completion_tokens: 1298 } }]);
+  expect(bench.ledger.settlements).toMatchObject([
+    { quota: 521 + 2 * 1298, log: { prompt_tokens: 521, completion_tokens: 1298 } },
+  ]);
   const bill = JSON.parse(bench.ledger.settlements[0]?.log.other ?? "{}").bill as { kind: string; count: number }[];
-  expect(bill.map(({ kind, count }) => [kind, count])).toEqual([["input", 5], ["image_in", 516], ["output", 8], ["image_out", 1290]]);
+  expect(bill.map(({ kind, count }) => [kind, count])).toEqual([
+    ["input", 5],
+    ["image_in", 516],
+    ["output", 8],
+    ["image_out", 1290],
+  ]);
 });
 
 test("a drawing of Gemini that counts nothing is billed as one picture's tokens, and the row says that it is an estimate", async () => {
@@ -75,20 +105,29 @@ test("a drawing of Gemini that counts nothing is billed as one picture's tokens,
 });
 
 test("with a price per call an edit costs it for every picture that was asked for, as a drawing does", async () => {
-  const message = { role: "assistant", content: [{ image: "https://x.test/1.png" }, { image: "https://x.test/2.png" }] };
+  const message = {
+    role: "assistant",
+    content: [{ image: "https://x.test/1.png" }, { image: "https://x.test/2.png" }],
+  };
   const mapped = { model_mapping: new Map([["percall-edit", "qwen-image-edit-plus"]]) };
   const { bench, heard } = stage(17, [() => Response.json({ output: { choices: [{ message }] } })], mapped);
-  expect((await edit(bench, formOf({ model: "percall-edit", prompt: "a hat", n: "2", image: png() }))).json.data).toHaveLength(2);
+  expect(
+    (await edit(bench, formOf({ model: "percall-edit", prompt: "a hat", n: "2", image: png() }))).json.data,
+  ).toHaveLength(2);
   expect(heard[0]?.body).toMatchObject({ model: "qwen-image-edit-plus", parameters: { n: 2 } });
   expect(bench.ledger.settlements).toMatchObject([{ quota: 200 }]);
 });
 
 test("a picture beyond what stays in memory arrives whole, and again at the next channel when the first has no room for it", async () => {
   const bytes = Buffer.alloc(5 << 20, "0123456789abcdef");
-  const { bench, heard } = stage(24, [() => Response.json({ error: { code: 429, message: "quota", status: "RESOURCE_EXHAUSTED" } }, { status: 429 }), () => Response.json(drawn)]);
+  const { bench, heard } = stage(24, [
+    () => Response.json({ error: { code: 429, message: "quota", status: "RESOURCE_EXHAUSTED" } }, { status: 429 }),
+    () => Response.json(drawn),
+  ]);
   expect((await edit(bench, formOf({ image: png(bytes), prompt: "a hat", model }))).status).toBe(200);
   expect(heard.map(({ host }) => host)).toEqual(["a.test", "b.test"]);
-  for (const { body } of heard) expect(Buffer.from(body.contents?.[0]?.parts[1]?.inlineData?.data ?? "", "base64").equals(bytes)).toBe(true);
+  for (const { body } of heard)
+    expect(Buffer.from(body.contents?.[0]?.parts[1]?.inlineData?.data ?? "", "base64").equals(bytes)).toBe(true);
 });
 
 test("pictures of a model without a price are refused before anybody is asked", async () => {
@@ -102,7 +141,10 @@ test("pictures of a model without a price are refused before anybody is asked", 
 
 test("there are no variations at vendors that have none: nobody is asked, nothing is charged", async () => {
   const { bench, heard } = stage(24, [() => Response.json(drawn)]);
-  expect(await edit(bench, formOf({ model, image: png() }), "/v1/images/variations")).toMatchObject({ status: 503, json: { error: { code: "operation_unsupported" } } });
+  expect(await edit(bench, formOf({ model, image: png() }), "/v1/images/variations")).toMatchObject({
+    status: 503,
+    json: { error: { code: "operation_unsupported" } },
+  });
   expect([heard, bench.ledger.charged]).toEqual([[], 0]);
 });
 
@@ -110,12 +152,16 @@ test("the operator's safety settings go with what Gemini draws and edits, and no
   const { bench, heard } = stage(24, [() => Response.json(drawn)]);
   const safety = { default: "OFF", HARM_CATEGORY_HATE_SPEECH: "BLOCK_ONLY_HIGH" };
   // The registry's defaults are values of their keys' types.
-  const get = <K extends OptionKey>(key: K): OptionValue<K> => (key === "gemini.safety_settings" ? safety : defaultValue(key)) as OptionValue<K>;
+  const get = <K extends OptionKey>(key: K): OptionValue<K> =>
+    (key === "gemini.safety_settings" ? safety : defaultValue(key)) as OptionValue<K>;
   Object.assign(bench.options, { vendorRules: vendorRules({ get }) });
   await bench.send("/v1/images/generations", { model, prompt: "a cat" });
   await edit(bench, formOf({ model, prompt: "a hat", image: png() }));
   await bench.send("/v1/images/generations", { model: "imagen-4.0-generate-001", prompt: "a cat" });
   const categories = ["HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT"];
-  const set = categories.map((name) => ({ category: `HARM_CATEGORY_${name}`, threshold: name === "HATE_SPEECH" ? "BLOCK_ONLY_HIGH" : "OFF" }));
+  const set = categories.map((name) => ({
+    category: `HARM_CATEGORY_${name}`,
+    threshold: name === "HATE_SPEECH" ? "BLOCK_ONLY_HIGH" : "OFF",
+  }));
   expect(heard.map(({ body }) => body.safetySettings)).toEqual([set, set, undefined]);
 });

@@ -10,7 +10,14 @@ import type { Counter } from "../../src/server/cluster/types";
 import type { ChannelTrouble } from "../../src/server/features/channel/auto-status";
 import { createLimits } from "../../src/server/features/limit/admit";
 import type { Budget, SpendBook } from "../../src/server/features/limit/spend";
-import { type CallLedger, type CallLog, granted, type HoldRequest, type LateEnd, type Settlement } from "../../src/server/features/wallet/ledger";
+import {
+  type CallLedger,
+  type CallLog,
+  granted,
+  type HoldRequest,
+  type LateEnd,
+  type Settlement,
+} from "../../src/server/features/wallet/ledger";
 import type { Timers } from "../../src/server/relay/alarm";
 import type { RelayDeps } from "../../src/server/relay/call";
 import { createRelay, type Relay } from "../../src/server/relay/handle";
@@ -125,22 +132,38 @@ export function makeChannel(id: number, base_url: string, more: Partial<PoolChan
   const type = channelType(1);
   if (!type) throw new Error("channel type 1 is missing");
   return {
-    id, name: `channel ${id}`, type, key: `upstream-key-${id}`, base_url, other: "", organization: "",
-    models: new Set(), groups: new Set(["default"]), priority: 0, weight: 0, auto_ban: true,
-    model_mapping: new Map(), status_mapping: new Map(), setting: {}, test_model: "", ...more,
+    id,
+    name: `channel ${id}`,
+    type,
+    key: `upstream-key-${id}`,
+    base_url,
+    other: "",
+    organization: "",
+    models: new Set(),
+    groups: new Set(["default"]),
+    priority: 0,
+    weight: 0,
+    auto_ban: true,
+    model_mapping: new Map(),
+    status_mapping: new Map(),
+    setting: {},
+    test_model: "",
+    ...more,
   };
 }
 
 /** 1 unit a token in, 2 a token out. */
 export const simplePrice: CompiledPrice = compilePrice(
-  "any", "default",
+  "any",
+  "default",
   { model_ratio: { value: 1, source: "test" }, completion_ratio: { value: 2, source: "test" } },
   { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} },
 );
 
 /** 100 units a call. */
 export const callPrice: CompiledPrice = compilePrice(
-  "any", "default",
+  "any",
+  "default",
   { model_price: { value: 0.0002, source: "test" } },
   { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} },
 );
@@ -157,7 +180,8 @@ export function memoryShelf(now: () => number): Shelf {
       const entry = entries.get(at(kind, id));
       return entry?.user_id === user && (entry.expires_at === 0 || entry.expires_at > seconds()) ? entry : undefined;
     },
-    put: async (entry) => void entries.set(at(entry.kind, entry.object_id), { bytes: 0, created_at: seconds(), ...entry }),
+    put: async (entry) =>
+      void entries.set(at(entry.kind, entry.object_id), { bytes: 0, created_at: seconds(), ...entry }),
     prolong: async () => undefined,
     remove: async (kind, id) => void entries.delete(at(kind, id)),
     list: async (kind) => [...entries.values()].filter((entry) => entry.kind === kind),
@@ -195,18 +219,44 @@ export interface Bench {
 export const TEST_KEY = "sk-test";
 
 /** A relay over seams in memory. */
-export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { now?: () => number; random?: () => number } = {}): Bench {
+export function makeBench(
+  channels: PoolChannel[],
+  deps: Partial<RelayDeps> & { now?: () => number; random?: () => number } = {},
+): Bench {
   const ledger = new MemoryLedger();
   const failures: CallLog[] = [];
   const options: Bench["options"] = {
-    retryTimes: 0, repeatBelowUnits: 50_000, preConsumedTokens: 500, maxHoldOutputTokens: 4096, logConsume: true, pingAfterMs: 15_000,
-    connectTimeoutMs: 10_000, firstByteTimeoutMs: 120_000, idleTimeoutMs: 120_000, totalTimeoutMs: 3_600_000,
-    attemptBudgetMs: 60_000, maxBodyBytes: 4 << 20, balanceUnit: 500_000, batchRatio: 0.5, drawing: true, tasks: true, serverAddress: "",
+    retryTimes: 0,
+    repeatBelowUnits: 50_000,
+    preConsumedTokens: 500,
+    maxHoldOutputTokens: 4096,
+    logConsume: true,
+    pingAfterMs: 15_000,
+    connectTimeoutMs: 10_000,
+    firstByteTimeoutMs: 120_000,
+    idleTimeoutMs: 120_000,
+    totalTimeoutMs: 3_600_000,
+    attemptBudgetMs: 60_000,
+    maxBodyBytes: 4 << 20,
+    balanceUnit: 500_000,
+    batchRatio: 0.5,
+    drawing: true,
+    tasks: true,
+    serverAddress: "",
     midjourney: { notify: false, accountFilter: false, modeClear: false, checkSuccess: true, forwardUrl: true },
   };
   const caller: Caller = {
-    user_id: 1, username: "ann", role: 1, user_group: "default", group: "default", token_id: 7, token_name: "t",
-    rpm: 0, tpm: 0, concurrency: 0, lang: "en",
+    user_id: 1,
+    username: "ann",
+    role: 1,
+    user_group: "default",
+    group: "default",
+    token_id: 7,
+    token_name: "t",
+    rpm: 0,
+    tpm: 0,
+    concurrency: 0,
+    lang: "en",
   };
   const { now = Date.now, ...rest } = deps;
   const counter = localCounter(now);
@@ -215,14 +265,17 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
   const troubles: Bench["troubles"] = [];
   const doubts: Bench["doubts"] = [];
   // Tests set values of the right type; what they do not set has the registry's default.
-  const stored = { get: <K extends OptionKey>(key: K) => (set.has(key) ? set.get(key) : defaultValue(key)) as OptionValue<K> };
+  const stored = {
+    get: <K extends OptionKey>(key: K) => (set.has(key) ? set.get(key) : defaultValue(key)) as OptionValue<K>,
+  };
   const seams: Seams = {
     async authenticate(key) {
       if (key === undefined) throw new AppError("token_missing");
       if (key !== TEST_KEY) throw new AppError("token_invalid");
       return caller;
     },
-    price: (model) => (model.startsWith("unpriced") ? undefined : model.startsWith("percall") ? callPrice : simplePrice),
+    price: (model) =>
+      model.startsWith("unpriced") ? undefined : model.startsWith("percall") ? callPrice : simplePrice,
     pool: {
       candidates: (_group, model) => (model.startsWith("nobody") ? [] : channels),
       byId(id) {
@@ -255,7 +308,18 @@ export function makeBench(channels: PoolChannel[], deps: Partial<RelayDeps> & { 
   const relay = createRelay(seams, { log: silent, ...rest });
   let requests = 0;
   return {
-    seams, ledger, spend, failures, options, caller, channels, relay, counter, troubles, doubts, set,
+    seams,
+    ledger,
+    spend,
+    failures,
+    options,
+    caller,
+    channels,
+    relay,
+    counter,
+    troubles,
+    doubts,
+    set,
     send(path, body, init = {}) {
       const request = new Request(`http://weir.test${path}`, {
         method: body === undefined ? "GET" : "POST",
@@ -346,7 +410,9 @@ export interface ScriptedStream {
  * An upstream in memory: `answer` gets each request and may keep its stream to write later. The request's signal ends it, as
  * a connection would.
  */
-export function scripted(answer: (stream: ScriptedStream, request: { url: string; body: Record<string, unknown> }) => Response | void | "hang") {
+export function scripted(
+  answer: (stream: ScriptedStream, request: { url: string; body: Record<string, unknown> }) => Response | void | "hang",
+) {
   return async (url: string, init: BunFetchRequestInit): Promise<Response> => {
     const { signal } = init;
     const abortError = (): DOMException => new DOMException("aborted", "AbortError");
@@ -378,7 +444,8 @@ export function scripted(answer: (stream: ScriptedStream, request: { url: string
 /** Frames of an OpenAI stream. */
 export const frames = {
   role: `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n`,
-  text: (text: string) => `data: {"choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`,
+  text: (text: string) =>
+    `data: {"choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`,
   finish: `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n`,
   usage: (input: number, output: number) =>
     `data: {"choices":[],"usage":{"prompt_tokens":${input},"completion_tokens":${output},"total_tokens":${input + output}}}\n\n`,
@@ -386,7 +453,11 @@ export const frames = {
 };
 
 /** Reads a streamed answer piece by piece. */
-export function pieces(response: Response): { next(): Promise<string | undefined>; rest(): Promise<string>; leave(): Promise<void> } {
+export function pieces(response: Response): {
+  next(): Promise<string | undefined>;
+  rest(): Promise<string>;
+  leave(): Promise<void>;
+} {
   const reader = response.body?.getReader();
   if (!reader) throw new Error("an answer without a body");
   const next = async (): Promise<string | undefined> => {

@@ -14,14 +14,53 @@ const PICTURE = `data:image/png;base64,${Buffer.alloc(5 * MB, "weir").toString("
 const textPart = (text: string) => ({ type: "text", text });
 
 const bodies: Readonly<Record<string, (text: string) => object>> = {
-  "/v1/chat/completions": (text) => ({ model: "m", max_tokens: 9, messages: [{ role: "user", content: [textPart(text), { type: "image_url", image_url: { url: PICTURE } }] }] }),
-  "/v1/responses": (text) => ({ model: "m", max_output_tokens: 9, input: [{ role: "user", content: [{ type: "input_text", text }, { type: "input_image", image_url: PICTURE }] }] }),
+  "/v1/chat/completions": (text) => ({
+    model: "m",
+    max_tokens: 9,
+    messages: [{ role: "user", content: [textPart(text), { type: "image_url", image_url: { url: PICTURE } }] }],
+  }),
+  "/v1/responses": (text) => ({
+    model: "m",
+    max_output_tokens: 9,
+    input: [
+      {
+        role: "user",
+        content: [
+          { type: "input_text", text },
+          { type: "input_image", image_url: PICTURE },
+        ],
+      },
+    ],
+  }),
 };
 
 const answers: Readonly<Record<string, object>> = {
-  "/v1/chat/completions": { id: "c", object: "chat.completion", created: 1, model: "m", choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } },
-  "/v1/messages": { id: "m", type: "message", role: "assistant", model: "m", content: [{ type: "text", text: "hi" }], stop_reason: "end_turn", usage: { input_tokens: 1, output_tokens: 1 } },
-  "/v1/responses": { id: "resp_1", object: "response", created_at: 1, status: "completed", model: "m", output: [], usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 } },
+  "/v1/chat/completions": {
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  },
+  "/v1/messages": {
+    id: "m",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [{ type: "text", text: "hi" }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 1, output_tokens: 1 },
+  },
+  "/v1/responses": {
+    id: "resp_1",
+    object: "response",
+    created_at: 1,
+    status: "completed",
+    model: "m",
+    output: [],
+    usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+  },
 };
 
 interface Got {
@@ -38,7 +77,10 @@ function upstream() {
   const gate = Promise.withResolvers<void>();
   const state = { hold: false, keep: false, refuse: 0, message: "busy" };
   const server = Bun.serve({
-    port: 0, hostname: "127.0.0.1", idleTimeout: 0, maxRequestBodySize: 64 * MB,
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    maxRequestBodySize: 64 * MB,
     async fetch(request) {
       const { pathname } = new URL(request.url);
       let length = 0;
@@ -49,13 +91,26 @@ function upstream() {
         hasher.update(chunk);
         if (state.keep) kept.push(chunk);
       }
-      got.push({ path: pathname, length, declared: request.headers.get("content-length"), hash: hasher.digest("hex"), body: state.keep ? Buffer.concat(kept).toString() : undefined });
+      got.push({
+        path: pathname,
+        length,
+        declared: request.headers.get("content-length"),
+        hash: hasher.digest("hex"),
+        body: state.keep ? Buffer.concat(kept).toString() : undefined,
+      });
       if (state.hold) await gate.promise;
-      if (state.refuse-- > 0) return Response.json({ error: { message: state.message, type: "server_error" } }, { status: 503 });
+      if (state.refuse-- > 0)
+        return Response.json({ error: { message: state.message, type: "server_error" } }, { status: 503 });
       return Response.json(answers[pathname] ?? {});
     },
   });
-  return { got, state, url: `http://127.0.0.1:${server.port}`, answer: () => gate.resolve(), stop: () => server.stop(true) };
+  return {
+    got,
+    state,
+    url: `http://127.0.0.1:${server.port}`,
+    answer: () => gate.resolve(),
+    stop: () => server.stop(true),
+  };
 }
 
 /** Open files of this process that are bodies without a name (Linux tells). */
@@ -81,7 +136,8 @@ async function inUse(): Promise<number> {
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !holds(); await Bun.sleep(5)) if (Date.now() > deadline) throw new Error("never");
+  for (const deadline = Date.now() + 20_000; !holds(); await Bun.sleep(5))
+    if (Date.now() > deadline) throw new Error("never");
 }
 
 const hashOf = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
@@ -101,7 +157,12 @@ function bench(...more: Parameters<typeof makeChannel>[2][]): Bench {
 }
 
 const call = (url: string, path: string, body: string, signal?: AbortSignal): Promise<Response> =>
-  fetch(url + path, { method: "POST", headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" }, body, ...(signal && { signal }) });
+  fetch(url + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
+    body,
+    ...(signal && { signal }),
+  });
 
 describe("while an upstream takes its time", () => {
   const anthropic = channelType(14);
@@ -111,23 +172,27 @@ describe("while an upstream takes its time", () => {
     ["translated", "/v1/chat/completions", anthropic && { type: anthropic }],
     ["of a call that the vendor stores", "/v1/responses", { setting: { native_calls: "always" } }],
   ];
-  test.each(cases)("a large body %s is not in memory", async (_, path, channel) => {
-    const CALLS = 5;
-    vendor.state.hold = true;
-    const made = bench(channel);
-    Object.assign(made.seams, { keepContent: () => undefined });
-    using weir = serve(made);
-    const body = JSON.stringify(bodies[path]?.("look"));
-    const before = await inUse();
-    const calls = Array.from({ length: CALLS }, () => call(weir.url, path, body).then((response) => response.json()));
-    await until(() => vendor.got.length === CALLS);
-    await until(() => openFiles() === (existsSync("/proc/self/fd") ? CALLS : 0));
-    // One of them would be more.
-    expect((await inUse()) - before).toBeLessThan(body.length * 0.9);
-    vendor.answer();
-    expect(await Promise.all(calls)).toHaveLength(CALLS);
-    expect(made.ledger.settlements).toHaveLength(CALLS);
-  }, 30_000);
+  test.each(cases)(
+    "a large body %s is not in memory",
+    async (_, path, channel) => {
+      const CALLS = 5;
+      vendor.state.hold = true;
+      const made = bench(channel);
+      Object.assign(made.seams, { keepContent: () => undefined });
+      using weir = serve(made);
+      const body = JSON.stringify(bodies[path]?.("look"));
+      const before = await inUse();
+      const calls = Array.from({ length: CALLS }, () => call(weir.url, path, body).then((response) => response.json()));
+      await until(() => vendor.got.length === CALLS);
+      await until(() => openFiles() === (existsSync("/proc/self/fd") ? CALLS : 0));
+      // One of them would be more.
+      expect((await inUse()) - before).toBeLessThan(body.length * 0.9);
+      vendor.answer();
+      expect(await Promise.all(calls)).toHaveLength(CALLS);
+      expect(made.ledger.settlements).toHaveLength(CALLS);
+    },
+    30_000,
+  );
 });
 
 test("a large body that one upstream refuses goes whole to the next, byte for byte but for the model's name", async () => {
@@ -136,14 +201,27 @@ test("a large body that one upstream refuses goes whole to the next, byte for by
   using weir = serve(bench({}, { model_mapping: new Map([["m", "other"]]) }, {}));
   const body = JSON.stringify(bodies["/v1/chat/completions"]?.("look"));
   expect((await call(weir.url, "/v1/chat/completions", body)).status).toBe(200);
-  expect(vendor.got.map(({ hash }) => hash)).toEqual([hashOf(body), hashOf(body.replace('"model":"m"', '"model":"other"')), hashOf(body)]);
+  expect(vendor.got.map(({ hash }) => hash)).toEqual([
+    hashOf(body),
+    hashOf(body.replace('"model":"m"', '"model":"other"')),
+    hashOf(body),
+  ]);
   for (const { length, declared } of vendor.got) expect(declared).toBe(String(length));
 });
 
 test("a request that its provider sends twice, as with a new token, is whole both times", async () => {
   const changed = Buffer.alloc(5 * MB, "changed");
   const large = await LargeBody.of(Buffer.alloc(5 * MB, "written"));
-  const outgoing: Outgoing = { channel: makeChannel(1, vendor.url), operation: "chat", model: "m", stream: false, url: `${vendor.url}/v1/chat/completions`, headers: {}, body: changed, large };
+  const outgoing: Outgoing = {
+    channel: makeChannel(1, vendor.url),
+    operation: "chat",
+    model: "m",
+    stream: false,
+    url: `${vendor.url}/v1/chat/completions`,
+    headers: {},
+    body: changed,
+    large,
+  };
   await send(outgoing, { fetch });
   await send({ ...outgoing, headers: { authorization: "Bearer new" } }, { fetch });
   expect(outgoing.body).toHaveLength(0);
@@ -155,9 +233,18 @@ test("a phrase that the caller wrote into a large body is known as his own when 
   vendor.state.refuse = 1;
   const made = bench({});
   const said: unknown[] = [];
-  made.seams.channelFailed = (_, trouble) => void said.push(trouble.quoted?.("credit balance"), trouble.quoted?.("billing"));
+  made.seams.channelFailed = (_, trouble) =>
+    void said.push(trouble.quoted?.("credit balance"), trouble.quoted?.("billing"));
   using weir = serve(made);
-  expect((await call(weir.url, "/v1/chat/completions", JSON.stringify(bodies["/v1/chat/completions"]?.("my Credit Balance")))).ok).toBe(false);
+  expect(
+    (
+      await call(
+        weir.url,
+        "/v1/chat/completions",
+        JSON.stringify(bodies["/v1/chat/completions"]?.("my Credit Balance")),
+      )
+    ).ok,
+  ).toBe(false);
   expect(said).toEqual([true, false]);
 });
 
@@ -166,7 +253,12 @@ test("the file of a large body is gone when its caller has left", async () => {
   const made = bench({ setting: { on_disconnect: "cut" } });
   using weir = serve(made);
   const leaving = new AbortController();
-  const left = call(weir.url, "/v1/chat/completions", JSON.stringify(bodies["/v1/chat/completions"]?.("look")), leaving.signal).catch(() => undefined);
+  const left = call(
+    weir.url,
+    "/v1/chat/completions",
+    JSON.stringify(bodies["/v1/chat/completions"]?.("look")),
+    leaving.signal,
+  ).catch(() => undefined);
   await until(() => vendor.got.length === 1);
   leaving.abort();
   await left;

@@ -15,7 +15,8 @@ const statuses = (responses: Response[]): Record<number, number> => {
 };
 const parallel = (b: Bench, count: number, body = chatBody("gpt-4o")): Promise<Response[]> =>
   Promise.all(Array.from({ length: count }, () => b.send(chat, body)));
-const codeOf = async (response: Response): Promise<string> => (await response.json() as { error: { code: string } }).error.code;
+const codeOf = async (response: Response): Promise<string> =>
+  ((await response.json()) as { error: { code: string } }).error.code;
 /** Noon, so that no minute here is a midnight. */
 const noon = new Date(2026, 10, 21, 12).getTime();
 
@@ -27,7 +28,9 @@ describe("limits of the user, his group and the model", () => {
     expect(statuses(await parallel(b, 6))).toEqual({ 200: 3, 429: 3 });
     b.caller.token_id = 8;
     const refused = (await parallel(b, 3)).find(({ status }) => status === 429);
-    expect(await refused?.json()).toMatchObject({ error: { code: "rate_limited_requests", message: expect.stringContaining("Your account may make 4 requests") } });
+    expect(await refused?.json()).toMatchObject({
+      error: { code: "rate_limited_requests", message: expect.stringContaining("Your account may make 4 requests") },
+    });
     expect(b.ledger.holdRequests).toHaveLength(4);
   });
 
@@ -35,10 +38,12 @@ describe("limits of the user, his group and the model", () => {
     const b = bench();
     b.set.set("GroupLimits", { default: { rpm: 5 } });
     b.set.set("ModelLimits", { "gpt-4o": { rpm: 3 }, constructor: { rpm: 1 } });
-    const mixed = await Promise.all(Array.from({ length: 10 }, (_, i) => {
-      Object.assign(b.caller, { user_id: i, token_id: 100 + i });
-      return b.send(chat, chatBody(i % 2 ? "gpt-4o" : "other"));
-    }));
+    const mixed = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => {
+        Object.assign(b.caller, { user_id: i, token_id: 100 + i });
+        return b.send(chat, chatBody(i % 2 ? "gpt-4o" : "other"));
+      }),
+    );
     expect(statuses(mixed)[200]).toBe(5);
     b.caller.group = "vip";
     expect(statuses(await parallel(b, 5, chatBody("gpt-4o")))[200]).toBeLessThanOrEqual(3);
@@ -55,7 +60,13 @@ describe("limits of the user, his group and the model", () => {
     b.seams.pool.candidates = (group) => (group === "cheap" ? [cheap] : group === "dear" ? [dear] : []);
     b.set.set("GroupLimits", { cheap: { rpm: 2 } });
     expect(statuses(await parallel(b, 5))).toEqual({ 200: 5 });
-    expect(b.ledger.settlements.map(({ log }) => log.group).toSorted()).toEqual(["cheap", "cheap", "dear", "dear", "dear"]);
+    expect(b.ledger.settlements.map(({ log }) => log.group).toSorted()).toEqual([
+      "cheap",
+      "cheap",
+      "dear",
+      "dear",
+      "dear",
+    ]);
   });
 
   test("the refusal is a 429 with Retry-After in every dialect", async () => {
@@ -63,8 +74,14 @@ describe("limits of the user, his group and the model", () => {
     b.caller.user_limits = { concurrency: 1, rpm: 1 };
     await b.send(chat, chatBody("gpt-4o"));
     const openai = await b.send("/v1/responses", { model: "gpt-4o", input: "hi" });
-    const anthropic = await b.send("/v1/messages", { model: "gpt-4o", max_tokens: 5, messages: [{ role: "user", content: "hi" }] });
-    const gemini = await b.send("/v1beta/models/gpt-4o:generateContent", { contents: [{ role: "user", parts: [{ text: "hi" }] }] });
+    const anthropic = await b.send("/v1/messages", {
+      model: "gpt-4o",
+      max_tokens: 5,
+      messages: [{ role: "user", content: "hi" }],
+    });
+    const gemini = await b.send("/v1beta/models/gpt-4o:generateContent", {
+      contents: [{ role: "user", parts: [{ text: "hi" }] }],
+    });
     for (const response of [openai, anthropic, gemini]) {
       expect(response.status).toBe(429);
       expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -78,16 +95,24 @@ describe("limits of the user, his group and the model", () => {
 
 describe("limits of a channel", () => {
   test("a channel at its limit is passed over, which is no try, and the row says so", async () => {
-    const b = makeBench([makeChannel(1, upstream.url, { priority: 9, limits: { rpm: 2 } }), makeChannel(2, upstream.url)]);
+    const b = makeBench([
+      makeChannel(1, upstream.url, { priority: 9, limits: { rpm: 2 } }),
+      makeChannel(2, upstream.url),
+    ]);
     for (let i = 0; i < 5; i++) expect((await b.send(chat, chatBody("gpt-4o"))).status).toBe(200);
     expect(b.ledger.settlements.map(({ log }) => log.channel)).toEqual([1, 1, 2, 2, 2]);
     const { admin_info } = JSON.parse(b.ledger.settlements[4]?.log.other ?? "{}");
     expect(admin_info.use_channel).toEqual(["2"]);
-    expect(admin_info.selection.skipped).toEqual([{ channel: 1, why: "limited", limit: "rate_limited_requests", remaining_ms: expect.any(Number) }]);
+    expect(admin_info.selection.skipped).toEqual([
+      { channel: 1, why: "limited", limit: "rate_limited_requests", remaining_ms: expect.any(Number) },
+    ]);
   });
 
   test("when every channel is at its limit the caller gets a 429 with the soonest time, and nothing is charged", async () => {
-    const b = makeBench([makeChannel(1, upstream.url, { limits: { rpm: 1 } }), makeChannel(2, upstream.url, { limits: { concurrency: 1, rpm: 1 } })]);
+    const b = makeBench([
+      makeChannel(1, upstream.url, { limits: { rpm: 1 } }),
+      makeChannel(2, upstream.url, { limits: { concurrency: 1, rpm: 1 } }),
+    ]);
     const balance = b.ledger.balance;
     const responses = await parallel(b, 6);
     expect(statuses(responses)).toEqual({ 200: 2, 429: 4 });
@@ -135,17 +160,29 @@ describe("budgets", () => {
     const b = makeBench([makeChannel(1, upstream.url, { limits: { budget_month: 1e9 } })], { now: () => now });
     Object.assign(b.caller, { budget_day: 500, budget_month: 1e9, user_limits: { budget_month: 1e9 } });
     b.set.set("GroupLimits", { default: { budget_day: 1e9 } });
-    b.set.set("ModelLimits", { "percall": { budget_day: 1e9 } });
+    b.set.set("ModelLimits", { percall: { budget_day: 1e9 } });
     expect(statuses(await parallel(b, 7, chatBody("percall")))).toEqual({ 200: 5, 429: 2 });
     // What a refund gives back to stands on the charge's row.
     expect(JSON.parse(b.ledger.settlements[0]?.log.other ?? "{}").admin_info.budgets.toSorted()).toEqual([
-      "channel:1:2026-11", "group:default:2026-11-21", "model:percall:2026-11-21", "token:7:2026-11", "token:7:2026-11-21", "user:1:2026-11",
+      "channel:1:2026-11",
+      "group:default:2026-11-21",
+      "model:percall:2026-11-21",
+      "token:7:2026-11",
+      "token:7:2026-11-21",
+      "user:1:2026-11",
     ]);
     now += 86_400_000;
     expect(statuses(await parallel(b, 2, chatBody("percall")))).toEqual({ 200: 2 });
     expect(Object.fromEntries(b.spend.amounts)).toEqual({
-      "token:7:2026-11-21": 500, "token:7:2026-11-22": 200, "token:7:2026-11": 700, "user:1:2026-11": 700, "channel:1:2026-11": 700,
-      "group:default:2026-11-21": 500, "group:default:2026-11-22": 200, "model:percall:2026-11-21": 500, "model:percall:2026-11-22": 200,
+      "token:7:2026-11-21": 500,
+      "token:7:2026-11-22": 200,
+      "token:7:2026-11": 700,
+      "user:1:2026-11": 700,
+      "channel:1:2026-11": 700,
+      "group:default:2026-11-21": 500,
+      "group:default:2026-11-22": 200,
+      "model:percall:2026-11-21": 500,
+      "model:percall:2026-11-22": 200,
     });
   });
 
@@ -153,12 +190,27 @@ describe("budgets", () => {
     const b = makeBench([makeChannel(1, upstream.url, { limits: { budget_day: 1e9 } })], { now: () => noon });
     b.options.retryTimes = 1;
     b.caller.budget_day = 1e9;
-    const models = ["gpt-4o", "error-500", "error-400", "html-200", "cut-midstream", "no-usage", "unpriced", "nobody", "gpt-4o+words:400", "percall"];
-    await Promise.all(models.flatMap((model) => [true, false].map(async (stream) => {
-      const response = await b.send(chat, chatBody(model, { stream }));
-      if (model === "gpt-4o+words:400" && stream) await response.body?.cancel();
-      else await response.text().catch(() => undefined);
-    })));
+    const models = [
+      "gpt-4o",
+      "error-500",
+      "error-400",
+      "html-200",
+      "cut-midstream",
+      "no-usage",
+      "unpriced",
+      "nobody",
+      "gpt-4o+words:400",
+      "percall",
+    ];
+    await Promise.all(
+      models.flatMap((model) =>
+        [true, false].map(async (stream) => {
+          const response = await b.send(chat, chatBody(model, { stream }));
+          if (model === "gpt-4o+words:400" && stream) await response.body?.cancel();
+          else await response.text().catch(() => undefined);
+        }),
+      ),
+    );
     b.ledger.balance = 1;
     expect((await b.send(chat, chatBody("gpt-4o"))).status).toBe(403);
     await b.quiet();
@@ -203,7 +255,8 @@ test("a dry look at limits takes nothing and tells what is left", async () => {
   const b = bench(() => noon);
   Object.assign(b.caller, { rpm: 5, budget_day: 1_000, concurrency: 2 });
   await b.send(chat, chatBody("percall"));
-  const look = () => b.seams.limits.standing(b.caller, "percall", [makeChannel(9, upstream.url, { limits: { rpm: 7 } })]);
+  const look = () =>
+    b.seams.limits.standing(b.caller, "percall", [makeChannel(9, upstream.url, { limits: { rpm: 7 } })]);
   await look();
   expect(await look()).toEqual([
     { scope: "token", of: 7, kind: "rpm", limit: 5, remaining: 4, reset_seconds: 60 },

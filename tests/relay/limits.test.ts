@@ -42,7 +42,12 @@ describe("requests a minute", () => {
     expect(refused?.headers.get("x-ratelimit-reset-requests")).toBe("60s");
     expect(await refused?.json()).toMatchObject({ error: { type: "rate_limit_error", code: "rate_limited_requests" } });
     expect(b.failures).toHaveLength(15);
-    expect(b.failures[0]).toMatchObject({ end_reason: "refused", model_name: "gpt-4o", token_id: 7, content: expect.stringContaining("5 requests a minute") });
+    expect(b.failures[0]).toMatchObject({
+      end_reason: "refused",
+      model_name: "gpt-4o",
+      token_id: 7,
+      content: expect.stringContaining("5 requests a minute"),
+    });
     expect(b.ledger.holdRequests).toHaveLength(5);
     now += 60_000;
     expect(statuses(await parallel(b, 6))).toEqual({ 200: 5, 429: 1 });
@@ -137,8 +142,23 @@ describe("concurrent calls", () => {
     const b = bench();
     Object.assign(b.caller, { concurrency: limit, rpm: 10_000, tpm: 10_000_000 });
     Object.assign(b.options, { retryTimes: 1, idleTimeoutMs: 150, firstByteTimeoutMs: 150, connectTimeoutMs: 150 });
-    const models = ["gpt-4o", "error-500", "error-429", "error-400", "html-200", "cut-midstream", "cut-head", "error-midstream",
-      "hang", "lies-gzip", "no-usage", "unpriced", "nobody", "big-frame:2048", "gpt-4o+words:300"];
+    const models = [
+      "gpt-4o",
+      "error-500",
+      "error-429",
+      "error-400",
+      "html-200",
+      "cut-midstream",
+      "cut-head",
+      "error-midstream",
+      "hang",
+      "lies-gzip",
+      "no-usage",
+      "unpriced",
+      "nobody",
+      "big-frame:2048",
+      "gpt-4o+words:300",
+    ];
     let seed = 11;
     const random = (n: number): number => (seed = (seed * 48_271) % 2_147_483_647) % n;
     const outcomes = new Set<number>();
@@ -148,7 +168,11 @@ describe("concurrent calls", () => {
         const poor = random(8) === 0;
         if (poor) b.ledger.balance = 5;
         const leave = random(3) === 0 ? new AbortController() : undefined;
-        const sent = b.send(chat, chatBody(models[random(models.length)] ?? "", { stream }), leave ? { signal: leave.signal } : {});
+        const sent = b.send(
+          chat,
+          chatBody(models[random(models.length)] ?? "", { stream }),
+          leave ? { signal: leave.signal } : {},
+        );
         const pause = random(20);
         if (leave) setTimeout(() => leave.abort(), pause);
         const response = await sent;
@@ -175,7 +199,10 @@ describe("the options ModelRequestRateLimit", () => {
   };
 
   test("limit all requests of a user, whichever token he uses", async () => {
-    const b = limited([["ModelRequestRateLimitCount", 4], ["ModelRequestRateLimitDurationMinutes", 10]]);
+    const b = limited([
+      ["ModelRequestRateLimitCount", 4],
+      ["ModelRequestRateLimitDurationMinutes", 10],
+    ]);
     const responses = await parallel(b, 6);
     expect(statuses(responses)).toEqual({ 200: 4, 429: 2 });
     expect(responses.find(({ status }) => status === 429)?.headers.get("retry-after")).toBe("600");
@@ -193,7 +220,11 @@ describe("the options ModelRequestRateLimit", () => {
   });
 
   test("a group's own pair replaces both numbers, 0 means none", async () => {
-    const b = limited([["ModelRequestRateLimitCount", 1], ["ModelRequestRateLimitSuccessCount", 1], ["ModelRequestRateLimitGroup", { vip: [0, 2] }]]);
+    const b = limited([
+      ["ModelRequestRateLimitCount", 1],
+      ["ModelRequestRateLimitSuccessCount", 1],
+      ["ModelRequestRateLimitGroup", { vip: [0, 2] }],
+    ]);
     b.caller.group = "vip";
     expect(statuses(await parallel(b, 3))).toEqual({ 200: 2, 429: 1 });
     b.caller.group = "default";
@@ -202,7 +233,10 @@ describe("the options ModelRequestRateLimit", () => {
   });
 
   test("off, they count nothing", async () => {
-    const b = limited([["ModelRequestRateLimitEnabled", false], ["ModelRequestRateLimitCount", 1]]);
+    const b = limited([
+      ["ModelRequestRateLimitEnabled", false],
+      ["ModelRequestRateLimitCount", 1],
+    ]);
     expect(statuses(await parallel(b, 3))).toEqual({ 200: 3 });
   });
 });

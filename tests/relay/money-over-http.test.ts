@@ -15,7 +15,12 @@ const ENDLESS = "paced:1000:50";
 const HANGING = "hang-before-headers";
 const MODELS = [SLOW, SEEN, QUICK, PACED, ENDLESS, HANGING];
 
-const ask = (model: string, stream = false): object => ({ model, stream, max_tokens: 5, messages: [{ role: "user", content: "hello" }] });
+const ask = (model: string, stream = false): object => ({
+  model,
+  stream,
+  max_tokens: 5,
+  messages: [{ role: "user", content: "hello" }],
+});
 
 for (const engine of ENGINES) {
   describe(engine, () => {
@@ -51,7 +56,11 @@ for (const engine of ENGINES) {
       const rows = (await weir.logs()).slice(before);
       expect(rows.filter((row) => row.type === LOG_TYPE.consume)).toHaveLength(37);
       // 10 tokens in, 5 out, at a unit a token.
-      expect(await weir.balance(user.id)).toEqual({ quota: 38 * price - 1 - 37 * 15, used_quota: 37 * 15, request_count: 37 });
+      expect(await weir.balance(user.id)).toEqual({
+        quota: 38 * price - 1 - 37 * 15,
+        used_quota: 37 * 15,
+        request_count: 37,
+      });
       expect(await weir.holds()).toBe(0);
       expect(await weir.audit()).toEqual([]);
     }, 60_000);
@@ -75,12 +84,18 @@ for (const engine of ENGINES) {
       let text = decoder.decode((await reader?.read())?.value);
       weir.process?.kill("SIGTERM");
       await Bun.sleep(200);
-      const late = await fetch(`${weir.url}/healthz`).then(() => "answered", () => "refused");
-      for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) text += decoder.decode(part.value);
+      const late = await fetch(`${weir.url}/healthz`).then(
+        () => "answered",
+        () => "refused",
+      );
+      for (let part = await reader?.read(); part && !part.done; part = await reader?.read())
+        text += decoder.decode(part.value);
       expect(text.trimEnd()).toEndWith("data: [DONE]");
       expect(await weir.process?.exited).toBe(0);
       expect(late).toBe("refused");
-      expect((await weir.logs()).slice(before)).toMatchObject([{ type: LOG_TYPE.consume, end_reason: "complete", model_name: PACED }]);
+      expect((await weir.logs()).slice(before)).toMatchObject([
+        { type: LOG_TYPE.consume, end_reason: "complete", model_name: PACED },
+      ]);
       expect(await weir.holds()).toBe(0);
       expect(await weir.audit()).toEqual([]);
       await weir.restart();
@@ -104,14 +119,19 @@ for (const engine of ENGINES) {
       }
       expect(await weir.holds()).toBeGreaterThan(0);
       await weir.ageHolds();
-      for (const deadline = Date.now() + 25_000; (await weir.holds()) > 0 && Date.now() < deadline; ) await Bun.sleep(100);
+      for (const deadline = Date.now() + 25_000; (await weir.holds()) > 0 && Date.now() < deadline;)
+        await Bun.sleep(100);
       expect(await weir.holds()).toBe(0);
       expect(await weir.audit()).toEqual([]);
       const rows = (await weir.logs()).filter((row) => row.user_id === user.id);
       expect(rows.some((row) => row.end_reason === "gateway_restart")).toBe(true);
       const charged = rows.filter((row) => row.type === LOG_TYPE.consume);
       const sum = charged.reduce((total, row) => total + row.quota, 0);
-      expect(await weir.balance(user.id)).toEqual({ quota: 10_000_000 - sum, used_quota: sum, request_count: charged.length });
+      expect(await weir.balance(user.id)).toEqual({
+        quota: 10_000_000 - sum,
+        used_quota: sum,
+        request_count: charged.length,
+      });
     }, 120_000);
   });
 }

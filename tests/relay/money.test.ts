@@ -13,7 +13,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
-      kind: fc.constantFrom("role", "half", "finish", "usage", "done", "error", "garbage", "end", "cut", "read", "read", "leave"),
+      kind: fc.constantFrom(
+        "role",
+        "half",
+        "finish",
+        "usage",
+        "done",
+        "error",
+        "garbage",
+        "end",
+        "cut",
+        "read",
+        "read",
+        "leave",
+      ),
     }) as fc.Arbitrary<Step>,
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 200_000 }) }) },
@@ -29,7 +42,10 @@ interface History {
 }
 
 const history: fc.Arbitrary<History> = fc.record({
-  answers: fc.array(fc.constantFrom("stream", "stream", "stream", "hang", "500", "429", "400", "html", "refused"), { minLength: 1, maxLength: 3 }) as fc.Arbitrary<History["answers"]>,
+  answers: fc.array(fc.constantFrom("stream", "stream", "stream", "hang", "500", "429", "400", "html", "refused"), {
+    minLength: 1,
+    maxLength: 3,
+  }) as fc.Arbitrary<History["answers"]>,
   steps: fc.array(step, { maxLength: 25 }),
   balance: fc.constantFrom(50, 1_150, 3_000, 100_000),
   retries: fc.integer({ min: 0, max: 2 }),
@@ -58,7 +74,10 @@ async function play({ answers, steps, balance, retries, maxTokens, price }: Hist
   const abort = new AbortController();
   const sent = bench.send(
     "/v1/chat/completions",
-    chatBody(price === "call" ? "percall" : "gpt-4o", { stream: true, ...(maxTokens !== undefined && { max_tokens: maxTokens }) }),
+    chatBody(price === "call" ? "percall" : "gpt-4o", {
+      stream: true,
+      ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    }),
     { signal: abort.signal },
   );
   let answer: ReturnType<typeof pieces> | undefined;
@@ -81,18 +100,44 @@ async function play({ answers, steps, balance, retries, maxTokens, price }: Hist
   for (const next of steps) {
     await time.settle();
     switch (next.kind) {
-      case "text": write(frames.text("x".repeat(next.size))); break;
-      case "role": write(frames.role); break;
-      case "half": write("data: {\"choices\""); break;
-      case "finish": write(frames.finish); break;
-      case "usage": write(frames.usage(10, 700)); break;
-      case "done": write(frames.done); break;
-      case "error": write("data: {\"error\":{\"message\":\"no\"}}\n\n"); break;
-      case "garbage": write("data: \"finish_reason\":\"\n\n"); break;
-      case "end": case "cut": close(next.kind); break;
-      case "read": if (answer) reads.push(answer.next().catch(() => undefined)); break;
-      case "leave": abort.abort(); await answer?.leave().catch(() => undefined); break;
-      case "wait": await time.advance(next.ms); break;
+      case "text":
+        write(frames.text("x".repeat(next.size)));
+        break;
+      case "role":
+        write(frames.role);
+        break;
+      case "half":
+        write('data: {"choices"');
+        break;
+      case "finish":
+        write(frames.finish);
+        break;
+      case "usage":
+        write(frames.usage(10, 700));
+        break;
+      case "done":
+        write(frames.done);
+        break;
+      case "error":
+        write('data: {"error":{"message":"no"}}\n\n');
+        break;
+      case "garbage":
+        write('data: "finish_reason":"\n\n');
+        break;
+      case "end":
+      case "cut":
+        close(next.kind);
+        break;
+      case "read":
+        if (answer) reads.push(answer.next().catch(() => undefined));
+        break;
+      case "leave":
+        abort.abort();
+        await answer?.leave().catch(() => undefined);
+        break;
+      case "wait":
+        await time.advance(next.ms);
+        break;
     }
   }
   // In the end every upstream falls silent and the caller reads on.

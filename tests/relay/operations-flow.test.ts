@@ -6,7 +6,8 @@ import { makeBench, makeChannel, pieces, scripted, type ScriptedStream, VirtualT
 const SPEECH = "/v1/audio/speech";
 const say = { model: "tts-1", voice: "alloy", input: "hello" };
 const picture = { model: "gpt-image-1", prompt: "a fox", stream: true };
-const usageEvent = 'event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"AAAA","usage":{"input_tokens":3,"output_tokens":4,"total_tokens":7}}\n\n';
+const usageEvent =
+  'event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"AAAA","usage":{"input_tokens":3,"output_tokens":4,"total_tokens":7}}\n\n';
 
 /** A relay whose upstream answers each call by the next of `answers`. */
 function benchOf(answers: ((stream: ScriptedStream) => void)[], type = "audio/mpeg", time?: VirtualTime) {
@@ -16,7 +17,8 @@ function benchOf(answers: ((stream: ScriptedStream) => void)[], type = "audio/mp
     streams.push(stream);
     answers[Number(/up(\d)/.exec(url)?.[1]) - 1]?.(stream);
   });
-  const typed = async (url: string, init: BunFetchRequestInit): Promise<Response> => new Response((await fetch(url, init)).body, { headers: { "content-type": type } });
+  const typed = async (url: string, init: BunFetchRequestInit): Promise<Response> =>
+    new Response((await fetch(url, init)).body, { headers: { "content-type": type } });
   const bench = makeBench(channels, { fetch: typed, ...(time && { now: time.now, timers: time.timers }) });
   bench.options.retryTimes = answers.length - 1;
   return { bench, streams };
@@ -38,7 +40,11 @@ describe("sound", () => {
     let open = (): void => undefined;
     bench.ledger.gate = new Promise((resolve) => (open = resolve));
     const answer = await bench.send(SPEECH, say);
-    expect([answer.status, answer.headers.get("content-type"), answer.headers.get("content-length")]).toEqual([200, "audio/mpeg", null]);
+    expect([answer.status, answer.headers.get("content-type"), answer.headers.get("content-length")]).toEqual([
+      200,
+      "audio/mpeg",
+      null,
+    ]);
     // Before the head: what a sweep would charge if this process died now.
     expect([...bench.ledger.holds.values()]).toEqual([{ amount: 5, running: 5 }]);
     const read = pieces(answer);
@@ -59,7 +65,12 @@ describe("sound", () => {
     streams[0]?.write("two");
     expect(await read.next()).toBe("one");
     streams[0]?.cut();
-    expect(await read.rest().then(() => "whole", () => "broken")).toBe("broken");
+    expect(
+      await read.rest().then(
+        () => "whole",
+        () => "broken",
+      ),
+    ).toBe("broken");
     expectBooks(bench, "upstream_cut", 5);
     await bench.quiet();
   });
@@ -69,7 +80,12 @@ describe("sound", () => {
     const { bench, streams } = benchOf([(stream) => stream.write("one")], "audio/mpeg", time);
     const waiting = bench.send(SPEECH, say);
     await time.settle();
-    const rest = pieces(await waiting).rest().then(() => "whole", () => "broken");
+    const rest = pieces(await waiting)
+      .rest()
+      .then(
+        () => "whole",
+        () => "broken",
+      );
     await time.advance(130_000);
     expect(await rest).toBe("broken");
     expect(streams[0]?.aborted).toBe(true);
@@ -92,7 +108,9 @@ describe("sound", () => {
     const { bench } = benchOf([(stream) => stream.end(), (stream) => (stream.write("sound"), stream.end())]);
     expect((await bench.send(SPEECH, say)).status).toBe(502);
     expect(bench.ledger).toMatchObject({ balance: 1_000_000, charged: 0 });
-    expect(JSON.parse(bench.failures[0]?.other ?? "{}")).toMatchObject({ admin_info: { use_channel: ["1"], attempts: [{ not_retried: "may_be_accepted" }] } });
+    expect(JSON.parse(bench.failures[0]?.other ?? "{}")).toMatchObject({
+      admin_info: { use_channel: ["1"], attempts: [{ not_retried: "may_be_accepted" }] },
+    });
   });
 
   test("in a type that no sound has is no answer: the hold goes back", async () => {
@@ -109,26 +127,42 @@ describe("events of pictures", () => {
 
   test("of many megabytes pass in any cut, and their usage is found", async () => {
     const big = usageEvent.replace("AAAA", "A".repeat(3 << 20));
-    const { bench } = benchOf([(stream) => {
-      for (let at = 0; at < big.length; at += 65_521) stream.write(big.slice(at, at + 65_521));
-      stream.end();
-    }], sse);
+    const { bench } = benchOf(
+      [
+        (stream) => {
+          for (let at = 0; at < big.length; at += 65_521) stream.write(big.slice(at, at + 65_521));
+          stream.end();
+        },
+      ],
+      sse,
+    );
     expect(await (await bench.send(path, picture)).text()).toBe(big);
     expectBooks(bench, "complete", 3 + 4 * 2);
   });
 
   test("that begin with a refusal are asked for elsewhere, those that begin with a fault are not; one in the middle is passed on, named in the row and not charged", async () => {
-    const errorOf = (type: string): string => `event: error\ndata: {"type":"error","error":{"type":"${type}","code":null,"message":"no"}}\n\n`;
-    const first = benchOf([(stream) => (stream.write(errorOf("rate_limit_error")), stream.end()), (stream) => (stream.write(usageEvent), stream.end())], sse);
+    const errorOf = (type: string): string =>
+      `event: error\ndata: {"type":"error","error":{"type":"${type}","code":null,"message":"no"}}\n\n`;
+    const first = benchOf(
+      [
+        (stream) => (stream.write(errorOf("rate_limit_error")), stream.end()),
+        (stream) => (stream.write(usageEvent), stream.end()),
+      ],
+      sse,
+    );
     expect(await (await first.bench.send(path, picture)).text()).toBe(usageEvent);
     expectBooks(first.bench, "complete", 11);
 
     const error = errorOf("image_generation_server_error");
-    const fault = benchOf([(stream) => (stream.write(error), stream.end()), (stream) => (stream.write(usageEvent), stream.end())], sse);
+    const fault = benchOf(
+      [(stream) => (stream.write(error), stream.end()), (stream) => (stream.write(usageEvent), stream.end())],
+      sse,
+    );
     expect((await fault.bench.send(path, picture)).status).toBe(502);
     expect(fault.bench.ledger).toMatchObject({ balance: 1_000_000, charged: 0 });
 
-    const partial = 'event: image_generation.partial_image\ndata: {"type":"image_generation.partial_image","b64_json":"AA"}\n\n';
+    const partial =
+      'event: image_generation.partial_image\ndata: {"type":"image_generation.partial_image","b64_json":"AA"}\n\n';
     const middle = benchOf([(stream) => stream.write(partial)], sse);
     const read = pieces(await middle.bench.send(path, picture));
     middle.streams[0]?.write(error);

@@ -29,7 +29,11 @@ const sent = {
     { role: "system", id: "1", createAt: 1715676751919, content: "be brief" },
     { role: "user", id: "2", createAt: 1715676751920, content: "hello there" },
   ],
-  stream: true, model: "gpt-4o-mini", group: "default", max_tokens: 0, temperature: 0,
+  stream: true,
+  model: "gpt-4o-mini",
+  group: "default",
+  max_tokens: 0,
+  temperature: 0,
 };
 
 const call = (headers: Record<string, string>, body: object = sent): Promise<Response> =>
@@ -54,9 +58,19 @@ test("a signed-in user gets a stream that ends in [DONE], and his own balance pa
   expect(text.trimEnd()).toEndWith("data: [DONE]");
   const id = response.headers.get("x-request-id");
   const row = await weir.waitForLog(({ request_id }) => request_id === id);
-  expect(row).toMatchObject({ user_id: user.id, token_id: 0, token_name: "playground-default", group: "default", end_reason: "complete" });
+  expect(row).toMatchObject({
+    user_id: user.id,
+    token_id: 0,
+    token_name: "playground-default",
+    group: "default",
+    end_reason: "complete",
+  });
   expect(row.quota).toBeGreaterThan(0);
-  expect(await weir.balance(user.id)).toEqual({ quota: 1_000_000 - row.quota, used_quota: row.quota, request_count: 1 });
+  expect(await weir.balance(user.id)).toEqual({
+    quota: 1_000_000 - row.quota,
+    used_quota: row.quota,
+    request_count: 1,
+  });
   expect(await weir.holds()).toBe(0);
   expect(await weir.audit()).toEqual([]);
 });
@@ -65,8 +79,13 @@ test("what is the console's own does not go upstream: id, createAt, group, a max
   await (await call(user.headers)).text();
   const body = JSON.parse(upstream.journal.last().body) as Record<string, unknown>;
   expect(body).toMatchObject({
-    messages: [{ role: "system", content: "be brief" }, { role: "user", content: "hello there" }],
-    stream: true, model: "gpt-4o-mini", temperature: 0,
+    messages: [
+      { role: "system", content: "be brief" },
+      { role: "user", content: "hello there" },
+    ],
+    stream: true,
+    model: "gpt-4o-mini",
+    temperature: 0,
   });
   expect(Object.keys(body)).not.toContain("group");
   expect(Object.keys(body)).not.toContain("max_tokens");
@@ -100,14 +119,20 @@ test("the group decides the ratio, and one that the user may not use is refused"
 test("the session's cookie counts only with the user-id header of the same user", async () => {
   const { cookie } = user;
   expect(await refusal(await call({ cookie }))).toEqual([401, "user_header_mismatch"]);
-  expect(await refusal(await call({ cookie, "new-api-user": String(user.id + 1) }))).toEqual([401, "user_header_mismatch"]);
+  expect(await refusal(await call({ cookie, "new-api-user": String(user.id + 1) }))).toEqual([
+    401,
+    "user_header_mismatch",
+  ]);
   expect(await refusal(await call({ "new-api-user": String(user.id) }))).toEqual([401, "not_signed_in"]);
   expect(upstream.journal.entries).toHaveLength(0);
 });
 
 test("a system access token and a relay key do not open the playground", async () => {
   const access = await user.ok<string>("GET", "/api/user/token");
-  expect(await refusal(await call({ authorization: access, "new-api-user": String(user.id) }))).toEqual([400, "access_token_not_supported"]);
+  expect(await refusal(await call({ authorization: access, "new-api-user": String(user.id) }))).toEqual([
+    400,
+    "access_token_not_supported",
+  ]);
   const { key } = await weir.newToken({}, user);
   expect(await refusal(await call({ authorization: `Bearer ${key}` }))).toEqual([401, "access_token_invalid"]);
   expect(upstream.journal.entries).toHaveLength(0);
@@ -132,14 +157,19 @@ test("an empty balance, a broken body and an unknown model are refused with an e
   const poor = await weir.newUser({ quota: 1 });
   expect(await refusal(await call(poor.headers))).toEqual([403, "insufficient_user_quota"]);
   expect(await refusal(await call(user.headers, { ...sent, model: "nowhere" }))).toEqual([503, "model_not_found"]);
-  const broken = await fetch(`${weir.url}/pg/chat/completions`, { method: "POST", headers: { ...user.headers, "content-type": "application/json" }, body: "{" });
+  const broken = await fetch(`${weir.url}/pg/chat/completions`, {
+    method: "POST",
+    headers: { ...user.headers, "content-type": "application/json" },
+    body: "{",
+  });
   expect(await refusal(broken)).toEqual([400, "bad_json"]);
 });
 
 test("no other site may read its answers", async () => {
   const origin = "https://evil.example";
   const asked = await fetch(`${weir.url}/pg/chat/completions`, {
-    method: "OPTIONS", headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "new-api-user" },
+    method: "OPTIONS",
+    headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "new-api-user" },
   });
   expect(asked.headers.get("access-control-allow-origin")).toBeNull();
   const answered = await call({ ...user.headers, origin });

@@ -22,7 +22,11 @@ const CHAT_BURST = "usage:12:20+burst:3";
 /** Of a vendor whose Responses API keeps nothing. */
 const LOOSE = "usage:14:20";
 const CLAUDE = "usage:13:20+reasoning";
-const failing = (call: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(call).then(() => undefined, (error: unknown) => error);
+const failing = (call: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(call).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 
 for (const engine of ENGINES) {
   describe(engine, () => {
@@ -37,7 +41,8 @@ for (const engine of ENGINES) {
 
     beforeAll(async () => {
       weir = await startWeir({ engine });
-      const channel = (type: number, models: string[], more = {}): Promise<number> => weir.newChannel({ type, base_url: upstream.url, models, setting: '{"native_calls":"always"}', ...more });
+      const channel = (type: number, models: string[], more = {}): Promise<number> =>
+        weir.newChannel({ type, base_url: upstream.url, models, setting: '{"native_calls":"always"}', ...more });
       const broken = [BIG, `${NATIVE}+error-midstream`, `${NATIVE}+cut-midstream`, `${NATIVE}+finish-length`];
       await channel(1, [NATIVE, BURST, ...broken]);
       await channel(1, [TWICE], { key: "good-first" });
@@ -45,7 +50,11 @@ for (const engine of ENGINES) {
       await channel(1, [CHAT, CHAT_BURST], { setting: '{"native_calls":"auto"}' });
       await channel(20, [LOOSE]);
       await channel(14, [CLAUDE]);
-      await weir.priceModels(Object.fromEntries([NATIVE, BURST, TWICE, CHAT, CHAT_BURST, LOOSE, CLAUDE, KEYS, ...broken].map((model) => [model, 1])));
+      await weir.priceModels(
+        Object.fromEntries(
+          [NATIVE, BURST, TWICE, CHAT, CHAT_BURST, LOOSE, CLAUDE, KEYS, ...broken].map((model) => [model, 1]),
+        ),
+      );
       ({ key } = await weir.newToken());
       openai = client(key);
       const user = await weir.newUser({ quota: 1_000_000 });
@@ -64,8 +73,19 @@ for (const engine of ENGINES) {
           const seen = await (await weir.call(key, body, { path: "/v1/responses" })).text();
           expect(journal.last()).toMatchObject({ path: "/v1/responses" });
           expect(JSON.parse(journal.last().body)).toEqual(body);
-          const direct = await (await fetch(`${upstream.url}/v1/responses`, { method: "POST", headers: { authorization: "Bearer good-key" }, body: JSON.stringify(body) })).text();
-          const types = (text: string): unknown[] => text.split("\n").filter((line) => line.startsWith("data: ")).map((line) => JSON.parse(line.slice(6)) as { type: string; sequence_number: number }).map(({ type, sequence_number }) => [sequence_number, type]);
+          const direct = await (
+            await fetch(`${upstream.url}/v1/responses`, {
+              method: "POST",
+              headers: { authorization: "Bearer good-key" },
+              body: JSON.stringify(body),
+            })
+          ).text();
+          const types = (text: string): unknown[] =>
+            text
+              .split("\n")
+              .filter((line) => line.startsWith("data: "))
+              .map((line) => JSON.parse(line.slice(6)) as { type: string; sequence_number: number })
+              .map(({ type, sequence_number }) => [sequence_number, type]);
           expect(types(seen)).toEqual(types(direct));
           expect(types(seen).at(-1)).toMatchObject([expect.any(Number), "response.completed"]);
         }
@@ -75,11 +95,22 @@ for (const engine of ENGINES) {
 
       test("a stream that fails ends with one response.failed of the same response, whose numbers go on", async () => {
         for (const how of ["error-midstream", "cut-midstream"]) {
-          const text = await (await weir.call(key, { model: `${NATIVE}+${how}`, input: WORDS, stream: true }, { path: "/v1/responses" })).text();
-          const events = text.split("\n").filter((line) => line.startsWith("data: ")).map((line) => JSON.parse(line.slice(6)) as { type: string; sequence_number: number; response?: { id: string } });
+          const text = await (
+            await weir.call(key, { model: `${NATIVE}+${how}`, input: WORDS, stream: true }, { path: "/v1/responses" })
+          ).text();
+          const events = text
+            .split("\n")
+            .filter((line) => line.startsWith("data: "))
+            .map(
+              (line) =>
+                JSON.parse(line.slice(6)) as { type: string; sequence_number: number; response?: { id: string } },
+            );
           expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
           expect(events.filter(({ type }) => type === "response.created")).toHaveLength(1);
-          expect(events.at(-1)).toMatchObject({ type: "response.failed", response: { id: events[0]?.response?.id ?? "", status: "failed" } });
+          expect(events.at(-1)).toMatchObject({
+            type: "response.failed",
+            response: { id: events[0]?.response?.id ?? "", status: "failed" },
+          });
         }
       });
 
@@ -90,7 +121,9 @@ for (const engine of ENGINES) {
       });
 
       test("an answer that was cut off by its limit ends with response.incomplete", async () => {
-        const answer = await openai.responses.stream({ model: `${NATIVE}+finish-length`, input: WORDS }).finalResponse();
+        const answer = await openai.responses
+          .stream({ model: `${NATIVE}+finish-length`, input: WORDS })
+          .finalResponse();
         expect(answer).toMatchObject({ status: "incomplete", incomplete_details: { reason: "max_output_tokens" } });
       });
 
@@ -101,10 +134,17 @@ for (const engine of ENGINES) {
           const home = journal.last().key;
           let previous = first.id;
           for (let turn = 0; turn < 4; turn++) {
-            const next = await openai.responses.create({ model: TWICE, input: `turn ${turn}`, previous_response_id: previous });
+            const next = await openai.responses.create({
+              model: TWICE,
+              input: `turn ${turn}`,
+              previous_response_id: previous,
+            });
             expect(next).toMatchObject({ output_text: `turn ${turn}`, previous_response_id: previous });
             expect(journal.last()).toMatchObject({ key: home });
-            expect(JSON.parse(journal.last().body)).toMatchObject({ previous_response_id: previous, input: `turn ${turn}` });
+            expect(JSON.parse(journal.last().body)).toMatchObject({
+              previous_response_id: previous,
+              input: `turn ${turn}`,
+            });
             previous = next.id;
           }
         }
@@ -112,7 +152,12 @@ for (const engine of ENGINES) {
 
       test("with several keys: a chain stays with the key that holds it, and is unknown when that key is out", async () => {
         const several = await weir.newChannel({
-          type: 1, base_url: upstream.url, models: [KEYS], setting: '{"native_calls":"always"}', key: "good-a\ngood-b\ngood-c", multi_key_mode: "polling",
+          type: 1,
+          base_url: upstream.url,
+          models: [KEYS],
+          setting: '{"native_calls":"always"}',
+          key: "good-a\ngood-b\ngood-c",
+          multi_key_mode: "polling",
         });
         const first = await openai.responses.create({ model: KEYS, input: WORDS });
         const home = journal.last().key ?? "";
@@ -127,8 +172,13 @@ for (const engine of ENGINES) {
         const held = items[["good-a", "good-b", "good-c"].indexOf(home)]?.id;
         await weir.root.ok("PUT", `/api/channel/${several}/keys`, { key_ids: [held], status: 2 });
         const before = journal.entries.length;
-        expect(await failing(openai.responses.create({ model: KEYS, input: "on", previous_response_id: first.id }))).toMatchObject({ status: 404, code: "previous_response_not_found" });
-        expect(await failing(openai.responses.retrieve(first.id))).toMatchObject({ status: 404, code: "response_not_found" });
+        expect(
+          await failing(openai.responses.create({ model: KEYS, input: "on", previous_response_id: first.id })),
+        ).toMatchObject({ status: 404, code: "previous_response_not_found" });
+        expect(await failing(openai.responses.retrieve(first.id))).toMatchObject({
+          status: 404,
+          code: "response_not_found",
+        });
         expect(journal.entries.length).toBe(before);
         // Others are served all the same.
         expect(await openai.responses.create({ model: KEYS, input: WORDS })).toMatchObject({ output_text: WORDS });
@@ -136,16 +186,25 @@ for (const engine of ENGINES) {
 
       test("is asked for it, lists its input, and forgets it", async () => {
         const { id } = await openai.responses.create({ model: NATIVE, input: [{ role: "user", content: WORDS }] });
-        expect(await openai.responses.retrieve(id, { include: ["reasoning.encrypted_content"] })).toMatchObject({ id, output_text: WORDS });
+        expect(await openai.responses.retrieve(id, { include: ["reasoning.encrypted_content"] })).toMatchObject({
+          id,
+          output_text: WORDS,
+        });
         expect(journal.last()).toMatchObject({ method: "GET", path: `/v1/responses/${id}`, key: "good-key" });
         expect(Object.values(journal.last().query)).toContain("reasoning.encrypted_content");
         expect((await openai.responses.inputItems.list(id)).data).toMatchObject([{ role: "user", content: WORDS }]);
         const events: string[] = [];
-        for await (const { type } of await openai.responses.retrieve(id, { stream: true, starting_after: 3 })) events.push(type);
+        for await (const { type } of await openai.responses.retrieve(id, { stream: true, starting_after: 3 }))
+          events.push(type);
         expect(events).toEqual(["response.completed"]);
         expect(journal.last().query).toMatchObject({ stream: "true", starting_after: "3" });
         expect(await failing(openai.responses.cancel(id))).toMatchObject({ status: 400 });
-        for (const call of [() => stranger.responses.retrieve(id), () => stranger.responses.delete(id), () => stranger.responses.cancel(id), () => stranger.responses.inputItems.list(id)]) {
+        for (const call of [
+          () => stranger.responses.retrieve(id),
+          () => stranger.responses.delete(id),
+          () => stranger.responses.cancel(id),
+          () => stranger.responses.inputItems.list(id),
+        ]) {
           expect(await failing(call())).toMatchObject({ status: 404, code: "response_not_found" });
         }
         await openai.responses.delete(id);
@@ -154,24 +213,49 @@ for (const engine of ENGINES) {
 
       test("compacts and counts", async () => {
         const compacted = await openai.responses.compact({ model: NATIVE, input: [{ role: "user", content: WORDS }] });
-        expect(compacted).toMatchObject({ object: "response.compaction", output: [{ role: "user" }, { type: "compaction" }] });
-        expect(await weir.waitForLog(({ other }) => other.includes("/v1/responses/compact"))).toMatchObject({ quota: 30, type: LOG_TYPE.consume });
-        expect(await openai.responses.inputTokens.count({ model: NATIVE, input: WORDS })).toEqual({ object: "response.input_tokens", input_tokens: 10 });
+        expect(compacted).toMatchObject({
+          object: "response.compaction",
+          output: [{ role: "user" }, { type: "compaction" }],
+        });
+        expect(await weir.waitForLog(({ other }) => other.includes("/v1/responses/compact"))).toMatchObject({
+          quota: 30,
+          type: LOG_TYPE.consume,
+        });
+        expect(await openai.responses.inputTokens.count({ model: NATIVE, input: WORDS })).toEqual({
+          object: "response.input_tokens",
+          input_tokens: 10,
+        });
       });
     });
 
-    for (const [name, model] of [["chats", CHAT], ["speaks another dialect", CLAUDE]] as const) {
+    for (const [name, model] of [
+      ["chats", CHAT],
+      ["speaks another dialect", CLAUDE],
+    ] as const) {
       describe(`a channel that only ${name}`, () => {
         test("is sent all that was said before, three turns deep, streamed and whole", async () => {
           const first = await openai.responses.create({ model, input: WORDS, instructions: "be brief" });
           expect(first.output_text).toBe(WORDS);
-          const second = await openai.responses.stream({ model, input: [{ role: "user", content: "second" }], previous_response_id: first.id }).finalResponse();
+          const second = await openai.responses
+            .stream({ model, input: [{ role: "user", content: "second" }], previous_response_id: first.id })
+            .finalResponse();
           expect(second).toMatchObject({ output_text: "second", previous_response_id: first.id });
           const third = await openai.responses.create({ model, input: "third", previous_response_id: second.id });
           expect(third.output_text).toBe("third");
           const sent = JSON.parse(journal.last().body) as { messages: { role: string; content: unknown }[] };
-          const said = sent.messages.filter(({ role }) => role === "user" || role === "assistant").map(({ role, content }) => [role, JSON.stringify(content).match(/hello there my friend|second|third/)?.[0]]);
-          expect(said).toEqual([["user", WORDS], ["assistant", WORDS], ["user", "second"], ["assistant", "second"], ["user", "third"]]);
+          const said = sent.messages
+            .filter(({ role }) => role === "user" || role === "assistant")
+            .map(({ role, content }) => [
+              role,
+              JSON.stringify(content).match(/hello there my friend|second|third/)?.[0],
+            ]);
+          expect(said).toEqual([
+            ["user", WORDS],
+            ["assistant", WORDS],
+            ["user", "second"],
+            ["assistant", "second"],
+            ["user", "third"],
+          ]);
           // Instructions are of one call (the vendor's rule).
           expect(journal.last().body).not.toContain("be brief");
         });
@@ -179,25 +263,50 @@ for (const engine of ENGINES) {
         test("its answers can be read, listed and deleted, by their owner alone", async () => {
           const first = await openai.responses.create({ model, input: WORDS });
           const second = await openai.responses.create({ model, input: "second", previous_response_id: first.id });
-          expect(await openai.responses.retrieve(second.id)).toMatchObject({ id: second.id, status: "completed", output_text: "second" });
+          expect(await openai.responses.retrieve(second.id)).toMatchObject({
+            id: second.id,
+            status: "completed",
+            output_text: "second",
+          });
           const items = await openai.responses.inputItems.list(second.id, { order: "asc", limit: 2 });
-          expect(items.data).toMatchObject([{ type: "message", role: "user", content: [{ type: "input_text", text: WORDS }] }, {}]);
+          expect(items.data).toMatchObject([
+            { type: "message", role: "user", content: [{ type: "input_text", text: WORDS }] },
+            {},
+          ]);
           expect(items.has_more).toBe(true);
           const all: unknown[] = [];
-          for await (const item of openai.responses.inputItems.list(second.id, { order: "asc", limit: 1 })) all.push(item);
+          for await (const item of openai.responses.inputItems.list(second.id, { order: "asc", limit: 1 }))
+            all.push(item);
           expect(all.at(-1)).toMatchObject({ role: "user", content: [{ text: "second" }] });
           expect((await openai.responses.inputItems.list(second.id)).data[0]).toEqual(all.at(-1) as never);
-          expect(await failing(openai.responses.inputItems.list(second.id, { limit: 101 }))).toMatchObject({ status: 400 });
-          expect(await failing(openai.responses.inputItems.list(second.id, { after: "msg_none" }))).toMatchObject({ status: 400 });
-          expect(await failing(openai.responses.cancel(second.id))).toMatchObject({ status: 400, code: "response_not_cancellable" });
-          const again = await weir.call(key, undefined, { method: "GET", body: null, path: `/v1/responses/${second.id}?stream=true&starting_after=1` });
+          expect(await failing(openai.responses.inputItems.list(second.id, { limit: 101 }))).toMatchObject({
+            status: 400,
+          });
+          expect(await failing(openai.responses.inputItems.list(second.id, { after: "msg_none" }))).toMatchObject({
+            status: 400,
+          });
+          expect(await failing(openai.responses.cancel(second.id))).toMatchObject({
+            status: 400,
+            code: "response_not_cancellable",
+          });
+          const again = await weir.call(key, undefined, {
+            method: "GET",
+            body: null,
+            path: `/v1/responses/${second.id}?stream=true&starting_after=1`,
+          });
           expect(await again.json()).toMatchObject({ error: { code: "response_not_streamable" } });
-          for (const call of [() => stranger.responses.retrieve(second.id), () => stranger.responses.delete(second.id), () => stranger.responses.inputItems.list(second.id)]) {
+          for (const call of [
+            () => stranger.responses.retrieve(second.id),
+            () => stranger.responses.delete(second.id),
+            () => stranger.responses.inputItems.list(second.id),
+          ]) {
             expect(await failing(call())).toMatchObject({ status: 404, code: "response_not_found" });
           }
           await openai.responses.delete(second.id);
           expect(await failing(openai.responses.retrieve(second.id))).toMatchObject({ status: 404 });
-          expect(await failing(openai.responses.create({ model, input: "third", previous_response_id: second.id }))).toMatchObject({ status: 404, code: "previous_response_not_found", param: "previous_response_id" });
+          expect(
+            await failing(openai.responses.create({ model, input: "third", previous_response_id: second.id })),
+          ).toMatchObject({ status: 404, code: "previous_response_not_found", param: "previous_response_id" });
         });
       });
     }
@@ -208,7 +317,11 @@ for (const engine of ENGINES) {
       const sent = JSON.parse(journal.last().body) as { previous_response_id: unknown; input: unknown };
       expect(journal.last().path).toBe("/v1/responses");
       expect(sent.previous_response_id).toBeNull();
-      expect(sent.input).toMatchObject([{ role: "user" }, { role: "assistant", status: "completed", content: [{ text: WORDS }] }, { role: "user", content: [{ text: "second" }] }]);
+      expect(sent.input).toMatchObject([
+        { role: "user" },
+        { role: "assistant", status: "completed", content: [{ text: WORDS }] },
+        { role: "user", content: [{ text: "second" }] },
+      ]);
       journal.clear();
       expect(await openai.responses.retrieve(second.id)).toMatchObject({ output_text: "second" });
       expect(journal.entries).toHaveLength(0);
@@ -219,18 +332,31 @@ for (const engine of ENGINES) {
       const poor = client((await weir.newToken({}, user)).key);
       const first = await poor.responses.create({ model: NATIVE, input: WORDS, max_output_tokens: 30 });
       const { stored_objects } = weir.db.t;
-      const next = () => poor.responses.create({ model: NATIVE, input: "next", previous_response_id: first.id, max_output_tokens: 30 });
+      const next = () =>
+        poor.responses.create({ model: NATIVE, input: "next", previous_response_id: first.id, max_output_tokens: 30 });
       expect((await next()).output_text).toBe("next");
-      await weir.db.q.update(stored_objects).set({ data: await pack({ tokens: 1_000_000 }) }).where(eq(stored_objects.object_id, first.id));
+      await weir.db.q
+        .update(stored_objects)
+        .set({ data: await pack({ tokens: 1_000_000 }) })
+        .where(eq(stored_objects.object_id, first.id));
       expect(await failing(next())).toMatchObject({ status: 403, code: "insufficient_user_quota" });
     });
 
     test("an item of a kept answer can be named instead of sent, by its owner; a vendor's own is asked of a vendor", async () => {
       const first = await openai.responses.create({ model: CHAT, input: WORDS });
       const item = { type: "item_reference" as const, id: first.output[0]?.id ?? "" };
-      const next = (caller: OpenAI, model: string): Promise<unknown> => failing(caller.responses.create({ model, input: [{ role: "user", content: WORDS }, item, { role: "user", content: "next" }], store: false }));
+      const next = (caller: OpenAI, model: string): Promise<unknown> =>
+        failing(
+          caller.responses.create({
+            model,
+            input: [{ role: "user", content: WORDS }, item, { role: "user", content: "next" }],
+            store: false,
+          }),
+        );
       expect(await next(openai, CHAT)).toBeUndefined();
-      expect(JSON.parse(journal.last().body)).toMatchObject({ messages: [{ role: "user" }, { role: "assistant", content: WORDS }, { role: "user", content: "next" }] });
+      expect(JSON.parse(journal.last().body)).toMatchObject({
+        messages: [{ role: "user" }, { role: "assistant", content: WORDS }, { role: "user", content: "next" }],
+      });
       expect(await next(stranger, CHAT)).toMatchObject({ status: 404, code: "item_not_found" });
       item.id = "msg_of_the_vendor";
       expect(await next(openai, CHAT)).toMatchObject({ status: 404, code: "item_not_found" });
@@ -239,11 +365,22 @@ for (const engine of ENGINES) {
     });
 
     test("thoughts that another vendor sealed are taken out, and the call goes on with its chain", async () => {
-      const thinking = await openai.responses.create({ model: CLAUDE, input: WORDS, include: ["reasoning.encrypted_content"] });
-      const sealed = thinking.output.filter(({ type }) => type === "reasoning") as OpenAI.Responses.ResponseReasoningItem[];
+      const thinking = await openai.responses.create({
+        model: CLAUDE,
+        input: WORDS,
+        include: ["reasoning.encrypted_content"],
+      });
+      const sealed = thinking.output.filter(
+        ({ type }) => type === "reasoning",
+      ) as OpenAI.Responses.ResponseReasoningItem[];
       expect(sealed[0]?.encrypted_content).toBeTruthy();
       const first = await openai.responses.create({ model: NATIVE, input: WORDS });
-      await openai.responses.create({ model: NATIVE, input: [...sealed, { role: "user", content: "next" }], previous_response_id: first.id, include: ["reasoning.encrypted_content"] });
+      await openai.responses.create({
+        model: NATIVE,
+        input: [...sealed, { role: "user", content: "next" }],
+        previous_response_id: first.id,
+        include: ["reasoning.encrypted_content"],
+      });
       const sent = journal.last();
       expect(sent.path).toBe("/v1/responses");
       expect(JSON.parse(sent.body)).toMatchObject({ previous_response_id: first.id });
@@ -252,7 +389,9 @@ for (const engine of ENGINES) {
     });
 
     test("events are numbered without a gap, also where the answer came at once and its last word waited for the charge", async () => {
-      const text = await (await weir.call(key, { model: CHAT_BURST, input: WORDS, stream: true }, { path: "/v1/responses" })).text();
+      const text = await (
+        await weir.call(key, { model: CHAT_BURST, input: WORDS, stream: true }, { path: "/v1/responses" })
+      ).text();
       const numbers = [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number));
       expect(numbers).toEqual(numbers.map((_, index) => index));
       expect(text.trimEnd().split("\n").at(-2)).toBe("event: response.completed");
@@ -260,15 +399,25 @@ for (const engine of ENGINES) {
 
     test("what is unknown, another's, expired or was not to be stored cannot be continued", async () => {
       for (const model of [NATIVE, CHAT]) {
-        const next = (caller: OpenAI, previous_response_id: string): Promise<unknown> => failing(caller.responses.create({ model, input: "next", previous_response_id }));
-        const lost = { status: 404, code: "previous_response_not_found", type: "invalid_request_error", param: "previous_response_id" };
+        const next = (caller: OpenAI, previous_response_id: string): Promise<unknown> =>
+          failing(caller.responses.create({ model, input: "next", previous_response_id }));
+        const lost = {
+          status: 404,
+          code: "previous_response_not_found",
+          type: "invalid_request_error",
+          param: "previous_response_id",
+        };
         const kept = await openai.responses.create({ model, input: WORDS });
         const loose = await openai.responses.create({ model, input: WORDS, store: false });
         journal.clear();
         expect(await next(openai, "resp_unknown")).toMatchObject(lost);
         expect(await next(stranger, kept.id)).toMatchObject(lost);
         expect(await next(openai, loose.id)).toMatchObject(lost);
-        expect(await failing(openai.responses.inputTokens.count({ model, input: "x", previous_response_id: "resp_unknown" }))).toMatchObject(lost);
+        expect(
+          await failing(
+            openai.responses.inputTokens.count({ model, input: "x", previous_response_id: "resp_unknown" }),
+          ),
+        ).toMatchObject(lost);
         const { stored_objects } = weir.db.t;
         await weir.db.q.update(stored_objects).set({ expires_at: 1 }).where(eq(stored_objects.object_id, kept.id));
         expect(await next(openai, kept.id)).toMatchObject(lost);
@@ -289,9 +438,17 @@ for (const engine of ENGINES) {
 
     test("a response can be continued twice and at once: every branch has its own words", async () => {
       const root = await openai.responses.create({ model: CHAT, input: WORDS });
-      const branches = await Promise.all(Array.from({ length: 6 }, (_, index) => openai.responses.create({ model: CHAT, input: `branch ${index}`, previous_response_id: root.id })));
+      const branches = await Promise.all(
+        Array.from({ length: 6 }, (_, index) =>
+          openai.responses.create({ model: CHAT, input: `branch ${index}`, previous_response_id: root.id }),
+        ),
+      );
       expect(new Set(branches.map(({ id }) => id)).size).toBe(6);
-      const leaves = await Promise.all(branches.map(({ id }, index) => openai.responses.create({ model: CHAT, input: `leaf ${index}`, previous_response_id: id })));
+      const leaves = await Promise.all(
+        branches.map(({ id }, index) =>
+          openai.responses.create({ model: CHAT, input: `leaf ${index}`, previous_response_id: id }),
+        ),
+      );
       for (const [index, leaf] of leaves.entries()) {
         const texts = JSON.stringify((await openai.responses.inputItems.list(leaf.id)).data);
         expect(texts).toContain(`branch ${index}`);
@@ -302,14 +459,22 @@ for (const engine of ENGINES) {
     test("what cannot be done exactly is refused before anybody is asked: background calls, conversations, strange shapes", async () => {
       journal.clear();
       for (const model of [NATIVE, CHAT]) {
-        expect(await failing(openai.responses.create({ model, input: WORDS, conversation: "conv_1" }))).toMatchObject({ status: 400 });
+        expect(await failing(openai.responses.create({ model, input: WORDS, conversation: "conv_1" }))).toMatchObject({
+          status: 400,
+        });
         for (const wrong of [{ previous_response_id: 7 }, { input: null }, { input: {} }]) {
           expect((await weir.call(key, { model, input: WORDS, ...wrong }, { path: "/v1/responses" })).status).toBe(400);
         }
       }
       // Where nobody keeps the answer, nobody could be asked for it.
-      expect(await failing(openai.responses.create({ model: CHAT, input: WORDS, background: true }))).toMatchObject({ status: 400, code: "background_unsupported", param: "background" });
-      expect(await failing(openai.responses.compact({ model: CHAT as string, input: WORDS }))).toMatchObject({ code: "operation_unsupported" });
+      expect(await failing(openai.responses.create({ model: CHAT, input: WORDS, background: true }))).toMatchObject({
+        status: 400,
+        code: "background_unsupported",
+        param: "background",
+      });
+      expect(await failing(openai.responses.compact({ model: CHAT as string, input: WORDS }))).toMatchObject({
+        code: "operation_unsupported",
+      });
       expect(posts()).toEqual([]);
       const counted = await openai.responses.inputTokens.count({ model: CHAT, input: WORDS });
       expect(counted).toMatchObject({ object: "response.input_tokens", estimated: true });
@@ -317,11 +482,19 @@ for (const engine of ENGINES) {
     });
 
     test("a WebSocket is refused with 426 and words, so that Codex goes on over HTTP", async () => {
-      const headers = { authorization: `Bearer ${key}`, connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" };
+      const headers = {
+        authorization: `Bearer ${key}`,
+        connection: "Upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+      };
       const refused = await fetch(`${weir.url}/v1/responses`, { headers });
       expect(refused.status).toBe(426);
       expect(await refused.json()).toMatchObject({ error: { code: "upgrade_refused" } });
-      expect((await fetch(`${weir.url}/v1/responses`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(404);
+      expect((await fetch(`${weir.url}/v1/responses`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(
+        404,
+      );
     });
 
     test("the books balance after all of it", async () => {

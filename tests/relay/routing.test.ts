@@ -56,7 +56,9 @@ test("the final error says how often the call was retried, in the caller's langu
   expect(await (await b.send(chat, chatBody("error-500"))).text()).not.toContain("retried");
   b.options.retryTimes = 2;
   expect(await (await b.send(chat, chatBody("error-500"))).text()).toContain("(retried 2 times)");
-  expect(await (await b.send(chat, chatBody("error-500"), { headers: { "accept-language": "zh" } })).text()).toContain("（已重试 2 次）");
+  expect(await (await b.send(chat, chatBody("error-500"), { headers: { "accept-language": "zh" } })).text()).toContain(
+    "（已重试 2 次）",
+  );
   expect(b.failures[1]?.content).toContain("retried 2 times");
   expect(b.troubles.length).toBeGreaterThan(2);
 });
@@ -67,7 +69,8 @@ test("a conversation stays on its channel while it is awake; other conversations
   for (let turn = 0; turn < 12; turn++) await b.send(chat, chatBody("gpt-4o", { prompt_cache_key: "one" }));
   expect(new Set(b.ledger.settlements.map(({ log }) => log.channel)).size).toBe(1);
   expect(b.relay.stats).toMatchObject({ sticky_calls: 12, sticky_hits: 11 });
-  for (let other = 0; other < 30; other++) await b.send(chat, chatBody("gpt-4o", { prompt_cache_key: `other ${other}` }));
+  for (let other = 0; other < 30; other++)
+    await b.send(chat, chatBody("gpt-4o", { prompt_cache_key: `other ${other}` }));
   expect(new Set(b.ledger.settlements.map(({ log }) => log.channel)).size).toBeGreaterThan(1);
 });
 
@@ -75,7 +78,7 @@ test("a model whose only channel cannot be read is told from a model that nobody
   const b = makeBench([]);
   const code = async (model: string): Promise<unknown> => {
     const response = await b.send(chat, chatBody(model));
-    return [response.status, (await response.json() as { error: { code: string } }).error.code];
+    return [response.status, ((await response.json()) as { error: { code: string } }).error.code];
   };
   expect(await code("nobody")).toEqual([503, "model_not_found"]);
   expect(await code("nobody-broken")).toEqual([500, "channel_database_inconsistent"]);

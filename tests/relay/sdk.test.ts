@@ -13,7 +13,11 @@ afterAll(() => {
 });
 const client = new OpenAI({ apiKey: TEST_KEY, baseURL: `${server.url}/v1`, maxRetries: 0 });
 /** What a call fails with. */
-const failureOf = (call: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(call).then(() => undefined, (error: unknown) => error);
+const failureOf = (call: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(call).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 const messages = [{ role: "user" as const, content: "hello there my friend" }];
 
 describe("the OpenAI SDK", () => {
@@ -25,7 +29,12 @@ describe("the OpenAI SDK", () => {
 
   test("reads a stream, with usage when it asks for it", async () => {
     for (const include_usage of [true, false]) {
-      const stream = await client.chat.completions.create({ model: "gpt-4o+slow:2", messages, stream: true, stream_options: { include_usage } });
+      const stream = await client.chat.completions.create({
+        model: "gpt-4o+slow:2",
+        messages,
+        stream: true,
+        stream_options: { include_usage },
+      });
       let text = "";
       let usage = 0;
       for await (const chunk of stream) {
@@ -41,13 +50,16 @@ describe("the OpenAI SDK", () => {
     const answer = await client.chat.completions.stream({ model: "tool-split", messages }).finalChatCompletion();
     const calls = answer.choices[0]?.message.tool_calls ?? [];
     expect(calls).toHaveLength(2);
-    for (const call of calls) if (call.type === "function") expect(() => JSON.parse(call.function.arguments)).not.toThrow();
+    for (const call of calls)
+      if (call.type === "function") expect(() => JSON.parse(call.function.arguments)).not.toThrow();
   });
 
   test("understands our errors, before and inside a stream", async () => {
     const wrong = new OpenAI({ apiKey: "sk-wrong", baseURL: `${server.url}/v1`, maxRetries: 0 });
     expect(await failureOf(wrong.models.list())).toBeInstanceOf(OpenAI.AuthenticationError);
-    expect(await failureOf(client.chat.completions.create({ model: "error-429", messages }))).toBeInstanceOf(OpenAI.RateLimitError);
+    expect(await failureOf(client.chat.completions.create({ model: "error-429", messages }))).toBeInstanceOf(
+      OpenAI.RateLimitError,
+    );
     const failed = await failureOf(client.chat.completions.create({ model: "error-400", messages }));
     expect(failed).toBeInstanceOf(OpenAI.BadRequestError);
     expect(failed).toMatchObject({ requestID: expect.stringMatching(/^req-/) });
@@ -92,7 +104,10 @@ describe("a caller who hangs up", () => {
     await reader?.read();
     abort.abort();
     await until(() => bench.ledger.settlements.length === before + 1 && upstream.active === 0);
-    expect(bench.ledger.settlements.at(-1)).toMatchObject({ quota: 10 + 40, log: { prompt_tokens: 10, completion_tokens: 20 } });
+    expect(bench.ledger.settlements.at(-1)).toMatchObject({
+      quota: 10 + 40,
+      log: { prompt_tokens: 10, completion_tokens: 20 },
+    });
     await bench.quiet();
     expect(bench.ledger.holds.size).toBe(0);
   });

@@ -43,18 +43,84 @@ const gemini = "/v1beta/models/gpt-4o:generateContent";
 describe("a word is found in", () => {
   const requests: [what: string, path: string, body: unknown][] = [
     ["a message", "/v1/chat/completions", user_says(`say ${BAD}!`)],
-    ["a block beside a picture", "/v1/chat/completions", user_says([{ type: "image_url", image_url: { url: png } }, { type: "text", text: "这是敏感词吗" }])],
+    [
+      "a block beside a picture",
+      "/v1/chat/completions",
+      user_says([
+        { type: "image_url", image_url: { url: png } },
+        { type: "text", text: "这是敏感词吗" },
+      ]),
+    ],
     ["a text that pretends to be a file", "/v1/chat/completions", user_says(`data:text/plain;base64,AAAA ${BAD}`)],
-    ["a system prompt", "/v1/chat/completions", chat([{ role: "system", content: BAD }, { role: "user", content: "hi" }])],
-    ["an earlier tool result", "/v1/chat/completions", chat([{ role: "user", content: "hi" }, { role: "assistant", tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }] }, { role: "tool", tool_call_id: "c", content: BAD }])],
-    ["a tool's description", "/v1/chat/completions", chat([{ role: "user", content: "hi" }], { tools: [{ type: "function", function: { name: "f", description: BAD, parameters: {} } }] })],
-    ["a stream's request, escaped", "/v1/chat/completions", JSON.stringify(chat([{ role: "user", content: "X" }], { stream: true })).replace("X", "\\u654f\\u611f\\u8bcd")],
-    ["an Anthropic system block", "/v1/messages", { model: "gpt-4o", max_tokens: 9, system: [{ type: "text", text: BAD }], messages: [{ role: "user", content: "hi" }] }],
-    ["an Anthropic tool result", "/v1/messages", { model: "gpt-4o", max_tokens: 9, messages: [{ role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: [{ type: "text", text: BAD }] }] }] }],
+    [
+      "a system prompt",
+      "/v1/chat/completions",
+      chat([
+        { role: "system", content: BAD },
+        { role: "user", content: "hi" },
+      ]),
+    ],
+    [
+      "an earlier tool result",
+      "/v1/chat/completions",
+      chat([
+        { role: "user", content: "hi" },
+        { role: "assistant", tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }] },
+        { role: "tool", tool_call_id: "c", content: BAD },
+      ]),
+    ],
+    [
+      "a tool's description",
+      "/v1/chat/completions",
+      chat([{ role: "user", content: "hi" }], {
+        tools: [{ type: "function", function: { name: "f", description: BAD, parameters: {} } }],
+      }),
+    ],
+    [
+      "a stream's request, escaped",
+      "/v1/chat/completions",
+      JSON.stringify(chat([{ role: "user", content: "X" }], { stream: true })).replace("X", "\\u654f\\u611f\\u8bcd"),
+    ],
+    [
+      "an Anthropic system block",
+      "/v1/messages",
+      {
+        model: "gpt-4o",
+        max_tokens: 9,
+        system: [{ type: "text", text: BAD }],
+        messages: [{ role: "user", content: "hi" }],
+      },
+    ],
+    [
+      "an Anthropic tool result",
+      "/v1/messages",
+      {
+        model: "gpt-4o",
+        max_tokens: 9,
+        messages: [
+          {
+            role: "user",
+            content: [{ type: "tool_result", tool_use_id: "t", content: [{ type: "text", text: BAD }] }],
+          },
+        ],
+      },
+    ],
     ["a Gemini part", gemini, { contents: [{ role: "user", parts: [{ text: BAD }] }] }],
-    ["Gemini's system instruction", gemini, { systemInstruction: { parts: [{ text: BAD }] }, contents: [{ role: "user", parts: [{ text: "hi" }] }] }],
+    [
+      "Gemini's system instruction",
+      gemini,
+      { systemInstruction: { parts: [{ text: BAD }] }, contents: [{ role: "user", parts: [{ text: "hi" }] }] },
+    ],
     ["a Responses input", "/v1/responses", { model: "gpt-4o", input: BAD }],
-    ["a Responses item", "/v1/responses", { model: "gpt-4o", instructions: "be kind", input: [{ role: "user", content: [{ type: "input_text", text: BAD }] }] }],
+    [
+      "a Responses item",
+      "/v1/responses",
+      {
+        model: "gpt-4o",
+        instructions: "be kind",
+        input: [{ role: "user", content: [{ type: "input_text", text: BAD }] }],
+      },
+    ],
     ["text to embed", "/v1/embeddings", { model: "embed-x", input: ["fine", BAD] }],
     ["text to speak", "/v1/audio/speech", { model: "tts-1", voice: "alloy", input: BAD }],
     ["a picture's prompt", "/v1/images/generations", { model: "gpt-image-1", prompt: BAD }],
@@ -80,14 +146,24 @@ describe("a word is found in", () => {
     form.set("model", "gpt-image-1");
     form.set("prompt", `a cat, ${BAD}`);
     form.set("image", new File([new Uint8Array(64)], "forbidden phrase.png", { type: "image/png" }));
-    const response = await fetch(`${weir.url}/v1/images/edits`, { method: "POST", body: form, headers: { authorization: `Bearer ${key}` } });
-    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([400, "sensitive_words_detected"]);
+    const response = await fetch(`${weir.url}/v1/images/edits`, {
+      method: "POST",
+      body: form,
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
+      400,
+      "sensitive_words_detected",
+    ]);
   });
 
   test("an event of a realtime session: the caller is told, the event goes no further, the session goes on", async () => {
     const client = connectClient(weir.url, "gpt-realtime", { headers: { authorization: `Bearer ${key}` } });
     await client.open();
-    client.say({ type: "conversation.item.create", item: { type: "message", role: "user", content: [{ type: "input_text", text: BAD }] } });
+    client.say({
+      type: "conversation.item.create",
+      item: { type: "message", role: "user", content: [{ type: "input_text", text: BAD }] },
+    });
     expect(await client.heard("error")).toMatchObject({ error: { code: "sensitive_words_detected" } });
     client.say({ type: "input_audio_buffer.append", audio: "AAAA" });
     client.say({ type: "response.create" });
@@ -105,8 +181,22 @@ describe("where the operator does not want calls to stop", () => {
   const heard = (): string => JSON.stringify(upstream.journal.entries.map(({ body }) => body)).toLowerCase();
 
   for (const [path, body] of [
-    ["/v1/chat/completions", user_says([{ type: "image_url", image_url: { url: png } }, { type: "text", text: `say ${BAD}, 敏感词!` }])],
-    ["/v1/messages", { model: "gpt-4o", max_tokens: 9, system: [{ type: "text", text: BAD }], messages: [{ role: "user", content: `the ${BAD}` }] }],
+    [
+      "/v1/chat/completions",
+      user_says([
+        { type: "image_url", image_url: { url: png } },
+        { type: "text", text: `say ${BAD}, 敏感词!` },
+      ]),
+    ],
+    [
+      "/v1/messages",
+      {
+        model: "gpt-4o",
+        max_tokens: 9,
+        system: [{ type: "text", text: BAD }],
+        messages: [{ role: "user", content: `the ${BAD}` }],
+      },
+    ],
     [gemini, { contents: [{ role: "user", parts: [{ text: BAD }] }] }],
     ["/v1/responses", { model: "gpt-4o", input: [{ role: "user", content: [{ type: "input_text", text: BAD }] }] }],
     ["/v1/embeddings", { model: "embed-x", input: ["fine", BAD] }],
@@ -123,7 +213,13 @@ describe("where the operator does not want calls to stop", () => {
   }
 
   test("what is no text of the request stays as it is", async () => {
-    await weir.call(key, user_says([{ type: "image_url", image_url: { url: png } }, { type: "text", text: BAD }]));
+    await weir.call(
+      key,
+      user_says([
+        { type: "image_url", image_url: { url: png } },
+        { type: "text", text: BAD },
+      ]),
+    );
     expect(heard()).toContain(png.toLowerCase());
   });
 
@@ -132,14 +228,21 @@ describe("where the operator does not want calls to stop", () => {
     form.set("model", "gpt-image-1");
     form.set("prompt", BAD);
     form.set("image", new File([new Uint8Array(64)], "a.png", { type: "image/png" }));
-    const response = await fetch(`${weir.url}/v1/images/edits`, { method: "POST", body: form, headers: { authorization: `Bearer ${key}` } });
+    const response = await fetch(`${weir.url}/v1/images/edits`, {
+      method: "POST",
+      body: form,
+      headers: { authorization: `Bearer ${key}` },
+    });
     expect([response.status, upstream.journal.entries.length]).toEqual([400, 0]);
   });
 
   test("an event of a realtime session goes on masked", async () => {
     const client = connectClient(weir.url, "gpt-realtime", { headers: { authorization: `Bearer ${key}` } });
     await client.open();
-    client.say({ type: "conversation.item.create", item: { type: "message", role: "user", content: [{ type: "input_text", text: BAD }] } });
+    client.say({
+      type: "conversation.item.create",
+      item: { type: "message", role: "user", content: [{ type: "input_text", text: BAD }] },
+    });
     client.say({ type: "response.create" });
     await client.heard("response.done");
     const received = realtime.last().received.map(String).join();
@@ -152,7 +255,14 @@ describe("a call passes", () => {
   const ok = async (body: unknown): Promise<number> => (await weir.call(key, body)).status;
 
   test("when the words are elsewhere: in a picture's bytes, an id, or apart", async () => {
-    expect(await ok(user_says([{ type: "image_url", image_url: { url: png } }, { type: "text", text: "forbidden  phrase, 敏 感 词" }]))).toBe(200);
+    expect(
+      await ok(
+        user_says([
+          { type: "image_url", image_url: { url: png } },
+          { type: "text", text: "forbidden  phrase, 敏 感 词" },
+        ]),
+      ),
+    ).toBe(200);
     expect([...textsOf({ a: { id: BAD, data: BAD, deep: [[{ text: "x" }], null, 3, true] } })]).toEqual(["x"]);
   });
 

@@ -5,7 +5,10 @@ import { probe } from "../../src/server/features/channel/probe";
 import { type Bench, makeBench, makeChannel, pieces, VirtualTime } from "./kit";
 
 const frame = (status: number, content: string): string =>
-  JSON.stringify({ header: { code: 0, message: "Success", sid: "s1", status }, payload: { choices: { status, seq: status, text: [{ content, role: "assistant", index: 0 }] } } });
+  JSON.stringify({
+    header: { code: 0, message: "Success", sid: "s1", status },
+    payload: { choices: { status, seq: status, text: [{ content, role: "assistant", index: 0 }] } },
+  });
 
 interface Vendor {
   /** What happens when the call's frame has come. */
@@ -22,18 +25,23 @@ function benchWith(vendor: Vendor, time?: VirtualTime): Bench {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: (request, self) => vendor.refuse?.clone() ?? (self.upgrade(request) ? undefined : new Response("", { status: 400 })),
+    fetch: (request, self) =>
+      vendor.refuse?.clone() ?? (self.upgrade(request) ? undefined : new Response("", { status: 400 })),
     websocket: { message: (socket) => vendor.asked?.(socket as never), close: () => vendor.closed?.() },
   });
   stops.push(() => void server.stop(true));
   const type = channelType(18);
   if (!type) throw new Error("no channel type 18");
-  return makeBench([makeChannel(1, `ws://127.0.0.1:${server.port}`, { type, key: "app|secret|key", other: "v3.5" })], time && { timers: time.timers, now: time.now });
+  return makeBench(
+    [makeChannel(1, `ws://127.0.0.1:${server.port}`, { type, key: "app|secret|key", other: "v3.5" })],
+    time && { timers: time.timers, now: time.now },
+  );
 }
 
 const call = (bench: Bench, stream: boolean) =>
   bench.send("/v1/chat/completions", { model: "generalv3.5", stream, messages: [{ role: "user", content: "hello" }] });
-const attempts = (bench: Bench): unknown => (JSON.parse(bench.failures[0]?.other ?? "{}") as { admin_info?: { attempts?: unknown } }).admin_info?.attempts;
+const attempts = (bench: Bench): unknown =>
+  (JSON.parse(bench.failures[0]?.other ?? "{}") as { admin_info?: { attempts?: unknown } }).admin_info?.attempts;
 
 test.each([
   [401, "bad_credentials"],
@@ -78,14 +86,22 @@ test("a stream that breaks ends with an error and without the last word", async 
 test("the test of a channel asks it too, and tells why it was refused", async () => {
   const usage = { usage: { text: { question_tokens: 1, prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } } };
   const last = JSON.parse(frame(2, "hi")) as { payload: object };
-  const good = benchWith({ asked: (socket) => void socket.send(JSON.stringify({ ...last, payload: { ...last.payload, ...usage } })) });
+  const good = benchWith({
+    asked: (socket) => void socket.send(JSON.stringify({ ...last, payload: { ...last.payload, ...usage } })),
+  });
   const [channel] = good.channels;
   if (!channel) throw new Error("no channel");
-  expect(await probe(channel, "generalv3.5", 10_000)).toMatchObject({ problem: "", usage: { prompt_tokens: 3, completion_tokens: 2 } });
+  expect(await probe(channel, "generalv3.5", 10_000)).toMatchObject({
+    problem: "",
+    usage: { prompt_tokens: 3, completion_tokens: 2 },
+  });
   const bad = benchWith({ refuse: Response.json({ message: "HMAC signature does not match" }, { status: 401 }) });
   const [refused] = bad.channels;
   if (!refused) throw new Error("no channel");
-  expect(await probe(refused, "generalv3.5", 10_000)).toMatchObject({ problem: "HTTP 401: HMAC signature does not match", trouble: { status: 401, disable: true } });
+  expect(await probe(refused, "generalv3.5", 10_000)).toMatchObject({
+    problem: "HTTP 401: HMAC signature does not match",
+    trouble: { status: 401, disable: true },
+  });
 });
 
 test("a frame that is no JSON is malformed", async () => {

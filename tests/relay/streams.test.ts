@@ -1,6 +1,16 @@
 /** Streams in virtual time: two commitments, four time-outs, pings, the last word, callers who leave. */
 import { describe, expect, test } from "bun:test";
-import { type Bench, chatBody, frames, makeBench, makeChannel, pieces, scripted, type ScriptedStream, VirtualTime } from "./kit";
+import {
+  type Bench,
+  chatBody,
+  frames,
+  makeBench,
+  makeChannel,
+  pieces,
+  scripted,
+  type ScriptedStream,
+  VirtualTime,
+} from "./kit";
 
 const path = "/v1/chat/completions";
 const body = chatBody("gpt-4o", { stream: true });
@@ -20,7 +30,9 @@ function stage(kind: "stream" | "hang" = "stream", channels = 2): Stage {
     opened.push(stream);
     return kind === "hang" ? "hang" : undefined;
   });
-  const all = Array.from({ length: channels }, (_, index) => makeChannel(index + 1, "http://up.test", { priority: -index }));
+  const all = Array.from({ length: channels }, (_, index) =>
+    makeChannel(index + 1, "http://up.test", { priority: -index }),
+  );
   const bench = makeBench(all, { now: time.now, timers: time.timers, fetch, reachable: async () => true });
   return { bench, time, opened };
 }
@@ -55,7 +67,12 @@ describe("head and answer", () => {
     expect(await answer.next()).toBe(frames.role + frames.text("a"));
     stream(staged).write(frames.finish + frames.usage(3, 4) + frames.done);
     expect(await answer.rest()).toBe(frames.finish + frames.done);
-    expect(lastLog(staged)).toMatchObject({ end_reason: "complete", quota: 11, prompt_tokens: 3, completion_tokens: 4 });
+    expect(lastLog(staged)).toMatchObject({
+      end_reason: "complete",
+      quota: 11,
+      prompt_tokens: 3,
+      completion_tokens: 4,
+    });
     booksBalance(staged);
   });
 
@@ -177,13 +194,13 @@ describe("time-outs", () => {
     staged.bench.options.pingAfterMs = 0;
     const sent = staged.bench.send(path, body);
     await staged.time.settle();
-    stream(staged).write(frames.text("abc") + "data: {\"cho");
+    stream(staged).write(frames.text("abc") + 'data: {"cho');
     const answer = pieces(await sent);
     expect(await answer.next()).toBe(frames.text("abc"));
     const rest = answer.rest();
     await staged.time.advance(120_000);
     const text = await rest;
-    expect(text).toStartWith("data: {\"error\"");
+    expect(text).toStartWith('data: {"error"');
     expect(text).toContain(`"code":"upstream_timeout"`);
     expect(text).not.toContain("[DONE]");
     expect(lastLog(staged)?.end_reason).toBe("idle_timeout");
@@ -237,7 +254,10 @@ describe("time-outs", () => {
   test("a host that takes no connection is left after the connect limit", async () => {
     const staged = stage("hang", 1);
     const bench = makeBench(staged.bench.channels, {
-      now: staged.time.now, timers: staged.time.timers, fetch: scripted(() => "hang"), reachable: async () => false,
+      now: staged.time.now,
+      timers: staged.time.timers,
+      fetch: scripted(() => "hang"),
+      reachable: async () => false,
     });
     const sent = bench.send(path, chatBody("gpt-4o"));
     await staged.time.advance(10_000);
@@ -263,13 +283,13 @@ describe("time-outs", () => {
     const staged = stage();
     const sent = staged.bench.send(path, body);
     await staged.time.settle();
-    stream(staged).write(frames.text("abc") + "data: {\"choices\"");
+    stream(staged).write(frames.text("abc") + 'data: {"choices"');
     const answer = pieces(await sent);
     expect(await answer.next()).toBe(frames.text("abc"));
     const ping = answer.next();
     await staged.time.advance(15_000);
     expect(await ping).toBe(": ping\n\n");
-    stream(staged).write(":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n" + frames.done);
+    stream(staged).write(':[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n' + frames.done);
     expect(await answer.rest()).toBe(frames.finish + frames.done);
     booksBalance(staged);
   });
@@ -458,7 +478,10 @@ describe("money while a stream runs", () => {
     }
     await staged.time.settle();
     // 500 tokens are held; 250 used ask for 1000 more at 2 units each, 750 for 2000 more.
-    expect(staged.bench.ledger.extends.map(({ amount, granted }) => [amount, granted])).toEqual([[2000, true], [4000, true]]);
+    expect(staged.bench.ledger.extends.map(({ amount, granted }) => [amount, granted])).toEqual([
+      [2000, true],
+      [4000, true],
+    ]);
     stream(staged).write(frames.finish + frames.usage(10, 901) + frames.done);
     await answer.rest();
     expect(lastLog(staged)?.quota).toBe(10 + 2 * 901);

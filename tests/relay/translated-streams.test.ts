@@ -9,7 +9,8 @@ import { type Fixture, fixtures as recordings } from "../translation/streams";
 import { type Bench, makeBench, makeChannel, VirtualTime } from "./kit";
 
 /** Those of the dialects that callers speak as well; vendors' own are cut in tests/translation. */
-const isForCallers = (fixture: Fixture): fixture is Fixture & { dialect: DialectKey } => dialectKeys.some((key) => key === fixture.dialect);
+const isForCallers = (fixture: Fixture): fixture is Fixture & { dialect: DialectKey } =>
+  dialectKeys.some((key) => key === fixture.dialect);
 const fixtures = recordings.filter(isForCallers);
 
 const registered = (id: number): ChannelType => {
@@ -26,10 +27,24 @@ const types: Readonly<Record<DialectKey, ChannelType>> = {
 
 /** A streamed call in each caller's dialect. */
 const calls: Readonly<Record<DialectKey, { path: string; body: Record<string, unknown> }>> = {
-  "openai-chat": { path: "/v1/chat/completions", body: { model: "m", stream: true, stream_options: { include_usage: true }, messages: [{ role: "user", content: "q" }] } },
+  "openai-chat": {
+    path: "/v1/chat/completions",
+    body: {
+      model: "m",
+      stream: true,
+      stream_options: { include_usage: true },
+      messages: [{ role: "user", content: "q" }],
+    },
+  },
   "openai-responses": { path: "/v1/responses", body: { model: "m", stream: true, input: "q" } },
-  anthropic: { path: "/v1/messages", body: { model: "m", stream: true, max_tokens: 500, messages: [{ role: "user", content: "q" }] } },
-  gemini: { path: "/v1beta/models/m:streamGenerateContent?alt=sse", body: { contents: [{ role: "user", parts: [{ text: "q" }] }] } },
+  anthropic: {
+    path: "/v1/messages",
+    body: { model: "m", stream: true, max_tokens: 500, messages: [{ role: "user", content: "q" }] },
+  },
+  gemini: {
+    path: "/v1beta/models/m:streamGenerateContent?alt=sse",
+    body: { contents: [{ role: "user", parts: [{ text: "q" }] }] },
+  },
 };
 
 /** How a stream may end: with the last word of its dialect, or with its error. */
@@ -65,7 +80,11 @@ async function run(from: DialectKey, caller: DialectKey, pieces: Iterable<Uint8A
     });
     return new Response(body, { headers: { "content-type": "text/event-stream" } });
   };
-  const bench = makeBench([makeChannel(1, "http://upstream.test", { type: types[from] })], { now: time.now, timers: time.timers, fetch });
+  const bench = makeBench([makeChannel(1, "http://upstream.test", { type: types[from] })], {
+    now: time.now,
+    timers: time.timers,
+    fetch,
+  });
   const { path, body } = calls[caller];
   const response = await bench.send(path, body);
   const text = await response.text();
@@ -104,7 +123,12 @@ describe("wherever the network cuts a stream, the caller reads and pays the same
         const whole = await run(dialect, caller, [bytes]);
         const same = async (pieces: Iterable<Uint8Array>): Promise<void> => {
           const { status, text, quota, end_reason } = await run(dialect, caller, pieces);
-          expect({ status, text, quota, end_reason }).toEqual({ status: whole.status, text: whole.text, quota: whole.quota, end_reason: whole.end_reason });
+          expect({ status, text, quota, end_reason }).toEqual({
+            status: whole.status,
+            text: whole.text,
+            quota: whole.quota,
+            end_reason: whole.end_reason,
+          });
         };
         await same(singly(bytes));
         // With three callers of each recording: 201 cuttings.
@@ -116,11 +140,15 @@ describe("wherever the network cuts a stream, the caller reads and pays the same
 
 /** The shortest recording of each dialect that is an answer. */
 const short = dialectKeys.flatMap((dialect) =>
-  fixtures.filter((fixture) => fixture.dialect === dialect && fixture.name === "text"));
+  fixtures.filter((fixture) => fixture.dialect === dialect && fixture.name === "text"),
+);
 
 /** What the last frame with usage ends with, in these recordings. */
 const LAST_USAGE: Readonly<Record<DialectKey, string>> = {
-  "openai-chat": "data: [DONE]", "openai-responses": "\n\n", anthropic: "event: message_stop", gemini: "\n\n",
+  "openai-chat": "data: [DONE]",
+  "openai-responses": "\n\n",
+  anthropic: "event: message_stop",
+  gemini: "\n\n",
 };
 
 describe("a stream that breaks anywhere has a clear end and the right bill", () => {
@@ -132,12 +160,18 @@ describe("a stream that breaks anywhere has a clear end and the right bill", () 
         const seen = new Set<string>();
         for (let at = 0; at < bytes.length; at++) {
           const which = at % callers.length;
-          const { status, end_reason, quota } = await run(dialect, callers[which] ?? "gemini", [bytes.subarray(0, at)], cut);
+          const { status, end_reason, quota } = await run(
+            dialect,
+            callers[which] ?? "gemini",
+            [bytes.subarray(0, at)],
+            cut,
+          );
           seen.add(end_reason);
           if (status !== 200) expect(quota).toBe(0);
           // Usage that came is the bill; what ended before its usage came is estimated.
           const bill = complete[which]?.quota ?? -1;
-          if (end_reason === "complete" && at > bytes.lastIndexOf(Buffer.from(LAST_USAGE[dialect]))) expect(quota).toBe(bill);
+          if (end_reason === "complete" && at > bytes.lastIndexOf(Buffer.from(LAST_USAGE[dialect])))
+            expect(quota).toBe(bill);
           else if (end_reason === "complete") expect(quota).toBeGreaterThan(0);
         }
         expect([...seen]).toContain("upstream_cut");
@@ -153,9 +187,15 @@ describe("odd streams, to every caller of another dialect", () => {
   const usage = frame({ choices: [], usage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } });
   const good = `${delta({ role: "assistant", content: "héllo 你好 🙂" })}${delta({ content: " world" })}${finish("stop")}${usage}data: [DONE]\n\n`;
   const callers = foreign("openai-chat");
-  const each = async (stream: string | Uint8Array[], check: (outcome: Outcome, caller: DialectKey) => void | Promise<void>): Promise<void> => {
+  const each = async (
+    stream: string | Uint8Array[],
+    check: (outcome: Outcome, caller: DialectKey) => void | Promise<void>,
+  ): Promise<void> => {
     for (const caller of callers) {
-      await check(await run("openai-chat", caller, typeof stream === "string" ? [Buffer.from(stream)] : stream), caller);
+      await check(
+        await run("openai-chat", caller, typeof stream === "string" ? [Buffer.from(stream)] : stream),
+        caller,
+      );
     }
   };
 
@@ -163,8 +203,12 @@ describe("odd streams, to every caller of another dialect", () => {
     const spread = good.replace('"delta":{"content":" world"', '"delta":\ndata: {"content":" world"');
     expect(spread).not.toBe(good);
     const same = [
-      good.replaceAll("\n", "\r\n"), good.replaceAll("\n", "\r"), good.replaceAll("data: ", ": ping\n\ndata:\n\nevent: message\nid: 7\nretry: 10\ndata: "),
-      good.replaceAll("data: ", "data:"), spread, `\uFEFF${good}`,
+      good.replaceAll("\n", "\r\n"),
+      good.replaceAll("\n", "\r"),
+      good.replaceAll("data: ", ": ping\n\ndata:\n\nevent: message\nid: 7\nretry: 10\ndata: "),
+      good.replaceAll("data: ", "data:"),
+      spread,
+      `\uFEFF${good}`,
     ];
     for (const caller of callers) {
       const plain = await run("openai-chat", caller, [Buffer.from(good)]);
@@ -198,16 +242,26 @@ describe("odd streams, to every caller of another dialect", () => {
     await each([Buffer.from("data: "), ...line()], ({ status, end_reason }) => {
       expect([status, end_reason]).toEqual([502, "upstream_error"]);
     });
-    await each([Buffer.from(delta({ role: "assistant", content: "hello there" })), Buffer.from("data: "), ...line()], ({ status, quota, text }) => {
-      expect(status).toBe(200);
-      expect(text.length).toBeLessThan(20_000);
-      expect(quota).toBeGreaterThan(0);
-    });
+    await each(
+      [Buffer.from(delta({ role: "assistant", content: "hello there" })), Buffer.from("data: "), ...line()],
+      ({ status, quota, text }) => {
+        expect(status).toBe(200);
+        expect(text.length).toBeLessThan(20_000);
+        expect(quota).toBeGreaterThan(0);
+      },
+    );
   });
 
   test("an error inside a 200, an HTML page and what is no frame are errors, and cost nothing before the content", async () => {
     const error = { error: { message: "the engine is overloaded", type: "overloaded_error", code: "overloaded" } };
-    for (const stream of [frame(error), `event: error\n${frame(error)}`, "<!doctype html><html><body>502</body></html>", "data: <html>\n\n", "data: 5\n\n", ""]) {
+    for (const stream of [
+      frame(error),
+      `event: error\n${frame(error)}`,
+      "<!doctype html><html><body>502</body></html>",
+      "data: <html>\n\n",
+      "data: 5\n\n",
+      "",
+    ]) {
       await each(stream, ({ status, quota }) => expect([status >= 500, quota]).toEqual([true, 0]));
     }
     const begun = delta({ role: "assistant", content: "hello there my friend" });
@@ -223,9 +277,12 @@ describe("odd streams, to every caller of another dialect", () => {
   });
 
   test("a tool call whose JSON never closes ends as its upstream ended it, at the price of its usage", async () => {
-    const call = (args: string): string => delta({ tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name: "f", arguments: args } }] });
+    const call = (args: string): string =>
+      delta({ tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name: "f", arguments: args } }] });
     const open = `${call('{"city":"Par')}${finish("tool_calls")}${usage}data: [DONE]\n\n`;
-    await each(open, ({ status, quota, end_reason }) => expect([status, quota, end_reason]).toEqual([200, 200, "complete"]));
+    await each(open, ({ status, quota, end_reason }) =>
+      expect([status, quota, end_reason]).toEqual([200, 200, "complete"]),
+    );
     await each(call('{"city":"Par'), ({ quota, end_reason }) => {
       expect(end_reason).toBe("upstream_cut");
       expect(quota).toBeGreaterThan(0);

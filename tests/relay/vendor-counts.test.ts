@@ -10,7 +10,9 @@ import { makeBench, makeChannel } from "./kit";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const account = JSON.stringify({
-  project_id: "p", client_email: "weir@p.iam.gserviceaccount.com", private_key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  project_id: "p",
+  client_email: "weir@p.iam.gserviceaccount.com",
+  private_key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
 });
 const VERTEX = "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5/publishers";
 
@@ -26,12 +28,14 @@ function stage(id: number, key: string, said: () => Response, more: Parameters<t
   const heard: Heard[] = [];
   const bench = makeBench([makeChannel(1, "", { type, key, other: "us-east5", ...more })], {
     async fetch(url, init) {
-      if (url === "https://oauth2.googleapis.com/token") return Response.json({ access_token: "token-1", expires_in: 3599 });
+      if (url === "https://oauth2.googleapis.com/token")
+        return Response.json({ access_token: "token-1", expires_in: 3599 });
       heard.push({ url, headers: new Headers(init.headers), body: JSON.parse(String(init.body)) });
       return said();
     },
   });
-  const ask = async (path: string, body: object, headers: Record<string, string> = {}): Promise<unknown> => (await bench.send(path, body, { headers })).json();
+  const ask = async (path: string, body: object, headers: Record<string, string> = {}): Promise<unknown> =>
+    (await bench.send(path, body, { headers })).json();
   return { bench, heard, ask };
 }
 
@@ -51,38 +55,76 @@ test("Claude on Vertex is counted at its own door, which is told the model and t
 });
 
 test("Gemini on Vertex is counted beside its calls, as the caller wrote it, under the mapped name", async () => {
-  const said = { totalTokens: 4, totalBillableCharacters: 11, promptTokensDetails: [{ modality: "TEXT", tokenCount: 4 }] };
-  const { heard, ask } = stage(41, account, () => Response.json(said), { model_mapping: new Map([["mine", "gemini-2.5-flash"]]) });
+  const said = {
+    totalTokens: 4,
+    totalBillableCharacters: 11,
+    promptTokensDetails: [{ modality: "TEXT", tokenCount: 4 }],
+  };
+  const { heard, ask } = stage(41, account, () => Response.json(said), {
+    model_mapping: new Map([["mine", "gemini-2.5-flash"]]),
+  });
   expect(await ask("/v1beta/models/mine:countTokens", { contents })).toEqual({ totalTokens: 4 });
   expect(heard[0]).toMatchObject({ url: `${VERTEX}/google/models/gemini-2.5-flash:countTokens`, body: { contents } });
 });
 
-const keys = [["signed", "AKIDEXAMPLE|secret|us-east-1", /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\//], ["with an API key", "bedrock-key|us-east-1", /^Bearer bedrock-key$/]] as const;
+const keys = [
+  ["signed", "AKIDEXAMPLE|secret|us-east-1", /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\//],
+  ["with an API key", "bedrock-key|us-east-1", /^Bearer bedrock-key$/],
+] as const;
 
-test.each(keys)("Claude on Bedrock is counted by CountTokens, %s: the model without its profile, the body that InvokeModel would get", async (_, key, authorization) => {
-  const { heard, ask } = stage(33, key, () => Response.json({ inputTokens: 42 }));
-  expect(await ask(COUNT, { model: "claude-sonnet-4-5-20250929", messages, thinking: { type: "enabled", budget_tokens: 2048 } })).toEqual({ input_tokens: 42 });
-  expect(heard[0]?.url).toBe("https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens");
-  expect(heard[0]?.headers.get("authorization")).toMatch(authorization);
-  const { input } = (heard[0] ?? expect.unreachable("nothing was asked")).body as { input: { invokeModel: { body: string } } };
-  expect(JSON.parse(Buffer.from(input.invokeModel.body, "base64").toString())).toEqual({
-    anthropic_version: "bedrock-2023-05-31", max_tokens: 2049, messages, thinking: { type: "enabled", budget_tokens: 2048 },
-  });
-});
+test.each(keys)(
+  "Claude on Bedrock is counted by CountTokens, %s: the model without its profile, the body that InvokeModel would get",
+  async (_, key, authorization) => {
+    const { heard, ask } = stage(33, key, () => Response.json({ inputTokens: 42 }));
+    expect(
+      await ask(COUNT, {
+        model: "claude-sonnet-4-5-20250929",
+        messages,
+        thinking: { type: "enabled", budget_tokens: 2048 },
+      }),
+    ).toEqual({ input_tokens: 42 });
+    expect(heard[0]?.url).toBe(
+      "https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens",
+    );
+    expect(heard[0]?.headers.get("authorization")).toMatch(authorization);
+    const { input } = (heard[0] ?? expect.unreachable("nothing was asked")).body as {
+      input: { invokeModel: { body: string } };
+    };
+    expect(JSON.parse(Buffer.from(input.invokeModel.body, "base64").toString())).toEqual({
+      anthropic_version: "bedrock-2023-05-31",
+      max_tokens: 2049,
+      messages,
+      thinking: { type: "enabled", budget_tokens: 2048 },
+    });
+  },
+);
 
 test("a count goes with the caller's beta features, as the call would: Claude's own door and Vertex by header, Bedrock inside the body", async () => {
-  const betas = { "anthropic-beta": "context-management-2025-06-27,interleaved-thinking-2025-05-14", "x-secret": "mine" };
+  const betas = {
+    "anthropic-beta": "context-management-2025-06-27,interleaved-thinking-2025-05-14",
+    "x-secret": "mine",
+  };
   const body = { model: "claude-sonnet-4-5", messages, context_management: { edits: [] } };
-  for (const [type, key] of [[14, "k"], [41, account]] as const) {
+  for (const [type, key] of [
+    [14, "k"],
+    [41, account],
+  ] as const) {
     const { heard, ask } = stage(type, key, () => Response.json({ input_tokens: 7 }));
     expect(await ask(COUNT, body, betas)).toEqual({ input_tokens: 7 });
-    expect([heard[0]?.headers.get("anthropic-beta"), heard[0]?.headers.get("x-secret")]).toEqual([betas["anthropic-beta"], null]);
+    expect([heard[0]?.headers.get("anthropic-beta"), heard[0]?.headers.get("x-secret")]).toEqual([
+      betas["anthropic-beta"],
+      null,
+    ]);
   }
   const { heard, ask } = stage(33, keys[1][1], () => Response.json({ inputTokens: 7 }));
   expect(await ask(COUNT, body, betas)).toEqual({ input_tokens: 7 });
   expect(heard[0]?.headers.get("anthropic-beta")).toBeNull();
-  const { input } = (heard[0] ?? expect.unreachable("nothing was asked")).body as { input: { invokeModel: { body: string } } };
-  expect(JSON.parse(Buffer.from(input.invokeModel.body, "base64").toString())).toMatchObject({ anthropic_beta: betas["anthropic-beta"].split(",") });
+  const { input } = (heard[0] ?? expect.unreachable("nothing was asked")).body as {
+    input: { invokeModel: { body: string } };
+  };
+  expect(JSON.parse(Buffer.from(input.invokeModel.body, "base64").toString())).toMatchObject({
+    anthropic_beta: betas["anthropic-beta"].split(","),
+  });
 });
 
 test("what is no list of beta features does not go with a count, nor do an Anthropic caller's features with another dialect's", async () => {
@@ -94,7 +136,8 @@ test("what is no list of beta features does not go with a count, nor do an Anthr
 });
 
 test("what the vendor does not count is estimated, and says so: another maker's model, a refusal, an odd answer", async () => {
-  const refused = () => Response.json({ message: "The provided model doesn't support counting tokens." }, { status: 400 });
+  const refused = () =>
+    Response.json({ message: "The provided model doesn't support counting tokens." }, { status: 400 });
   const estimate = { input_tokens: expect.any(Number), estimated: true };
   const nova = stage(33, keys[1][1], refused);
   expect(await nova.ask(COUNT, { model: "nova-pro-v1:0", messages })).toEqual(estimate);

@@ -6,10 +6,17 @@ import { chatBody, makeBench, makeChannel } from "./kit";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const key = JSON.stringify({
-  project_id: "p", client_email: "weir@p.iam.gserviceaccount.com", private_key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  project_id: "p",
+  client_email: "weir@p.iam.gserviceaccount.com",
+  private_key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
 });
-const answer = { candidates: [{ content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }], usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1 } };
-const taken = { error: { code: 401, message: "Request had invalid authentication credentials.", status: "UNAUTHENTICATED" } };
+const answer = {
+  candidates: [{ content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }],
+  usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1 },
+};
+const taken = {
+  error: { code: 401, message: "Request had invalid authentication credentials.", status: "UNAUTHENTICATED" },
+};
 
 /** A Vertex channel whose vendor takes a token as long as `good` says so. */
 function stage(good: (token: number) => boolean, tokenAnswer?: () => Response) {
@@ -17,17 +24,20 @@ function stage(good: (token: number) => boolean, tokenAnswer?: () => Response) {
   if (!type) throw new Error("no channel type 41");
   let tokens = 0;
   const proxies: unknown[] = [];
-  const bench = makeBench([makeChannel(1, "", { type, key, other: "us-central1", setting: { proxy: "http://proxy:1" } })], {
-    async fetch(url, init) {
-      proxies.push(init.proxy);
-      if (url === "https://oauth2.googleapis.com/token") {
-        tokens++;
-        return tokenAnswer?.() ?? Response.json({ access_token: `token-${tokens}`, expires_in: 3599 });
-      }
-      const said = Number(/^Bearer token-(\d+)$/.exec(new Headers(init.headers).get("authorization") ?? "")?.[1]);
-      return good(said) ? Response.json(answer) : Response.json(taken, { status: 401 });
+  const bench = makeBench(
+    [makeChannel(1, "", { type, key, other: "us-central1", setting: { proxy: "http://proxy:1" } })],
+    {
+      async fetch(url, init) {
+        proxies.push(init.proxy);
+        if (url === "https://oauth2.googleapis.com/token") {
+          tokens++;
+          return tokenAnswer?.() ?? Response.json({ access_token: `token-${tokens}`, expires_in: 3599 });
+        }
+        const said = Number(/^Bearer token-(\d+)$/.exec(new Headers(init.headers).get("authorization") ?? "")?.[1]);
+        return good(said) ? Response.json(answer) : Response.json(taken, { status: 401 });
+      },
     },
-  });
+  );
   const call = () => bench.send("/v1/chat/completions", chatBody("gemini-2.5-flash"));
   return { bench, call, proxies, asked: () => tokens };
 }
@@ -59,12 +69,18 @@ test("who refuses even a fresh token is asked no third time, and the channel has
 });
 
 test("credentials that the vendor refuses are the operator's business: nothing is charged, the key is not repeated", async () => {
-  const { call, bench } = stage(() => true, () => Response.json({ error: "invalid_grant", error_description: "Invalid grant: account not found" }, { status: 400 }));
+  const { call, bench } = stage(
+    () => true,
+    () =>
+      Response.json({ error: "invalid_grant", error_description: "Invalid grant: account not found" }, { status: 400 }),
+  );
   const response = await call();
   const text = await response.text();
   expect(response.status).toBe(502);
   expect(text).not.toContain("PRIVATE KEY");
-  expect(bench.failures).toMatchObject([{ quota: 0, other: expect.stringContaining("invalid_grant: Invalid grant: account not found") }]);
+  expect(bench.failures).toMatchObject([
+    { quota: 0, other: expect.stringContaining("invalid_grant: Invalid grant: account not found") },
+  ]);
   expect(bench.troubles).toMatchObject([{ channel: 1, disable: true }]);
   expect(bench.ledger.charged).toBe(0);
   expect(bench.ledger.holds.size).toBe(0);

@@ -6,22 +6,38 @@ import { channelType } from "../../src/shared/channel-types";
 import { FIXTURES } from "../translation/streams";
 import { makeBench, makeChannel } from "./kit";
 
-const tool = { name: "get_weather", description: "d", input_schema: { type: "object", properties: { city: { type: "string" } } } };
+const tool = {
+  name: "get_weather",
+  description: "d",
+  input_schema: { type: "object", properties: { city: { type: "string" } } },
+};
 
 const vendors = [
   {
-    type: 23, key: "1|id|secret", model: "hunyuan-turbos-latest", fixture: "tencent.tools.sse",
+    type: 23,
+    key: "1|id|secret",
+    model: "hunyuan-turbos-latest",
+    fixture: "tencent.tools.sse",
     second: (id: string) => ({
       Messages: [
         { Role: "user", Content: "weather?" },
-        { Role: "assistant", Content: "", ToolCalls: [{ Id: id, Type: "function", Function: { Name: "get_weather", Arguments: '{"city":"上海"}' }, Index: 0 }] },
+        {
+          Role: "assistant",
+          Content: "",
+          ToolCalls: [
+            { Id: id, Type: "function", Function: { Name: "get_weather", Arguments: '{"city":"上海"}' }, Index: 0 },
+          ],
+        },
         { Role: "tool", Content: "sunny", ToolCallId: id },
         { Role: "user", Content: "go on" },
       ],
     }),
   },
   {
-    type: 15, key: "key|secret", model: "ERNIE-4.0-8K", fixture: "baidu.function.sse",
+    type: 15,
+    key: "key|secret",
+    model: "ERNIE-4.0-8K",
+    fixture: "baidu.function.sse",
     second: () => ({
       messages: [
         { role: "user", content: "weather?" },
@@ -49,17 +65,29 @@ for (const { type: number, key, model, fixture, second } of vendors) {
         (await bench.send("/v1/messages", { model, max_tokens: 100, stream: true, tools: [tool], messages })).text();
 
       const text = await ask([{ role: "user", content: "weather?" }]);
-      const frames = text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6)) as Record<string, never>] : []));
-      const opened = frames.map((frame) => frame.content_block as { type: string; id: string; name: string } | undefined).find((block) => block?.type === "tool_use");
+      const frames = text
+        .split("\n")
+        .flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6)) as Record<string, never>] : []));
+      const opened = frames
+        .map((frame) => frame.content_block as { type: string; id: string; name: string } | undefined)
+        .find((block) => block?.type === "tool_use");
       expect(opened?.name).toBe("get_weather");
-      expect(frames.map((frame) => (frame.delta as { partial_json?: string } | undefined)?.partial_json ?? "").join("")).toBe('{"city":"上海"}');
+      expect(
+        frames.map((frame) => (frame.delta as { partial_json?: string } | undefined)?.partial_json ?? "").join(""),
+      ).toBe('{"city":"上海"}');
       expect(text).toContain('"stop_reason":"tool_use"');
 
       const id = String(opened?.id);
       await ask([
         { role: "user", content: "weather?" },
         { role: "assistant", content: [{ type: "tool_use", id, name: "get_weather", input: { city: "上海" } }] },
-        { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "sunny" }, { type: "text", text: "go on" }] },
+        {
+          role: "user",
+          content: [
+            { type: "tool_result", tool_use_id: id, content: "sunny" },
+            { type: "text", text: "go on" },
+          ],
+        },
       ]);
       await bench.quiet();
       // Without the thoughts that an answer may have carried in the id of its call.

@@ -11,12 +11,15 @@ describe("pings before a JSON answer", () => {
     const answers: ((response: Response) => void)[] = [];
     const signals: AbortSignal[] = [];
     const bench = makeBench([makeChannel(1, "http://up.test", { setting })], {
-      now: time.now, timers: time.timers, reachable: async () => true,
-      fetch: (_, init) => new Promise((resolve, reject) => {
-        answers.push(resolve);
-        if (init.signal) signals.push(init.signal);
-        init.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
-      }),
+      now: time.now,
+      timers: time.timers,
+      reachable: async () => true,
+      fetch: (_, init) =>
+        new Promise((resolve, reject) => {
+          answers.push(resolve);
+          if (init.signal) signals.push(init.signal);
+          init.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
+        }),
     });
     return { bench, time, signals, answer: (response: Response) => answers[0]?.(response) };
   }
@@ -51,7 +54,9 @@ describe("pings before a JSON answer", () => {
 
   test("come neither by the system's setting alone, nor before an answer that is quick, nor before sound", async () => {
     for (const [setting, path, body] of [
-      [{}, IMAGES, ask], [{ ping_interval: 0 }, IMAGES, ask], [{ ping_interval: 5 }, "/v1/audio/speech", { model: "percall-tts", input: "hello", voice: "alloy" }],
+      [{}, IMAGES, ask],
+      [{ ping_interval: 0 }, IMAGES, ask],
+      [{ ping_interval: 5 }, "/v1/audio/speech", { model: "percall-tts", input: "hello", voice: "alloy" }],
     ] as const) {
       const { bench, time, answer } = drawing(setting);
       let answered = false;
@@ -74,20 +79,33 @@ describe("pings before a JSON answer", () => {
     silence.writeUInt32LE(36 + 16_000, 4);
     silence.write("WAVEfmt ", 8);
     silence.writeUInt32LE(16, 16);
-    for (const [at, value] of [[20, 1], [22, 1], [32, 1], [34, 8]] as const) silence.writeUInt16LE(value, at);
+    for (const [at, value] of [
+      [20, 1],
+      [22, 1],
+      [32, 1],
+      [34, 8],
+    ] as const)
+      silence.writeUInt16LE(value, at);
     silence.writeUInt32LE(8_000, 24);
     silence.writeUInt32LE(8_000, 28);
     silence.write("data", 36);
     silence.writeUInt32LE(16_000, 40);
-    for (const [formats, pinged] of [[[], true], [["verbose_json"], true], [["text"], false], [["json", "srt"], false]] as const) {
+    for (const [formats, pinged] of [
+      [[], true],
+      [["verbose_json"], true],
+      [["text"], false],
+      [["json", "srt"], false],
+    ] as const) {
       const { bench, time, answer } = drawing({ ping_interval: 5 });
       const form = new FormData();
       form.append("model", "percall-whisper");
       form.append("file", new File([silence], "a.wav", { type: "audio/wav" }));
       for (const format of formats) form.append("response_format", format);
       let answered = false;
-      const sent = bench.send("/v1/audio/transcriptions", undefined, { method: "POST", body: form }).finally(() => (answered = true));
-      for (const end = Date.now() + 10_000; time.waiting === 0 && Date.now() < end; ) await time.settle();
+      const sent = bench
+        .send("/v1/audio/transcriptions", undefined, { method: "POST", body: form })
+        .finally(() => (answered = true));
+      for (const end = Date.now() + 10_000; time.waiting === 0 && Date.now() < end;) await time.settle();
       await time.advance(6_000);
       expect([formats, answered]).toEqual([formats, pinged]);
       answer(Response.json({ text: "hello" }));

@@ -12,7 +12,12 @@ let owner: Session;
 beforeAll(async () => {
   post = await startMailServer({ tls: "none" });
   weir = await startWeir();
-  const options = { SMTPServer: "127.0.0.1", SMTPPort: String(post.port), SMTPFrom: "weir@weir.example", ServerAddress: "https://gateway.example" };
+  const options = {
+    SMTPServer: "127.0.0.1",
+    SMTPPort: String(post.port),
+    SMTPFrom: "weir@weir.example",
+    ServerAddress: "https://gateway.example",
+  };
   for (const [key, value] of Object.entries(options)) await weir.setOption(key, value);
   owner = await weir.newUser();
   await weir.db.q.update(weir.db.t.users).set({ email: KNOWN }).where(eq(weir.db.t.users.id, owner.id));
@@ -23,7 +28,8 @@ afterAll(async () => {
 });
 
 const ask = (path: string, headers: Record<string, string> = {}) => weir.anonymous("GET", path, undefined, headers);
-const askReset = (email: string, headers?: Record<string, string>) => ask(`/api/reset_password?email=${encodeURIComponent(email)}`, headers);
+const askReset = (email: string, headers?: Record<string, string>) =>
+  ask(`/api/reset_password?email=${encodeURIComponent(email)}`, headers);
 /** The next mail to an address that was not there before. */
 async function mailTo(address: string, known: number): Promise<string> {
   for (const end = Date.now() + 15_000; Date.now() < end; await Bun.sleep(20)) {
@@ -37,10 +43,18 @@ describe("who has an account is nobody's business", () => {
   test("Dify CVE-2025-56520: login, reset and verification answer alike for a known and an unknown address, and take the same work", async () => {
     const answersOf = async (email: string) => {
       const answers = [
-        await weir.anonymous("POST", "/api/user/login", { username: email, password: "wrong-password" }), await askReset(email),
-        await ask(`/api/verification?email=${encodeURIComponent(email)}`), await weir.anonymous("POST", "/api/user/reset", { email, token: "x".repeat(32) }),
+        await weir.anonymous("POST", "/api/user/login", { username: email, password: "wrong-password" }),
+        await askReset(email),
+        await ask(`/api/verification?email=${encodeURIComponent(email)}`),
+        await weir.anonymous("POST", "/api/user/reset", { email, token: "x".repeat(32) }),
       ];
-      return answers.map(({ status, body }) => [status, body.success, body.message, body.code, Object.keys(body).toSorted()]);
+      return answers.map(({ status, body }) => [
+        status,
+        body.success,
+        body.message,
+        body.code,
+        Object.keys(body).toSorted(),
+      ]);
     };
     expect(await answersOf("stranger@weir.example")).toEqual(await answersOf(KNOWN));
     // A password is hashed for an unknown name too: without it an answer comes many times faster.
@@ -76,7 +90,10 @@ describe("a reset", () => {
     const changed = await Promise.all([reset({ email, token }), reset({ email, token }), reset({ email, token })]);
     expect(changed.filter(({ success }) => success)).toHaveLength(1);
     expect((await reset({ email, token })).success).toBe(false);
-    expect((await weir.anonymous("POST", "/api/user/login", { username: person.username, password: ROOT.password })).body.success).toBe(false);
+    expect(
+      (await weir.anonymous("POST", "/api/user/login", { username: person.username, password: ROOT.password })).body
+        .success,
+    ).toBe(false);
   }, 60_000);
 
   test("Host header in mail links: the link names the operator's address, whatever Host and its kin say; without one no mail is sent", async () => {
@@ -84,7 +101,14 @@ describe("a reset", () => {
     const person = await weir.newUser();
     await weir.db.q.update(weir.db.t.users).set({ email }).where(eq(weir.db.t.users.id, person.id));
     const known = post.mails.length;
-    const evil = { host: "evil.example", "x-forwarded-host": "evil.example", forwarded: "host=evil.example", "x-forwarded-proto": "http", origin: "https://evil.example", referer: "https://evil.example/" };
+    const evil = {
+      host: "evil.example",
+      "x-forwarded-host": "evil.example",
+      forwarded: "host=evil.example",
+      "x-forwarded-proto": "http",
+      origin: "https://evil.example",
+      referer: "https://evil.example/",
+    };
     expect((await askReset(email, evil)).body.success).toBe(true);
     const mail = await mailTo(email, known);
     expect(mail).toContain("https://gateway.example/user/reset?");
@@ -109,14 +133,22 @@ test("CVE-2026-114612: what was issued for one purpose is worth nothing for anot
   const session = person.cookie.slice("session=".length);
   const issued = { reset, state, access, aff, session, key: key.slice(3) };
   for (const [name, value] of Object.entries(issued)) {
-    const asSession = await weir.anonymous("GET", "/api/user/self", undefined, { cookie: `session=${value}`, "new-api-user": String(person.id) });
+    const asSession = await weir.anonymous("GET", "/api/user/self", undefined, {
+      cookie: `session=${value}`,
+      "new-api-user": String(person.id),
+    });
     expect([name, "session", asSession.status === 200]).toEqual([name, "session", name === "session"]);
     const asAccess = await weir.anonymous("GET", "/api/user/self", undefined, { authorization: `Bearer ${value}` });
     expect([name, "access", asAccess.body.success]).toEqual([name, "access", name === "access"]);
     const asKey = await fetch(`${weir.url}/v1/models`, { headers: { authorization: `Bearer sk-${value}` } });
     expect([name, "key", asKey.status === 200]).toEqual([name, "key", name === "key"]);
-    if (name !== "reset") expect([name, (await weir.anonymous("POST", "/api/user/reset", { email, token: value })).body.success]).toEqual([name, false]);
-    if (name !== "state") expect([name, (await ask(`/api/oauth/github?code=x&state=${value}`)).body.success]).toEqual([name, false]);
+    if (name !== "reset")
+      expect([name, (await weir.anonymous("POST", "/api/user/reset", { email, token: value })).body.success]).toEqual([
+        name,
+        false,
+      ]);
+    if (name !== "state")
+      expect([name, (await ask(`/api/oauth/github?code=x&state=${value}`)).body.success]).toEqual([name, false]);
     const asCode = await person.api("GET", `/api/oauth/email/bind?email=${email}&code=${value}`);
     expect([name, "code", asCode.body.success]).toEqual([name, "code", false]);
   }
@@ -128,7 +160,11 @@ test("new-api GO-2026-4813: no secret is shown on an old, foreign, absent or rep
   const { id } = await weir.newToken({}, person);
   const channel = await weir.newChannel({ base_url: "http://127.0.0.1:9", models: ["echo"] });
   const age = () => weir.db.q.update(sessions).set({ verified_at: Math.floor(Date.now() / 1000) - 3600 });
-  const code = (promise: Promise<unknown>) => promise.then(() => "shown", (error: { data?: { app?: string } }) => error.data?.app);
+  const code = (promise: Promise<unknown>) =>
+    promise.then(
+      () => "shown",
+      (error: { data?: { app?: string } }) => error.data?.app,
+    );
   await age();
   expect(await code(person.trpc.token.reveal.mutate({ id }))).toBe("step_up_required");
   expect(await code(person.trpc.token.revealMany.mutate({ ids: [id] }))).toBe("step_up_required");
@@ -138,7 +174,12 @@ test("new-api GO-2026-4813: no secret is shown on an old, foreign, absent or rep
   expect(await code(other.trpc.token.reveal.mutate({ id }))).toBe("shown");
   expect(await code(person.trpc.token.reveal.mutate({ id }))).toBe("step_up_required");
   expect(await code(person.trpc.auth.verifyPassword.mutate({ password: "wrong" }))).toBe("password_wrong");
-  const claim = await person.api("POST", "/trpc/token.reveal", { id, verified_at: 9e9, step_up: true, password: ROOT.password }, { "x-step-up": "1", "x-verified": "true" });
+  const claim = await person.api(
+    "POST",
+    "/trpc/token.reveal",
+    { id, verified_at: 9e9, step_up: true, password: ROOT.password },
+    { "x-step-up": "1", "x-verified": "true" },
+  );
   expect([claim.status, JSON.stringify(claim.body).includes("sk-")]).toEqual([403, false]);
   await person.trpc.auth.verifyPassword.mutate({ password: ROOT.password });
   expect(await code(person.trpc.token.reveal.mutate({ id }))).toBe("shown");

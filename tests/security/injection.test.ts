@@ -6,8 +6,22 @@ import { HOOK_MS } from "../kit/harness";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
 const SQL = [
-  "' OR '1'='1", "' OR 1=1 --", "'; DROP TABLE users; --", "1; SELECT pg_sleep(5)", "' || pg_sleep(5) --", "1) OR (SELECT 1 FROM pg_sleep(5)) IS NOT NULL --", "\" OR \"\"=\"", "\\'; --",
-  "' UNION SELECT password_hash FROM users --", "1/**/OR/**/1=1", "%27%20OR%201=1", "${1}", "$1", "?", ":1", "randomblob(500000000)",
+  "' OR '1'='1",
+  "' OR 1=1 --",
+  "'; DROP TABLE users; --",
+  "1; SELECT pg_sleep(5)",
+  "' || pg_sleep(5) --",
+  "1) OR (SELECT 1 FROM pg_sleep(5)) IS NOT NULL --",
+  '" OR ""="',
+  "\\'; --",
+  "' UNION SELECT password_hash FROM users --",
+  "1/**/OR/**/1=1",
+  "%27%20OR%201=1",
+  "${1}",
+  "$1",
+  "?",
+  ":1",
+  "randomblob(500000000)",
 ];
 const upstream = startFakeUpstream();
 
@@ -28,13 +42,28 @@ for (const engine of ENGINES) {
       for (const text of SQL) {
         const printable = encodeURIComponent(text);
         const tries: [string, RequestInit][] = [
-          ["/v1/models", { headers: { authorization: `Bearer ${text}` } }], ["/v1/models", { headers: { authorization: `Bearer sk-${text}` } }],
-          ["/v1/models", { headers: { "x-api-key": text } }], ["/v1/models", { headers: { "x-goog-api-key": text } }], [`/v1/models?key=${printable}`, {}],
+          ["/v1/models", { headers: { authorization: `Bearer ${text}` } }],
+          ["/v1/models", { headers: { authorization: `Bearer sk-${text}` } }],
+          ["/v1/models", { headers: { "x-api-key": text } }],
+          ["/v1/models", { headers: { "x-goog-api-key": text } }],
+          [`/v1/models?key=${printable}`, {}],
         ];
-        for (const [path, init] of tries) expect([text, (await fetch(weir.url + path, init)).status]).toEqual([text, 401]);
-        expect((await weir.anonymous("GET", "/api/user/self", undefined, { cookie: `session=${printable}`, "new-api-user": "1" })).status).toBe(401);
-        expect((await weir.anonymous("GET", "/api/user/self", undefined, { authorization: text })).body.success).toBe(false);
-        expect((await weir.anonymous("POST", "/api/user/login", { username: text, password: text })).body.success).toBe(false);
+        for (const [path, init] of tries)
+          expect([text, (await fetch(weir.url + path, init)).status]).toEqual([text, 401]);
+        expect(
+          (
+            await weir.anonymous("GET", "/api/user/self", undefined, {
+              cookie: `session=${printable}`,
+              "new-api-user": "1",
+            })
+          ).status,
+        ).toBe(401);
+        expect((await weir.anonymous("GET", "/api/user/self", undefined, { authorization: text })).body.success).toBe(
+          false,
+        );
+        expect((await weir.anonymous("POST", "/api/user/login", { username: text, password: text })).body.success).toBe(
+          false,
+        );
       }
       // Any of the pauses asked for would take longer than all of it.
       expect(Date.now() - started).toBeLessThan(60_000);
@@ -44,25 +73,60 @@ for (const engine of ENGINES) {
     test("CVE-2025-45809: SQL, arrays and objects in ids, filters and searches are refused or find nothing", async () => {
       const people = (await weir.db.q.select().from(weir.db.t.users)).length;
       const paths = [
-        "/api/channel/search?keyword=", "/api/channel/search?keyword=x&group=", "/api/channel/?p=", "/api/channel/?id_sort=", "/api/channel/", "/api/user/search?keyword=", "/api/user/search?group=", "/api/user/",
-        "/api/token/search?keyword=", "/api/token/search?keyword=&token=", "/api/token/", "/api/redemption/search?keyword=", "/api/log/?p=1&username=", "/api/log/?p=1&model_name=", "/api/log/?p=1&token_name=",
-        "/api/log/?p=1&type=", "/api/log/?p=1&start_timestamp=", "/api/log/search?keyword=", "/api/log/stat?group=", "/api/data/?username=", "/api/data/?start_timestamp=", "/api/user/topup?keyword=",
+        "/api/channel/search?keyword=",
+        "/api/channel/search?keyword=x&group=",
+        "/api/channel/?p=",
+        "/api/channel/?id_sort=",
+        "/api/channel/",
+        "/api/user/search?keyword=",
+        "/api/user/search?group=",
+        "/api/user/",
+        "/api/token/search?keyword=",
+        "/api/token/search?keyword=&token=",
+        "/api/token/",
+        "/api/redemption/search?keyword=",
+        "/api/log/?p=1&username=",
+        "/api/log/?p=1&model_name=",
+        "/api/log/?p=1&token_name=",
+        "/api/log/?p=1&type=",
+        "/api/log/?p=1&start_timestamp=",
+        "/api/log/search?keyword=",
+        "/api/log/stat?group=",
+        "/api/data/?username=",
+        "/api/data/?start_timestamp=",
+        "/api/user/topup?keyword=",
       ];
       const started = Date.now();
       for (const path of paths) {
         for (const text of SQL) {
           const answer = await weir.root.api("GET", path + encodeURIComponent(text));
           expect([path, text, answer.status < 500]).toEqual([path, text, true]);
-          expect(JSON.stringify(answer.body)).not.toMatch(/\$2[aby]\$|\$argon2|syntax error|SQLITE|sqlite3|PostgresError/i);
+          expect(JSON.stringify(answer.body)).not.toMatch(
+            /\$2[aby]\$|\$argon2|syntax error|SQLITE|sqlite3|PostgresError/i,
+          );
         }
       }
       for (const odd of [["1", "2"], { $gt: 0 }, { id: 1 }, [[]], true]) {
-        for (const [method, path] of [["PUT", "/api/channel/"], ["PUT", "/api/token/"], ["PUT", "/api/user/"], ["PUT", "/api/redemption/"], ["POST", "/api/user/manage"]] as const) {
-          const answer = await weir.root.api(method, path, { id: odd, username: odd, name: odd, key: odd, keyword: odd, action: "delete" });
+        for (const [method, path] of [
+          ["PUT", "/api/channel/"],
+          ["PUT", "/api/token/"],
+          ["PUT", "/api/user/"],
+          ["PUT", "/api/redemption/"],
+          ["POST", "/api/user/manage"],
+        ] as const) {
+          const answer = await weir.root.api(method, path, {
+            id: odd,
+            username: odd,
+            name: odd,
+            key: odd,
+            keyword: odd,
+            action: "delete",
+          });
           expect([path, answer.status < 500, answer.body.success]).toEqual([path, true, false]);
         }
       }
-      for (const ids of [SQL, [["1"]], { $gt: 0 }, "1 OR 1=1", [{ id: 1 }]]) expect((await weir.root.api("POST", "/api/channel/batch", { ids })).body.success).toBe(false);
+      for (const ids of [SQL, [["1"]], { $gt: 0 }, "1 OR 1=1", [{ id: 1 }]])
+        expect((await weir.root.api("POST", "/api/channel/batch", { ids })).body.success).toBe(false);
       expect(Date.now() - started).toBeLessThan(100_000);
       expect((await weir.db.q.select().from(weir.db.t.users)).length).toBe(people);
     }, 120_000);
@@ -70,7 +134,11 @@ for (const engine of ENGINES) {
     test("Dify CVE-2026-61461: what is stored with quotes comes back with quotes, and nothing else changes", async () => {
       for (const text of SQL) {
         const name = text.slice(0, 40);
-        const { id } = await user.ok<{ id: number }>("POST", "/api/token/", { name, unlimited_quota: true, expired_time: -1 });
+        const { id } = await user.ok<{ id: number }>("POST", "/api/token/", {
+          name,
+          unlimited_quota: true,
+          expired_time: -1,
+        });
         expect((await user.ok<{ name: string }>("GET", `/api/token/${id}`)).name).toBe(name.trim());
       }
       expect(await weir.audit()).toEqual([]);
@@ -79,10 +147,20 @@ for (const engine of ENGINES) {
     test("new-api CVE-2026-25591: two hundred wildcards are letters, and are answered at once", async () => {
       const text = "%_".repeat(200);
       const started = Date.now();
-      for (const path of ["/api/token/search?keyword=", "/api/user/search?keyword=", "/api/channel/search?keyword=", "/api/log/search?keyword=", "/api/log/self/search?keyword=", "/api/redemption/search?keyword=", "/api/log/?p=1&model_name="]) {
+      for (const path of [
+        "/api/token/search?keyword=",
+        "/api/user/search?keyword=",
+        "/api/channel/search?keyword=",
+        "/api/log/search?keyword=",
+        "/api/log/self/search?keyword=",
+        "/api/redemption/search?keyword=",
+        "/api/log/?p=1&model_name=",
+      ]) {
         for (const wild of [text, "%", "_", "%%", "\\%", "[a-z]*", ".*"]) {
           const { status, body } = await weir.root.api("GET", path + encodeURIComponent(wild));
-          const found = Array.isArray(body.data) ? body.data : ((body.data as { items?: unknown[] } | undefined)?.items ?? []);
+          const found = Array.isArray(body.data)
+            ? body.data
+            : ((body.data as { items?: unknown[] } | undefined)?.items ?? []);
           expect([path, wild, status < 500, found.length]).toEqual([path, wild, true, 0]);
         }
       }
@@ -93,7 +171,16 @@ for (const engine of ENGINES) {
 
 describe("templates and commands", () => {
   let weir: Weir;
-  const TEMPLATES = ["{{7*7}}", "${7*7}", "<%= 7*7 %>", "#{7*7}", "{%print(7*7)%}", "*{7*7}", "@(7*7)", "{{constructor.constructor('return 7*7')()}}"];
+  const TEMPLATES = [
+    "{{7*7}}",
+    "${7*7}",
+    "<%= 7*7 %>",
+    "#{7*7}",
+    "{%print(7*7)%}",
+    "*{7*7}",
+    "@(7*7)",
+    "{{constructor.constructor('return 7*7')()}}",
+  ];
   beforeAll(async () => {
     weir = await startWeir();
   }, HOOK_MS);
@@ -104,16 +191,23 @@ describe("templates and commands", () => {
 
   test("CVE-2024-2952: a template in a notice, a name, a link, a mapping or a header is shown as it was written", async () => {
     for (const text of TEMPLATES) {
-      for (const key of ["Notice", "About", "HomePageContent", "Footer", "SystemName", "TopUpLink"]) await weir.setOption(key, key === "TopUpLink" ? `https://x.example/${text}` : text);
+      for (const key of ["Notice", "About", "HomePageContent", "Footer", "SystemName", "TopUpLink"])
+        await weir.setOption(key, key === "TopUpLink" ? `https://x.example/${text}` : text);
       await weir.setOption("Chats", [{ [text]: `https://chat.example/?k={key}&t=${text}` }]);
       const shown = [
-        await weir.anonymous("GET", "/api/notice"), await weir.anonymous("GET", "/api/about"), await weir.anonymous("GET", "/api/home_page_content"), await weir.anonymous("GET", "/api/status"),
+        await weir.anonymous("GET", "/api/notice"),
+        await weir.anonymous("GET", "/api/about"),
+        await weir.anonymous("GET", "/api/home_page_content"),
+        await weir.anonymous("GET", "/api/status"),
       ].map(({ body }) => JSON.stringify(body));
       expect(shown[0]).toContain(JSON.stringify(text).slice(1, -1));
       expect(shown.join(" ")).not.toMatch(/[^0-9]49[^0-9.]/);
       expect(await (await fetch(`${weir.url}/`)).text()).not.toContain(">49<");
       const id = await weir.newChannel({
-        base_url: upstream.url, models: [`echo`, text], model_mapping: JSON.stringify({ [text]: "echo" }), header_override: JSON.stringify({ "x-template": text }),
+        base_url: upstream.url,
+        models: [`echo`, text],
+        model_mapping: JSON.stringify({ [text]: "echo" }),
+        header_override: JSON.stringify({ "x-template": text }),
         param_override: JSON.stringify({ user: text }),
       });
       await weir.priceModels({ echo: 1, [text]: 1 });
@@ -130,13 +224,27 @@ describe("templates and commands", () => {
   test("CVE-2026-30623: no value of any setting starts a program", async () => {
     const mark = `${weir.dataDir}/started`;
     const { items } = { items: await weir.root.ok<{ key: string; value: string }[]>("GET", "/api/option/") };
-    for (const command of [`; touch ${mark}`, `$(touch ${mark})`, `\`touch ${mark}\``, `| touch ${mark}`, JSON.stringify({ command: "touch", args: [mark] })]) {
+    for (const command of [
+      `; touch ${mark}`,
+      `$(touch ${mark})`,
+      `\`touch ${mark}\``,
+      `| touch ${mark}`,
+      JSON.stringify({ command: "touch", args: [mark] }),
+    ]) {
       for (const { key } of items) {
         // What must stay as it is for the next call to be let in.
         if (["PasswordLoginEnabled"].includes(key)) continue;
         await weir.root.api("PUT", "/api/option/", { key, value: command });
       }
-      await weir.root.api("POST", "/api/channel/", { type: 1, name: command, key: command, base_url: upstream.url, models: "echo", other: command, group: "default" });
+      await weir.root.api("POST", "/api/channel/", {
+        type: 1,
+        name: command,
+        key: command,
+        base_url: upstream.url,
+        models: "echo",
+        other: command,
+        group: "default",
+      });
     }
     await weir.anonymous("GET", "/api/status");
     expect(await Bun.file(mark).exists()).toBe(false);
@@ -147,7 +255,8 @@ describe("templates and commands", () => {
     for (const path of new Bun.Glob("src/{server,shared}/**/*.ts").scanSync({ cwd: `${import.meta.dir}/../..` })) {
       if (/\.test\.ts$/.test(path)) continue;
       const source = await Bun.file(`${import.meta.dir}/../../${path}`).text();
-      if (/\beval\s*\(|new Function\s*\(|node:vm|from "vm"|child_process|Bun\.spawn|Bun\.\$/.test(source)) found.push(path);
+      if (/\beval\s*\(|new Function\s*\(|node:vm|from "vm"|child_process|Bun\.spawn|Bun\.\$/.test(source))
+        found.push(path);
     }
     // The one that starts a program is Weir itself, by its own name.
     expect(found.filter((path) => !/\/(reexec|workers|commands\/\w+)\.ts$/.test(path))).toEqual([]);

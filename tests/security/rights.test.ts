@@ -40,19 +40,35 @@ test("CVE-2026-35030: keys and sessions that share a long beginning share nothin
   }
   const value = alice.cookie.slice("session=".length);
   const twin = `session=${value.slice(0, 42)}${value.endsWith("a") ? "b" : "a"}`;
-  expect((await weir.anonymous("GET", "/api/user/self", undefined, { cookie: twin, "new-api-user": String(alice.id) })).status).toBe(401);
+  expect(
+    (await weir.anonymous("GET", "/api/user/self", undefined, { cookie: twin, "new-api-user": String(alice.id) }))
+      .status,
+  ).toBe(401);
 });
 
 test("CVE-2026-47101: a user's own token never reaches beyond its owner's rights, whatever fields are sent", async () => {
   const { id, key } = await weir.newToken({ quota: 1000 }, alice);
   await weir.setOption("GroupRatio", { default: 1, vip: 0.1 });
   await weir.setOption("UserUsableGroups", { default: "all" });
-  for (const fields of [{ group: "vip" }, { user_id: bob.id }, { used_quota: -1_000_000 }, { id: 1, user_id: 1 }, { remain_quota: -5 }, { remain_quota: 1e30 }, { role: 100 }, { channel_id: 1 }, { models: "*" }, { routes: ["*"] }]) {
+  for (const fields of [
+    { group: "vip" },
+    { user_id: bob.id },
+    { used_quota: -1_000_000 },
+    { id: 1, user_id: 1 },
+    { remain_quota: -5 },
+    { remain_quota: 1e30 },
+    { role: 100 },
+    { channel_id: 1 },
+    { models: "*" },
+    { routes: ["*"] },
+  ]) {
     await alice.api("PUT", "/api/token/", { id, name: "t", remain_quota: 1000, expired_time: -1, ...fields });
     await alice.api("POST", "/api/token/", { name: "t", remain_quota: 1000, expired_time: -1, ...fields });
   }
   const rows = await weir.db.q.select().from(weir.db.t.tokens);
-  for (const row of rows.filter((row) => row.group === "vip" || row.used_quota < 0 || row.remain_quota < 0 || row.user_id === bob.id)) {
+  for (const row of rows.filter(
+    (row) => row.group === "vip" || row.used_quota < 0 || row.remain_quota < 0 || row.user_id === bob.id,
+  )) {
     // A group that the owner may not use is refused at the relay at the latest.
     expect(row).toBeUndefined();
   }
@@ -63,35 +79,84 @@ test("CVE-2026-47101: a user's own token never reaches beyond its owner's rights
 
 test("CVE-2026-47102: nobody raises his own role, quota, group or status, and nobody takes another's id", async () => {
   const before = [await userRow(alice.id), await userRow(bob.id)];
-  const wishes = { role: 100, quota: 9e9, used_quota: 0, group: "vip", status: 1, request_count: 0, aff_quota: 9e9, inviter_id: bob.id, rpm: 0, budget_day: 0, access_token: "x", password_hash: "x" };
-  for (const [method, path] of [["PUT", "/api/user/self"], ["PUT", "/api/user/setting"], ["PUT", "/api/user/"], ["POST", "/api/user/manage"], ["POST", "/api/user/"]] as const) {
+  const wishes = {
+    role: 100,
+    quota: 9e9,
+    used_quota: 0,
+    group: "vip",
+    status: 1,
+    request_count: 0,
+    aff_quota: 9e9,
+    inviter_id: bob.id,
+    rpm: 0,
+    budget_day: 0,
+    access_token: "x",
+    password_hash: "x",
+  };
+  for (const [method, path] of [
+    ["PUT", "/api/user/self"],
+    ["PUT", "/api/user/setting"],
+    ["PUT", "/api/user/"],
+    ["POST", "/api/user/manage"],
+    ["POST", "/api/user/"],
+  ] as const) {
     for (const id of [alice.id, bob.id, 1]) {
-      await alice.api(method, path, { ...wishes, id, username: alice.username, display_name: alice.username, action: "promote" });
+      await alice.api(method, path, {
+        ...wishes,
+        id,
+        username: alice.username,
+        display_name: alice.username,
+        action: "promote",
+      });
     }
   }
-  const fields = (row: Awaited<ReturnType<typeof userRow>>) => [row.role, row.quota, row.used_quota, row.group, row.status, row.aff_quota, row.inviter_id, row.password_hash, row.access_token_hash, row.username];
+  const fields = (row: Awaited<ReturnType<typeof userRow>>) => [
+    row.role,
+    row.quota,
+    row.used_quota,
+    row.group,
+    row.status,
+    row.aff_quota,
+    row.inviter_id,
+    row.password_hash,
+    row.access_token_hash,
+    row.username,
+  ];
   expect([await userRow(alice.id), await userRow(bob.id)].map(fields)).toEqual(before.map(fields));
   // Administrators neither: not themselves, not their like, not root.
   for (const id of [admin.id, weir.root.id]) {
     await admin.api("PUT", "/api/user/", { id, role: 100, quota: 9e9, group: "vip" });
-    await admin.api("POST", "/api/user/manage", { id, username: id === admin.id ? admin.username : "root", action: "promote" });
+    await admin.api("POST", "/api/user/manage", {
+      id,
+      username: id === admin.id ? admin.username : "root",
+      action: "promote",
+    });
   }
-  expect([(await userRow(admin.id)).role, (await userRow(admin.id)).quota, (await userRow(weir.root.id)).status]).toEqual([ROLE.admin, 0, 1]);
+  expect([
+    (await userRow(admin.id)).role,
+    (await userRow(admin.id)).quota,
+    (await userRow(weir.root.id)).status,
+  ]).toEqual([ROLE.admin, 0, 1]);
 });
 
 test("CVE-2025-0628: a token is worth no more than its owner: not his role, not his balance, not after he is disabled", async () => {
   const owner = await weir.newUser({ quota: 1_000_000 });
   const { key } = await weir.newToken({}, owner);
   for (const path of ["/api/channel/", "/api/user/", "/api/option/", "/api/user/self", "/api/token/"]) {
-    const { body } = await weir.anonymous("GET", path, undefined, { authorization: `Bearer ${key}`, "new-api-user": String(owner.id) });
+    const { body } = await weir.anonymous("GET", path, undefined, {
+      authorization: `Bearer ${key}`,
+      "new-api-user": String(owner.id),
+    });
     expect([path, body.success]).toEqual([path, false]);
   }
-  expect((await weir.anonymous("POST", "/api/token/", { name: "x" }, { authorization: `Bearer ${key}` })).body.success).toBe(false);
+  expect(
+    (await weir.anonymous("POST", "/api/token/", { name: "x" }, { authorization: `Bearer ${key}` })).body.success,
+  ).toBe(false);
   const ask = { model: "echo", messages: [{ role: "user", content: "hi" }] };
   expect((await weir.call(key, ask)).status).toBe(200);
   await weir.root.ok("POST", "/api/user/manage", { id: owner.id, username: owner.username, action: "disable" });
   const status = async (): Promise<number> => (await weir.call(key, ask)).status;
-  for (const end = Date.now() + 10_000; (await status()) === 200 && Date.now() < end; ) await Bun.sleep(20);
+  for (const end = Date.now() + 10_000; (await status()) === 200 && Date.now() < end;) await Bun.sleep(20);
   expect(await status()).toBeGreaterThanOrEqual(401);
 });
 
@@ -108,19 +173,33 @@ test("Capgo CVE-2026-56237: the value of a new key is the server's choice", asyn
 test("Dify CVE-2026-41947: by no door with an id does one user read, change or delete what is another's", async () => {
   const { id } = await weir.newToken({ name: "alice's own" }, alice);
   for (const [method, path, body] of [
-    ["GET", `/api/token/${id}`], ["DELETE", `/api/token/${id}`], ["PUT", "/api/token/", { id, name: "stolen" }], ["PUT", "/api/token/?status_only=1", { id, status: 2 }],
-    ["GET", `/api/user/${alice.id}`], ["PUT", "/api/user/", { id: alice.id, display_name: "stolen" }], ["GET", "/api/channel/1"], ["GET", "/api/redemption/1"],
+    ["GET", `/api/token/${id}`],
+    ["DELETE", `/api/token/${id}`],
+    ["PUT", "/api/token/", { id, name: "stolen" }],
+    ["PUT", "/api/token/?status_only=1", { id, status: 2 }],
+    ["GET", `/api/user/${alice.id}`],
+    ["PUT", "/api/user/", { id: alice.id, display_name: "stolen" }],
+    ["GET", "/api/channel/1"],
+    ["GET", "/api/redemption/1"],
   ] as const) {
     const answer = await bob.api(method, path, body);
     expect([method, path, answer.body.success]).toEqual([method, path, false]);
     expect(JSON.stringify(answer.body)).not.toContain("alice's own");
   }
-  expect((await alice.ok<{ name: string; status: number }>("GET", `/api/token/${id}`))).toMatchObject({ name: "alice's own", status: 1 });
+  expect(await alice.ok<{ name: string; status: number }>("GET", `/api/token/${id}`)).toMatchObject({
+    name: "alice's own",
+    status: 1,
+  });
   // Lists that take a filter by person show the asker's own rows only.
   const { key } = await weir.newToken({ name: "for-log" }, alice);
   await (await weir.call(key, { model: "echo", messages: [{ role: "user", content: "hi" }] })).text();
   await weir.waitForLog((row) => row.token_name === "for-log");
-  for (const path of [`/api/log/self?username=${alice.username}&p=1`, `/api/log/self/search?keyword=${alice.username}`, `/api/log/self?user_id=${alice.id}&p=1`, `/api/data/self?username=${alice.username}`]) {
+  for (const path of [
+    `/api/log/self?username=${alice.username}&p=1`,
+    `/api/log/self/search?keyword=${alice.username}`,
+    `/api/log/self?user_id=${alice.id}&p=1`,
+    `/api/data/self?username=${alice.username}`,
+  ]) {
     expect(JSON.stringify((await bob.api("GET", path)).body)).not.toContain("for-log");
   }
 });
@@ -134,32 +213,58 @@ test("new-api CVE-2026-30886: files, batches, responses and jobs of another are 
   const form = new FormData();
   form.set("purpose", "batch");
   form.set("file", new File(['{"custom_id":"1"}\n'], "a.jsonl"));
-  const uploaded = await fetch(`${weir.url}/v1/files`, { method: "POST", headers: { authorization: `Bearer ${hers}` }, body: form });
+  const uploaded = await fetch(`${weir.url}/v1/files`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${hers}` },
+    body: form,
+  });
   const file = (await uploaded.json()) as { id: string };
   expect([uploaded.status, typeof file.id]).toEqual([200, "string"]);
   const doors = (name: string) => [
-    ["GET", `/v1/responses/${name}`], ["DELETE", `/v1/responses/${name}`], ["GET", `/v1/responses/${name}/input_items`], ["POST", `/v1/responses/${name}/cancel`],
-    ["GET", `/v1/files/${file.id}`], ["GET", `/v1/files/${file.id}/content`], ["DELETE", `/v1/files/${file.id}`], ["GET", "/v1/batches/batch_1"], ["POST", "/v1/batches/batch_1/cancel"],
+    ["GET", `/v1/responses/${name}`],
+    ["DELETE", `/v1/responses/${name}`],
+    ["GET", `/v1/responses/${name}/input_items`],
+    ["POST", `/v1/responses/${name}/cancel`],
+    ["GET", `/v1/files/${file.id}`],
+    ["GET", `/v1/files/${file.id}/content`],
+    ["DELETE", `/v1/files/${file.id}`],
+    ["GET", "/v1/batches/batch_1"],
+    ["POST", "/v1/batches/batch_1/cancel"],
   ];
   for (const [method = "", path = ""] of doors(id)) {
     const answer = await fetch(weir.url + path, { method, headers: { authorization: `Bearer ${his}` } });
     expect([method, path, answer.status]).toEqual([method, path, 404]);
     expect(await answer.text()).not.toContain("secret words");
   }
-  const chained = await weir.call(his, { model: "echo", input: "and?", previous_response_id: id }, { path: "/v1/responses" });
-  expect([chained.status, ((await chained.json()) as { error: { code: string } }).error.code]).toEqual([404, "previous_response_not_found"]);
-  expect((await fetch(`${weir.url}/v1/responses/${id}`, { headers: { authorization: `Bearer ${hers}` } })).status).toBe(200);
+  const chained = await weir.call(
+    his,
+    { model: "echo", input: "and?", previous_response_id: id },
+    { path: "/v1/responses" },
+  );
+  expect([chained.status, ((await chained.json()) as { error: { code: string } }).error.code]).toEqual([
+    404,
+    "previous_response_not_found",
+  ]);
+  expect((await fetch(`${weir.url}/v1/responses/${id}`, { headers: { authorization: `Bearer ${hers}` } })).status).toBe(
+    200,
+  );
 });
 
 test("LiteLLM GHSA-69x8-hrgq-fjj8: no answer carries a hash, and no hash is a password", async () => {
   const { password_hash } = await userRow(alice.id);
   const answers = [
-    await alice.api("GET", "/api/user/self"), await weir.root.api("GET", `/api/user/${alice.id}`), await weir.root.api("GET", "/api/user/?p=1&page_size=100"),
-    await weir.root.api("GET", `/api/user/search?keyword=${alice.username}`), await alice.api("POST", "/api/user/login", { username: alice.username, password: ROOT.password }),
+    await alice.api("GET", "/api/user/self"),
+    await weir.root.api("GET", `/api/user/${alice.id}`),
+    await weir.root.api("GET", "/api/user/?p=1&page_size=100"),
+    await weir.root.api("GET", `/api/user/search?keyword=${alice.username}`),
+    await alice.api("POST", "/api/user/login", { username: alice.username, password: ROOT.password }),
   ];
   for (const { body } of answers) {
     expect(body.success).toBe(true);
     expect(JSON.stringify(body)).not.toMatch(/\$2[aby]\$|\$argon2|password_hash|"password":"[^"]/);
   }
-  expect((await weir.anonymous("POST", "/api/user/login", { username: alice.username, password: password_hash })).body.success).toBe(false);
+  expect(
+    (await weir.anonymous("POST", "/api/user/login", { username: alice.username, password: password_hash })).body
+      .success,
+  ).toBe(false);
 });

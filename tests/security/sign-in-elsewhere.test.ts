@@ -68,7 +68,11 @@ const userRow = async (id: number) => {
 };
 
 test("Open WebUI CVE-2026-45338: a picture's address that the provider names is fetched by nobody", async () => {
-  for (const picture of [`http://127.0.0.1:${trap.port}/p.png`, "http://169.254.169.254/latest/meta-data/", "file:///etc/passwd"]) {
+  for (const picture of [
+    `http://127.0.0.1:${trap.port}/p.png`,
+    "http://169.254.169.254/latest/meta-data/",
+    "file:///etc/passwd",
+  ]) {
     fake.claims = { picture, avatar_url: picture, profile: picture };
     const browser = browserOf();
     const answer = await browser.get(await there(browser, "oidc"));
@@ -81,7 +85,15 @@ test("Open WebUI CVE-2026-45338: a picture's address that the provider names is 
 test("Open WebUI CVE-2026-70482: an ID token for another client, of another issuer, with another nonce, expired or unsigned signs nobody in", async () => {
   const now = Math.floor(Date.now() / 1000);
   const before = (await weir.db.q.select().from(weir.db.t.users)).length;
-  for (const claims of [{ aud: "another-client" }, { aud: ["another-client"] }, { iss: "https://evil.example" }, { nonce: "replayed" }, { nonce: undefined }, { exp: now - 3600 }, { iat: now + 90_000, nbf: now + 90_000 }]) {
+  for (const claims of [
+    { aud: "another-client" },
+    { aud: ["another-client"] },
+    { iss: "https://evil.example" },
+    { nonce: "replayed" },
+    { nonce: undefined },
+    { exp: now - 3600 },
+    { iat: now + 90_000, nbf: now + 90_000 },
+  ]) {
     fake.claims = claims;
     const browser = browserOf();
     const { body } = await browser.get(await there(browser, "oidc"));
@@ -97,8 +109,18 @@ test("Open WebUI CVE-2026-70482: an ID token for another client, of another issu
 });
 
 test("Dify CVE-2026-18266: after signing in nobody is led to an address that a parameter names", async () => {
-  for (const target of ["//evil.example", "\\\\evil.example", "https:evil.example", "https://evil.example/", "/\\evil.example", "javascript:alert(1)", "%2f%2fevil.example"]) {
-    const parameters = ["redirect", "redirect_uri", "next", "returnTo", "return_to", "callback", "url", "continue"].map((name) => `${name}=${encodeURIComponent(target)}`).join("&");
+  for (const target of [
+    "//evil.example",
+    "\\\\evil.example",
+    "https:evil.example",
+    "https://evil.example/",
+    "/\\evil.example",
+    "javascript:alert(1)",
+    "%2f%2fevil.example",
+  ]) {
+    const parameters = ["redirect", "redirect_uri", "next", "returnTo", "return_to", "callback", "url", "continue"]
+      .map((name) => `${name}=${encodeURIComponent(target)}`)
+      .join("&");
     const browser = browserOf();
     const begun = await browser.get(`/api/oauth/state?provider=github&${parameters}`);
     const asked = new URL(String(begun.body.url));
@@ -106,7 +128,10 @@ test("Dify CVE-2026-18266: after signing in nobody is led to an address that a p
     expect(asked.searchParams.get("redirect_uri")).toBe(`${weir.url}/oauth/github`);
     const back = await fake.agree(asked.href);
     const answer = await browser.get(`/api/oauth/github${back.search}&${parameters}`);
-    expect([answer.headers.get("location"), JSON.stringify(answer.body).includes("evil.example")]).toEqual([null, false]);
+    expect([answer.headers.get("location"), JSON.stringify(answer.body).includes("evil.example")]).toEqual([
+      null,
+      false,
+    ]);
     const page = await fetch(`${weir.url}/login?${parameters}`, { redirect: "manual" });
     expect([page.status >= 300 && page.status < 400, page.headers.get("location")]).toEqual([false, null]);
   }
@@ -117,21 +142,37 @@ test("Langfuse CVE-2026-24055: binding needs the session that asked for it, by e
   const attacker = await weir.newUser();
   fake.wechat.set("999999", `wechat-${people}`);
   // Nobody is signed in: nothing is bound.
-  for (const path of ["/api/oauth/wechat/bind?code=999999", "/api/oauth/email/bind?email=a@b.example&code=123456", `/api/oauth/telegram/bind?id=1&auth_date=1&hash=${"0".repeat(64)}`]) {
+  for (const path of [
+    "/api/oauth/wechat/bind?code=999999",
+    "/api/oauth/email/bind?email=a@b.example&code=123456",
+    `/api/oauth/telegram/bind?id=1&auth_date=1&hash=${"0".repeat(64)}`,
+  ]) {
     const { status, body, headers } = await weir.anonymous("GET", path, undefined, { cookie: victim.cookie });
-    expect([path, body.success === true, status === 302 && headers.get("location")?.includes("bind=true")]).toEqual([path, false, false]);
+    expect([path, body.success === true, status === 302 && headers.get("location")?.includes("bind=true")]).toEqual([
+      path,
+      false,
+      false,
+    ]);
   }
   // Begun by the attacker in his browser, finished by a victim who follows the link in his.
   const path = await there(browserOf(attacker), "github");
   expect((await browserOf(victim).get(path)).status).toBe(403);
   expect((await browserOf().get(path)).status).toBe(403);
-  expect(await weir.db.q.select().from(weir.db.t.identities).where(eq(weir.db.t.identities.user_id, victim.id))).toEqual([]);
+  expect(
+    await weir.db.q.select().from(weir.db.t.identities).where(eq(weir.db.t.identities.user_id, victim.id)),
+  ).toEqual([]);
 });
 
 test("Better Auth CVE-2026-53516: an account that somebody made with another's address is not the one that its owner signs in to", async () => {
   const squatter = await weir.newUser();
-  await weir.db.q.update(weir.db.t.users).set({ email: "victim@weir.example" }).where(eq(weir.db.t.users.id, squatter.id));
-  for (const claims of [{ email: "victim@weir.example", email_verified: true }, { email: "VICTIM@weir.example", email_verified: "true" }]) {
+  await weir.db.q
+    .update(weir.db.t.users)
+    .set({ email: "victim@weir.example" })
+    .where(eq(weir.db.t.users.id, squatter.id));
+  for (const claims of [
+    { email: "victim@weir.example", email_verified: true },
+    { email: "VICTIM@weir.example", email_verified: "true" },
+  ]) {
     fake.claims = claims;
     const browser = browserOf();
     const answer = await browser.get(await there(browser, "oidc"));
@@ -139,7 +180,9 @@ test("Better Auth CVE-2026-53516: an account that somebody made with another's a
     expect(idOf(answer)).not.toBe(squatter.id);
     expect((await userRow(idOf(answer)))?.email).toBe("");
   }
-  expect(await weir.db.q.select().from(weir.db.t.identities).where(eq(weir.db.t.identities.user_id, squatter.id))).toEqual([]);
+  expect(
+    await weir.db.q.select().from(weir.db.t.identities).where(eq(weir.db.t.identities.user_id, squatter.id)),
+  ).toEqual([]);
 });
 
 test("Coolify CVE-2026-86117: the provider's mail address opens no account, verified or not, changed or not; its subject alone counts", async () => {
@@ -148,7 +191,12 @@ test("Coolify CVE-2026-86117: the provider's mail address opens no account, veri
   const owner = idOf(await first.get(await there(first, "oidc")));
   const other = await weir.newUser();
   await weir.db.q.update(weir.db.t.users).set({ email: "other@weir.example" }).where(eq(weir.db.t.users.id, other.id));
-  for (const claims of [{ email: "other@weir.example", email_verified: false }, { email: "other@weir.example" }, { email: "other@weir.example", email_verified: true }, { email: "root", preferred_username: "root" }]) {
+  for (const claims of [
+    { email: "other@weir.example", email_verified: false },
+    { email: "other@weir.example" },
+    { email: "other@weir.example", email_verified: true },
+    { email: "root", preferred_username: "root" },
+  ]) {
     fake.claims = claims;
     const browser = browserOf();
     expect(idOf(await browser.get(await there(browser, "oidc")))).toBe(owner);
@@ -164,13 +212,16 @@ test("OAuth state: fixed, foreign, reused, absent, of another provider or of a b
   const refused = async (browser: Browser, path: string) => {
     const { status, headers } = await browser.get(path, {});
     expect([path.slice(0, 40), status]).toEqual([path.slice(0, 40), 403]);
-    expect(headers.getSetCookie().filter((line) => line.startsWith("session=") && !line.startsWith("session=;"))).toEqual([]);
+    expect(
+      headers.getSetCookie().filter((line) => line.startsWith("session=") && !line.startsWith("session=;")),
+    ).toEqual([]);
   };
   const browser = browserOf();
   const path = await there(browser, "github");
   const code = new URL(path, weir.url).searchParams.get("code");
   await refused(browserOf(), path);
-  for (const state of ["", "fixed", "a".repeat(32), "null"]) await refused(browser, `/api/oauth/github?code=${code}&state=${state}`);
+  for (const state of ["", "fixed", "a".repeat(32), "null"])
+    await refused(browser, `/api/oauth/github?code=${code}&state=${state}`);
   await refused(browser, `/api/oauth/github?code=${code}`);
   await refused(browser, path.replace("/github", "/linuxdo"));
   await refused(browser, path);

@@ -7,18 +7,29 @@ const ROOT = join(import.meta.dir, "../..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
 test("PyPI 1.82.7: every library is pinned and locked with its checksum, and no file holds a key to publish with", async () => {
-  const manifest = JSON.parse(read("package.json")) as Record<"dependencies" | "devDependencies", Record<string, string>>;
-  const ranged = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version));
+  const manifest = JSON.parse(read("package.json")) as Record<
+    "dependencies" | "devDependencies",
+    Record<string, string>
+  >;
+  const ranged = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
+    ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
+  );
   expect(ranged).toEqual([]);
   const lock = read("bun.lock");
   const packages = lock.split("\n").filter((line) => /^ {4}"[^"]+": \["/.test(line));
   expect(packages.length).toBeGreaterThan(100);
   expect(packages.filter((line) => !/"sha512-[A-Za-z0-9+/=]+"\],?$/.test(line))).toEqual([]);
-  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) expect(lock).toContain(`"${name}"`);
+  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }))
+    expect(lock).toContain(`"${name}"`);
   const held: string[] = [];
   for (const pattern of [".ci/**", "scripts/**", ".github/**", "*.{json,toml,ts,yml,yaml}", ".npmrc", "Dockerfile"]) {
     for (const path of new Bun.Glob(pattern).scanSync({ cwd: ROOT, dot: true, onlyFiles: true })) {
-      if (/npm_[A-Za-z0-9]{36}|NPM_TOKEN|_authToken|ghp_[A-Za-z0-9]{36}|github_pat_|PYPI_TOKEN|DOCKER_PASSWORD/.test(read(path))) held.push(path);
+      if (
+        /npm_[A-Za-z0-9]{36}|NPM_TOKEN|_authToken|ghp_[A-Za-z0-9]{36}|github_pat_|PYPI_TOKEN|DOCKER_PASSWORD/.test(
+          read(path),
+        )
+      )
+        held.push(path);
     }
   }
   expect(held).toEqual([]);

@@ -23,8 +23,16 @@ let key = "";
 beforeAll(async () => {
   weir = await startWeir();
   await weir.newChannel({ base_url: upstream.url, models: ["echo"] });
-  for (const [type, model] of [[14, "claude-echo"], [24, "gemini-echo"]] as const) {
-    await weir.newChannel({ type, base_url: upstream.url, models: [model], model_mapping: JSON.stringify({ [model]: "echo" }) });
+  for (const [type, model] of [
+    [14, "claude-echo"],
+    [24, "gemini-echo"],
+  ] as const) {
+    await weir.newChannel({
+      type,
+      base_url: upstream.url,
+      models: [model],
+      model_mapping: JSON.stringify({ [model]: "echo" }),
+    });
   }
   await weir.priceModels({ echo: 1, "claude-echo": 1, "gemini-echo": 1 });
   ({ key } = await weir.newToken({}, await weir.newUser({ quota: 50_000_000 })));
@@ -42,8 +50,18 @@ beforeEach(() => {
 const ask = (more: object = {}): object => ({ model: "echo", messages: [{ role: "user", content: "hi" }], ...more });
 /** Names under which gateways of this kind have let callers choose the upstream. */
 const FIELDS = {
-  api_base: TRAP, base_url: TRAP, baseURL: TRAP, api_key: "stolen-key", apiKey: "stolen-key", organization: "stolen-org", api_version: "stolen",
-  headers: { authorization: "Bearer stolen-key", host: "stolen.example" }, extra_headers: { "x-stolen": "1" }, proxy: TRAP, custom_host: TRAP, provider: "stolen",
+  api_base: TRAP,
+  base_url: TRAP,
+  baseURL: TRAP,
+  api_key: "stolen-key",
+  apiKey: "stolen-key",
+  organization: "stolen-org",
+  api_version: "stolen",
+  headers: { authorization: "Bearer stolen-key", host: "stolen.example" },
+  extra_headers: { "x-stolen": "1" },
+  proxy: TRAP,
+  custom_host: TRAP,
+  provider: "stolen",
 };
 
 /** The calls that arrived: all at the operator's address with the operator's key, and none at the trap. */
@@ -60,42 +78,86 @@ function expectOrdinary(calls: number): void {
 
 test("CVE-2024-6587: api_base, api_key, organization and headers in a call's body or query reach nobody and change nothing", async () => {
   expect((await weir.call(key, ask(FIELDS))).status).toBe(200);
-  const query = new URLSearchParams({ api_base: TRAP, base_url: TRAP, api_key: "stolen-key", organization: "stolen-org" });
+  const query = new URLSearchParams({
+    api_base: TRAP,
+    base_url: TRAP,
+    api_key: "stolen-key",
+    organization: "stolen-org",
+  });
   expect((await weir.call(key, ask(), { path: `/v1/chat/completions?${query}` })).status).toBe(200);
   expectOrdinary(2);
 });
 
 test("PYSEC-2026-4070: the same names inside metadata, extra_body, user_config and other objects change nothing either", async () => {
-  for (const name of ["user_config", "extra_body", "metadata", "litellm_params", "config", "provider", "options", "model_list"]) {
+  for (const name of [
+    "user_config",
+    "extra_body",
+    "metadata",
+    "litellm_params",
+    "config",
+    "provider",
+    "options",
+    "model_list",
+  ]) {
     expect((await weir.call(key, ask({ [name]: name === "model_list" ? [FIELDS] : FIELDS }))).status).toBeLessThan(500);
   }
   expect(seen).toEqual([]);
-  for (const entry of upstream.journal.entries) expect([entry.key, entry.headers.host]).toEqual(["good-key", new URL(upstream.url).host]);
+  for (const entry of upstream.journal.entries)
+    expect([entry.key, entry.headers.host]).toEqual(["good-key", new URL(upstream.url).host]);
 });
 
 test("CVE-2025-66405: headers that other gateways route by are ignored", async () => {
   const headers = {
-    "x-portkey-custom-host": TRAP, "x-portkey-provider": "openai", "x-portkey-api-key": "stolen-key", "x-portkey-config": JSON.stringify({ custom_host: TRAP }),
-    "x-custom-host": TRAP, "x-api-base": TRAP, "x-base-url": TRAP, "helicone-target-url": TRAP, "x-bf-api-key": "stolen-key", "x-upstream": TRAP, "openai-organization": "stolen-org",
+    "x-portkey-custom-host": TRAP,
+    "x-portkey-provider": "openai",
+    "x-portkey-api-key": "stolen-key",
+    "x-portkey-config": JSON.stringify({ custom_host: TRAP }),
+    "x-custom-host": TRAP,
+    "x-api-base": TRAP,
+    "x-base-url": TRAP,
+    "helicone-target-url": TRAP,
+    "x-bf-api-key": "stolen-key",
+    "x-upstream": TRAP,
+    "openai-organization": "stolen-org",
   };
   expect((await weir.call(key, ask(), { headers })).status).toBe(200);
   expectOrdinary(1);
 });
 
 test("CVE-2026-75871: Host, X-Forwarded-Host and metadata do not change the upstream", async () => {
-  const headers = { host: `127.0.0.1:${trap.port}`, "x-forwarded-host": `127.0.0.1:${trap.port}`, forwarded: `host=127.0.0.1:${trap.port}`, "x-original-url": TRAP };
+  const headers = {
+    host: `127.0.0.1:${trap.port}`,
+    "x-forwarded-host": `127.0.0.1:${trap.port}`,
+    forwarded: `host=127.0.0.1:${trap.port}`,
+    "x-original-url": TRAP,
+  };
   expect((await weir.call(key, ask({ metadata: { endpoint: TRAP, host: TRAP } }), { headers })).status).toBe(200);
   expect(seen).toEqual([]);
   expect(upstream.journal.last().headers.host).toBe(new URL(upstream.url).host);
 });
 
 test("CVE-2026-55245: an address in a picture, a file or a sound is never fetched from here, whatever its range", async () => {
-  const hosts = ["127.0.0.1", "localhost", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0177.0.0.1", "0x7f.1", "[2002:7f00:1::]", "[64:ff9b::7f00:1]", "[fec0::1]", "100.64.0.1"];
+  const hosts = [
+    "127.0.0.1",
+    "localhost",
+    "0.0.0.0",
+    "[::1]",
+    "[::ffff:127.0.0.1]",
+    "2130706433",
+    "0177.0.0.1",
+    "0x7f.1",
+    "[2002:7f00:1::]",
+    "[64:ff9b::7f00:1]",
+    "[fec0::1]",
+    "100.64.0.1",
+  ];
   for (const model of ["echo", "claude-echo", "gemini-echo"]) {
     for (const host of hosts) {
       const url = `http://${host}:${trap.port}/x.png`;
       const content = [
-        { type: "text", text: "look" }, { type: "image_url", image_url: { url } }, { type: "file", file: { file_data: url, filename: "a.pdf" } },
+        { type: "text", text: "look" },
+        { type: "image_url", image_url: { url } },
+        { type: "file", file: { file_data: url, filename: "a.pdf" } },
         { type: "input_audio", input_audio: { data: url, format: "wav" } },
       ];
       const answer = await weir.call(key, { model, max_tokens: 5, messages: [{ role: "user", content }] });
@@ -109,7 +171,14 @@ test("CVE-2026-110719: a tenant has no way to this machine, in the default setti
   const user = await weir.newUser({ quota: 1_000_000 });
   for (const host of ["127.0.0.1", "localhost", "host.docker.internal", "0.0.0.0"]) {
     const url = `http://${host}:${trap.port}/`;
-    await user.api("POST", "/api/channel/", { type: 1, name: "mine", key: "k", base_url: url, models: "echo", group: "default" });
+    await user.api("POST", "/api/channel/", {
+      type: 1,
+      name: "mine",
+      key: "k",
+      base_url: url,
+      models: "echo",
+      group: "default",
+    });
     await user.api("PUT", "/api/user/setting", { notify_type: "webhook", webhook_url: url });
     expect((await user.api("POST", "/api/user/setting/test", {})).body.success).toBe(false);
   }
@@ -123,7 +192,9 @@ async function raw(bytes: string): Promise<string> {
     const socket = connect(Number(port), hostname, () => socket.write(bytes));
     let text = "";
     socket.setTimeout(1500, () => socket.destroy());
-    socket.on("data", (part) => { text += part.toString("latin1"); });
+    socket.on("data", (part) => {
+      text += part.toString("latin1");
+    });
     socket.on("error", () => {});
     socket.on("close", () => resolve(text));
   });
@@ -146,11 +217,18 @@ test("header injection: line ends in a model name or in a channel's headers add 
   const answer = await weir.call(key, { ...ask(), model });
   expect(answer.status).toBeGreaterThanOrEqual(400);
   expect(answer.headers.get("x-injected")).toBeNull();
-  const id = await weir.newChannel({ base_url: upstream.url, models: ["echo-2"], model_mapping: JSON.stringify({ "echo-2": "echo" }) });
+  const id = await weir.newChannel({
+    base_url: upstream.url,
+    models: ["echo-2"],
+    model_mapping: JSON.stringify({ "echo-2": "echo" }),
+  });
   await weir.priceModels({ echo: 1, "echo-2": 1 });
   for (const value of ["a\r\nx-injected: 1", "a\nx-injected: 1", "a\u0000b"]) {
     await weir.root.api("PUT", "/api/channel/", { id, header_override: JSON.stringify({ "x-own": value }) });
-    await weir.root.api("PUT", "/api/channel/", { id, header_override: JSON.stringify({ [`x-own: 1\r\nx-injected`]: "1" }) });
+    await weir.root.api("PUT", "/api/channel/", {
+      id,
+      header_override: JSON.stringify({ [`x-own: 1\r\nx-injected`]: "1" }),
+    });
     upstream.journal.clear();
     await (await weir.call(key, { ...ask(), model: "echo-2" })).text();
     for (const entry of upstream.journal.entries) expect(Object.keys(entry.headers)).not.toContain("x-injected");

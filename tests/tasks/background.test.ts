@@ -9,7 +9,13 @@ import { type Caller, openTaskBench, type TaskBench } from "./kit";
 
 const OPENAI = 1;
 const MODEL = "gpt-5-mini";
-const usage = { input_tokens: 200, input_tokens_details: { cached_tokens: 0 }, output_tokens: 300, output_tokens_details: { reasoning_tokens: 100 }, total_tokens: 500 };
+const usage = {
+  input_tokens: 200,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 300,
+  output_tokens_details: { reasoning_tokens: 100 },
+  total_tokens: 500,
+};
 /** Ratio 1, completion ratio 2. */
 const COST = 200 + 2 * 300;
 
@@ -29,10 +35,22 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
   /** Streams that the vendor has open, and those that were left. */
   const streams = new Map<string, ReadableStreamDefaultController<Uint8Array>>();
   const left: string[] = [];
-  const event = (type: string, sequence_number: number, more: object) => Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...more })}\n\n`);
-  const eventsOf = (source: UnderlyingDefaultSource<Uint8Array>) => new globalThis.Response(new ReadableStream(source), { headers: { "content-type": "text/event-stream" } });
+  const event = (type: string, sequence_number: number, more: object) =>
+    Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...more })}\n\n`);
+  const eventsOf = (source: UnderlyingDefaultSource<Uint8Array>) =>
+    new globalThis.Response(new ReadableStream(source), { headers: { "content-type": "text/event-stream" } });
   const newResponse = (body: { background?: boolean; model?: string }): Response => {
-    const response: Response = { id: `resp_${kept.size + 1}`, object: "response", created_at: 1_741_476_542, status: "queued", background: body.background, model: body.model, error: null, output: [], usage: null };
+    const response: Response = {
+      id: `resp_${kept.size + 1}`,
+      object: "response",
+      created_at: 1_741_476_542,
+      status: "queued",
+      background: body.background,
+      model: body.model,
+      error: null,
+      output: [],
+      usage: null,
+    };
     kept.set(response.id, response);
     return response;
   };
@@ -48,20 +66,39 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
       return {
         ...seams,
         tasks: { ...book, answered: async (...all) => (await look("known"), book.answered(...all)) },
-        ledger: { hold: (...all) => ledger.hold(...all), extend: (...all) => ledger.extend(...all), release: (...all) => ledger.release(...all), later: (...all) => ledger.later(...all), settle: async (...all) => (await look("charged"), ledger.settle(...all)) },
+        ledger: {
+          hold: (...all) => ledger.hold(...all),
+          extend: (...all) => ledger.extend(...all),
+          release: (...all) => ledger.release(...all),
+          later: (...all) => ledger.later(...all),
+          settle: async (...all) => (await look("charged"), ledger.settle(...all)),
+        },
       };
     });
     await bench.setOption("ModelRatio", JSON.stringify({ [MODEL]: 1, chatty: 1, polite: 1, strict: 1 }));
     await bench.setOption("CompletionRatio", JSON.stringify({ [MODEL]: 2 }));
     await bench.channel(OPENAI, [MODEL], { setting: JSON.stringify({ native_calls: "always" }) });
-    await bench.channel(OPENAI, ["polite"], { setting: JSON.stringify({ native_calls: "always", system_prompt: "Be kind." }) });
-    await bench.channel(OPENAI, ["strict"], { setting: JSON.stringify({ native_calls: "always", system_prompt: "Be kind.", system_prompt_override: true }) });
+    await bench.channel(OPENAI, ["polite"], {
+      setting: JSON.stringify({ native_calls: "always", system_prompt: "Be kind." }),
+    });
+    await bench.channel(OPENAI, ["strict"], {
+      setting: JSON.stringify({ native_calls: "always", system_prompt: "Be kind.", system_prompt_override: true }),
+    });
     await bench.channel(OPENAI, ["chatty"], { setting: JSON.stringify({ native_calls: "never" }) });
     bench.vendor
       .on("POST /v1/responses", ({ body }) => {
         asked = body;
-        if (body.metadata?.fate === "refused") return globalThis.Response.json({ error: { message: "no", type: "invalid_request_error" } }, { status: 400 });
-        if (body.metadata?.fate === "broken") return eventsOf({ start: (stream) => (stream.enqueue(event("error", 0, { code: "server_error", message: "The server had an error.", param: null })), stream.close()) });
+        if (body.metadata?.fate === "refused")
+          return globalThis.Response.json({ error: { message: "no", type: "invalid_request_error" } }, { status: 400 });
+        if (body.metadata?.fate === "broken")
+          return eventsOf({
+            start: (stream) => (
+              stream.enqueue(
+                event("error", 0, { code: "server_error", message: "The server had an error.", param: null }),
+              ),
+              stream.close()
+            ),
+          });
         const response = newResponse(body);
         if (body.stream !== true) return response;
         return eventsOf({
@@ -72,9 +109,25 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
           cancel: () => void left.push(response.id),
         });
       })
-      .on("GET /v1/responses/{id}", ({ params, query }) => (query.get("stream") === "true" ? resumed(params.id ?? "", Number(query.get("starting_after") ?? -1)) : undefined) ?? kept.get(params.id ?? "") ?? globalThis.Response.json({ error: { message: "Response not found", type: "invalid_request_error" } }, { status: 404 }))
-      .on("DELETE /v1/responses/{id}", ({ params }) => (kept.delete(params.id ?? ""), { id: params.id, object: "response", deleted: true }))
-      .on("POST /v1/responses/{id}/cancel", ({ params }) => Object.assign(kept.get(params.id ?? "") ?? {}, { status: "cancelled" }));
+      .on(
+        "GET /v1/responses/{id}",
+        ({ params, query }) =>
+          (query.get("stream") === "true"
+            ? resumed(params.id ?? "", Number(query.get("starting_after") ?? -1))
+            : undefined) ??
+          kept.get(params.id ?? "") ??
+          globalThis.Response.json(
+            { error: { message: "Response not found", type: "invalid_request_error" } },
+            { status: 404 },
+          ),
+      )
+      .on(
+        "DELETE /v1/responses/{id}",
+        ({ params }) => (kept.delete(params.id ?? ""), { id: params.id, object: "response", deleted: true }),
+      )
+      .on("POST /v1/responses/{id}/cancel", ({ params }) =>
+        Object.assign(kept.get(params.id ?? "") ?? {}, { status: "cancelled" }),
+      );
   }, HOOK_MS);
   beforeEach(async () => {
     ann = await bench.caller();
@@ -87,14 +140,26 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
   });
 
   /** The events of a response that is over, from after a cursor on. */
-  const resumed = (id: string, after: number) => eventsOf({
-    start(stream) {
-      [event("response.created", 0, {}), event("response.output_text.delta", 1, { delta: "Once" }), event("response.completed", 2, { response: kept.get(id) })].slice(after + 1).forEach((one) => stream.enqueue(one));
-      stream.close();
-    },
-  });
+  const resumed = (id: string, after: number) =>
+    eventsOf({
+      start(stream) {
+        [
+          event("response.created", 0, {}),
+          event("response.output_text.delta", 1, { delta: "Once" }),
+          event("response.completed", 2, { response: kept.get(id) }),
+        ]
+          .slice(after + 1)
+          .forEach((one) => stream.enqueue(one));
+        stream.close();
+      },
+    });
   const create = (who = ann, more: object = {}, headers = {}) =>
-    who.ask("POST", "/v1/responses", { model: MODEL, input: "write a long story", max_output_tokens: 1000, background: true, ...more }, headers);
+    who.ask(
+      "POST",
+      "/v1/responses",
+      { model: MODEL, input: "write a long story", max_output_tokens: 1000, background: true, ...more },
+      headers,
+    );
   const jobOf = async (upstream_id: string) => {
     const row = (await bench.tasks()).find((task) => task.upstream_id === upstream_id);
     if (!row) throw new Error("no job");
@@ -123,7 +188,11 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
 
     Object.assign(kept.get(body.id) ?? {}, { status: "in_progress" });
     await bench.round();
-    Object.assign(kept.get(body.id) ?? {}, { status: "completed", usage, output: [{ type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "Once" }] }] });
+    Object.assign(kept.get(body.id) ?? {}, {
+      status: "completed",
+      usage,
+      output: [{ type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "Once" }] }],
+    });
     await bench.round();
     expect(await jobOf(body.id)).toMatchObject({ status: "SUCCESS", quota: COST, next_poll_at_ms: 0 });
     expect(await bench.money(ann)).toMatchObject({ used_quota: COST, token_used: COST });
@@ -133,11 +202,18 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
 
   test("one that fails or is cancelled before it used anything is given back, one that was cut short is paid for what it used", async () => {
     const failing = (await create()).body.id;
-    Object.assign(kept.get(failing) ?? {}, { status: "failed", error: { code: "server_error", message: "The model broke" } });
+    Object.assign(kept.get(failing) ?? {}, {
+      status: "failed",
+      error: { code: "server_error", message: "The model broke" },
+    });
     const cancelled = (await create()).body.id;
     expect((await ann.ask("POST", `/v1/responses/${cancelled}/cancel`)).body).toMatchObject({ status: "cancelled" });
     const short = (await create()).body.id;
-    Object.assign(kept.get(short) ?? {}, { status: "incomplete", incomplete_details: { reason: "max_output_tokens" }, usage });
+    Object.assign(kept.get(short) ?? {}, {
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+      usage,
+    });
     await bench.round();
     expect(await jobOf(failing)).toMatchObject({ status: "FAILURE", fail_reason: "The model broke", quota: 0 });
     expect(await jobOf(cancelled)).toMatchObject({ status: "FAILURE", quota: 0 });
@@ -146,7 +222,9 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
   });
 
   test("a count that cannot be true is an estimate of the answer, and a large one is believed: such work is done out of sight", async () => {
-    const output = [{ type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "sea ".repeat(100) }] }];
+    const output = [
+      { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "sea ".repeat(100) }] },
+    ];
     const lie = async (counts: object): Promise<number> => {
       const { id } = (await create()).body;
       Object.assign(kept.get(id) ?? {}, { status: "completed", usage: counts, output });
@@ -185,7 +263,13 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
   });
 
   test("as a stream the caller has the vendor's events from the first on; he leaves, comes back with a cursor, and pays once", async () => {
-    const answer = await ann.send("POST", "/v1/responses", { model: MODEL, input: "write a long story", max_output_tokens: 1000, background: true, stream: true });
+    const answer = await ann.send("POST", "/v1/responses", {
+      model: MODEL,
+      input: "write a long story",
+      max_output_tokens: 1000,
+      background: true,
+      stream: true,
+    });
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
     const reader = answer.body?.getReader();
     const begun = Buffer.from((await reader?.read())?.value ?? []).toString();
@@ -210,10 +294,20 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
 
   test("a stream said twice under one key is made once, and begins again for who says it again", async () => {
     const headers = { "idempotency-key": "a streamed story" };
-    const first = await ann.send("POST", "/v1/responses", { model: MODEL, input: "x", background: true, stream: true }, headers);
+    const first = await ann.send(
+      "POST",
+      "/v1/responses",
+      { model: MODEL, input: "x", background: true, stream: true },
+      headers,
+    );
     await first.body?.cancel();
     const count = bench.vendor.count("POST", "/v1/responses");
-    const again = await ann.send("POST", "/v1/responses", { model: MODEL, input: "x", background: true, stream: true }, headers);
+    const again = await ann.send(
+      "POST",
+      "/v1/responses",
+      { model: MODEL, input: "x", background: true, stream: true },
+      headers,
+    );
     expect(await again.text()).toStartWith("event: response.created\n");
     expect(bench.vendor.count("POST", "/v1/responses")).toBe(count);
     await bench.round(25 * 3600);
@@ -232,7 +326,10 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
 
   test("its owner could find it at every line: before the job has the vendor's id, and before the charge", async () => {
     await create();
-    expect(found).toEqual([["known", true], ["charged", true]]);
+    expect(found).toEqual([
+      ["known", true],
+      ["charged", true],
+    ]);
     await bench.round(25 * 3600);
   });
 
@@ -243,7 +340,15 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     };
     expect(await sent({ model: "polite" })).toBe("Be kind.");
     expect(await sent({ model: "polite", instructions: "Be brief." })).toBe("Be brief.");
-    expect(await sent({ model: "polite", input: [{ role: "developer", content: "Be brief." }, { role: "user", content: "x" }] })).toBeUndefined();
+    expect(
+      await sent({
+        model: "polite",
+        input: [
+          { role: "developer", content: "Be brief." },
+          { role: "user", content: "x" },
+        ],
+      }),
+    ).toBeUndefined();
     expect(await sent({ model: "strict", instructions: "Be brief." })).toBe("Be kind.\n\nBe brief.");
     await bench.round(25 * 3600);
   });

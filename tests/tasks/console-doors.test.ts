@@ -24,18 +24,28 @@ beforeAll(async () => {
         const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.get("range") ?? "") ?? [];
         if (!from || !to) return new Response(SOUND, { headers: { "content-type": "audio/mpeg" } });
         const part = SOUND.slice(Number(from), Number(to) + 1);
-        return new Response(part, { status: 206, headers: { "content-type": "audio/mpeg", "content-range": `bytes ${from}-${to}/${SOUND.length}` } });
+        return new Response(part, {
+          status: 206,
+          headers: { "content-type": "audio/mpeg", "content-range": `bytes ${from}-${to}/${SOUND.length}` },
+        });
       }
-      if (pathname === "/page") return new Response("<script>alert(1)</script>", { headers: { "content-type": "text/html" } });
+      if (pathname === "/page")
+        return new Response("<script>alert(1)</script>", { headers: { "content-type": "text/html" } });
       asked.push({ path: pathname, body: await request.json() });
       return Response.json({ code: "success", message: "", data: "vendors-id" });
     },
   });
   weir = await startWeir({ env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
-  await weir.newChannel({ type: 36, base_url: `http://127.0.0.1:${vendor.port}`, models: ["suno_music", "suno_lyrics"] });
+  await weir.newChannel({
+    type: 36,
+    base_url: `http://127.0.0.1:${vendor.port}`,
+    models: ["suno_music", "suno_lyrics"],
+  });
   await weir.setOption("ModelPrice", { suno_music: 0.1, suno_lyrics: 0.01 });
   [ann, ben, admin] = await Promise.all([
-    weir.newUser({ quota: 1_000_000 }), weir.newUser({ quota: 10 }), weir.newUser({ role: ROLE.admin }),
+    weir.newUser({ quota: 1_000_000 }),
+    weir.newUser({ quota: 10 }),
+    weir.newUser({ role: ROLE.admin }),
   ]);
 });
 afterAll(async () => {
@@ -43,18 +53,47 @@ afterAll(async () => {
   await vendor?.stop(true);
 });
 
-const call = (session: Session | undefined, method: string, path: string, body?: unknown, headers: Record<string, string> = session?.headers ?? {}) =>
-  fetch(weir.url + path, { method, headers: { "content-type": "application/json", ...headers }, ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }) });
+const call = (
+  session: Session | undefined,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = session?.headers ?? {},
+) =>
+  fetch(weir.url + path, {
+    method,
+    headers: { "content-type": "application/json", ...headers },
+    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
 
 describe("submitting with a session", () => {
   test("a job is the user's own, charged to his balance, and stands in his list and his log", async () => {
-    const answer = await call(ann, "POST", "/pg/suno/submit/music", { group: "default", gpt_description_prompt: "rain", mv: "chirp-v4" });
+    const answer = await call(ann, "POST", "/pg/suno/submit/music", {
+      group: "default",
+      gpt_description_prompt: "rain",
+      mv: "chirp-v4",
+    });
     const { code, data } = (await answer.json()) as { code: string; data: string };
     expect([answer.status, code]).toEqual([200, "success"]);
-    expect(asked.at(-1)).toEqual({ path: "/suno/submit/MUSIC", body: { gpt_description_prompt: "rain", mv: "chirp-v4" } });
+    expect(asked.at(-1)).toEqual({
+      path: "/suno/submit/MUSIC",
+      body: { gpt_description_prompt: "rain", mv: "chirp-v4" },
+    });
     const [row] = (await ann.trpc.task.list.query({ task_id: data })).items;
-    expect(row).toMatchObject({ task_id: data, action: "MUSIC", platform: "suno", status: "SUBMITTED", prompt: "rain", quota: 50_000, channel_id: 0 });
-    expect(await weir.waitForLog((log) => log.request_id === row?.request_id)).toMatchObject({ quota: 50_000, token_name: "playground-default", model_name: "suno_music" });
+    expect(row).toMatchObject({
+      task_id: data,
+      action: "MUSIC",
+      platform: "suno",
+      status: "SUBMITTED",
+      prompt: "rain",
+      quota: 50_000,
+      channel_id: 0,
+    });
+    expect(await weir.waitForLog((log) => log.request_id === row?.request_id)).toMatchObject({
+      quota: 50_000,
+      token_name: "playground-default",
+      model_name: "suno_music",
+    });
     expect((await weir.balance(ann.id)).quota).toBe(950_000);
   });
 
@@ -90,22 +129,39 @@ describe("submitting with a session", () => {
 
 describe("what a job made", () => {
   let id: number;
-  const file = (session: Session | undefined, query: string, headers: Record<string, string>) => call(session, "GET", `/api/task/file?${query}`, undefined, headers);
+  const file = (session: Session | undefined, query: string, headers: Record<string, string>) =>
+    call(session, "GET", `/api/task/file?${query}`, undefined, headers);
 
   beforeAll(async () => {
     const { tasks } = weir.db.t;
     const at = `http://127.0.0.1:${vendor.port}`;
-    const rows = await weir.db.q.insert(tasks).values({
-      task_id: "task_files", platform: "suno", action: "MUSIC", user_id: ann.id, username: ann.username, channel_id: 1, status: "SUCCESS", submit_time_ms: 1,
-      input: "{}", state: "{}", data: JSON.stringify([{ audio_url: `${at}/song.mp3`, image_url: `${at}/page`, title: "A" }]),
-    }).returning({ id: tasks.id });
+    const rows = await weir.db.q
+      .insert(tasks)
+      .values({
+        task_id: "task_files",
+        platform: "suno",
+        action: "MUSIC",
+        user_id: ann.id,
+        username: ann.username,
+        channel_id: 1,
+        status: "SUCCESS",
+        submit_time_ms: 1,
+        input: "{}",
+        state: "{}",
+        data: JSON.stringify([{ audio_url: `${at}/song.mp3`, image_url: `${at}/page`, title: "A" }]),
+      })
+      .returning({ id: tasks.id });
     id = rows[0]?.id ?? 0;
   });
 
   test("the opened job names its files, and that it cannot be stopped any more", async () => {
     expect(await ann.trpc.task.get.query({ id })).toMatchObject({
-      task_id: "task_files", cancellable: false,
-      files: [{ media: "audio", url: `/api/task/file?id=${id}&n=0` }, { media: "image", url: `/api/task/file?id=${id}&n=1` }],
+      task_id: "task_files",
+      cancellable: false,
+      files: [
+        { media: "audio", url: `/api/task/file?id=${id}&n=0` },
+        { media: "image", url: `/api/task/file?id=${id}&n=1` },
+      ],
     });
   });
 
@@ -120,7 +176,8 @@ describe("what a job made", () => {
   });
 
   test("an administrator sees it; for a stranger there is none, without a session nobody is let in", async () => {
-    const status = async (session: Session | undefined, headers: Record<string, string>) => (await file(session, `id=${id}&n=0`, headers)).status;
+    const status = async (session: Session | undefined, headers: Record<string, string>) =>
+      (await file(session, `id=${id}&n=0`, headers)).status;
     expect(await status(admin, { cookie: admin.cookie })).toBe(200);
     expect(await status(ben, { cookie: ben.cookie })).toBe(404);
     expect(await status(undefined, {})).toBe(401);
@@ -136,7 +193,14 @@ describe("what a job made", () => {
   });
 
   test("what there is not is 404, what makes no sense 400", async () => {
-    for (const [query, status] of [[`id=${id}&n=2`, 404], ["id=999999", 404], ["", 400], ["id=x", 400], [`id=${id}&n=-1`, 400], [`id=${id}&n=1e9`, 400]] as const) {
+    for (const [query, status] of [
+      [`id=${id}&n=2`, 404],
+      ["id=999999", 404],
+      ["", 400],
+      ["id=x", 400],
+      [`id=${id}&n=-1`, 400],
+      [`id=${id}&n=1e9`, 400],
+    ] as const) {
       expect([query, (await file(ann, query, { cookie: ann.cookie })).status]).toEqual([query, status]);
     }
   });

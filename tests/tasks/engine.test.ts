@@ -32,8 +32,12 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     bench = await openTaskBench(engine, ({ ledger, ...seams }) => ({
       ...seams,
       ledger: {
-        hold: (...all) => ledger.hold(...all), settle: (...all) => ledger.settle(...all), release: (...all) => ledger.release(...all), later: (...all) => ledger.later(...all),
-        extend: (...all) => (ends === undefined ? ledger.extend(...all) : (ends(), new Promise<never>(() => undefined))),
+        hold: (...all) => ledger.hold(...all),
+        settle: (...all) => ledger.settle(...all),
+        release: (...all) => ledger.release(...all),
+        later: (...all) => ledger.later(...all),
+        extend: (...all) =>
+          ends === undefined ? ledger.extend(...all) : (ends(), new Promise<never>(() => undefined)),
       },
       openAddress: async (address, { headers = {} }) => {
         opened.push(address);
@@ -61,19 +65,44 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     if (!task) throw new Error(`no task ${id}`);
     return task;
   };
-  const says = async (id: string, report: TaskReport, who = ann) => applyReport(bench.seams, watcher, await seen(id, who), report);
+  const says = async (id: string, report: TaskReport, who = ann) =>
+    applyReport(bench.seams, watcher, await seen(id, who), report);
 
   test("a job that came to less is given the difference back, one that came to more is charged it, each tied to its charge", async () => {
     const cheap = await running();
-    expect(await says(cheap, { status: "SUCCESS", data: {}, final: { usage: {}, times: { factors: { seconds: 0.5 } } } })).toBe(true);
-    expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000 - MUSIC / 2, used_quota: MUSIC / 2, token_used: MUSIC / 2 });
-    expect(await bench.bills(cheap)).toMatchObject([{ type: 2, quota: MUSIC }, { type: 6, quota: MUSIC / 2 }]);
-    expect(await bench.task(cheap)).toMatchObject({ status: "SUCCESS", quota: MUSIC / 2, refunded: MUSIC / 2, next_poll_at_ms: 0 });
+    expect(
+      await says(cheap, { status: "SUCCESS", data: {}, final: { usage: {}, times: { factors: { seconds: 0.5 } } } }),
+    ).toBe(true);
+    expect(await bench.money(ann)).toMatchObject({
+      quota: 1_000_000 - MUSIC / 2,
+      used_quota: MUSIC / 2,
+      token_used: MUSIC / 2,
+    });
+    expect(await bench.bills(cheap)).toMatchObject([
+      { type: 2, quota: MUSIC },
+      { type: 6, quota: MUSIC / 2 },
+    ]);
+    expect(await bench.task(cheap)).toMatchObject({
+      status: "SUCCESS",
+      quota: MUSIC / 2,
+      refunded: MUSIC / 2,
+      next_poll_at_ms: 0,
+    });
 
     const dear = await running();
-    expect(await says(dear, { status: "SUCCESS", data: {}, final: { usage: {}, times: { factors: { seconds: 3 } } } })).toBe(true);
-    expect(await bench.bills(dear)).toMatchObject([{ type: 2, quota: MUSIC }, { type: 2, quota: 2 * MUSIC }]);
-    expect(await bench.task(dear)).toMatchObject({ status: "SUCCESS", quota: 3 * MUSIC, refunded: 0, next_poll_at_ms: 0 });
+    expect(
+      await says(dear, { status: "SUCCESS", data: {}, final: { usage: {}, times: { factors: { seconds: 3 } } } }),
+    ).toBe(true);
+    expect(await bench.bills(dear)).toMatchObject([
+      { type: 2, quota: MUSIC },
+      { type: 2, quota: 2 * MUSIC },
+    ]);
+    expect(await bench.task(dear)).toMatchObject({
+      status: "SUCCESS",
+      quota: 3 * MUSIC,
+      refunded: 0,
+      next_poll_at_ms: 0,
+    });
     expect(await bench.money(ann)).toMatchObject({ used_quota: MUSIC / 2 + 3 * MUSIC });
     // Asked for again by whoever: it is paid.
     await bench.round(3600);
@@ -116,7 +145,12 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     await db.q.update(db.t.holds).set({ created_at: 1 }).where(eq(db.t.holds.user_id, killed.user_id));
     expect(await sweepSilent(db, ledger, "sweeper")).toMatchObject({ settled: 0, released: 1 });
     await bench.round(90);
-    expect(await job()).toMatchObject({ status: "FAILURE", fail_reason: "the upstream never accepted the job", quota: 0, next_poll_at_ms: 0 });
+    expect(await job()).toMatchObject({
+      status: "FAILURE",
+      fail_reason: "the upstream never accepted the job",
+      quota: 0,
+      next_poll_at_ms: 0,
+    });
     expect(await bench.money(killed)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
   });
 
@@ -125,7 +159,13 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
       const id = await running();
       const task = await seen(id);
       const reports: TaskReport[] = Array.from({ length: 20 }, (_, i) =>
-        i % 3 === 0 ? { status: "FAILURE", fail_reason: "no" } : { status: "SUCCESS", data: {}, final: { usage: {}, times: { factors: { seconds: i % 2 === 0 ? 0.5 : 2 } } } },
+        i % 3 === 0
+          ? { status: "FAILURE", fail_reason: "no" }
+          : {
+              status: "SUCCESS",
+              data: {},
+              final: { usage: {}, times: { factors: { seconds: i % 2 === 0 ? 0.5 : 2 } } },
+            },
       );
       const won = await Promise.all(reports.map((report) => applyReport(bench.seams, watcher, task, report)));
       expect(won.filter(Boolean)).toHaveLength(1);
@@ -153,15 +193,27 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
   test("a file that stands in its address itself is handed over, whole or a part, without a call; a page is still no picture", async () => {
     const id = await running();
     const said = (type: string) => `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;
-    suno.set((await bench.task(id)).upstream_id, { status: "SUCCESS", data: [{ ...clip, audio_url: said("audio/wav"), image_url: said("text/html") }] });
+    suno.set((await bench.task(id)).upstream_id, {
+      status: "SUCCESS",
+      data: [{ ...clip, audio_url: said("audio/wav"), image_url: said("text/html") }],
+    });
     await bench.round();
     const ask = (index: number, headers: Record<string, string> = {}) =>
-      bench.relay.tasks.file({ platform: "suno", task_id: id, user_id: ann.user_id, index }, new Request("http://weir.test/f", { headers }), "r1", "en");
+      bench.relay.tasks.file(
+        { platform: "suno", task_id: id, user_id: ann.user_id, index },
+        new Request("http://weir.test/f", { headers }),
+        "r1",
+        "en",
+      );
     const whole = await ask(0);
     expect([whole.status, whole.headers.get("content-type")]).toEqual([200, "audio/wav"]);
     expect(new Uint8Array(await whole.arrayBuffer())).toEqual(bytes);
     const part = await ask(0, { range: "bytes=10-19" });
-    expect([part.status, part.headers.get("content-range"), [...new Uint8Array(await part.arrayBuffer())]]).toEqual([206, "bytes 10-19/1000", [...bytes.slice(10, 20)]]);
+    expect([part.status, part.headers.get("content-range"), [...new Uint8Array(await part.arrayBuffer())]]).toEqual([
+      206,
+      "bytes 10-19/1000",
+      [...bytes.slice(10, 20)],
+    ]);
     expect((await ask(1)).headers.get("content-type")).toBe("image/png");
     expect(opened).toEqual([]);
   });
@@ -169,22 +221,41 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
   test("a finished job's file flows through, whole or a part, as the kind that it is", async () => {
     const id = await running();
     const ask = (headers: Record<string, string> = {}, index = 0) =>
-      bench.relay.tasks.file({ platform: "suno", task_id: id, user_id: ann.user_id, index }, new Request("http://weir.test/f", { headers }), "r1", "en");
+      bench.relay.tasks.file(
+        { platform: "suno", task_id: id, user_id: ann.user_id, index },
+        new Request("http://weir.test/f", { headers }),
+        "r1",
+        "en",
+      );
     expect((await ask()).status).toBe(400);
     suno.set((await bench.task(id)).upstream_id, { status: "SUCCESS", data: [clip] });
     await bench.round();
-    expect(await bench.relay.tasks.files({ platform: "suno", task_id: id, user_id: ann.user_id })).toEqual(["audio", "image", "video"]);
+    expect(await bench.relay.tasks.files({ platform: "suno", task_id: id, user_id: ann.user_id })).toEqual([
+      "audio",
+      "image",
+      "video",
+    ]);
 
     answerAddress = (_, { range }) => {
       const [, from = "0", to = "999"] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? [];
       const part = bytes.slice(Number(from), Number(to) + 1);
       return new Response(part, {
         status: range ? 206 : 200,
-        headers: { "content-type": "audio/mpeg", "content-length": String(part.length), "set-cookie": "a=b", ...(range && { "content-range": `bytes ${from}-${to}/1000` }) },
+        headers: {
+          "content-type": "audio/mpeg",
+          "content-length": String(part.length),
+          "set-cookie": "a=b",
+          ...(range && { "content-range": `bytes ${from}-${to}/1000` }),
+        },
       });
     };
     const whole = await ask();
-    expect([whole.status, whole.headers.get("content-type"), whole.headers.get("x-content-type-options"), whole.headers.get("set-cookie")]).toEqual([200, "audio/mpeg", "nosniff", null]);
+    expect([
+      whole.status,
+      whole.headers.get("content-type"),
+      whole.headers.get("x-content-type-options"),
+      whole.headers.get("set-cookie"),
+    ]).toEqual([200, "audio/mpeg", "nosniff", null]);
     expect(new Uint8Array(await whole.arrayBuffer())).toEqual(bytes);
     const part = await ask({ range: "bytes=10-19" });
     expect([part.status, part.headers.get("content-range")]).toEqual([206, "bytes 10-19/1000"]);
@@ -197,9 +268,17 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     // A page is no picture, and is not shown as one.
     answerAddress = () => new Response("<script>", { headers: { "content-type": "text/html" } });
     const page = await ask({}, 1);
-    expect([page.headers.get("content-type"), page.headers.get("content-security-policy")]).toEqual(["image/png", "default-src 'none'; sandbox"]);
+    expect([page.headers.get("content-type"), page.headers.get("content-security-policy")]).toEqual([
+      "image/png",
+      "default-src 'none'; sandbox",
+    ]);
     await page.text();
-    for (const [status, seenAs] of [[404, 404], [403, 404], [500, 500], [302, 502]] as const) {
+    for (const [status, seenAs] of [
+      [404, 404],
+      [403, 404],
+      [500, 500],
+      [302, 502],
+    ] as const) {
       answerAddress = () => new Response("", { status });
       expect([status, (await ask()).status]).toEqual([status, seenAs]);
     }
@@ -237,7 +316,9 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     }
     const { tasks: book } = bench.seams;
     const page = async (after: string | undefined, order: "asc" | "desc") =>
-      (await book.list(["suno"], ann.user_id, { order, limit: 2, ...(after !== undefined && { after }) })).map(({ task_id }) => task_id);
+      (await book.list(["suno"], ann.user_id, { order, limit: 2, ...(after !== undefined && { after }) })).map(
+        ({ task_id }) => task_id,
+      );
     expect(await page(undefined, "asc")).toEqual(ids.slice(0, 2));
     expect(await page(ids[1], "asc")).toEqual(ids.slice(2, 4));
     expect(await page(ids[3], "desc")).toEqual([ids[2] ?? "", ids[1] ?? ""]);

@@ -47,7 +47,10 @@ export class FakeVendor {
     const [method = "", path = ""] = line.split(" ");
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
     const source = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{\w+\}/g, "([^/]+)");
-    const reply: Answerer = typeof answer === "function" ? (answer as Answerer) : () => (answer instanceof Response ? answer.clone() : answer);
+    const reply: Answerer =
+      typeof answer === "function"
+        ? (answer as Answerer)
+        : () => (answer instanceof Response ? answer.clone() : answer);
     this.#lines.unshift({ method, pattern: new RegExp(`^${source}$`), names, answer: reply });
     return this;
   }
@@ -60,9 +63,19 @@ export class FakeVendor {
   readonly fetch = async (address: string, init: BunFetchRequestInit): Promise<Response> => {
     const url = new URL(address);
     const method = init.method ?? "GET";
-    const text = typeof init.body === "string" ? init.body : init.body === undefined || init.body === null ? undefined : await new Response(init.body).text();
+    const text =
+      typeof init.body === "string"
+        ? init.body
+        : init.body === undefined || init.body === null
+          ? undefined
+          : await new Response(init.body).text();
     const asked: Asked = {
-      method, url: address, path: url.pathname, query: url.searchParams, headers: Object.fromEntries(new Headers(init.headers as HeadersInit)), params: {},
+      method,
+      url: address,
+      path: url.pathname,
+      query: url.searchParams,
+      headers: Object.fromEntries(new Headers(init.headers as HeadersInit)),
+      params: {},
       body: text === undefined ? undefined : parsed(text),
     };
     for (const { method: its, pattern, names, answer } of this.#lines) {
@@ -74,7 +87,9 @@ export class FakeVendor {
       if (said === "cut") throw Object.assign(new Error("cut"), { code: "ECONNRESET" });
       if (said === "dead") return new Promise(() => undefined);
       if (said === "hang") {
-        return new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))));
+        return new Promise((_, reject) =>
+          init.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))),
+        );
       }
       return said instanceof Response ? said : Response.json(said);
     }
@@ -98,7 +113,12 @@ export interface Caller {
   key: string;
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   /** The same, read as JSON. */
-  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<{ status: number; body: any }>;
+  ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: any }>;
 }
 
 export interface TaskBench {
@@ -119,7 +139,9 @@ export interface TaskBench {
   /** Rows of the log that belong to a job: its charges (2) and refunds (6), in order. */
   bills(task_id: string): Promise<Pick<LogRow, "type" | "quota" | "request_id" | "content" | "other">[]>;
   /** Spendable units, what was used, calls; and what is held. */
-  money(caller: Caller): Promise<{ quota: number; used_quota: number; request_count: number; token_used: number; held: number }>;
+  money(
+    caller: Caller,
+  ): Promise<{ quota: number; used_quota: number; request_count: number; token_used: number; held: number }>;
   /** Folds, audits, and holds every job against its bills: what it cost is what was charged less what was given back. */
   balanced(): Promise<void>;
   close(): Promise<void>;
@@ -134,20 +156,30 @@ export interface BenchOptions {
 }
 
 export async function openTaskBench(
-  engine: Engine, seamsOf: (seams: Seams) => Seams = (seams) => seams, { env = {}, network = false }: BenchOptions = {},
+  engine: Engine,
+  seamsOf: (seams: Seams) => Seams = (seams) => seams,
+  { env = {}, network = false }: BenchOptions = {},
 ): Promise<TaskBench> {
   const h = await openHarness(engine, env);
   const { services } = h;
   const { db } = services;
   const vendor = new FakeVendor();
   const seams = seamsOf(relaySeams(services));
-  const relay = createRelay(seams, { log: services.log, routing: services.routing, ...(!network && { fetch: vendor.fetch }) });
+  const relay = createRelay(seams, {
+    log: services.log,
+    routing: services.routing,
+    ...(!network && { fetch: vendor.fetch }),
+  });
   const root = await h.person({ role: ROLE.root });
   let requests = 0;
   let names = 0;
 
   const bench: TaskBench = {
-    h, vendor, relay, seams, root,
+    h,
+    vendor,
+    relay,
+    seams,
+    root,
     async caller(quota = 1_000_000, token = {}) {
       const person = await h.person();
       const user_id = person.ctx.actor.id;
@@ -157,13 +189,21 @@ export async function openTaskBench(
       const send: Caller["send"] = (method, path, body, headers = {}) =>
         relay.handle(
           new Request(`http://weir.test${path}`, {
-            method, headers: { authorization: `Bearer sk-${made.key}`, "accept-language": "en", ...headers },
-            ...(body !== undefined && { body: typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body) }),
+            method,
+            headers: { authorization: `Bearer sk-${made.key}`, "accept-language": "en", ...headers },
+            ...(body !== undefined && {
+              body: typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body),
+            }),
           }),
-          "198.51.100.9", `req-${engine}-${process.pid}-${++requests}`,
+          "198.51.100.9",
+          `req-${engine}-${process.pid}-${++requests}`,
         );
       return {
-        person, user_id, token_id: made.id, key: made.key, send,
+        person,
+        user_id,
+        token_id: made.id,
+        key: made.key,
+        send,
         async ask(method, path, body, headers) {
           const answer = await send(method, path, body, headers);
           return { status: answer.status, body: parsed(await answer.text()) };
@@ -171,7 +211,15 @@ export async function openTaskBench(
       };
     },
     async channel(type, models, more = {}) {
-      const [made] = await root.call.channel.create({ type, name: `c${++names}`, key: "vendor-key", base_url: VENDOR, models: [...models], groups: ["default"], ...more });
+      const [made] = await root.call.channel.create({
+        type,
+        name: `c${++names}`,
+        key: "vendor-key",
+        base_url: VENDOR,
+        models: [...models],
+        groups: ["default"],
+        ...more,
+      });
       if (!made) throw new Error("no channel");
       return made.id;
     },
@@ -188,13 +236,30 @@ export async function openTaskBench(
       if (!row) throw new Error(`no task ${task_id}`);
       return row;
     },
-    tasks: () => db.q.select().from(db.t.tasks).then((rows) => rows),
+    tasks: () =>
+      db.q
+        .select()
+        .from(db.t.tasks)
+        .then((rows) => rows),
     async bills(task_id) {
       const { charge_id } = await bench.task(task_id);
       const { logs } = db.t;
-      const rows = await db.q.select({ id: logs.id, type: logs.type, quota: logs.quota, request_id: logs.request_id, content: logs.content, other: logs.other }).from(logs);
+      const rows = await db.q
+        .select({
+          id: logs.id,
+          type: logs.type,
+          quota: logs.quota,
+          request_id: logs.request_id,
+          content: logs.content,
+          other: logs.other,
+        })
+        .from(logs);
       return rows
-        .filter((row) => [charge_id, `${charge_id}/refund`, `${charge_id}/extra`].includes(row.request_id) && (row.type === LOG_TYPE.consume || row.type === LOG_TYPE.refund))
+        .filter(
+          (row) =>
+            [charge_id, `${charge_id}/refund`, `${charge_id}/extra`].includes(row.request_id) &&
+            (row.type === LOG_TYPE.consume || row.type === LOG_TYPE.refund),
+        )
         .toSorted((a, b) => a.id - b.id)
         .map(({ type, quota, request_id, content, other }) => ({ type, quota, request_id, content, other }));
     },
@@ -204,7 +269,10 @@ export async function openTaskBench(
       const holds = await db.q.select().from(db.t.holds).where(eq(db.t.holds.user_id, user_id));
       if (!user || !token) throw new Error("no such caller");
       return {
-        quota: user.quota, used_quota: user.used_quota, request_count: user.request_count, token_used: token.used_quota,
+        quota: user.quota,
+        used_quota: user.used_quota,
+        request_count: user.request_count,
+        token_used: token.used_quota,
         held: holds.reduce((sum, hold) => sum + hold.amount, 0),
       };
     },
@@ -213,7 +281,10 @@ export async function openTaskBench(
       const found = await Array.fromAsync(audit(db));
       if (found.length > 0) throw new Error(`the books do not balance: ${JSON.stringify(found)}`);
       for (const task of await bench.tasks()) {
-        const net = (await bench.bills(task.task_id)).reduce((sum, row) => sum + (row.type === LOG_TYPE.consume ? row.quota : -row.quota), 0);
+        const net = (await bench.bills(task.task_id)).reduce(
+          (sum, row) => sum + (row.type === LOG_TYPE.consume ? row.quota : -row.quota),
+          0,
+        );
         const cost = task.status === "NOT_START" ? net : task.quota;
         if (net !== cost || (task.status === "FAILURE" && net !== 0)) {
           throw new Error(`job ${task.task_id} (${task.status}) was charged ${net} net and says ${task.quota}`);

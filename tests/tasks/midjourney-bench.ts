@@ -51,7 +51,10 @@ export interface MjBench {
 
 const START = 10_000_000;
 
-export async function openMjBench(engine: Engine, env: Record<string, string> = { WEIR_ALLOW_PRIVATE_FETCH: "true" }): Promise<MjBench> {
+export async function openMjBench(
+  engine: Engine,
+  env: Record<string, string> = { WEIR_ALLOW_PRIVATE_FETCH: "true" },
+): Promise<MjBench> {
   const bench = await openTaskBench(engine, undefined, { env, network: true });
   const { h, relay, root } = bench;
   const { db, ledger, pool } = h.services;
@@ -59,7 +62,11 @@ export async function openMjBench(engine: Engine, env: Record<string, string> = 
   let requests = 0;
 
   const newCaller = async (token: object = {}, quota = START): Promise<Caller> => {
-    const { user_id, token_id, key, send } = await bench.caller(quota, { unlimited_quota: false, remain_quota: START, ...token });
+    const { user_id, token_id, key, send } = await bench.caller(quota, {
+      unlimited_quota: false,
+      remain_quota: START,
+      ...token,
+    });
     const call: Caller["call"] = async (method, path, body, headers) => {
       const response = await send(method, path, body, headers);
       const text = await response.text();
@@ -67,7 +74,10 @@ export async function openMjBench(engine: Engine, env: Record<string, string> = 
       return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
     };
     return {
-      id: user_id, token_id, key: `sk-${key}`, call,
+      id: user_id,
+      token_id,
+      key: `sk-${key}`,
+      call,
       imagine: async (body = {}, path = "/mj") => {
         const answer = await call("POST", `${path}/submit/imagine`, { prompt: "Cat", ...body });
         if (answer.body.code !== 1) throw new Error(JSON.stringify(answer.body));
@@ -78,11 +88,24 @@ export async function openMjBench(engine: Engine, env: Record<string, string> = 
   };
 
   return {
-    h, fake, root, newCaller,
+    h,
+    fake,
+    root,
+    newCaller,
     bob: await newCaller(),
-    open: (method, path, init) => relay.handle(new Request(`http://weir.test${path}`, { method, ...init }), "198.51.100.7", `open-${engine}-${++requests}`),
+    open: (method, path, init) =>
+      relay.handle(
+        new Request(`http://weir.test${path}`, { method, ...init }),
+        "198.51.100.7",
+        `open-${engine}-${++requests}`,
+      ),
     async newChannel({ type = 5, models = Object.values(MJ_MODELS).join(","), ...fields } = {}) {
-      const id = await bench.channel(type, models.split(","), { name: "mj", key: "mj-secret", base_url: fake.url, ...fields });
+      const id = await bench.channel(type, models.split(","), {
+        name: "mj",
+        key: "mj-secret",
+        base_url: fake.url,
+        ...fields,
+      });
       await pool.reload();
       return id;
     },
@@ -91,12 +114,22 @@ export async function openMjBench(engine: Engine, env: Record<string, string> = 
       for (let i = 0; i < times; i++) await bench.round(61);
     },
     row: bench.task,
-    rowsOf: ({ id }) => db.q.select().from(db.t.tasks).where(eq(db.t.tasks.user_id, id)).then((rows) => rows),
+    rowsOf: ({ id }) =>
+      db.q
+        .select()
+        .from(db.t.tasks)
+        .where(eq(db.t.tasks.user_id, id))
+        .then((rows) => rows),
     async money({ id, token_id }) {
       await ledger.flush();
       const [user] = await db.q.select().from(db.t.users).where(eq(db.t.users.id, id));
       const [token] = await db.q.select().from(db.t.tokens).where(eq(db.t.tokens.id, token_id));
-      return { quota: user?.quota ?? -1, used: user?.used_quota ?? -1, remain: token?.remain_quota ?? -1, token_used: token?.used_quota ?? -1 };
+      return {
+        quota: user?.quota ?? -1,
+        used: user?.used_quota ?? -1,
+        remain: token?.remain_quota ?? -1,
+        token_used: token?.used_quota ?? -1,
+      };
     },
     async logs({ id }) {
       await ledger.flush();
@@ -118,4 +151,9 @@ export async function openMjBench(engine: Engine, env: Record<string, string> = 
 export const untouched = { quota: START, used: 0, remain: START, token_used: 0 } as const;
 
 /** The same after charges of `units` together. */
-export const charged = (units: number) => ({ quota: START - units, used: units, remain: START - units, token_used: units });
+export const charged = (units: number) => ({
+  quota: START - units,
+  used: units,
+  remain: START - units,
+  token_used: units,
+});

@@ -13,7 +13,8 @@ const NOBODYS = "1234567890123456789";
 function startReceiver() {
   const heard: any[] = [];
   const server = Bun.serve({
-    port: 0, hostname: "127.0.0.1",
+    port: 0,
+    hostname: "127.0.0.1",
     async fetch(request) {
       heard.push(await request.json());
       return new Response("ok");
@@ -23,7 +24,7 @@ function startReceiver() {
 }
 
 async function until(fits: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !fits() && Date.now() < deadline; ) await Bun.sleep(10);
+  for (const deadline = Date.now() + 10_000; !fits() && Date.now() < deadline;) await Bun.sleep(10);
 }
 
 for (const engine of ENGINES) {
@@ -56,13 +57,21 @@ for (const engine of ENGINES) {
         const asked = b.fake.requests.length;
         const follow = { taskId: id };
         const calls: [string, string, object?][] = [
-          ["GET", `/mj/task/${id}/fetch`], ["GET", `/mj-fast/mj/task/${id}/fetch`], ["GET", `/mj/task/${id}/image-seed`], ["POST", `/mj/task/${id}/cancel`],
-          ["POST", "/mj/submit/change", { ...follow, action: "UPSCALE", index: 1 }], ["POST", "/mj/submit/simple-change", { content: `${id} U1` }],
-          ["POST", "/mj/submit/action", { ...follow, customId: "MJ::JOB::upsample::1::x" }], ["POST", "/mj/submit/modal", { ...follow, prompt: "x" }],
+          ["GET", `/mj/task/${id}/fetch`],
+          ["GET", `/mj-fast/mj/task/${id}/fetch`],
+          ["GET", `/mj/task/${id}/image-seed`],
+          ["POST", `/mj/task/${id}/cancel`],
+          ["POST", "/mj/submit/change", { ...follow, action: "UPSCALE", index: 1 }],
+          ["POST", "/mj/submit/simple-change", { content: `${id} U1` }],
+          ["POST", "/mj/submit/action", { ...follow, customId: "MJ::JOB::upsample::1::x" }],
+          ["POST", "/mj/submit/modal", { ...follow, prompt: "x" }],
           ["POST", "/mj/submit/video", { ...follow, index: 0, action: "extend" }],
         ];
         for (const [method, path, body] of calls) {
-          expect([path, await b.bob.call(method, path, body)]).toMatchObject([path, { status: 404, body: { description: expect.any(String), type: "upstream_error", code: 4 } }]);
+          expect([path, await b.bob.call(method, path, body)]).toMatchObject([
+            path,
+            { status: 404, body: { description: expect.any(String), type: "upstream_error", code: 4 } },
+          ]);
           const unknown = JSON.parse(JSON.stringify({ path, body }).replaceAll(id, NOBODYS));
           expect((await b.bob.call(method, unknown.path, unknown.body)).status).toBe(404);
         }
@@ -81,7 +90,12 @@ for (const engine of ENGINES) {
     describe("what follows a job", () => {
       test("goes to the channel and the key that made it, whatever the others weigh", async () => {
         await using other = startFakeMidjourney();
-        const two = await b.newChannel({ name: "two keys", key: "mj-second\nmj-secret", multi_key_mode: "polling", priority: 50 });
+        const two = await b.newChannel({
+          name: "two keys",
+          key: "mj-second\nmj-secret",
+          multi_key_mode: "polling",
+          priority: 50,
+        });
         const id = await done();
         expect((await b.row(id)).channel_id).toBe(two);
         const made = b.fake.submits().at(-1)?.key;
@@ -90,14 +104,27 @@ for (const engine of ENGINES) {
           expect((await ann.call("POST", "/mj/submit/change", { taskId: id, action: "REROLL" })).body.code).toBe(1);
           expect(b.fake.submits().at(-1)?.key).toBe(made);
         }
-        expect((await ann.call("GET", `/mj/task/${id}/image-seed`)).body).toEqual({ code: 1, description: "成功", result: "1820374512" });
-        expect(b.fake.requests.at(-1)).toMatchObject({ method: "GET", path: `/mj/task/${await upstream(id)}/image-seed`, key: made });
+        expect((await ann.call("GET", `/mj/task/${id}/image-seed`)).body).toEqual({
+          code: 1,
+          description: "成功",
+          result: "1820374512",
+        });
+        expect(b.fake.requests.at(-1)).toMatchObject({
+          method: "GET",
+          path: `/mj/task/${await upstream(id)}/image-seed`,
+          key: made,
+        });
         expect(other.requests).toEqual([]);
         await b.root.rest("PUT", "/api/channel/", { id: two, status: 2 });
         await b.h.services.pool.reload();
-        expect(await ann.call("POST", "/mj/submit/change", { taskId: id, action: "REROLL" })).toMatchObject({ status: 403, body: { type: "upstream_error", code: 4 } });
+        expect(await ann.call("POST", "/mj/submit/change", { taskId: id, action: "REROLL" })).toMatchObject({
+          status: 403,
+          body: { type: "upstream_error", code: 4 },
+        });
         expect(await b.money(ann)).toEqual(charged(4 * IMAGINE));
-        const rows = (await b.h.services.db.q.select().from(b.h.services.db.t.channels)).filter(({ name }) => name !== "mj");
+        const rows = (await b.h.services.db.q.select().from(b.h.services.db.t.channels)).filter(
+          ({ name }) => name !== "mj",
+        );
         for (const row of rows) await b.root.rest("DELETE", `/api/channel/${row.id}`);
         await b.h.services.pool.reload();
         expect((await ann.call("GET", `/mj/task/${id}/image-seed`)).status).toBe(404);
@@ -107,19 +134,28 @@ for (const engine of ENGINES) {
       test("needs a success, unless the operator says otherwise; a job without a vendor's id is followed by nothing", async () => {
         const id = await ann.imagine();
         const reroll = { taskId: id, action: "REROLL" };
-        expect(await ann.call("POST", "/mj/submit/change", reroll)).toMatchObject({ status: 400, body: { type: "upstream_error" } });
+        expect(await ann.call("POST", "/mj/submit/change", reroll)).toMatchObject({
+          status: 400,
+          body: { type: "upstream_error" },
+        });
         await b.set("MjActionCheckSuccessEnabled", false);
         expect((await ann.call("POST", "/mj/submit/change", reroll)).body.code).toBe(1);
         b.fake.next = [{ body: { code: 24, description: "可能包含敏感词" } }];
         await ann.call("POST", "/mj/submit/imagine", { prompt: "refused" });
         const refused = (await b.rowsOf(ann)).find(({ prompt }) => prompt === "refused");
-        expect((await ann.call("POST", "/mj/submit/change", { taskId: refused?.task_id, action: "REROLL" })).status).toBe(400);
+        expect(
+          (await ann.call("POST", "/mj/submit/change", { taskId: refused?.task_id, action: "REROLL" })).status,
+        ).toBe(400);
         await b.set("MjActionCheckSuccessEnabled", true);
       });
     });
 
     describe("what the operator lets through", () => {
-      const body = { prompt: "Cat --fast --ar 1:1", notifyHook: "https://me.example/hook", accountFilter: { modes: ["FAST"] } };
+      const body = {
+        prompt: "Cat --fast --ar 1:1",
+        notifyHook: "https://me.example/hook",
+        accountFilter: { modes: ["FAST"] },
+      };
       const sent = () => b.fake.submits().at(-1)?.body;
 
       test("by default neither hook nor account filter, and prompts as they are", async () => {
@@ -153,7 +189,10 @@ for (const engine of ENGINES) {
       test("no drawing at all: nothing is submitted, what was made is still shown", async () => {
         const id = await done();
         await b.set("DrawingEnabled", false);
-        expect(await ann.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({ status: 403, body: { type: "upstream_error", code: 4 } });
+        expect(await ann.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({
+          status: 403,
+          body: { type: "upstream_error", code: 4 },
+        });
         expect(await ann.fetch(id)).toMatchObject({ status: "SUCCESS" });
         await b.set("DrawingEnabled", true);
       });
@@ -180,10 +219,14 @@ for (const engine of ENGINES) {
       test("a token has one of three modes or none", async () => {
         const person = await b.h.person();
         const make = (mj_mode: unknown) => person.rest("POST", "/api/token/", { name: "t", mj_mode });
-        for (const mode of ["", "fast", "relax", "turbo"]) expect((await make(mode)).body).toMatchObject({ success: true, data: { mj_mode: mode } });
+        for (const mode of ["", "fast", "relax", "turbo"])
+          expect((await make(mode)).body).toMatchObject({ success: true, data: { mj_mode: mode } });
         for (const mode of ["FAST", "mj-fast", "../", 1]) expect((await make(mode)).body.success).toBe(false);
         const { id } = (await make("fast")).body.data;
-        expect((await person.rest("PUT", "/api/token/", { id, name: "renamed" })).body.data).toMatchObject({ name: "renamed", mj_mode: "fast" });
+        expect((await person.rest("PUT", "/api/token/", { id, name: "renamed" })).body.data).toMatchObject({
+          name: "renamed",
+          mj_mode: "fast",
+        });
         expect((await person.rest("PUT", "/api/token/", { id, mj_mode: "" })).body.data).toMatchObject({ mj_mode: "" });
       });
     });
@@ -191,24 +234,40 @@ for (const engine of ENGINES) {
     describe("keys and bad input", () => {
       test("the key stands in Authorization or in mj-api-secret", async () => {
         const id = await ann.imagine();
-        for (const headers of <Record<string, string>[]>[{ authorization: ann.key }, { "mj-api-secret": ann.key }, { "mj-api-secret": ann.key.replace("sk-", "") }]) {
+        for (const headers of <Record<string, string>[]>[
+          { authorization: ann.key },
+          { "mj-api-secret": ann.key },
+          { "mj-api-secret": ann.key.replace("sk-", "") },
+        ]) {
           expect((await b.open("GET", `/mj/task/${id}/fetch`, { headers })).status).toBe(200);
         }
         const without = await b.open("GET", `/mj/task/${id}/fetch`);
-        expect([without.status, await without.json()]).toEqual([401, { description: expect.any(String), type: "upstream_error", code: 4 }]);
-        expect((await b.open("POST", "/mj/submit/imagine", { headers: { "mj-api-secret": "sk-wrong" }, body: "{}" })).status).toBe(401);
+        expect([without.status, await without.json()]).toEqual([
+          401,
+          { description: expect.any(String), type: "upstream_error", code: 4 },
+        ]);
+        expect(
+          (await b.open("POST", "/mj/submit/imagine", { headers: { "mj-api-secret": "sk-wrong" }, body: "{}" })).status,
+        ).toBe(401);
       });
 
       test("a body that is none, too large or incomplete is refused in these programs' words; nobody is asked", async () => {
         for (const odd of ["", "{", "[]", "null", '"x"', "{}", '{"prompt":5}', '{"prompt":null}', '{"prompt":"  "}']) {
-          expect(await ann.call("POST", "/mj/submit/imagine", odd)).toMatchObject({ status: 400, body: { description: expect.any(String), type: "upstream_error", code: 4 } });
+          expect(await ann.call("POST", "/mj/submit/imagine", odd)).toMatchObject({
+            status: 400,
+            body: { description: expect.any(String), type: "upstream_error", code: 4 },
+          });
         }
-        for (const ids of [undefined, "1", {}, Array.from({ length: 1001 }, String)]) expect((await ann.call("POST", "/mj/task/list-by-condition", { ids })).status).toBe(400);
+        for (const ids of [undefined, "1", {}, Array.from({ length: 1001 }, String)])
+          expect((await ann.call("POST", "/mj/task/list-by-condition", { ids })).status).toBe(400);
         expect((await ann.call("POST", "/mj/submit/nothing", { prompt: "x" })).status).toBe(404);
         expect((await ann.call("GET", "/mj/submit/imagine")).status).toBe(404);
-        for (const id of ["%00", "%FF", "..%2F", "%ED%A0%80"]) expect((await ann.call("GET", `/mj/task/${id}/fetch`)).status).toBe(404);
+        for (const id of ["%00", "%FF", "..%2F", "%ED%A0%80"])
+          expect((await ann.call("GET", `/mj/task/${id}/fetch`)).status).toBe(404);
         expect((await b.open("GET", "/mj/image/%00")).status).toBe(404);
-        expect((await ann.call("POST", "/mj/task/list-by-condition", { ids: ["\u0000", "\ud800", null, {}] })).body).toEqual([]);
+        expect(
+          (await ann.call("POST", "/mj/task/list-by-condition", { ids: ["\u0000", "\ud800", null, {}] })).body,
+        ).toEqual([]);
         expect((await ann.call("GET", `/mj/task/${"9".repeat(5000)}/fetch`)).status).toBe(404);
         expect(b.fake.submits()).toEqual([]);
         const nul = await ann.call("POST", "/mj/submit/imagine", { prompt: "a\u0000b", state: "\ud800" });
@@ -218,7 +277,10 @@ for (const engine of ENGINES) {
       test("too many calls are code 30", async () => {
         const slow = await b.newCaller({ rpm: 1 });
         await slow.imagine();
-        expect(await slow.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({ status: 429, body: { type: "upstream_error", code: 30 } });
+        expect(await slow.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({
+          status: 429,
+          body: { type: "upstream_error", code: 30 },
+        });
       });
 
       test("a list has one's own jobs once each, in the order asked for", async () => {
@@ -236,9 +298,13 @@ for (const engine of ENGINES) {
         const id = await ann.imagine({ notifyHook: receiver.url });
         await b.set("MjNotifyEnabled", false);
         const theirs = await upstream(id);
-        const tell = (path: string, task: unknown, headers = {}) => b.open("POST", path, { body: JSON.stringify(task), headers });
+        const tell = (path: string, task: unknown, headers = {}) =>
+          b.open("POST", path, { body: JSON.stringify(task), headers });
         // Lies: a success that is none.
-        expect((await tell(`/mj/notify/${id}`, { id: theirs, status: "SUCCESS", imageUrl: "http://127.0.0.1/evil.png" })).status).toBe(200);
+        expect(
+          (await tell(`/mj/notify/${id}`, { id: theirs, status: "SUCCESS", imageUrl: "http://127.0.0.1/evil.png" }))
+            .status,
+        ).toBe(200);
         await b.poll();
         expect(await ann.fetch(id)).toMatchObject({ status: "SUBMITTED", imageUrl: "" });
         b.fake.finish(theirs);
@@ -246,7 +312,14 @@ for (const engine of ENGINES) {
         expect((await b.row(id)).next_poll_at_ms).toBeLessThanOrEqual(b.h.services.now());
         await b.poll();
         await until(() => receiver.heard.length > 0);
-        expect(receiver.heard).toEqual([expect.objectContaining({ id, status: "SUCCESS", progress: "100%", imageUrl: `http://weir.test/mj/image/${id}` })]);
+        expect(receiver.heard).toEqual([
+          expect.objectContaining({
+            id,
+            status: "SUCCESS",
+            progress: "100%",
+            imageUrl: `http://weir.test/mj/image/${id}`,
+          }),
+        ]);
         await receiver.stop();
       });
 
@@ -257,7 +330,12 @@ for (const engine of ENGINES) {
         await b.newChannel({ type: 1, name: "no midjourney", key: "sk-of-openai", models: "gpt-4o" });
         const before = await b.row(id);
         const tell = async (path: string, body: unknown, secret = "") =>
-          (await b.open("POST", path, { body: typeof body === "string" ? body : JSON.stringify(body), headers: secret === "" ? {} : { "mj-api-secret": secret } })).status;
+          (
+            await b.open("POST", path, {
+              body: typeof body === "string" ? body : JSON.stringify(body),
+              headers: secret === "" ? {} : { "mj-api-secret": secret },
+            })
+          ).status;
         const done = { id: theirs, status: "FAILURE" };
         expect(await tell(`/mj/notify/${NOBODYS}`, done)).toBe(404);
         expect(await tell(`/mj/notify/${id}`, { id: "1" })).toBe(404);
@@ -281,23 +359,42 @@ for (const engine of ENGINES) {
       test("are for who knows the address, whole or in part, and never anything but a picture to a browser", async () => {
         const id = await done();
         const whole = await b.open("GET", `/mj/image/${id}`);
-        expect([whole.status, whole.headers.get("content-type"), whole.headers.get("x-content-type-options")]).toEqual([200, "image/png", "nosniff"]);
+        expect([whole.status, whole.headers.get("content-type"), whole.headers.get("x-content-type-options")]).toEqual([
+          200,
+          "image/png",
+          "nosniff",
+        ]);
         expect(Buffer.from(await whole.arrayBuffer()).equals(PICTURE)).toBe(true);
         const part = await b.open("GET", `/mj-fast/mj/image/${id}`, { headers: { range: "bytes=1-3" } });
-        expect([part.status, part.headers.get("content-range"), await part.text()]).toEqual([206, `bytes 1-3/${PICTURE.length}`, "PNG"]);
-        for (const path of [`/mj/image/${NOBODYS}`, `/mj/video/${id}`, `/mj/image/${await ann.imagine()}`, "/mj/image/..%2f..%2fetc"]) expect((await b.open("GET", path)).status).toBe(404);
+        expect([part.status, part.headers.get("content-range"), await part.text()]).toEqual([
+          206,
+          `bytes 1-3/${PICTURE.length}`,
+          "PNG",
+        ]);
+        for (const path of [
+          `/mj/image/${NOBODYS}`,
+          `/mj/video/${id}`,
+          `/mj/image/${await ann.imagine()}`,
+          "/mj/image/..%2f..%2fetc",
+        ])
+          expect((await b.open("GET", path)).status).toBe(404);
       });
 
       test("films are served as films, each by its number", async () => {
         const { url } = b.fake;
-        const id = await done({ imageUrl: `${url}/picture/still.png`, videoUrls: [{ url: `${url}/picture/1.mp4` }, { url: `${url}/picture/2.mp4` }] });
+        const id = await done({
+          imageUrl: `${url}/picture/still.png`,
+          videoUrls: [{ url: `${url}/picture/1.mp4` }, { url: `${url}/picture/2.mp4` }],
+        });
         expect(await ann.fetch(id)).toMatchObject({
-          imageUrl: `http://weir.test/mj/image/${id}`, videoUrl: `http://weir.test/mj/video/${id}`,
+          imageUrl: `http://weir.test/mj/image/${id}`,
+          videoUrl: `http://weir.test/mj/video/${id}`,
           videoUrls: [{ url: `http://weir.test/mj/video/${id}` }, { url: `http://weir.test/mj/video/${id}/1` }],
         });
         const film = await b.open("GET", `/mj/video/${id}/1`);
         expect([film.status, film.headers.get("content-type")]).toEqual([200, "video/mp4"]);
-        for (const odd of ["2", "-1", "x", "1e1"]) expect((await b.open("GET", `/mj/video/${id}/${odd}`)).status).toBe(404);
+        for (const odd of ["2", "-1", "x", "1e1"])
+          expect((await b.open("GET", `/mj/video/${id}/${odd}`)).status).toBe(404);
       });
 
       test("that do not end are cut at the largest size that a picture may have", async () => {
@@ -306,7 +403,8 @@ for (const engine of ENGINES) {
         let size = 0;
         const reader = answer.body?.getReader();
         const read = async (): Promise<void> => {
-          for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) size += part.value.length;
+          for (let part = await reader?.read(); part && !part.done; part = await reader?.read())
+            size += part.value.length;
         };
         await expect(read()).rejects.toThrow();
         expect(size).toBeLessThanOrEqual(64 << 20);
@@ -324,37 +422,57 @@ for (const engine of ENGINES) {
   });
 }
 
-test("addresses inside the house are neither fetched for a picture nor told of a job", async () => {
-  const b = await openMjBench("sqlite", {});
-  const receiver = startReceiver();
-  await b.newChannel();
-  await b.set("MjNotifyEnabled", true);
-  const ann = await b.newCaller();
-  const id = await ann.imagine({ notifyHook: receiver.url });
-  b.fake.finish((await b.row(id)).upstream_id);
-  await b.poll();
-  expect(await ann.fetch(id)).toMatchObject({ status: "SUCCESS" });
-  const answer = await b.open("GET", `/mj/image/${id}`);
-  expect(answer.status).toBe(400);
-  await b.h.services.background.stop();
-  expect([b.fake.pictures, receiver.heard]).toEqual([0, []]);
-  await receiver.stop();
-  await b.close();
-}, HOOK_MS);
+test(
+  "addresses inside the house are neither fetched for a picture nor told of a job",
+  async () => {
+    const b = await openMjBench("sqlite", {});
+    const receiver = startReceiver();
+    await b.newChannel();
+    await b.set("MjNotifyEnabled", true);
+    const ann = await b.newCaller();
+    const id = await ann.imagine({ notifyHook: receiver.url });
+    b.fake.finish((await b.row(id)).upstream_id);
+    await b.poll();
+    expect(await ann.fetch(id)).toMatchObject({ status: "SUCCESS" });
+    const answer = await b.open("GET", `/mj/image/${id}`);
+    expect(answer.status).toBe(400);
+    await b.h.services.background.stop();
+    expect([b.fake.pictures, receiver.heard]).toEqual([0, []]);
+    await receiver.stop();
+    await b.close();
+  },
+  HOOK_MS,
+);
 
-test("over the network: the paths with and without a mode lead to the relay, those of /api and the console do not", async () => {
-  await using weir = await startWeir({ env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
-  await using fake = startFakeMidjourney();
-  await weir.newChannel({ type: 5, base_url: fake.url, key: "mj-secret", models: ["mj_imagine"] });
-  const { key } = await weir.newToken({ mj_mode: "turbo" });
-  const send = (path: string, init?: RequestInit) => fetch(weir.url + path, init);
-  const imagine = { method: "POST", headers: { "mj-api-secret": key }, body: '{"prompt":"Cat"}' };
-  const made = await Promise.all(["/mj/submit/imagine", "/mj-relax/mj/submit/imagine", "/mj/submit/imagine/"].map(async (path) => (await send(path, imagine)).json()));
-  expect(made.map(({ code }) => code)).toEqual([1, 1, 1]);
-  expect(fake.submits().map(({ path }) => path).toSorted()).toEqual(["/mj-relax/mj/submit/imagine", "/mj-turbo/mj/submit/imagine", "/mj-turbo/mj/submit/imagine"]);
-  expect((await (await send("/api/mj/submit/imagine", imagine)).json()).success).toBe(false);
-  expect((await send(`/mj/image/${made[0].result}`)).status).toBe(404);
-  const preflight = await send("/mj/submit/imagine", { method: "OPTIONS", headers: { origin: "https://chat.example", "access-control-request-headers": "mj-api-secret" } });
-  expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "mj-api-secret"]);
-  expect(await weir.audit()).toEqual([]);
-}, HOOK_MS);
+test(
+  "over the network: the paths with and without a mode lead to the relay, those of /api and the console do not",
+  async () => {
+    await using weir = await startWeir({ env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
+    await using fake = startFakeMidjourney();
+    await weir.newChannel({ type: 5, base_url: fake.url, key: "mj-secret", models: ["mj_imagine"] });
+    const { key } = await weir.newToken({ mj_mode: "turbo" });
+    const send = (path: string, init?: RequestInit) => fetch(weir.url + path, init);
+    const imagine = { method: "POST", headers: { "mj-api-secret": key }, body: '{"prompt":"Cat"}' };
+    const made = await Promise.all(
+      ["/mj/submit/imagine", "/mj-relax/mj/submit/imagine", "/mj/submit/imagine/"].map(async (path) =>
+        (await send(path, imagine)).json(),
+      ),
+    );
+    expect(made.map(({ code }) => code)).toEqual([1, 1, 1]);
+    expect(
+      fake
+        .submits()
+        .map(({ path }) => path)
+        .toSorted(),
+    ).toEqual(["/mj-relax/mj/submit/imagine", "/mj-turbo/mj/submit/imagine", "/mj-turbo/mj/submit/imagine"]);
+    expect((await (await send("/api/mj/submit/imagine", imagine)).json()).success).toBe(false);
+    expect((await send(`/mj/image/${made[0].result}`)).status).toBe(404);
+    const preflight = await send("/mj/submit/imagine", {
+      method: "OPTIONS",
+      headers: { origin: "https://chat.example", "access-control-request-headers": "mj-api-secret" },
+    });
+    expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "mj-api-secret"]);
+    expect(await weir.audit()).toEqual([]);
+  },
+  HOOK_MS,
+);

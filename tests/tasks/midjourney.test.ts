@@ -29,39 +29,91 @@ for (const engine of ENGINES) {
 
     describe("a picture", () => {
       test("is submitted with the channel's secret, watched in the shape of midjourney-proxy, and paid once", async () => {
-        const answer = await ann.call("POST", "/mj/submit/imagine", { prompt: "Cat", state: "mine", botType: "MID_JOURNEY", base64Array: ["data:image/png;base64,xx"] });
+        const answer = await ann.call("POST", "/mj/submit/imagine", {
+          prompt: "Cat",
+          state: "mine",
+          botType: "MID_JOURNEY",
+          base64Array: ["data:image/png;base64,xx"],
+        });
         expect(answer.status).toBe(200);
-        expect(answer.body).toEqual({ code: 1, description: "提交成功", properties: {}, result: expect.stringMatching(ID) });
+        expect(answer.body).toEqual({
+          code: 1,
+          description: "提交成功",
+          properties: {},
+          result: expect.stringMatching(ID),
+        });
         const id: string = answer.body.result;
         expect(b.fake.submits()).toEqual([
-          { method: "POST", path: "/mj/submit/imagine", key: "mj-secret", body: { prompt: "Cat", state: "mine", botType: "MID_JOURNEY", base64Array: ["data:image/png;base64,xx"] } },
+          {
+            method: "POST",
+            path: "/mj/submit/imagine",
+            key: "mj-secret",
+            body: { prompt: "Cat", state: "mine", botType: "MID_JOURNEY", base64Array: ["data:image/png;base64,xx"] },
+          },
         ]);
         expect(await ann.fetch(id)).toEqual({
-          id, action: "IMAGINE", customId: "", botType: "MID_JOURNEY", prompt: "Cat", promptEn: "", description: "", state: "mine",
-          submitTime: expect.any(Number), startTime: 0, finishTime: 0, imageUrl: "", status: "SUBMITTED", progress: "0%", failReason: "",
-          buttons: [], maskBase64: "", properties: { finalPrompt: "", finalZhPrompt: "" },
+          id,
+          action: "IMAGINE",
+          customId: "",
+          botType: "MID_JOURNEY",
+          prompt: "Cat",
+          promptEn: "",
+          description: "",
+          state: "mine",
+          submitTime: expect.any(Number),
+          startTime: 0,
+          finishTime: 0,
+          imageUrl: "",
+          status: "SUBMITTED",
+          progress: "0%",
+          failReason: "",
+          buttons: [],
+          maskBase64: "",
+          properties: { finalPrompt: "", finalZhPrompt: "" },
         });
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
 
         const { url } = b.fake;
         const { submit_time_ms } = await b.row(id);
-        b.fake.move(await upstream(id), { status: "IN_PROGRESS", progress: "37%", startTime: submit_time_ms + 1, imageUrl: `${url}/picture/half.png` });
+        b.fake.move(await upstream(id), {
+          status: "IN_PROGRESS",
+          progress: "37%",
+          startTime: submit_time_ms + 1,
+          imageUrl: `${url}/picture/half.png`,
+        });
         await b.poll();
         const half = await ann.fetch(id);
-        expect(half).toMatchObject({ status: "IN_PROGRESS", progress: "37%", startTime: submit_time_ms + 1, promptEn: "Cat", description: "/imagine Cat" });
+        expect(half).toMatchObject({
+          status: "IN_PROGRESS",
+          progress: "37%",
+          startTime: submit_time_ms + 1,
+          promptEn: "Cat",
+          description: "/imagine Cat",
+        });
         expect(half.imageUrl).toMatch(new RegExp(`^http://weir\\.test/mj/image/${id}\\?rand=\\d+$`));
         expect((await b.open("GET", `/mj/image/${id}`)).status).toBe(200);
 
         b.fake.finish(await upstream(id), { finishTime: submit_time_ms + 2 });
         await b.poll(2);
         expect(await ann.fetch(id)).toMatchObject({
-          status: "SUCCESS", progress: "100%", finishTime: submit_time_ms + 2, imageUrl: `http://weir.test/mj/image/${id}`, buttons: BUTTONS,
+          status: "SUCCESS",
+          progress: "100%",
+          finishTime: submit_time_ms + 2,
+          imageUrl: `http://weir.test/mj/image/${id}`,
+          buttons: BUTTONS,
           properties: { finalPrompt: "Cat", finalZhPrompt: "" },
         });
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
         expect(await b.logs(ann)).toEqual([[2, IMAGINE, "mj_imagine"]]);
         const row = await b.row(id);
-        expect(row).toMatchObject({ platform: "mj", action: "IMAGINE", channel_id: first, quota: IMAGINE, refunded: 0, next_poll_at_ms: 0 });
+        expect(row).toMatchObject({
+          platform: "mj",
+          action: "IMAGINE",
+          channel_id: first,
+          quota: IMAGINE,
+          refunded: 0,
+          next_poll_at_ms: 0,
+        });
         // What the caller sent of pictures is not kept.
         expect(row.input).not.toContain("base64");
         await b.balanced();
@@ -69,13 +121,24 @@ for (const engine of ENGINES) {
 
       test("that fails gives everything back to user, token and totals: once, however often and by however many it is polled", async () => {
         const id = await ann.imagine();
-        b.fake.move(await upstream(id), { status: "FAILURE", failReason: "[Invalid parameter] Invalid value", progress: "0%" });
+        b.fake.move(await upstream(id), {
+          status: "FAILURE",
+          failReason: "[Invalid parameter] Invalid value",
+          progress: "0%",
+        });
         b.h.advance(61);
         await Promise.all([b.poll(), b.poll(), b.poll()]);
         await b.poll(2);
-        expect(await ann.fetch(id)).toMatchObject({ status: "FAILURE", progress: "100%", failReason: "[Invalid parameter] Invalid value" });
+        expect(await ann.fetch(id)).toMatchObject({
+          status: "FAILURE",
+          progress: "100%",
+          failReason: "[Invalid parameter] Invalid value",
+        });
         expect(await b.money(ann)).toEqual(untouched);
-        expect(await b.logs(ann)).toEqual([[2, IMAGINE, "mj_imagine"], [6, IMAGINE, "mj_imagine"]]);
+        expect(await b.logs(ann)).toEqual([
+          [2, IMAGINE, "mj_imagine"],
+          [6, IMAGINE, "mj_imagine"],
+        ]);
         await b.balanced();
       });
 
@@ -86,7 +149,12 @@ for (const engine of ENGINES) {
         b.fake.finish(await upstream(words), { imageUrl: null, properties: { finalPrompt: "1️⃣ appdash" } });
         await b.poll();
         expect(await ann.fetch(picture)).toMatchObject({ status: "FAILURE" });
-        expect(await ann.fetch(words)).toMatchObject({ status: "SUCCESS", action: "SHORTEN", imageUrl: "", properties: { finalPrompt: "1️⃣ appdash" } });
+        expect(await ann.fetch(words)).toMatchObject({
+          status: "SUCCESS",
+          action: "SHORTEN",
+          imageUrl: "",
+          properties: { finalPrompt: "1️⃣ appdash" },
+        });
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
       });
 
@@ -121,7 +189,10 @@ for (const engine of ENGINES) {
 
         const late = await ann.imagine();
         b.fake.finish(await upstream(late));
-        expect((await ann.call("POST", `/mj/task/${late}/cancel`)).body).toMatchObject({ code: 4, description: "任务已完成，不能取消" });
+        expect((await ann.call("POST", `/mj/task/${late}/cancel`)).body).toMatchObject({
+          code: 4,
+          description: "任务已完成，不能取消",
+        });
         await b.poll();
         expect(await ann.fetch(late)).toMatchObject({ status: "SUCCESS" });
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
@@ -142,32 +213,71 @@ for (const engine of ENGINES) {
     });
 
     describe("codes of submits", () => {
-      const refused = { code: 24, description: "可能包含敏感词", properties: { promptEn: "nude body", bannedWord: "nude" } };
+      const refused = {
+        code: 24,
+        description: "可能包含敏感词",
+        properties: { promptEn: "nude body", bannedWord: "nude" },
+      };
 
       test("a refusal is passed on as it came, with 200, and costs nothing; its row says why", async () => {
         b.fake.next = [{ body: refused }];
         const answer = await ann.call("POST", "/mj/submit/imagine", { prompt: "x" });
         expect(answer).toMatchObject({ status: 200, body: refused });
         expect(await b.money(ann)).toEqual(untouched);
-        expect(await b.rowsOf(ann)).toMatchObject([{ status: "FAILURE", fail_reason: "可能包含敏感词", quota: 0, refunded: 0, upstream_id: "" }]);
+        expect(await b.rowsOf(ann)).toMatchObject([
+          { status: "FAILURE", fail_reason: "可能包含敏感词", quota: 0, refunded: 0, upstream_id: "" },
+        ]);
         expect(b.fake.submits()).toHaveLength(1);
         await b.balanced();
       });
 
       test("queued is read as accepted", async () => {
         const id = await ann.imagine();
-        b.fake.next = [{ body: { code: 22, description: "排队中，前面还有1个任务", result: await upstream(id), properties: { numberOfQueues: 1 } } }];
+        b.fake.next = [
+          {
+            body: {
+              code: 22,
+              description: "排队中，前面还有1个任务",
+              result: await upstream(id),
+              properties: { numberOfQueues: 1 },
+            },
+          },
+        ];
         const answer = await ann.call("POST", "/mj/submit/imagine", { prompt: "x" });
-        expect(answer.body).toEqual({ code: 1, description: "排队中，前面还有1个任务", properties: { numberOfQueues: 1 }, result: expect.stringMatching(ID) });
-        expect(JSON.parse((await b.row(answer.body.result)).data)).toMatchObject({ code: 22, description: "排队中，前面还有1个任务" });
+        expect(answer.body).toEqual({
+          code: 1,
+          description: "排队中，前面还有1个任务",
+          properties: { numberOfQueues: 1 },
+          result: expect.stringMatching(ID),
+        });
+        expect(JSON.parse((await b.row(answer.body.result)).data)).toMatchObject({
+          code: 22,
+          description: "排队中，前面还有1个任务",
+        });
       });
 
       test("a picture that exists already is finished at once, with an address of ours", async () => {
         const imageUrl = `${b.fake.url}/picture/known.png`;
-        b.fake.next = [{ body: { code: 21, description: "任务已存在", result: "0741798445574458", properties: { status: "SUCCESS", imageUrl } } }];
+        b.fake.next = [
+          {
+            body: {
+              code: 21,
+              description: "任务已存在",
+              result: "0741798445574458",
+              properties: { status: "SUCCESS", imageUrl },
+            },
+          },
+        ];
         const { body } = await ann.call("POST", "/mj/submit/imagine", { prompt: "x" });
-        expect(body).toMatchObject({ code: 1, properties: { status: "SUCCESS", imageUrl: `http://weir.test/mj/image/${body.result}` } });
-        expect(await ann.fetch(body.result)).toMatchObject({ status: "SUCCESS", progress: "100%", imageUrl: `http://weir.test/mj/image/${body.result}` });
+        expect(body).toMatchObject({
+          code: 1,
+          properties: { status: "SUCCESS", imageUrl: `http://weir.test/mj/image/${body.result}` },
+        });
+        expect(await ann.fetch(body.result)).toMatchObject({
+          status: "SUCCESS",
+          progress: "100%",
+          imageUrl: `http://weir.test/mj/image/${body.result}`,
+        });
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
       });
 
@@ -190,14 +300,25 @@ for (const engine of ENGINES) {
       });
 
       test("what is no answer of this vendor is an error in its words, and costs nothing", async () => {
-        for (const odd of [{ text: "<html>502</html>", status: 502 }, { text: "<html>ok</html>" }, { body: {} }, { body: [] }, { body: { code: 1 } }, { body: { code: "1", result: "1" } }]) {
+        for (const odd of [
+          { text: "<html>502</html>", status: 502 },
+          { text: "<html>ok</html>" },
+          { body: {} },
+          { body: [] },
+          { body: { code: 1 } },
+          { body: { code: "1", result: "1" } },
+        ]) {
           b.fake.next = [odd, odd, odd, odd];
           const answer = await ann.call("POST", "/mj/submit/imagine", { prompt: "x" });
-          if (answer.status !== 200) expect(answer.body).toEqual({ description: expect.any(String), type: "upstream_error", code: 4 });
+          if (answer.status !== 200)
+            expect(answer.body).toEqual({ description: expect.any(String), type: "upstream_error", code: 4 });
           expect(answer.body.code).not.toBe(1);
         }
         b.fake.next = [{ status: 400, body: { description: "bad prompt", type: "upstream_error", code: 4 } }];
-        expect(await ann.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({ status: 400, body: { description: expect.stringContaining("bad prompt"), code: 4 } });
+        expect(await ann.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({
+          status: 400,
+          body: { description: expect.stringContaining("bad prompt"), code: 4 },
+        });
         b.fake.next = [];
         expect(await b.money(ann)).toEqual(untouched);
         await b.balanced();
@@ -232,25 +353,45 @@ for (const engine of ENGINES) {
         await b.poll();
         let units = IMAGINE;
         for (const [path, body, action, price] of calls) {
-          const ours = JSON.parse(JSON.stringify(body).replace('"taskId":""', `"taskId":"${id}"`).replace('"content":"', `"content":"${id}`));
-          const expected = JSON.parse(JSON.stringify(body).replace('"taskId":""', `"taskId":"${theirs}"`).replace('"content":"', `"content":"${theirs}`));
+          const ours = JSON.parse(
+            JSON.stringify(body).replace('"taskId":""', `"taskId":"${id}"`).replace('"content":"', `"content":"${id}`),
+          );
+          const expected = JSON.parse(
+            JSON.stringify(body)
+              .replace('"taskId":""', `"taskId":"${theirs}"`)
+              .replace('"content":"', `"content":"${theirs}`),
+          );
           const answer = await ann.call("POST", `/mj${path}`, ours);
           const window = action === "INPAINT" || action === "CUSTOM_ZOOM";
           expect([action, answer.status, answer.body.code]).toEqual([action, 200, window ? 21 : 1]);
           expect(b.fake.submits().at(-1)).toMatchObject({ path: `/mj${path}`, body: expected });
           units += price;
           expect([action, await b.money(ann)]).toEqual([action, charged(units)]);
-          if (JSON.stringify(body).includes("Id") || path.endsWith("simple-change")) expect((await b.row(answer.body.result)).prompt).toBe("Cat");
-          expect(await b.row(answer.body.result)).toMatchObject({ action, quota: price, status: window ? "MODAL" : "SUBMITTED" });
+          if (JSON.stringify(body).includes("Id") || path.endsWith("simple-change"))
+            expect((await b.row(answer.body.result)).prompt).toBe("Cat");
+          expect(await b.row(answer.body.result)).toMatchObject({
+            action,
+            quota: price,
+            status: window ? "MODAL" : "SUBMITTED",
+          });
         }
         await b.balanced();
       });
 
       test("an upload is over when it is answered, and its addresses are the vendor's", async () => {
-        const { body } = await ann.call("POST", "/mj/submit/upload-discord-images", { base64Array: ["data:image/png;base64,xx"] });
-        expect(body).toEqual({ code: 1, description: "Submit success", properties: {}, result: [`${b.fake.url}/picture/upload.png`] });
+        const { body } = await ann.call("POST", "/mj/submit/upload-discord-images", {
+          base64Array: ["data:image/png;base64,xx"],
+        });
+        expect(body).toEqual({
+          code: 1,
+          description: "Submit success",
+          properties: {},
+          result: [`${b.fake.url}/picture/upload.png`],
+        });
         expect(await b.money(ann)).toEqual(charged(25_000));
-        expect(await b.rowsOf(ann)).toMatchObject([{ action: "UPLOAD", status: "SUCCESS", progress: "100%", next_poll_at_ms: 0 }]);
+        expect(await b.rowsOf(ann)).toMatchObject([
+          { action: "UPLOAD", status: "SUCCESS", progress: "100%", next_poll_at_ms: 0 },
+        ]);
       });
 
       test("a window is free, waits, and is paid when it is filled in; the one answer ends both rows", async () => {
@@ -258,40 +399,70 @@ for (const engine of ENGINES) {
         b.fake.finish(await upstream(id));
         await b.poll();
         const opened = await ann.call("POST", "/mj/submit/action", { taskId: id, customId: "MJ::Inpaint::1::x::SOLO" });
-        expect(opened.body).toMatchObject({ code: 21, description: "Waiting for window confirm", properties: { finalPrompt: "Cat", remix: true } });
+        expect(opened.body).toMatchObject({
+          code: 21,
+          description: "Waiting for window confirm",
+          properties: { finalPrompt: "Cat", remix: true },
+        });
         const window: string = opened.body.result;
         await b.poll();
         expect(await ann.fetch(window)).toMatchObject({ action: "INPAINT", status: "MODAL" });
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
-        const filled = await ann.call("POST", "/mj/submit/modal", { taskId: window, prompt: "a hat", maskBase64: "xx" });
+        const filled = await ann.call("POST", "/mj/submit/modal", {
+          taskId: window,
+          prompt: "a hat",
+          maskBase64: "xx",
+        });
         expect(filled.body).toMatchObject({ code: 1 });
-        expect(b.fake.submits().at(-1)?.body).toEqual({ taskId: await upstream(window), prompt: "a hat", maskBase64: "xx" });
+        expect(b.fake.submits().at(-1)?.body).toEqual({
+          taskId: await upstream(window),
+          prompt: "a hat",
+          maskBase64: "xx",
+        });
         expect(await b.money(ann)).toEqual(charged(2 * IMAGINE));
         b.fake.finish(await upstream(window));
         await b.poll();
-        expect(await ann.fetch(filled.body.result)).toMatchObject({ action: "MODAL", status: "SUCCESS", prompt: "a hat" });
+        expect(await ann.fetch(filled.body.result)).toMatchObject({
+          action: "MODAL",
+          status: "SUCCESS",
+          prompt: "a hat",
+        });
         expect(await ann.fetch(window)).toMatchObject({ action: "INPAINT", status: "SUCCESS" });
         // What each was answered stays its own.
-        expect([JSON.parse((await b.row(window)).data).code, JSON.parse((await b.row(filled.body.result)).data).code]).toEqual([21, 1]);
+        expect([
+          JSON.parse((await b.row(window)).data).code,
+          JSON.parse((await b.row(filled.body.result)).data).code,
+        ]).toEqual([21, 1]);
         await b.balanced();
       });
 
       test("a prompt with a word that is not allowed, a model that the token may not use and an empty purse are refused before anybody is asked", async () => {
         await b.set("SensitiveWords", "test_sensitive");
         await b.set("CheckSensitiveEnabled", true);
-        expect(await ann.call("POST", "/mj/submit/imagine", { prompt: "a test_sensitive cat" })).toMatchObject({ status: 400, body: { type: "upstream_error", code: 4 } });
+        expect(await ann.call("POST", "/mj/submit/imagine", { prompt: "a test_sensitive cat" })).toMatchObject({
+          status: 400,
+          body: { type: "upstream_error", code: 4 },
+        });
         const limited = await b.newCaller({ model_limits_enabled: true, model_limits: "mj_describe,mj_uploads" });
         expect(await limited.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({ status: 403 });
         const poor = await b.newCaller({}, IMAGINE - 1);
-        expect(await poor.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({ status: 403, body: { code: 4 } });
+        expect(await poor.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({
+          status: 403,
+          body: { code: 4 },
+        });
         expect(b.fake.submits()).toEqual([]);
         // Another name of the same model.
-        expect((await limited.call("POST", "/mj/submit/upload-discord-images", { base64Array: ["x"] })).body.code).toBe(1);
+        expect((await limited.call("POST", "/mj/submit/upload-discord-images", { base64Array: ["x"] })).body.code).toBe(
+          1,
+        );
       });
 
       test("with the same Idempotency-Key it is submitted and paid once", async () => {
         const again = { "idempotency-key": "one" };
-        const [one, two] = [await ann.call("POST", "/mj/submit/imagine", { prompt: "x" }, again), await ann.call("POST", "/mj/submit/imagine", { prompt: "x" }, again)];
+        const [one, two] = [
+          await ann.call("POST", "/mj/submit/imagine", { prompt: "x" }, again),
+          await ann.call("POST", "/mj/submit/imagine", { prompt: "x" }, again),
+        ];
         expect(two.body).toEqual(one.body);
         expect(b.fake.submits()).toHaveLength(1);
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
@@ -305,7 +476,12 @@ for (const engine of ENGINES) {
     });
 
     test("a job costs what its price says at the time", async () => {
-      const { ModelPrice } = Object.fromEntries((await b.root.rest("GET", "/api/option/")).body.data.map(({ key, value }: { key: string; value: string }) => [key, value]));
+      const { ModelPrice } = Object.fromEntries(
+        (await b.root.rest("GET", "/api/option/")).body.data.map(({ key, value }: { key: string; value: string }) => [
+          key,
+          value,
+        ]),
+      );
       await b.set("ModelPrice", JSON.stringify({ ...JSON.parse(String(ModelPrice)), mj_imagine: 0.2 }));
       await ann.imagine();
       expect(await b.money(ann)).toEqual(charged(2 * IMAGINE));

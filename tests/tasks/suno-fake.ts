@@ -2,8 +2,13 @@
 import type { FakeVendor } from "./kit";
 
 export const clip = {
-  id: "95afcdae-0719-4e22-9307-7d473b3f8624", title: "City Lights", status: "complete", audio_url: "https://cdn1.suno.ai/95afcdae.mp3",
-  video_url: "https://cdn1.suno.ai/95afcdae.mp4", image_url: "https://cdn2.suno.ai/image_95afcdae.jpeg", metadata: { tags: "electronic", prompt: "[Verse]", duration: 149.2 },
+  id: "95afcdae-0719-4e22-9307-7d473b3f8624",
+  title: "City Lights",
+  status: "complete",
+  audio_url: "https://cdn1.suno.ai/95afcdae.mp3",
+  video_url: "https://cdn1.suno.ai/95afcdae.mp4",
+  image_url: "https://cdn2.suno.ai/image_95afcdae.jpeg",
+  metadata: { tags: "electronic", prompt: "[Verse]", duration: 149.2 },
 };
 export const lyrics = { text: "[Verse]\nLights flash", title: "Dance Fever", status: "complete", tags: ["electronic"] };
 
@@ -27,10 +32,24 @@ export class FakeSuno {
   constructor(readonly vendor: FakeVendor) {
     vendor.on("POST /suno/submit/{action}", ({ params }) => {
       const id = `64dc8d98-5812-40f5-a99b-${String(++this.#made).padStart(12, "0")}`;
-      this.tasks.set(id, { task_id: id, action: params.action ?? "", status: "SUBMITTED", fail_reason: "", submit_time: 1_730_776_470, start_time: 0, finish_time: 0, progress: "0%", data: null });
+      this.tasks.set(id, {
+        task_id: id,
+        action: params.action ?? "",
+        status: "SUBMITTED",
+        fail_reason: "",
+        submit_time: 1_730_776_470,
+        start_time: 0,
+        finish_time: 0,
+        progress: "0%",
+        data: null,
+      });
       return { code: "success", message: "", data: id };
     });
-    vendor.on("POST /suno/fetch", ({ body }) => ({ code: "success", message: "", data: body.ids.flatMap((id: string) => this.tasks.get(id) ?? []) }));
+    vendor.on("POST /suno/fetch", ({ body }) => ({
+      code: "success",
+      message: "",
+      data: body.ids.flatMap((id: string) => this.tasks.get(id) ?? []),
+    }));
   }
 
   set(id: string, change: Partial<SunoTask>): void {

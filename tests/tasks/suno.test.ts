@@ -13,8 +13,19 @@ const SUNO = 36;
 const MUSIC = 50_000;
 const LYRICS = 5_000;
 
-const failed = { status: "FAILURE", fail_reason: "Song was rejected at https://studio-api.suno.ai/x", progress: "100%", finish_time: 1_730_776_576 };
-const done = { status: "SUCCESS", progress: "100%", start_time: 1_730_776_481, finish_time: 1_730_776_576, data: [clip] };
+const failed = {
+  status: "FAILURE",
+  fail_reason: "Song was rejected at https://studio-api.suno.ai/x",
+  progress: "100%",
+  finish_time: 1_730_776_576,
+};
+const done = {
+  status: "SUCCESS",
+  progress: "100%",
+  start_time: 1_730_776_481,
+  finish_time: 1_730_776_576,
+  data: [clip],
+};
 
 describe.each(ENGINES)("Suno on %s", (engine) => {
   let bench: TaskBench;
@@ -37,7 +48,11 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     await bench?.close();
   });
 
-  const submit = async (who = ann, body: object = { prompt: "city lights", tags: "electronic", title: "City Lights" }, headers = {}): Promise<string> => {
+  const submit = async (
+    who = ann,
+    body: object = { prompt: "city lights", tags: "electronic", title: "City Lights" },
+    headers = {},
+  ): Promise<string> => {
     const answer = await who.ask("POST", "/suno/submit/music", body, headers);
     expect(answer).toMatchObject({ status: 200, body: { code: "success", message: "" } });
     return answer.body.data;
@@ -48,27 +63,57 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     const id = await submit();
     expect(id).toMatch(/^task_[0-9a-f]{32}$/);
     expect(bench.vendor.asked[0]).toMatchObject({
-      method: "POST", path: "/suno/submit/MUSIC", headers: { authorization: "Bearer vendor-key" },
+      method: "POST",
+      path: "/suno/submit/MUSIC",
+      headers: { authorization: "Bearer vendor-key" },
       body: { prompt: "city lights", tags: "electronic", title: "City Lights", mv: "chirp-v3-0" },
     });
-    expect(await bench.money(ann)).toEqual({ quota: 1_000_000 - MUSIC, used_quota: MUSIC, request_count: 1, token_used: MUSIC, held: 0 });
+    expect(await bench.money(ann)).toEqual({
+      quota: 1_000_000 - MUSIC,
+      used_quota: MUSIC,
+      request_count: 1,
+      token_used: MUSIC,
+      held: 0,
+    });
     const first = await ann.ask("GET", `/suno/fetch/${id}`);
     expect(first.body).toEqual({
-      code: "success", message: "",
-      data: { task_id: id, action: "MUSIC", status: "SUBMITTED", fail_reason: "", submit_time: expect.any(Number), start_time: 0, finish_time: 0, progress: "0%", data: null },
+      code: "success",
+      message: "",
+      data: {
+        task_id: id,
+        action: "MUSIC",
+        status: "SUBMITTED",
+        fail_reason: "",
+        submit_time: expect.any(Number),
+        start_time: 0,
+        finish_time: 0,
+        progress: "0%",
+        data: null,
+      },
     });
 
     suno.set(await upstreamOf(id), { status: "IN_PROGRESS", progress: "45%" });
     await bench.round();
-    expect((await ann.ask("GET", `/suno/fetch/${id}`)).body.data).toMatchObject({ status: "IN_PROGRESS", progress: "45%", finish_time: 0 });
+    expect((await ann.ask("GET", `/suno/fetch/${id}`)).body.data).toMatchObject({
+      status: "IN_PROGRESS",
+      progress: "45%",
+      finish_time: 0,
+    });
 
     // The vendor's own times, in whole seconds, as far as they can be true.
     const at = Math.ceil((await bench.task(id)).submit_time_ms / 1000);
     suno.set(await upstreamOf(id), { ...done, start_time: at + 16, finish_time: at + 20 });
     await bench.round();
     expect((await ann.ask("GET", `/suno/fetch/${id}`)).body.data).toEqual({
-      task_id: id, action: "MUSIC", status: "SUCCESS", fail_reason: "", submit_time: expect.any(Number), start_time: expect.any(Number),
-      finish_time: at + 20, progress: "100%", data: [clip],
+      task_id: id,
+      action: "MUSIC",
+      status: "SUCCESS",
+      fail_reason: "",
+      submit_time: expect.any(Number),
+      start_time: expect.any(Number),
+      finish_time: at + 20,
+      progress: "100%",
+      data: [clip],
     });
     expect(await bench.bills(id)).toMatchObject([{ type: 2, quota: MUSIC }]);
     const polls = bench.vendor.count("POST", "/suno/fetch");
@@ -77,13 +122,20 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
   });
 
   test("lyrics cost their own price, need a prompt, and are shown as the vendor's object", async () => {
-    expect(await ann.ask("POST", "/suno/submit/lyrics", { prompt: "" })).toMatchObject({ status: 400, body: { code: "invalid_request", data: null } });
+    expect(await ann.ask("POST", "/suno/submit/lyrics", { prompt: "" })).toMatchObject({
+      status: 400,
+      body: { code: "invalid_request", data: null },
+    });
     const answer = await ann.ask("POST", "/suno/submit/lyrics", { prompt: "dance" });
     const id = answer.body.data;
     expect(bench.vendor.asked[0]).toMatchObject({ path: "/suno/submit/LYRICS", body: { prompt: "dance" } });
     suno.set(await upstreamOf(id), { ...done, data: lyrics });
     await bench.round();
-    expect((await ann.ask("GET", `/suno/fetch/${id}`)).body.data).toMatchObject({ action: "LYRICS", status: "SUCCESS", data: lyrics });
+    expect((await ann.ask("GET", `/suno/fetch/${id}`)).body.data).toMatchObject({
+      action: "LYRICS",
+      status: "SUCCESS",
+      data: lyrics,
+    });
     expect(await bench.money(ann)).toMatchObject({ used_quota: LYRICS });
   });
 
@@ -92,9 +144,22 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     suno.set(await upstreamOf(id), failed);
     await Promise.all([bench.round(), bench.relay.tasks.poll(), bench.relay.tasks.poll()]);
     await bench.round();
-    expect(await bench.money(ann)).toEqual({ quota: 1_000_000, used_quota: 0, request_count: 1, token_used: 0, held: 0 });
-    expect(await bench.bills(id)).toMatchObject([{ type: 2, quota: MUSIC }, { type: 6, quota: MUSIC, content: expect.stringContaining(id) }]);
-    expect((await ann.ask("GET", `/suno/fetch/${id}`)).body.data).toMatchObject({ status: "FAILURE", fail_reason: "Song was rejected at [address]", progress: "100%" });
+    expect(await bench.money(ann)).toEqual({
+      quota: 1_000_000,
+      used_quota: 0,
+      request_count: 1,
+      token_used: 0,
+      held: 0,
+    });
+    expect(await bench.bills(id)).toMatchObject([
+      { type: 2, quota: MUSIC },
+      { type: 6, quota: MUSIC, content: expect.stringContaining(id) },
+    ]);
+    expect((await ann.ask("GET", `/suno/fetch/${id}`)).body.data).toMatchObject({
+      status: "FAILURE",
+      fail_reason: "Song was rejected at [address]",
+      progress: "100%",
+    });
     expect(await bench.task(id)).toMatchObject({ quota: 0, refunded: MUSIC, next_poll_at_ms: 0 });
   });
 
@@ -108,7 +173,10 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(await bench.task(id)).toMatchObject({ status: "IN_PROGRESS", progress: "60%" });
     suno.set(upstream, { ...done, data: [{ ...clip, audio_url: "" }] });
     await bench.round();
-    expect(await bench.task(id)).toMatchObject({ status: "FAILURE", fail_reason: "the upstream reported success without a result" });
+    expect(await bench.task(id)).toMatchObject({
+      status: "FAILURE",
+      fail_reason: "the upstream reported success without a result",
+    });
     expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0 });
     // What the vendor says of it later changes nothing any more.
     suno.set(upstream, done);
@@ -117,7 +185,10 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
   });
 
   test("a refused submit is passed on in words, charged nothing, and leaves a row that says so", async () => {
-    bench.vendor.on("POST /suno/submit/{action}", Response.json({ code: "invalid_request", message: "prompt too long", data: null }, { status: 400 }));
+    bench.vendor.on(
+      "POST /suno/submit/{action}",
+      Response.json({ code: "invalid_request", message: "prompt too long", data: null }, { status: 400 }),
+    );
     const answer = await ann.ask("POST", "/suno/submit/music", { prompt: "x" });
     expect(answer).toMatchObject({ status: 400, body: { code: "invalid_request", data: null } });
     expect(answer.body.message).toContain("prompt too long");
@@ -135,25 +206,48 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
 
   test("who has too little is refused before the vendor is asked", async () => {
     const poor = await bench.caller(MUSIC - 1);
-    expect(await poor.ask("POST", "/suno/submit/music", { prompt: "x" })).toMatchObject({ status: 403, body: { code: "insufficient_user_quota" } });
+    expect(await poor.ask("POST", "/suno/submit/music", { prompt: "x" })).toMatchObject({
+      status: 403,
+      body: { code: "insufficient_user_quota" },
+    });
     const limited = await bench.caller(1_000_000, { unlimited_quota: false, remain_quota: MUSIC - 1 });
-    expect((await limited.ask("POST", "/suno/submit/music", { prompt: "x" })).body.code).toBe("insufficient_token_quota");
+    expect((await limited.ask("POST", "/suno/submit/music", { prompt: "x" })).body.code).toBe(
+      "insufficient_token_quota",
+    );
     expect(bench.vendor.asked).toEqual([]);
     // Ten at once and money for three: three are made.
     const some = await bench.caller(3 * MUSIC);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => some.ask("POST", "/suno/submit/music", { prompt: "x" })));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => some.ask("POST", "/suno/submit/music", { prompt: "x" })),
+    );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     expect(await bench.money(some)).toMatchObject({ quota: 0, used_quota: 3 * MUSIC });
   });
 
   test("a stranger finds nothing by any door", async () => {
     const id = await submit();
-    expect(await bob.ask("GET", `/suno/fetch/${id}`)).toMatchObject({ status: 404, body: { code: "task_not_found", data: null } });
-    expect((await bob.ask("POST", "/suno/fetch", { ids: [id] })).body).toEqual({ code: "success", message: "", data: [] });
-    expect(await bob.ask("POST", "/suno/submit/music", { prompt: "x", continue_clip_id: clip.id, task_id: id })).toMatchObject({ status: 404 });
-    const file = await bench.relay.tasks.file({ platform: "suno", task_id: id, user_id: bob.user_id, index: 0 }, new Request("http://weir.test/"), "r", "en");
+    expect(await bob.ask("GET", `/suno/fetch/${id}`)).toMatchObject({
+      status: 404,
+      body: { code: "task_not_found", data: null },
+    });
+    expect((await bob.ask("POST", "/suno/fetch", { ids: [id] })).body).toEqual({
+      code: "success",
+      message: "",
+      data: [],
+    });
+    expect(
+      await bob.ask("POST", "/suno/submit/music", { prompt: "x", continue_clip_id: clip.id, task_id: id }),
+    ).toMatchObject({ status: 404 });
+    const file = await bench.relay.tasks.file(
+      { platform: "suno", task_id: id, user_id: bob.user_id, index: 0 },
+      new Request("http://weir.test/"),
+      "r",
+      "en",
+    );
     expect(file.status).toBe(404);
-    await expect(bench.relay.tasks.cancel({ platform: "suno", task_id: id, user_id: bob.user_id })).rejects.toMatchObject({ code: "task_not_found" });
+    await expect(
+      bench.relay.tasks.cancel({ platform: "suno", task_id: id, user_id: bob.user_id }),
+    ).rejects.toMatchObject({ code: "task_not_found" });
   });
 
   test("several are looked at together: the caller's own, of one action where he names it", async () => {
@@ -175,8 +269,14 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     const second = await bench.channel(SUNO, ["suno_music"], { priority: 10 });
     const next = await submit(ann, { prompt: "more", continue_clip_id: clip.id, continue_at: 90, task_id: id });
     expect(await bench.task(next)).toMatchObject({ channel_id: channel, parent_id: id });
-    expect(bench.vendor.asked.at(-1)?.body).toMatchObject({ continue_clip_id: clip.id, continue_at: 90, task_id: await upstreamOf(id) });
-    expect((await ann.ask("POST", "/suno/submit/music", { prompt: "more", continue_clip_id: clip.id })).status).toBe(400);
+    expect(bench.vendor.asked.at(-1)?.body).toMatchObject({
+      continue_clip_id: clip.id,
+      continue_at: 90,
+      task_id: await upstreamOf(id),
+    });
+    expect((await ann.ask("POST", "/suno/submit/music", { prompt: "more", continue_clip_id: clip.id })).status).toBe(
+      400,
+    );
     await bench.root.call.channel.delete({ id: second });
   });
 
@@ -184,32 +284,57 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     const headers = { "idempotency-key": "order-1" };
     const id = await submit(ann, { prompt: "once" }, headers);
     expect(await submit(ann, { prompt: "once" }, headers)).toBe(id);
-    expect(await ann.ask("POST", "/suno/submit/music", { prompt: "twice" }, headers)).toMatchObject({ status: 422, body: { code: "idempotency_key_reused" } });
+    expect(await ann.ask("POST", "/suno/submit/music", { prompt: "twice" }, headers)).toMatchObject({
+      status: 422,
+      body: { code: "idempotency_key_reused" },
+    });
     // Somebody else's keys are his own.
     expect(await submit(bob, { prompt: "once" }, headers)).not.toBe(id);
-    const twins = await Promise.all(Array.from({ length: 6 }, () => ann.ask("POST", "/suno/submit/music", { prompt: "twin" }, { "idempotency-key": "twins" })));
+    const twins = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        ann.ask("POST", "/suno/submit/music", { prompt: "twin" }, { "idempotency-key": "twins" }),
+      ),
+    );
     const made = new Set(twins.filter(({ status }) => status === 200).map(({ body }) => body.data));
     expect(made.size).toBe(1);
     expect(twins.filter(({ status }) => status !== 200).every(({ status }) => status === 409)).toBe(true);
     expect(bench.vendor.count("POST", "/suno/submit/MUSIC")).toBe(3);
     expect(await bench.money(ann)).toMatchObject({ used_quota: 2 * MUSIC, held: 0 });
     // What came to nothing may be said again.
-    bench.vendor.on("POST /suno/submit/{action}", Response.json({ code: "busy", message: "busy", data: null }, { status: 400 }));
-    expect((await ann.ask("POST", "/suno/submit/music", { prompt: "again" }, { "idempotency-key": "again" })).status).toBe(400);
+    bench.vendor.on(
+      "POST /suno/submit/{action}",
+      Response.json({ code: "busy", message: "busy", data: null }, { status: 400 }),
+    );
+    expect(
+      (await ann.ask("POST", "/suno/submit/music", { prompt: "again" }, { "idempotency-key": "again" })).status,
+    ).toBe(400);
     suno = new FakeSuno(bench.vendor);
     await submit(ann, { prompt: "again" }, { "idempotency-key": "again" });
   });
 
   test("odd input is refused in the door's own shape and reaches no vendor", async () => {
-    const bodies = ["", "null", "[]", "{", JSON.stringify({ prompt: 5 }), JSON.stringify({ prompt: "x", make_instrumental: "yes" }), JSON.stringify({ prompt: "x", continue_at: "9" }), JSON.stringify({ mv: {} })];
+    const bodies = [
+      "",
+      "null",
+      "[]",
+      "{",
+      JSON.stringify({ prompt: 5 }),
+      JSON.stringify({ prompt: "x", make_instrumental: "yes" }),
+      JSON.stringify({ prompt: "x", continue_at: "9" }),
+      JSON.stringify({ mv: {} }),
+    ];
     for (const body of bodies) {
       const answer = await ann.ask("POST", "/suno/submit/music", body);
       expect([body, answer.status, Object.keys(answer.body)]).toEqual([body, 400, ["code", "message", "data"]]);
     }
     expect((await ann.ask("POST", "/suno/submit/film", { prompt: "x" })).status).toBe(404);
-    expect((await ann.ask("POST", "/suno/submit/music", { prompt: "x" }, { "idempotency-key": "k".repeat(256) })).status).toBe(400);
+    expect(
+      (await ann.ask("POST", "/suno/submit/music", { prompt: "x" }, { "idempotency-key": "k".repeat(256) })).status,
+    ).toBe(400);
     expect((await ann.ask("GET", "/suno/fetch/%00%ff")).status).toBe(404);
-    expect((await ann.ask("POST", "/suno/submit/music", { prompt: "x" }, { authorization: "Bearer sk-nobody" })).body).toMatchObject({ code: "token_invalid", data: null });
+    expect(
+      (await ann.ask("POST", "/suno/submit/music", { prompt: "x" }, { authorization: "Bearer sk-nobody" })).body,
+    ).toMatchObject({ code: "token_invalid", data: null });
     expect(bench.vendor.asked).toEqual([]);
     // A call back is ours to arrange: the vendor is not told the caller's.
     await submit(ann, { prompt: "a\u0000b", notify_hook: "http://10.0.0.1/", extra: { kept: true } });
@@ -218,7 +343,10 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
 
   test("the operator can switch such jobs off", async () => {
     await bench.setOption("TaskEnabled", false);
-    expect(await ann.ask("POST", "/suno/submit/music", { prompt: "x" })).toMatchObject({ status: 403, body: { code: "tasks_disabled" } });
+    expect(await ann.ask("POST", "/suno/submit/music", { prompt: "x" })).toMatchObject({
+      status: 403,
+      body: { code: "tasks_disabled" },
+    });
     await bench.setOption("TaskEnabled", true);
     expect(bench.vendor.asked).toEqual([]);
   });
@@ -243,7 +371,11 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(await bench.task(lost)).toMatchObject({ channel_id: other });
     await bench.root.call.channel.delete({ id: other });
     await bench.round();
-    expect(await bench.task(lost)).toMatchObject({ status: "FAILURE", fail_reason: "the channel of the job is gone", quota: 0 });
+    expect(await bench.task(lost)).toMatchObject({
+      status: "FAILURE",
+      fail_reason: "the channel of the job is gone",
+      quota: 0,
+    });
     expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000 });
 
     const paused = await bench.channel(SUNO, ["suno_music"], { priority: 5 });
@@ -263,7 +395,10 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       return "dead";
     });
     const killed = await bench.caller(1_000_000, { budget_day: 3 * MUSIC });
-    const spent = async () => (await db.q.select().from(db.t.budget_spend)).filter(({ name }) => name.startsWith(`token:${killed.token_id}:`)).map(({ amount }) => amount);
+    const spent = async () =>
+      (await db.q.select().from(db.t.budget_spend))
+        .filter(({ name }) => name.startsWith(`token:${killed.token_id}:`))
+        .map(({ amount }) => amount);
     // Nobody will ever answer: as with a process that is gone.
     void killed.send("POST", "/suno/submit/music", { prompt: "killed" });
     await reached.promise;
@@ -278,7 +413,11 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(await bench.money(killed)).toMatchObject({ held: 0, used_quota: MUSIC });
     await bench.round(90);
     await bench.round(3600);
-    expect(await bench.task(row?.task_id ?? "")).toMatchObject({ status: "FAILURE", fail_reason: "the upstream never accepted the job", quota: 0 });
+    expect(await bench.task(row?.task_id ?? "")).toMatchObject({
+      status: "FAILURE",
+      fail_reason: "the upstream never accepted the job",
+      quota: 0,
+    });
     expect(await bench.money(killed)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
     expect(await spent()).toEqual([0]);
   });
@@ -289,7 +428,14 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     await bench.root.call.user.erase({ id: gone.user_id });
     suno.set(await upstreamOf(id), done);
     await bench.round();
-    expect(await bench.task(id)).toMatchObject({ status: "SUCCESS", quota: MUSIC, username: `erased-user-${gone.user_id}`, prompt: "", input: "", data: "" });
+    expect(await bench.task(id)).toMatchObject({
+      status: "SUCCESS",
+      quota: MUSIC,
+      username: `erased-user-${gone.user_id}`,
+      prompt: "",
+      input: "",
+      data: "",
+    });
   });
 
   test("a refund goes back to the budgets that the charge was taken from", async () => {

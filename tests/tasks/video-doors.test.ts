@@ -7,7 +7,10 @@ import { HOOK_MS } from "../kit/harness";
 import { type Caller, openTaskBench, type TaskBench } from "./kit";
 import { FakeMaker, script } from "./video-fakes";
 
-const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
 const MOVIE = Buffer.from("0123456789abcdef");
 
 /** Files at public addresses: what of them exists, and what was asked for. */
@@ -15,22 +18,29 @@ class Cdn {
   readonly files = new Map<string, Buffer>();
   readonly asked: string[] = [];
 
-  seams = (seams: Seams): Seams => Object.create(seams, {
-    openAddress: {
-      value: async (address: string, { headers = {} }: { headers?: Record<string, string> }) => {
-        this.asked.push(`${address} ${Object.keys(headers).sort().join(" ")}`);
-        const file = this.files.get(address);
-        return file ? ranged(file, headers.range) : new Response("gone", { status: 403 });
+  seams = (seams: Seams): Seams =>
+    Object.create(seams, {
+      openAddress: {
+        value: async (address: string, { headers = {} }: { headers?: Record<string, string> }) => {
+          this.asked.push(`${address} ${Object.keys(headers).sort().join(" ")}`);
+          const file = this.files.get(address);
+          return file ? ranged(file, headers.range) : new Response("gone", { status: 403 });
+        },
       },
-    },
-  });
+    });
 }
 
 function ranged(file: Buffer, range: string | undefined): Response {
   const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? [];
-  if (from === undefined) return new Response(new Uint8Array(file), { headers: { "content-type": "video/mp4", "content-length": String(file.length) } });
+  if (from === undefined)
+    return new Response(new Uint8Array(file), {
+      headers: { "content-type": "video/mp4", "content-length": String(file.length) },
+    });
   const part = file.subarray(Number(from), Number(to) + 1);
-  return new Response(new Uint8Array(part), { status: 206, headers: { "content-type": "video/mp4", "content-range": `bytes ${from}-${to}/${file.length}` } });
+  return new Response(new Uint8Array(part), {
+    status: 206,
+    headers: { "content-type": "video/mp4", "content-range": `bytes ${from}-${to}/${file.length}` },
+  });
 }
 
 describe("the doors of videos", () => {
@@ -60,11 +70,19 @@ describe("the doors of videos", () => {
   });
 
   let calls = 0;
-  const sdk = (who: Caller): OpenAI => new OpenAI({
-    apiKey: `sk-${who.key}`, baseURL: "http://weir.test/v1", maxRetries: 0,
-    fetch: (address, init) => bench.relay.handle(new Request(String(address), init), "198.51.100.9", `sdk-${process.pid}-${++calls}`),
-  });
-  const failing = (call: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(call).then(() => undefined, (error: unknown) => error);
+  const sdk = (who: Caller): OpenAI =>
+    new OpenAI({
+      apiKey: `sk-${who.key}`,
+      baseURL: "http://weir.test/v1",
+      maxRetries: 0,
+      fetch: (address, init) =>
+        bench.relay.handle(new Request(String(address), init), "198.51.100.9", `sdk-${process.pid}-${++calls}`),
+    });
+  const failing = (call: PromiseLike<unknown>): Promise<unknown> =>
+    Promise.resolve(call).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
   const finish = async (maker: FakeMaker): Promise<void> => {
     maker.said = maker.its.done;
     await bench.round();
@@ -78,8 +96,20 @@ describe("the doors of videos", () => {
 
     test("a video is created with an uploaded picture, read, listed, downloaded by part, remixed and deleted", async () => {
       const reference = await toFile(PNG, "cat.png", { type: "image/png" });
-      const { data: made, response } = await openai.videos.create({ model: "sora-2", prompt: "A calico cat", seconds: "8", size: "720x1280", input_reference: reference }).withResponse();
-      expect(made).toMatchObject({ object: "video", model: "sora-2", status: "queued", progress: 0, seconds: "8", size: "720x1280", prompt: "A calico cat", error: null, remixed_from_video_id: null });
+      const { data: made, response } = await openai.videos
+        .create({ model: "sora-2", prompt: "A calico cat", seconds: "8", size: "720x1280", input_reference: reference })
+        .withResponse();
+      expect(made).toMatchObject({
+        object: "video",
+        model: "sora-2",
+        status: "queued",
+        progress: 0,
+        seconds: "8",
+        size: "720x1280",
+        prompt: "A calico cat",
+        error: null,
+        remixed_from_video_id: null,
+      });
       expect(made.id).toMatch(/^task_[0-9a-f]{32}$/);
       expect(JSON.parse(response.headers.get("x-new-api-other-ratios") ?? "")).toEqual({ seconds: 8 });
       // A picture goes on as a picture.
@@ -92,25 +122,52 @@ describe("the doors of videos", () => {
       expect(await failing(openai.videos.delete(made.id))).toMatchObject({ status: 400, code: "task_not_finished" });
       await finish(maker);
       const done = await openai.videos.retrieve(made.id);
-      expect(done).toMatchObject({ status: "completed", progress: 100, metadata: { url: `https://weir.example/v1/videos/${made.id}/content` } });
+      expect(done).toMatchObject({
+        status: "completed",
+        progress: 100,
+        metadata: { url: `https://weir.example/v1/videos/${made.id}/content` },
+      });
       expect(done.completed_at).toBeGreaterThanOrEqual(done.created_at);
 
       bench.vendor.on("GET /v1/videos/video_123/content", ({ query, headers }) => {
-        if (query.get("variant") === "thumbnail") return new Response("webp", { headers: { "content-type": "image/webp" } });
+        if (query.get("variant") === "thumbnail")
+          return new Response("webp", { headers: { "content-type": "image/webp" } });
         return ranged(MOVIE, headers.range);
       });
       const whole = await openai.videos.downloadContent(made.id);
       expect(whole.headers.get("content-type")).toBe("video/mp4");
       expect(await whole.text()).toBe("0123456789abcdef");
       const part = await openai.videos.downloadContent(made.id, {}, { headers: { range: "bytes=4-7" } });
-      expect([part.status, part.headers.get("content-range"), await part.text()]).toEqual([206, "bytes 4-7/16", "4567"]);
+      expect([part.status, part.headers.get("content-range"), await part.text()]).toEqual([
+        206,
+        "bytes 4-7/16",
+        "4567",
+      ]);
       const thumbnail = await openai.videos.downloadContent(made.id, { variant: "thumbnail" });
       expect([thumbnail.headers.get("content-type"), await thumbnail.text()]).toEqual(["image/webp", "webp"]);
 
-      bench.vendor.on("POST /v1/videos/video_123/remix", { id: "video_456", object: "video", model: "sora-2", status: "queued", progress: 0, created_at: 1712697600, size: "720x1280", seconds: "8" });
+      bench.vendor.on("POST /v1/videos/video_123/remix", {
+        id: "video_456",
+        object: "video",
+        model: "sora-2",
+        status: "queued",
+        progress: 0,
+        created_at: 1712697600,
+        size: "720x1280",
+        seconds: "8",
+      });
       const remix = await openai.videos.remix(made.id, { prompt: "at night" });
-      expect(remix).toMatchObject({ status: "queued", remixed_from_video_id: made.id, prompt: "at night", seconds: "8" });
-      expect(await bench.task(remix.id)).toMatchObject({ upstream_id: "video_456", action: "remixGenerate", quota: 400_000 });
+      expect(remix).toMatchObject({
+        status: "queued",
+        remixed_from_video_id: made.id,
+        prompt: "at night",
+        seconds: "8",
+      });
+      expect(await bench.task(remix.id)).toMatchObject({
+        upstream_id: "video_456",
+        action: "remixGenerate",
+        quota: 400_000,
+      });
       expect(bench.vendor.asked.at(-1)?.body).toEqual({ prompt: "at night" });
 
       const ids: string[] = [];
@@ -128,11 +185,17 @@ describe("the doors of videos", () => {
       await finish(maker);
       const theirs = sdk(bob);
       for (const call of [
-        () => theirs.videos.retrieve(made.id), () => theirs.videos.delete(made.id), () => theirs.videos.downloadContent(made.id),
+        () => theirs.videos.retrieve(made.id),
+        () => theirs.videos.delete(made.id),
+        () => theirs.videos.downloadContent(made.id),
         () => theirs.videos.remix(made.id, { prompt: "mine" }),
-      ]) expect(await failing(call())).toMatchObject({ status: 404, code: "task_not_found" });
+      ])
+        expect(await failing(call())).toMatchObject({ status: 404, code: "task_not_found" });
       expect((await theirs.videos.list()).data).toEqual([]);
-      for (const [method, path] of [["GET", `/v1/video/generations/${made.id}`], ["GET", `/kling/v1/videos/text2video/${made.id}`]] as const) {
+      for (const [method, path] of [
+        ["GET", `/v1/video/generations/${made.id}`],
+        ["GET", `/kling/v1/videos/text2video/${made.id}`],
+      ] as const) {
         expect((await bob.ask(method, path)).status).toBe(404);
       }
       const jimeng = await bob.ask("POST", "/jimeng/?Action=CVSync2AsyncGetResult", { req_key: "x", task_id: made.id });
@@ -142,9 +205,15 @@ describe("the doors of videos", () => {
 
     test("only a finished video is remixed, and only with a prompt; the channel that made it is asked alone", async () => {
       const made = await openai.videos.create({ prompt: "x", seconds: "4" });
-      expect(await failing(openai.videos.remix(made.id, { prompt: "y" }))).toMatchObject({ status: 400, code: "task_not_finished" });
+      expect(await failing(openai.videos.remix(made.id, { prompt: "y" }))).toMatchObject({
+        status: 400,
+        code: "task_not_finished",
+      });
       await finish(maker);
-      expect(await failing(openai.videos.remix(made.id, { prompt: " " }))).toMatchObject({ status: 400, code: "invalid_request" });
+      expect(await failing(openai.videos.remix(made.id, { prompt: " " }))).toMatchObject({
+        status: 400,
+        code: "invalid_request",
+      });
       const other = await bench.channel(script("Sora").type, ["sora-2"], { key: "sk-other", priority: 100 });
       bench.vendor.on("POST /v1/videos/video_123/remix", { id: "video_9", status: "queued", seconds: "4" });
       await openai.videos.remix(made.id, { prompt: "y" });
@@ -153,7 +222,8 @@ describe("the doors of videos", () => {
     });
 
     test("the same client key makes one video and one charge", async () => {
-      const create = () => openai.videos.create({ prompt: "once", seconds: "4" }, { headers: { "idempotency-key": "k-1" } });
+      const create = () =>
+        openai.videos.create({ prompt: "once", seconds: "4" }, { headers: { "idempotency-key": "k-1" } });
       const [first, second] = [await create(), await create()];
       expect(second.id).toBe(first.id);
       expect(maker.submits).toHaveLength(1);
@@ -176,66 +246,148 @@ describe("the doors of videos", () => {
     });
 
     test("no JSON, no form, no model and a model that nobody serves are told apart", async () => {
-      expect(await ann.ask("POST", "/v1/videos", "{")).toMatchObject({ status: 400, body: { error: { code: "bad_json" } } });
-      expect(await ann.ask("POST", "/v1/videos", "x", { "content-type": "multipart/form-data" })).toMatchObject({ status: 400 });
-      expect(await ann.ask("POST", "/v1/video/generations", { prompt: "x" })).toMatchObject({ status: 400, body: { error: { code: "model_missing" } } });
-      expect((await ann.ask("POST", "/v1/videos", { model: "nobody-1", prompt: "x" })).status).toBeGreaterThanOrEqual(400);
+      expect(await ann.ask("POST", "/v1/videos", "{")).toMatchObject({
+        status: 400,
+        body: { error: { code: "bad_json" } },
+      });
+      expect(await ann.ask("POST", "/v1/videos", "x", { "content-type": "multipart/form-data" })).toMatchObject({
+        status: 400,
+      });
+      expect(await ann.ask("POST", "/v1/video/generations", { prompt: "x" })).toMatchObject({
+        status: 400,
+        body: { error: { code: "model_missing" } },
+      });
+      expect((await ann.ask("POST", "/v1/videos", { model: "nobody-1", prompt: "x" })).status).toBeGreaterThanOrEqual(
+        400,
+      );
       const form = new FormData();
       form.set("prompt", "x");
       form.set("metadata", "{broken");
-      expect(await ann.ask("POST", "/v1/videos", form)).toMatchObject({ status: 400, body: { error: { code: "invalid_request" } } });
+      expect(await ann.ask("POST", "/v1/videos", form)).toMatchObject({
+        status: 400,
+        body: { error: { code: "invalid_request" } },
+      });
       expect(await ann.ask("GET", "/v1/videos?limit=1000")).toMatchObject({ status: 400 });
-      expect(await ann.ask("GET", "/v1/videos/task_00000000000000000000000000000000")).toMatchObject({ status: 404, body: { error: { code: "task_not_found" } } });
+      expect(await ann.ask("GET", "/v1/videos/task_00000000000000000000000000000000")).toMatchObject({
+        status: 404,
+        body: { error: { code: "task_not_found" } },
+      });
       expect(bench.vendor.asked).toEqual([]);
     });
 
     test("who cannot pay all of it gets none of it", async () => {
       const poor = await bench.caller(399_999);
-      expect(await failing(sdk(poor).videos.create({ prompt: "x", seconds: "8" }))).toMatchObject({ status: 403, code: "insufficient_user_quota" });
+      expect(await failing(sdk(poor).videos.create({ prompt: "x", seconds: "8" }))).toMatchObject({
+        status: 403,
+        code: "insufficient_user_quota",
+      });
       expect(maker.submits).toEqual([]);
       expect(await bench.money(poor)).toMatchObject({ quota: 399_999, held: 0 });
     });
 
     test("the operator can switch such jobs off", async () => {
       await bench.setOption("TaskEnabled", false);
-      expect(await failing(openai.videos.create({ prompt: "x" }))).toMatchObject({ status: 403, code: "tasks_disabled" });
+      expect(await failing(openai.videos.create({ prompt: "x" }))).toMatchObject({
+        status: 403,
+        code: "tasks_disabled",
+      });
       await bench.setOption("TaskEnabled", true);
     });
   });
 
   test("Kling's own clients are answered in its words, in errors as well", async () => {
     const maker = new FakeMaker(bench.vendor, script("Kling"));
-    const body = { model_name: "kling-v2-5-turbo", prompt: "a cat", mode: "std", duration: "10", aspect_ratio: "16:9", cfg_scale: 0.5, callback_url: "https://evil.test" };
+    const body = {
+      model_name: "kling-v2-5-turbo",
+      prompt: "a cat",
+      mode: "std",
+      duration: "10",
+      aspect_ratio: "16:9",
+      cfg_scale: 0.5,
+      callback_url: "https://evil.test",
+    };
     const made = await ann.ask("POST", "/kling/v1/videos/text2video", body);
-    expect(made).toMatchObject({ status: 200, body: { code: 0, message: "SUCCEED", data: { task_status: "submitted" } } });
+    expect(made).toMatchObject({
+      status: 200,
+      body: { code: 0, message: "SUCCEED", data: { task_status: "submitted" } },
+    });
     const { task_id } = made.body.data;
-    expect(maker.submits[0]?.body).toEqual({ cfg_scale: 0.5, model_name: "kling-v2-5-turbo", prompt: "a cat", mode: "std", duration: "10", aspect_ratio: "16:9" });
+    expect(maker.submits[0]?.body).toEqual({
+      cfg_scale: 0.5,
+      model_name: "kling-v2-5-turbo",
+      prompt: "a cat",
+      mode: "std",
+      duration: "10",
+      aspect_ratio: "16:9",
+    });
     // 10 s at 720p.
     expect((await bench.task(task_id)).quota).toBe(210_000);
     maker.said = script("Kling").running;
     await bench.round();
-    expect((await ann.ask("GET", `/kling/v1/videos/text2video/${task_id}`)).body.data).toMatchObject({ task_id, task_status: "processing" });
+    expect((await ann.ask("GET", `/kling/v1/videos/text2video/${task_id}`)).body.data).toMatchObject({
+      task_id,
+      task_status: "processing",
+    });
     await finish(maker);
     expect((await ann.ask("GET", `/kling/v1/videos/text2video/${task_id}`)).body).toMatchObject({
-      code: 0, data: { task_status: "succeed", task_result: { videos: [{ id: `${task_id}-0`, url: "https://cdn.test/kling.mp4", duration: "5" }] } },
+      code: 0,
+      data: {
+        task_status: "succeed",
+        task_result: { videos: [{ id: `${task_id}-0`, url: "https://cdn.test/kling.mp4", duration: "5" }] },
+      },
     });
-    expect(await ann.ask("POST", "/kling/v1/videos/image2video", { prompt: "x", mode: "ultra" })).toMatchObject({ status: 400, body: { code: 1201, error: "invalid_request", data: null } });
-    expect(await ann.ask("GET", "/kling/v1/videos/text2video/none")).toMatchObject({ status: 404, body: { code: 1203 } });
-    expect((await bench.relay.handle(new Request("http://weir.test/kling/v1/videos/text2video", { method: "POST", body: "{}" }), "198.51.100.9", "nokey")).status).toBe(401);
+    expect(await ann.ask("POST", "/kling/v1/videos/image2video", { prompt: "x", mode: "ultra" })).toMatchObject({
+      status: 400,
+      body: { code: 1201, error: "invalid_request", data: null },
+    });
+    expect(await ann.ask("GET", "/kling/v1/videos/text2video/none")).toMatchObject({
+      status: 404,
+      body: { code: 1203 },
+    });
+    expect(
+      (
+        await bench.relay.handle(
+          new Request("http://weir.test/kling/v1/videos/text2video", { method: "POST", body: "{}" }),
+          "198.51.100.9",
+          "nokey",
+        )
+      ).status,
+    ).toBe(401);
   });
 
   test("Jimeng's own clients are answered in its words; a link that has expired is asked for anew", async () => {
     const maker = new FakeMaker(bench.vendor, script("Jimeng"));
     const submit = "/jimeng/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31";
-    const made = await ann.ask("POST", submit, { req_key: "jimeng_ti2v_v30_pro", prompt: "千军万马", seed: -1, frames: 241, aspect_ratio: "16:9" });
+    const made = await ann.ask("POST", submit, {
+      req_key: "jimeng_ti2v_v30_pro",
+      prompt: "千军万马",
+      seed: -1,
+      frames: 241,
+      aspect_ratio: "16:9",
+    });
     expect(made).toMatchObject({ status: 200, body: { code: 10000, message: "Success", status: 10000 } });
     const { task_id } = made.body.data;
-    expect(maker.submits[0]?.body).toEqual({ req_key: "jimeng_ti2v_v30_pro", prompt: "千军万马", frames: 241, aspect_ratio: "16:9", seed: -1 });
+    expect(maker.submits[0]?.body).toEqual({
+      req_key: "jimeng_ti2v_v30_pro",
+      prompt: "千军万马",
+      frames: 241,
+      aspect_ratio: "16:9",
+      seed: -1,
+    });
     expect((await bench.task(task_id)).quota).toBe(700_000);
-    const result = async () => (await ann.ask("POST", "/jimeng?Action=CVSync2AsyncGetResult&Version=2022-08-31", { req_key: "jimeng_ti2v_v30_pro", task_id })).body;
+    const result = async () =>
+      (
+        await ann.ask("POST", "/jimeng?Action=CVSync2AsyncGetResult&Version=2022-08-31", {
+          req_key: "jimeng_ti2v_v30_pro",
+          task_id,
+        })
+      ).body;
     expect(await result()).toMatchObject({ code: 10000, data: { status: "in_queue" } });
     await finish(maker);
-    expect(await result()).toMatchObject({ code: 10000, data: { status: "done", video_url: "https://cdn.test/jimeng.mp4" } });
+    expect(await result()).toMatchObject({
+      code: 10000,
+      data: { status: "done", video_url: "https://cdn.test/jimeng.mp4" },
+    });
 
     cdn.files.set("https://cdn.test/jimeng.mp4", MOVIE);
     expect(await (await ann.send("GET", `/v1/videos/${task_id}/content`)).text()).toBe("0123456789abcdef");
@@ -247,35 +399,68 @@ describe("the doors of videos", () => {
     bench.h.advance(3_700);
     expect(await (await ann.send("GET", `/v1/videos/${task_id}/content`)).text()).toBe("again");
     maker.said = { code: 10000, data: { status: "not_found" }, message: "Success" };
-    expect(await ann.ask("GET", `/v1/videos/${task_id}/content`)).toMatchObject({ status: 404, body: { error: { code: "task_file_missing" } } });
+    expect(await ann.ask("GET", `/v1/videos/${task_id}/content`)).toMatchObject({
+      status: 404,
+      body: { error: { code: "task_file_missing" } },
+    });
 
-    expect(await ann.ask("POST", "/jimeng/?Action=Drop", {})).toMatchObject({ status: 400, body: { code: 50400, error: "invalid_request" } });
+    expect(await ann.ask("POST", "/jimeng/?Action=Drop", {})).toMatchObject({
+      status: 400,
+      body: { code: 50400, error: "invalid_request" },
+    });
     expect(await ann.ask("POST", submit, { prompt: "x" })).toMatchObject({ status: 400, body: { code: 50400 } });
-    expect(await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncGetResult", { task_id: 7 })).toMatchObject({ status: 400 });
+    expect(await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncGetResult", { task_id: 7 })).toMatchObject({
+      status: 400,
+    });
   });
 
   test("a failed job is done at Jimeng's door, and its code tells", async () => {
     const maker = new FakeMaker(bench.vendor, script("Jimeng"));
-    const made = await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncSubmitTask", { req_key: "jimeng_ti2v_v30_pro", prompt: "x" });
+    const made = await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncSubmitTask", {
+      req_key: "jimeng_ti2v_v30_pro",
+      prompt: "x",
+    });
     maker.said = script("Jimeng").failed;
     await bench.round();
     const { task_id } = made.body.data;
-    const result = await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncGetResult", { req_key: "jimeng_ti2v_v30_pro", task_id });
+    const result = await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncGetResult", {
+      req_key: "jimeng_ti2v_v30_pro",
+      task_id,
+    });
     expect(result.body).toMatchObject({ code: 50511, message: "Post Img Risk Not Pass", data: { status: "done" } });
   });
 
   test("pictures are jobs as well: paid by their number, and told as pictures", async () => {
     await bench.channel(51, ["jimeng_t2i_v40"], { key: "AKLT|secret" });
-    await bench.setOption("ModelPrice", JSON.stringify({ ...JSON.parse(bench.h.services.options.text("ModelPrice")), jimeng_t2i_v40: 0.03 }));
+    await bench.setOption(
+      "ModelPrice",
+      JSON.stringify({ ...JSON.parse(bench.h.services.options.text("ModelPrice")), jimeng_t2i_v40: 0.03 }),
+    );
     const maker = new FakeMaker(bench.vendor, script("Jimeng"));
-    const made = await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncSubmitTask", { req_key: "jimeng_t2i_v40", prompt: "a cat", width: 2048, height: 2048, scale: 0.5 });
-    expect(maker.submits[0]?.body).toEqual({ scale: 0.5, req_key: "jimeng_t2i_v40", prompt: "a cat", aspect_ratio: "1:1", width: 2048, height: 2048 });
+    const made = await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncSubmitTask", {
+      req_key: "jimeng_t2i_v40",
+      prompt: "a cat",
+      width: 2048,
+      height: 2048,
+      scale: 0.5,
+    });
+    expect(maker.submits[0]?.body).toEqual({
+      scale: 0.5,
+      req_key: "jimeng_t2i_v40",
+      prompt: "a cat",
+      aspect_ratio: "1:1",
+      width: 2048,
+      height: 2048,
+    });
     const { task_id } = made.body.data;
     expect((await bench.task(task_id)).quota).toBe(15_000);
     const image_urls = ["https://cdn.test/1.image?sign=a", "https://cdn.test/2.image?sign=b"];
     maker.said = { code: 10000, data: { status: "done", image_urls }, message: "Success" };
     await bench.round();
-    const result = await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncGetResult", { req_key: "jimeng_t2i_v40", task_id });
+    const result = await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncGetResult", {
+      req_key: "jimeng_t2i_v40",
+      task_id,
+    });
     expect(result.body.data).toEqual({ status: "done", image_urls });
     expect((await bench.task(task_id)).quota).toBe(30_000);
     cdn.files.set("https://cdn.test/2.image?sign=b", PNG);
@@ -286,36 +471,67 @@ describe("the doors of videos", () => {
   });
 
   test("Azure is asked at its own path, by its deployment and with its own header", async () => {
-    await bench.channel(3, ["video-model"], { key: "azure-key", model_mapping: JSON.stringify({ "video-model": "my-sora" }) });
-    await bench.setOption("ModelPrice", JSON.stringify({ ...JSON.parse(bench.h.services.options.text("ModelPrice")), "video-model": 1 }));
+    await bench.channel(3, ["video-model"], {
+      key: "azure-key",
+      model_mapping: JSON.stringify({ "video-model": "my-sora" }),
+    });
+    await bench.setOption(
+      "ModelPrice",
+      JSON.stringify({ ...JSON.parse(bench.h.services.options.text("ModelPrice")), "video-model": 1 }),
+    );
     bench.vendor.on("POST /openai/v1/videos", { id: "video_az", status: "queued", seconds: "4", size: "720x1280" });
-    bench.vendor.on("GET /openai/v1/videos/video_az", { id: "video_az", status: "completed", seconds: "4", size: "720x1280" });
+    bench.vendor.on("GET /openai/v1/videos/video_az", {
+      id: "video_az",
+      status: "completed",
+      seconds: "4",
+      size: "720x1280",
+    });
     const { body } = await ann.ask("POST", "/v1/videos", { model: "video-model", prompt: "x", seconds: "4" });
     const [asked] = bench.vendor.asked;
-    expect(asked).toMatchObject({ headers: { "api-key": "azure-key" }, body: { model: "my-sora", prompt: "x", seconds: "4" } });
+    expect(asked).toMatchObject({
+      headers: { "api-key": "azure-key" },
+      body: { model: "my-sora", prompt: "x", seconds: "4" },
+    });
     expect(asked?.query.get("api-version")).toBe("preview");
     // A name of the operator's own that no tariff knows is priced by the call.
     expect((await bench.task(body.id)).quota).toBe(500_000);
     await bench.round();
-    expect((await ann.ask("GET", `/v1/videos/${body.id}`)).body).toMatchObject({ status: "completed", model: "video-model" });
+    expect((await ann.ask("GET", `/v1/videos/${body.id}`)).body).toMatchObject({
+      status: "completed",
+      model: "video-model",
+    });
   });
 
   test("several videos of one job are paid by their number and each has an address", async () => {
     const maker = new FakeMaker(bench.vendor, script("Veo"));
     const { body } = await ann.ask("POST", "/v1/videos", { model: script("Veo").model, prompt: "x", seconds: 4, n: 2 });
     expect((await bench.task(body.id)).quota).toBe(400_000);
-    const uri = (file: string): object => ({ video: { uri: `https://generativelanguage.googleapis.com/v1beta/files/${file}:download?alt=media` } });
-    maker.said = { name: "models/m/operations/1", done: true, response: { generateVideoResponse: { generatedSamples: [uri("one"), uri("two")] } } };
+    const uri = (file: string): object => ({
+      video: { uri: `https://generativelanguage.googleapis.com/v1beta/files/${file}:download?alt=media` },
+    });
+    maker.said = {
+      name: "models/m/operations/1",
+      done: true,
+      response: { generateVideoResponse: { generatedSamples: [uri("one"), uri("two")] } },
+    };
     await bench.round();
     const at = `https://weir.example/v1/videos/${body.id}/content`;
-    expect((await ann.ask("GET", `/v1/videos/${body.id}`)).body.metadata).toEqual({ url: at, urls: [at, `${at}?index=1`] });
+    expect((await ann.ask("GET", `/v1/videos/${body.id}`)).body.metadata).toEqual({
+      url: at,
+      urls: [at, `${at}?index=1`],
+    });
     bench.vendor.on("GET /v1beta/files/two:download", () => new Response("two"));
     expect(await (await ann.send("GET", `/v1/videos/${body.id}/content?index=1`)).text()).toBe("two");
   });
 
   test("a file that needs the channel's key is fetched at the channel, and its redirect without the key", async () => {
     const maker = new FakeMaker(bench.vendor, script("Veo"));
-    const { body } = await ann.ask("POST", "/v1/videos", { model: script("Veo").model, prompt: "x", seconds: "4", size: "1280x720" });
+    const { body } = await ann.ask("POST", "/v1/videos", {
+      model: script("Veo").model,
+      prompt: "x",
+      seconds: "4",
+      size: "1280x720",
+    });
     await finish(maker);
     bench.vendor.on("GET /v1beta/files/abc:download", ({ headers, query }) => {
       expect([headers["x-goog-api-key"], query.get("alt")]).toEqual(["AIza-key", "media"]);
@@ -324,7 +540,10 @@ describe("the doors of videos", () => {
     cdn.files.set("https://cdn.test/veo.mp4", MOVIE);
     expect(await (await ann.send("GET", `/v1/videos/${body.id}/content`)).text()).toBe("0123456789abcdef");
     expect(cdn.asked).toEqual(["https://cdn.test/veo.mp4 accept-encoding"]);
-    expect(await ann.ask("GET", `/v1/videos/${body.id}/content?variant=thumbnail`)).toMatchObject({ status: 404, body: { error: { code: "task_file_missing" } } });
+    expect(await ann.ask("GET", `/v1/videos/${body.id}/content?variant=thumbnail`)).toMatchObject({
+      status: 404,
+      body: { error: { code: "task_file_missing" } },
+    });
     expect(await ann.ask("GET", `/v1/videos/${body.id}/content?variant=../x`)).toMatchObject({ status: 400 });
   });
 
@@ -333,7 +552,10 @@ describe("the doors of videos", () => {
     const { body } = await ann.ask("POST", "/v1/videos", { model: "MiniMax-Hailuo-2.3", prompt: "x" });
     await finish(maker);
     let link = "https://cdn.test/hailuo-1.mp4";
-    bench.vendor.on("GET /v1/files/retrieve", ({ query }) => ({ file: { file_id: Number(query.get("file_id")), download_url: link }, base_resp: { status_code: 0, status_msg: "success" } }));
+    bench.vendor.on("GET /v1/files/retrieve", ({ query }) => ({
+      file: { file_id: Number(query.get("file_id")), download_url: link },
+      base_resp: { status_code: 0, status_msg: "success" },
+    }));
     for (const name of ["hailuo-1", "hailuo-2"]) {
       link = `https://cdn.test/${name}.mp4`;
       cdn.files.set(link, Buffer.from(name));
@@ -343,21 +565,34 @@ describe("the doors of videos", () => {
 
   test("a file inside the vendor's answer is never kept, and can be read by part", async () => {
     const { privateKey } = await generateKeyPair("RS256", { extractable: true });
-    const account = { project_id: "p-1", client_email: "a@b.test", private_key: await exportPKCS8(privateKey), token_uri: "https://oauth2.test/token" };
+    const account = {
+      project_id: "p-1",
+      client_email: "a@b.test",
+      private_key: await exportPKCS8(privateKey),
+      token_uri: "https://oauth2.test/token",
+    };
     await bench.channel(41, ["veo-3.1-generate-001"], { key: JSON.stringify(account), other: "us-central1" });
     const root = "/v1/projects/p-1/locations/us-central1/publishers/google/models/veo-3.1-generate-001";
     const name = `${root.slice(4)}/operations/9`;
     bench.vendor.on("POST /token", { access_token: "ya29.x", expires_in: 3600 });
     bench.vendor.on(`POST ${root}:predictLongRunning`, { name });
-    bench.vendor.on(`POST ${root}:fetchPredictOperation`, { name, done: true, response: { videos: [{ bytesBase64Encoded: MOVIE.toString("base64"), mimeType: "video/mp4" }] } });
+    bench.vendor.on(`POST ${root}:fetchPredictOperation`, {
+      name,
+      done: true,
+      response: { videos: [{ bytesBase64Encoded: MOVIE.toString("base64"), mimeType: "video/mp4" }] },
+    });
     const { body } = await ann.ask("POST", "/v1/videos", { model: "veo-3.1-generate-001", prompt: "x", seconds: "4" });
     await bench.round();
     const row = await bench.task(body.id);
     expect(row).toMatchObject({ status: "SUCCESS", upstream_id: name });
     expect(row.data + row.state).not.toContain(MOVIE.toString("base64"));
     const parts: [range: string, status: number, text: string, said: string | null][] = [
-      ["bytes=4-7", 206, "4567", "bytes 4-7/16"], ["bytes=12-", 206, "cdef", "bytes 12-15/16"], ["bytes=-2", 206, "ef", "bytes 14-15/16"],
-      ["bytes=14-99", 206, "ef", "bytes 14-15/16"], ["bytes=16-", 416, "", "bytes */16"], ["bytes=0-0,2-3", 200, "0123456789abcdef", null],
+      ["bytes=4-7", 206, "4567", "bytes 4-7/16"],
+      ["bytes=12-", 206, "cdef", "bytes 12-15/16"],
+      ["bytes=-2", 206, "ef", "bytes 14-15/16"],
+      ["bytes=14-99", 206, "ef", "bytes 14-15/16"],
+      ["bytes=16-", 416, "", "bytes */16"],
+      ["bytes=0-0,2-3", 200, "0123456789abcdef", null],
     ];
     for (const [range, status, text, said] of parts) {
       const answer = await ann.send("GET", `/v1/videos/${body.id}/content`, undefined, { range });

@@ -26,18 +26,29 @@ beforeAll(async () => {
       const { pathname, searchParams } = new URL(request.url);
       const line = `${request.method} ${pathname}`;
       asked.push({ line, body: await request.text() });
-      if (pathname.endsWith("/content") || pathname === "/film.mp4") return new Response(new Uint8Array(MOVIE), { headers: { "content-type": "video/mp4" } });
+      if (pathname.endsWith("/content") || pathname === "/film.mp4")
+        return new Response(new Uint8Array(MOVIE), { headers: { "content-type": "video/mp4" } });
       if (line === sora.submit) return Response.json(sora.accepted);
       if (line === sora.poll) return Response.json(sora.done);
       if (line === kling.submit) return Response.json(kling.accepted);
-      if (line === kling.poll) return Response.json(JSON.parse(JSON.stringify(kling.done).replace("https://cdn.test/kling.mp4", `http://127.0.0.1:${vendor.port}/film.mp4`)));
-      if (pathname === "/") return Response.json(searchParams.get("Action") === "CVSync2AsyncSubmitTask" ? jimeng.accepted : jimeng.failed);
+      if (line === kling.poll)
+        return Response.json(
+          JSON.parse(
+            JSON.stringify(kling.done).replace(
+              "https://cdn.test/kling.mp4",
+              `http://127.0.0.1:${vendor.port}/film.mp4`,
+            ),
+          ),
+        );
+      if (pathname === "/")
+        return Response.json(searchParams.get("Action") === "CVSync2AsyncSubmitTask" ? jimeng.accepted : jimeng.failed);
       return Response.json({ error: { message: line } }, { status: 404 });
     },
   });
   weir = await startWeir({ child: HURRIED, env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
   const base_url = `http://127.0.0.1:${vendor.port}`;
-  for (const { type, key, model } of [sora, kling, jimeng]) await weir.newChannel({ type, base_url, key, models: [model] });
+  for (const { type, key, model } of [sora, kling, jimeng])
+    await weir.newChannel({ type, base_url, key, models: [model] });
   ann = await weir.newUser({ quota: 5_000_000 });
   ({ key } = await weir.newToken({}, ann));
 });
@@ -60,10 +71,16 @@ const paid = async (): Promise<number> => 5_000_000 - (await weir.balance(ann.id
 test("the SDK makes a video from a picture, waits for it and downloads it, at the price that is built in", async () => {
   const client = new OpenAI({ apiKey: key, baseURL: `${weir.url}/v1`, maxRetries: 0 });
   const video = await client.videos.create({
-    model: "sora-2", prompt: "a calico cat", seconds: "8", size: "720x1280", input_reference: await toFile(Buffer.from("\x89PNG\r\n\x1a\n"), "cat.png", { type: "image/png" }),
+    model: "sora-2",
+    prompt: "a calico cat",
+    seconds: "8",
+    size: "720x1280",
+    input_reference: await toFile(Buffer.from("\x89PNG\r\n\x1a\n"), "cat.png", { type: "image/png" }),
   });
   expect(video).toMatchObject({ object: "video", status: "queued", model: "sora-2", seconds: "8", size: "720x1280" });
-  expect(asked.find(({ line }) => line === sora.submit)?.body).toMatch(/name="input_reference"; filename="[^"]+"[\s\S]+image\/png/);
+  expect(asked.find(({ line }) => line === sora.submit)?.body).toMatch(
+    /name="input_reference"; filename="[^"]+"[\s\S]+image\/png/,
+  );
   expect(await paid()).toBe(sora.units);
   const done = await until("the video is done", async () => {
     const seen = await client.videos.retrieve(video.id);
@@ -77,11 +94,17 @@ test("the SDK makes a video from a picture, waits for it and downloads it, at th
 
 test("Kling's own path answers with Kling's shape, and the file of a vendor's address is sent by this server", async () => {
   const before = await paid();
-  const answer = await weir.call(key, { model_name: kling.model, prompt: "rain", duration: "5", mode: "pro" }, { path: "/kling/v1/videos/text2video" });
+  const answer = await weir.call(
+    key,
+    { model_name: kling.model, prompt: "rain", duration: "5", mode: "pro" },
+    { path: "/kling/v1/videos/text2video" },
+  );
   const { data } = (await answer.json()) as { data: { task_id: string } };
   const look = (path: string) => fetch(weir.url + path, { headers: { authorization: `Bearer ${key}` } });
   const seen = await until("the video is done", async () => {
-    const { data: job } = (await (await look(`/kling/v1/videos/text2video/${data.task_id}`)).json()) as { data: { task_status: string } };
+    const { data: job } = (await (await look(`/kling/v1/videos/text2video/${data.task_id}`)).json()) as {
+      data: { task_status: string };
+    };
     return job.task_status === "succeed" ? job : undefined;
   });
   expect(seen).toMatchObject({ task_result: { videos: [{ url: `http://127.0.0.1:${vendor.port}/film.mp4` }] } });
@@ -97,7 +120,11 @@ test("Jimeng's own path takes an action, and a job that fails is given back", as
   expect(code).toBe(10_000);
   expect((await paid()) - before).toBe(jimeng.units);
   await until("the job has failed", async () => {
-    const { status } = (await (await fetch(`${weir.url}/v1/video/generations/${data.task_id}`, { headers: { authorization: `Bearer ${key}` } })).json() as { data: { status: string } }).data;
+    const { status } = (
+      (await (
+        await fetch(`${weir.url}/v1/video/generations/${data.task_id}`, { headers: { authorization: `Bearer ${key}` } })
+      ).json()) as { data: { status: string } }
+    ).data;
     return status === "FAILURE" ? status : undefined;
   });
   expect((await paid()) - before).toBe(0);

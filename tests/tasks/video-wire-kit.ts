@@ -15,14 +15,31 @@ export function at(type: number, model: string, key = "key"): Place {
   return {
     model,
     channel: {
-      id: 1, name: "c", type: found, key, base_url: found.base_url, other: type === 41 ? "us-central1" : "", organization: "", models: new Set(),
-      groups: new Set(), priority: 0, weight: 0, auto_ban: true, model_mapping: new Map(), status_mapping: new Map(), setting: {}, test_model: "",
+      id: 1,
+      name: "c",
+      type: found,
+      key,
+      base_url: found.base_url,
+      other: type === 41 ? "us-central1" : "",
+      organization: "",
+      models: new Set(),
+      groups: new Set(),
+      priority: 0,
+      weight: 0,
+      auto_ban: true,
+      model_mapping: new Map(),
+      status_mapping: new Map(),
+      setting: {},
+      test_model: "",
     },
   };
 }
 
-export const submit = (vendor: VideoVendor, place: Place, body: Record<string, unknown>): ReturnType<VideoVendor["submit"]> =>
-  vendor.submit(readAsk(place.model, body), place);
+export const submit = (
+  vendor: VideoVendor,
+  place: Place,
+  body: Record<string, unknown>,
+): ReturnType<VideoVendor["submit"]> => vendor.submit(readAsk(place.model, body), place);
 
 export const job = (upstream_id: string, kind = ""): VendorJob => ({ upstream_id, kind });
 

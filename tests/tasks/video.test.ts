@@ -11,7 +11,10 @@ describe.each(ENGINES)("videos on %s", (engine) => {
   beforeAll(async () => {
     bench = await openTaskBench(engine);
     for (const { type, key, model } of scripts) await bench.channel(type, [model], { key });
-    await bench.setOption("ModelPrice", JSON.stringify({ ...JSON.parse(bench.h.services.options.text("ModelPrice")), "google/veo-3.1-fast": 0.25 }));
+    await bench.setOption(
+      "ModelPrice",
+      JSON.stringify({ ...JSON.parse(bench.h.services.options.text("ModelPrice")), "google/veo-3.1-fast": 0.25 }),
+    );
   }, HOOK_MS);
   beforeEach(async () => {
     bench.vendor.asked.length = 0;
@@ -28,8 +31,15 @@ describe.each(ENGINES)("videos on %s", (engine) => {
       maker = new FakeMaker(bench.vendor, script);
     });
     const submit = async (who = ann): Promise<string> => {
-      const { status, body } = await who.ask("POST", "/v1/video/generations", { model: script.model, prompt: "a cat at the piano", ...script.ask });
-      expect({ status, body }).toMatchObject({ status: 200, body: { status: "queued", model: script.model, object: "video" } });
+      const { status, body } = await who.ask("POST", "/v1/video/generations", {
+        model: script.model,
+        prompt: "a cat at the piano",
+        ...script.ask,
+      });
+      expect({ status, body }).toMatchObject({
+        status: 200,
+        body: { status: "queued", model: script.model, object: "video" },
+      });
       return body.id;
     };
     const taskOf = async (id: string) => (await ann.ask("GET", `/v1/video/generations/${id}`)).body.data;
@@ -39,8 +49,19 @@ describe.each(ENGINES)("videos on %s", (engine) => {
       expect(maker.submits).toHaveLength(1);
       const { authorization, "x-goog-api-key": google } = maker.submits[0]?.headers ?? {};
       expect(authorization ?? google).toMatch(script.authorization);
-      expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000 - script.units, used_quota: script.units, token_used: script.units, request_count: 1, held: 0 });
-      expect(await taskOf(id)).toMatchObject({ task_id: id, status: "SUBMITTED", action: "textGenerate", progress: "0%" });
+      expect(await bench.money(ann)).toMatchObject({
+        quota: 1_000_000 - script.units,
+        used_quota: script.units,
+        token_used: script.units,
+        request_count: 1,
+        held: 0,
+      });
+      expect(await taskOf(id)).toMatchObject({
+        task_id: id,
+        status: "SUBMITTED",
+        action: "textGenerate",
+        progress: "0%",
+      });
       await bench.round();
       expect((await taskOf(id)).status).toMatch(/^(QUEUED|IN_PROGRESS)$/);
       maker.said = script.running;
@@ -50,7 +71,13 @@ describe.each(ENGINES)("videos on %s", (engine) => {
       await bench.round();
       const url = script.url ?? `/v1/videos/${id}/content`;
       expect(await taskOf(id)).toMatchObject({ status: "SUCCESS", progress: "100%", data: { url }, fail_reason: url });
-      expect((await ann.ask("GET", `/v1/videos/${id}`)).body).toMatchObject({ id, status: "completed", progress: 100, error: null, metadata: { url } });
+      expect((await ann.ask("GET", `/v1/videos/${id}`)).body).toMatchObject({
+        id,
+        status: "completed",
+        progress: 100,
+        error: null,
+        metadata: { url },
+      });
       expect(await bench.bills(id)).toMatchObject([{ type: 2, quota: script.units }]);
       const asked = bench.vendor.asked.length;
       await bench.round(3_600);
@@ -62,15 +89,23 @@ describe.each(ENGINES)("videos on %s", (engine) => {
       maker.said = script.failed;
       await bench.round();
       expect(await taskOf(id)).toMatchObject({ status: "FAILURE", fail_reason: script.reason, progress: "100%" });
-      expect((await ann.ask("GET", `/v1/videos/${id}`)).body).toMatchObject({ status: "failed", error: { message: script.reason } });
+      expect((await ann.ask("GET", `/v1/videos/${id}`)).body).toMatchObject({
+        status: "failed",
+        error: { message: script.reason },
+      });
       expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0, token_used: 0, held: 0 });
-      expect(await bench.bills(id)).toMatchObject([{ type: 2, quota: script.units }, { type: 6, quota: script.units }]);
+      expect(await bench.bills(id)).toMatchObject([
+        { type: 2, quota: script.units },
+        { type: 6, quota: script.units },
+      ]);
     });
 
     test("a finished job without a file has failed", async () => {
       const id = await submit();
       const files = new Set(script.name === "Sora" ? ["id"] : ["url", "video_url", "file_id", "uri"]);
-      maker.said = JSON.parse(JSON.stringify(script.done), (name, value: unknown) => (files.has(name) || (name === "output" && typeof value === "string") ? "" : value));
+      maker.said = JSON.parse(JSON.stringify(script.done), (name, value: unknown) =>
+        files.has(name) || (name === "output" && typeof value === "string") ? "" : value,
+      );
       await bench.round();
       expect(await taskOf(id)).toMatchObject({ status: "FAILURE" });
       expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0 });
@@ -83,7 +118,11 @@ describe.each(ENGINES)("videos on %s", (engine) => {
         maker.said = done;
         await bench.round();
         expect(await taskOf(id)).toMatchObject({ status: "SUCCESS" });
-        expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000 - units, used_quota: units, token_used: units });
+        expect(await bench.money(ann)).toMatchObject({
+          quota: 1_000_000 - units,
+          used_quota: units,
+          token_used: units,
+        });
         expect((await bench.task(id)).quota).toBe(units);
       });
     }
@@ -93,7 +132,11 @@ describe.each(ENGINES)("videos on %s", (engine) => {
         const id = await submit();
         await bench.round();
         const { platform } = await bench.task(id);
-        const stopped = await bench.relay.tasks.cancel({ platform: platform as "wan", task_id: id, user_id: ann.user_id });
+        const stopped = await bench.relay.tasks.cancel({
+          platform: platform as "wan",
+          task_id: id,
+          user_id: ann.user_id,
+        });
         expect(stopped).toMatchObject({ status: "FAILURE" });
         expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0 });
       });
@@ -109,8 +152,14 @@ describe.each(ENGINES)("videos on %s", (engine) => {
     }
 
     test("a submit that the vendor refuses costs nothing", async () => {
-      bench.vendor.on(script.submit, () => Response.json({ error: { message: "busy", type: "server_error" } }, { status: 503 }));
-      const { status } = await ann.ask("POST", "/v1/video/generations", { model: script.model, prompt: "a cat", ...script.ask });
+      bench.vendor.on(script.submit, () =>
+        Response.json({ error: { message: "busy", type: "server_error" } }, { status: 503 }),
+      );
+      const { status } = await ann.ask("POST", "/v1/video/generations", {
+        model: script.model,
+        prompt: "a cat",
+        ...script.ask,
+      });
       expect(status).toBe(503);
       expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
     });

@@ -16,7 +16,10 @@ interface OtlpSpan {
   startTimeUnixNano: string;
   endTimeUnixNano: string;
   status?: { code?: number };
-  attributes: { key: string; value: { stringValue?: string; intValue?: number | string; doubleValue?: number; boolValue?: boolean } }[];
+  attributes: {
+    key: string;
+    value: { stringValue?: string; intValue?: number | string; doubleValue?: number; boolValue?: boolean };
+  }[];
 }
 
 /** A collector that keeps what it gets. */
@@ -38,7 +41,12 @@ function startCollector() {
 }
 
 const facts = (span: OtlpSpan): Record<string, unknown> =>
-  Object.fromEntries(span.attributes.map(({ key, value }) => [key, value.stringValue ?? value.doubleValue ?? value.boolValue ?? Number(value.intValue)]));
+  Object.fromEntries(
+    span.attributes.map(({ key, value }) => [
+      key,
+      value.stringValue ?? value.doubleValue ?? value.boolValue ?? Number(value.intValue),
+    ]),
+  );
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT = "00f067aa0ba902b7";
@@ -46,7 +54,9 @@ const user = [{ role: "user", content: "planted-prompt" }];
 
 test("a call continues its caller's trace; attempts are client spans with the GenAI names; nothing of it goes upstream", async () => {
   const collector = startCollector();
-  const weir = await startWeir({ env: { WEIR_OTLP_ENDPOINT: `${collector.url}/`, WEIR_OTLP_HEADERS: "x-api-key=a%3Db, x-tenant=one" } });
+  const weir = await startWeir({
+    env: { WEIR_OTLP_ENDPOINT: `${collector.url}/`, WEIR_OTLP_HEADERS: "x-api-key=a%3Db, x-tenant=one" },
+  });
   const good = "gpt-4o+usage:100:50";
   await weir.priceModels({ [good]: 1, "error-500": 1 });
   await weir.newChannel({ base_url: upstream.url, models: [good, "error-500"], key: "planted-channel-key" });
@@ -54,13 +64,22 @@ test("a call continues its caller's trace; attempts are client spans with the Ge
   upstream.journal.clear();
   const headers = { traceparent: `00-${TRACE}-${PARENT}-01`, tracestate: "vendor=planted" };
   await (await weir.call(key, { model: good, messages: user, stream: true }, { headers })).text();
-  await (await weir.call(key, { model: "error-500", messages: user }, { headers: { traceparent: "planted-nonsense" } })).text();
-  await (await weir.call(key, { model: good, messages: user }, { headers: { traceparent: `00-${TRACE}-${PARENT}-00` } })).text();
-  for (const entry of upstream.journal.entries) expect(Object.keys(entry.headers).filter((name) => name.startsWith("trace"))).toEqual([]);
+  await (
+    await weir.call(key, { model: "error-500", messages: user }, { headers: { traceparent: "planted-nonsense" } })
+  ).text();
+  await (
+    await weir.call(key, { model: good, messages: user }, { headers: { traceparent: `00-${TRACE}-${PARENT}-00` } })
+  ).text();
+  for (const entry of upstream.journal.entries)
+    expect(Object.keys(entry.headers).filter((name) => name.startsWith("trace"))).toEqual([]);
   await weir.stop();
 
   expect(collector.requests.map(({ path }) => path)).toEqual(collector.requests.map(() => "/v1/traces"));
-  expect(collector.requests[0]?.headers).toMatchObject({ "x-api-key": "a=b", "x-tenant": "one", "content-type": "application/json" });
+  expect(collector.requests[0]?.headers).toMatchObject({
+    "x-api-key": "a=b",
+    "x-tenant": "one",
+    "content-type": "application/json",
+  });
   expect(collector.requests.map(({ body }) => body).join()).not.toContain("planted");
 
   // The third call's caller had decided against.
@@ -68,13 +87,22 @@ test("a call continues its caller's trace; attempts are client spans with the Ge
   const call = collector.spans.find((span) => span.kind === 2 && span.traceId === TRACE);
   expect(call).toMatchObject({ name: "weir chat", parentSpanId: PARENT });
   expect(facts(call as OtlpSpan)).toMatchObject({
-    "gen_ai.operation.name": "chat", "gen_ai.request.model": good, "gen_ai.request.stream": true, "weir.end_reason": "complete",
-    "weir.charged_units": 150, "weir.group": "default", "gen_ai.response.time_to_first_chunk": expect.any(Number),
+    "gen_ai.operation.name": "chat",
+    "gen_ai.request.model": good,
+    "gen_ai.request.stream": true,
+    "weir.end_reason": "complete",
+    "weir.charged_units": 150,
+    "weir.group": "default",
+    "gen_ai.response.time_to_first_chunk": expect.any(Number),
   });
   const attempt = collector.spans.find((span) => span.parentSpanId === call?.spanId);
   expect(attempt).toMatchObject({ name: `chat ${good}`, kind: 3, traceId: TRACE });
   expect(facts(attempt as OtlpSpan)).toMatchObject({
-    "gen_ai.provider.name": "openai", "gen_ai.request.model": good, "gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 50, "http.response.status_code": 200,
+    "gen_ai.provider.name": "openai",
+    "gen_ai.request.model": good,
+    "gen_ai.usage.input_tokens": 100,
+    "gen_ai.usage.output_tokens": 50,
+    "http.response.status_code": 200,
   });
   expect(BigInt(attempt?.endTimeUnixNano ?? 0)).toBeGreaterThanOrEqual(BigInt(attempt?.startTimeUnixNano ?? 0));
 
@@ -102,7 +130,9 @@ test("no sample is taken where the percentage is 0 and the caller has not decide
   await weir.newChannel({ base_url: upstream.url, models: ["gpt-4o"] });
   const { key } = await weir.newToken();
   await (await weir.call(key, { model: "gpt-4o", messages: user })).text();
-  await (await weir.call(key, { model: "gpt-4o", messages: user }, { headers: { traceparent: `00-${TRACE}-${PARENT}-01` } })).text();
+  await (
+    await weir.call(key, { model: "gpt-4o", messages: user }, { headers: { traceparent: `00-${TRACE}-${PARENT}-01` } })
+  ).text();
   await weir.stop();
   expect(collector.spans.map(({ traceId }) => traceId)).toEqual([TRACE, TRACE]);
   collector.close();
@@ -110,8 +140,16 @@ test("no sample is taken where the percentage is 0 and the caller has not decide
 
 test("headers and the endpoint are read as the exporter specification says", () => {
   expect(parseHeaders("")).toEqual({});
-  expect(parseHeaders("a=1, b = two%20words ,c=x=y,broken,d=50%")).toEqual({ a: "1", b: "two words", c: "x=y", d: "50%" });
+  expect(parseHeaders("a=1, b = two%20words ,c=x=y,broken,d=50%")).toEqual({
+    a: "1",
+    b: "two words",
+    c: "x=y",
+    d: "50%",
+  });
   expect(["http://c:4318", "http://c:4318/", "http://c/otlp", "http://c/v1/traces"].map(tracesUrl)).toEqual([
-    "http://c:4318/v1/traces", "http://c:4318/v1/traces", "http://c/otlp/v1/traces", "http://c/v1/traces",
+    "http://c:4318/v1/traces",
+    "http://c:4318/v1/traces",
+    "http://c/otlp/v1/traces",
+    "http://c/v1/traces",
   ]);
 });

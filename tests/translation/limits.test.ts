@@ -42,11 +42,20 @@ const uses: Partial<Record<(typeof features)[number], Partial<ChatPrompt>>> = {
         type: "function",
         name: "f",
         strict: true,
-        parameters: { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false },
+        parameters: {
+          type: "object",
+          properties: { a: { type: "string" } },
+          required: ["a"],
+          additionalProperties: false,
+        },
       },
     ],
   },
-  web_search: { tools: [{ type: "server", from: "anthropic", value: { type: "web_search_20250305", name: "web_search", max_uses: 3 } }] },
+  web_search: {
+    tools: [
+      { type: "server", from: "anthropic", value: { type: "web_search_20250305", name: "web_search", max_uses: 3 } },
+    ],
+  },
   cache_marks: block({ type: "text", text: "long", cache: { ttl: "1h" } }),
   stop_sequences: { stop: ["END"] },
   top_k: { top_k: 5 },

@@ -10,9 +10,17 @@ const request = {
   model: "asked",
   tools: [
     {
-      type: "namespace", name: "crm", description: "Customers.",
+      type: "namespace",
+      name: "crm",
+      description: "Customers.",
       tools: [
-        { type: "function", name: "find", description: "Finds one.", parameters: { type: "object", properties: { id: { type: "string" } } }, strict: false },
+        {
+          type: "function",
+          name: "find",
+          description: "Finds one.",
+          parameters: { type: "object", properties: { id: { type: "string" } } },
+          strict: false,
+        },
         { type: "custom", name: "note", description: "Writes a note." },
       ],
     },
@@ -33,12 +41,27 @@ test("every tool of a namespace is declared under both names, and what was calle
   expect(JSON.stringify(body.messages)).toContain('"name":"crm__find","input":{"id":"7"}');
   expect(warnings).toEqual([{ code: "changed_value", detail: "custom tool crm__note" }]);
   const { body: google } = translateRequest("openai-responses", "gemini", request, "gemini-3.5-flash");
-  expect(objects(objects(google.tools)[0]?.functionDeclarations).map(({ name }) => name)).toEqual(["crm__find", "crm__note", "find"]);
+  expect(objects(objects(google.tools)[0]?.functionDeclarations).map(({ name }) => name)).toEqual([
+    "crm__find",
+    "crm__note",
+    "find",
+  ]);
 });
 
 test("a call comes back under its namespace, and one of the same name without stays without", () => {
-  const message = { id: "a", type: "message", role: "assistant", model: "m", stop_reason: "tool_use", usage: { input_tokens: 1, output_tokens: 1 } };
-  const content = [call("c2", "crm__find", { id: "8" }), call("c3", "find", {}), call("c4", "crm__note", { input: "hello" })];
+  const message = {
+    id: "a",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    stop_reason: "tool_use",
+    usage: { input_tokens: 1, output_tokens: 1 },
+  };
+  const content = [
+    call("c2", "crm__find", { id: "8" }),
+    call("c3", "find", {}),
+    call("c4", "crm__note", { input: "hello" }),
+  ];
   expect(translateAnswer("anthropic", "openai-responses", { ...message, content }, asked)?.body.output).toMatchObject([
     { type: "function_call", call_id: "c2", namespace: "crm", name: "find", arguments: '{"id":"8"}' },
     { type: "function_call", call_id: "c3", name: "find" },
@@ -49,7 +72,17 @@ test("a call comes back under its namespace, and one of the same name without st
 test("a streamed call says its namespace from its first event to its last", () => {
   const translator = new StreamTranslator("anthropic", "openai-responses", asked);
   const events: WireObject[] = [
-    { type: "message_start", message: { id: "a", type: "message", role: "assistant", model: "m", content: [], usage: { input_tokens: 1, output_tokens: 1 } } },
+    {
+      type: "message_start",
+      message: {
+        id: "a",
+        type: "message",
+        role: "assistant",
+        model: "m",
+        content: [],
+        usage: { input_tokens: 1, output_tokens: 1 },
+      },
+    },
     { type: "content_block_start", index: 0, content_block: call("c2", "crm__find", {}) },
     { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"id":"8"}' } },
     { type: "content_block_stop", index: 0 },
@@ -58,9 +91,17 @@ test("a streamed call says its namespace from its first event to its last", () =
   ];
   for (const event of events) translator.feedData(JSON.stringify(event));
   const text = Buffer.concat([translator.feed(Buffer.alloc(0)), translator.close()]).toString();
-  const told = text.split("\n").filter((line) => line.startsWith("data: ")).map((line) => object(JSON.parse(line.slice(6))));
-  const items = told.flatMap(({ type, item }) => (String(type).startsWith("response.output_item.") ? [object(item)] : []));
-  expect(items).toMatchObject([{ namespace: "crm", name: "find", status: "in_progress" }, { namespace: "crm", name: "find", status: "completed" }]);
+  const told = text
+    .split("\n")
+    .filter((line) => line.startsWith("data: "))
+    .map((line) => object(JSON.parse(line.slice(6))));
+  const items = told.flatMap(({ type, item }) =>
+    String(type).startsWith("response.output_item.") ? [object(item)] : [],
+  );
+  expect(items).toMatchObject([
+    { namespace: "crm", name: "find", status: "in_progress" },
+    { namespace: "crm", name: "find", status: "completed" },
+  ]);
 });
 
 test("to Responses itself a namespace goes as it is", () => {
@@ -71,10 +112,23 @@ test("to Responses itself a namespace goes as it is", () => {
 
 test("names too long for one function end in a digest, and come back whole", () => {
   const long = "n".repeat(60);
-  const named = { ...request, tools: [{ type: "namespace", name: "server", description: "", tools: [{ type: "function", name: long }] }], input: "q" };
+  const named = {
+    ...request,
+    tools: [{ type: "namespace", name: "server", description: "", tools: [{ type: "function", name: long }] }],
+    input: "q",
+  };
   const { body } = translateRequest("openai-responses", "anthropic", named, "claude-sonnet-5");
   const [tool] = objects(body.tools);
   expect(String(tool?.name).length).toBeLessThanOrEqual(64);
-  const answer = { id: "a", type: "message", role: "assistant", model: "m", stop_reason: "tool_use", content: [call("c", String(tool?.name), {})] };
-  expect(translateAnswer("anthropic", "openai-responses", answer, { ...context, request: named })?.body.output).toMatchObject([{ namespace: "server", name: long }]);
+  const answer = {
+    id: "a",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    stop_reason: "tool_use",
+    content: [call("c", String(tool?.name), {})],
+  };
+  expect(
+    translateAnswer("anthropic", "openai-responses", answer, { ...context, request: named })?.body.output,
+  ).toMatchObject([{ namespace: "server", name: long }]);
 });

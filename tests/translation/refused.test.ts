@@ -6,12 +6,19 @@ import { translateAnswer, translateRequest } from "../../src/server/relay/transl
 import { context } from "./streams";
 
 function sent(from: DialectKey, to: DialectKey, model: string, body: WireObject): { body: WireObject; lost: string[] } {
-  const { body: written, warnings } = translateRequest(from, to, { model: "asked", ...body }, model, { model: "asked", stream: false });
+  const { body: written, warnings } = translateRequest(from, to, { model: "asked", ...body }, model, {
+    model: "asked",
+    stream: false,
+  });
   return { body: written, lost: warnings.map(({ code, detail }) => `${code} ${detail}`) };
 }
 
 const question = { max_tokens: 100, messages: [{ role: "user", content: "q" }] };
-const weather = { name: "weather", description: "d", input_schema: { type: "object", properties: { city: { type: "string" } } } };
+const weather = {
+  name: "weather",
+  description: "d",
+  input_schema: { type: "object", properties: { city: { type: "string" } } },
+};
 
 describe("OpenAI's models", () => {
   test("a model that does not think is asked neither for thoughts nor for their encrypted content", () => {
@@ -25,23 +32,37 @@ describe("OpenAI's models", () => {
       expect(chat.body).not.toHaveProperty("reasoning_effort");
       expect(chat.lost).toContain("dropped_field reasoning");
     }
-    expect(sent("anthropic", "openai-responses", "gpt-5.2", thinking).body).toMatchObject({ include: ["reasoning.encrypted_content"], reasoning: { effort: "low" } });
+    expect(sent("anthropic", "openai-responses", "gpt-5.2", thinking).body).toMatchObject({
+      include: ["reasoning.encrypted_content"],
+      reasoning: { effort: "low" },
+    });
     // A name of a deployment tells nothing.
-    expect(sent("anthropic", "openai-responses", "our-deployment", thinking).body.include).toEqual(["reasoning.encrypted_content"]);
+    expect(sent("anthropic", "openai-responses", "our-deployment", thinking).body.include).toEqual([
+      "reasoning.encrypted_content",
+    ]);
   });
 
   test("an effort that the model does not know becomes the nearest that it knows", () => {
     const effort = (model: string, wanted: string): unknown =>
-      sent("anthropic", "openai-chat", model, { ...question, thinking: { type: "adaptive" }, output_config: { effort: wanted } }).body.reasoning_effort;
+      sent("anthropic", "openai-chat", model, {
+        ...question,
+        thinking: { type: "adaptive" },
+        output_config: { effort: wanted },
+      }).body.reasoning_effort;
     expect(effort("o3", "max")).toBe("high");
     expect(effort("gpt-5", "xhigh")).toBe("high");
     expect(effort("gpt-5.2", "max")).toBe("xhigh");
     expect(effort("gpt-5.6", "max")).toBe("max");
     expect(effort("deepseek-reasoner", "max")).toBe("max");
-    const minimal = { contents: [{ parts: [{ text: "q" }] }], generationConfig: { thinkingConfig: { thinkingLevel: "MINIMAL" } } };
+    const minimal = {
+      contents: [{ parts: [{ text: "q" }] }],
+      generationConfig: { thinkingConfig: { thinkingLevel: "MINIMAL" } },
+    };
     expect(sent("gemini", "openai-responses", "gpt-5.1", minimal).body.reasoning).toMatchObject({ effort: "low" });
     expect(sent("gemini", "openai-responses", "gpt-5.1", minimal).lost).toContain("changed_value reasoning.effort");
-    expect(sent("gemini", "openai-responses", "gpt-5-mini", minimal).lost).not.toContain("changed_value reasoning.effort");
+    expect(sent("gemini", "openai-responses", "gpt-5-mini", minimal).lost).not.toContain(
+      "changed_value reasoning.effort",
+    );
   });
 
   test("a model that thinks gets no temperature, no penalties and no stop sequences", () => {
@@ -54,26 +75,51 @@ describe("OpenAI's models", () => {
     }
     const quiet = sent("anthropic", "openai-chat", "gpt-5", { ...question, temperature: 1 });
     expect(quiet.lost).toEqual([]);
-    expect(sent("anthropic", "openai-chat", "gpt-5.2", { ...body, thinking: { type: "disabled" } }).body).toMatchObject({ reasoning_effort: "none", temperature: 0.2 });
-    expect(sent("anthropic", "openai-chat", "qwen-max", body).body).toMatchObject({ temperature: 0.2, top_p: 0.9, stop: ["END"] });
+    expect(sent("anthropic", "openai-chat", "gpt-5.2", { ...body, thinking: { type: "disabled" } }).body).toMatchObject(
+      { reasoning_effort: "none", temperature: 0.2 },
+    );
+    expect(sent("anthropic", "openai-chat", "qwen-max", body).body).toMatchObject({
+      temperature: 0.2,
+      top_p: 0.9,
+      stop: ["END"],
+    });
   });
 
   test("more stop sequences than four are cut off", () => {
-    const { body, lost } = sent("anthropic", "openai-chat", "gpt-4o", { ...question, stop_sequences: ["1", "2", "3", "4", "5"] });
+    const { body, lost } = sent("anthropic", "openai-chat", "gpt-4o", {
+      ...question,
+      stop_sequences: ["1", "2", "3", "4", "5"],
+    });
     expect(body.stop).toEqual(["1", "2", "3", "4"]);
     expect(lost).toContain("changed_value stop");
   });
 
   test("functions in chat go without thoughts where the model takes either", () => {
-    const { body, lost } = sent("anthropic", "openai-chat", "gpt-5.6", { ...question, tools: [weather], thinking: { type: "adaptive" }, output_config: { effort: "high" } });
+    const { body, lost } = sent("anthropic", "openai-chat", "gpt-5.6", {
+      ...question,
+      tools: [weather],
+      thinking: { type: "adaptive" },
+      output_config: { effort: "high" },
+    });
     expect(body.reasoning_effort).toBe("none");
     expect(lost).toContain("dropped_field reasoning beside functions");
-    expect(sent("anthropic", "openai-responses", "gpt-5.6", { ...question, tools: [weather], thinking: { type: "adaptive" }, output_config: { effort: "high" } }).body.reasoning).toMatchObject({ effort: "high" });
+    expect(
+      sent("anthropic", "openai-responses", "gpt-5.6", {
+        ...question,
+        tools: [weather],
+        thinking: { type: "adaptive" },
+        output_config: { effort: "high" },
+      }).body.reasoning,
+    ).toMatchObject({ effort: "high" });
   });
 
   test("the name of a user that is longer than 64 characters is told by its digest", () => {
     // As Claude Code 2.1 writes metadata.user_id.
-    const user_id = JSON.stringify({ device_id: "d".repeat(64), account_uuid: "", session_id: "00000000-0000-4000-8000-000000000000" });
+    const user_id = JSON.stringify({
+      device_id: "d".repeat(64),
+      account_uuid: "",
+      session_id: "00000000-0000-4000-8000-000000000000",
+    });
     for (const to of ["openai-chat", "openai-responses"] as const) {
       const { body, lost } = sent("anthropic", to, "gpt-5.2", { ...question, metadata: { user_id } });
       expect(body.user).toMatch(/^[0-9a-f]{64}$/);
@@ -86,7 +132,12 @@ describe("OpenAI's models", () => {
 
 describe("vendors whose chat is like OpenAI's", () => {
   // As the Codex CLI asks: developer's words, and apply_patch as a tool of plain text with a grammar.
-  const patch = { type: "custom", name: "apply_patch", description: "Edit files.", format: { type: "grammar", syntax: "lark", definition: "start: begin_patch hunk end_patch" } };
+  const patch = {
+    type: "custom",
+    name: "apply_patch",
+    description: "Edit files.",
+    format: { type: "grammar", syntax: "lark", definition: "start: begin_patch hunk end_patch" },
+  };
   const codex = {
     instructions: "You are a coding agent.",
     tools: [patch],
@@ -107,19 +158,29 @@ describe("vendors whose chat is like OpenAI's", () => {
       messages: [
         { role: "user", content: [text("<system-reminder>x</system-reminder>"), text("go")] },
         { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "look", input: {} }] },
-        { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: [text("a"), text("b")] }, text("and?"), image] },
+        {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: "c1", content: [text("a"), text("b")] }, text("and?"), image],
+        },
       ],
     };
     const messages = objects(sent("anthropic", "openai-chat", "deepseek-chat", body).body.messages);
     expect(messages.map(({ content }) => content)).toEqual([
-      "You are an agent.\n\nBe brief.", "<system-reminder>x</system-reminder>\n\ngo", null, "a\n\nb",
+      "You are an agent.\n\nBe brief.",
+      "<system-reminder>x</system-reminder>\n\ngo",
+      null,
+      "a\n\nb",
       [text("and?"), { type: "image_url", image_url: { url: "https://pictures.example/a.png" } }],
     ]);
-    expect(objects(sent("anthropic", "openai-chat", "gpt-5.2", body).body.messages)[0]?.content).toEqual([text("You are an agent."), text("Be brief.")]);
+    expect(objects(sent("anthropic", "openai-chat", "gpt-5.2", body).body.messages)[0]?.content).toEqual([
+      text("You are an agent."),
+      text("Be brief."),
+    ]);
   });
 
   test("a developer speaks as the system to models that know no developer", () => {
-    const roles = (model: string): unknown[] => objects(sent("openai-responses", "openai-chat", model, codex).body.messages).map(({ role }) => role);
+    const roles = (model: string): unknown[] =>
+      objects(sent("openai-responses", "openai-chat", model, codex).body.messages).map(({ role }) => role);
     expect(roles("deepseek-chat")).toEqual(["system", "system", "user", "assistant", "tool"]);
     expect(roles("gpt-5.2")).toEqual(["system", "developer", "user", "assistant", "tool"]);
   });
@@ -128,40 +189,77 @@ describe("vendors whose chat is like OpenAI's", () => {
     const { body, lost } = sent("openai-responses", "openai-chat", "deepseek-chat", codex);
     expect(lost).toContain("changed_value custom tool apply_patch");
     const [tool] = objects(body.tools);
-    expect(tool).toMatchObject({ type: "function", function: { name: "apply_patch", parameters: { required: ["input"] } } });
+    expect(tool).toMatchObject({
+      type: "function",
+      function: { name: "apply_patch", parameters: { required: ["input"] } },
+    });
     expect(JSON.stringify(tool)).toContain("begin_patch hunk end_patch");
     const said = objects(body.messages).find(({ role }) => role === "assistant");
-    expect(said?.tool_calls).toEqual([{ id: "c1", type: "function", function: { name: "apply_patch", arguments: '{"input":"*** Begin Patch\\n"}' } }]);
-    const call = { id: "c2", type: "function", function: { name: "apply_patch", arguments: '{"input":"*** End Patch"}' } };
-    const answer = { id: "a", model: "m", choices: [{ index: 0, finish_reason: "tool_calls", message: { role: "assistant", content: null, tool_calls: [call] } }] };
-    expect(translateAnswer("openai-chat", "openai-responses", answer, { ...context, request: codex })?.body.output).toMatchObject([{ type: "custom_tool_call", call_id: "c2", name: "apply_patch", input: "*** End Patch" }]);
-    expect(objects(sent("openai-responses", "openai-chat", "gpt-5.2", codex).body.tools)[0]).toMatchObject({ type: "custom" });
+    expect(said?.tool_calls).toEqual([
+      { id: "c1", type: "function", function: { name: "apply_patch", arguments: '{"input":"*** Begin Patch\\n"}' } },
+    ]);
+    const call = {
+      id: "c2",
+      type: "function",
+      function: { name: "apply_patch", arguments: '{"input":"*** End Patch"}' },
+    };
+    const answer = {
+      id: "a",
+      model: "m",
+      choices: [
+        { index: 0, finish_reason: "tool_calls", message: { role: "assistant", content: null, tool_calls: [call] } },
+      ],
+    };
+    expect(
+      translateAnswer("openai-chat", "openai-responses", answer, { ...context, request: codex })?.body.output,
+    ).toMatchObject([{ type: "custom_tool_call", call_id: "c2", name: "apply_patch", input: "*** End Patch" }]);
+    expect(objects(sent("openai-responses", "openai-chat", "gpt-5.2", codex).body.tools)[0]).toMatchObject({
+      type: "custom",
+    });
   });
 
   test("a caller of chat itself keeps the tools that he declared", () => {
     const custom = { type: "custom", custom: { name: "shell", format: { type: "text" } } };
-    expect(sent("openai-chat", "openai-chat", "our-deployment", { messages: [{ role: "user", content: "q" }], tools: [custom] }).body.tools).toEqual([custom]);
+    expect(
+      sent("openai-chat", "openai-chat", "our-deployment", {
+        messages: [{ role: "user", content: "q" }],
+        tools: [custom],
+      }).body.tools,
+    ).toEqual([custom]);
   });
 });
 
 describe("strictness", () => {
   const open = { type: "object", properties: { city: { type: "string" } } };
   const closed = { ...open, required: ["city"], additionalProperties: false };
-  const asked = (tool: WireObject): WireObject => ({ input: "q", tools: [{ type: "function", name: "weather", ...tool }] });
+  const asked = (tool: WireObject): WireObject => ({
+    input: "q",
+    tools: [{ type: "function", name: "weather", ...tool }],
+  });
   const toolOf = (body: WireObject): WireObject => objects(body.tools)[0] ?? {};
 
   test("what Responses enforces only where the schema allows it is enforced nowhere else", () => {
     const unsaid = asked({ parameters: open });
     expect(toolOf(sent("openai-responses", "anthropic", "claude-sonnet-5", unsaid).body)).not.toHaveProperty("strict");
-    expect(toolOf(sent("openai-responses", "openai-chat", "gpt-5.2", unsaid).body).function).not.toHaveProperty("strict");
+    expect(toolOf(sent("openai-responses", "openai-chat", "gpt-5.2", unsaid).body).function).not.toHaveProperty(
+      "strict",
+    );
     expect(sent("openai-responses", "openai-chat", "gpt-5.2", unsaid).lost).toEqual([]);
     expect(toolOf(sent("openai-responses", "openai-responses", "gpt-5.2", unsaid).body)).not.toHaveProperty("strict");
-    expect(toolOf(sent("anthropic", "openai-responses", "gpt-5.2", { ...question, tools: [weather] }).body).strict).toBe(false);
+    expect(
+      toolOf(sent("anthropic", "openai-responses", "gpt-5.2", { ...question, tools: [weather] }).body).strict,
+    ).toBe(false);
   });
 
   test("a strict tool stays strict where its schema fits, and is an ordinary one where it does not", () => {
-    expect(toolOf(sent("openai-responses", "anthropic", "claude-sonnet-5", asked({ strict: true, parameters: closed })).body)).toMatchObject({ strict: true, input_schema: closed });
-    expect(toolOf(sent("openai-responses", "openai-chat", "gpt-5.2", asked({ strict: true, parameters: closed })).body)).toMatchObject({ function: { strict: true } });
+    expect(
+      toolOf(
+        sent("openai-responses", "anthropic", "claude-sonnet-5", asked({ strict: true, parameters: closed })).body,
+      ),
+    ).toMatchObject({ strict: true, input_schema: closed });
+    expect(
+      toolOf(sent("openai-responses", "openai-chat", "gpt-5.2", asked({ strict: true, parameters: closed })).body),
+    ).toMatchObject({ function: { strict: true } });
     const optional = { ...weather, strict: true, input_schema: { ...open, additionalProperties: false } };
     const { body, lost } = sent("anthropic", "openai-chat", "gpt-5.2", { ...question, tools: [optional] });
     expect(toolOf(body).function).not.toHaveProperty("strict");
@@ -169,7 +267,12 @@ describe("strictness", () => {
   });
 
   test("more strict tools than Anthropic takes are ordinary ones", () => {
-    const tools = Array.from({ length: 21 }, (_, at) => ({ type: "function", name: `t${at}`, strict: true, parameters: closed }));
+    const tools = Array.from({ length: 21 }, (_, at) => ({
+      type: "function",
+      name: `t${at}`,
+      strict: true,
+      parameters: closed,
+    }));
     const { body, lost } = sent("openai-responses", "anthropic", "claude-sonnet-5", { input: "q", tools });
     expect(objects(body.tools).some((tool) => "strict" in tool)).toBe(false);
     expect(lost).toEqual(["dropped_field tools.strict"]);
@@ -178,7 +281,10 @@ describe("strictness", () => {
 
 describe("Anthropic's models", () => {
   const formatFor = (schema: WireObject, model = "claude-sonnet-5"): { body: WireObject; lost: string[] } =>
-    sent("openai-chat", "anthropic", model, { messages: [{ role: "user", content: "q" }], response_format: { type: "json_schema", json_schema: { name: "r", schema } } });
+    sent("openai-chat", "anthropic", model, {
+      messages: [{ role: "user", content: "q" }],
+      response_format: { type: "json_schema", json_schema: { name: "r", schema } },
+    });
 
   test("an output schema is closed, and what Anthropic does not enforce is told in words", () => {
     const { body, lost } = formatFor({
@@ -203,7 +309,13 @@ describe("Anthropic's models", () => {
           },
           required: ["age"],
           additionalProperties: false,
-          $defs: { b: { type: "object", properties: { at: { type: "string", format: "date-time" } }, additionalProperties: false } },
+          $defs: {
+            b: {
+              type: "object",
+              properties: { at: { type: "string", format: "date-time" } },
+              additionalProperties: false,
+            },
+          },
         },
       },
     });
@@ -211,7 +323,12 @@ describe("Anthropic's models", () => {
   });
 
   test("a schema that fits is sent as it is, without a warning", () => {
-    const schema = { type: "object", properties: { a: { type: ["string", "null"] } }, required: ["a"], additionalProperties: false };
+    const schema = {
+      type: "object",
+      properties: { a: { type: ["string", "null"] } },
+      required: ["a"],
+      additionalProperties: false,
+    };
     const { body, lost } = formatFor(schema);
     expect(body.output_config).toEqual({ format: { type: "json_schema", schema } });
     expect(lost).toEqual([]);
@@ -237,7 +354,11 @@ describe("Anthropic's models", () => {
     const { body } = sent("openai-chat", "anthropic", "claude-sonnet-5", {
       messages: [
         { role: "user", content: "q" },
-        { role: "assistant", content: "\n\n", tool_calls: [{ id: "c1", type: "function", function: { name: "weather", arguments: "{}" } }] },
+        {
+          role: "assistant",
+          content: "\n\n",
+          tool_calls: [{ id: "c1", type: "function", function: { name: "weather", arguments: "{}" } }],
+        },
         { role: "tool", tool_call_id: "c1", content: " " },
       ],
     });
@@ -255,7 +376,13 @@ describe("Anthropic's models", () => {
       tools: [weather],
       messages: [
         { role: "user", content: "q" },
-        { role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "" }, { type: "tool_use", id: "c1", name: "weather", input: {} }] },
+        {
+          role: "assistant",
+          content: [
+            { type: "thinking", thinking: "hm", signature: "" },
+            { type: "tool_use", id: "c1", name: "weather", input: {} },
+          ],
+        },
         { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "sunny" }] },
       ],
     };
@@ -268,11 +395,15 @@ describe("Anthropic's models", () => {
 
   test("an effort, a forced tool and an end of thoughts are said as the generation knows them", () => {
     const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }];
-    const ask = (model: string, more: WireObject) => sent("openai-chat", "anthropic", model, { messages: [{ role: "user", content: "q" }], ...more });
+    const ask = (model: string, more: WireObject) =>
+      sent("openai-chat", "anthropic", model, { messages: [{ role: "user", content: "q" }], ...more });
     expect(ask("claude-opus-4-6", { reasoning_effort: "xhigh" }).body.output_config).toEqual({ effort: "high" });
     expect(ask("claude-opus-4-6", { reasoning_effort: "xhigh" }).lost).toContain("changed_value reasoning xhigh");
     expect(ask("claude-opus-4-8", { reasoning_effort: "xhigh" }).body.output_config).toEqual({ effort: "xhigh" });
-    expect(ask("claude-opus-5-5", { tools, tool_choice: "required" })).toMatchObject({ body: { tool_choice: { type: "auto" } }, lost: ["changed_value tool_choice"] });
+    expect(ask("claude-opus-5-5", { tools, tool_choice: "required" })).toMatchObject({
+      body: { tool_choice: { type: "auto" } },
+      lost: ["changed_value tool_choice"],
+    });
     expect(ask("claude-opus-5", { tools, tool_choice: "required" }).body.tool_choice).toEqual({ type: "any" });
     expect(ask("claude-fable-5", { reasoning_effort: "none" }).body).not.toHaveProperty("thinking");
     expect(ask("claude-haiku-5-5", { reasoning_effort: "none" }).body.thinking).toEqual({ type: "disabled" });
@@ -286,37 +417,88 @@ describe("blocks that only Anthropic has", () => {
     const body = {
       ...question,
       messages: [
-        { role: "user", content: [
-          { type: "search_result", source: "https://notes.example/1", title: "Notes", content: [{ type: "text", text: "Leap years have 366 days." }], citations: { enabled: true } },
-          { type: "document", title: "Manual", source: { type: "content", content: [{ type: "text", text: "Chapter one." }] } },
-          { type: "text", text: "q" },
-        ] },
-        { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "ToolSearch", input: { query: "notebook" } }] },
-        { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: [{ type: "tool_reference", tool_name: "NotebookEdit" }] }] },
+        {
+          role: "user",
+          content: [
+            {
+              type: "search_result",
+              source: "https://notes.example/1",
+              title: "Notes",
+              content: [{ type: "text", text: "Leap years have 366 days." }],
+              citations: { enabled: true },
+            },
+            {
+              type: "document",
+              title: "Manual",
+              source: { type: "content", content: [{ type: "text", text: "Chapter one." }] },
+            },
+            { type: "text", text: "q" },
+          ],
+        },
+        {
+          role: "assistant",
+          content: [{ type: "tool_use", id: "c1", name: "ToolSearch", input: { query: "notebook" } }],
+        },
+        {
+          role: "user",
+          content: [
+            {
+              type: "tool_result",
+              tool_use_id: "c1",
+              content: [{ type: "tool_reference", tool_name: "NotebookEdit" }],
+            },
+          ],
+        },
       ],
     };
-    for (const [to, model] of [["openai-chat", "gpt-5.2"], ["openai-responses", "gpt-5.2"], ["gemini", "gemini-3.5-flash"]] as const) {
+    for (const [to, model] of [
+      ["openai-chat", "gpt-5.2"],
+      ["openai-responses", "gpt-5.2"],
+      ["gemini", "gemini-3.5-flash"],
+    ] as const) {
       const { body: written, lost } = sent("anthropic", to, model, body);
-      for (const said of ["Notes", "https://notes.example/1", "Leap years have 366 days.", "Manual", "Chapter one.", "NotebookEdit"]) expect(words(written)).toContain(said);
+      for (const said of [
+        "Notes",
+        "https://notes.example/1",
+        "Leap years have 366 days.",
+        "Manual",
+        "Chapter one.",
+        "NotebookEdit",
+      ])
+        expect(words(written)).toContain(said);
       expect(lost).toEqual(["dropped_field search_result.citations"]);
     }
     expect(sent("anthropic", "anthropic", "claude-sonnet-5", body).body.messages).toEqual(body.messages);
   });
 
   test("that have no words are left out with a warning, and nothing is announced in their place", () => {
-    const result = { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: [{ type: "strange_block", id: "x" }] }] };
+    const result = {
+      role: "user",
+      content: [{ type: "tool_result", tool_use_id: "c1", content: [{ type: "strange_block", id: "x" }] }],
+    };
     const turn = { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "f", input: {} }] };
-    const { body, lost } = sent("anthropic", "openai-chat", "gpt-5.2", { ...question, messages: [question.messages[0], turn, result] });
+    const { body, lost } = sent("anthropic", "openai-chat", "gpt-5.2", {
+      ...question,
+      messages: [question.messages[0], turn, result],
+    });
     expect(objects(body.messages).map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
     expect(lost).toContain("dropped_block strange_block");
   });
 });
 
 describe("Gemini models", () => {
-  const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object", properties: { city: { type: "string" } } } } }];
+  const tools = [
+    {
+      type: "function",
+      function: { name: "weather", parameters: { type: "object", properties: { city: { type: "string" } } } },
+    },
+  ];
   const schema = { type: "object", properties: { a: { type: "string" } } };
   const ask = (model: string, more: WireObject) => {
-    const { body, lost } = sent("openai-chat", "gemini", model, { messages: [{ role: "user", content: "q" }], ...more });
+    const { body, lost } = sent("openai-chat", "gemini", model, {
+      messages: [{ role: "user", content: "q" }],
+      ...more,
+    });
     return { body, lost, config: (body.generationConfig ?? {}) as WireObject };
   };
 
@@ -326,18 +508,28 @@ describe("Gemini models", () => {
     expect(old.config).not.toHaveProperty("responseMimeType");
     expect(JSON.stringify(old.body.systemInstruction)).toContain("JSON schema");
     expect(old.lost).toContain("changed_value response_format");
-    expect(ask("gemini-3.5-flash", more).config).toMatchObject({ responseMimeType: "application/json", responseSchema: schema });
-    expect(ask("gemini-2.5-flash", { ...more, tools: undefined }).config).toMatchObject({ responseMimeType: "application/json" });
+    expect(ask("gemini-3.5-flash", more).config).toMatchObject({
+      responseMimeType: "application/json",
+      responseSchema: schema,
+    });
+    expect(ask("gemini-2.5-flash", { ...more, tools: undefined }).config).toMatchObject({
+      responseMimeType: "application/json",
+    });
   });
 
   test("penalties are left out where they are not enabled", () => {
-    expect(ask("gemini-2.5-pro", { frequency_penalty: 0.5, presence_penalty: 0 })).toMatchObject({ body: { contents: [{}] }, config: {}, lost: ["dropped_field frequency_penalty"] });
+    expect(ask("gemini-2.5-pro", { frequency_penalty: 0.5, presence_penalty: 0 })).toMatchObject({
+      body: { contents: [{}] },
+      config: {},
+      lost: ["dropped_field frequency_penalty"],
+    });
     expect(ask("gemini-2.5-pro", { frequency_penalty: 0.5 }).config).not.toHaveProperty("frequencyPenalty");
     expect(ask("gemini-3.5-flash", { frequency_penalty: 0.5 }).config).toMatchObject({ frequencyPenalty: 0.5 });
   });
 
   test("thinking is asked for in the generation's own measure, and not where there is none", () => {
-    const thinking = (model: string, effort: string): unknown => ask(model, { reasoning_effort: effort }).config.thinkingConfig;
+    const thinking = (model: string, effort: string): unknown =>
+      ask(model, { reasoning_effort: effort }).config.thinkingConfig;
     expect(thinking("gemini-2.0-flash", "high")).toBeUndefined();
     expect(ask("gemini-2.0-flash", { reasoning_effort: "high" }).lost).toEqual(["dropped_field reasoning"]);
     expect(thinking("gemini-2.5-flash-image", "low")).toBeUndefined();
@@ -346,21 +538,42 @@ describe("Gemini models", () => {
     expect(thinking("gemini-3.8-flash", "none")).toMatchObject({ thinkingLevel: "LOW" });
     expect(thinking("gemini-flash-latest", "high")).toMatchObject({ thinkingLevel: "HIGH" });
     const small = { max_tokens: 4000, messages: question.messages, thinking: { type: "enabled", budget_tokens: 100 } };
-    expect(sent("anthropic", "gemini", "gemini-2.5-flash-lite", small).body.generationConfig).toMatchObject({ thinkingConfig: { thinkingBudget: 512 } });
+    expect(sent("anthropic", "gemini", "gemini-2.5-flash-lite", small).body.generationConfig).toMatchObject({
+      thinkingConfig: { thinkingBudget: 512 },
+    });
   });
 
   test("counts that Google's SDKs write as texts are numbers to others", () => {
     // @google/genai 3.1: Schema.minItems and the like are strings.
-    const parameters = { type: "OBJECT", properties: { tags: { type: "ARRAY", minItems: "1", maxItems: "3", items: { type: "STRING", maxLength: "9" } } } };
-    const body = { contents: [{ parts: [{ text: "q" }] }], tools: [{ functionDeclarations: [{ name: "f", parameters }] }] };
+    const parameters = {
+      type: "OBJECT",
+      properties: { tags: { type: "ARRAY", minItems: "1", maxItems: "3", items: { type: "STRING", maxLength: "9" } } },
+    };
+    const body = {
+      contents: [{ parts: [{ text: "q" }] }],
+      tools: [{ functionDeclarations: [{ name: "f", parameters }] }],
+    };
     expect(objects(sent("gemini", "openai-chat", "gpt-5.2", body).body.tools)[0]?.function).toMatchObject({
-      parameters: { type: "object", properties: { tags: { type: "array", minItems: 1, maxItems: 3, items: { type: "string", maxLength: 9 } } } },
+      parameters: {
+        type: "object",
+        properties: { tags: { type: "array", minItems: 1, maxItems: 3, items: { type: "string", maxLength: 9 } } },
+      },
     });
   });
 
   test("what is lost of a configuration is named", () => {
-    const body = { contents: [{ parts: [{ text: "q" }] }], generationConfig: { mediaResolution: "MEDIA_RESOLUTION_LOW", speechConfig: {} }, cachedContent: "cachedContents/1" };
-    expect(sent("gemini", "anthropic", "claude-sonnet-5", body).lost).toEqual(expect.arrayContaining(["dropped_field generationConfig.mediaResolution", "dropped_field generationConfig.speechConfig", "dropped_field cachedContent"]));
+    const body = {
+      contents: [{ parts: [{ text: "q" }] }],
+      generationConfig: { mediaResolution: "MEDIA_RESOLUTION_LOW", speechConfig: {} },
+      cachedContent: "cachedContents/1",
+    };
+    expect(sent("gemini", "anthropic", "claude-sonnet-5", body).lost).toEqual(
+      expect.arrayContaining([
+        "dropped_field generationConfig.mediaResolution",
+        "dropped_field generationConfig.speechConfig",
+        "dropped_field cachedContent",
+      ]),
+    );
   });
 });
 
@@ -368,9 +581,17 @@ describe("what OpenAI's two dialects have in common", () => {
   const cached = { prompt_cache_key: "thread-1", prompt_cache_retention: "24h" };
 
   test("travels between them to OpenAI's models, and is a warning elsewhere", () => {
-    expect(sent("openai-responses", "openai-chat", "gpt-5.2", { input: "q", ...cached })).toMatchObject({ body: cached, lost: [] });
-    expect(sent("openai-chat", "openai-responses", "gpt-5.2", { messages: question.messages, ...cached })).toMatchObject({ body: cached, lost: [] });
-    for (const [to, model] of [["openai-chat", "deepseek-chat"], ["anthropic", "claude-sonnet-5"]] as const) {
+    expect(sent("openai-responses", "openai-chat", "gpt-5.2", { input: "q", ...cached })).toMatchObject({
+      body: cached,
+      lost: [],
+    });
+    expect(
+      sent("openai-chat", "openai-responses", "gpt-5.2", { messages: question.messages, ...cached }),
+    ).toMatchObject({ body: cached, lost: [] });
+    for (const [to, model] of [
+      ["openai-chat", "deepseek-chat"],
+      ["anthropic", "claude-sonnet-5"],
+    ] as const) {
       const { body, lost } = sent("openai-responses", to, model, { input: "q", ...cached });
       expect(body).not.toHaveProperty("prompt_cache_key");
       expect(lost).toEqual(["dropped_field prompt_cache_key", "dropped_field prompt_cache_retention"]);
@@ -381,11 +602,26 @@ describe("what OpenAI's two dialects have in common", () => {
     // ResponseOutputMessage.phase (`openai` SDK 7.55).
     const input = [
       { role: "user", content: "q" },
-      { type: "message", role: "assistant", phase: "commentary", content: [{ type: "output_text", text: "I look.", annotations: [] }] },
-      { type: "message", role: "assistant", phase: "final_answer", content: [{ type: "output_text", text: "Found.", annotations: [] }] },
+      {
+        type: "message",
+        role: "assistant",
+        phase: "commentary",
+        content: [{ type: "output_text", text: "I look.", annotations: [] }],
+      },
+      {
+        type: "message",
+        role: "assistant",
+        phase: "final_answer",
+        content: [{ type: "output_text", text: "Found.", annotations: [] }],
+      },
       { role: "user", content: "and now?" },
     ];
     const messages = objects(sent("openai-responses", "openai-responses", "gpt-5.3-codex", { input }).body.input);
-    expect(messages.map(({ role, phase }) => [role, phase])).toEqual([["user", undefined], ["assistant", "commentary"], ["assistant", "final_answer"], ["user", undefined]]);
+    expect(messages.map(({ role, phase }) => [role, phase])).toEqual([
+      ["user", undefined],
+      ["assistant", "commentary"],
+      ["assistant", "final_answer"],
+      ["user", undefined],
+    ]);
   });
 });

@@ -54,16 +54,24 @@ describe("requests", () => {
 
 /** No member of it can be changed any more, however deep: writing to it throws. */
 function frozen<T>(value: T): T {
-  if (typeof value === "object" && value !== null) for (const member of Object.values(Object.freeze(value))) frozen(member);
+  if (typeof value === "object" && value !== null)
+    for (const member of Object.values(Object.freeze(value))) frozen(member);
   return value;
 }
 
 test("a request is left as it was, whoever reads it and for whom it is written: another channel may be asked the same", () => {
   fc.assert(
-    fc.property(prompts, fc.constantFrom(...dialectKeys), fc.constantFrom(...Object.values(upstreamDialects)), (prompt, from, to) => {
-      const wire = frozen(JSON.parse(JSON.stringify(chatDialects[from].encodeRequest(prompt, quiet))));
-      expect(() => to.encodeRequest({ ...chatDialects[from].decodeRequest(wire, address), model: "upstream" }, quiet)).not.toThrow(TypeError);
-    }),
+    fc.property(
+      prompts,
+      fc.constantFrom(...dialectKeys),
+      fc.constantFrom(...Object.values(upstreamDialects)),
+      (prompt, from, to) => {
+        const wire = frozen(JSON.parse(JSON.stringify(chatDialects[from].encodeRequest(prompt, quiet))));
+        expect(() =>
+          to.encodeRequest({ ...chatDialects[from].decodeRequest(wire, address), model: "upstream" }, quiet),
+        ).not.toThrow(TypeError);
+      },
+    ),
     { numRuns: 600 },
   );
 });

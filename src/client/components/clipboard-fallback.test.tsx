@@ -9,7 +9,10 @@ import { ClipboardFallback } from "./clipboard-fallback";
 let write: (text: string) => Promise<void>;
 beforeEach(() => {
   i18n.loadAndActivate({ locale: "zh", messages: {} });
-  Object.defineProperty(navigator, "clipboard", { configurable: true, value: { writeText: (text: string) => write(text) } });
+  Object.defineProperty(navigator, "clipboard", {
+    configurable: true,
+    value: { writeText: (text: string) => write(text) },
+  });
   render(
     <I18nProvider i18n={i18n}>
       <TooltipProvider>

@@ -2,7 +2,12 @@ import { Inbox, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
 /** Nothing here: why, and the one button that helps. */
-export function EmptyState({ icon: Icon = Inbox, title, description, action }: {
+export function EmptyState({
+  icon: Icon = Inbox,
+  title,
+  description,
+  action,
+}: {
   icon?: LucideIcon;
   title: ReactNode;
   description?: ReactNode;

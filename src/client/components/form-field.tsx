@@ -1,6 +1,11 @@
 import { useId, type ComponentProps, type ReactNode } from "react";
 import {
-  useController, type Control, type FieldPath, type FieldPathValue, type FieldValues, type RefCallBack,
+  useController,
+  type Control,
+  type FieldPath,
+  type FieldPathValue,
+  type FieldValues,
+  type RefCallBack,
 } from "react-hook-form";
 import { errors, errorText, type ErrorCode, type ErrorValues } from "../../shared/errors";
 import { cn } from "../lib/cn";
@@ -44,7 +49,14 @@ type FormFieldProps<V extends FieldValues, N extends FieldPath<V>> = {
 
 /** A field of a react-hook-form form: label, control, hint and error, wired for assistive technology. */
 export function FormField<V extends FieldValues, N extends FieldPath<V>>({
-  control, name, label, hint, required, errorValues, className, children,
+  control,
+  name,
+  label,
+  hint,
+  required,
+  errorValues,
+  className,
+  children,
 }: FormFieldProps<V, N>) {
   const id = useId();
   const { field, fieldState } = useController({ control, name });
@@ -59,7 +71,14 @@ export function FormField<V extends FieldValues, N extends FieldPath<V>>({
   return (
     <FieldFrame id={id} label={label} hint={hint} error={error} required={required} className={className}>
       {children({
-        input: { ...wiring, name: field.name, ref: field.ref, value: field.value, onChange: field.onChange, onBlur: field.onBlur },
+        input: {
+          ...wiring,
+          name: field.name,
+          ref: field.ref,
+          value: field.value,
+          onChange: field.onChange,
+          onBlur: field.onBlur,
+        },
         control: { ...wiring, value: field.value, onValueChange: field.onChange },
         value: field.value,
         setValue: field.onChange,
@@ -78,7 +97,15 @@ function isErrorCode(text: string): text is ErrorCode {
 }
 
 /** The frame of a field without react-hook-form; the control carries `id` and the `-hint` and `-error` ids. */
-export function FieldFrame({ id, label, hint, error, required, className, children }: {
+export function FieldFrame({
+  id,
+  label,
+  hint,
+  error,
+  required,
+  className,
+  children,
+}: {
   id: string;
   label: ReactNode;
   hint?: ReactNode;
@@ -91,11 +118,23 @@ export function FieldFrame({ id, label, hint, error, required, className, childr
     <div className={cn("grid grid-cols-[minmax(0,1fr)] content-start gap-1", className)}>
       <Label id={`${id}-label`} htmlFor={id}>
         {label}
-        {required ? <span aria-hidden className="ml-0.5 text-red-fg">*</span> : null}
+        {required ? (
+          <span aria-hidden className="ml-0.5 text-red-fg">
+            *
+          </span>
+        ) : null}
       </Label>
       {children}
-      {hint ? <div id={`${id}-hint`} className="text-xs text-muted">{hint}</div> : null}
-      {error ? <p id={`${id}-error`} role="alert" className="text-xs text-red-fg">{error}</p> : null}
+      {hint ? (
+        <div id={`${id}-hint`} className="text-xs text-muted">
+          {hint}
+        </div>
+      ) : null}
+      {error ? (
+        <p id={`${id}-error`} role="alert" className="text-xs text-red-fg">
+          {error}
+        </p>
+      ) : null}
     </div>
   );
 }

@@ -15,7 +15,12 @@ type PageProps = {
 /** The frame of a page: its one h1, its actions, and a boundary that keeps failures inside. */
 export function Page({ title, description, actions, width = "full", children }: PageProps) {
   return (
-    <div className={cn("flex min-h-0 flex-1 flex-col gap-4 p-4 sm:px-6 sm:py-4", width === "form" && "mx-auto w-full max-w-[768px]")}>
+    <div
+      className={cn(
+        "flex min-h-0 flex-1 flex-col gap-4 p-4 sm:px-6 sm:py-4",
+        width === "form" && "mx-auto w-full max-w-[768px]",
+      )}
+    >
       <header className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <div className="min-w-0">
           <h1 className="text-lg wrap-anywhere">{title}</h1>

@@ -28,7 +28,14 @@ type PagedTableProps<R> = {
 };
 
 /** A small list in pages of ten. */
-export function PagedTable<R extends { id: number }>({ label, query, columns, page, onPage, empty }: PagedTableProps<R>) {
+export function PagedTable<R extends { id: number }>({
+  label,
+  query,
+  columns,
+  page,
+  onPage,
+  empty,
+}: PagedTableProps<R>) {
   const { t } = useLingui();
   const { data, error } = query;
   if (error && !data) return <ErrorPanel error={error} onRetry={() => void query.refetch()} />;
@@ -40,12 +47,22 @@ export function PagedTable<R extends { id: number }>({ label, query, columns, pa
     <div className="grid grid-cols-[minmax(0,1fr)] gap-2">
       <Table wide aria-label={label}>
         <thead>
-          <tr>{columns.map(({ id, header, end }) => <Th key={id} className={end ? "text-right" : undefined}>{header}</Th>)}</tr>
+          <tr>
+            {columns.map(({ id, header, end }) => (
+              <Th key={id} className={end ? "text-right" : undefined}>
+                {header}
+              </Th>
+            ))}
+          </tr>
         </thead>
         <tbody>
           {data.items.map((row) => (
             <tr key={row.id}>
-              {columns.map(({ id, cell, end }) => <Td key={id} className={end ? "text-right" : undefined}>{cell(row)}</Td>)}
+              {columns.map(({ id, cell, end }) => (
+                <Td key={id} className={end ? "text-right" : undefined}>
+                  {cell(row)}
+                </Td>
+              ))}
             </tr>
           ))}
         </tbody>

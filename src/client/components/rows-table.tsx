@@ -33,7 +33,16 @@ export interface RowsTableProps {
 }
 
 /** A short list as rows of fields: added, changed, removed and, where the order means something, moved. */
-export function RowsTable({ columns, rows, empty, onRows, ordered = false, headed = false, disabled = false, extra }: RowsTableProps) {
+export function RowsTable({
+  columns,
+  rows,
+  empty,
+  onRows,
+  ordered = false,
+  headed = false,
+  disabled = false,
+  extra,
+}: RowsTableProps) {
   const { t } = useLingui();
   const swap = (a: number, b: number) => {
     const next = [...rows];
@@ -49,25 +58,65 @@ export function RowsTable({ columns, rows, empty, onRows, ordered = false, heade
         // A row is what stands at its place; names change while they are typed.
         <div key={index} className={cn("flex flex-wrap gap-2", headed ? "items-end" : "items-center")}>
           {columns.map((column) => (
-            <Cell key={column.key} column={column} row={row} place={index + 1} headed={headed && index === 0} disabled={disabled}
-              onValue={(value) => onRows(rows.map((other, at) => (at === index ? { ...other, [column.key]: value } : other)))} />
+            <Cell
+              key={column.key}
+              column={column}
+              row={row}
+              place={index + 1}
+              headed={headed && index === 0}
+              disabled={disabled}
+              onValue={(value) =>
+                onRows(rows.map((other, at) => (at === index ? { ...other, [column.key]: value } : other)))
+              }
+            />
           ))}
           {extra?.(row)}
           {ordered ? (
             <>
-              <IconButton size="sm" label={t`上移第 ${index + 1} 行`} disabled={disabled || index === 0} onClick={() => swap(index, index - 1)}><ArrowUp /></IconButton>
-              <IconButton size="sm" label={t`下移第 ${index + 1} 行`} disabled={disabled || index === rows.length - 1} onClick={() => swap(index, index + 1)}><ArrowDown /></IconButton>
+              <IconButton
+                size="sm"
+                label={t`上移第 ${index + 1} 行`}
+                disabled={disabled || index === 0}
+                onClick={() => swap(index, index - 1)}
+              >
+                <ArrowUp />
+              </IconButton>
+              <IconButton
+                size="sm"
+                label={t`下移第 ${index + 1} 行`}
+                disabled={disabled || index === rows.length - 1}
+                onClick={() => swap(index, index + 1)}
+              >
+                <ArrowDown />
+              </IconButton>
             </>
           ) : null}
-          <IconButton size="sm" label={t`删除第 ${index + 1} 行`} disabled={disabled} onClick={() => onRows(rows.filter((_, at) => at !== index))}><Trash2 /></IconButton>
+          <IconButton
+            size="sm"
+            label={t`删除第 ${index + 1} 行`}
+            disabled={disabled}
+            onClick={() => onRows(rows.filter((_, at) => at !== index))}
+          >
+            <Trash2 />
+          </IconButton>
         </div>
       ))}
-      <Button size="sm" className="justify-self-start" disabled={disabled} onClick={() => onRows([...rows, empty])}><Plus aria-hidden />{t`添加一行`}</Button>
+      <Button size="sm" className="justify-self-start" disabled={disabled} onClick={() => onRows([...rows, empty])}>
+        <Plus aria-hidden />
+        {t`添加一行`}
+      </Button>
     </>
   );
 }
 
-function Cell({ column, row, place, headed, disabled, onValue }: {
+function Cell({
+  column,
+  row,
+  place,
+  headed,
+  disabled,
+  onValue,
+}: {
   column: RowColumn;
   row: Row;
   place: number;
@@ -81,14 +130,23 @@ function Cell({ column, row, place, headed, disabled, onValue }: {
   if (column.check) {
     return (
       <label className="flex items-center gap-1.5 text-sm">
-        <Checkbox aria-label={name} disabled={disabled} checked={value === true} onCheckedChange={(on) => onValue(on === true)} />
+        <Checkbox
+          aria-label={name}
+          disabled={disabled}
+          checked={value === true}
+          onCheckedChange={(on) => onValue(on === true)}
+        />
         {column.label}
       </label>
     );
   }
   return (
     <div className={column.numeric ? "w-24" : "min-w-28 flex-1"}>
-      {headed ? <span aria-hidden className="mb-1 block truncate text-xs text-muted" title={column.label}>{column.label}</span> : null}
+      {headed ? (
+        <span aria-hidden className="mb-1 block truncate text-xs text-muted" title={column.label}>
+          {column.label}
+        </span>
+      ) : null}
       <Input
         aria-label={name}
         placeholder={column.label}

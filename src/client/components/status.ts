@@ -5,8 +5,26 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import {
-  Ban, CircleCheck, CircleHelp, CirclePause, CircleSlash, Clock, CornerUpLeft, Minus, OctagonX, Pause, ShieldAlert,
-  Signal, SignalHigh, SignalLow, SignalMedium, TriangleAlert, Trash2, UserRound, UserRoundCog, Wallet,
+  Ban,
+  CircleCheck,
+  CircleHelp,
+  CirclePause,
+  CircleSlash,
+  Clock,
+  CornerUpLeft,
+  Minus,
+  OctagonX,
+  Pause,
+  ShieldAlert,
+  Signal,
+  SignalHigh,
+  SignalLow,
+  SignalMedium,
+  TriangleAlert,
+  Trash2,
+  UserRound,
+  UserRoundCog,
+  Wallet,
   type LucideIcon,
 } from "lucide-react";
 import { responseTimeColor } from "../../shared/channel-operations";
@@ -92,7 +110,8 @@ const responseTimeLooks: Record<ReturnType<typeof responseTimeColor>, { hue: Hue
 };
 
 /** Response time of a channel's last test in milliseconds; 0 was never tested. The bars say the same as the colour. */
-export const responseTimeLook = (milliseconds: number): { hue: Hue; icon: LucideIcon } => responseTimeLooks[responseTimeColor(milliseconds)];
+export const responseTimeLook = (milliseconds: number): { hue: Hue; icon: LucideIcon } =>
+  responseTimeLooks[responseTimeColor(milliseconds)];
 
 /** Duration of a call in seconds. */
 export function durationHue(seconds: number): Hue {

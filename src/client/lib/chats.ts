@@ -32,4 +32,6 @@ export const chatLinkFor = (template: string, key: string): string =>
 
 /** The entries of the side menu below 聊天. */
 export const chatMenuItems = () =>
-  (storedChats() ?? []).flatMap(({ name, template }, index) => (template === null ? [] : [{ title: name, to: `/chat/${index}` }]));
+  (storedChats() ?? []).flatMap(({ name, template }, index) =>
+    template === null ? [] : [{ title: name, to: `/chat/${index}` }],
+  );

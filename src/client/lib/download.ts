@@ -14,7 +14,8 @@ export function downloadText(name: string, text: string, type = "text/plain"): v
 const FORBIDDEN = /[\\/:*?"<>|\u0000-\u001f]/g;
 
 /** `a/b:c` -> `a_b_c`; never empty, never hidden. */
-export const fileName = (name: string): string => name.replace(FORBIDDEN, "_").replace(/^\.+/, "_").trim() || "download";
+export const fileName = (name: string): string =>
+  name.replace(FORBIDDEN, "_").replace(/^\.+/, "_").trim() || "download";
 
 /**
  * Rows as CSV (RFC 4180), with a byte-order mark so that spreadsheets read it as UTF-8. A text that a spreadsheet would

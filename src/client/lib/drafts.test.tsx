@@ -12,7 +12,11 @@ function Form() {
   return (
     <form>
       <input aria-label="name" {...form.register("name")} />
-      {savedAt === null ? null : <button type="button" onClick={restore}>restore</button>}
+      {savedAt === null ? null : (
+        <button type="button" onClick={restore}>
+          restore
+        </button>
+      )}
     </form>
   );
 }

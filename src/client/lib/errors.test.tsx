@@ -160,15 +160,19 @@ describe("reading a failure", () => {
     expect(faultOf(TRPCClientError.from(new TypeError("Failed to fetch"))).kind).toBe("unreachable");
   });
 
-  test.each([[429, "too-many-requests"], [500, "server"], [405, "demo"], [502, "http"]] as const)(
-    "a batched tRPC call keeps the status %d of an answer that is no JSON",
-    async (status, kind) => {
-      answer = () => new Response("", { status });
-      const client = createTRPCClient<AppRouter>({ links: [httpBatchLink({ url: `${server.url.origin}/trpc`, fetch: fetchJson })] });
-      const error = await client.user.self.query().catch((reason: unknown) => reason);
-      expect(faultOf(error)).toMatchObject({ kind, status });
-    },
-  );
+  test.each([
+    [429, "too-many-requests"],
+    [500, "server"],
+    [405, "demo"],
+    [502, "http"],
+  ] as const)("a batched tRPC call keeps the status %d of an answer that is no JSON", async (status, kind) => {
+    answer = () => new Response("", { status });
+    const client = createTRPCClient<AppRouter>({
+      links: [httpBatchLink({ url: `${server.url.origin}/trpc`, fetch: fetchJson })],
+    });
+    const error = await client.user.self.query().catch((reason: unknown) => reason);
+    expect(faultOf(error)).toMatchObject({ kind, status });
+  });
 
   test("a fault of the program is told apart from a fault of a call", () => {
     expect(faultOf(new Error("x is undefined")).kind).toBe("bug");

@@ -9,7 +9,16 @@ import { toastError } from "./toast";
 /** What went wrong, in words for the user. `status` is the HTTP status, 0 when no answer came. */
 export interface Fault {
   /** `cancelled`: the call wanted a proof (lib/step-up) and its person did not give it. */
-  kind: "signed-out" | "cancelled" | "too-many-requests" | "server" | "demo" | "unreachable" | "http" | "refused" | "bug";
+  kind:
+    | "signed-out"
+    | "cancelled"
+    | "too-many-requests"
+    | "server"
+    | "demo"
+    | "unreachable"
+    | "http"
+    | "refused"
+    | "bug";
   status: number;
   message: string;
   requestId: string | null;
@@ -74,7 +83,8 @@ function answerOf(error: unknown): Answer {
     if (error.cause instanceof CallError) return answerOf(error.cause);
     const data: unknown = error.data;
     const response: unknown = error.meta?.["response"];
-    const requestId = textOf(data, "request_id") ?? (response instanceof Response ? response.headers.get("x-request-id") : null);
+    const requestId =
+      textOf(data, "request_id") ?? (response instanceof Response ? response.headers.get("x-request-id") : null);
     const told = numberOf(data, "httpStatus");
     if (told !== null) return { status: told, message: error.message, requestId, refused: true };
     // No tRPC error came: either an answer of something else (a proxy, an empty 429), or no answer at all.
@@ -82,7 +92,12 @@ function answerOf(error: unknown): Answer {
     const message = response instanceof Response ? response.statusText : error.message;
     return { status: status === 200 ? 500 : status, message, requestId, refused: false };
   }
-  return { status: null, message: error instanceof Error ? error.message : String(error), requestId: null, refused: false };
+  return {
+    status: null,
+    message: error instanceof Error ? error.message : String(error),
+    requestId: null,
+    refused: false,
+  };
 }
 
 function numberOf(value: unknown, key: string): number | null {

@@ -42,7 +42,11 @@ export function formatTime(seconds: number): string {
 }
 
 const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
-  ["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3_600], ["minute", 60],
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
 ];
 
 /** How long ago or ahead `seconds` is, seen from `now` (both epoch seconds). */

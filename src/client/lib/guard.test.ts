@@ -27,8 +27,22 @@ describe("guards", () => {
   });
 
   test.each([
-    "/channel", "/channel/add", "/channel/edit/1", "/token", "/playground", "/redemption", "/topup", "/log", "/detail",
-    "/midjourney", "/task", "/chat", "/chat/0", "/chat2link", "/user", "/setting",
+    "/channel",
+    "/channel/add",
+    "/channel/edit/1",
+    "/token",
+    "/playground",
+    "/redemption",
+    "/topup",
+    "/log",
+    "/detail",
+    "/midjourney",
+    "/task",
+    "/chat",
+    "/chat/0",
+    "/chat2link",
+    "/user",
+    "/setting",
   ])("%s needs a login", (path) => {
     expect(judge(accessOf(path), null, { pathname: path, search: "" }).kind).toBe("redirect");
   });
@@ -40,9 +54,12 @@ describe("guards", () => {
     },
   );
 
-  test.each(["/channel", "/channel/edit/1", "/redemption", "/user", "/user/edit/3"])("%s tells an ordinary user that he may not", (path) => {
-    expect(judge(accessOf(path), { role: 1 }, { pathname: path, search: "" }).kind).toBe("forbidden");
-  });
+  test.each(["/channel", "/channel/edit/1", "/redemption", "/user", "/user/edit/3"])(
+    "%s tells an ordinary user that he may not",
+    (path) => {
+      expect(judge(accessOf(path), { role: 1 }, { pathname: path, search: "" }).kind).toBe("forbidden");
+    },
+  );
 
   test("after a login only our own pages are reached, and without a wish the tokens", () => {
     expect(pathAfterLogin("")).toBe("/token");
@@ -53,7 +70,9 @@ describe("guards", () => {
   });
 
   test("an expired session says so in the address and keeps the page asked for", () => {
-    expect(loginPath({ pathname: "/log", search: "?p=2" }, { expired: true })).toBe("/login?expired=true&redirect=%2Flog%3Fp%3D2");
+    expect(loginPath({ pathname: "/log", search: "?p=2" }, { expired: true })).toBe(
+      "/login?expired=true&redirect=%2Flog%3Fp%3D2",
+    );
     expect(loginPath({ pathname: "/login", search: "" }, { expired: true })).toBe("/login?expired=true");
   });
 });

@@ -22,7 +22,11 @@ export function mayOpen(access: Access, role: number): boolean {
  * What happens when a page is opened: strangers go to the login page and come back after it, users without the role see
  * the no-permission page and stay signed in (C-046).
  */
-export function judge(access: Access, user: { role: number } | null, at: { pathname: string; search: string }): Verdict {
+export function judge(
+  access: Access,
+  user: { role: number } | null,
+  at: { pathname: string; search: string },
+): Verdict {
   const role = user?.role ?? ROLE.guest;
   if (mayOpen(access, role)) return { kind: "allow" };
   return user ? { kind: "forbidden" } : { kind: "redirect", to: loginPath(at) };

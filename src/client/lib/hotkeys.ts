@@ -34,13 +34,18 @@ function isTaken(event: KeyboardEvent): boolean {
   const target = event.target;
   if (!(target instanceof Element)) return false;
   if (target.closest("input, textarea, select, [contenteditable=true]")) return true;
-  return target.closest("[role=dialog]:not([data-page-keys]), [role=alertdialog], [role=menu], [role=listbox]") !== null;
+  return (
+    target.closest("[role=dialog]:not([data-page-keys]), [role=alertdialog], [role=menu], [role=listbox]") !== null
+  );
 }
 
 /** Enter and Space already mean something on a button or a link. */
 function isOwnKey(event: KeyboardEvent): boolean {
-  return (event.key === "Enter" || event.key === " ") &&
-    event.target instanceof Element && event.target.closest("button, a[href], summary") !== null;
+  return (
+    (event.key === "Enter" || event.key === " ") &&
+    event.target instanceof Element &&
+    event.target.closest("button, a[href], summary") !== null
+  );
 }
 
 let pending: { key: string; at: number } | null = null;

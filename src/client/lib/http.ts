@@ -50,7 +50,11 @@ export async function callEnvelope<T extends object>(path: string, init: Request
   const requestId = response.headers.get("x-request-id");
   const envelope: Partial<Envelope<unknown>> | null = await response.json().catch(() => null);
   if (!response.ok || !envelope?.success) {
-    throw new CallError(envelope?.message || response.statusText, response.ok && !envelope ? 500 : response.status, requestId);
+    throw new CallError(
+      envelope?.message || response.statusText,
+      response.ok && !envelope ? 500 : response.status,
+      requestId,
+    );
   }
   // The envelope is as trustworthy as its sender: our own server.
   return envelope as T;

@@ -21,7 +21,23 @@ describe("finding the fault in JSON", () => {
   });
 
   test("it agrees with JSON.parse on any text", () => {
-    const piece = fc.constantFrom("{", "}", "[", "]", ",", ":", '"a"', "1", "-", "true", " ", "\n", "null", "1e5", "\\");
+    const piece = fc.constantFrom(
+      "{",
+      "}",
+      "[",
+      "]",
+      ",",
+      ":",
+      '"a"',
+      "1",
+      "-",
+      "true",
+      " ",
+      "\n",
+      "null",
+      "1e5",
+      "\\",
+    );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
         const text = pieces.join("");

@@ -11,7 +11,11 @@ const Greeting = ({ name }: { name: string }) => <p>hello {name}</p>;
 test("a placeholder stands where a component is still fetched; then it is shown with what it was given", async () => {
   const { promise, resolve } = Promise.withResolvers<Module>();
   const Part = lazy(() => promise);
-  render(<WhileLoading show={<i>wait</i>}><Part name="Ann" /></WhileLoading>);
+  render(
+    <WhileLoading show={<i>wait</i>}>
+      <Part name="Ann" />
+    </WhileLoading>,
+  );
   expect(document.body.textContent).toBe("wait");
   resolve({ default: Greeting });
   await screen.findByText("hello Ann");
@@ -25,7 +29,12 @@ test("nothing is fetched before it is shown, and nothing twice", async () => {
     return { default: Greeting };
   });
   expect(fetched).toBe(0);
-  render(<><Part name="Ann" /><Part name="Ben" /></>);
+  render(
+    <>
+      <Part name="Ann" />
+      <Part name="Ben" />
+    </>,
+  );
   await screen.findByText("hello Ann");
   await screen.findByText("hello Ben");
   expect(fetched).toBe(1);
@@ -37,7 +46,11 @@ test("what was fetched ahead is there in the first picture, without a placeholde
   Part.preload();
   await loaded;
   await Promise.resolve();
-  render(<WhileLoading show={<i>wait</i>}><Part name="Ann" /></WhileLoading>);
+  render(
+    <WhileLoading show={<i>wait</i>}>
+      <Part name="Ann" />
+    </WhileLoading>,
+  );
   expect(document.body.textContent).toBe("hello Ann");
 });
 

@@ -3,7 +3,15 @@
  * holds back whatever follows a placeholder until 300 ms have gone by (FALLBACK_THROTTLE_MS of its reconciler), so that
  * every page, every card of it and every window would be late by that much, on however fast a line.
  */
-import { type ComponentType, createContext, createElement, type ReactNode, useContext, useEffect, useState } from "react";
+import {
+  type ComponentType,
+  createContext,
+  createElement,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useState,
+} from "react";
 
 export interface Lazy<P extends object = object> {
   (props: P): ReactNode;
@@ -44,7 +52,10 @@ export function lazy<P extends object>(load: () => Promise<{ default: ComponentT
     useEffect(() => {
       if (isThere) return undefined;
       let mounted = true;
-      fetchOnce().then(() => mounted && setArrived(true), (error: unknown) => mounted && setFailure({ error }));
+      fetchOnce().then(
+        () => mounted && setArrived(true),
+        (error: unknown) => mounted && setFailure({ error }),
+      );
       return () => {
         mounted = false;
       };

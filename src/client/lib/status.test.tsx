@@ -4,9 +4,19 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { flagIsOn, loadStatus, quotaPerUnit, useStatus, watchStatus } from "./status";
 
 const answer = {
-  version: "v1.2.3", setup: true, system_name: "网关", logo: "", footer_html: "脚注", quota_per_unit: 1000,
-  display_in_currency: true, default_collapse_sidebar: true, enable_drawing: false, enable_task: true,
-  enable_data_export: true, chats: [{ Cherry: "https://chat.example" }], github_oauth: false,
+  version: "v1.2.3",
+  setup: true,
+  system_name: "网关",
+  logo: "",
+  footer_html: "脚注",
+  quota_per_unit: 1000,
+  display_in_currency: true,
+  default_collapse_sidebar: true,
+  enable_drawing: false,
+  enable_task: true,
+  enable_data_export: true,
+  chats: [{ Cherry: "https://chat.example" }],
+  github_oauth: false,
 };
 const nativeFetch = globalThis.fetch;
 let reply: () => Response | Promise<Response>;

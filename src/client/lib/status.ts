@@ -49,9 +49,21 @@ export interface PublicStatus {
 
 /** Cached one by one under their own names as well (D-31): older pages and the menu read them there. */
 const CACHED_KEYS = [
-  "system_name", "logo", "footer_html", "quota_per_unit", "display_in_currency", "enable_drawing", "enable_task",
-  "enable_data_export", "chats", "pay_methods", "data_export_default_time", "default_collapse_sidebar",
-  "mj_notify_enabled", "chat_link", "chat_link2",
+  "system_name",
+  "logo",
+  "footer_html",
+  "quota_per_unit",
+  "display_in_currency",
+  "enable_drawing",
+  "enable_task",
+  "enable_data_export",
+  "chats",
+  "pay_methods",
+  "data_export_default_time",
+  "default_collapse_sidebar",
+  "mj_notify_enabled",
+  "chat_link",
+  "chat_link2",
 ] as const;
 
 export type StatusFlag = "enable_drawing" | "enable_task" | "enable_data_export";

@@ -28,27 +28,29 @@ function proved(): Promise<boolean> {
  * Any call that the server refuses with step_up_required opens the dialog and is said once more after the proof; whoever
  * closes the dialog leaves the call refused. Features need not know of it.
  */
-export const stepUpLink: TRPCLink<AppRouter> = () => ({ op, next }) =>
-  observable((observer) => {
-    let running: Unsubscribable | undefined;
-    let left = false;
-    const say = (again: boolean) => {
-      running = next(op).subscribe({
-        next: (value) => observer.next(value),
-        complete: () => observer.complete(),
-        error: (error) => {
-          if (again || appCodeOf(error) !== "step_up_required") return observer.error(error);
-          void proved().then((yes) => {
-            if (left) return;
-            if (yes) say(true);
-            else observer.error(error);
-          });
-        },
-      });
-    };
-    say(false);
-    return () => {
-      left = true;
-      running?.unsubscribe();
-    };
-  });
+export const stepUpLink: TRPCLink<AppRouter> =
+  () =>
+  ({ op, next }) =>
+    observable((observer) => {
+      let running: Unsubscribable | undefined;
+      let left = false;
+      const say = (again: boolean) => {
+        running = next(op).subscribe({
+          next: (value) => observer.next(value),
+          complete: () => observer.complete(),
+          error: (error) => {
+            if (again || appCodeOf(error) !== "step_up_required") return observer.error(error);
+            void proved().then((yes) => {
+              if (left) return;
+              if (yes) say(true);
+              else observer.error(error);
+            });
+          },
+        });
+      };
+      say(false);
+      return () => {
+        left = true;
+        running?.unsubscribe();
+      };
+    });

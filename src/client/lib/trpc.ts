@@ -14,7 +14,13 @@ export const trpc: CreateTRPCReact<AppRouter, unknown> = createTRPCReact<AppRout
 export async function fetchJson(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);
   if (response.ok && response.headers.get("content-type")?.includes("json")) return response;
-  const isJson = await response.clone().json().then(() => true, () => false);
+  const isJson = await response
+    .clone()
+    .json()
+    .then(
+      () => true,
+      () => false,
+    );
   if (isJson) return response;
   throw new CallError(response.statusText, response.ok ? 500 : response.status, response.headers.get("x-request-id"));
 }

@@ -42,7 +42,8 @@ type Values<P> = { [K in keyof P]: P[K] extends UrlParam<infer T> ? T : never };
  * Page state that lives in the address, so that a link shows the same thing to everybody. Define `params` outside the
  * component. `patch` replaces the history entry unless `push` is set (opening a row: Back closes it).
  */
-export function useUrlState<P extends Record<string, UrlParam<any>>>( // any: each parameter has its own type
+export function useUrlState<P extends Record<string, UrlParam<any>>>(
+  // any: each parameter has its own type
   params: P,
 ): [Values<P>, (changes: Partial<Values<P>>, options?: { push?: boolean }) => void] {
   const [search, setSearch] = useSearchParams();

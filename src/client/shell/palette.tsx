@@ -12,7 +12,11 @@ import { layerRoot } from "../ui/layers";
 import { useSignOut } from "./sign-out";
 
 /** The command palette; a chunk of its own, fetched when first used. */
-export default function Palette({ open, onOpenChange, onShortcuts }: {
+export default function Palette({
+  open,
+  onOpenChange,
+  onShortcuts,
+}: {
   open: boolean;
   onOpenChange: (open: boolean) => void;
   onShortcuts: () => void;
@@ -39,7 +43,8 @@ export default function Palette({ open, onOpenChange, onShortcuts }: {
       {title}
     </Command.Item>
   );
-  const heading = "[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-muted";
+  const heading =
+    "[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-muted";
 
   return (
     <Command.Dialog
@@ -59,17 +64,29 @@ export default function Palette({ open, onOpenChange, onShortcuts }: {
         <Command.Group heading={t`页面`} className={heading}>
           {pages.map((route) => {
             const Icon = route.nav?.icon;
-            return item(`page ${route.path}`, Icon ? <Icon aria-hidden /> : <FileText aria-hidden />, i18n._(route.title), () => navigate(route.nav?.to ?? route.path), [route.path]);
+            return item(
+              `page ${route.path}`,
+              Icon ? <Icon aria-hidden /> : <FileText aria-hidden />,
+              i18n._(route.title),
+              () => navigate(route.nav?.to ?? route.path),
+              [route.path],
+            );
           })}
         </Command.Group>
         <Command.Group heading={t`操作`} className={heading}>
-          {offered.map((action) => item(action.id, action.icon ? <action.icon aria-hidden /> : null, action.title, action.run))}
+          {offered.map((action) =>
+            item(action.id, action.icon ? <action.icon aria-hidden /> : null, action.title, action.run),
+          )}
           {item("theme light", <Sun aria-hidden />, t`日间模式`, () => setTheme("light"), ["theme", "light"])}
           {item("theme dark", <Moon aria-hidden />, t`夜间模式`, () => setTheme("dark"), ["theme", "dark"])}
           {item("theme system", <Monitor aria-hidden />, t`跟随系统`, () => setTheme("system"), ["theme", "system"])}
           {i18n.locale === "en"
-            ? item("language zh", <Languages aria-hidden />, languageNames.zh, () => void setLanguage("zh"), ["language"])
-            : item("language en", <Languages aria-hidden />, languageNames.en, () => void setLanguage("en"), ["language"])}
+            ? item("language zh", <Languages aria-hidden />, languageNames.zh, () => void setLanguage("zh"), [
+                "language",
+              ])
+            : item("language en", <Languages aria-hidden />, languageNames.en, () => void setLanguage("en"), [
+                "language",
+              ])}
           {item("shortcuts", <Keyboard aria-hidden />, t`快捷键`, onShortcuts)}
           {user ? item("sign out", <LogOut aria-hidden />, t`退出登录`, () => void signOut(), ["logout"]) : null}
         </Command.Group>

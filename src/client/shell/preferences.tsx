@@ -4,7 +4,11 @@ import { languageNames, setLanguage, type Language } from "../lib/i18n";
 import { setTheme, useTheme } from "../lib/theme";
 import type { ThemeChoice } from "../lib/theme-choice";
 import {
-  DropdownMenu, DropdownMenuContent, DropdownMenuRadioGroup, DropdownMenuRadioItem, DropdownMenuTrigger,
+  DropdownMenu,
+  DropdownMenuContent,
+  DropdownMenuRadioGroup,
+  DropdownMenuRadioItem,
+  DropdownMenuTrigger,
 } from "../ui/dropdown-menu";
 import { IconButton } from "../ui/icon-button";
 

@@ -140,7 +140,8 @@ function Main() {
     scrollTo(0, 0);
   }, [page]);
 
-  if (statusLoaded && status.setup === false && findRoute("/setup") && path !== "/setup") return <Redirect to="/setup" replace />;
+  if (statusLoaded && status.setup === false && findRoute("/setup") && path !== "/setup")
+    return <Redirect to="/setup" replace />;
   if (verdict.kind === "redirect") return <Redirect to={verdict.to} replace />;
 
   return (

@@ -49,23 +49,25 @@ export function ShortcutsSheet({ open, onOpenChange }: { open: boolean; onOpenCh
         <SwitchField label={t`启用单键快捷键`} checked={singleKeys} onCheckedChange={setSingleKeys} />
       </div>
       <div className="gap-x-8 sm:columns-2">
-        {groups.filter((group) => group.keys.length > 0).map((group) => (
-          <section key={group.title} className="mb-4 break-inside-avoid">
-            <h3 className="mb-1 text-xs text-muted">{group.title}</h3>
-            <dl>
-              {group.keys.map(([keys, text]) => (
-                <div key={text} className="flex items-center justify-between border-b border-line py-1 last:border-0">
-                  <dt>{text}</dt>
-                  <dd className="flex gap-1">
-                    {keys.map((key) => (
-                      <Kbd key={key}>{key}</Kbd>
-                    ))}
-                  </dd>
-                </div>
-              ))}
-            </dl>
-          </section>
-        ))}
+        {groups
+          .filter((group) => group.keys.length > 0)
+          .map((group) => (
+            <section key={group.title} className="mb-4 break-inside-avoid">
+              <h3 className="mb-1 text-xs text-muted">{group.title}</h3>
+              <dl>
+                {group.keys.map(([keys, text]) => (
+                  <div key={text} className="flex items-center justify-between border-b border-line py-1 last:border-0">
+                    <dt>{text}</dt>
+                    <dd className="flex gap-1">
+                      {keys.map((key) => (
+                        <Kbd key={key}>{key}</Kbd>
+                      ))}
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          ))}
       </div>
     </Dialog>
   );

@@ -49,8 +49,15 @@ export function Sidebar({ user, collapsed, onCollapse, onNavigate }: SidebarProp
               <ul className="grid gap-0.5">
                 {members.map((route) => (
                   <li key={route.path}>
-                    <SidebarItem route={route} active={route === current} collapsed={collapsed} onNavigate={onNavigate} />
-                    {collapsed ? null : <SubItems items={route.nav?.items?.() ?? []} path={path} onNavigate={onNavigate} />}
+                    <SidebarItem
+                      route={route}
+                      active={route === current}
+                      collapsed={collapsed}
+                      onNavigate={onNavigate}
+                    />
+                    {collapsed ? null : (
+                      <SubItems items={route.nav?.items?.() ?? []} path={path} onNavigate={onNavigate} />
+                    )}
                   </li>
                 ))}
               </ul>
@@ -96,7 +103,12 @@ function SubItems({ items, path, onNavigate }: { items: readonly NavItem[]; path
   );
 }
 
-function SidebarItem({ route, active, collapsed, onNavigate }: {
+function SidebarItem({
+  route,
+  active,
+  collapsed,
+  onNavigate,
+}: {
   route: ConsoleRoute;
   active: boolean;
   collapsed: boolean;

@@ -34,7 +34,10 @@ export function TopBar({ onMenu, onPalette, onPaletteHover, onShortcuts }: TopBa
   if (home) links.splice(1, 0, { href: home, title: t`控制台` });
 
   return (
-    <header data-print="hide" className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-surface px-3 sm:px-4">
+    <header
+      data-print="hide"
+      className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-surface px-3 sm:px-4"
+    >
       {onMenu ? (
         <IconButton label={t`打开菜单`} onClick={onMenu} className="sm:hidden">
           <Menu />
@@ -96,7 +99,11 @@ function SiteMenu({ links }: { links: readonly { href: string; title: string }[]
       </DropdownMenuTrigger>
       <DropdownMenuContent align="start">
         {links.map((link) => (
-          <DropdownMenuItem key={link.href} aria-current={path === link.href ? "page" : undefined} onSelect={() => navigate(link.href)}>
+          <DropdownMenuItem
+            key={link.href}
+            aria-current={path === link.href ? "page" : undefined}
+            onSelect={() => navigate(link.href)}
+          >
             {link.title}
           </DropdownMenuItem>
         ))}

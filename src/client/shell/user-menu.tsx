@@ -6,7 +6,12 @@ import { roleLooks } from "../components/status";
 import type { StoredUser } from "../lib/session";
 import { findRoute } from "../routes";
 import {
-  DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuLabel, DropdownMenuSeparator, DropdownMenuTrigger,
+  DropdownMenu,
+  DropdownMenuContent,
+  DropdownMenuItem,
+  DropdownMenuLabel,
+  DropdownMenuSeparator,
+  DropdownMenuTrigger,
 } from "../ui/dropdown-menu";
 import { Button } from "../ui/button";
 import { useSignOut } from "./sign-out";
@@ -19,7 +24,10 @@ export function UserMenu({ user, onShortcuts }: { user: StoredUser; onShortcuts:
     <DropdownMenu>
       <DropdownMenuTrigger asChild>
         <Button variant="ghost" className="max-w-40 px-2" aria-label={t`用户菜单：${user.username}`}>
-          <span aria-hidden className="flex size-6 shrink-0 items-center justify-center rounded-xl bg-accent-soft text-xs font-semibold text-accent-text uppercase">
+          <span
+            aria-hidden
+            className="flex size-6 shrink-0 items-center justify-center rounded-xl bg-accent-soft text-xs font-semibold text-accent-text uppercase"
+          >
             {[...(user.display_name || user.username)][0] ?? <UserRound />}
           </span>
           <span className="truncate max-sm:hidden">{user.display_name || user.username}</span>
@@ -34,7 +42,10 @@ export function UserMenu({ user, onShortcuts }: { user: StoredUser; onShortcuts:
         </DropdownMenuLabel>
         <DropdownMenuSeparator />
         {findRoute("/setting") ? (
-          <DropdownMenuItem icon={<Settings />} onSelect={() => navigate("/setting?tab=personal")}>{t`个人设置`}</DropdownMenuItem>
+          <DropdownMenuItem
+            icon={<Settings />}
+            onSelect={() => navigate("/setting?tab=personal")}
+          >{t`个人设置`}</DropdownMenuItem>
         ) : null}
         <DropdownMenuItem icon={<Keyboard />} shortcut="?" onSelect={onShortcuts}>{t`快捷键`}</DropdownMenuItem>
         <DropdownMenuSeparator />

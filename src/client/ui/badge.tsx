@@ -5,9 +5,14 @@ import { cn } from "../lib/cn";
 export type Hue = "green" | "lime" | "yellow" | "orange" | "red" | "blue" | "grey" | "violet";
 
 const styles: Readonly<Record<Hue, string>> = {
-  green: "bg-green-bg text-green-fg", lime: "bg-lime-bg text-lime-fg", yellow: "bg-yellow-bg text-yellow-fg",
-  orange: "bg-orange-bg text-orange-fg", red: "bg-red-bg text-red-fg", blue: "bg-blue-bg text-blue-fg",
-  grey: "bg-grey-bg text-grey-fg", violet: "bg-violet-bg text-violet-fg",
+  green: "bg-green-bg text-green-fg",
+  lime: "bg-lime-bg text-lime-fg",
+  yellow: "bg-yellow-bg text-yellow-fg",
+  orange: "bg-orange-bg text-orange-fg",
+  red: "bg-red-bg text-red-fg",
+  blue: "bg-blue-bg text-blue-fg",
+  grey: "bg-grey-bg text-grey-fg",
+  violet: "bg-violet-bg text-violet-fg",
 };
 
 type BadgeProps = ComponentProps<"span"> & { hue?: Hue; icon?: ReactNode };

@@ -7,7 +7,11 @@ export function Card({ className, ...props }: ComponentProps<"section">) {
 }
 
 /** Title, explanation and actions of a card. */
-export function CardHeader({ title, description, actions }: {
+export function CardHeader({
+  title,
+  description,
+  actions,
+}: {
   title: ReactNode;
   description?: ReactNode;
   actions?: ReactNode;

@@ -30,7 +30,11 @@ export function Checkbox({ className, ...props }: ComponentProps<typeof Radix.Ro
 }
 
 /** A checkbox with its words beside it. */
-export function CheckboxField({ label, hint, ...props }: ComponentProps<typeof Checkbox> & {
+export function CheckboxField({
+  label,
+  hint,
+  ...props
+}: ComponentProps<typeof Checkbox> & {
   label: ReactNode;
   hint?: ReactNode;
 }) {
@@ -40,7 +44,11 @@ export function CheckboxField({ label, hint, ...props }: ComponentProps<typeof C
       <Checkbox id={id} aria-describedby={hint ? `${id}-hint` : undefined} className="mt-0.5" {...props} />
       <div>
         <label htmlFor={id}>{label}</label>
-        {hint ? <p id={`${id}-hint`} className="text-xs text-muted">{hint}</p> : null}
+        {hint ? (
+          <p id={`${id}-hint`} className="text-xs text-muted">
+            {hint}
+          </p>
+        ) : null}
       </div>
     </div>
   );

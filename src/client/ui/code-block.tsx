@@ -5,7 +5,13 @@ import { CopyButton } from "./copy-button";
  * Code or data in fixed-width letters with a copy button. `copyText` is what lands on the clipboard when it differs
  * from what is shown (a masked key).
  */
-export function CodeBlock({ code, copyText, label, wrap, className }: {
+export function CodeBlock({
+  code,
+  copyText,
+  label,
+  wrap,
+  className,
+}: {
   code: string;
   copyText?: string;
   /** Says what the code is. */

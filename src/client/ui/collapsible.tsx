@@ -3,7 +3,13 @@ import { Collapsible as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 
 /** A section that can be opened; closed at first unless `defaultOpen`. */
-export function Collapsible({ title, defaultOpen, open, onOpenChange, children }: {
+export function Collapsible({
+  title,
+  defaultOpen,
+  open,
+  onOpenChange,
+  children,
+}: {
   title: ReactNode;
   defaultOpen?: boolean;
   open?: boolean;

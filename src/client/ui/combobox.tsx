@@ -31,7 +31,14 @@ type ComboboxProps = {
 
 /** One of many choices, found by typing. */
 export function Combobox({
-  value, onValueChange, options, placeholder, clearable, disabled, className, ...aria
+  value,
+  onValueChange,
+  options,
+  placeholder,
+  clearable,
+  disabled,
+  className,
+  ...aria
 }: ComboboxProps) {
   const { t } = useLingui();
   const listId = useId();
@@ -59,7 +66,12 @@ export function Combobox({
       onOpenChange={(next) => {
         setOpen(next);
         setSearch("");
-        list.setActive(Math.max(0, options.findIndex((option) => option.value === value)));
+        list.setActive(
+          Math.max(
+            0,
+            options.findIndex((option) => option.value === value),
+          ),
+        );
       }}
     >
       <PopoverTrigger
@@ -97,7 +109,13 @@ export function Combobox({
           onKeyDown={list.onKeyDown}
           className="control mb-1 shrink-0"
         />
-        <ul id={listId} role="listbox" aria-label={aria["aria-label"] ?? placeholder ?? t`选项`} ref={list.ref} className="max-h-64 overflow-y-auto">
+        <ul
+          id={listId}
+          role="listbox"
+          aria-label={aria["aria-label"] ?? placeholder ?? t`选项`}
+          ref={list.ref}
+          className="max-h-64 overflow-y-auto"
+        >
           {clearable && !needle && value !== null ? (
             <li role="option" aria-selected={false} className="menu-item text-muted" onClick={() => choose(null)}>
               {t`不限`}

@@ -22,7 +22,10 @@ export function DropdownMenuContent({ className, align = "end", ...props }: Comp
         align={align}
         sideOffset={4}
         collisionPadding={8}
-        className={cn("floating max-h-(--radix-dropdown-menu-content-available-height) min-w-44 overflow-y-auto p-1", className)}
+        className={cn(
+          "floating max-h-(--radix-dropdown-menu-content-available-height) min-w-44 overflow-y-auto p-1",
+          className,
+        )}
         {...props}
       />
     </Radix.Portal>
@@ -67,11 +70,7 @@ export function DropdownMenuSubContent(props: ComponentProps<typeof Radix.SubCon
 /** A choice that can be on or off; the menu stays open. */
 export function DropdownMenuCheckboxItem({ children, ...props }: ComponentProps<typeof Radix.CheckboxItem>) {
   return (
-    <Radix.CheckboxItem
-      className="menu-item pl-7"
-      onSelect={(event) => event.preventDefault()}
-      {...props}
-    >
+    <Radix.CheckboxItem className="menu-item pl-7" onSelect={(event) => event.preventDefault()} {...props}>
       <Radix.ItemIndicator className="absolute left-2">
         <Check aria-hidden className="size-4" />
       </Radix.ItemIndicator>

@@ -3,12 +3,23 @@ import { cn } from "../lib/cn";
 import type { Hue } from "./badge";
 
 const fill: Readonly<Record<Hue, string>> = {
-  green: "bg-green-solid", lime: "bg-lime-solid", yellow: "bg-yellow-solid", orange: "bg-orange-solid",
-  red: "bg-red-solid", blue: "bg-blue-solid", grey: "bg-grey-solid", violet: "bg-violet-solid",
+  green: "bg-green-solid",
+  lime: "bg-lime-solid",
+  yellow: "bg-yellow-solid",
+  orange: "bg-orange-solid",
+  red: "bg-red-solid",
+  blue: "bg-blue-solid",
+  grey: "bg-grey-solid",
+  violet: "bg-violet-solid",
 };
 
 /** A share of a whole; `value` from 0 to 100, null when it is not known. */
-export function Progress({ value, label, hue = "violet", className }: {
+export function Progress({
+  value,
+  label,
+  hue = "violet",
+  className,
+}: {
   value: number | null;
   label: string;
   hue?: Hue;

@@ -21,7 +21,11 @@ export function Switch({ className, ...props }: ComponentProps<typeof Radix.Root
 }
 
 /** A switch with its words beside it. */
-export function SwitchField({ label, hint, ...props }: ComponentProps<typeof Switch> & {
+export function SwitchField({
+  label,
+  hint,
+  ...props
+}: ComponentProps<typeof Switch> & {
   label: ReactNode;
   hint?: ReactNode;
 }) {
@@ -29,8 +33,14 @@ export function SwitchField({ label, hint, ...props }: ComponentProps<typeof Swi
   return (
     <div className="flex min-h-8 items-center justify-between gap-4 pointer-coarse:min-h-10">
       <div>
-        <label htmlFor={id} className="font-medium">{label}</label>
-        {hint ? <p id={`${id}-hint`} className="text-xs text-muted">{hint}</p> : null}
+        <label htmlFor={id} className="font-medium">
+          {label}
+        </label>
+        {hint ? (
+          <p id={`${id}-hint`} className="text-xs text-muted">
+            {hint}
+          </p>
+        ) : null}
       </div>
       <Switch id={id} aria-describedby={hint ? `${id}-hint` : undefined} {...props} />
     </div>

@@ -5,12 +5,7 @@ import { cn } from "../lib/cn";
 export const Tabs = Radix.Root;
 
 export function TabsList({ className, ...props }: ComponentProps<typeof Radix.List>) {
-  return (
-    <Radix.List
-      className={cn("flex gap-1 overflow-x-auto border-b border-line", className)}
-      {...props}
-    />
-  );
+  return <Radix.List className={cn("flex gap-1 overflow-x-auto border-b border-line", className)} {...props} />;
 }
 
 export function TabsTrigger({ className, ...props }: ComponentProps<typeof Radix.Trigger>) {

@@ -30,7 +30,16 @@ const SHOWN_SUGGESTIONS = 50;
  * commas and line breaks, Backspace in the empty field takes the last one away; doubles are dropped.
  */
 export function TokenInput({
-  value, onValueChange, suggestions = [], freeText = true, validate, placeholder, disabled, className, id, ...aria
+  value,
+  onValueChange,
+  suggestions = [],
+  freeText = true,
+  validate,
+  placeholder,
+  disabled,
+  className,
+  id,
+  ...aria
 }: TokenInputProps) {
   const { t } = useLingui();
   const listId = useId();

@@ -8,7 +8,11 @@ afterEach(() => {
 });
 function open(now: () => number = Date.now) {
   const told: string[] = [];
-  const listeners = createListeners({ now, failed: (topic) => told.push(`${topic} failed`), recovered: (topic) => told.push(`${topic} recovered`) });
+  const listeners = createListeners({
+    now,
+    failed: (topic) => told.push(`${topic} failed`),
+    recovered: (topic) => told.push(`${topic} recovered`),
+  });
   opened.push(listeners);
   return { listeners, told };
 }
@@ -48,11 +52,15 @@ test("a change that comes during a reading is read after it, once, and whoever a
   const stored = { now: 1, read: 0 };
   const reading = Promise.withResolvers<void>();
   let readings = 0;
-  listeners.subscribe("options", async () => {
-    const found = stored.now;
-    if (++readings === 1) await reading.promise;
-    stored.read = found;
-  }, { whole: true });
+  listeners.subscribe(
+    "options",
+    async () => {
+      const found = stored.now;
+      if (++readings === 1) await reading.promise;
+      stored.read = found;
+    },
+    { whole: true },
+  );
   const first = listeners.hear("options", "a", 1);
   await Bun.sleep(1);
   stored.now = 2;
@@ -72,10 +80,14 @@ test("what is read as a whole is read every minute besides, and its age is that 
   let broken = false;
   const readings: string[] = [];
   const dropped: string[] = [];
-  listeners.subscribe("options", async (id) => {
-    if (broken) throw new Error("cut");
-    readings.push(id);
-  }, { whole: true });
+  listeners.subscribe(
+    "options",
+    async (id) => {
+      if (broken) throw new Error("cut");
+      readings.push(id);
+    },
+    { whole: true },
+  );
   listeners.subscribe("tokens", (id) => void dropped.push(id));
   time = 61_000;
   expect(listeners.age()).toBe(61_000);

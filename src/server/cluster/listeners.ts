@@ -56,8 +56,16 @@ export function createListeners({ now, failed, recovered }: ListenersOptions): L
     let place = places.get(topic);
     if (!place) {
       place = {
-        listeners: new Map(), heard: 0, seen: 0, ids: new Set(), own: false, running: Promise.resolve(), next: undefined,
-        again: undefined, failing: false, read_at: now(),
+        listeners: new Map(),
+        heard: 0,
+        seen: 0,
+        ids: new Set(),
+        own: false,
+        running: Promise.resolve(),
+        next: undefined,
+        again: undefined,
+        failing: false,
+        read_at: now(),
       };
       places.set(topic, place);
     }
@@ -73,7 +81,8 @@ export function createListeners({ now, failed, recovered }: ListenersOptions): L
     clearTimeout(place.again);
     const began = now();
     const asked = [...place.listeners].flatMap(([listener, { whole }]) =>
-      (whole ? ["*"] : [...ids]).map(async (id) => listener(id, own)));
+      (whole ? ["*"] : [...ids]).map(async (id) => listener(id, own)),
+    );
     try {
       await Promise.all(asked);
       place.seen = Math.max(place.seen, heard);

@@ -76,8 +76,11 @@ export function localCounter(now: () => number, maxKeys = 100_000): Counter {
     },
     reserve: async (demands) => {
       const places = demands.map(({ key, window_seconds }) =>
-        window_seconds > 0 ? windowOf(key, window_seconds) : { used: gauges.get(key) ?? 0, ends: now() });
-      const refused = demands.findIndex(({ amount, limit }, i) => amount > 0 && (places[i]?.used ?? 0) + amount > limit);
+        window_seconds > 0 ? windowOf(key, window_seconds) : { used: gauges.get(key) ?? 0, ends: now() },
+      );
+      const refused = demands.findIndex(
+        ({ amount, limit }, i) => amount > 0 && (places[i]?.used ?? 0) + amount > limit,
+      );
       if (refused < 0) {
         demands.forEach(({ key, amount, window_seconds }, i) => {
           const place = places[i];

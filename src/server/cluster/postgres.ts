@@ -43,7 +43,15 @@ export interface BusOptions {
 }
 
 /** Resolves when listening is up and the versions are known. */
-export async function postgresBus({ client, versions, listeners, instanceId, now, failed, answered }: BusOptions): Promise<Bus> {
+export async function postgresBus({
+  client,
+  versions,
+  listeners,
+  instanceId,
+  now,
+  failed,
+  answered,
+}: BusOptions): Promise<Bus> {
   let lastAnswer = now();
   let comparing = -COMPARE_TIMEOUT_MS;
   let closed = false;
@@ -65,7 +73,10 @@ export async function postgresBus({ client, versions, listeners, instanceId, now
     const begun = performance.now();
     if (closed || begun - comparing < COMPARE_TIMEOUT_MS) return;
     comparing = begun;
-    const late = setTimeout(() => failed?.(new Error(`The database did not answer within ${COMPARE_TIMEOUT_MS} ms`)), COMPARE_TIMEOUT_MS);
+    const late = setTimeout(
+      () => failed?.(new Error(`The database did not answer within ${COMPARE_TIMEOUT_MS} ms`)),
+      COMPARE_TIMEOUT_MS,
+    );
     try {
       await compare((topic, version) => {
         if (version > listeners.heard(topic)) void listeners.hear(topic, "*", version);
@@ -166,7 +177,8 @@ export function postgresLease(client: Connections, instanceId: string): Lease {
           await work();
         } finally {
           clearInterval(renewal);
-          if (options?.release) await client.unsafe("delete from leases where name = $1 and holder = $2", [name, instanceId]);
+          if (options?.release)
+            await client.unsafe("delete from leases where name = $1 and holder = $2", [name, instanceId]);
         }
         return true;
       } finally {

@@ -80,7 +80,12 @@ const digest = (script: string): string => new Bun.CryptoHasher("sha1").update(s
 const shas = new Map([TAKE, RESERVE, END, RENEW].map((script) => [script, digest(script)]));
 
 /** Runs a script by its digest, and by its text where the server does not know it yet. */
-async function evaluate(redis: RedisClient, script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+async function evaluate(
+  redis: RedisClient,
+  script: string,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
   const rest = [String(keys.length), ...keys.map((key) => `weir:${key}`), ...args.map(String)];
   try {
     return await redis.send("EVALSHA", [shas.get(script) ?? "", ...rest]);
@@ -104,7 +109,8 @@ export interface RedisCounterOptions {
 
 export function redisCounter({ url, fallback, changed }: RedisCounterOptions): Counter {
   // Without the offline queue a call fails at once while the server is down; with it, it would wait for seconds.
-  const connect = () => new RedisClient(url, { enableOfflineQueue: false, autoReconnect: false, connectionTimeout: 2000 });
+  const connect = () =>
+    new RedisClient(url, { enableOfflineQueue: false, autoReconnect: false, connectionTimeout: 2000 });
   let client: RedisClient | undefined;
   let connecting: Promise<void> | undefined;
   let restUntil = 0;
@@ -156,7 +162,13 @@ export function redisCounter({ url, fallback, changed }: RedisCounterOptions): C
       return;
     }
     const pairs = [...held].flatMap(([member, keys]) => keys.map((key) => [key, member] as const));
-    if (client) evaluate(client, RENEW, pairs.map(([key]) => key), [GAUGE_LEASE_MS, ...pairs.map(([, member]) => member)]).catch(failed);
+    if (client)
+      evaluate(
+        client,
+        RENEW,
+        pairs.map(([key]) => key),
+        [GAUGE_LEASE_MS, ...pairs.map(([, member]) => member)],
+      ).catch(failed);
   }
 
   function hold(member: string, keys: string[]): void {
@@ -176,7 +188,11 @@ export function redisCounter({ url, fallback, changed }: RedisCounterOptions): C
     const [refused = -1, ...facts] = answer as number[]; // the script's return
     const fact = (i: number, n: number): number => facts[i * 3 + n] ?? 0;
     let ended = refused >= 0;
-    if (!ended) hold(member, keys.filter((_, i) => demands[i]?.window_seconds === 0 && demands[i].amount > 0));
+    if (!ended)
+      hold(
+        member,
+        keys.filter((_, i) => demands[i]?.window_seconds === 0 && demands[i].amount > 0),
+      );
     return {
       refused,
       states: demands.map(({ limit }, i) => ({
@@ -188,7 +204,8 @@ export function redisCounter({ url, fallback, changed }: RedisCounterOptions): C
         ended = true;
         held.delete(member);
         const changes = demands.flatMap(({ amount, window_seconds }, i) =>
-          window_seconds > 0 ? [fact(i, 2), (used[i] ?? amount) - amount] : [0, 0]);
+          window_seconds > 0 ? [fact(i, 2), (used[i] ?? amount) - amount] : [0, 0],
+        );
         if (client) evaluate(client, END, keys, [member, ...changes]).catch(failed);
       },
     };
@@ -212,7 +229,11 @@ export function redisCounter({ url, fallback, changed }: RedisCounterOptions): C
         (redis) => takeShared(redis, key, amount, limit, windowSeconds * 1000),
         () => fallback.take(key, amount, limit, windowSeconds),
       ),
-    reserve: (demands) => shared((redis) => reserveShared(redis, demands), () => fallback.reserve(demands)),
+    reserve: (demands) =>
+      shared(
+        (redis) => reserveShared(redis, demands),
+        () => fallback.reserve(demands),
+      ),
     close: async () => {
       await connecting;
       clearInterval(renewal);

@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addToken, addUser } from "../../../tests/money/world";
@@ -38,7 +49,9 @@ describe("weir backup and weir restore", () => {
     await db.q.insert(db.t.sessions).values(session).returning();
     await db.close();
     const script = join(import.meta.dir, "../../../tests/money/worker.ts");
-    worker = spawn(process.execPath, [script, live.databaseUrl, "busy", String(user), String(token)], { stdio: ["ignore", "pipe", "inherit"] });
+    worker = spawn(process.execPath, [script, live.databaseUrl, "busy", String(user), String(token)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     await new Promise<void>((resolve) => {
       let lines = 0;
       worker.stdout?.on("data", (chunk: Buffer) => {
@@ -55,7 +68,11 @@ describe("weir backup and weir restore", () => {
   async function booksOf(env: Env) {
     const db = await openDb({ url: env.databaseUrl });
     try {
-      await fold({ db, cluster: { instanceId: "a", bus: localBus(), lease: localLease(), counter: localCounter(Date.now) }, now: Date.now });
+      await fold({
+        db,
+        cluster: { instanceId: "a", bus: localBus(), lease: localLease(), counter: localCounter(Date.now) },
+        now: Date.now,
+      });
       const [row] = await db.q.select().from(db.t.users);
       const sessions = await db.q.select().from(db.t.sessions);
       return { findings: await Array.fromAsync(audit(db)), calls: row?.request_count ?? 0, sessions: sessions.length };
@@ -162,11 +179,14 @@ describe("weir backup and weir restore", () => {
   test("on the command line a refusal is one line and exit code 1, a missing file name 2", () => {
     const run = (...args: string[]) => {
       const env = { PATH: process.env.PATH ?? "", WEIR_DATA_DIR: join(home, "nowhere") };
-      const { exitCode, stderr } = Bun.spawnSync([process.execPath, join(import.meta.dir, "../main.ts"), ...args], { env });
+      const { exitCode, stderr } = Bun.spawnSync([process.execPath, join(import.meta.dir, "../main.ts"), ...args], {
+        env,
+      });
       return { exitCode, said: stderr.toString() };
     };
     expect(run("backup", join(home, "z.db"))).toEqual({
-      exitCode: 1, said: `weir backup: there is no database at ${join(home, "nowhere", "weir.db")}. Set WEIR_DATA_DIR.\n`,
+      exitCode: 1,
+      said: `weir backup: there is no database at ${join(home, "nowhere", "weir.db")}. Set WEIR_DATA_DIR.\n`,
     });
     expect(run("restore").exitCode).toBe(2);
     expect(run("restore", "a", "b").exitCode).toBe(2);

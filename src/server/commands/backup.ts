@@ -12,9 +12,12 @@ import { CANARY } from "../secret-source";
 
 export function backupCommand(env: Env, file: string): number {
   if (env.DATABASE_URL) {
-    throw new CannotStart(`the data is in Postgres. Use: pg_dump -Fc --no-owner "$DATABASE_URL" -f ${file} (docs/deploy.md)`);
+    throw new CannotStart(
+      `the data is in Postgres. Use: pg_dump -Fc --no-owner "$DATABASE_URL" -f ${file} (docs/deploy.md)`,
+    );
   }
-  if (!existsSync(env.databaseUrl)) throw new CannotStart(`there is no database at ${env.databaseUrl}. Set WEIR_DATA_DIR.`);
+  if (!existsSync(env.databaseUrl))
+    throw new CannotStart(`there is no database at ${env.databaseUrl}. Set WEIR_DATA_DIR.`);
   const path = resolve(file);
   const { users } = backUp(env.databaseUrl, path);
   console.log(`Written and checked: ${path} (${users} account${users === 1 ? "" : "s"}).`);
@@ -28,7 +31,9 @@ export function backupCommand(env: Env, file: string): number {
 
 export function restoreCommand(env: Env, file: string): number {
   if (env.DATABASE_URL) {
-    throw new CannotStart(`the data is in Postgres. Use, into an empty database: pg_restore --no-owner -d "$DATABASE_URL" ${file} (docs/deploy.md)`);
+    throw new CannotStart(
+      `the data is in Postgres. Use, into an empty database: pg_restore --no-owner -d "$DATABASE_URL" ${file} (docs/deploy.md)`,
+    );
   }
   const path = resolve(file);
   if (!existsSync(path)) throw new CannotStart(`there is no file ${path}`);
@@ -58,5 +63,7 @@ function checkSecret(env: Env, canary: string): void {
     }
   }
   const how = `Set WEIR_SECRET to the one used when the backup was made, or put its file \`secret\` at ${place}.`;
-  throw new CannotStart(`the master secret ${secret === "" ? "of this backup is not here" : "here does not fit this backup"}. ${how} Nothing was changed.`);
+  throw new CannotStart(
+    `the master secret ${secret === "" ? "of this backup is not here" : "here does not fit this backup"}. ${how} Nothing was changed.`,
+  );
 }

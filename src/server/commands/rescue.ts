@@ -28,11 +28,15 @@ export interface Rescue {
 
 const PASSWORD_LENGTH = 16;
 
-const trace = (services: Services) => ({ actor: { kind: "system" }, ip: "", request_id: "weir rescue", now: services.now }) as const;
+const trace = (services: Services) =>
+  ({ actor: { kind: "system" }, ip: "", request_id: "weir rescue", now: services.now }) as const;
 
 async function find({ db }: Services, name: string): Promise<UserRow> {
   const { users } = db.t;
-  const rows = await db.q.select().from(users).where(or(eq(users.username, name), eq(users.email, name.toLowerCase())));
+  const rows = await db.q
+    .select()
+    .from(users)
+    .where(or(eq(users.username, name), eq(users.email, name.toLowerCase())));
   const user = rows.find((row) => row.username === name) ?? rows[0];
   if (!user) throw new CannotStart(`there is no account ${name}.`);
   if (user.deleted_at !== null) throw new CannotStart(`the account ${name} was deleted and cannot be brought back.`);
@@ -46,23 +50,35 @@ export async function rescue(services: Services, name: string, wanted: Rescue): 
   const password = wanted.password ? randomText(PASSWORD_LENGTH) : undefined;
   const password_hash = password && (await hashPassword(password));
   const { users, sessions, audit_log } = db.t;
-  await db.tx(function* (q) {
-    const set = {
-      ...(password_hash ? { password_hash, access_token_hash: null } : {}),
-      ...(wanted.enable ? { status: USER_STATUS.active } : {}),
-      ...(wanted.superAdmin ? { role: ROLE.root } : {}),
-    };
-    if (Object.keys(set).length > 0) yield* run(q.update(users).set(set).where(eq(users.id, user.id)).returning({ id: users.id }));
-    if (password_hash) yield* run(q.delete(sessions).where(eq(sessions.user_id, user.id)).returning({ id: sessions.id }));
-    if (wanted.removeSecondFactors) yield* removeFactorSteps(services, q, user.id);
-    const before = { status: user.status, role: user.role };
-    const after = {
-      status: wanted.enable ? USER_STATUS.active : user.status, role: wanted.superAdmin ? ROLE.root : user.role,
-      ...(password ? { password: "changed" } : {}), ...(wanted.removeSecondFactors ? { second_factors: "removed" } : {}),
-    };
-    yield* run(q.insert(audit_log).values(auditRow(trace(services), { action: "user.rescue", target: user.id, before, after })).returning({ id: audit_log.id }));
-    yield* services.cluster.bus.announce(q, "users", String(user.id));
-  }, { durable: true });
+  await db.tx(
+    function* (q) {
+      const set = {
+        ...(password_hash ? { password_hash, access_token_hash: null } : {}),
+        ...(wanted.enable ? { status: USER_STATUS.active } : {}),
+        ...(wanted.superAdmin ? { role: ROLE.root } : {}),
+      };
+      if (Object.keys(set).length > 0)
+        yield* run(q.update(users).set(set).where(eq(users.id, user.id)).returning({ id: users.id }));
+      if (password_hash)
+        yield* run(q.delete(sessions).where(eq(sessions.user_id, user.id)).returning({ id: sessions.id }));
+      if (wanted.removeSecondFactors) yield* removeFactorSteps(services, q, user.id);
+      const before = { status: user.status, role: user.role };
+      const after = {
+        status: wanted.enable ? USER_STATUS.active : user.status,
+        role: wanted.superAdmin ? ROLE.root : user.role,
+        ...(password ? { password: "changed" } : {}),
+        ...(wanted.removeSecondFactors ? { second_factors: "removed" } : {}),
+      };
+      yield* run(
+        q
+          .insert(audit_log)
+          .values(auditRow(trace(services), { action: "user.rescue", target: user.id, before, after }))
+          .returning({ id: audit_log.id }),
+      );
+      yield* services.cluster.bus.announce(q, "users", String(user.id));
+    },
+    { durable: true },
+  );
   return password ? { password } : {};
 }
 
@@ -71,8 +87,16 @@ export async function allowPasswordLogin(services: Services): Promise<void> {
   const before = services.options.text("PasswordLoginEnabled");
   await services.options.set("PasswordLoginEnabled", "true");
   const { audit_log } = services.db.t;
-  const act = { action: "option.update", target: "PasswordLoginEnabled", before: { PasswordLoginEnabled: before }, after: { PasswordLoginEnabled: "true" } } as const;
-  await services.db.q.insert(audit_log).values(auditRow(trace(services), act)).returning({ id: audit_log.id });
+  const act = {
+    action: "option.update",
+    target: "PasswordLoginEnabled",
+    before: { PasswordLoginEnabled: before },
+    after: { PasswordLoginEnabled: "true" },
+  } as const;
+  await services.db.q
+    .insert(audit_log)
+    .values(auditRow(trace(services), act))
+    .returning({ id: audit_log.id });
 }
 
 /** What stands between an account and its person, in lines. */
@@ -92,8 +116,11 @@ export async function describeAccount(services: Services, name: string): Promise
 }
 
 const OPTIONS = {
-  "new-password": { type: "boolean" }, enable: { type: "boolean" }, "super-admin": { type: "boolean" },
-  "remove-second-factors": { type: "boolean" }, "password-login": { type: "boolean" },
+  "new-password": { type: "boolean" },
+  enable: { type: "boolean" },
+  "super-admin": { type: "boolean" },
+  "remove-second-factors": { type: "boolean" },
+  "password-login": { type: "boolean" },
 } as const;
 
 function read(args: readonly string[]) {
@@ -107,14 +134,21 @@ function read(args: readonly string[]) {
 /** Exit code 0 when done, 2 when the command line makes no sense. */
 export async function rescueCommand(env: Env, log: Logger, args: readonly string[]): Promise<number> {
   const parsed = read(args);
-  const problem = typeof parsed === "string" ? parsed : parsed.positionals.length > 1 ? "one account at a time" : undefined;
+  const problem =
+    typeof parsed === "string" ? parsed : parsed.positionals.length > 1 ? "one account at a time" : undefined;
   if (typeof parsed === "string" || problem !== undefined) {
     console.error(`weir rescue: ${problem}\n\n${RESCUE_HELP}`);
     return 2;
   }
-  const { values, positionals: [name] } = parsed;
+  const {
+    values,
+    positionals: [name],
+  } = parsed;
   const wanted: Rescue = {
-    password: values["new-password"], enable: values.enable, superAdmin: values["super-admin"], removeSecondFactors: values["remove-second-factors"],
+    password: values["new-password"],
+    enable: values.enable,
+    superAdmin: values["super-admin"],
+    removeSecondFactors: values["remove-second-factors"],
   };
   const acts = Object.values(wanted).some(Boolean);
   if (name === undefined && (acts || !values["password-login"])) {
@@ -122,17 +156,23 @@ export async function rescueCommand(env: Env, log: Logger, args: readonly string
     return 2;
   }
   // A mistyped folder must not become an empty database.
-  if (!env.DATABASE_URL && !existsSync(env.databaseUrl)) throw new CannotStart(`there is no database at ${env.databaseUrl}. Set WEIR_DATA_DIR or DATABASE_URL.`);
+  if (!env.DATABASE_URL && !existsSync(env.databaseUrl))
+    throw new CannotStart(`there is no database at ${env.databaseUrl}. Set WEIR_DATA_DIR or DATABASE_URL.`);
   const { services, close } = await openServices(env, log);
   try {
     if (values["password-login"]) {
       await allowPasswordLogin(services);
-      console.log(`Sign-in by password is on.${services.db.engine === "sqlite" ? " A server that is running hears of it when it is restarted." : ""}`);
+      console.log(
+        `Sign-in by password is on.${services.db.engine === "sqlite" ? " A server that is running hears of it when it is restarted." : ""}`,
+      );
     }
     if (name !== undefined) {
       const done = acts ? await rescue(services, name, wanted) : {};
       for (const line of await describeAccount(services, name)) console.log(line);
-      if (done.password) console.log(`new password: ${done.password}\nSign in with it and change it; every session of the account has ended.`);
+      if (done.password)
+        console.log(
+          `new password: ${done.password}\nSign in with it and change it; every session of the account has ended.`,
+        );
       if (!acts && !values["password-login"]) console.log(`\nNothing was changed.\n\n${RESCUE_HELP}`);
     }
   } finally {

@@ -17,17 +17,34 @@ describe.each([...ENGINES])("weir secret rotate on %s", (engine) => {
     const { db, secrets: old, options } = house.services;
     const root = await house.person({ role: ROLE.root });
     await root.rest("POST", "/api/channel/", { type: 1, name: "c", key: "sk-upstream", models: "gpt-4o-mini" });
-    await root.rest("POST", "/api/channel/", { type: 1, name: "many", mode: "multi_to_single", key: "sk-first\nsk-second", models: "gpt-4o-mini" });
+    await root.rest("POST", "/api/channel/", {
+      type: 1,
+      name: "many",
+      mode: "multi_to_single",
+      key: "sk-first\nsk-second",
+      models: "gpt-4o-mini",
+    });
     const made = await root.rest("POST", "/api/token/", { name: "t", unlimited_quota: true, expired_time: -1 });
     const [code = ""] = (await root.rest("POST", "/api/redemption/", { name: "gift", quota: 5 })).body.data;
     await root.rest("GET", "/api/user/token");
     await options.set("SMTPToken", "mail-secret");
 
-    await db.q.insert(db.t.totps).values({ user_id: root.ctx.actor.id, secret_cipher: old.encrypt("totp", "JBSWY3DPEHPK3PXP"), enabled_at: 1 });
+    await db.q
+      .insert(db.t.totps)
+      .values({ user_id: root.ctx.actor.id, secret_cipher: old.encrypt("totp", "JBSWY3DPEHPK3PXP"), enabled_at: 1 });
 
     const next = createSecrets("another secret for tests");
-    await db.q.insert(db.t.meta).values({ name: "canary", value: old.encrypt("canary", "weir") }).onConflictDoNothing();
-    expect(await rotate(db, old, next)).toEqual({ tokens: 1, channels: 2, redemptions: 1, options: 1, access_tokens: 1 });
+    await db.q
+      .insert(db.t.meta)
+      .values({ name: "canary", value: old.encrypt("canary", "weir") })
+      .onConflictDoNothing();
+    expect(await rotate(db, old, next)).toEqual({
+      tokens: 1,
+      channels: 2,
+      redemptions: 1,
+      options: 1,
+      access_tokens: 1,
+    });
 
     const [token] = await db.q.select().from(db.t.tokens);
     const [channel] = await db.q.select().from(db.t.channels);
@@ -37,7 +54,9 @@ describe.each([...ENGINES])("weir secret rotate on %s", (engine) => {
     const [canary] = await db.q.select().from(db.t.meta).where(eq(db.t.meta.name, "canary"));
     const keys = await db.q.select().from(db.t.channel_keys).orderBy(db.t.channel_keys.position);
     expect(keys.map((row) => next.decrypt("channel-key", row.key_cipher))).toEqual(["sk-first", "sk-second"]);
-    expect(keys.map((row) => row.key_hash)).toEqual(["sk-first", "sk-second"].map((text) => next.hash("channel-key", text)));
+    expect(keys.map((row) => row.key_hash)).toEqual(
+      ["sk-first", "sk-second"].map((text) => next.hash("channel-key", text)),
+    );
     const key = String(made.body.data.key);
     expect(next.decrypt("relay-key", token?.key_cipher ?? "")).toBe(key);
     expect(token?.key_hash).toBe(next.hash("relay-key", key));
@@ -54,7 +73,9 @@ describe.each([...ENGINES])("weir secret rotate on %s", (engine) => {
   test("a key that cannot be read stops the rotation before anything changed", async () => {
     const { db } = house.services;
     const before = await db.q.select().from(db.t.tokens);
-    await expect(rotate(db, createSecrets("not the secret in force"), createSecrets("whatever comes after"))).rejects.toThrow();
+    await expect(
+      rotate(db, createSecrets("not the secret in force"), createSecrets("whatever comes after")),
+    ).rejects.toThrow();
     expect(await db.q.select().from(db.t.tokens)).toEqual(before);
   });
 });

@@ -1,6 +1,16 @@
 /** Copies of a SQLite database: made beside a running server, checked, and put in its place when none runs. */
 import { Database } from "bun:sqlite";
-import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { CannotStart } from "../lib/cannot-start";
 import { SCHEMA_RELEASE, SchemaTooNew } from "./migrate";
@@ -54,9 +64,13 @@ export function inspect(path: string): CopyFacts {
   let copy: Database | undefined;
   try {
     copy = new Database(path, { readonly: true });
-    const broken = copy.query<{ integrity_check: string }, []>("PRAGMA integrity_check(3)").all().map((row) => row.integrity_check);
+    const broken = copy
+      .query<{ integrity_check: string }, []>("PRAGMA integrity_check(3)")
+      .all()
+      .map((row) => row.integrity_check);
     if (broken.join() !== "ok") throw new CannotStart(`${path} is damaged: ${broken.join("; ")}`);
-    if (!copy.query("SELECT 1 FROM sqlite_master WHERE name = 'meta'").get()) throw new CannotStart(`${path} is not a database of Weir.`);
+    if (!copy.query("SELECT 1 FROM sqlite_master WHERE name = 'meta'").get())
+      throw new CannotStart(`${path} is not a database of Weir.`);
     const meta = copy.query<{ value: string }, [string]>("SELECT value FROM meta WHERE name = ?");
     const schema_release = Number(meta.get("schema_release")?.value ?? 0);
     if (schema_release > SCHEMA_RELEASE + 1) throw new SchemaTooNew(schema_release);
@@ -64,7 +78,9 @@ export function inspect(path: string): CopyFacts {
     return { schema_release, canary: meta.get("canary")?.value ?? "", users };
   } catch (error) {
     if (error instanceof CannotStart) throw error;
-    throw new CannotStart(`${path} cannot be read as a database of Weir: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CannotStart(
+      `${path} cannot be read as a database of Weir: ${error instanceof Error ? error.message : String(error)}`,
+    );
   } finally {
     copy?.close();
   }
@@ -77,7 +93,9 @@ export function inspect(path: string): CopyFacts {
  */
 export function restoreInto(path: string, backup: string, now: Date): string | undefined {
   if (COMPANIONS.some((end) => existsSync(backup + end))) {
-    throw new CannotStart(`${backup} is in use (a file ${backup}-wal is beside it). Make a backup of it with \`weir backup\` first.`);
+    throw new CannotStart(
+      `${backup} is in use (a file ${backup}-wal is beside it). Make a backup of it with \`weir backup\` first.`,
+    );
   }
   // Before the copy, so that a refusal costs nothing; and again right before the files change places.
   refuseWhileOpen(path);
@@ -114,7 +132,8 @@ function setAside(path: string, stamp: string): string {
 }
 
 /** The refusal of a command that needs the database alone while a server has it. */
-export const inUse = (what: string): CannotStart => new CannotStart(`${what} is in use. Stop Weir first; nothing was changed.`);
+export const inUse = (what: string): CannotStart =>
+  new CannotStart(`${what} is in use. Stop Weir first; nothing was changed.`);
 
 /**
  * Leaving WAL mode needs the database for itself: any other process that has it open, busy or not, holds a lock that

@@ -100,7 +100,10 @@ async function openSqlite({ url, sqliteSync = "normal", alone = false }: OpenOpt
   const native = drizzleSqlite({ client });
   migrateSqlite(client, url, () => {
     // `migrate` of drizzle's dialect takes the list itself; its public entry wants a folder, which a binary has not.
-    const inner = native as unknown as { dialect: { migrate(list: unknown, session: unknown, config: object): void }; session: unknown };
+    const inner = native as unknown as {
+      dialect: { migrate(list: unknown, session: unknown, config: object): void };
+      session: unknown;
+    };
     inner.dialect.migrate(sqliteMigrations, inner.session, {});
   });
   // The reader checkpoints the WAL; the main connection only as a backstop.
@@ -161,7 +164,10 @@ async function migrate(url: string): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error("The migration took too long")), LIMITS_MS.command);
   const migrated = migratePostgres(client, async () => {
-    const inner = drizzlePostgres({ client }) as unknown as { dialect: { migrate(list: unknown, session: unknown, config: object): Promise<void> }; session: unknown };
+    const inner = drizzlePostgres({ client }) as unknown as {
+      dialect: { migrate(list: unknown, session: unknown, config: object): Promise<void> };
+      session: unknown;
+    };
     await inner.dialect.migrate(postgresMigrations, inner.session, {});
   });
   try {
@@ -205,10 +211,14 @@ async function openPostgres({ url, pool = 10, patient = false, gaveUp }: OpenOpt
     read: bulk,
     bulk,
     // For this transaction alone, so that a pooler in between may hand the connection on.
-    gather: (read) => slow.transaction(async (tx) => {
-      await tx.execute(MORE_WORK_MEM);
-      return read(tx as unknown as Q);
-    }, { accessMode: "read only" }),
+    gather: (read) =>
+      slow.transaction(
+        async (tx) => {
+          await tx.execute(MORE_WORK_MEM);
+          return read(tx as unknown as Q);
+        },
+        { accessMode: "read only" },
+      ),
     driver: { postgres: usual },
     tx: async (steps, { long: many = false } = {}) => {
       for (let tries = 1; ; tries++) {

@@ -58,7 +58,9 @@ const SERVER_SETTINGS = {
   tcp_user_timeout: "8s",
 };
 const SET_UP = `SELECT pg_backend_pid() AS pid, set_config(name, value, false)
-  FROM (VALUES ${Object.entries(SERVER_SETTINGS).map(([name, value]) => `('${name}', '${value}')`).join(", ")}) AS wanted (name, value)
+  FROM (VALUES ${Object.entries(SERVER_SETTINGS)
+    .map(([name, value]) => `('${name}', '${value}')`)
+    .join(", ")}) AS wanted (name, value)
   JOIN pg_settings USING (name)`;
 
 /** One statement as drizzle and the ledger send it: it begins when it is awaited. */
@@ -146,10 +148,18 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
   function open(): Lane {
     const lane: Lane = {
       sql: new SQL(url, {
-        max: 1, connectionTimeout: CONNECT_SECONDS, bigint: false,
+        max: 1,
+        connectionTimeout: CONNECT_SECONDS,
+        bigint: false,
         onclose: () => forget(lane),
       }),
-      pid: 0, limit: undefined, heard: performance.now(), used: performance.now(), tasks: [], alone: false, gone: false,
+      pid: 0,
+      limit: undefined,
+      heard: performance.now(),
+      used: performance.now(),
+      tasks: [],
+      alone: false,
+      gone: false,
     };
     lanes.add(lane);
     return lane;
@@ -188,12 +198,14 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
   }
 
   /** One more short statement may be sent behind those that are under way. */
-  const takesMore = (lane: Lane, limit: Limit): boolean => !lane.alone && !lane.gone && limit === "usual" && lane.limit === limit && lane.tasks.length < DEPTH;
+  const takesMore = (lane: Lane, limit: Limit): boolean =>
+    !lane.alone && !lane.gone && limit === "usual" && lane.limit === limit && lane.tasks.length < DEPTH;
 
   /** The busy connection with the least to do that takes one more. */
   function leastBusy(limit: Limit): Lane | undefined {
     let found: Lane | undefined;
-    for (const lane of lanes) if (takesMore(lane, limit) && (!found || lane.tasks.length < found.tasks.length)) found = lane;
+    for (const lane of lanes)
+      if (takesMore(lane, limit) && (!found || lane.tasks.length < found.tasks.length)) found = lane;
     return found;
   }
 
@@ -237,7 +249,14 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
     }
   }
 
-  function start<T>(lane: Lane, work: Work<T>, { limit, ms }: Terms, alone: boolean, resolve: (value: T) => void, reject: (error: unknown) => void): void {
+  function start<T>(
+    lane: Lane,
+    work: Work<T>,
+    { limit, ms }: Terms,
+    alone: boolean,
+    resolve: (value: T) => void,
+    reject: (error: unknown) => void,
+  ): void {
     const since = performance.now();
     const task: Task = { since, limit, until: since + ms, fail: reject, probed: 0 };
     lane.tasks.push(task);
@@ -266,10 +285,17 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
   function run<T>(work: Work<T>, terms: Terms, alone: boolean): Promise<T> {
     if (closed) return Promise.reject(silent("The database is closed"));
     return new Promise<T>((resolve, reject) => {
-      const lane = idle.pop() ?? (lanes.size < max ? open() : alone || waiting.length > 0 ? undefined : leastBusy(terms.limit));
+      const lane =
+        idle.pop() ?? (lanes.size < max ? open() : alone || waiting.length > 0 ? undefined : leastBusy(terms.limit));
       if (lane) return start(lane, work, terms, alone, resolve, reject);
       const until = performance.now() + Math.min(terms.ms, WAIT_MS);
-      const next: Waiting = { until, alone, limit: terms.limit, fail: reject, start: (free) => start(free, work, terms, alone, resolve, reject) };
+      const next: Waiting = {
+        until,
+        alone,
+        limit: terms.limit,
+        fail: reject,
+        start: (free) => start(free, work, terms, alone, resolve, reject),
+      };
       if (terms.urgent) waiting.unshift(next);
       else waiting.push(next);
     });
@@ -282,13 +308,23 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
     const back = () => {
       lane.used = used;
     };
-    start(lane, (sql) => sql.unsafe("SELECT 1"), { limit: lane.limit ?? "usual", ms: SIGN_MS, urgent: false }, true, back, () => giveUp(lane, "An idle connection gave no sign of life"));
+    start(
+      lane,
+      (sql) => sql.unsafe("SELECT 1"),
+      { limit: lane.limit ?? "usual", ms: SIGN_MS, urgent: false },
+      true,
+      back,
+      () => giveUp(lane, "An idle connection gave no sign of life"),
+    );
   }
 
   /** The server has long been at it: asks on another connection whether it still is. */
   async function probe(lane: Lane, task: Task): Promise<void> {
     task.probed = performance.now();
-    const busy = await all.urgent.unsafe(STILL_AT_IT, [lane.pid]).then((rows) => rows.length > 0, () => true);
+    const busy = await all.urgent.unsafe(STILL_AT_IT, [lane.pid]).then(
+      (rows) => rows.length > 0,
+      () => true,
+    );
     if (!busy && lane.tasks[0] === task) giveUp(lane, "The server is done with a statement, and no answer came");
   }
 
@@ -326,7 +362,8 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
           one.until = Infinity;
           one.fail(silent("The database did not answer in time"));
         }
-        if (task.limit !== "usual" && lane.pid > 0 && now - Math.max(task.since, task.probed) > PROBE_MS) void probe(lane, task);
+        if (task.limit !== "usual" && lane.pid > 0 && now - Math.max(task.since, task.probed) > PROBE_MS)
+          void probe(lane, task);
       }
     }
     for (const one of waiting.filter(({ until }) => now >= until)) {
@@ -340,7 +377,8 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
   const doors = (terms: Terms): Connections => ({
     unsafe: (text, values) => statement(text, values, (work) => run(work, terms, false)),
     begin: (work) => run((sql) => sql.begin(work), terms, true),
-    within: (limit, ms = LIMITS_MS[limit]) => doors({ limit, ms: Math.min(ms, LIMITS_MS[limit]), urgent: terms.urgent }),
+    within: (limit, ms = LIMITS_MS[limit]) =>
+      doors({ limit, ms: Math.min(ms, LIMITS_MS[limit]), urgent: terms.urgent }),
     get urgent() {
       return doors({ ...terms, urgent: true });
     },
@@ -348,7 +386,11 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
     close: async (ms = 5000) => {
       closed = true;
       for (const one of waiting.splice(0)) one.fail(silent("The database is closed"));
-      for (const until = performance.now() + ms; performance.now() < until && [...lanes].some(({ tasks }) => tasks.length > 0); ) await Bun.sleep(5);
+      for (
+        const until = performance.now() + ms;
+        performance.now() < until && [...lanes].some(({ tasks }) => tasks.length > 0);
+      )
+        await Bun.sleep(5);
       clearInterval(timer);
       for (const lane of [...lanes]) drop(lane, "The database is closed");
     },
@@ -357,7 +399,11 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
   return all;
 }
 
-function statement<Row>(text: string, values: unknown[] | undefined, run: (work: Work<Row[]>) => Promise<Row[]>): Statement<Row> {
+function statement<Row>(
+  text: string,
+  values: unknown[] | undefined,
+  run: (work: Work<Row[]>) => Promise<Row[]>,
+): Statement<Row> {
   let asArrays = false;
   const lazy: Statement<Row> = {
     values: () => {

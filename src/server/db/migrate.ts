@@ -35,10 +35,14 @@ const RECORD = (release: number) =>
 /** Applies what is missing. Drizzle's own table keeps which; ours keeps the release. */
 export function migrateSqlite(client: Database, path: string, apply: () => void): void {
   const has = client.query("SELECT 1 FROM sqlite_master WHERE name = 'meta'").get();
-  const found = has ? readRelease(client.query<{ value: string }, []>("SELECT value FROM meta WHERE name = 'schema_release'").all()) : 0;
+  const found = has
+    ? readRelease(client.query<{ value: string }, []>("SELECT value FROM meta WHERE name = 'schema_release'").all())
+    : 0;
   if (found > SCHEMA_RELEASE + 1) throw new SchemaTooNew(found);
   if (found > SCHEMA_RELEASE) return;
-  const done = has ? (client.query<{ n: number }, []>("SELECT count(*) AS n FROM __drizzle_migrations").get()?.n ?? 0) : 0;
+  const done = has
+    ? (client.query<{ n: number }, []>("SELECT count(*) AS n FROM __drizzle_migrations").get()?.n ?? 0)
+    : 0;
   if (done >= sqliteMigrations.length && found === SCHEMA_RELEASE) return;
   if (has && path !== ":memory:") copyBefore(client, path);
   client.exec("PRAGMA foreign_keys=OFF");
@@ -53,7 +57,9 @@ function copyBefore(client: Database, path: string): void {
   mkdirSync(dir, { recursive: true });
   const name = `before-schema-${SCHEMA_RELEASE}-${new Date().toISOString().replace(/[:.]/g, "-")}.db`;
   client.query("VACUUM INTO ?").run(join(dir, name));
-  const copies = readdirSync(dir).filter((f) => f.startsWith("before-schema-")).sort();
+  const copies = readdirSync(dir)
+    .filter((f) => f.startsWith("before-schema-"))
+    .sort();
   for (const old of copies.slice(0, -3)) rmSync(join(dir, old), { force: true });
 }
 

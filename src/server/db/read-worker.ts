@@ -45,6 +45,9 @@ self.onmessage = ({ data }: MessageEvent<ReadRequest>) => {
     const rows = data.kind === "rows" ? db?.query(data.sql).values(...(data.params as never[])) : undefined;
     self.postMessage({ id: data.id, rows: rows ?? [] } satisfies ReadAnswer);
   } catch (error) {
-    self.postMessage({ id: data.id, error: error instanceof Error ? error.message : String(error) } satisfies ReadAnswer);
+    self.postMessage({
+      id: data.id,
+      error: error instanceof Error ? error.message : String(error),
+    } satisfies ReadAnswer);
   }
 };

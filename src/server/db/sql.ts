@@ -14,8 +14,14 @@ export function contains(column: AnyColumn | SQL, text: string): SQL {
  * costs a third of one for each. A line break in `text` is a space, as it stands between the columns.
  */
 export function anyContains(columns: readonly AnyColumn[], text: string): SQL {
-  const pattern = `%${text.toLowerCase().replace(/\s+/g, " ").replace(/[\\%_]/g, (c) => `\\${c}`)}%`;
-  const joined = sql.join(columns.map((column) => sql`${column}`), sql` || '\n' || `);
+  const pattern = `%${text
+    .toLowerCase()
+    .replace(/\s+/g, " ")
+    .replace(/[\\%_]/g, (c) => `\\${c}`)}%`;
+  const joined = sql.join(
+    columns.map((column) => sql`${column}`),
+    sql` || '\n' || `,
+  );
   return sql`lower(${joined}) like ${pattern} escape '\\'`;
 }
 
@@ -45,24 +51,26 @@ export function jsonMember(db: Pick<Db, "engine">, column: AnyColumn, name: stri
 /** A whole number above 0 among the members of a JSON object, 0 where there is none; with the same care as jsonMember. */
 export function jsonNumber(db: Pick<Db, "engine">, column: SQL, name: string): SQL<number> {
   const before = `"${name}":`;
-  if (db.engine === "postgres") return sql<number>`coalesce(cast(substring(${column} from ${sql.raw(`'${before}([0-9]{1,15})'`)}) as bigint), 0)`;
+  if (db.engine === "postgres")
+    return sql<number>`coalesce(cast(substring(${column} from ${sql.raw(`'${before}([0-9]{1,15})'`)}) as bigint), 0)`;
   const literal = sql.raw(`'${before}'`);
   // A text that begins with digits is that number.
   return sql<number>`case when instr(${column}, ${literal}) = 0 then 0 else cast(substr(${column}, instr(${column}, ${literal}) + ${sql.raw(String(before.length))}, 15) as integer) end`;
 }
 
 /** `column` where SQLite is not to use its index: another one is known to be better. Postgres counts for itself. */
-export const aside = (db: Pick<Db, "engine">, column: AnyColumn): SQL => (db.engine === "sqlite" ? sql`+${column}` : sql`${column}`);
+export const aside = (db: Pick<Db, "engine">, column: AnyColumn): SQL =>
+  db.engine === "sqlite" ? sql`+${column}` : sql`${column}`;
 
 /**
  * A comparison that SQLite is to find by its index. Its statistics know how many rows a value has on the average, not that most
  * rows have the same one; so it would rather walk the table in order, in vain where the value is rare.
  */
-export const byIndex = (db: Pick<Db, "engine">, comparison: SQL): SQL => (db.engine === "sqlite" ? sql`likelihood(${comparison}, 0.0001)` : comparison);
+export const byIndex = (db: Pick<Db, "engine">, comparison: SQL): SQL =>
+  db.engine === "sqlite" ? sql`likelihood(${comparison}, 0.0001)` : comparison;
 
 /** sum() that is a number, 0 over no rows. */
-export const total = (column: AnyColumn | SQL): SQL<number> =>
-  sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number);
+export const total = (column: AnyColumn | SQL): SQL<number> => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number);
 
 export const count = (): SQL<number> => sql<number>`count(*)`.mapWith(Number);
 
@@ -82,7 +90,8 @@ const LOST_CODE = /^ERR_POSTGRES_(CONNECTION_|(LIFETIME|IDLE)_TIMEOUT)/;
 
 /** The connection ended, or none came about. */
 export function isConnectionLost(error: unknown): boolean {
-  for (const c of causes(error)) if (LOST.test(String(c.errno ?? "")) || LOST_CODE.test(String(c.code ?? ""))) return true;
+  for (const c of causes(error))
+    if (LOST.test(String(c.errno ?? "")) || LOST_CODE.test(String(c.code ?? ""))) return true;
   return false;
 }
 
@@ -96,7 +105,12 @@ export function isTimeout(error: unknown): boolean {
 export function isTransient(error: unknown): boolean {
   for (const c of causes(error)) {
     const state = String(c.errno ?? c.code ?? "");
-    if (/^(40001|40P01|57P0[13]|08006|08003|53300|ERR_POSTGRES_CONNECTION_CLOSED|ERR_POSTGRES_LIFETIME_TIMEOUT)$/.test(state)) return true;
+    if (
+      /^(40001|40P01|57P0[13]|08006|08003|53300|ERR_POSTGRES_CONNECTION_CLOSED|ERR_POSTGRES_LIFETIME_TIMEOUT)$/.test(
+        state,
+      )
+    )
+      return true;
   }
   return false;
 }

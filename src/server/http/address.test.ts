@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { countedAddress, createAddressReader, normalAddress } from "./address";
 
-const forwarded = (value: string, proto = "https") => new Headers({ "x-forwarded-for": value, "x-forwarded-proto": proto });
+const forwarded = (value: string, proto = "https") =>
+  new Headers({ "x-forwarded-for": value, "x-forwarded-proto": proto });
 
 describe("the caller's address", () => {
   test("forwarded headers of a peer that is no listed proxy are ignored", () => {
@@ -12,7 +13,10 @@ describe("the caller's address", () => {
 
   test("behind a listed proxy the right-most address that is no proxy counts, so a spoofed left part does not", () => {
     const read = createAddressReader(["10.0.0.0/8", "127.0.0.1"]);
-    expect(read(forwarded("6.6.6.6, 198.51.100.7, 10.1.1.1"), "127.0.0.1")).toEqual({ ip: "198.51.100.7", secure: true });
+    expect(read(forwarded("6.6.6.6, 198.51.100.7, 10.1.1.1"), "127.0.0.1")).toEqual({
+      ip: "198.51.100.7",
+      secure: true,
+    });
     expect(read(forwarded("not an address"), "10.0.0.1").ip).toBe("10.0.0.1");
     expect(read(forwarded("198.51.100.8", "http"), "10.0.0.1")).toEqual({ ip: "198.51.100.8", secure: false });
   });
@@ -26,7 +30,10 @@ describe("the caller's address", () => {
 
   test("limits by address count an IPv4 address, and a whole /64 of IPv6 as one", () => {
     expect(["203.0.113.9", "::ffff:203.0.113.9"].map(countedAddress)).toEqual(["203.0.113.9", "203.0.113.9"]);
-    expect(["2001:db8:1:2::1", "2001:db8:1:2:ffff::9"].map(countedAddress)).toEqual(["2001:db8:1:2::/64", "2001:db8:1:2::/64"]);
+    expect(["2001:db8:1:2::1", "2001:db8:1:2:ffff::9"].map(countedAddress)).toEqual([
+      "2001:db8:1:2::/64",
+      "2001:db8:1:2::/64",
+    ]);
     expect(countedAddress("2001:db8:1:3::1")).not.toBe(countedAddress("2001:db8:1:2::1"));
   });
 

@@ -13,7 +13,10 @@ export function parseNetworks(list: readonly string[]): Network[] {
 
 /** `::ffff:1.2.3.4` becomes `1.2.3.4`; anything that is no address becomes undefined. */
 export function normalAddress(text: string): string | undefined {
-  const bare = text.trim().replace(/^\[(.*)\](:\d+)?$/, "$1").replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");
+  const bare = text
+    .trim()
+    .replace(/^\[(.*)\](:\d+)?$/, "$1")
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");
   return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : undefined;
 }
 
@@ -41,7 +44,10 @@ export function createAddressReader(trusted: readonly string[]): (headers: Heade
     if (!known) {
       const ip = normalAddress(peer) ?? "0.0.0.0";
       if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-      remembered.set(peer, (known = { direct: { ip, secure: false }, proxy: networks.length > 0 && isIn(ip, networks) }));
+      remembered.set(
+        peer,
+        (known = { direct: { ip, secure: false }, proxy: networks.length > 0 && isIn(ip, networks) }),
+      );
     }
     return known;
   };
@@ -52,7 +58,10 @@ export function createAddressReader(trusted: readonly string[]): (headers: Heade
     const secure = firstOf(headers, "x-forwarded-proto") === "https";
     const host = firstOf(headers, "x-forwarded-host");
     const told = { secure, ...(host && { host }) };
-    const chain = (headers.get("x-forwarded-for") ?? "").split(",").map(normalAddress).filter((a) => a !== undefined);
+    const chain = (headers.get("x-forwarded-for") ?? "")
+      .split(",")
+      .map(normalAddress)
+      .filter((a) => a !== undefined);
     for (let i = chain.length - 1; i >= 0; i--) {
       const address = chain[i];
       if (address && !isIn(address, networks)) return { ip: address, ...told };
@@ -67,5 +76,10 @@ const firstOf = (headers: Headers, name: string): string | undefined => headers.
 export function countedAddress(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);
-  return address instanceof ipaddr.IPv6 ? `${address.parts.slice(0, 4).map((part) => part.toString(16)).join(":")}::/64` : address.toString();
+  return address instanceof ipaddr.IPv6
+    ? `${address.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(":")}::/64`
+    : address.toString();
 }

@@ -18,7 +18,13 @@ const build = (query: string, body?: unknown, path: Record<string, string> = {})
 
 describe("the input of a REST call", () => {
   test("query text becomes the type that the schema names", () => {
-    expect(build("p=3&id_sort=true&end_timestamp=1.5&ids=1,2&name=12")).toEqual({ p: 3, id_sort: true, end_timestamp: 1.5, ids: [1, 2], name: "12" });
+    expect(build("p=3&id_sort=true&end_timestamp=1.5&ids=1,2&name=12")).toEqual({
+      p: 3,
+      id_sort: true,
+      end_timestamp: 1.5,
+      ids: [1, 2],
+      name: "12",
+    });
     expect(build("id_sort=false&p=0")).toEqual({ id_sort: false, p: 0 });
   });
 
@@ -32,12 +38,18 @@ describe("the input of a REST call", () => {
   });
 
   test("path wins over body, body over query, and unknown keys are dropped", () => {
-    expect(build("p=1&name=q&evil=1", { p: 2, name: "b", __proto__: 1, constructor: 2 }, { p: "3" })).toEqual({ p: 3, name: "b" });
+    expect(build("p=1&name=q&evil=1", { p: 2, name: "b", __proto__: 1, constructor: 2 }, { p: "3" })).toEqual({
+      p: 3,
+      name: "b",
+    });
   });
 
   test("in a body null is absent unless the field may be null, and '' is a text", () => {
     expect(build("", { name: "", group: null, allow_ips: null, p: "7", id_sort: "true", end_timestamp: "" })).toEqual({
-      name: "", allow_ips: null, p: 7, id_sort: true,
+      name: "",
+      allow_ips: null,
+      p: 7,
+      id_sort: true,
     });
   });
 

@@ -72,7 +72,9 @@ function convert(inner: Schema, text: string): unknown {
       if (text === "false" || text === "0") return false;
       return text;
     case "array":
-      return text.split(",").map((item) => convert(unwrap((inner._zod.def as unknown as { element: Schema }).element), item));
+      return text
+        .split(",")
+        .map((item) => convert(unwrap((inner._zod.def as unknown as { element: Schema }).element), item));
     case "union": {
       const options = (inner._zod.def as unknown as { options: Schema[] }).options.map(unwrap);
       const number = options.find((o) => typeOf(o) === "number");
@@ -105,7 +107,8 @@ export function buildInput(
   if (typeOf(inner) !== "object") return fromBody(schema, sources.body);
   const shape = (inner._zod.def as unknown as { shape: Record<string, Schema> }).shape;
   const out: Record<string, unknown> = {};
-  const body = typeof sources.body === "object" && sources.body !== null ? (sources.body as Record<string, unknown>) : {};
+  const body =
+    typeof sources.body === "object" && sources.body !== null ? (sources.body as Record<string, unknown>) : {};
   for (const [key, field] of Object.entries(shape)) {
     const inPath = sources.path[key];
     const inQuery = sources.query.get(key);

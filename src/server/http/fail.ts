@@ -7,8 +7,16 @@ import type { Logger } from "../lib/log";
 import { isUnavailable } from "../lib/unavailable";
 
 const TRPC_CODES = {
-  400: "BAD_REQUEST", 401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 413: "PAYLOAD_TOO_LARGE", 415: "UNSUPPORTED_MEDIA_TYPE",
-  429: "TOO_MANY_REQUESTS", 500: "INTERNAL_SERVER_ERROR", 502: "BAD_GATEWAY", 503: "SERVICE_UNAVAILABLE",
+  400: "BAD_REQUEST",
+  401: "UNAUTHORIZED",
+  403: "FORBIDDEN",
+  404: "NOT_FOUND",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+  429: "TOO_MANY_REQUESTS",
+  500: "INTERNAL_SERVER_ERROR",
+  502: "BAD_GATEWAY",
+  503: "SERVICE_UNAVAILABLE",
   504: "GATEWAY_TIMEOUT",
 } as const satisfies Record<number, TRPCError["code"]>;
 
@@ -30,14 +38,20 @@ export function toAppError(thrown: unknown): AppError {
     if (thrown.cause) return toAppError(thrown.cause);
     if (thrown.code === "NOT_FOUND") return new AppError("not_found", { method: "", path: "" }, { cause: thrown });
     if (thrown.code === "UNSUPPORTED_MEDIA_TYPE") return new AppError("json_needed", {}, { cause: thrown });
-    if (thrown.code === "PARSE_ERROR" || thrown.code === "BAD_REQUEST") return new AppError("bad_json", {}, { cause: thrown });
+    if (thrown.code === "PARSE_ERROR" || thrown.code === "BAD_REQUEST")
+      return new AppError("bad_json", {}, { cause: thrown });
   }
   return new AppError(isUnavailable(thrown) ? "database_unavailable" : "internal", {}, { cause: thrown });
 }
 
 /** What nobody expected goes to the log with its cause; the answer carries the request id alone. */
-export function logUnexpected({ log, request_id }: { log: Pick<Logger, "error">; request_id: string }, error: AppError, where: Record<string, unknown> = {}): void {
-  if (UNEXPECTED.has(error.code) && error.cause !== undefined) log.error({ request_id, ...where, err: error.cause }, "unexpected error");
+export function logUnexpected(
+  { log, request_id }: { log: Pick<Logger, "error">; request_id: string },
+  error: AppError,
+  where: Record<string, unknown> = {},
+): void {
+  if (UNEXPECTED.has(error.code) && error.cause !== undefined)
+    log.error({ request_id, ...where, err: error.cause }, "unexpected error");
 }
 
 /** Failures of the server itself: the request id finds them in its log. */

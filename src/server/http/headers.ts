@@ -6,7 +6,10 @@ import { framedAddress } from "../../shared/content";
 export const API_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
 /** The origins of the operator's texts that are addresses and of his chat links: the only pages that the console may frame. */
-export function frameOrigins(texts: readonly string[], chats: readonly Readonly<Record<string, string>>[] = []): string[] {
+export function frameOrigins(
+  texts: readonly string[],
+  chats: readonly Readonly<Record<string, string>>[] = [],
+): string[] {
   const links = chats.flatMap((entry) => Object.values(entry));
   const origins = [...texts.map((text) => framedAddress(text)?.origin), ...links.map(chatFrameOrigin)];
   return [...new Set(origins.filter((origin) => origin !== undefined))];
@@ -17,9 +20,11 @@ export function frameOrigins(texts: readonly string[], chats: readonly Readonly<
  * that a script may come from (the bot check, while it is on). They hold for every page of the console, not for the framing ones alone: going from page to page
  * does not ask the server again, so the policy of the first page is in force on all of them.
  */
-export function consoleHeaders(
-  { frames = [], forms = [], scripts = [] }: Partial<Record<"frames" | "forms" | "scripts", readonly string[]>> = {},
-): Record<string, string> {
+export function consoleHeaders({
+  frames = [],
+  forms = [],
+  scripts = [],
+}: Partial<Record<"frames" | "forms" | "scripts", readonly string[]>> = {}): Record<string, string> {
   return {
     "content-security-policy": [
       "default-src 'none'",

@@ -33,20 +33,31 @@ function apiOperation(route: RestRoute): Json {
     tags: [tagOf(route.path)],
     parameters: [
       ...inPath.map((name) => ({ name, in: "path", required: true, schema: properties[name] ?? { type: "string" } })),
-      ...(withBody ? [] : rest.map(([name, value]) => ({ name, in: "query", required: required.has(name), schema: value }))),
+      ...(withBody
+        ? []
+        : rest.map(([name, value]) => ({ name, in: "query", required: required.has(name), schema: value }))),
     ],
     ...(withBody && rest.length > 0
       ? {
           requestBody: {
             content: {
               "application/json": {
-                schema: { type: "object", properties: Object.fromEntries(rest), required: [...required].filter((n) => !inPath.includes(n)) },
+                schema: {
+                  type: "object",
+                  properties: Object.fromEntries(rest),
+                  required: [...required].filter((n) => !inPath.includes(n)),
+                },
               },
             },
           },
         }
       : {}),
-    responses: { 200: { description: "The envelope; business failures are 200 with success false", content: { "application/json": { schema: envelope } } } },
+    responses: {
+      200: {
+        description: "The envelope; business failures are 200 with success false",
+        content: { "application/json": { schema: envelope } },
+      },
+    },
     security: [{ session: [], user: [] }, { access_token: [] }],
   };
 }
@@ -79,8 +90,17 @@ export function openApi(routes: readonly RestRoute[], callbacks: readonly Callba
     path[route.method.toLowerCase()] = {
       summary: route.operation,
       tags: ["relay"],
-      parameters: [...route.path.matchAll(/\{(\w+)\}/g)].map((m) => ({ name: m[1], in: "path", required: true, schema: { type: "string" } })),
-      ...(route.bodies && { requestBody: { content: Object.fromEntries(route.bodies.map((type) => [type, { schema: { type: "object" } }])) } }),
+      parameters: [...route.path.matchAll(/\{(\w+)\}/g)].map((m) => ({
+        name: m[1],
+        in: "path",
+        required: true,
+        schema: { type: "string" },
+      })),
+      ...(route.bodies && {
+        requestBody: {
+          content: Object.fromEntries(route.bodies.map((type) => [type, { schema: { type: "object" } }])),
+        },
+      }),
       responses: { 200: { description: "The answer in the caller's dialect" } },
       // The playground is the console's own: a session, no key.
       security: route.path.startsWith("/pg/") ? [{ session: [], user: [] }] : [{ api_key: [] }],
@@ -88,7 +108,11 @@ export function openApi(routes: readonly RestRoute[], callbacks: readonly Callba
   }
   return {
     openapi: "3.1.0",
-    info: { title: "Weir", version: VERSION, description: "Self-hosted LLM API gateway: /v1 for models, /api for the console and scripts." },
+    info: {
+      title: "Weir",
+      version: VERSION,
+      description: "Self-hosted LLM API gateway: /v1 for models, /api for the console and scripts.",
+    },
     paths,
     components: {
       securitySchemes: {

@@ -31,10 +31,14 @@ export type OwnPageRule =
   | "named";
 
 const isJson = (type: string | null): boolean => type?.split(";")[0]?.trim().toLowerCase() === "application/json";
-const hasBody = (headers: Headers): boolean => headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) !== 0;
+const hasBody = (headers: Headers): boolean =>
+  headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) !== 0;
 
 /** Reads the facts of a request. `forwardedHost`: as far as a trusted proxy tells it. */
-export function requestFacts({ method, headers }: Pick<Request, "method" | "headers">, forwardedHost: string | undefined): RequestFacts {
+export function requestFacts(
+  { method, headers }: Pick<Request, "method" | "headers">,
+  forwardedHost: string | undefined,
+): RequestFacts {
   return {
     method,
     host: headers.get("host") ?? "",
@@ -53,13 +57,20 @@ export function foreignRequest(ctx: Asking, rule?: OwnPageRule): AppError | unde
   const { method, origin, fetch_site, foreign_body, named } = ctx.request;
   if (rule === "by-ticket" || (ctx.actor.kind === "user" && ctx.actor.via === "access_token")) return undefined;
   if (foreign_body) return new AppError("json_needed");
-  if (fetch_site !== undefined) return fetch_site === "same-origin" || fetch_site === "none" ? undefined : new AppError("cross_site");
-  if (origin !== undefined) return rule === "by-secret" || isOwnOrigin(ctx, origin) ? undefined : new AppError("origin_unknown", { origin: origin.slice(0, 200) });
+  if (fetch_site !== undefined)
+    return fetch_site === "same-origin" || fetch_site === "none" ? undefined : new AppError("cross_site");
+  if (origin !== undefined)
+    return rule === "by-secret" || isOwnOrigin(ctx, origin)
+      ? undefined
+      : new AppError("origin_unknown", { origin: origin.slice(0, 200) });
   return rule === "named" && method === "GET" && !named ? new AppError("user_header_missing") : undefined;
 }
 
 /** An Origin is ours when its host is the one that was called, or one that the operator has named. */
-export function isOwnOrigin({ request, options, env }: Pick<Asking, "request" | "options" | "env">, origin: string): boolean {
+export function isOwnOrigin(
+  { request, options, env }: Pick<Asking, "request" | "options" | "env">,
+  origin: string,
+): boolean {
   if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false;
   const page = new URL(origin);
   const isHost = (called: string): boolean => {
@@ -70,5 +81,8 @@ export function isOwnOrigin({ request, options, env }: Pick<Asking, "request" | 
     return /:\d+$/.test(called) ? host === page.host : hostname === page.hostname;
   };
   const named = [options.get("ServerAddress"), env.WEIR_SERVER_ADDRESS, ...options.get("ConsoleAddresses")];
-  return [request.host, request.forwarded_host ?? ""].some(isHost) || named.some((address) => URL.canParse(address) && new URL(address).host === page.host);
+  return (
+    [request.host, request.forwarded_host ?? ""].some(isHost) ||
+    named.some((address) => URL.canParse(address) && new URL(address).host === page.host)
+  );
 }

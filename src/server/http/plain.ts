@@ -29,7 +29,10 @@ export async function answerPlain(door: PlainDoor, ctx: Ctx, request: Request): 
     logUnexpected(ctx, error);
     const { status, body } = envelopeOf(error, ctx.lang, ctx.request_id);
     // To a browser that shows it, a 200 would be a broken picture rather than none.
-    response = Response.json(body, { status: door.shown ? errors[error.code].status : status, headers: { "cache-control": "no-store" } });
+    response = Response.json(body, {
+      status: door.shown ? errors[error.code].status : status,
+      headers: { "cache-control": "no-store" },
+    });
   }
   response.headers.set("x-content-type-options", "nosniff");
   if (door.cors) response.headers.set("access-control-allow-origin", "*");

@@ -63,7 +63,11 @@ export async function answerRest(
 ): Promise<Response> {
   try {
     const url = new URL(request.url);
-    const input = buildInput(route.input, { path: params, query: url.searchParams, body: await readJson(request, ctx, route.meta) });
+    const input = buildInput(route.input, {
+      path: params,
+      query: url.searchParams,
+      body: await readJson(request, ctx, route.meta),
+    });
     const result = await callProcedure(createCaller(ctx) as Caller, route.procedure, input);
     if (route.meta.answer === "redirect") {
       const { location } = result as { location: string };

@@ -9,7 +9,8 @@ beforeAll(async () => {
 }, HOOK_MS);
 afterAll(() => weir?.stop());
 
-const self = (headers: Record<string, string>) => fetch(`${weir.url}/api/user/self`, { headers }).then((answer) => answer.status);
+const self = (headers: Record<string, string>) =>
+  fetch(`${weir.url}/api/user/self`, { headers }).then((answer) => answer.status);
 
 describe("a console session", () => {
   test("needs the user-id header: missing, foreign or no number is 401, any case of its name will do", async () => {
@@ -24,7 +25,14 @@ describe("a console session", () => {
   test("empty, truncated, padded and foreign cookies are 401", async () => {
     const { cookie, id } = weir.root;
     const user = { "New-Api-User": String(id) };
-    for (const bad of ["session=", cookie.slice(0, -1), `${cookie}A`, `session=${"A".repeat(43)}`, "session=' OR 1=1 --", "other=1"]) {
+    for (const bad of [
+      "session=",
+      cookie.slice(0, -1),
+      `${cookie}A`,
+      `session=${"A".repeat(43)}`,
+      "session=' OR 1=1 --",
+      "other=1",
+    ]) {
       expect([bad, await self({ cookie: bad, ...user })]).toEqual([bad, 401]);
     }
   });
@@ -49,14 +57,20 @@ describe("a system access token", () => {
     expect(await self({ authorization: `Bearer ${token}`, "New-Api-User": String(weir.root.id) })).toBe(200);
     expect(await self({ authorization: token, "New-Api-User": String(weir.root.id + 1) })).toBe(401);
     const next = await weir.root.ok<string>("GET", "/api/user/token");
-    expect((await (await fetch(`${weir.url}/api/user/self`, { headers: { authorization: token } })).json()) as object).toMatchObject({ success: false });
+    expect(
+      (await (await fetch(`${weir.url}/api/user/self`, { headers: { authorization: token } })).json()) as object,
+    ).toMatchObject({ success: false });
     expect(await self({ authorization: next })).toBe(200);
   });
 });
 
 describe("sign-in", () => {
   const login = async (username: string, password: string) => {
-    const answer = await fetch(`${weir.url}/api/user/login`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ username, password }) });
+    const answer = await fetch(`${weir.url}/api/user/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ username, password }),
+    });
     return { status: answer.status, text: await answer.text() };
   };
 

@@ -47,7 +47,12 @@ export const isSessionToken = (text: string): boolean => SESSION_TOKEN.test(text
  * Who asks. Never throws: when the database cannot say, the problem is kept for the door, which says it in its own shape
  * (`unknownActor`), and nobody is taken for a guest who may be somebody.
  */
-export async function actorOf(services: Services, presented: Presented, requestId: string, shown = false): Promise<Actor> {
+export async function actorOf(
+  services: Services,
+  presented: Presented,
+  requestId: string,
+  shown = false,
+): Promise<Actor> {
   try {
     return await resolveActor(services, presented, shown);
   } catch (thrown) {
@@ -67,7 +72,8 @@ export async function resolveActor(services: Services, presented: Presented, sho
     const actor = await bySession(services, presented.cookie);
     if (actor) {
       const unnamed = shown && presented.user_header === undefined;
-      if (!unnamed && presented.user_header !== String(actor.id)) return { kind: "guest", problem: "user_header_mismatch" };
+      if (!unnamed && presented.user_header !== String(actor.id))
+        return { kind: "guest", problem: "user_header_mismatch" };
       return actor;
     }
   }
@@ -87,9 +93,15 @@ async function bySession(services: Services, token: string): Promise<Extract<Act
   const { q, t } = services.db;
   const [row] = await q
     .select({
-      session_id: t.sessions.id, last_seen_at: t.sessions.last_seen_at, expires_at: t.sessions.expires_at,
+      session_id: t.sessions.id,
+      last_seen_at: t.sessions.last_seen_at,
+      expires_at: t.sessions.expires_at,
       verified_at: t.sessions.verified_at,
-      id: t.users.id, username: t.users.username, role: t.users.role, group: t.users.group, status: t.users.status,
+      id: t.users.id,
+      username: t.users.username,
+      role: t.users.role,
+      group: t.users.group,
+      status: t.users.status,
     })
     .from(t.sessions)
     .innerJoin(t.users, eq(t.users.id, t.sessions.user_id))
@@ -99,28 +111,56 @@ async function bySession(services: Services, token: string): Promise<Extract<Act
   if (time - row.last_seen_at > SEEN_EVERY) {
     await q.update(t.sessions).set({ last_seen_at: time }).where(eq(t.sessions.id, row.session_id));
   }
-  return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "session", session_id: row.session_id, verified_at: row.verified_at };
+  return {
+    kind: "user",
+    id: row.id,
+    username: row.username,
+    role: row.role,
+    group: row.group,
+    via: "session",
+    session_id: row.session_id,
+    verified_at: row.verified_at,
+  };
 }
 
 async function byAccessToken(services: Services, token: string): Promise<Actor | undefined> {
   const { q, t } = services.db;
   const [row] = await q
-    .select({ id: t.users.id, username: t.users.username, role: t.users.role, group: t.users.group, status: t.users.status })
+    .select({
+      id: t.users.id,
+      username: t.users.username,
+      role: t.users.role,
+      group: t.users.group,
+      status: t.users.status,
+    })
     .from(t.users)
-    .where(and(eq(t.users.access_token_hash, services.secrets.hash("access-token", token)), isNull(t.users.deleted_at)));
+    .where(
+      and(eq(t.users.access_token_hash, services.secrets.hash("access-token", token)), isNull(t.users.deleted_at)),
+    );
   if (!row) return undefined;
   if (row.status !== USER_STATUS.active) return { kind: "guest", problem: "user_banned" };
-  return { kind: "user", id: row.id, username: row.username, role: row.role, group: row.group, via: "access_token", session_id: 0, verified_at: 0 };
+  return {
+    kind: "user",
+    id: row.id,
+    username: row.username,
+    role: row.role,
+    group: row.group,
+    via: "access_token",
+    session_id: 0,
+    verified_at: 0,
+  };
 }
 
 /** SameSite=Lax because people come back from a provider's page by navigation; the user-id header guards the rest (D-38). */
 const line = (name: string, value: string, maxAge: number, secure: boolean): string =>
   `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
-const cookieLine = (value: string, maxAge: number, secure: boolean): string => line(SESSION_COOKIE, value, maxAge, secure);
+const cookieLine = (value: string, maxAge: number, secure: boolean): string =>
+  line(SESSION_COOKIE, value, maxAge, secure);
 
 /** What tells one browser from another while somebody signs in (features/auth/tickets.ts); it opens nothing by itself. */
 export const BROWSER_COOKIE = "sign_in_browser";
-export const browserCookieLine = (value: string, maxAge: number, secure: boolean): string => line(BROWSER_COOKIE, value, maxAge, secure);
+export const browserCookieLine = (value: string, maxAge: number, secure: boolean): string =>
+  line(BROWSER_COOKIE, value, maxAge, secure);
 
 interface SessionCtx extends Services {
   ip: string;
@@ -133,7 +173,11 @@ interface SessionCtx extends Services {
  * Opens a session for a user who has just proved himself and sets the cookie. The row holds only a hash of what the cookie
  * carries. `human`: he has passed the bot check.
  */
-export async function openSession(ctx: SessionCtx, userId: number, { human = false }: { human?: boolean } = {}): Promise<void> {
+export async function openSession(
+  ctx: SessionCtx,
+  userId: number,
+  { human = false }: { human?: boolean } = {},
+): Promise<void> {
   const token = randomText(43);
   const time = seconds(ctx);
   await ctx.db.q.insert(ctx.db.t.sessions).values({

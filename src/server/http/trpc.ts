@@ -46,7 +46,14 @@ const t = initTRPC
       return {
         ...shape,
         message: errorText(app.code, app.values, ctx?.lang ?? "zh"),
-        data: { code: shape.data.code, httpStatus: shape.data.httpStatus, path: shape.data.path, app: app.code, values: app.values, request_id: ctx?.request_id ?? "" },
+        data: {
+          code: shape.data.code,
+          httpStatus: shape.data.httpStatus,
+          path: shape.data.path,
+          app: app.code,
+          values: app.values,
+          request_id: ctx?.request_id ?? "",
+        },
       };
     },
   });

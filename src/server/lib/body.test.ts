@@ -45,9 +45,15 @@ describe("reading a request body", () => {
   });
 
   test("each encoding that we know is unpacked, and what unpacks too far is left", async () => {
-    const packers = { gzip: Bun.gzipSync, deflate: (bytes: Uint8Array<ArrayBuffer>) => deflateSync(bytes), br: (bytes: Uint8Array) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }), zstd: (bytes: Uint8Array<ArrayBuffer>) => Bun.zstdCompressSync(bytes) };
+    const packers = {
+      gzip: Bun.gzipSync,
+      deflate: (bytes: Uint8Array<ArrayBuffer>) => deflateSync(bytes),
+      br: (bytes: Uint8Array) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+      zstd: (bytes: Uint8Array<ArrayBuffer>) => Bun.zstdCompressSync(bytes),
+    };
     for (const [encoding, pack] of Object.entries(packers)) {
-      const body = (size: number): Request => post(new Uint8Array(pack(new Uint8Array(size).fill(32))), { "content-encoding": encoding });
+      const body = (size: number): Request =>
+        post(new Uint8Array(pack(new Uint8Array(size).fill(32))), { "content-encoding": encoding });
       expect((await readBody(body(MB), 64 * MB)).length).toBe(MB);
       let seen = 0;
       const read = async (): Promise<void> => {
@@ -60,7 +66,9 @@ describe("reading a request body", () => {
 
   test("a packed body that is cut off is refused", async () => {
     const packed = Bun.gzipSync(crypto.getRandomValues(new Uint8Array(1000)));
-    expect(await codeOf(() => readBody(post(packed.slice(0, 500), { "content-encoding": "gzip" }), MB))).toBe("invalid_request");
+    expect(await codeOf(() => readBody(post(packed.slice(0, 500), { "content-encoding": "gzip" }), MB))).toBe(
+      "invalid_request",
+    );
   });
 });
 
@@ -94,7 +102,8 @@ describe("what a parser would make of JSON", () => {
 
   test("many different names are too much, many times the same ones are not", async () => {
     const { names } = JSON_LIMITS;
-    const named = (count: number, pad: string): string => `[${Array.from({ length: count }, (_, i) => `{"${pad}${i.toString(36)}${pad}":0}`).join(",")}]`;
+    const named = (count: number, pad: string): string =>
+      `[${Array.from({ length: count }, (_, i) => `{"${pad}${i.toString(36)}${pad}":0}`).join(",")}]`;
     // Few share a bit.
     for (const pad of ["", "n".repeat(40)]) {
       expect(await refused(named(names, pad))).toBe("");
@@ -108,7 +117,18 @@ describe("what a parser would make of JSON", () => {
   });
 
   test("brackets and quotes inside strings count for nothing, wherever the text is cut", async () => {
-    const tricky = ["[".repeat(200), '"{['.repeat(60), "\\".repeat(40), '\\"'.repeat(33), `${"x".repeat(15)}"[`, `${"x".repeat(16)}\\"{`, "\\", '"', "é[中{", ""];
+    const tricky = [
+      "[".repeat(200),
+      '"{['.repeat(60),
+      "\\".repeat(40),
+      '\\"'.repeat(33),
+      `${"x".repeat(15)}"[`,
+      `${"x".repeat(16)}\\"{`,
+      "\\",
+      '"',
+      "é[中{",
+      "",
+    ];
     const value = { [tricky[1] ?? ""]: tricky, deep: [[{ a: tricky[3] }]], list: tricky.map((text) => ({ text })) };
     for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
       const bytes = Buffer.from(text);

@@ -46,9 +46,12 @@ const isEncoding = (name: string): name is keyof typeof inflaters => Object.hasO
 
 /** The refusal of a body of more than `limit` bytes. */
 export const bodyTooLarge = (limit: number): AppError =>
-  new AppError("body_too_large", { limit: limit < MB ? `${Math.floor(limit / KB)} KB` : `${Math.floor(limit / MB)} MB` });
+  new AppError("body_too_large", {
+    limit: limit < MB ? `${Math.floor(limit / KB)} KB` : `${Math.floor(limit / MB)} MB`,
+  });
 
-const encodingOf = (request: Request): string => request.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
+const encodingOf = (request: Request): string =>
+  request.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
 
 /**
  * The bytes of a body of JSON. Throws what bodyChunks throws, and body_too_complex for what would be too much to parse
@@ -122,7 +125,8 @@ async function* unpacked(sent: AsyncIterable<Uint8Array>, encoding: string): Asy
   try {
     for await (const chunk of inflater as AsyncIterable<Uint8Array>) {
       size += chunk.length;
-      if (size > RATIO_FREE && size > MAX_RATIO * inflater.bytesWritten) fail("body_unpacks_too_far", { ratio: MAX_RATIO });
+      if (size > RATIO_FREE && size > MAX_RATIO * inflater.bytesWritten)
+        fail("body_unpacks_too_far", { ratio: MAX_RATIO });
       yield chunk;
     }
   } catch (error) {

@@ -18,11 +18,19 @@ describe("collected work", () => {
     const rounds: [string, number][][] = [];
     const host = background();
     const collector = createCollector<string, number>(host, {
-      name: "test", pauseMs: 5, max: 10, work: async (items) => void rounds.push([...items]),
+      name: "test",
+      pauseMs: 5,
+      max: 10,
+      work: async (items) => void rounds.push([...items]),
     });
     for (let i = 0; i < 100; i++) collector.add(i % 2 ? "odd" : "even", i);
     await until(() => rounds.length === 1);
-    expect(rounds).toEqual([[["even", 98], ["odd", 99]]]);
+    expect(rounds).toEqual([
+      [
+        ["even", 98],
+        ["odd", 99],
+      ],
+    ]);
     await host.stop();
   });
 
@@ -33,7 +41,9 @@ describe("collected work", () => {
     const seen: number[] = [];
     const gate = Promise.withResolvers<void>();
     const collector = createCollector<number, true>(host, {
-      name: "test", pauseMs: 1, max: 10,
+      name: "test",
+      pauseMs: 1,
+      max: 10,
       work: async (items) => {
         most = Math.max(most, ++running);
         await gate.promise;
@@ -57,7 +67,10 @@ describe("collected work", () => {
     const host = background();
     const rounds: number[] = [];
     const collector = createCollector<number, true>(host, {
-      name: "test", pauseMs: 1, max: 3, work: async (items) => void rounds.push(items.size),
+      name: "test",
+      pauseMs: 1,
+      max: 3,
+      work: async (items) => void rounds.push(items.size),
     });
     for (let i = 0; i < 50; i++) collector.add(i, true);
     await until(() => rounds.length === 1);

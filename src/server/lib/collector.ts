@@ -18,7 +18,10 @@ export interface CollectorOptions<K, V> {
 }
 
 /** Stops with `background`: what still waits then is dropped. */
-export function createCollector<K, V>(background: Background, { name, pauseMs, max, work }: CollectorOptions<K, V>): Collector<K, V> {
+export function createCollector<K, V>(
+  background: Background,
+  { name, pauseMs, max, work }: CollectorOptions<K, V>,
+): Collector<K, V> {
   let waiting = new Map<K, V>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let working = false;

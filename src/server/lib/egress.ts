@@ -94,7 +94,11 @@ export async function egressFetch(address: string, options: EgressOptions): Prom
  * Opens `address` and leaves its body to be read: a file that flows through. Its size and its time are the caller's business
  * (`maxBytes` and `timeoutMs` do not count). Throws what egressFetch throws.
  */
-export async function egressOpen(address: string, options: Omit<EgressOptions, "maxBytes" | "timeoutMs" | "signal">, signal: AbortSignal): Promise<Response> {
+export async function egressOpen(
+  address: string,
+  options: Omit<EgressOptions, "maxBytes" | "timeoutMs" | "signal">,
+  signal: AbortSignal,
+): Promise<Response> {
   const { maxRedirects = 3 } = options;
   let url = parse(address);
   const { worker, body } = options;
@@ -132,10 +136,18 @@ export async function egressOpen(address: string, options: Omit<EgressOptions, "
  * Asks the worker, whose address root has typed. What is known here to be private is refused here as well; a name that only
  * the worker can resolve is its business, and so are redirects.
  */
-async function openByWorker(worker: EgressWorker, url: URL, options: EgressOptions & { body: string | undefined }, signal: AbortSignal): Promise<Response> {
+async function openByWorker(
+  worker: EgressWorker,
+  url: URL,
+  options: EgressOptions & { body: string | undefined },
+  signal: AbortSignal,
+): Promise<Response> {
   const { resolve = addressesOf } = options;
   // A name without an address is the worker's to find; the check wants one, so a public one stands in.
-  await checkedAddress(url, { ...options, resolve: async (host) => [...(await resolve(host).catch(() => [])), UNKNOWN] });
+  await checkedAddress(url, {
+    ...options,
+    resolve: async (host) => [...(await resolve(host).catch(() => [])), UNKNOWN],
+  });
   const { method = "GET", headers = {}, body = "" } = options;
   return fetch(worker.url, {
     method: "POST",

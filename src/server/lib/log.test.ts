@@ -17,7 +17,7 @@ test("lines that find no room wait in order, those beyond 1 MB are counted, and 
   write(large);
   write(large);
   room = Infinity;
-  for (const limit = Date.now() + 5000; !written.includes("lost") && Date.now() < limit; ) await Bun.sleep(10);
+  for (const limit = Date.now() + 5000; !written.includes("lost") && Date.now() < limit;) await Bun.sleep(10);
   expect(written).toStartWith("first line\nsecond\n{");
   expect(JSON.parse(written.split("\n")[2] ?? "")).toMatchObject({ level: "warn", lost: 2 });
   write("later\n");
@@ -28,9 +28,14 @@ test("an error of the database is logged with its statement and without the valu
   const lines: string[] = [];
   const log = createLogger({ level: "info", format: "json", destination: { write: (line) => void lines.push(line) } });
   const driver = Object.assign(new Error("Failed to connect"), { code: "ERR_POSTGRES_CONNECTION_REFUSED" });
-  const query = Object.assign(new Error("Failed query: select 1\nparams: a-secret-hash", { cause: driver }), { query: "select 1", params: ["a-secret-hash"] });
+  const query = Object.assign(new Error("Failed query: select 1\nparams: a-secret-hash", { cause: driver }), {
+    query: "select 1",
+    params: ["a-secret-hash"],
+  });
   log.error({ err: query }, "failed");
   log.error({ err: new Error("outer", { cause: query }) }, "failed");
-  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([1, 2].map(() => ({ err: { message: "Failed to connect", query: "select 1" } })));
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject(
+    [1, 2].map(() => ({ err: { message: "Failed to connect", query: "select 1" } })),
+  );
   expect(lines.join("")).not.toContain("a-secret-hash");
 });

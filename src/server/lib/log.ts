@@ -25,7 +25,18 @@ export function createLogger({ level, format, destination }: LogOptions): Logger
     serializers: { err: errorFacts },
     // A second line of defence: nothing below is ever passed on purpose.
     redact: {
-      paths: ["key", "*.key", "password", "*.password", "authorization", "*.authorization", "cookie", "*.cookie", "token", "*.token"],
+      paths: [
+        "key",
+        "*.key",
+        "password",
+        "*.password",
+        "authorization",
+        "*.authorization",
+        "cookie",
+        "*.cookie",
+        "token",
+        "*.token",
+      ],
       censor: "[redacted]",
     },
   };
@@ -41,7 +52,8 @@ export function createLogger({ level, format, destination }: LogOptions): Logger
 function errorFacts(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    if ("query" in at && "params" in at && at.cause instanceof Error) return pino.stdSerializers.err(Object.assign(at.cause, { query: at.query }));
+    if ("query" in at && "params" in at && at.cause instanceof Error)
+      return pino.stdSerializers.err(Object.assign(at.cause, { query: at.query }));
   }
   return pino.stdSerializers.err(error);
 }

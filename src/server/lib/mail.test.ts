@@ -16,21 +16,44 @@ describe("mail", () => {
     const server = await startMailServer(options);
     servers.push(server);
     const settings: MailSettings = {
-      host: "127.0.0.1", port: server.port, account: "post@weir.example", password: "mail-secret", from: "", name: "Weir",
-      ssl: options.tls === "implicit", ca: CERTIFICATE, ...changed,
+      host: "127.0.0.1",
+      port: server.port,
+      account: "post@weir.example",
+      password: "mail-secret",
+      from: "",
+      name: "Weir",
+      ssl: options.tls === "implicit",
+      ca: CERTIFICATE,
+      ...changed,
     };
     const reasons: string[] = [];
-    return { server, settings, reasons, send: createMailer(() => settings, (reason) => void reasons.push(reason)) };
+    return {
+      server,
+      settings,
+      reasons,
+      send: createMailer(
+        () => settings,
+        (reason) => void reasons.push(reason),
+      ),
+    };
   }
   const account = { account: "post@weir.example", password: "mail-secret" };
   const codeOf = async (work: Promise<void>) =>
-    work.then(() => "sent", (error: unknown) => (error instanceof AppError ? [error.code, error.values] : error));
+    work.then(
+      () => "sent",
+      (error: unknown) => (error instanceof AppError ? [error.code, error.values] : error),
+    );
 
   test("a server that offers STARTTLS gets account and mail encrypted", async () => {
     const { server, send } = await world({ tls: "starttls", ...account });
     await send(MAIL);
     const [mail] = server.mails;
-    expect(mail).toMatchObject({ from: account.account, to: ["ada@example.com"], secure: true, account: account.account });
+    expect(mail).toMatchObject({
+      from: account.account,
+      to: ["ada@example.com"],
+      secure: true,
+      account: account.account,
+    });
     expect(mail?.raw).toContain("From: Weir <post@weir.example>");
     expect(mail?.raw).toContain("Content-Type: text/plain; charset=utf-8");
   });
@@ -52,7 +75,10 @@ describe("mail", () => {
   });
 
   test("without an account nobody signs in; the sender is SMTPFrom, with a name if it has one", async () => {
-    const { server, settings, send } = await world({ tls: "none" }, { account: "", password: "", from: "noreply@weir.example" });
+    const { server, settings, send } = await world(
+      { tls: "none" },
+      { account: "", password: "", from: "noreply@weir.example" },
+    );
     await send(MAIL);
     settings.from = "Weir at home <home@weir.example>";
     await send(MAIL);
@@ -70,7 +96,10 @@ describe("mail", () => {
     expect(await codeOf(full.send(MAIL))).toEqual(["mail_failed", {}]);
     expect(wrong.reasons).toEqual([expect.stringContaining("535")]);
     expect(wrong.reasons.join()).not.toContain("another-secret");
-    expect(full.reasons).toEqual([expect.stringContaining("The mailbox is full"), expect.stringContaining("ECONNREFUSED")]);
+    expect(full.reasons).toEqual([
+      expect.stringContaining("The mailbox is full"),
+      expect.stringContaining("ECONNREFUSED"),
+    ]);
   });
 
   test("over a network a password waits for TLS: a server without it gets neither account nor mail", async () => {
@@ -89,8 +118,21 @@ describe("mail", () => {
   test("one address is one receiver: lists, names and line breaks are none", async () => {
     const { server, send } = await world({ tls: "none" }, { account: "" });
     const bad = [
-      "", "ada", "@", "a@", "a@b,c@d", "a@b;c@d", "Ada <a@b>", "a@b\r\nBcc: c@d", "a b@c", "a@b c", '"a@evil"@b', "group:a@b;", "a@b@c",
-      `${"x".repeat(65)}@b`, "a@b\u0000",
+      "",
+      "ada",
+      "@",
+      "a@",
+      "a@b,c@d",
+      "a@b;c@d",
+      "Ada <a@b>",
+      "a@b\r\nBcc: c@d",
+      "a b@c",
+      "a@b c",
+      '"a@evil"@b',
+      "group:a@b;",
+      "a@b@c",
+      `${"x".repeat(65)}@b`,
+      "a@b\u0000",
     ];
     for (const to of bad) {
       expect([to, isMailbox(to)]).toEqual([to, false]);

@@ -14,7 +14,7 @@ interface Chunk {
 }
 
 function* chunksOf(png: Buffer): Generator<Chunk> {
-  for (let at = SIGNATURE.length; at + 12 <= png.length; ) {
+  for (let at = SIGNATURE.length; at + 12 <= png.length;) {
     const length = png.readUInt32BE(at);
     const data = at + 8;
     if (data + length + 4 > png.length) return;
@@ -33,7 +33,11 @@ function predicted(filter: number, left: number, up: number, diagonal: number): 
     case 3:
       return (left + up) >> 1;
     case 4: {
-      const [byLeft, byUp, byDiagonal] = [Math.abs(up - diagonal), Math.abs(left - diagonal), Math.abs(left + up - 2 * diagonal)];
+      const [byLeft, byUp, byDiagonal] = [
+        Math.abs(up - diagonal),
+        Math.abs(left - diagonal),
+        Math.abs(left + up - 2 * diagonal),
+      ];
       return byLeft <= byUp && byLeft <= byDiagonal ? left : byUp <= byDiagonal ? up : diagonal;
     }
     default:
@@ -62,7 +66,15 @@ export async function whiteWhereClear(png: Buffer): Promise<Buffer | undefined> 
   const [width, height] = [header.data.readUInt32BE(0), header.data.readUInt32BE(4)];
   const [depth, colour, , , interlace] = header.data.subarray(8);
   const channels = channelsOf[colour ?? -1];
-  if (channels === undefined || depth !== 8 || interlace !== 0 || width === 0 || height === 0 || width * height > MAX_PIXELS) return undefined;
+  if (
+    channels === undefined ||
+    depth !== 8 ||
+    interlace !== 0 ||
+    width === 0 ||
+    height === 0 ||
+    width * height > MAX_PIXELS
+  )
+    return undefined;
   const line = 1 + width * channels;
   let pixels: Buffer;
   try {
@@ -90,5 +102,10 @@ export async function whiteWhereClear(png: Buffer): Promise<Buffer | undefined> 
   }
   const grey = Buffer.from(header.data);
   grey[9] = 0;
-  return Buffer.concat([SIGNATURE, chunk("IHDR", grey), chunk("IDAT", await promisify(deflate)(mask)), chunk("IEND", Buffer.alloc(0))]);
+  return Buffer.concat([
+    SIGNATURE,
+    chunk("IHDR", grey),
+    chunk("IDAT", await promisify(deflate)(mask)),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
 }

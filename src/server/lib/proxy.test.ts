@@ -7,7 +7,9 @@ const upstream = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   async fetch(request) {
-    seen.push(`${request.method} ${new URL(request.url).pathname} ${request.headers.get("proxy-authorization") ?? "-"}`);
+    seen.push(
+      `${request.method} ${new URL(request.url).pathname} ${request.headers.get("proxy-authorization") ?? "-"}`,
+    );
     return new Response(`said ${await request.text()}`);
   },
 });
@@ -53,7 +55,10 @@ describe("a call through a SOCKS server", () => {
     using socks = await startSocks();
     const body = "x".repeat(2_000_000);
     const lengths = await Promise.all(
-      Array.from({ length: 8 }, async () => (await (await fetchThrough(address("/large"), post(socks.url, body))).text()).length),
+      Array.from(
+        { length: 8 },
+        async () => (await (await fetchThrough(address("/large"), post(socks.url, body))).text()).length,
+      ),
     );
     expect(lengths).toEqual(Array.from({ length: 8 }, () => body.length + 5));
   });
@@ -69,11 +74,14 @@ describe("a call through a SOCKS server", () => {
 });
 
 describe("a proxy that does not work", () => {
-  test.each(["socks5://127.0.0.1:1", "http://127.0.0.1:1", "ftp://127.0.0.1:1", "nonsense", "socks5://", "http://"])("%s fails the call, and nothing goes directly", async (proxy) => {
-    const before = seen.length;
-    expect(await failure(proxy)).toBeInstanceOf(Error);
-    expect(seen.length).toBe(before);
-  });
+  test.each(["socks5://127.0.0.1:1", "http://127.0.0.1:1", "ftp://127.0.0.1:1", "nonsense", "socks5://", "http://"])(
+    "%s fails the call, and nothing goes directly",
+    async (proxy) => {
+      const before = seen.length;
+      expect(await failure(proxy)).toBeInstanceOf(Error);
+      expect(seen.length).toBe(before);
+    },
+  );
 
   test("a host that the SOCKS server cannot reach fails as the proxy does, for https too", async () => {
     using socks = await startSocks();

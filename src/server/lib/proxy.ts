@@ -42,7 +42,10 @@ async function httpProxy(proxy: string): Promise<{ url: string; bridge: boolean 
  * Makes a WebSocket that goes through a proxy of any kind; undefined: directly. Bun's (1.4.5) looks at NO_PROXY of the
  * environment in its constructor and cannot be told otherwise, but that variable is about the environment's proxy.
  */
-export async function socketThrough<Socket>(proxy: string | undefined, make: (options: { proxy?: string }) => Socket): Promise<Socket> {
+export async function socketThrough<Socket>(
+  proxy: string | undefined,
+  make: (options: { proxy?: string }) => Socket,
+): Promise<Socket> {
   if (proxy === undefined) return make({});
   const { url } = await httpProxy(proxy);
   const { NO_PROXY, no_proxy } = process.env;
@@ -122,8 +125,12 @@ interface ProxyRequest {
 function readRequest(text: string): ProxyRequest | undefined {
   const [line = "", ...headers] = text.split("\r\n");
   const [method = "", target = "", version = ""] = line.split(" ");
-  const credentials = headers.find((header) => /^proxy-authorization: *basic /i.test(header))?.replace(/^[^:]*: *basic */i, "");
-  const [user = "", pass] = Buffer.from(credentials ?? "", "base64").toString("latin1").split(":");
+  const credentials = headers
+    .find((header) => /^proxy-authorization: *basic /i.test(header))
+    ?.replace(/^[^:]*: *basic */i, "");
+  const [user = "", pass] = Buffer.from(credentials ?? "", "base64")
+    .toString("latin1")
+    .split(":");
   const proxy = pass === password ? proxyAddress(Buffer.from(user, "base64url").toString("utf8")) : undefined;
   const url = URL.parse(method === "CONNECT" ? `http://${target}` : target);
   if (!proxy || !url) return undefined;
@@ -131,7 +138,10 @@ function readRequest(text: string): ProxyRequest | undefined {
   if (method === "CONNECT") return { ...place, head: undefined };
   const passed = headers.filter((header) => !/^(proxy-[^:]*|connection):/i.test(header));
   // One call a connection: the next may be for another host.
-  return { ...place, head: [`${method} ${url.pathname}${url.search} ${version}`, ...passed, "Connection: close", "", ""].join("\r\n") };
+  return {
+    ...place,
+    head: [`${method} ${url.pathname}${url.search} ${version}`, ...passed, "Connection: close", "", ""].join("\r\n"),
+  };
 }
 
 const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, "");
@@ -151,7 +161,10 @@ async function connect(socket: Socket, { proxy, host, port, head }: ProxyRequest
   try {
     // The name goes to the SOCKS server unresolved.
     ({ socket: upstream } = await SocksClient.createConnection({
-      proxy: socksOf(proxy), command: "connect", destination: { host, port }, timeout: SOCKS_TIMEOUT_MS,
+      proxy: socksOf(proxy),
+      command: "connect",
+      destination: { host, port },
+      timeout: SOCKS_TIMEOUT_MS,
     }));
   } catch {
     socket.end(REFUSAL);

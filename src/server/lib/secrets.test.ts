@@ -22,7 +22,14 @@ describe("secrets", () => {
 
   test("a changed or foreign text is refused, never read as something", () => {
     const cipher = secrets.encrypt("channel-key", "x");
-    for (const bad of [`${cipher}A`, cipher.slice(0, -2), cipher.replace("k1.", "k9."), "k1..", "plain", "k1.AAAA.AAAA"]) {
+    for (const bad of [
+      `${cipher}A`,
+      cipher.slice(0, -2),
+      cipher.replace("k1.", "k9."),
+      "k1..",
+      "plain",
+      "k1.AAAA.AAAA",
+    ]) {
       expect(() => secrets.decrypt("channel-key", bad)).toThrow(WrongSecret);
     }
   });

@@ -7,8 +7,21 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, ti
 import { CannotStart } from "./cannot-start";
 
 export type Purpose =
-  | "relay-key" | "channel-key" | "redemption-key" | "session" | "access-token" | "setup-code" | "demo-upstream"
-  | "code" | "turnstile" | "ticket" | "totp" | "option-secret" | "user-secret" | "push-key" | "canary";
+  | "relay-key"
+  | "channel-key"
+  | "redemption-key"
+  | "session"
+  | "access-token"
+  | "setup-code"
+  | "demo-upstream"
+  | "code"
+  | "turnstile"
+  | "ticket"
+  | "totp"
+  | "option-secret"
+  | "user-secret"
+  | "push-key"
+  | "canary";
 
 const BASE62 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -17,7 +30,8 @@ export function randomText(length: number, alphabet: string = BASE62): string {
   const limit = 256 - (256 % alphabet.length);
   let out = "";
   while (out.length < length) {
-    for (const byte of randomBytes(length * 2)) if (byte < limit && out.length < length) out += alphabet[byte % alphabet.length];
+    for (const byte of randomBytes(length * 2))
+      if (byte < limit && out.length < length) out += alphabet[byte % alphabet.length];
   }
   return out;
 }

@@ -56,7 +56,8 @@ function contextOf(call: Call): AnswerContext {
 }
 
 /** Most bytes of one frame: the last one of a Responses stream repeats the whole answer. */
-export const longestFrame = (dialect: UpstreamDialectKey): number => (dialect === "openai-responses" ? REPEAT_LIMIT : TAIL_LIMIT);
+export const longestFrame = (dialect: UpstreamDialectKey): number =>
+  dialect === "openai-responses" ? REPEAT_LIMIT : TAIL_LIMIT;
 
 /** What the channel that answers wants done to its chat answers. */
 function wishesOf({ channel, dialect, operation }: Call): { anew: boolean; thoughts: boolean; standard: boolean } {
@@ -79,7 +80,11 @@ export function answerReader(call: Call, dialect: UpstreamDialectKey): AnswerRea
 }
 
 /** Reads a whole answer in `dialect`: the caller's body and what it cost. undefined when it is no answer of that dialect. */
-export function readAnswer(call: Call, dialect: UpstreamDialectKey, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
+export function readAnswer(
+  call: Call,
+  dialect: UpstreamDialectKey,
+  bytes: Bytes,
+): { body: Bytes; result: ChatResult } | undefined {
   const { key } = call.dialect;
   const { wording } = call.operation;
   const { anew, thoughts, standard } = wishesOf(call);
@@ -102,7 +107,9 @@ export function readAnswer(call: Call, dialect: UpstreamDialectKey, bytes: Bytes
 function reworded(wording: Wording, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
   const own = readOwn(bytes);
   const parsed = own && tryParse(own.body);
-  return own && isObject(parsed) ? { ...own, body: Buffer.from(JSON.stringify(wording.fromOpenai(parsed))) } : undefined;
+  return own && isObject(parsed)
+    ? { ...own, body: Buffer.from(JSON.stringify(wording.fromOpenai(parsed))) }
+    : undefined;
 }
 
 /** OpenAI's, for an OpenAI caller: embeddings and completions as well. */
@@ -110,7 +117,12 @@ function readOwn(body: Bytes): { body: Bytes; result: ChatResult } | undefined {
   const parsed = body.length > LARGE_ANSWER ? outline(body) : tryParse(body);
   if (!isObject(parsed)) throw new Failed(failureOf("malformed", 200));
   let result = openaiChat.readResult(parsed);
-  if (result && Array.isArray(parsed.choices) && (!result.usage || wantsContent(result.usage)) && body.length > LARGE_ANSWER) {
+  if (
+    result &&
+    Array.isArray(parsed.choices) &&
+    (!result.usage || wantsContent(result.usage)) &&
+    body.length > LARGE_ANSWER
+  ) {
     // Without usage, or with one that is odd, the text itself is counted.
     const whole = tryParse(body);
     result = isObject(whole) ? openaiChat.readResult(whole) : result;
@@ -121,7 +133,9 @@ function readOwn(body: Bytes): { body: Bytes; result: ChatResult } | undefined {
 const contentTypes: ReadonlySet<ChatEvent["type"]> = new Set(["text", "reasoning", "refusal", "tool_call", "finish"]);
 
 const isContent = (event: AnswerEvent): boolean =>
-  event.type === "block_delta" || event.type === "block_data" || event.type === "finish" ||
+  event.type === "block_delta" ||
+  event.type === "block_data" ||
+  event.type === "finish" ||
   (event.type === "block_start" && (event.start.kind === "tool_call" || event.start.kind === "whole"));
 
 type Found = "content" | "end" | "nothing";
@@ -137,7 +151,12 @@ function frameReader(dialect: UpstreamDialectKey, id: string, redact: Redact): (
   };
   const first = (found: Found[]): Found => found.find((one) => one !== "nothing") ?? "nothing";
   if (dialect === "openai-chat") {
-    return (data) => first((openaiChat.decodeFrame(data) ?? malformed()).map((event) => judge(event, contentTypes.has(event.type as ChatEvent["type"]))));
+    return (data) =>
+      first(
+        (openaiChat.decodeFrame(data) ?? malformed()).map((event) =>
+          judge(event, contentTypes.has(event.type as ChatEvent["type"])),
+        ),
+      );
   }
   const decoder = upstreamDialects[dialect].streamDecoder(id);
   return (data) => {
@@ -154,7 +173,7 @@ function frameReader(dialect: UpstreamDialectKey, id: string, redact: Redact): (
 export function contentFinder(dialect: UpstreamDialectKey, id: string, redact: Redact): (region: Bytes) => Found {
   const read = frameReader(dialect, id, redact);
   return (region) => {
-    for (let from = 0; from < region.length; ) {
+    for (let from = 0; from < region.length;) {
       const next = firstFrameEnd(region, from, region.length);
       const end = next < 0 ? region.length : next;
       const { data } = readFrame(region.subarray(from, end));

@@ -25,8 +25,13 @@ export interface Visit {
 export type Aside = (visit: Visit) => Promise<Response>;
 
 /** The same within the caller's limits. `billed`: it submits a job, which is counted and limited as the call that it is. */
-export async function answerAside({ answer, billed }: { answer: Aside; billed?: boolean }, visit: Visit): Promise<Response> {
-  const admission = billed ? undefined : visit.engine.seams.limits.admit(visit.caller, { model: "", tokens: 0, units: 0 });
+export async function answerAside(
+  { answer, billed }: { answer: Aside; billed?: boolean },
+  visit: Visit,
+): Promise<Response> {
+  const admission = billed
+    ? undefined
+    : visit.engine.seams.limits.admit(visit.caller, { model: "", tokens: 0, units: 0 });
   const entered = admission && enter(await admission, visit.door);
   try {
     return await answer(visit);

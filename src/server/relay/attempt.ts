@@ -84,11 +84,14 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
       alarm.onLimit = (phase) => {
         if (phase !== "connect") return expire(phase);
         firstByteLimit();
-        engine.reachable(outgoing.url, PROBE_MS).then((reached) => {
-          if (reached || record.status !== 0) return;
-          unreachable = true;
-          controller.abort();
-        }, () => undefined);
+        engine.reachable(outgoing.url, PROBE_MS).then(
+          (reached) => {
+            if (reached || record.status !== 0) return;
+            unreachable = true;
+            controller.abort();
+          },
+          () => undefined,
+        );
       };
       alarm.limit("connect", connectMs);
     } else {
@@ -96,15 +99,24 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     }
 
     const warn: Warn = (code, detail) => void (call.warnings = [...call.warnings, { code, detail }]);
-    const response = await exchange(outgoing, toolsFor(engine, channel, controller.signal, () => seams.now(), warn));
+    const response = await exchange(
+      outgoing,
+      toolsFor(engine, channel, controller.signal, () => seams.now(), warn),
+    );
     firstByteLimit();
     record.status = response.status;
     record.upstream_request_id = call.upstream_request_id = upstreamRequestId(response.headers, channel);
     if (!response.ok) throw new Failed(await judge(call, channel, response));
     if (call.operation.direct) {
-      outcome = { ok: true, kind: "direct", answer: await openDirect(call, channel, response, () => controller.abort()) };
+      outcome = {
+        ok: true,
+        kind: "direct",
+        answer: await openDirect(call, channel, response, () => controller.abort()),
+      };
     } else {
-      outcome = call.request.stream ? await openStream(call, channel, dialect, response, controller) : await readWhole(call, channel, dialect, response);
+      outcome = call.request.stream
+        ? await openStream(call, channel, dialect, response, controller)
+        : await readWhole(call, channel, dialect, response);
     }
     call.first_content_at = seams.now();
     record.first_content_ms = call.first_content_at - started;
@@ -138,7 +150,11 @@ function reportFailure(call: Call, channel: PoolChannel, failure: Failure): void
     message,
     request_id: call.request_id,
     model: call.request.model,
-    quoted: (phrase) => call.form?.quotes(phrase) ?? JSON.stringify(tryParse(call.large?.readNow() ?? call.body) ?? "").toLowerCase().includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
+    quoted: (phrase) =>
+      call.form?.quotes(phrase) ??
+      JSON.stringify(tryParse(call.large?.readNow() ?? call.body) ?? "")
+        .toLowerCase()
+        .includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
   });
 }
 
@@ -146,7 +162,11 @@ function explain(error: unknown, status: number, expired: Phase | undefined, unr
   if (error instanceof Failed) return error.failure;
   if (error instanceof RequestFault) {
     const { message, param } = error;
-    return { ...failureOf("caller_mistake"), status: 400, error: { message, type: "invalid_request_error", code: "invalid_request", param } };
+    return {
+      ...failureOf("caller_mistake"),
+      status: 400,
+      error: { message, type: "invalid_request_error", code: "invalid_request", param },
+    };
   }
   if (expired) return failureOf("timeout", status, expired);
   if (unreachable) return failureOf("unreachable", 0, "connect");
@@ -164,7 +184,12 @@ async function judge(call: Call, channel: PoolChannel, response: Response): Prom
   return classifyStatus(redactOf(channel), status, error, channel.status_mapping, retryAfter);
 }
 
-async function readWhole(call: Call, channel: PoolChannel, dialect: UpstreamDialectKey, response: Response): Promise<Attempt> {
+async function readWhole(
+  call: Call,
+  channel: PoolChannel,
+  dialect: UpstreamDialectKey,
+  response: Response,
+): Promise<Attempt> {
   const body = Buffer.from(await response.arrayBuffer());
   const answer = readAnswer(call, dialect, body);
   if (answer) return { ok: true, kind: "whole", ...answer, body: redactErrors(channel, answer.body) };
@@ -174,7 +199,11 @@ async function readWhole(call: Call, channel: PoolChannel, dialect: UpstreamDial
 
 /** Reads frames until the first content. Before it, errors and ends are failures that another channel may make good. */
 async function openStream(
-  call: Call, channel: PoolChannel, dialect: UpstreamDialectKey, response: Response, controller: AbortController,
+  call: Call,
+  channel: PoolChannel,
+  dialect: UpstreamDialectKey,
+  response: Response,
+  controller: AbortController,
 ): Promise<Attempt> {
   const type = response.headers.get("content-type") ?? "";
   if (!response.body || (type !== "" && !/event-stream|octet-stream|text\/plain/i.test(type))) {

@@ -55,7 +55,8 @@ function usageAtEnd(call: Call, ending: Ending): CheckedUsage {
   const { terms, max_output } = call.request;
   const estimate = (): Usage => terms?.doubted ?? terms?.usage ?? estimateUsage(call, ending.content_bytes);
   // Terms tell of pictures and sound; text that came is text that was made.
-  const made = (): Usage => (ending.content_bytes > 0 ? { output: tokensOfContent(ending.content_bytes), ...terms?.usage } : estimate());
+  const made = (): Usage =>
+    ending.content_bytes > 0 ? { output: tokensOfContent(ending.content_bytes), ...terms?.usage } : estimate();
   if (ending.usage === undefined) return { usage: terms?.usage ?? estimate(), estimated: !terms?.exact, doubts: [] };
   const { usage, estimated } = withUncounted(ending.usage, ending);
   const { channel } = call;
@@ -73,7 +74,10 @@ function usageAtEnd(call: Call, ending: Ending): CheckedUsage {
  * What came after the last count of output, in a stream that ended early, is estimated and added. A count that came before any
  * content counted none (Anthropic's first frame says 1): then all of the content is estimated, however the stream ended.
  */
-function withUncounted(usage: Usage, { end_reason, content_bytes, counted_bytes = content_bytes }: Ending): { usage: Usage; estimated: boolean } {
+function withUncounted(
+  usage: Usage,
+  { end_reason, content_bytes, counted_bytes = content_bytes }: Ending,
+): { usage: Usage; estimated: boolean } {
   const uncounted = content_bytes - counted_bytes;
   const complete = end_reason === "complete";
   // A zero at the end of an answer is for the rules of the check.

@@ -74,7 +74,13 @@ export class Cooling {
   }
 
   /** The attempt that began at `started` failed. */
-  failed(channel: number | string, model: string, attempt: object, started: number, failure: Pick<Failure, "cool_ms" | "retry_after_s" | "owner">): void {
+  failed(
+    channel: number | string,
+    model: string,
+    attempt: object,
+    started: number,
+    failure: Pick<Failure, "cool_ms" | "retry_after_s" | "owner">,
+  ): void {
     const pause = this.#pauses.size > 0 ? this.#pauses.get(`${channel} ${model}`) : undefined;
     const now = this.now();
     if (!pause || pause.until > now || started < pause.since) {

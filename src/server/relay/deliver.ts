@@ -35,7 +35,10 @@ async function answerWhole(call: Call, selection: Selection, money: CallMoney, d
 /** A streamed answer: its head goes with the first content, or with a ping when that takes long. */
 async function answerStream(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
   const outcome = runAttempts(call, selection);
-  const first = await Promise.race([outcome, new Promise<"ping">((resolve) => (call.alarm.onPing = () => resolve("ping")))]);
+  const first = await Promise.race([
+    outcome,
+    new Promise<"ping">((resolve) => (call.alarm.onPing = () => resolve("ping"))),
+  ]);
   if (first !== "ping" && (!first.ok || first.kind !== "stream")) return refuse(call, money, door, first);
   const fail = (failure: Failure, reason: EndReason): Promise<void> => failed(call, money, failure, reason);
   const body = new StreamBody(call, money, first === "ping" ? outcome : first, fail);

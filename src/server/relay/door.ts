@@ -10,7 +10,10 @@ const KEY_PROTOCOL = "openai-insecure-api-key.";
 
 /** The sub-protocols that a WebSocket handshake offers. */
 export const offeredProtocols = ({ headers }: Request): string[] =>
-  (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
+  (headers.get("sec-websocket-protocol") ?? "")
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
 
 /**
  * The presented key: Authorization (with or without Bearer), x-api-key, api-key, x-goog-api-key, mj-api-secret, a WebSocket
@@ -23,7 +26,8 @@ export function presentedKey(request: Request): string | undefined {
     const key = authorization.startsWith("Bearer ") ? authorization.slice(7) : authorization.replace(/^bearer\s+/i, "");
     if (key.trim() !== "") return key.trim();
   }
-  const other = headers.get("x-api-key") ?? headers.get("api-key") ?? headers.get("x-goog-api-key") ?? headers.get("mj-api-secret");
+  const other =
+    headers.get("x-api-key") ?? headers.get("api-key") ?? headers.get("x-goog-api-key") ?? headers.get("mj-api-secret");
   if (other) return other.trim();
   if (headers.has("sec-websocket-protocol")) {
     const protocol = offeredProtocols(request).find((name) => name.startsWith(KEY_PROTOCOL));
@@ -52,7 +56,9 @@ export function callerLang(request: Request): Lang {
 }
 
 const EXPOSED = [
-  "x-oneapi-request-id", "x-request-id", "retry-after",
+  "x-oneapi-request-id",
+  "x-request-id",
+  "retry-after",
   ...["limit", "remaining", "reset"].flatMap((fact) => [`x-ratelimit-${fact}-requests`, `x-ratelimit-${fact}-tokens`]),
 ].join(", ");
 
@@ -104,7 +110,12 @@ export class Door {
   }
 
   /** A file that is passed through, whole or in part; `contentType` is one that the relay has chosen. */
-  file(body: ReadableStream<Uint8Array> | null, contentType: string, status: number, more: Record<string, string>): Response {
+  file(
+    body: ReadableStream<Uint8Array> | null,
+    contentType: string,
+    status: number,
+    more: Record<string, string>,
+  ): Response {
     const headers = { ...answerHeaders(contentType, this.requestId, this.origin), ...more, ...this.limits };
     return new Response(body, { status, headers });
   }
@@ -122,7 +133,11 @@ export class Door {
   /** An error in the dialect of the caller. */
   error(dialect: CallerDialect, error: RelayError): Response {
     const retry = error.retry_after_s;
-    return this.json(dialect.writeError(error), error.status, retry === undefined ? undefined : { "retry-after": String(retry) });
+    return this.json(
+      dialect.writeError(error),
+      error.status,
+      retry === undefined ? undefined : { "retry-after": String(retry) },
+    );
   }
 
   /** The answer to a browser's question whether it may call. */

@@ -54,7 +54,10 @@ function retried(retries: number, lang: Lang): string {
 }
 
 /** The failure that a call ended with, after all its attempts. */
-export function callError({ attempts, lang, request_id }: Pick<Call, "attempts" | "lang" | "request_id">, failure: Failure): RelayError {
+export function callError(
+  { attempts, lang, request_id }: Pick<Call, "attempts" | "lang" | "request_id">,
+  failure: Failure,
+): RelayError {
   return failureError(failure, lang, request_id, attempts.length - 1);
 }
 
@@ -75,7 +78,9 @@ export function failureError(failure: Failure, lang: Lang, requestId: string, re
     };
   }
   const values = {
-    status: failure.upstream_status || status, phase: failure.phase ?? String(failure.upstream_status), retry_after_s: failure.retry_after_s ?? 0,
+    status: failure.upstream_status || status,
+    phase: failure.phase ?? String(failure.upstream_status),
+    retry_after_s: failure.retry_after_s ?? 0,
   };
   const message = withId(errorText(code, values, lang) + retried(retries, lang), requestId);
   return { status, type: typeOf(status, failure.owner), code, message, param: null, ...retry };

@@ -14,7 +14,12 @@ describe("an estimate of tokens", () => {
   });
 
   test("nothing is nothing; one letter is one token", () => {
-    expect([tokensOfText(Buffer.alloc(0)), tokensOfContent(0), tokensOfText(Buffer.from("a")), tokensOfContent(1)]).toEqual([0, 0, 1, 1]);
+    expect([
+      tokensOfText(Buffer.alloc(0)),
+      tokensOfContent(0),
+      tokensOfText(Buffer.from("a")),
+      tokensOfContent(1),
+    ]).toEqual([0, 0, 1, 1]);
   });
 
   test("a long text is judged by its beginning and its end, and grows with its length", () => {

@@ -40,37 +40,104 @@ describe("classification of upstream failures", () => {
   }
 
   const anthropic = (type: string, message: string) => readAnthropic({ type: "error", error: { type, message } });
-  const google = (code: number, status: string, message: string, details: object[] = []) => readGemini({ error: { code, message, status, details } });
+  const google = (code: number, status: string, message: string, details: object[] = []) =>
+    readGemini({ error: { code, message, status, details } });
 
   test("what the operator's account lacks is not called the caller's mistake, though the vendor answers 400 or 404", () => {
     // claude-code issue 66314 (June 2026); ai.google.dev/gemini-api/docs/generate-content/api-errors (November 2026).
     const told: [status: number, body: WireError | undefined, name: FailureClass][] = [
-      [400, anthropic("invalid_request_error", "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."), "quota_exhausted"],
-      [400, anthropic("invalid_request_error", "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."), "quota_exhausted"],
+      [
+        400,
+        anthropic(
+          "invalid_request_error",
+          "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.",
+        ),
+        "quota_exhausted",
+      ],
+      [
+        400,
+        anthropic(
+          "invalid_request_error",
+          "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.",
+        ),
+        "quota_exhausted",
+      ],
       [404, anthropic("not_found_error", "model: claude-3-opus-20240229"), "model_missing"],
-      [400, google(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" }]), "bad_credentials"],
+      [
+        400,
+        google(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", [
+          { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" },
+        ]),
+        "bad_credentials",
+      ],
       [400, google(400, "FAILED_PRECONDITION", "User location is not supported for the API use."), "forbidden"],
-      [400, google(400, "FAILED_PRECONDITION", "Gemini API free tier is not available in your country. Please enable billing on your project in Google AI Studio."), "forbidden"],
-      [404, google(404, "NOT_FOUND", "models/gemini-0 is not found for API version v1beta, or is not supported for generateContent."), "model_missing"],
+      [
+        400,
+        google(
+          400,
+          "FAILED_PRECONDITION",
+          "Gemini API free tier is not available in your country. Please enable billing on your project in Google AI Studio.",
+        ),
+        "forbidden",
+      ],
+      [
+        404,
+        google(
+          404,
+          "NOT_FOUND",
+          "models/gemini-0 is not found for API version v1beta, or is not supported for generateContent.",
+        ),
+        "model_missing",
+      ],
     ];
-    for (const [status, body, name] of told) expect(classifyStatus(asIs, status, body, none)).toMatchObject({ class: name, retry: true });
-    expect(classifyStatus(asIs, 400, anthropic("invalid_request_error", "max_tokens: Field required"), none).class).toBe("caller_mistake");
-    expect(classifyStatus(asIs, 400, google(400, "FAILED_PRECONDITION", "The File abc is not in an ACTIVE state and usage is not allowed."), none).class).toBe("caller_mistake");
+    for (const [status, body, name] of told)
+      expect(classifyStatus(asIs, status, body, none)).toMatchObject({ class: name, retry: true });
+    expect(
+      classifyStatus(asIs, 400, anthropic("invalid_request_error", "max_tokens: Field required"), none).class,
+    ).toBe("caller_mistake");
+    expect(
+      classifyStatus(
+        asIs,
+        400,
+        google(400, "FAILED_PRECONDITION", "The File abc is not in an ACTIVE state and usage is not allowed."),
+        none,
+      ).class,
+    ).toBe("caller_mistake");
   });
 
   test("Google's RetryInfo decides like Retry-After, and its callers read it again", () => {
     const info = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "27.4s" };
     const failure = classifyStatus(asIs, 429, google(429, "RESOURCE_EXHAUSTED", "Quota exceeded", [info]), none);
     expect(failure).toMatchObject({ class: "rate_limited", cool_ms: 28_000, retry_after_s: 28 });
-    expect(classifyStatus(asIs, 429, google(429, "RESOURCE_EXHAUSTED", "Quota exceeded", [info]), none, 3).cool_ms).toBe(3_000);
-    const written = writeGemini({ status: 429, type: "rate_limit_error", code: "", message: "m", param: null, retry_after_s: 28 });
+    expect(
+      classifyStatus(asIs, 429, google(429, "RESOURCE_EXHAUSTED", "Quota exceeded", [info]), none, 3).cool_ms,
+    ).toBe(3_000);
+    const written = writeGemini({
+      status: 429,
+      type: "rate_limit_error",
+      code: "",
+      message: "m",
+      param: null,
+      retry_after_s: 28,
+    });
     expect(readGemini(written)).toMatchObject({ type: "RESOURCE_EXHAUSTED", retry_after_s: 28 });
   });
 
   test("status mapping comes before every decision, and the caller sees the mapped status", () => {
-    expect(classifyStatus(asIs, 400, error({}), new Map([[400, 500]]))).toMatchObject({ class: "server_error", retry: true, status: 500 });
-    expect(classifyStatus(asIs, 429, error({}), new Map([[429, 400]]))).toMatchObject({ class: "caller_mistake", retry: false, status: 400 });
-    expect(classifyStatus(asIs, 401, error({}), new Map([[401, 401]]))).toMatchObject({ class: "bad_credentials", status: 401 });
+    expect(classifyStatus(asIs, 400, error({}), new Map([[400, 500]]))).toMatchObject({
+      class: "server_error",
+      retry: true,
+      status: 500,
+    });
+    expect(classifyStatus(asIs, 429, error({}), new Map([[429, 400]]))).toMatchObject({
+      class: "caller_mistake",
+      retry: false,
+      status: 400,
+    });
+    expect(classifyStatus(asIs, 401, error({}), new Map([[401, 401]]))).toMatchObject({
+      class: "bad_credentials",
+      status: 401,
+    });
   });
 
   test("Retry-After decides how long a channel cools down, at most ten minutes", () => {
@@ -86,42 +153,84 @@ describe("classification of upstream failures", () => {
   test("only quota and credential failures ask for a channel to be disabled", () => {
     expect(classifyStatus(asIs, 401, undefined, none).disable).toBe(true);
     expect(classifyStatus(asIs, 429, error({ type: "insufficient_quota" }), none).disable).toBe(true);
-    for (const status of [400, 403, 404, 429, 500, 503]) expect(classifyStatus(asIs, status, undefined, none).disable).toBe(false);
+    for (const status of [400, 403, 404, 429, 500, 503])
+      expect(classifyStatus(asIs, status, undefined, none).disable).toBe(false);
   });
 
   test("an error object inside a 200 answer is retried, as a 502 unless it says more", () => {
     expect(classifyErrorIn200(asIs, error({}))).toMatchObject({ retry: true, status: 502 });
-    expect(classifyErrorIn200(asIs, error({ code: "rate_limit_exceeded" }))).toMatchObject({ class: "rate_limited", status: 429 });
-    expect(classifyErrorIn200(asIs, error({ type: "overloaded_error" }))).toMatchObject({ class: "overloaded", status: 503 });
+    expect(classifyErrorIn200(asIs, error({ code: "rate_limit_exceeded" }))).toMatchObject({
+      class: "rate_limited",
+      status: 429,
+    });
+    expect(classifyErrorIn200(asIs, error({ type: "overloaded_error" }))).toMatchObject({
+      class: "overloaded",
+      status: 503,
+    });
     const mistake = { class: "caller_mistake", status: 400, retry: true, disable: false };
     expect(classifyErrorIn200(asIs, error({ type: "invalid_request_error" }))).toMatchObject(mistake);
-    expect(classifyErrorIn200(asIs, error({ type: "invalid_request_error", code: "503" }))).toMatchObject({ status: 503 });
+    expect(classifyErrorIn200(asIs, error({ type: "invalid_request_error", code: "503" }))).toMatchObject({
+      status: 503,
+    });
     // A stream of Responses fails so; a 5xx would be tried again by every SDK.
-    for (const code of ["context_length_exceeded", "invalid_prompt", "image_parse_error"]) expect(classifyErrorIn200(asIs, error({ code }))).toMatchObject(mistake);
+    for (const code of ["context_length_exceeded", "invalid_prompt", "image_parse_error"])
+      expect(classifyErrorIn200(asIs, error({ code }))).toMatchObject(mistake);
   });
 });
 
 test("messages keep their words and lose addresses, hosts and keys", () => {
   const text =
-    "Post \"https://api.vendor.com/v1/chat?key=abc\": dial tcp 10.1.2.3:443, [fe80:0:0:1::2]: Incorrect API key sk-abcdefghijkl " +
+    'Post "https://api.vendor.com/v1/chat?key=abc": dial tcp 10.1.2.3:443, [fe80:0:0:1::2]: Incorrect API key sk-abcdefghijkl ' +
     "for org-AbCdEfGh123 at internal.vendor.ai/x, token 0123456789abcdef0123456789abcdef";
   const clean = cleanText(text);
-  for (const secret of ["vendor", "10.1.2.3", "fe80", "sk-abc", "AbCdEfGh", "0123456789abcdef"]) expect(clean).not.toContain(secret);
+  for (const secret of ["vendor", "10.1.2.3", "fe80", "sk-abc", "AbCdEfGh", "0123456789abcdef"])
+    expect(clean).not.toContain(secret);
   expect(clean).toContain("Incorrect API key");
-  expect(cleanText("Rate limit reached for gpt-4o-mini in 1.5 seconds.")).toBe("Rate limit reached for gpt-4o-mini in 1.5 seconds.");
+  expect(cleanText("Rate limit reached for gpt-4o-mini in 1.5 seconds.")).toBe(
+    "Rate limit reached for gpt-4o-mini in 1.5 seconds.",
+  );
   const long = "0123456789abcdef".repeat(3);
   for (const kept of [
-    `Item 'rs_${long}' of type 'reasoning' was provided without its required following item`, `chatcmpl-${long} is gone`, "toolConfig.includeServerSideToolInvocations",
-    "cache_creation.ephemeral_1h_input_tokens", "messages[0].content.1.image_url", "claude-sonnet-4-5-20250929-v1:0", "Bearer authentication is required", "a ***very*** bold key-value-store",
-  ]) expect(cleanText(kept)).toBe(kept);
-  for (const key of ["sk-abcdefghijkl", "gsk_Ab0123456789", "AIzaSyA0123456789abcdefghijklmnop", "abcd****************wxyz", `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-DEF_1`, "3f2504e0-4f89-41d3-9a0c-0305e82c3301"]) {
+    `Item 'rs_${long}' of type 'reasoning' was provided without its required following item`,
+    `chatcmpl-${long} is gone`,
+    "toolConfig.includeServerSideToolInvocations",
+    "cache_creation.ephemeral_1h_input_tokens",
+    "messages[0].content.1.image_url",
+    "claude-sonnet-4-5-20250929-v1:0",
+    "Bearer authentication is required",
+    "a ***very*** bold key-value-store",
+  ])
+    expect(cleanText(kept)).toBe(kept);
+  for (const key of [
+    "sk-abcdefghijkl",
+    "gsk_Ab0123456789",
+    "AIzaSyA0123456789abcdefghijklmnop",
+    "abcd****************wxyz",
+    `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-DEF_1`,
+    "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+  ]) {
     expect(cleanText(`key ${key} is wrong`)).toBe("key [key] is wrong");
   }
   expect(cleanText("x ".repeat(5000)).length).toBeLessThanOrEqual(1000);
 });
 
 test("no text of 4,000 characters takes long to clean", () => {
-  const texts = ["a.", "a-", "a:", "a.com.", "1.", "Bearer ", "sk-", "eyJ-", "*a", "http://", "abcd:", "a", "[", "A_9"].map((piece) => piece.repeat(4000).slice(0, 4000));
+  const texts = [
+    "a.",
+    "a-",
+    "a:",
+    "a.com.",
+    "1.",
+    "Bearer ",
+    "sk-",
+    "eyJ-",
+    "*a",
+    "http://",
+    "abcd:",
+    "a",
+    "[",
+    "A_9",
+  ].map((piece) => piece.repeat(4000).slice(0, 4000));
   for (const text of texts) {
     let best = Infinity;
     for (let round = 0; round < 10; round++) {

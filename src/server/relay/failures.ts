@@ -75,7 +75,11 @@ export interface Failure extends Rule {
  * Whether the upstream may be at work on the call, or done with it, although it failed: the request was sent whole, and nobody
  * said no to it. (A refused connection, an unknown host, every 4xx and a refusal by name say that nothing was begun.)
  */
-export function mayBeAccepted({ class: name, upstream_status: status, phase }: Pick<Failure, "class" | "upstream_status" | "phase">): boolean {
+export function mayBeAccepted({
+  class: name,
+  upstream_status: status,
+  phase,
+}: Pick<Failure, "class" | "upstream_status" | "phase">): boolean {
   // Without a status nothing was sent: the channel's type does not serve the call.
   if (name === "malformed") return status > 0;
   if (status >= 300 && status < 500) return false;
@@ -91,28 +95,59 @@ export const unanswered = (error: unknown): "cut" | "unreachable" => {
 };
 
 const quotaWords = new Set([
-  "insufficient_quota", "insufficient_user_quota", "billing_not_active", "billing_hard_limit_reached",
-  "insufficient_balance", "payment_required", "credit_balance_too_low",
+  "insufficient_quota",
+  "insufficient_user_quota",
+  "billing_not_active",
+  "billing_hard_limit_reached",
+  "insufficient_balance",
+  "payment_required",
+  "credit_balance_too_low",
   // Moonshot (429), Volcengine Ark (403), Model Studio (400), whichever type of channel leads there.
-  "exceeded_current_quota_error", "AccountOverdueError", "Arrearage",
+  "exceeded_current_quota_error",
+  "AccountOverdueError",
+  "Arrearage",
 ]);
 const credentialWords = new Set([
-  "invalid_api_key", "authentication_error", "account_deactivated", "invalid_authentication", "unauthorized", "API_KEY_INVALID",
+  "invalid_api_key",
+  "authentication_error",
+  "account_deactivated",
+  "invalid_authentication",
+  "unauthorized",
+  "API_KEY_INVALID",
 ]);
 const forbiddenWords = new Set(["unsupported_country_region_territory"]);
 const modelWords = new Set([
-  "model_not_found", "model_not_supported", "unsupported_model",
+  "model_not_found",
+  "model_not_supported",
+  "unsupported_model",
   // Moonshot, Volcengine Ark.
-  "resource_not_found_error", "InvalidEndpointOrModel.NotFound", "ModelNotOpen",
+  "resource_not_found_error",
+  "InvalidEndpointOrModel.NotFound",
+  "ModelNotOpen",
 ]);
 const overloadWords = new Set(["overloaded_error", "overloaded", "engine_overloaded", "server_overloaded"]);
 const rateWords = new Set(["rate_limit_exceeded", "rate_limit_error", "too_many_requests"]);
 
 /** What an answer that has begun with 200 says of the request (types of the `openai` SDK 7.55, ResponseError; November 2026). */
 const callerWords = new Set([
-  "invalid_request_error", "context_length_exceeded", "invalid_prompt", "bio_policy", "misalignment_policy_violation", "content_filter",
-  "invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_url", "image_too_large", "image_too_small", "image_parse_error",
-  "image_content_policy_violation", "invalid_image_mode", "image_file_too_large", "unsupported_image_media_type", "empty_image_file",
+  "invalid_request_error",
+  "context_length_exceeded",
+  "invalid_prompt",
+  "bio_policy",
+  "misalignment_policy_violation",
+  "content_filter",
+  "invalid_image",
+  "invalid_image_format",
+  "invalid_base64_image",
+  "invalid_image_url",
+  "image_too_large",
+  "image_too_small",
+  "image_parse_error",
+  "image_content_policy_violation",
+  "invalid_image_mode",
+  "image_file_too_large",
+  "unsupported_image_media_type",
+  "empty_image_file",
   "failed_to_download_image",
 ]);
 
@@ -210,14 +245,18 @@ const hide: readonly (readonly [RegExp, string | ((found: string) => string)])[]
   [/\b(?:https?|wss?):\/\/[^\s"'<>)\]]+/gi, "[address]"],
   [/\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/g, "[address]"],
   [/\[?(?:[0-9a-f]{1,4}:){3,7}:?(?:[0-9a-f]{1,4})?\]?(?::\d+)?/gi, "[address]"],
-  [/(?<![a-z0-9.-])[a-z0-9.-]+(?<=[a-z0-9]\.(?:com|net|org|io|ai|cn|dev|app|cloud|local|internal))(?!\w)(?::\d+)?(?:\/[^\s"'<>]*)?/gi, "[address]"],
+  [
+    /(?<![a-z0-9.-])[a-z0-9.-]+(?<=[a-z0-9]\.(?:com|net|org|io|ai|cn|dev|app|cloud|local|internal))(?!\w)(?::\d+)?(?:\/[^\s"'<>]*)?/gi,
+    "[address]",
+  ],
   [/(?<![\w-])eyJ[\w-]{8,}(?:\.[\w-]+){0,2}/g, "[key]"],
   [/\bBearer +[\w.~+/*=-]{6,}/gi, (found) => (/[\d*]/.test(found) ? "[key]" : found)],
   [/[A-Za-z0-9_*-]{8,}/g, (found) => (isKeyLike(found) ? "[key]" : found)],
 ];
 
 /** How vendors' keys begin; a name such as `key-value-store` has neither digit nor capital behind it. */
-const KEY = /^-*(?:(?:sk|pk|rk|gsk|xai|nvapi|pplx)-.{6}|(?:(?:sk|pk|rk|gsk|hf|ghp|r8)_|(?:org|proj|key)-|AKIA|ASIA|LTAI|AKID|AIza)(?=.{6}).*[\dA-Z*])/;
+const KEY =
+  /^-*(?:(?:sk|pk|rk|gsk|xai|nvapi|pplx)-.{6}|(?:(?:sk|pk|rk|gsk|hf|ghp|r8)_|(?:org|proj|key)-|AKIA|ASIA|LTAI|AKID|AIza)(?=.{6}).*[\dA-Z*])/;
 /** An item's id or a compound name begins with a word of small letters: `rs_0123…`, `chatcmpl-…`, `cache_creation_1h_…`. */
 const NAMED = /^-*[a-z]{1,16}[_-]/;
 /** A name of several words in one: `includeServerSideToolInvocations2`. */
@@ -237,13 +276,19 @@ const PLAIN = /^[a-z_]{0,31}$/;
 export function cleanText(text: string): string {
   if (PLAIN.test(text)) return text;
   let result = text.slice(0, 4000);
-  for (const [pattern, mark] of hide) result = typeof mark === "string" ? result.replace(pattern, mark) : result.replace(pattern, mark);
+  for (const [pattern, mark] of hide)
+    result = typeof mark === "string" ? result.replace(pattern, mark) : result.replace(pattern, mark);
   return result.slice(0, 1000);
 }
 
 /** Every member by its name: a new one is lost rather than passed on as it came. The secrets go before anything is cut or guessed. */
 function clean(redact: Redact, { message, type, code, param, retry_after_s }: WireError): WireError {
   const said = (text: string): string => cleanText(redact(text));
-  const error = { message: said(message), type: said(type), code: said(code), param: param === null ? null : said(param) };
+  const error = {
+    message: said(message),
+    type: said(type),
+    code: said(code),
+    param: param === null ? null : said(param),
+  };
   return retry_after_s === undefined ? error : { ...error, retry_after_s };
 }

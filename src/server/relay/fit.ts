@@ -22,7 +22,9 @@ function inNewWords(model: string, body: Bytes): Bytes {
   const { max_tokens, ...rest } = parsed;
   const isSystem = (message: unknown): message is WireObject => isObject(message) && message.role === "system";
   const messages: readonly unknown[] = instructed && Array.isArray(parsed.messages) ? parsed.messages : [];
-  const renamed = messages.some(isSystem) && { messages: messages.map((message) => (isSystem(message) ? { ...message, role: "developer" } : message)) };
+  const renamed = messages.some(isSystem) && {
+    messages: messages.map((message) => (isSystem(message) ? { ...message, role: "developer" } : message)),
+  };
   if (max_tokens === undefined && !renamed) return body;
   const limit = max_tokens === undefined ? {} : { max_completion_tokens: rest.max_completion_tokens ?? max_tokens };
   return Buffer.from(JSON.stringify({ ...rest, ...limit, ...renamed }));
@@ -39,8 +41,12 @@ export function fitted(type: ChannelType, model: string, asked: Bytes): { body: 
   const dropped = refused.filter((member) => parsed[member] !== undefined);
   if (dropped.length > 0) {
     const rest = Object.fromEntries(Object.entries(parsed).filter(([name]) => !dropped.includes(name)));
-    return { body: Buffer.from(JSON.stringify(rest)), warnings: dropped.map((detail) => ({ code: "dropped_field", detail })) };
+    return {
+      body: Buffer.from(JSON.stringify(rest)),
+      warnings: dropped.map((detail) => ({ code: "dropped_field", detail })),
+    };
   }
-  if (max_top_p === undefined || typeof parsed.top_p !== "number" || parsed.top_p <= max_top_p) return { body, warnings: [] };
+  if (max_top_p === undefined || typeof parsed.top_p !== "number" || parsed.top_p <= max_top_p)
+    return { body, warnings: [] };
   return { body: withMembers(body, { top_p: max_top_p }), warnings: [{ code: "changed_value", detail: "top_p" }] };
 }

@@ -22,7 +22,9 @@ export function priceFor(
   const others = candidates.some(({ setting }) => setting.bill_by === "upstream");
   if (!groups && !others) return price(model, group, user_group);
   const names = others ? new Set([model, ...candidates.map((channel) => billedAs(channel, model))]) : [model];
-  const prices = [...names].flatMap((name) => (groups ?? [group]).map((one) => price(name, one, user_group))).filter((found) => found !== undefined);
+  const prices = [...names]
+    .flatMap((name) => (groups ?? [group]).map((one) => price(name, one, user_group)))
+    .filter((found) => found !== undefined);
   const cost = (found: CompiledPrice): number => estimateUpperBound(found, 1_000_000, 1_000_000);
   return prices.toSorted((a, b) => cost(b) - cost(a))[0];
 }
@@ -40,7 +42,10 @@ export function serveIn(call: Call, channel: PoolChannel, group: string | undefi
 }
 
 /** The listed price of a call at this channel, in the group that serves. */
-export function listedAt({ engine, caller, request: { model } }: Call, channel: PoolChannel): CompiledPrice | undefined {
+export function listedAt(
+  { engine, caller, request: { model } }: Call,
+  channel: PoolChannel,
+): CompiledPrice | undefined {
   const priced = (name: string): CompiledPrice | undefined => engine.seams.price(name, caller.group, caller.user_group);
   return priced(billedAs(channel, model)) ?? priced(model);
 }

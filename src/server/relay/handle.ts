@@ -60,11 +60,31 @@ export interface Relay {
 export type Admit = (lang: Lang) => (body: JsonObject) => Promise<{ caller: Caller; body: JsonObject }>;
 
 /** The data plane over its five seams. `deps` replace time, chance and network in tests. */
-export function createRelay(seams: Seams, { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>): Relay {
-  const stats: RelayStats = { open_calls: 0, open_streams: 0, open_sessions: 0, late_settles: 0, missing_holds: 0, sticky_calls: 0, sticky_hits: 0 };
+export function createRelay(
+  seams: Seams,
+  { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>,
+): Relay {
+  const stats: RelayStats = {
+    open_calls: 0,
+    open_streams: 0,
+    open_sessions: 0,
+    late_settles: 0,
+    missing_holds: 0,
+    sticky_calls: 0,
+    sticky_hits: 0,
+  };
   const engine: Engine = {
-    timers: realTimers, watch: unwatched, fetch: fetchThrough, reachable, routing: createRouting(seams.pool, () => seams.now(), random), ...deps,
-    seams, tokens: new Tokens(), stats, sessions: new Set(), draining: false,
+    timers: realTimers,
+    watch: unwatched,
+    fetch: fetchThrough,
+    reachable,
+    routing: createRouting(seams.pool, () => seams.now(), random),
+    ...deps,
+    seams,
+    tokens: new Tokens(),
+    stats,
+    sessions: new Set(),
+    draining: false,
   };
   return {
     stats,
@@ -80,7 +100,13 @@ interface Entrance {
   upgrade?: Upgrade | undefined;
 }
 
-async function handle(engine: Engine, request: Request, ip: string, requestId: string, { admit, upgrade }: Entrance): Promise<Response> {
+async function handle(
+  engine: Engine,
+  request: Request,
+  ip: string,
+  requestId: string,
+  { admit, upgrade }: Entrance,
+): Promise<Response> {
   const arrived = engine.seams.now();
   const lang = callerLang(request);
   // A cookie counts at our own doors: no other site may read their answers.
@@ -95,9 +121,31 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
     const admitted = admit && (await admittedBy(admit, engine, request, lang));
     const caller = admitted ? admitted.caller : await engine.seams.authenticate(presentedKey(request), ip, lang);
     const body = admitted?.body;
-    if (route.operation === "aside") return await answerAside(route, { engine, caller, request: body ? new Request(request, { body }) : request, door, dialect, lang, ip, path, request_id: requestId });
+    if (route.operation === "aside")
+      return await answerAside(route, {
+        engine,
+        caller,
+        request: body ? new Request(request, { body }) : request,
+        door,
+        dialect,
+        lang,
+        ip,
+        path,
+        request_id: requestId,
+      });
     const client_type = knownClientType(request.headers.get("user-agent") ?? "");
-    const arrival = { client_type, dialect, caller, lang, ip, path, request_id: requestId, arrived, api_version: askedVersion(request), ...traceOf(engine, request) };
+    const arrival = {
+      client_type,
+      dialect,
+      caller,
+      lang,
+      ip,
+      path,
+      request_id: requestId,
+      arrived,
+      api_version: askedVersion(request),
+      ...traceOf(engine, request),
+    };
     if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
     if (typeof route.operation === "string") return await answerLookup(engine, route, caller, request, door, lang);
     door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
@@ -110,7 +158,12 @@ async function handle(engine: Engine, request: Request, ip: string, requestId: s
 }
 
 /** The caller by what a door of ours knows: the session first, then the body. */
-async function admittedBy(admit: Admit, { seams }: Engine, request: Request, lang: Lang): Promise<{ caller: Caller; body: Bytes }> {
+async function admittedBy(
+  admit: Admit,
+  { seams }: Engine,
+  request: Request,
+  lang: Lang,
+): Promise<{ caller: Caller; body: Bytes }> {
   const admitBody = admit(lang);
   const { caller, body } = await admitBody(parseBody(await readBody(request, seams.option.maxBodyBytes)));
   return { caller, body: Buffer.from(JSON.stringify(body)) };
@@ -131,25 +184,62 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     const received = await receive(operation, request, seams.option.maxBodyBytes, given);
     ({ form } = received);
     model = received.asked.model;
-    if (asksForBackground(operation, received)) return await answerAside({ answer: submitBackground(received), billed: true }, { ...arrival, engine, request, door });
+    if (asksForBackground(operation, received))
+      return await answerAside(
+        { answer: submitBackground(received), billed: true },
+        { ...arrival, engine, request, door },
+      );
     const opening = Thread.open(engine, caller, operation, received);
     const thread = opening && (await opening);
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
     const { asked, body, input_bound } = screened(seams, operation, received);
     // Who serves it first: a model that nobody serves is unknown, whatever its price.
-    const selection = engine.routing.select({ caller, operation, model, input: Math.ceil(input_bound / BYTES_PER_TOKEN) });
+    const selection = engine.routing.select({
+      caller,
+      operation,
+      model,
+      input: Math.ceil(input_bound / BYTES_PER_TOKEN),
+    });
     thread?.narrow(selection);
-    const sticky_key = selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json
-      ? stickyKey(received.json, caller.user_id, caller.group, model) : undefined;
+    const sticky_key =
+      selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json
+        ? stickyKey(received.json, caller.user_id, caller.group, model)
+        : undefined;
     if (sticky_key !== undefined) selection.prefer(engine.routing.sticky, sticky_key, engine.stats);
     const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
     const price = asked.terms?.priced?.(listed) ?? listed;
     // Written out: a spread of so many members costs a microsecond.
     const call: Call = {
-      dialect: arrival.dialect, operation, caller, lang: arrival.lang, ip: arrival.ip, path: arrival.path, client_type: arrival.client_type,
-      betas: request.headers.get("anthropic-beta") ?? "", api_version: arrival.api_version, request_id: arrival.request_id, arrived: arrival.arrived, engine, request: asked, body, form, price, input_bound,
-      alarm: new Alarm(() => seams.now(), engine.timers), attempts: [], explain: () => selection.explain(),
-      channel: undefined, need: { model, tokens: 0, units: 0 }, room: undefined, upstream_model: "", upstream_request_id: "", warnings: [], first_content_at: -1, left: false, over: false, onLeave: undefined,
+      dialect: arrival.dialect,
+      operation,
+      caller,
+      lang: arrival.lang,
+      ip: arrival.ip,
+      path: arrival.path,
+      client_type: arrival.client_type,
+      betas: request.headers.get("anthropic-beta") ?? "",
+      api_version: arrival.api_version,
+      request_id: arrival.request_id,
+      arrived: arrival.arrived,
+      engine,
+      request: asked,
+      body,
+      form,
+      price,
+      input_bound,
+      alarm: new Alarm(() => seams.now(), engine.timers),
+      attempts: [],
+      explain: () => selection.explain(),
+      channel: undefined,
+      need: { model, tokens: 0, units: 0 },
+      room: undefined,
+      upstream_model: "",
+      upstream_request_id: "",
+      warnings: [],
+      first_content_at: -1,
+      left: false,
+      over: false,
+      onLeave: undefined,
     };
     if (arrival.traceparent !== undefined) call.traceparent = arrival.traceparent;
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
@@ -158,7 +248,10 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
       // This function's frame keeps what it held when it waited for the thread: the body is the call's alone from here on.
       Object.assign(received, { body: Buffer.alloc(0), json: undefined });
     }
-    const money = new CallMoney(call, () => allTakeLimits(selection.candidates, operation, model) && !answersInMore(call));
+    const money = new CallMoney(
+      call,
+      () => allTakeLimits(selection.candidates, operation, model) && !answersInMore(call),
+    );
     const admission = seams.limits.admit(caller, call.need);
     if (admission) call.admission = enter(await admission, door);
     try {

@@ -6,13 +6,22 @@ import { isObject, type JsonObject } from "./json";
 
 /** Members that ask for it, in any dialect, whatever they say but no. */
 const members = [
-  "web_search_options", "plugins", "search_parameters", "enable_search", "mcp_servers", "container", "connectors", "background",
-  "context_management", "agents",
+  "web_search_options",
+  "plugins",
+  "search_parameters",
+  "enable_search",
+  "mcp_servers",
+  "container",
+  "connectors",
+  "background",
+  "context_management",
+  "agents",
 ] as const;
 /** Tools that the caller runs. */
 const callers: ReadonlySet<unknown> = new Set([undefined, "function", "custom"]);
 
-const isOff = (value: unknown): boolean => value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0);
+const isOff = (value: unknown): boolean =>
+  value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0);
 
 /** A tool that the vendor runs. Google's stand in objects of their own beside `functionDeclarations`. */
 function isVendors(tool: unknown): boolean {

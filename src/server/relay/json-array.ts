@@ -19,7 +19,7 @@ export class JsonArray {
 
   #write(region: Bytes): string {
     let text = "";
-    for (let from = 0; from < region.length; ) {
+    for (let from = 0; from < region.length;) {
       const next = firstFrameEnd(region, from, region.length);
       const end = next < 0 ? region.length : next;
       const { data } = readFrame(region.subarray(from, end));
@@ -33,7 +33,9 @@ export class JsonArray {
 }
 
 /** A body of events as a JSON array. */
-export function asJsonArray(body: ReadableStream<Uint8Array> | Uint8Array): ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> {
+export function asJsonArray(
+  body: ReadableStream<Uint8Array> | Uint8Array,
+): ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> {
   const array = new JsonArray();
   if (body instanceof Uint8Array) return Buffer.from(array.push(body) + array.end());
   const written = new TransformStream<Uint8Array, Uint8Array>({

@@ -31,7 +31,9 @@ const triedIn = (attempts: Call["attempts"], key: PoolChannel): boolean =>
 /** Whether a call has not tried all keys of the channel that are awake. */
 export function hasAnotherKey({ keys = [] }: PoolChannel, call: Call): boolean {
   const { cooling } = call.engine.routing;
-  return keys.some((key) => !triedIn(call.attempts, key) && cooling.standing(placeOf(key), call.request.model) === "ready");
+  return keys.some(
+    (key) => !triedIn(call.attempts, key) && cooling.standing(placeOf(key), call.request.model) === "ready",
+  );
 }
 
 /** The keys of channels in turn; one per process. */
@@ -55,7 +57,10 @@ export class KeyTurns {
     const awake = fresh.filter((key) => this.cooling.standing(placeOf(key), model) === "ready");
     const open = awake.length > 0 ? awake : fresh.length > 0 ? fresh : keys;
     const last = this.#last.get(channel.id) ?? 0;
-    const next = multi_key_mode === "polling" ? open.find(({ key_row }) => (key_row?.position ?? 0) > last) : open[Math.floor(this.random() * open.length)];
+    const next =
+      multi_key_mode === "polling"
+        ? open.find(({ key_row }) => (key_row?.position ?? 0) > last)
+        : open[Math.floor(this.random() * open.length)];
     const chosen = next ?? open[0] ?? channel;
     if (multi_key_mode === "polling") this.#last.set(channel.id, chosen.key_row?.position ?? 0);
     return chosen;

@@ -75,7 +75,10 @@ export function leavePlaces({ admission, room }: Places, used: Used): Promise<un
 }
 
 /** The budgets that count a call. */
-export const budgetsOf = ({ admission, room }: Places): string[] => [...(admission?.budgets ?? []), ...(room?.budgets ?? [])];
+export const budgetsOf = ({ admission, room }: Places): string[] => [
+  ...(admission?.budgets ?? []),
+  ...(room?.budgets ?? []),
+];
 
 /** A running call costs more; false when a budget does not cover it. */
 export async function askBudgets({ admission, room }: Places, units: number): Promise<boolean> {
@@ -85,7 +88,10 @@ export async function askBudgets({ admission, room }: Places, units: number): Pr
 /** The x-ratelimit-* headers as OpenAI's API writes them (a reset is a duration, "17s"). */
 function headersOf({ requests, tokens }: Admission): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (const [name, state] of [["requests", requests], ["tokens", tokens]] as const) {
+  for (const [name, state] of [
+    ["requests", requests],
+    ["tokens", tokens],
+  ] as const) {
     if (!state) continue;
     headers[`x-ratelimit-limit-${name}`] = String(state.limit);
     headers[`x-ratelimit-remaining-${name}`] = String(state.remaining);

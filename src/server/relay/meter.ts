@@ -71,7 +71,9 @@ export class Meter implements AnswerReader {
   }
 
   #measureTo(region: Bytes, end: number): void {
-    this.tally.contentBytes += this.dialect.contentBytes(this.#measured === 0 && end === region.length ? region : region.subarray(this.#measured, end));
+    this.tally.contentBytes += this.dialect.contentBytes(
+      this.#measured === 0 && end === region.length ? region : region.subarray(this.#measured, end),
+    );
     this.#measured = end;
   }
 
@@ -109,7 +111,7 @@ export class Meter implements AnswerReader {
     const start = Math.max(0, lastFrameEnd(region, 0, at));
     const parts: Bytes[] = [];
     let keptFrom = 0;
-    for (let from = start; from < region.length; ) {
+    for (let from = start; from < region.length;) {
       const next = firstFrameEnd(region, from, region.length);
       const end = next < 0 ? region.length : next;
       const hidden = this.#look(region, from, end);

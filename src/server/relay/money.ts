@@ -30,7 +30,8 @@ const refusals: Readonly<Record<HoldRefusal, ErrorCode>> = {
 };
 
 /** Output tokens that are reckoned with where nothing is known of them: a stream's first hold, and the least of any other call's. */
-export const usualOutput = ({ preConsumedTokens }: { preConsumedTokens: number }): number => Math.max(LEAST_STEP, preConsumedTokens);
+export const usualOutput = ({ preConsumedTokens }: { preConsumedTokens: number }): number =>
+  Math.max(LEAST_STEP, preConsumedTokens);
 
 /** Output tokens that the first hold covers. What is priced by the request itself (terms) has none to cover. */
 function coveredAtFirst({ engine, request }: Call): number {
@@ -74,7 +75,11 @@ export class CallMoney {
     this.amount = holdOf(call.price, call.input_bound, this.#covered, call.request.terms);
     const least = leastOf(call, this.#covered);
     this.#least = least !== undefined && least < this.amount && limitable() ? least : undefined;
-    call.need = { model: call.request.model, tokens: call.input_bound + this.#covered, units: this.#least ?? this.amount };
+    call.need = {
+      model: call.request.model,
+      tokens: call.input_bound + this.#covered,
+      units: this.#least ?? this.amount,
+    };
   }
 
   /** Takes the estimate. Throws the error that the caller gets when it is refused. */
@@ -83,7 +88,13 @@ export class CallMoney {
     const { option, ledger } = engine.seams;
     this.#step = usualOutput(option);
     const { amount } = this;
-    const wanted: HoldRequest = { request_id, user_id: caller.user_id, token_id: caller.token_id, amount, draft: draftOf(this.#call) };
+    const wanted: HoldRequest = {
+      request_id,
+      user_id: caller.user_id,
+      token_id: caller.token_id,
+      amount,
+      draft: draftOf(this.#call),
+    };
     if (this.#least !== undefined) wanted.least = this.#least;
     let result: HoldResult;
     try {
@@ -185,7 +196,11 @@ export class CallMoney {
     const { charge, usage, estimated, waived, doubts } = chargeAtEnd(call, ending);
     if (doubts.length > 0 && call.channel) call.engine.seams.usageDoubted(call.channel, doubts, call);
     call.engine.watch.ended(call, { end_reason: ending.end_reason, quota: charge.quota, usage });
-    const left = leavePlaces(call, { tokens: promptTokens(usage) + completionTokens(usage), success: true, units: charge.quota });
+    const left = leavePlaces(call, {
+      tokens: promptTokens(usage) + completionTokens(usage),
+      success: true,
+      units: charge.quota,
+    });
     const log = callRow(call, {
       end_reason: ending.end_reason,
       quota: charge.quota,

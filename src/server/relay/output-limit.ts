@@ -25,13 +25,15 @@ const members = (value: unknown): WireObject => (isObject(value) ? value : {});
 /** Anthropic's thoughts are part of the limit and must stay below it; what leaves too little for them switches them off. */
 function forClaude(limit: number, { max_tokens: own, thinking }: WireObject): WireObject {
   const max_tokens = typeof own === "number" ? Math.min(own, limit) : limit;
-  if (!isObject(thinking) || typeof thinking.budget_tokens !== "number" || thinking.budget_tokens < max_tokens) return { max_tokens };
+  if (!isObject(thinking) || typeof thinking.budget_tokens !== "number" || thinking.budget_tokens < max_tokens)
+    return { max_tokens };
   if (max_tokens <= LEAST_BUDGET) return { max_tokens, thinking: { type: "disabled" } };
   return { max_tokens, thinking: { ...thinking, budget_tokens: Math.max(LEAST_BUDGET, Math.floor(max_tokens / 2)) } };
 }
 
 function forGemini(maxOutputTokens: number, body: WireObject): WireObject {
-  const name = isObject(body.generation_config) && !isObject(body.generationConfig) ? "generation_config" : "generationConfig";
+  const name =
+    isObject(body.generation_config) && !isObject(body.generationConfig) ? "generation_config" : "generationConfig";
   const { max_output_tokens: _, ...settings } = members(body[name]);
   return { [name]: { ...settings, maxOutputTokens } };
 }
@@ -40,7 +42,8 @@ type Place = (limit: number, body: WireObject, asked: { model: string; operation
 
 /** The members of a body that hold its limit; undefined: the language has no word for it. */
 const places: Readonly<Record<UpstreamDialectKey, Place | undefined>> = {
-  "openai-chat": (limit, _, { model, operation }) => (operation === "chat" && newLimit(model) ? { max_completion_tokens: limit } : { max_tokens: limit }),
+  "openai-chat": (limit, _, { model, operation }) =>
+    operation === "chat" && newLimit(model) ? { max_completion_tokens: limit } : { max_tokens: limit },
   "openai-responses": (max_output_tokens) => ({ max_output_tokens }),
   anthropic: forClaude,
   gemini: forGemini,
@@ -48,7 +51,9 @@ const places: Readonly<Record<UpstreamDialectKey, Place | undefined>> = {
   cohere: (max_tokens) => ({ max_tokens }),
   baidu: (max_output_tokens) => ({ max_output_tokens }),
   bedrock: (maxTokens, { inferenceConfig }) => ({ inferenceConfig: { ...members(inferenceConfig), maxTokens } }),
-  spark: (max_tokens, { parameter }) => ({ parameter: { ...members(parameter), chat: { ...members(members(parameter).chat), max_tokens } } }),
+  spark: (max_tokens, { parameter }) => ({
+    parameter: { ...members(parameter), chat: { ...members(members(parameter).chat), max_tokens } },
+  }),
   dify: undefined,
   coze: undefined,
   palm: undefined,
@@ -65,7 +70,12 @@ export const allTakeLimits = (channels: readonly PoolChannel[], operation: Opera
   });
 
 /** A body in `dialect` with the call's own limit; the same one where it has none. */
-export function withLimit(body: Bytes, { output_limit }: Pick<Call, "output_limit">, dialect: UpstreamDialectKey, asked: { model: string; operation: OperationKey }): Bytes {
+export function withLimit(
+  body: Bytes,
+  { output_limit }: Pick<Call, "output_limit">,
+  dialect: UpstreamDialectKey,
+  asked: { model: string; operation: OperationKey },
+): Bytes {
   const place = output_limit === undefined ? undefined : places[dialect];
   if (!place || output_limit === undefined) return body;
   return withMembers(body, place(output_limit, bodyObject(body) ?? {}, asked));
@@ -74,7 +84,8 @@ export function withLimit(body: Bytes, { output_limit }: Pick<Call, "output_limi
 /** The vendor finds fault with a call that has a limit from us: it may be too high for the model. True when it has a lower one now. */
 export function lowered(call: Pick<Call, "output_limit">, { class: name, upstream_status }: Failure): boolean {
   const { output_limit = 0 } = call;
-  if (name !== "caller_mistake" || (upstream_status !== 400 && upstream_status !== 422) || output_limit <= SAFE_LIMIT) return false;
+  if (name !== "caller_mistake" || (upstream_status !== 400 && upstream_status !== 422) || output_limit <= SAFE_LIMIT)
+    return false;
   call.output_limit = SAFE_LIMIT;
   return true;
 }

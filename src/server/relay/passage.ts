@@ -45,7 +45,7 @@ export class Passage implements AnswerReader {
 
   feed(region: Bytes): Bytes {
     let sent = region.length;
-    for (let from = 0; from < region.length; ) {
+    for (let from = 0; from < region.length;) {
       const next = firstFrameEnd(region, from, region.length);
       const end = next < 0 ? region.length : next;
       const frame = region.subarray(from, end);
@@ -94,7 +94,8 @@ export class Passage implements AnswerReader {
       else if (event.type === "finish") this.finished = true;
       else if (event.type === "error") [this.error, this.#spent] = [event.error, spent];
       else if (event.type === "done") this.done = true;
-      else if (event.type === "message_start") this.#begun = { id: event.id, model: event.model, created: event.created };
+      else if (event.type === "message_start")
+        this.#begun = { id: event.id, model: event.model, created: event.created };
     }
   }
 }

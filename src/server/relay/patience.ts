@@ -19,8 +19,10 @@ export interface Patience {
 
 /** The limits of a try at `channel`, in milliseconds; the options' while no channel is chosen. */
 export function patienceOf(option: RelayOptions, channel: PoolChannel | undefined): Patience {
-  const { connect_timeout, first_byte_timeout, idle_timeout, total_timeout, ping_interval, on_disconnect } = channel?.setting ?? {};
-  const ms = (seconds: number | undefined, otherwise: number): number => (seconds === undefined ? otherwise : seconds * 1000);
+  const { connect_timeout, first_byte_timeout, idle_timeout, total_timeout, ping_interval, on_disconnect } =
+    channel?.setting ?? {};
+  const ms = (seconds: number | undefined, otherwise: number): number =>
+    seconds === undefined ? otherwise : seconds * 1000;
   return {
     connectMs: ms(connect_timeout, option.connectTimeoutMs),
     firstByteMs: ms(first_byte_timeout, option.firstByteTimeoutMs),
@@ -42,7 +44,8 @@ export function pingsOf(call: Call, channel: PoolChannel): number | undefined {
   if (!direct) return stream ? patienceOf(call.engine.seams.option, channel).pingMs : undefined;
   // Whoever names a format twice may get either.
   const formats = call.form?.parts("response_format") ?? [];
-  const isJson = direct.plain === "never" || (direct.plain === "text" && formats.every(({ value }) => /json$|^$/.test(value ?? "")));
+  const isJson =
+    direct.plain === "never" || (direct.plain === "text" && formats.every(({ value }) => /json$|^$/.test(value ?? "")));
   return isJson && !stream ? (channel.setting.ping_interval ?? 0) * 1000 : undefined;
 }
 

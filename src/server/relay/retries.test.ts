@@ -7,7 +7,8 @@ describe("retries of a model", () => {
     let now = 0;
     return { at: (ms) => void (now = ms), retries: new RetryBudget(() => now) };
   };
-  const takes = (retries: RetryBudget, times: number, model = "m"): number => Array.from({ length: times }, () => retries.take(model)).filter(Boolean).length;
+  const takes = (retries: RetryBudget, times: number, model = "m"): number =>
+    Array.from({ length: times }, () => retries.take(model)).filter(Boolean).length;
 
   test("the first ten in ten seconds need nothing, and each model has its own", () => {
     const { retries } = budget();
@@ -32,24 +33,30 @@ describe("retries of a model", () => {
   });
 
   test("whatever comes when: in the ten seconds before a retry there were nine others at most, or ten calls for each", () => {
-    const step = fc.record({ after: fc.integer({ min: 0, max: 4000 }), calls: fc.integer({ min: 0, max: 60 }), tries: fc.integer({ min: 0, max: 20 }) });
-    fc.assert(fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const { at, retries } = budget();
-      const [calls, taken]: [number[], number[]] = [[], []];
-      let now = 0;
-      for (const { after, calls: more, tries } of steps) {
-        at((now += after));
-        for (let call = 0; call < more; call++) {
-          retries.called("m");
-          calls.push(now);
+    const step = fc.record({
+      after: fc.integer({ min: 0, max: 4000 }),
+      calls: fc.integer({ min: 0, max: 60 }),
+      tries: fc.integer({ min: 0, max: 20 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const { at, retries } = budget();
+        const [calls, taken]: [number[], number[]] = [[], []];
+        let now = 0;
+        for (const { after, calls: more, tries } of steps) {
+          at((now += after));
+          for (let call = 0; call < more; call++) {
+            retries.called("m");
+            calls.push(now);
+          }
+          for (let one = 0; one < tries; one++) {
+            if (!retries.take("m")) continue;
+            taken.push(now);
+            const within = (times: number[]): number => times.filter((time) => time > now - 10_000).length;
+            expect(within(taken)).toBeLessThanOrEqual(Math.max(10, within(calls) / 10));
+          }
         }
-        for (let one = 0; one < tries; one++) {
-          if (!retries.take("m")) continue;
-          taken.push(now);
-          const within = (times: number[]): number => times.filter((time) => time > now - 10_000).length;
-          expect(within(taken)).toBeLessThanOrEqual(Math.max(10, within(calls) / 10));
-        }
-      }
-    }));
+      }),
+    );
   });
 });

@@ -9,7 +9,13 @@ import { BYTES_PER_TOKEN, usualOutput } from "./money";
 import type { Operation } from "./operations/operation";
 
 /** Operations that may be repeated although the first channel may be at work on them. Sound, pictures and every kind of job never are. */
-const REPEATABLE: ReadonlySet<Operation["key"]> = new Set(["chat", "completions", "embeddings", "moderations", "rerank"]);
+const REPEATABLE: ReadonlySet<Operation["key"]> = new Set([
+  "chat",
+  "completions",
+  "embeddings",
+  "moderations",
+  "rerank",
+]);
 
 /** A conversation whose answer may have pictures or sound: its model draws, or the call asks for it. */
 export function answersInMore({ body, large, price }: Pick<Call, "body" | "large" | "price">): boolean {
@@ -37,7 +43,11 @@ export function whyNotAgain(call: Call, failure: Failure): NotRetried | undefine
   const { option, now } = engine.seams;
   // A realtime session asks for nothing before it is open.
   if (operation.key !== "realtime" && mayBeAccepted(failure)) {
-    const repeatable = REPEATABLE.has(operation.key) && price.by !== "call" && mayHaveCost(call) < option.repeatBelowUnits && !answersInMore(call);
+    const repeatable =
+      REPEATABLE.has(operation.key) &&
+      price.by !== "call" &&
+      mayHaveCost(call) < option.repeatBelowUnits &&
+      !answersInMore(call);
     if (!repeatable) return "may_be_accepted";
   }
   return now() - call.arrived >= option.attemptBudgetMs ? "time_budget" : undefined;

@@ -36,7 +36,12 @@ const anthropic = callerDialect(anthropicDialect, "ping");
 const openaiResponses = callerDialect(responsesDialect);
 const gemini = callerDialect(geminiDialect);
 
-const aside = (dialect: CallerDialect, name: string, answer: Aside): Route => ({ dialect, operation: "aside", name, answer });
+const aside = (dialect: CallerDialect, name: string, answer: Aside): Route => ({
+  dialect,
+  operation: "aside",
+  name,
+  answer,
+});
 
 /** Paths that name everything. */
 export const relayRoutes: Readonly<Record<string, Route>> = {
@@ -70,7 +75,14 @@ export const relayRoutes: Readonly<Record<string, Route>> = {
 };
 
 /** Paths that name one thing that a caller left behind: before and after its id. */
-const named: readonly [method: string, before: string, after: string, dialect: CallerDialect, name: string, answer: (id: string) => Aside][] = [
+const named: readonly [
+  method: string,
+  before: string,
+  after: string,
+  dialect: CallerDialect,
+  name: string,
+  answer: (id: string) => Aside,
+][] = [
   ["GET", "/v1/responses/", "", openaiResponses, "responses", retrieve],
   ["DELETE", "/v1/responses/", "", openaiResponses, "responses", remove],
   ["GET", "/v1/responses/", "/input_items", openaiResponses, "responses", listInput],
@@ -101,7 +113,8 @@ function findNamed(method: string, path: string): Route | undefined {
 }
 
 const MODEL_PREFIX = /^\/v1(?:beta)?\/models\/(.+)$/;
-const GENERATE = /^\/v1(?:beta)?\/models\/(.+):(generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/;
+const GENERATE =
+  /^\/v1(?:beta)?\/models\/(.+):(generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/;
 const ENGINE = /^\/v1\/engines\/(.+)\/embeddings$/;
 
 function decode(path: string): string {
@@ -152,26 +165,35 @@ function bodiesOf({ direct }: Operation): string[] {
 }
 
 /** Every route for documents: method, path with {params}, the operation's key, media types of the body. */
-export const listedRoutes: readonly { method: string; path: string; operation: string; bodies?: readonly string[] }[] = [
-  ...Object.entries(relayRoutes).map(([line, route]) => {
-    const [method = "", path = ""] = line.split(" ");
-    const operation = route.operation === "aside" || route.operation === "open" ? route.name : route.operation;
-    return typeof operation === "string" ? { method, path, operation } : { method, path, operation: operation.key, bodies: bodiesOf(operation) };
-  }),
-  ...named.map(([method, before, after, , operation]) => ({ method, path: `${before}{id}${after}`, operation })),
-  ...taskDoors.map(({ method, path, name }) => ({ method, path, operation: name })),
-  { method: "GET", path: "/v1/models/{model}", operation: "model" },
-  { method: "GET", path: "/v1beta/models/{model}", operation: "model" },
-  { method: "POST", path: "/v1/engines/{model}/embeddings", operation: "embeddings", bodies: ["application/json"] },
-  ...["generateContent", "streamGenerateContent"].map((call) => (
-    { method: "POST", path: `/v1beta/models/{model}:${call}`, operation: "chat", bodies: ["application/json"] }
-  )),
-  ...["embedContent", "batchEmbedContents"].map((call) => (
-    { method: "POST", path: `/v1beta/models/{model}:${call}`, operation: "embeddings", bodies: ["application/json"] }
-  )),
-  { method: "POST", path: "/v1beta/models/{model}:countTokens", operation: "count_tokens" },
-  ...unservedRoutes.map((line) => {
-    const [method = "", path = ""] = line.replace("*", "{path}").split(" ");
-    return { method, path, operation: "501 api_not_implemented" };
-  }),
-];
+export const listedRoutes: readonly { method: string; path: string; operation: string; bodies?: readonly string[] }[] =
+  [
+    ...Object.entries(relayRoutes).map(([line, route]) => {
+      const [method = "", path = ""] = line.split(" ");
+      const operation = route.operation === "aside" || route.operation === "open" ? route.name : route.operation;
+      return typeof operation === "string"
+        ? { method, path, operation }
+        : { method, path, operation: operation.key, bodies: bodiesOf(operation) };
+    }),
+    ...named.map(([method, before, after, , operation]) => ({ method, path: `${before}{id}${after}`, operation })),
+    ...taskDoors.map(({ method, path, name }) => ({ method, path, operation: name })),
+    { method: "GET", path: "/v1/models/{model}", operation: "model" },
+    { method: "GET", path: "/v1beta/models/{model}", operation: "model" },
+    { method: "POST", path: "/v1/engines/{model}/embeddings", operation: "embeddings", bodies: ["application/json"] },
+    ...["generateContent", "streamGenerateContent"].map((call) => ({
+      method: "POST",
+      path: `/v1beta/models/{model}:${call}`,
+      operation: "chat",
+      bodies: ["application/json"],
+    })),
+    ...["embedContent", "batchEmbedContents"].map((call) => ({
+      method: "POST",
+      path: `/v1beta/models/{model}:${call}`,
+      operation: "embeddings",
+      bodies: ["application/json"],
+    })),
+    { method: "POST", path: "/v1beta/models/{model}:countTokens", operation: "count_tokens" },
+    ...unservedRoutes.map((line) => {
+      const [method = "", path = ""] = line.replace("*", "{path}").split(" ");
+      return { method, path, operation: "501 api_not_implemented" };
+    }),
+  ];

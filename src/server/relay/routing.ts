@@ -65,13 +65,22 @@ function callOf(endpoint: string): { operation: Operation; dialect: string } {
   const route = findRoute("POST", endpoint);
   if (!route) return fail("not_found", { method: "POST", path: endpoint });
   const { operation, dialect } = route;
-  return typeof operation === "string" ? fail("api_not_implemented", { method: "POST", path: endpoint }) : { operation, dialect: dialect.key };
+  return typeof operation === "string"
+    ? fail("api_not_implemented", { method: "POST", path: endpoint })
+    : { operation, dialect: dialect.key };
 }
 
-function planOf(routing: Pick<Routing, "select" | "sticky">, { caller, endpoint, model, stream, cache_key }: PlannedCall, rules: VendorRules | undefined): Plan {
+function planOf(
+  routing: Pick<Routing, "select" | "sticky">,
+  { caller, endpoint, model, stream, cache_key }: PlannedCall,
+  rules: VendorRules | undefined,
+): Plan {
   const { operation, dialect } = callOf(endpoint);
   const selection = routing.select({ caller, operation, model });
-  const key = cache_key === "" || !operation.streams ? undefined : stickyKey({ user: cache_key }, caller.user_id, caller.group, model);
+  const key =
+    cache_key === "" || !operation.streams
+      ? undefined
+      : stickyKey({ user: cache_key }, caller.user_id, caller.group, model);
   if (key !== undefined) selection.prefer(routing.sticky, key);
   const channels = selection.plan().map((planned) => {
     const { channel } = planned;
@@ -90,7 +99,12 @@ function planOf(routing: Pick<Routing, "select" | "sticky">, { caller, endpoint,
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, "");
 
 /** `now`: epoch milliseconds; `random`: a number in [0, 1); `rules`: what plans are told by. */
-export function createRouting(pool: Pool, now: () => number, random: () => number = Math.random, rules?: VendorRules): Routing {
+export function createRouting(
+  pool: Pool,
+  now: () => number,
+  random: () => number = Math.random,
+  rules?: VendorRules,
+): Routing {
   const cooling = new Cooling(now);
   const routing: Routing = {
     pool,
@@ -98,10 +112,17 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
     sticky: new Sticky(now),
     keys: new KeyTurns(cooling, random),
     retries: new RetryBudget(now),
-    select: ({ caller, operation, model, input, supports = (channel) => urlOf(channel, operation, model) !== undefined }) => {
+    select: ({
+      caller,
+      operation,
+      model,
+      input,
+      supports = (channel) => urlOf(channel, operation, model) !== undefined,
+    }) => {
       const { candidates, stages } = candidatesOf(pool, caller, model);
       const selection = new Selection({ candidates, model, input, cooling, supports, random, stages });
-      if (selection.left === 0) fail(selection.tooLong ? "input_too_long" : "operation_unsupported", { group: caller.group, model });
+      if (selection.left === 0)
+        fail(selection.tooLong ? "input_too_long" : "operation_unsupported", { group: caller.group, model });
       return selection;
     },
     plan: (call) => planOf(routing, call, rules),
@@ -110,7 +131,9 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
 }
 
 function candidatesOf(
-  pool: Pool, { group, groups, channel_id }: Destination["caller"], model: string,
+  pool: Pool,
+  { group, groups, channel_id }: Destination["caller"],
+  model: string,
 ): { candidates: readonly PoolChannel[]; stages?: Stage[] | undefined } {
   if (channel_id !== undefined) {
     const pinned = pool.byId(channel_id) ?? fail("invalid_request", { detail: `channel ${channel_id}` });

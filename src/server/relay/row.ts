@@ -35,7 +35,8 @@ export interface Outcome {
   content?: string;
 }
 
-const sum = (...values: (number | undefined)[]): number => values.reduce<number>((total, value) => total + (value ?? 0), 0);
+const sum = (...values: (number | undefined)[]): number =>
+  values.reduce<number>((total, value) => total + (value ?? 0), 0);
 
 /** Input tokens as OpenAI counts them: cached, audio and image tokens included. */
 export const promptTokens = (usage: Usage): number =>
@@ -49,7 +50,10 @@ function priceText(price: CompiledPrice): Text {
   const { model_price, model_ratio, completion_ratio, group_ratio, user_group_ratio } = priceFacts(price);
   const group = user_group_ratio >= 0 ? user_group_ratio : group_ratio;
   if (model_price >= 0) {
-    return { zh: `模型价格 $${model_price}，分组倍率 ${group}`, en: `Model price $${model_price}, group ratio ${group}` };
+    return {
+      zh: `模型价格 $${model_price}，分组倍率 ${group}`,
+      en: `Model price $${model_price}, group ratio ${group}`,
+    };
   }
   return {
     zh: `模型倍率 ${model_ratio}，补全倍率 ${completion_ratio}，分组倍率 ${group}`,
@@ -81,7 +85,13 @@ function textsOf(price: CompiledPrice): PriceTexts {
 
 /** Members of `other` that follow from the price alone. */
 type PriceMember =
-  | "model_ratio" | "completion_ratio" | "model_price" | "group_ratio" | "user_group_ratio" | "cache_ratio" | "group";
+  | "model_ratio"
+  | "completion_ratio"
+  | "model_price"
+  | "group_ratio"
+  | "user_group_ratio"
+  | "cache_ratio"
+  | "group";
 
 /** JSON of the row that a sweep writes when this process dies: known before the first attempt. See HoldRequest.draft. */
 export function draftOf(call: Call): string {
@@ -93,7 +103,12 @@ export function draftOf(call: Call): string {
   if (start === undefined) {
     if (texts.drafts.size >= MOST_DRAFTS) texts.drafts.clear();
     const other = `${texts.facts},${JSON.stringify({ request_path: cut(path, TEXT_LIMITS.request_path), estimated: true }).slice(1)}`;
-    start = JSON.stringify({ group: price.group, model_name: cut(request.model, TEXT_LIMITS.model), content: texts.content[lang], other }).slice(0, -1);
+    start = JSON.stringify({
+      group: price.group,
+      model_name: cut(request.model, TEXT_LIMITS.model),
+      content: texts.content[lang],
+      other,
+    }).slice(0, -1);
     texts.drafts.set(key, start);
   }
   const { username, token_name } = caller;
@@ -120,13 +135,16 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
     other.is_model_mapped = true;
     other.upstream_model_name = call.upstream_model;
   }
-  if (channel?.setting.bill_by === "upstream" && call.price.model !== request.model) other.billed_model = call.price.model;
+  if (channel?.setting.bill_by === "upstream" && call.price.model !== request.model)
+    other.billed_model = call.price.model;
   if (call.task_id !== undefined) other.task_id = call.task_id;
   if (outcome.estimated) other.estimated = true;
   if (outcome.waived) other.waived = true;
   if (outcome.doubts && outcome.doubts.length > 0) other.usage_doubts = outcome.doubts;
   if (call.warnings.length > 0) {
-    other.warnings = call.warnings.slice(0, MOST_WARNINGS).map(({ code, detail }) => `${code}: ${cleanText(channel ? redact(channel, detail) : detail)}`);
+    other.warnings = call.warnings
+      .slice(0, MOST_WARNINGS)
+      .map(({ code, detail }) => `${code}: ${cleanText(channel ? redact(channel, detail) : detail)}`);
   }
   const budgets = budgetsOf(call);
   other.admin_info = {
@@ -171,7 +189,13 @@ interface RefusedCall {
 }
 
 /** Keeps a refusal: `error` says why, under the call's own request id or `told_id`. Never throws. */
-export function recordRefusal({ recordRefusal }: Pick<Seams, "recordRefusal">, caller: Caller, call: RefusedCall, error: unknown, told_id = call.request_id): Promise<void> {
+export function recordRefusal(
+  { recordRefusal }: Pick<Seams, "recordRefusal">,
+  caller: Caller,
+  call: RefusedCall,
+  error: unknown,
+  told_id = call.request_id,
+): Promise<void> {
   const { code, message } = thrownError(error, call.lang, told_id);
   return recordRefusal(refusedRow(caller, call, message), code);
 }
@@ -189,7 +213,11 @@ function refusedRow(caller: Caller, call: RefusedCall, content: string): CallLog
     // A name that is no model's is not kept at all.
     model_name: call.model.length > TEXT_LIMITS.model ? "" : call.model,
     content: cut(content, TEXT_LIMITS.log_content),
-    other: JSON.stringify({ request_path: cut(call.path, TEXT_LIMITS.request_path), group: caller.group, end_reason: "refused" }),
+    other: JSON.stringify({
+      request_path: cut(call.path, TEXT_LIMITS.request_path),
+      group: caller.group,
+      end_reason: "refused",
+    }),
     end_reason: "refused",
   };
 }

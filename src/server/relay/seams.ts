@@ -149,7 +149,11 @@ export interface Seams {
   /** Told of every failed attempt: the channel may have to be disabled. Answers at once and never throws. */
   channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
   /** Told of every count that was not believed: the channel is marked. Answers at once and never throws. */
-  usageDoubted(channel: Pick<PoolChannel, "id">, doubts: readonly UsageDoubt[], of: { request_id: string; request: { model: string } }): void;
+  usageDoubted(
+    channel: Pick<PoolChannel, "id">,
+    doubts: readonly UsageDoubt[],
+    of: { request_id: string; request: { model: string } },
+  ): void;
   /** Options the relay reads, by value at the time of the call. */
   option: RelayOptions;
   /** Epoch milliseconds. */

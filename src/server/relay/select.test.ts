@@ -15,7 +15,8 @@ function seeded(seed: number): () => number {
   };
 }
 
-const channel = (id: number, priority: number, weight: number): PoolChannel => makeChannel(id, "http://x", { priority, weight });
+const channel = (id: number, priority: number, weight: number): PoolChannel =>
+  makeChannel(id, "http://x", { priority, weight });
 
 function order(candidates: PoolChannel[], cooling = new Cooling(() => 0), random = seeded(1)): number[] {
   const selection = new Selection({ candidates, model: "m", cooling, supports: () => true, random });
@@ -76,16 +77,28 @@ describe("selection", () => {
     cooling.add(1, "m", 3_000);
     const selection = new Selection({
       candidates: [channel(1, 5, 1), channel(2, 5, 2), channel(3, 0, 0)],
-      model: "m", cooling, supports: ({ id }) => id !== 3, random: () => 0,
+      model: "m",
+      cooling,
+      supports: ({ id }) => id !== 3,
+      random: () => 0,
     });
     expect(selection.next()?.id).toBe(2);
     expect(selection.explain()).toEqual({
       candidates: 3,
       tiers: [
-        { priority: 5, channels: [{ id: 1, weight: 1 }, { id: 2, weight: 2 }] },
+        {
+          priority: 5,
+          channels: [
+            { id: 1, weight: 1 },
+            { id: 2, weight: 2 },
+          ],
+        },
         { priority: 0, channels: [{ id: 3, weight: 0 }] },
       ],
-      skipped: [{ channel: 3, why: "unsupported" }, { channel: 1, why: "cooling", remaining_ms: 3_000 }],
+      skipped: [
+        { channel: 3, why: "unsupported" },
+        { channel: 1, why: "cooling", remaining_ms: 3_000 },
+      ],
     });
   });
 });

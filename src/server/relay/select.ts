@@ -88,7 +88,11 @@ export class Selection {
     }
     for (const channel of options.candidates) {
       const { max_input_tokens: most = 0 } = channel;
-      const why = !options.supports(channel) ? "unsupported" : most > 0 && (options.input ?? 0) > most ? "too_long" : undefined;
+      const why = !options.supports(channel)
+        ? "unsupported"
+        : most > 0 && (options.input ?? 0) > most
+          ? "too_long"
+          : undefined;
       if (why) this.#skipped.push({ channel: channel.id, why });
       else this.#left.push(channel);
     }
@@ -140,7 +144,13 @@ export class Selection {
   plan(): PlannedChannel[] {
     const planned: PlannedChannel[] = [];
     const add = (channel: PoolChannel, turn: number, share: number): void => {
-      planned.push({ channel, group: this.groupOf(channel), standing: turn === 0 ? "unsupported" : this.#standing(channel), turn, share });
+      planned.push({
+        channel,
+        group: this.groupOf(channel),
+        standing: turn === 0 ? "unsupported" : this.#standing(channel),
+        turn,
+        share,
+      });
     };
     const ready = this.#left.filter((channel) => this.#standing(channel) === "ready");
     let turn = 0;
@@ -154,7 +164,8 @@ export class Selection {
         rest = rest.filter((channel) => !tier.includes(channel));
       }
     }
-    for (const channel of this.#options.candidates) if (!planned.some((known) => known.channel === channel)) add(channel, 0, 0);
+    for (const channel of this.#options.candidates)
+      if (!planned.some((known) => known.channel === channel)) add(channel, 0, 0);
     return planned;
   }
 

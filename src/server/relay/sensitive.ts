@@ -13,8 +13,23 @@ import type { Bytes } from "./sse";
 
 /** Members that hold no text to read: files, addresses, and what vendors signed or encrypted. */
 const OPAQUE = new Set([
-  "data", "url", "image_url", "file_data", "file_url", "fileUri", "b64_json", "audio", "model",
-  "signature", "thoughtSignature", "thought_signature", "encrypted_content", "id", "tool_call_id", "call_id", "tool_use_id",
+  "data",
+  "url",
+  "image_url",
+  "file_data",
+  "file_url",
+  "fileUri",
+  "b64_json",
+  "audio",
+  "model",
+  "signature",
+  "thoughtSignature",
+  "thought_signature",
+  "encrypted_content",
+  "id",
+  "tool_call_id",
+  "call_id",
+  "tool_use_id",
 ]);
 
 /** A file inside an address, and nothing but a file. */
@@ -33,7 +48,8 @@ export function* textsOf(body: unknown): Generator<string> {
       for (const item of value) rest.push(item);
     } else if (isObject(value)) {
       // An address may stand under an object of the same name; a sound or file as an object has texts beside its bytes.
-      for (const [name, member] of Object.entries(value)) if (typeof member !== "string" || !OPAQUE.has(name)) rest.push(member);
+      for (const [name, member] of Object.entries(value))
+        if (typeof member !== "string" || !OPAQUE.has(name)) rest.push(member);
     }
   }
 }
@@ -42,7 +58,9 @@ type Options = Pick<Seams, "option">;
 
 /** JSON text of a body with a mask in the place of each word; the same texts as `textsOf` reads. */
 const masked = (body: unknown, mask: (text: string) => string): string =>
-  JSON.stringify(body, (name, value: unknown) => (typeof value === "string" && !OPAQUE.has(name) && !EMBEDDED.test(value) ? mask(value) : value));
+  JSON.stringify(body, (name, value: unknown) =>
+    typeof value === "string" && !OPAQUE.has(name) && !EMBEDDED.test(value) ? mask(value) : value,
+  );
 
 /** What of a call goes on: the same, or its body without the words. Throws sensitive_words_detected; always for a form, which flows as it is. */
 export function screened({ option }: Options, operation: Operation, received: Received): Received {

@@ -11,7 +11,8 @@ export const takesAsIs = (channel: PoolChannel, { native }: Asked, model = ""): 
 
 /** Whether it takes the calls of an operation in the caller's own dialect. */
 export const isNative = (channel: PoolChannel, operation: Asked, model = ""): boolean =>
-  takesAsIs(channel, operation, model) || (operation.native !== undefined && languageOf(channel, model) === operation.native.dialect);
+  takesAsIs(channel, operation, model) ||
+  (operation.native !== undefined && languageOf(channel, model) === operation.native.dialect);
 
 /** Whether it keeps the answers itself, so that a later call can go on from one. */
 export const keepsAnswers = (channel: PoolChannel, operation: Asked): boolean =>

@@ -46,7 +46,7 @@ export class Spool {
     const bytes = first && !second ? first : Buffer.concat(this.#parts);
     this.#parts = [];
     this.#file ??= await nameless();
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       const { bytesWritten } = await this.#file.write(bytes, at, bytes.length - at, this.#written);
       at += bytesWritten;
       this.#written += bytesWritten;
@@ -64,7 +64,7 @@ export class Spool {
     const whole = this.#parts[0];
     if (!this.#file) return whole?.subarray(start, end) ?? Buffer.alloc(0);
     const bytes = Buffer.alloc(end - start);
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       const { bytesRead } = await this.#file.read(bytes, at, bytes.length - at, start + at);
       if (bytesRead === 0) throw new Error("the spooled body is shorter than it was");
       at += bytesRead;
@@ -76,7 +76,7 @@ export class Spool {
   readNow(start: number, end: number): Bytes {
     if (!this.#file) return this.#parts[0]?.subarray(start, end) ?? Buffer.alloc(0);
     const bytes = Buffer.alloc(end - start);
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       const read = readSync(this.#file.fd, bytes, at, bytes.length - at, start + at);
       if (read === 0) throw new Error("the spooled body is shorter than it was");
       at += read;

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { firstFrameEnd, FrameSplitter, FrameTooLarge, lastFrameEnd, readFrame, TAIL_LIMIT, writeFrame } from "./sse";
 
-const frames = ["data: {\"a\":\"你好，世界🌏\"}", ": ping", "event: x\ndata: one\ndata: two", "data: [DONE]"];
-const wire = (eol: string): Buffer => Buffer.from(frames.map((frame) => frame.replaceAll("\n", eol) + eol + eol).join(""));
+const frames = ['data: {"a":"你好，世界🌏"}', ": ping", "event: x\ndata: one\ndata: two", "data: [DONE]"];
+const wire = (eol: string): Buffer =>
+  Buffer.from(frames.map((frame) => frame.replaceAll("\n", eol) + eol + eol).join(""));
 
 /** Feeds the pieces and reads every frame that comes out. */
 function readAll(pieces: Uint8Array[]): ReturnType<typeof readFrame>[] {
@@ -11,7 +12,7 @@ function readAll(pieces: Uint8Array[]): ReturnType<typeof readFrame>[] {
   regions.push(splitter.end());
   const found = [];
   for (const region of regions) {
-    for (let from = 0; from < region.length; ) {
+    for (let from = 0; from < region.length;) {
       const next = firstFrameEnd(region, from, region.length);
       const end = next < 0 ? region.length : next;
       found.push(readFrame(region.subarray(from, end)));
@@ -22,13 +23,17 @@ function readAll(pieces: Uint8Array[]): ReturnType<typeof readFrame>[] {
 }
 
 const expected = [
-  { event: "", data: "{\"a\":\"你好，世界🌏\"}" },
+  { event: "", data: '{"a":"你好，世界🌏"}' },
   { event: "x", data: "one\ntwo" },
   { event: "", data: "[DONE]" },
 ];
 
 describe("SSE framing", () => {
-  for (const [name, eol] of [["LF", "\n"], ["CRLF", "\r\n"], ["CR", "\r"]] as const) {
+  for (const [name, eol] of [
+    ["LF", "\n"],
+    ["CRLF", "\r\n"],
+    ["CR", "\r"],
+  ] as const) {
     test(`a stream with ${name} line ends reads the same wherever it is cut`, () => {
       const bytes = wire(eol);
       for (let cut = 0; cut <= bytes.length; cut++) {
@@ -67,7 +72,8 @@ describe("SSE framing", () => {
   });
 
   test("a frame without data, or with nothing in it, is no event", () => {
-    for (const frame of ["data:\n\n", "data: \n\n", ": ping\n\n", "event: message\nid: 1\n\n"]) expect(readFrame(Buffer.from(frame)).data).toBeUndefined();
+    for (const frame of ["data:\n\n", "data: \n\n", ": ping\n\n", "event: message\nid: 1\n\n"])
+      expect(readFrame(Buffer.from(frame)).data).toBeUndefined();
     expect(readFrame(Buffer.from("data:\ndata: {}\n\n")).data).toBe("\n{}");
   });
 

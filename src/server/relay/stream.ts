@@ -80,7 +80,8 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     const upstream = await this.#open();
     if (!upstream) return undefined;
     const out: Bytes[] = [];
-    while (!this.#meter.over && upstream.kept.length > 0) out.push(this.#passed(this.#meter.feed(upstream.kept.shift() ?? empty)));
+    while (!this.#meter.over && upstream.kept.length > 0)
+      out.push(this.#passed(this.#meter.feed(upstream.kept.shift() ?? empty)));
     if (!this.#meter.done) {
       this.#ready = out;
       return undefined;

@@ -14,7 +14,10 @@ export function thoughtsInText(answer: ChatAnswer): ChatAnswer {
     if (block.type !== "reasoning") return [block];
     return block.text === "" ? [] : [{ type: "text", text: OPEN + block.text + CLOSE }];
   };
-  return { ...answer, choices: answer.choices.map((choice) => ({ ...choice, content: choice.content.flatMap(asText) })) };
+  return {
+    ...answer,
+    choices: answer.choices.map((choice) => ({ ...choice, content: choice.content.flatMap(asText) })),
+  };
 }
 
 /** The same for a stream: a block of thoughts becomes a block of text, as soon as it says something. */

@@ -31,7 +31,12 @@ export function dearMembers(body: WireObject, setting: ChannelSetting): string[]
   return names.filter((name) => {
     const value = body[name];
     const tier = tiers[name];
-    return value !== undefined && tier !== undefined && setting[tier.allowed] !== true && !tier.ordinary.has(typeof value === "string" ? value.toLowerCase() : value);
+    return (
+      value !== undefined &&
+      tier !== undefined &&
+      setting[tier.allowed] !== true &&
+      !tier.ordinary.has(typeof value === "string" ? value.toLowerCase() : value)
+    );
   });
 }
 

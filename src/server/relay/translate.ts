@@ -6,13 +6,7 @@
 import { chatDialects } from "./dialects/chat-dialects";
 import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
 import { Warnings } from "./dialects/shared/warnings";
-import type {
-  AnswerContext,
-  OutFrame,
-  RequestAddress,
-  StreamDecoder,
-  StreamEncoder,
-} from "./dialects/translation";
+import type { AnswerContext, OutFrame, RequestAddress, StreamDecoder, StreamEncoder } from "./dialects/translation";
 import type { RelayError } from "./error";
 import type {
   AnswerEvent,
@@ -98,7 +92,11 @@ export function translateAnswer(
     }
   }
   return {
-    body: chatDialects[to].encodeAnswer(answer.usage ? { ...answer, usage: tellable(answer.usage) } : answer, context, warnings.warn),
+    body: chatDialects[to].encodeAnswer(
+      answer.usage ? { ...answer, usage: tellable(answer.usage) } : answer,
+      context,
+      warnings.warn,
+    ),
     usage: answer.usage,
     finish: answer.choices[0]?.finish,
     contentBytes,
@@ -145,7 +143,12 @@ export class StreamTranslator {
   malformed = false;
 
   /** `decoder` reads `from`, where something is done to what it reads. */
-  constructor(from: UpstreamDialectKey, to: DialectKey, context: AnswerContext, decoder: StreamDecoder = upstreamDialects[from].streamDecoder(context.id)) {
+  constructor(
+    from: UpstreamDialectKey,
+    to: DialectKey,
+    context: AnswerContext,
+    decoder: StreamDecoder = upstreamDialects[from].streamDecoder(context.id),
+  ) {
     this.#decoder = decoder;
     this.#encoder = chatDialects[to].streamEncoder(context, this.#warnings.warn);
   }

@@ -62,13 +62,15 @@ async function runLarge(call: Call, selection: Selection): Promise<TriesOutcome>
  * another of its keys.
  */
 export async function tryChannels<T extends { ok: true }>(
-  call: Call, selection: Selection, attempt: (call: Call, channel: PoolChannel) => Promise<T | { ok: false; failure: Failure }>,
+  call: Call,
+  selection: Selection,
+  attempt: (call: Call, channel: PoolChannel) => Promise<T | { ok: false; failure: Failure }>,
 ): Promise<T | Refused> {
   const { option } = call.engine.seams;
   const { retries } = call.engine.routing;
   let failure: Failure = failureOf("unreachable");
   retries.called(call.request.model);
-  for (let tries = 0; tries <= option.retryTimes; ) {
+  for (let tries = 0; tries <= option.retryTimes;) {
     const channel = selection.next();
     if (!channel) break;
     serveIn(call, channel, selection.groupOf(channel));
@@ -78,7 +80,11 @@ export async function tryChannels<T extends { ok: true }>(
     if (room?.refused) {
       const { code, retry_after_s } = room.refused;
       selection.limited(channel, code, retry_after_s * 1000);
-      if (tries === 0) failure = { ...failureOf("limited"), retry_after_s: Math.min(retry_after_s, failure.retry_after_s ?? Infinity) };
+      if (tries === 0)
+        failure = {
+          ...failureOf("limited"),
+          retry_after_s: Math.min(retry_after_s, failure.retry_after_s ?? Infinity),
+        };
       continue;
     }
     if (tries > 0 && !retries.take(call.request.model)) {

@@ -20,7 +20,16 @@ import { takesAsIs } from "./spoken";
 import type { UpstreamDialectKey } from "./dialects/vendor-dialects";
 import { dearMembers, without } from "./tiers";
 import { carriesSeals, translateRequest } from "./translate";
-import { addClaudeHeaders, atVersion, claudeMaxTokens, effortMembers, type ModelNames, namesOf, passesAsIs, ruled } from "./providers/vendor-rules";
+import {
+  addClaudeHeaders,
+  atVersion,
+  claudeMaxTokens,
+  effortMembers,
+  type ModelNames,
+  namesOf,
+  passesAsIs,
+  ruled,
+} from "./providers/vendor-rules";
 import { type Bytes, type FrameSplitter, readFrame } from "./sse";
 
 /** Largest error body that is read to classify a failure. */
@@ -57,7 +66,10 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   const rules = call.engine.seams.option.vendorRules;
   const provider = providerOf(channel);
   const dialect = dialectOf(channel, operation, channel.model_mapping.get(request.model) ?? request.model);
-  const as_is = passesAsIs(channel, rules) && dialect !== undefined && (operation.key === "chat" ? call.dialect.key === dialect : !operation.wording);
+  const as_is =
+    passesAsIs(channel, rules) &&
+    dialect !== undefined &&
+    (operation.key === "chat" ? call.dialect.key === dialect : !operation.wording);
   const names = namesOf(request.model, channel, dialect, as_is ? undefined : rules);
   const { model } = names;
   const ownUrl = withVersion(urlOf(channel, operation, model, request.stream), call);
@@ -67,7 +79,8 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   const headers = provider.headers(channel);
   headers["content-type"] = "application/json";
   headers.accept = operation.direct ? "*/*" : request.stream ? "text/event-stream" : "application/json";
-  if (dialect === "anthropic") addClaudeHeaders(headers, call.dialect.key === "anthropic" ? call.betas : "", names, rules);
+  if (dialect === "anthropic")
+    addClaudeHeaders(headers, call.dialect.key === "anthropic" ? call.betas : "", names, rules);
   // The relay reads along; it does not want to unpack.
   headers["accept-encoding"] = "identity";
   const asked = operationFor(channel, operation, model);
@@ -76,7 +89,11 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   const { form } = call;
   const inJson = provider.direct?.[asked] && operation.direct?.inJson;
   if (form && inJson) {
-    return { outgoing: { ...outgoing, body: Buffer.alloc(0), inJson: async () => ({ ...(await inJson(form)), model }) }, dialect, warnings: [] };
+    return {
+      outgoing: { ...outgoing, body: Buffer.alloc(0), inJson: async () => ({ ...(await inJson(form)), model }) },
+      dialect,
+      warnings: [],
+    };
   }
   if (form) {
     const sent = form.body(model === request.model && !request.model_added ? undefined : model);
@@ -86,11 +103,18 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   }
   const { output_limit } = call;
   const limited = (body: Bytes): Bytes => withLimit(body, call, dialect, { model, operation: asked });
-  const ours: readonly Warning[] = output_limit === undefined ? [] : [{ code: "limited_output", detail: String(output_limit) }];
-  if (as_is) return { outgoing: { ...outgoing, as_is, body: limited(named(call, call.body, dialect, model)) }, dialect, warnings: ours };
+  const ours: readonly Warning[] =
+    output_limit === undefined ? [] : [{ code: "limited_output", detail: String(output_limit) }];
+  if (as_is)
+    return {
+      outgoing: { ...outgoing, as_is, body: limited(named(call, call.body, dialect, model)) },
+      dialect,
+      warnings: ours,
+    };
   const said = ordinary(bodyFor(call, channel, dialect, names), call, channel);
   const fit = asked === "chat" && dialect === "openai-chat" ? fitted(channel.type, model, said.body) : undefined;
-  const warnings = fit || output_limit !== undefined ? [...ours, ...said.warnings, ...(fit?.warnings ?? [])] : said.warnings;
+  const warnings =
+    fit || output_limit !== undefined ? [...ours, ...said.warnings, ...(fit?.warnings ?? [])] : said.warnings;
   return { outgoing: { ...outgoing, body: limited(fit?.body ?? said.body) }, dialect, warnings };
 }
 
@@ -146,26 +170,38 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names
   const from = dialect.key;
   const isChat = call.operation.key === "chat";
   // Between OpenAI's own languages an effort is one member more, and the rest stays as it was written.
-  const effort = isChat && from === to && thoughts !== undefined ? effortMembers(bodyObject(call.body) ?? {}, to, names) : undefined;
+  const effort =
+    isChat && from === to && thoughts !== undefined ? effortMembers(bodyObject(call.body) ?? {}, to, names) : undefined;
   const body = effort ? withMembers(call.body, effort) : call.body;
-  const rewritten = from !== to || channel.setting.system_prompt !== undefined || (thoughts !== undefined && !effort) || carriesSeals(body);
+  const rewritten =
+    from !== to ||
+    channel.setting.system_prompt !== undefined ||
+    (thoughts !== undefined && !effort) ||
+    carriesSeals(body);
   if (isChat && rewritten) {
     const own = bodyObject(body) ?? {};
     const address = { model: request.model, stream: request.stream };
-    const translated = translateRequest(from, to, own, model, address, (prompt) => (
-      ruled(withSystemPrompt(prompt, channel), from, to, names, rules)));
+    const translated = translateRequest(from, to, own, model, address, (prompt) =>
+      ruled(withSystemPrompt(prompt, channel), from, to, names, rules),
+    );
     const { stream_options: _, ...without } = translated.body;
     const { top_p } = translated.body;
     const kept = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;
-    const written = to === "openai-chat" && tooGreat(top_p, max_top_p) ? { ...kept, top_p: max_top_p }
-      : from === to && from === "openai-responses" ? withMemory(kept, own) : kept;
+    const written =
+      to === "openai-chat" && tooGreat(top_p, max_top_p)
+        ? { ...kept, top_p: max_top_p }
+        : from === to && from === "openai-responses"
+          ? withMemory(kept, own)
+          : kept;
     return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
   }
   const { wording } = call.operation;
   const hinted = wording && !providerOf(channel)?.direct?.[call.operation.key] ? bodyObject(body) : undefined;
-  if (wording && hinted) return { body: Buffer.from(JSON.stringify({ ...wording.withoutHints(hinted), model })), warnings: [] };
+  if (wording && hinted)
+    return { body: Buffer.from(JSON.stringify({ ...wording.withoutHints(hinted), model })), warnings: [] };
   const changes: Record<string, unknown> = {};
-  if (to === "anthropic" && isChat && rules && request.max_output === undefined) changes.max_tokens = claudeMaxTokens(names, rules);
+  if (to === "anthropic" && isChat && rules && request.max_output === undefined)
+    changes.max_tokens = claudeMaxTokens(names, rules);
   if (to === "openai-chat" && request.stream && !request.include_usage && include_usage) {
     changes.stream_options = { include_usage: true };
   }
@@ -176,7 +212,8 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names
   return { body: Object.keys(changes).length > 0 ? withMembers(sent, changes) : sent, warnings: [] };
 }
 
-const tooGreat = (top_p: unknown, most: number | undefined): boolean => most !== undefined && typeof top_p === "number" && top_p > most;
+const tooGreat = (top_p: unknown, most: number | undefined): boolean =>
+  most !== undefined && typeof top_p === "number" && top_p > most;
 
 /** A streamed answer whose first content has arrived. */
 export interface UpstreamStream {
@@ -198,7 +235,8 @@ export interface UpstreamStream {
 export function lastFrame(splitter: FrameSplitter): Bytes {
   const tail = splitter.end();
   const { data } = tail.length === 0 ? { data: undefined } : readFrame(tail);
-  if (data === undefined || (data.trim() !== "[DONE]" && !isObject(tryParse(Buffer.from(data))))) return Buffer.alloc(0);
+  if (data === undefined || (data.trim() !== "[DONE]" && !isObject(tryParse(Buffer.from(data)))))
+    return Buffer.alloc(0);
   return Buffer.concat([tail, Buffer.from("\n\n")]);
 }
 
@@ -219,5 +257,14 @@ export async function readErrorBody(response: Response): Promise<Bytes> {
 
 /** The id an upstream gives its answer, for support requests. */
 export function upstreamRequestId(headers: Headers, channel: PoolChannel): string {
-  return cleanRequestId(redact(channel, headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("x-oneapi-request-id") ?? headers.get("x-amzn-requestid") ?? ""));
+  return cleanRequestId(
+    redact(
+      channel,
+      headers.get("x-request-id") ??
+        headers.get("request-id") ??
+        headers.get("x-oneapi-request-id") ??
+        headers.get("x-amzn-requestid") ??
+        "",
+    ),
+  );
 }

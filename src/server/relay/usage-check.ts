@@ -18,7 +18,11 @@ const USUAL_TOOL_CALLS = 10_000;
 
 /** A vendor's count of tokens: undefined where it is no number, NaN where it is a number that counts nothing. */
 export const tokenCount = (value: unknown): number | undefined =>
-  typeof value !== "number" ? undefined : Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : Number.NaN;
+  typeof value !== "number"
+    ? undefined
+    : Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS
+      ? value
+      : Number.NaN;
 
 /** The count unless it is 0, for buckets that are left out when they are empty; NaN stays, so that it is seen. */
 export const unlessZero = (count: number | undefined): number | undefined => (count === 0 ? undefined : count);
@@ -103,17 +107,27 @@ const boundOf = ({ side, estimated, facts }: Seen): number =>
     : Math.max(INPUT_TIMES * estimated(), USUAL_INPUT);
 
 /** What is wrong with a side's count, and what is charged instead; the first rule that holds is the one. */
-const rules: readonly { readonly rule: UsageRule; readonly charged: "estimate" | "bound"; holds(seen: Seen): boolean }[] = [
+const rules: readonly {
+  readonly rule: UsageRule;
+  readonly charged: "estimate" | "bound";
+  holds(seen: Seen): boolean;
+}[] = [
   { rule: "impossible", charged: "estimate", holds: ({ reported }) => !(reported <= MOST_TOKENS) },
   {
-    rule: "zero", charged: "estimate",
+    rule: "zero",
+    charged: "estimate",
     holds: ({ side, reported, estimated, facts, other }) =>
       reported === 0 && !facts.trusted && !(facts.zero_output && side === "output" && other > 0) && estimated() > 0,
   },
   {
-    rule: "implausible", charged: "bound",
+    rule: "implausible",
+    charged: "bound",
     // The cheap half first: hardly any call is beyond it.
-    holds: (seen) => seen.reported > (seen.side === "output" ? USUAL_OUTPUT : USUAL_INPUT) && !seen.facts.trusted && seen.reported > boundOf(seen) && !seen.facts.hidden(),
+    holds: (seen) =>
+      seen.reported > (seen.side === "output" ? USUAL_OUTPUT : USUAL_INPUT) &&
+      !seen.facts.trusted &&
+      seen.reported > boundOf(seen) &&
+      !seen.facts.hidden(),
   },
 ];
 
@@ -133,12 +147,14 @@ function checkTools(usage: Usage, facts: UsageFacts, doubts: UsageDoubt[]): Usag
   const { server_tools } = usage;
   if (server_tools === undefined) return usage;
   let changed = false;
-  const calls = Object.fromEntries(Object.entries(server_tools).map(([tool, count]) => {
-    if (count <= (facts.trusted ? MOST_TOKENS : USUAL_TOOL_CALLS)) return [tool, count];
-    changed = true;
-    doubts.push({ side: DOUBTED_TOOL, rule: "implausible", reported: count, charged: USUAL_TOOL_CALLS });
-    return [tool, USUAL_TOOL_CALLS];
-  }));
+  const calls = Object.fromEntries(
+    Object.entries(server_tools).map(([tool, count]) => {
+      if (count <= (facts.trusted ? MOST_TOKENS : USUAL_TOOL_CALLS)) return [tool, count];
+      changed = true;
+      doubts.push({ side: DOUBTED_TOOL, rule: "implausible", reported: count, charged: USUAL_TOOL_CALLS });
+      return [tool, USUAL_TOOL_CALLS];
+    }),
+  );
   return changed ? { ...usage, server_tools: calls } : usage;
 }
 
@@ -153,7 +169,10 @@ export function checkUsage(reported: Usage, facts: UsageFacts): CheckedUsage {
     let estimate: Usage | undefined;
     const guess = (): Usage => (estimate ??= facts.estimate[side]());
     const seen: Seen = {
-      side, facts, reported: tokensOn(side, reported), other: tokensOn(side === "input" ? "output" : "input", reported),
+      side,
+      facts,
+      reported: tokensOn(side, reported),
+      other: tokensOn(side === "input" ? "output" : "input", reported),
       estimated: () => tokensOn(side, guess()),
     };
     const broken = rules.find((rule) => rule.holds(seen));
@@ -162,7 +181,12 @@ export function checkUsage(reported: Usage, facts: UsageFacts): CheckedUsage {
       usage = withSide(usage, side, guess());
       estimated = true;
     } else usage = withSide(usage, side, scaled(usage, side, boundOf(seen)));
-    doubts.push({ side, rule: broken.rule, reported: Number.isNaN(seen.reported) ? null : seen.reported, charged: tokensOn(side, usage) });
+    doubts.push({
+      side,
+      rule: broken.rule,
+      reported: Number.isNaN(seen.reported) ? null : seen.reported,
+      charged: tokensOn(side, usage),
+    });
   }
   return { usage: checkTools(usage, facts, doubts), estimated, doubts };
 }

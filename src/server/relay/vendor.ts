@@ -24,7 +24,11 @@ export function below(url: string, path: string): string {
  * only the members named in `passes` go along.
  */
 export function placeOf(
-  channel: PoolChannel, operation: OperationKey, path: string, query?: URLSearchParams, passes: readonly string[] = [],
+  channel: PoolChannel,
+  operation: OperationKey,
+  path: string,
+  query?: URLSearchParams,
+  passes: readonly string[] = [],
 ): string | undefined {
   const url = providerOf(channel)?.url(channel, operation, "");
   if (url === undefined) return undefined;
@@ -42,13 +46,18 @@ export interface Errand {
 }
 
 /** A vendor's answer and the end of its time limit, which the reading of a whole body is within. */
-async function send({ engine, request }: Visit, channel: PoolChannel, { method, url, headers, body }: Errand): Promise<{ response: Response; inTime(): void }> {
+async function send(
+  { engine, request }: Visit,
+  channel: PoolChannel,
+  { method, url, headers, body }: Errand,
+): Promise<{ response: Response; inTime(): void }> {
   const provider = providerOf(channel);
   if (!provider || url === undefined) throw new Failed(failureOf("malformed"));
   const { seams, timers } = engine;
   const late = new AbortController();
   // What is sent may be large: then the time of sending counts as well.
-  const limit = body === undefined || typeof body === "string" ? seams.option.firstByteTimeoutMs : seams.option.totalTimeoutMs;
+  const limit =
+    body === undefined || typeof body === "string" ? seams.option.firstByteTimeoutMs : seams.option.totalTimeoutMs;
   const inTime = timers.after(limit, () => late.abort());
   try {
     const response = await engine.fetch(url, {
@@ -59,8 +68,19 @@ async function send({ engine, request }: Visit, channel: PoolChannel, { method, 
     });
     if (response.ok) return { response, inTime };
     const { status } = response;
-    const error = status >= 400 ? openaiChat.readError(tryParse(await readErrorBody(response).catch(() => Buffer.alloc(0)))) : undefined;
-    throw new Failed(classifyStatus(redactOf(channel), status, error, channel.status_mapping, retryAfterSeconds(response.headers.get("retry-after"), seams.now())));
+    const error =
+      status >= 400
+        ? openaiChat.readError(tryParse(await readErrorBody(response).catch(() => Buffer.alloc(0))))
+        : undefined;
+    throw new Failed(
+      classifyStatus(
+        redactOf(channel),
+        status,
+        error,
+        channel.status_mapping,
+        retryAfterSeconds(response.headers.get("retry-after"), seams.now()),
+      ),
+    );
   } catch (error) {
     inTime();
     if (error instanceof Failed) throw error;
@@ -76,13 +96,21 @@ export async function ask(visit: Visit, channel: PoolChannel, errand: Errand): P
 }
 
 /** The same for a stream of events, which may tell of errors. */
-export async function askEvents(visit: Visit, channel: PoolChannel, errand: Errand): Promise<ReadableStream<Uint8Array> | undefined> {
+export async function askEvents(
+  visit: Visit,
+  channel: PoolChannel,
+  errand: Errand,
+): Promise<ReadableStream<Uint8Array> | undefined> {
   const { body } = await ask(visit, channel, errand);
   return body ? redactedBody(channel, body) : undefined;
 }
 
 /** The vendor's answer as JSON, as it was written and as it is read. Throws Failed. */
-export async function askJson(visit: Visit, channel: PoolChannel, errand: Errand): Promise<{ body: Bytes; json: JsonObject }> {
+export async function askJson(
+  visit: Visit,
+  channel: PoolChannel,
+  errand: Errand,
+): Promise<{ body: Bytes; json: JsonObject }> {
   const { response, inTime } = await send(visit, channel, errand);
   let body: Bytes;
   try {

@@ -42,7 +42,12 @@ export const both = (one: Watch, other: Watch): Watch => ({
   },
 });
 
-export const unwatched: Watch = { traces: false, attempted: () => undefined, ended: () => undefined, refused: () => undefined };
+export const unwatched: Watch = {
+  traces: false,
+  attempted: () => undefined,
+  ended: () => undefined,
+  refused: () => undefined,
+};
 
 /** The trace that a request belongs to, for whom it may concern. */
 export function traceOf({ watch }: { watch: Watch }, { headers }: Request): { traceparent?: string } {

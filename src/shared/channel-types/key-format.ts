@@ -101,7 +101,10 @@ export function splitByFormat(format: KeyFormat, key: string): KeyParts | undefi
   return format.kind === "json" ? splitJson(format, text) : splitText(format, text);
 }
 
-const REGION_FORM: Text = { zh: "，区域只能包含小写字母、数字和连字符", en: "; a region has lower-case letters, digits and hyphens only" };
+const REGION_FORM: Text = {
+  zh: "，区域只能包含小写字母、数字和连字符",
+  en: "; a region has lower-case letters, digits and hyphens only",
+};
 
 /** Why a key does not have the form of its channel type, or undefined when it has. Never repeats the key. */
 export function problemByFormat(format: KeyFormat, key: string): Text | undefined {
@@ -117,5 +120,8 @@ export function problemByFormat(format: KeyFormat, key: string): Text | undefine
   }
   const forms = format.shapes.map((shape) => Object.values(shape).join(format.separator));
   const region = format.shapes.some((shape) => shape.region !== undefined) ? REGION_FORM : { zh: "", en: "" };
-  return { zh: `密钥格式应为 ${forms.join(" 或 ")}${region.zh}`, en: `The key must have the form ${forms.join(" or ")}${region.en}` };
+  return {
+    zh: `密钥格式应为 ${forms.join(" 或 ")}${region.zh}`,
+    en: `The key must have the form ${forms.join(" or ")}${region.en}`,
+  };
 }

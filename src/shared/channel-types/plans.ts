@@ -37,7 +37,8 @@ export const isCodingPlan = (base_url: string): boolean => Object.hasOwn(codingP
  */
 export function planAddress(base_url: string, dialect: Dialect, operation: Operation): string | undefined {
   const plan = codingPlans[base_url];
-  if (operation === "messages" || (operation === "chat" && dialect === "anthropic")) return plan && `${plan.anthropic}/v1/messages`;
+  if (operation === "messages" || (operation === "chat" && dialect === "anthropic"))
+    return plan && `${plan.anthropic}/v1/messages`;
   return plan && operation === "chat" ? `${plan.openai}/chat/completions` : undefined;
 }
 

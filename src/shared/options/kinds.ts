@@ -2,11 +2,46 @@
 import type { Text } from "../text";
 
 export type Parsed<Value> = { ok: true; value: Value } | { ok: false; problem: Text };
-export type OptionKind = "flag" | "int" | "decimal" | "text" | "link" | "address" | "long" | "secret" | "choice"
-  | "lines" | "list" | "json";
-export type Card = "general" | "relay" | "drawing" | "sensitive" | "log" | "dashboard" | "monitoring" | "quota" | "chat"
-  | "group" | "ratelimit" | "pricing" | "models" | "server" | "worker" | "payment" | "login" | "email" | "smtp"
-  | "github" | "wechat" | "telegram" | "turnstile" | "linuxdo" | "oidc" | "content";
+export type OptionKind =
+  | "flag"
+  | "int"
+  | "decimal"
+  | "text"
+  | "link"
+  | "address"
+  | "long"
+  | "secret"
+  | "choice"
+  | "lines"
+  | "list"
+  | "json";
+export type Card =
+  | "general"
+  | "relay"
+  | "drawing"
+  | "sensitive"
+  | "log"
+  | "dashboard"
+  | "monitoring"
+  | "quota"
+  | "chat"
+  | "group"
+  | "ratelimit"
+  | "pricing"
+  | "models"
+  | "server"
+  | "worker"
+  | "payment"
+  | "login"
+  | "email"
+  | "smtp"
+  | "github"
+  | "wechat"
+  | "telegram"
+  | "turnstile"
+  | "linuxdo"
+  | "oidc"
+  | "content";
 
 /** One option. Everything on the wire is text; `parse` and `print` are the only way to and from the typed value. */
 export interface Option<Value> {
@@ -141,7 +176,8 @@ export function link(card: Card, zh: string, en: string, more: More = {}): Optio
   return declare("link", "", [card, zh, en], more, {
     parse(text) {
       const url = text.trim();
-      if (url !== "" && !url.startsWith("/") && !isHarmlessUrl(url)) return bad("请输入合法的链接", "Enter a valid link");
+      if (url !== "" && !url.startsWith("/") && !isHarmlessUrl(url))
+        return bad("请输入合法的链接", "Enter a valid link");
       return bounded(url, 200_000);
     },
     print: asIs,
@@ -174,13 +210,19 @@ export function choice<const Choice extends string>(
   en: string,
   more: More = {},
 ): Option<Choice> {
-  return declare<Choice>("choice", value, [card, zh, en], { ...more, choices }, {
-    parse(text) {
-      const chosen = choices.find((candidate) => candidate === text.trim());
-      return chosen ? good(chosen) : bad(`可选值：${choices.join("、")}`, `One of ${choices.join(", ")}`);
+  return declare<Choice>(
+    "choice",
+    value,
+    [card, zh, en],
+    { ...more, choices },
+    {
+      parse(text) {
+        const chosen = choices.find((candidate) => candidate === text.trim());
+        return chosen ? good(chosen) : bad(`可选值：${choices.join("、")}`, `One of ${choices.join(", ")}`);
+      },
+      print: asIs,
     },
-    print: asIs,
-  });
+  );
 }
 
 function separated(kind: "lines" | "list", separator: string, splitter: RegExp) {

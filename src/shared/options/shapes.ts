@@ -69,8 +69,13 @@ const THRESHOLDS = ["OFF", "BLOCK_NONE", "BLOCK_ONLY_HIGH", "BLOCK_MEDIUM_AND_AB
 export function safetySettings(): Shape<Record<string, string>> {
   const fits = (value: unknown, name: string): value is string =>
     (name === "default" || name.startsWith("HARM_CATEGORY_")) && THRESHOLDS.some((one) => one === value);
-  return objectOf(fits, (name) => problem(`名称须为 default 或 HARM_CATEGORY_…，值须为 ${THRESHOLDS.join("、")} 之一`,
-    `The name must be default or HARM_CATEGORY_…, the value one of ${THRESHOLDS.join(", ")}`, name));
+  return objectOf(fits, (name) =>
+    problem(
+      `名称须为 default 或 HARM_CATEGORY_…，值须为 ${THRESHOLDS.join("、")} 之一`,
+      `The name must be default or HARM_CATEGORY_…, the value one of ${THRESHOLDS.join(", ")}`,
+      name,
+    ),
+  );
 }
 
 const single = (value: unknown): string | undefined => {
@@ -85,7 +90,13 @@ export function modelHeaders(): Shape<Record<string, Record<string, string | str
     const texts = Object.entries(value).map(([name, member]) => [name, single(member)] as const);
     return texts.every(([, text]) => text !== undefined) && headerProblem(Object.fromEntries(texts)) === undefined;
   };
-  return objectOf(fits, (name) => problem("必须是 {请求头: 值或值的列表}，请求头须可改写", "Must be {header: value or list of values} of headers that may be set", name));
+  return objectOf(fits, (name) =>
+    problem(
+      "必须是 {请求头: 值或值的列表}，请求头须可改写",
+      "Must be {header: value or list of values} of headers that may be set",
+      name,
+    ),
+  );
 }
 
 /** user group -> { used group: ratio }. */
@@ -113,11 +124,23 @@ const isFactor = (value: unknown): value is number => isRatio(value) && value > 
 /** model -> [{ over, input, output }]: how prices rise with the length of the input. The tiers come out sorted. */
 export function contextTiers(): Shape<Readonly<Record<string, ContextTiers>>> {
   const wrong = (name: string) =>
-    problem("每一档须为 {over, input, output}：over 是大于 0 的整数且互不相同，input 与 output 是大于 0 的倍数",
-      "Every tier must be {over, input, output}: over a whole number above 0 that stands once, input and output factors above 0", name);
+    problem(
+      "每一档须为 {over, input, output}：over 是大于 0 的整数且互不相同，input 与 output 是大于 0 的倍数",
+      "Every tier must be {over, input, output}: over a whole number above 0 that stands once, input and output factors above 0",
+      name,
+    );
   const isTiers = (value: unknown): value is ContextTier[] =>
-    Array.isArray(value) && value.length <= 20 && new Set(value.map((tier) => (isObject(tier) ? tier.over : tier))).size === value.length &&
-    value.every((tier) => isObject(tier) && Number.isSafeInteger(tier.over) && Number(tier.over) > 0 && isFactor(tier.input) && isFactor(tier.output));
+    Array.isArray(value) &&
+    value.length <= 20 &&
+    new Set(value.map((tier) => (isObject(tier) ? tier.over : tier))).size === value.length &&
+    value.every(
+      (tier) =>
+        isObject(tier) &&
+        Number.isSafeInteger(tier.over) &&
+        Number(tier.over) > 0 &&
+        isFactor(tier.input) &&
+        isFactor(tier.output),
+    );
   const shape = objectOf(isTiers, wrong);
   return (value) => {
     const checked = shape(value);
@@ -196,5 +219,7 @@ export function payMethods(): Shape<PayMethod[]> {
 export function rateLimitGroups(): Shape<Record<string, number[]>> {
   const isPair = (value: unknown): value is number[] =>
     Array.isArray(value) && value.length === 2 && value.every((count) => Number.isSafeInteger(count) && count >= 0);
-  return objectOf(isPair, (name) => problem("必须是 [总次数, 成功次数]", "Must be [requests, successful requests]", name));
+  return objectOf(isPair, (name) =>
+    problem("必须是 [总次数, 成功次数]", "Must be [requests, successful requests]", name),
+  );
 }

@@ -17,7 +17,10 @@ export const vendor: VendorFake = {
       name: "the documents that an answer is from are its citations",
       path: "/v1/chat/completions",
       body: { model: "gpt-3.5-turbo", messages: [{ role: "user", content: "hello" }] },
-      check: ({ json }) => expect(json.choices).toMatchObject([{ message: { annotations: [{ url_citation: { url: "https://docs.example/hands", title: "Hands" } }] } }]),
+      check: ({ json }) =>
+        expect(json.choices).toMatchObject([
+          { message: { annotations: [{ url_citation: { url: "https://docs.example/hands", title: "Hands" } }] } },
+        ]),
     },
   ],
   answer({ method, path, headers, json }) {

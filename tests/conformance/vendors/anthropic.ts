@@ -16,15 +16,26 @@ export const vendor: VendorFake = {
     expect(headers.get("x-api-key")).toBe("upstream-key");
     expect(headers.get("anthropic-version")).toBe("2023-06-01");
     if (json.model === "claude-none") {
-      return Response.json({ type: "error", error: { type: "not_found_error", message: "model: claude-none" } }, { status: 404 });
+      return Response.json(
+        { type: "error", error: { type: "not_found_error", message: "model: claude-none" } },
+        { status: 404 },
+      );
     }
     expect(json).toMatchObject({ model: "claude-sonnet-4-5", messages: [{ role: "user" }] });
     expect(json.max_tokens).toBeGreaterThan(0);
     if (json.stream !== true) {
-      return Response.json({ ...message, content: [{ type: "text", text: says }], stop_reason: "end_turn", usage: { input_tokens: 25, output_tokens: 15 } });
+      return Response.json({
+        ...message,
+        content: [{ type: "text", text: says }],
+        stop_reason: "end_turn",
+        usage: { input_tokens: 25, output_tokens: 15 },
+      });
     }
     return namedSse(
-      { type: "message_start", message: { ...message, content: [], stop_reason: null, usage: { input_tokens: 25, output_tokens: 1 } } },
+      {
+        type: "message_start",
+        message: { ...message, content: [], stop_reason: null, usage: { input_tokens: 25, output_tokens: 1 } },
+      },
       { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
       { type: "ping" },
       { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: says } },

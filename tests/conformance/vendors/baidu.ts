@@ -4,7 +4,15 @@ import { sse, type VendorFake } from "../vendor-fake";
 
 const says = "您好，有什么可以帮您？";
 const usage = { prompt_tokens: 5, completion_tokens: 8, total_tokens: 13 };
-const piece = { id: "as-bcmt5ct4iy", object: "chat.completion", created: 1_763_700_000, is_truncated: false, need_clear_history: false, finish_reason: "normal", usage };
+const piece = {
+  id: "as-bcmt5ct4iy",
+  object: "chat.completion",
+  created: 1_763_700_000,
+  is_truncated: false,
+  need_clear_history: false,
+  finish_reason: "normal",
+  usage,
+};
 let given = 0;
 /** The token that was taken back while a channel kept it. */
 let takenBack = "";
@@ -22,7 +30,15 @@ export const vendor: VendorFake = {
       path: "/v1/embeddings",
       body: { model: "bge-large-zh", input: "one text" },
       check: ({ status, json }) => {
-        expect([status, json]).toEqual([200, { object: "list", model: "bge-large-zh", data: [{ object: "embedding", embedding: [0.1, 0.2], index: 0 }], usage: { prompt_tokens: 12, total_tokens: 12 } }]);
+        expect([status, json]).toEqual([
+          200,
+          {
+            object: "list",
+            model: "bge-large-zh",
+            data: [{ object: "embedding", embedding: [0.1, 0.2], index: 0 }],
+            usage: { prompt_tokens: 12, total_tokens: 12 },
+          },
+        ]);
       },
       usage: { prompt: 12, completion: 0 },
     },
@@ -43,16 +59,32 @@ export const vendor: VendorFake = {
     expect(method).toBe("POST");
     if (url.pathname === "/oauth/2.0/token") {
       expect(url.searchParams.get("grant_type")).toBe("client_credentials");
-      expect([url.searchParams.get("client_id"), url.searchParams.get("client_secret")]).toEqual(["my-api-key", "my-secret-key"]);
-      return Response.json({ access_token: `24.token-${++given}`, expires_in: 2_592_000, scope: "public", session_key: "k", session_secret: "" });
+      expect([url.searchParams.get("client_id"), url.searchParams.get("client_secret")]).toEqual([
+        "my-api-key",
+        "my-secret-key",
+      ]);
+      return Response.json({
+        access_token: `24.token-${++given}`,
+        expires_in: 2_592_000,
+        scope: "public",
+        session_key: "k",
+        session_secret: "",
+      });
     }
     expect(url.searchParams.get("access_token")).toStartWith("24.token-");
     const asked = path.split("?")[0];
     if (asked?.endsWith("/embeddings/bge_large_zh")) {
       expect(json).toEqual({ input: ["one text"] });
-      return Response.json({ id: "as-1", object: "embedding_list", created: 1, data: [{ object: "embedding", embedding: [0.1, 0.2], index: 0 }], usage: { prompt_tokens: 12, total_tokens: 12 } });
+      return Response.json({
+        id: "as-1",
+        object: "embedding_list",
+        created: 1,
+        data: [{ object: "embedding", embedding: [0.1, 0.2], index: 0 }],
+        usage: { prompt_tokens: 12, total_tokens: 12 },
+      });
     }
-    if (asked?.endsWith("/chat/ernie-busy")) return Response.json({ error_code: 18, error_msg: "Open api qps request limit reached", id: "as-2" });
+    if (asked?.endsWith("/chat/ernie-busy"))
+      return Response.json({ error_code: 18, error_msg: "Open api qps request limit reached", id: "as-2" });
     if (asked?.endsWith("/chat/ernie-expired")) {
       const token = String(url.searchParams.get("access_token"));
       if (takenBack === "") {

@@ -18,7 +18,8 @@ export const vendor: VendorFake = {
       const errors = [{ message: "AiError: No such model @cf/no/such or task", code: 5007 }];
       return Response.json({ errors, success: false, result: {}, messages: [] }, { status: 400 });
     }
-    if (asked.path === "/client/v4/accounts/my-account/ai/v1/embeddings") return embedded(asked, "@cf/baai/bge-m3", { prompt_tokens: 3, total_tokens: 3 });
+    if (asked.path === "/client/v4/accounts/my-account/ai/v1/embeddings")
+      return embedded(asked, "@cf/baai/bge-m3", { prompt_tokens: 3, total_tokens: 3 });
     return chat.answer(asked);
   },
 };

@@ -3,9 +3,21 @@ import { expect } from "bun:test";
 import type { VendorFake } from "../vendor-fake";
 
 const says = "It is Wednesday.";
-const chat = { id: "7382159487131697202", conversation_id: "7381473525342978089", bot_id: "7379462189365198898", last_error: { code: 0, msg: "" } };
+const chat = {
+  id: "7382159487131697202",
+  conversation_id: "7381473525342978089",
+  bot_id: "7379462189365198898",
+  last_error: { code: 0, msg: "" },
+};
 const none = { token_count: 0, output_count: 0, input_count: 0 };
-const message = { id: "7382159494123470858", conversation_id: chat.conversation_id, bot_id: chat.bot_id, role: "assistant", content_type: "text", chat_id: chat.id };
+const message = {
+  id: "7382159494123470858",
+  conversation_id: chat.conversation_id,
+  bot_id: chat.bot_id,
+  role: "assistant",
+  content_type: "text",
+  chat_id: chat.id,
+};
 
 /** The vendor tells its events apart by their name alone. */
 const named = (...events: [event: string, data: object | string][]): Response =>
@@ -42,10 +54,21 @@ export const vendor: VendorFake = {
   answer({ method, path, headers, json }) {
     expect([method, path]).toEqual(["POST", "/v3/chat"]);
     expect(headers.get("authorization")).toBe("Bearer upstream-key");
-    expect(json).toMatchObject({ bot_id: "7379462189365198898", user_id: "weir", stream: true, auto_save_history: false });
+    expect(json).toMatchObject({
+      bot_id: "7379462189365198898",
+      user_id: "weir",
+      stream: true,
+      auto_save_history: false,
+    });
     const [question] = json.additional_messages as { role: string; content: string }[];
-    expect(question).toEqual({ role: "user", type: "question", content: expect.any(String), content_type: "text" } as never);
-    if (question?.content === "refuse") return Response.json({ code: 4100, msg: "authentication is invalid", detail: { logid: "2024" } });
+    expect(question).toEqual({
+      role: "user",
+      type: "question",
+      content: expect.any(String),
+      content_type: "text",
+    } as never);
+    if (question?.content === "refuse")
+      return Response.json({ code: 4100, msg: "authentication is invalid", detail: { logid: "2024" } });
     if (question?.content === "cut") {
       return named(
         ["conversation.chat.created", { ...chat, status: "created", usage: none }],
@@ -55,7 +78,10 @@ export const vendor: VendorFake = {
     if (question?.content === "fail") {
       return named(
         ["conversation.chat.created", { ...chat, status: "created", usage: none }],
-        ["conversation.chat.failed", { ...chat, status: "failed", usage: none, last_error: { code: 5000, msg: "internal trouble" } }],
+        [
+          "conversation.chat.failed",
+          { ...chat, status: "failed", usage: none, last_error: { code: 5000, msg: "internal trouble" } },
+        ],
         ["done", "[DONE]"],
       );
     }
@@ -65,8 +91,14 @@ export const vendor: VendorFake = {
       ["conversation.message.delta", { ...message, type: "answer", content: "It is " }],
       ["conversation.message.delta", { ...message, type: "answer", content: "Wednesday." }],
       ["conversation.message.completed", { ...message, type: "answer", content: says }],
-      ["conversation.message.completed", { ...message, type: "verbose", content: '{"msg_type":"generate_answer_finish","data":""}' }],
-      ["conversation.chat.completed", { ...chat, status: "completed", usage: { token_count: 633, output_count: 19, input_count: 614 } }],
+      [
+        "conversation.message.completed",
+        { ...message, type: "verbose", content: '{"msg_type":"generate_answer_finish","data":""}' },
+      ],
+      [
+        "conversation.chat.completed",
+        { ...chat, status: "completed", usage: { token_count: 633, output_count: 19, input_count: 614 } },
+      ],
       ["done", "[DONE]"],
     );
   },

@@ -7,12 +7,23 @@ import type { VendorFake } from "../vendor-fake";
 
 const says = "电影《铃芽之旅》的导演是新海诚。";
 const unauthorized = { code: 514, statusText: "unAuthApiKey", message: "Api Key 不合法", data: null };
-const frame = (delta: object, finish_reason: string | null = null) => ({ id: "", object: "", created: 0, model: "", choices: [{ delta, index: 0, finish_reason }] });
+const frame = (delta: object, finish_reason: string | null = null) => ({
+  id: "",
+  object: "",
+  created: 0,
+  model: "",
+  choices: [{ delta, index: 0, finish_reason }],
+});
 
 /** A stream as the vendor writes it: events have names where details are asked for, and no count of tokens ever comes. */
 function streamed(detail: boolean): Response {
-  const write = (event: string, data: unknown): string => `${detail ? `event: ${event}\n` : ""}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
-  const answer = [frame({ role: "assistant", content: "" }), ...["电影", "《铃芽之旅》", "的导演是新海诚。"].map((content) => frame({ role: "assistant", content })), frame({}, "stop")];
+  const write = (event: string, data: unknown): string =>
+    `${detail ? `event: ${event}\n` : ""}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+  const answer = [
+    frame({ role: "assistant", content: "" }),
+    ...["电影", "《铃芽之旅》", "的导演是新海诚。"].map((content) => frame({ role: "assistant", content })),
+    frame({}, "stop"),
+  ];
   const text = [
     detail ? write("flowNodeStatus", { status: "running", name: "AI 对话" }) : "",
     ...answer.map((one) => write("answer", one)),
@@ -34,8 +45,13 @@ export const vendor: VendorFake = {
   refusal: { model: "of-another-team", class: "bad_credentials", message: "Api Key 不合法" },
   answer({ method, path, headers, json }) {
     expect([method, path]).toEqual(["POST", "/v1/chat/completions"]);
-    expect([headers.get("authorization"), headers.get("content-type")]).toEqual(["Bearer fastgpt-k3y-64f2a1", "application/json"]);
-    expect(json.messages).toEqual([{ role: "user", content: json.chatId === undefined && json.detail === undefined ? "hello" : "导演是谁" }]);
+    expect([headers.get("authorization"), headers.get("content-type")]).toEqual([
+      "Bearer fastgpt-k3y-64f2a1",
+      "application/json",
+    ]);
+    expect(json.messages).toEqual([
+      { role: "user", content: json.chatId === undefined && json.detail === undefined ? "hello" : "导演是谁" },
+    ]);
     if (json.model === "of-another-team") {
       if (json.stream !== true) return Response.json(unauthorized, { status: 500 });
       // Nothing has said yet that it will be a stream.
@@ -44,9 +60,18 @@ export const vendor: VendorFake = {
       return response;
     }
     if (json.stream === true) return streamed(json.detail === true);
-    const details = json.detail === true ? { responseData: [{ moduleName: "AI 对话", price: 454.5, model: "FastAI-4k", tokens: 303 }], newVariables: {} } : {};
+    const details =
+      json.detail === true
+        ? { responseData: [{ moduleName: "AI 对话", price: 454.5, model: "FastAI-4k", tokens: 303 }], newVariables: {} }
+        : {};
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 1 };
-    return Response.json({ ...details, id: json.chatId ?? "", model: "", usage, choices: [{ message: { role: "assistant", content: says }, finish_reason: "stop", index: 0 }] });
+    return Response.json({
+      ...details,
+      id: json.chatId ?? "",
+      model: "",
+      usage,
+      choices: [{ message: { role: "assistant", content: says }, finish_reason: "stop", index: 0 }],
+    });
   },
   calls: [
     {
@@ -70,8 +95,12 @@ export const vendor: VendorFake = {
       check: ({ status, text }) => {
         expect(status).toBe(200);
         expect(text).toStartWith('event: flowNodeStatus\ndata: {"status":"running","name":"AI 对话"}\n\n');
-        expect(text).toContain('event: answer\ndata: {"id":"","object":"","created":0,"model":"","choices":[{"delta":{"role":"assistant","content":"电影"}');
-        expect(text).toEndWith('event: flowResponses\ndata: [{"moduleName":"AI 对话","moduleType":"chatNode","runningTime":1.86}]\n\ndata: [DONE]\n\n');
+        expect(text).toContain(
+          'event: answer\ndata: {"id":"","object":"","created":0,"model":"","choices":[{"delta":{"role":"assistant","content":"电影"}',
+        );
+        expect(text).toEndWith(
+          'event: flowResponses\ndata: [{"moduleName":"AI 对话","moduleType":"chatNode","runningTime":1.86}]\n\ndata: [DONE]\n\n',
+        );
       },
     },
   ],

@@ -7,13 +7,19 @@ export const vendor: VendorFake = {
   types: ["jina"],
   source: "api.jina.ai/redoc, November 2026",
   model: "jina-embeddings-v3",
-  calls: [embeddingCall("jina-embeddings-v3", 6, { task: "text-matching", late_chunking: false }), rerankCall("jina-reranker-v2-base-multilingual", 38)],
+  calls: [
+    embeddingCall("jina-embeddings-v3", 6, { task: "text-matching", late_chunking: false }),
+    rerankCall("jina-reranker-v2-base-multilingual", 38),
+  ],
   answer(asked) {
     const { method, path, headers, json } = asked;
     expect(method).toBe("POST");
     expect(headers.get("authorization")).toBe("Bearer upstream-key");
     if (path === "/v1/rerank") {
-      return reranked(asked, "jina-reranker-v2-base-multilingual", { model: "jina-reranker-v2-base-multilingual", usage: { total_tokens: 38 } });
+      return reranked(asked, "jina-reranker-v2-base-multilingual", {
+        model: "jina-reranker-v2-base-multilingual",
+        usage: { total_tokens: 38 },
+      });
     }
     expect(path).toBe("/v1/embeddings");
     expect(json.task).toBe("text-matching");

@@ -10,7 +10,12 @@ const chat = ordinaryVendor(type);
 const unauthorized = { base_resp: { status_code: 1004, status_msg: "login fail: Please carry the API secret key" } };
 const sound = Buffer.from("ID3 sound");
 
-const speak = (body: Record<string, unknown>) => ({ model: "speech-2.8-hd", input: "Hello", voice: "English_Graceful_Lady", ...body });
+const speak = (body: Record<string, unknown>) => ({
+  model: "speech-2.8-hd",
+  input: "Hello",
+  voice: "English_Graceful_Lady",
+  ...body,
+});
 
 export const vendor: VendorFake = {
   ...chat,
@@ -54,18 +59,27 @@ export const vendor: VendorFake = {
   answer(asked) {
     const { path, json } = asked;
     if (path === "/v1/t2a_v2") {
-      if (json.text === "poor") return Response.json({ data: null, base_resp: { status_code: 1008, status_msg: "insufficient balance" } });
+      if (json.text === "poor")
+        return Response.json({ data: null, base_resp: { status_code: 1008, status_msg: "insufficient balance" } });
       expect(json).toEqual({
-        model: "speech-2.8-hd", text: "Hello", stream: false, output_format: "hex", language_boost: "auto",
-        voice_setting: { voice_id: "English_Graceful_Lady", speed: 1.5, emotion: "happy" }, audio_setting: { format: "wav" },
+        model: "speech-2.8-hd",
+        text: "Hello",
+        stream: false,
+        output_format: "hex",
+        language_boost: "auto",
+        voice_setting: { voice_id: "English_Graceful_Lady", speed: 1.5, emotion: "happy" },
+        audio_setting: { format: "wav" },
       });
       return Response.json({
-        data: { audio: sound.toString("hex"), status: 2 }, trace_id: "01b8bf9bb7433cc75c18eee6cfa8fe21",
-        extra_info: { audio_length: 5746, audio_format: "wav", usage_characters: 5 }, base_resp: { status_code: 0, status_msg: "success" },
+        data: { audio: sound.toString("hex"), status: 2 },
+        trace_id: "01b8bf9bb7433cc75c18eee6cfa8fe21",
+        extra_info: { audio_length: 5746, audio_format: "wav", usage_characters: 5 },
+        base_resp: { status_code: 0, status_msg: "success" },
       });
     }
     if (json.model === "unauthorized") return Response.json(unauthorized);
-    if (json.model === "limited") return sse({ id: "0", choices: null, base_resp: { status_code: 1002, status_msg: "rate limit" } });
+    if (json.model === "limited")
+      return sse({ id: "0", choices: null, base_resp: { status_code: 1002, status_msg: "rate limit" } });
     return chat.answer(asked);
   },
 };

@@ -6,13 +6,36 @@ import { sse, type VendorFake } from "../vendor-fake";
 const says = "Hello! How can I help you today?";
 const usage = { prompt_tokens: 5, completion_tokens: 93, total_tokens: 98 };
 const known = new Set([
-  "model", "messages", "temperature", "top_p", "max_tokens", "stream", "stop", "random_seed", "response_format", "tools", "tool_choice",
-  "presence_penalty", "frequency_penalty", "n", "parallel_tool_calls", "reasoning_effort", "metadata",
+  "model",
+  "messages",
+  "temperature",
+  "top_p",
+  "max_tokens",
+  "stream",
+  "stop",
+  "random_seed",
+  "response_format",
+  "tools",
+  "tool_choice",
+  "presence_penalty",
+  "frequency_penalty",
+  "n",
+  "parallel_tool_calls",
+  "reasoning_effort",
+  "metadata",
 ]);
 const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) => ({
-  id: "cmpl-e5cc", object: "chat.completion.chunk", created: 1_702_256_327, model: "mistral-medium-latest", choices: [{ index: 0, delta, finish_reason }], ...more,
+  id: "cmpl-e5cc",
+  object: "chat.completion.chunk",
+  created: 1_702_256_327,
+  model: "mistral-medium-latest",
+  choices: [{ index: 0, delta, finish_reason }],
+  ...more,
 });
-const thoughts = [{ type: "thinking", thinking: [{ type: "text", text: "Hm." }] }, { type: "text", text: says }];
+const thoughts = [
+  { type: "thinking", thinking: [{ type: "text", text: "Hm." }] },
+  { type: "text", text: says },
+];
 
 export const vendor: VendorFake = {
   types: ["mistral"],
@@ -25,11 +48,23 @@ export const vendor: VendorFake = {
       name: "members that Mistral refuses are left out or said in its words, and foreign ids of calls become ids of its own",
       path: "/v1/chat/completions",
       body: {
-        model: "tools", user: "u", seed: 7, logprobs: true, stream_options: { include_usage: true }, stream: true, store: false, reasoning_effort: "medium",
+        model: "tools",
+        user: "u",
+        seed: 7,
+        logprobs: true,
+        stream_options: { include_usage: true },
+        stream: true,
+        store: false,
+        reasoning_effort: "medium",
         messages: [
           { role: "developer", content: "Be short." },
           { role: "user", content: "Weather?" },
-          { role: "assistant", content: null, reasoning_content: "Hm.", tool_calls: [{ id: "call_long_and_foreign_1", type: "function", function: { name: "f", arguments: "{}" } }] },
+          {
+            role: "assistant",
+            content: null,
+            reasoning_content: "Hm.",
+            tool_calls: [{ id: "call_long_and_foreign_1", type: "function", function: { name: "f", arguments: "{}" } }],
+          },
           { role: "tool", tool_call_id: "call_long_and_foreign_1", content: "24" },
         ],
         tools: [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }],
@@ -40,7 +75,8 @@ export const vendor: VendorFake = {
       name: "thoughts among the content reach an OpenAI caller beside a content of text, whole",
       path: "/v1/chat/completions",
       body: { model: "magistral-medium-latest", messages: [{ role: "user", content: "hello" }] },
-      check: ({ json }) => expect(json.choices).toMatchObject([{ message: { content: says, reasoning_content: "Hm." } }]),
+      check: ({ json }) =>
+        expect(json.choices).toMatchObject([{ message: { content: says, reasoning_content: "Hm." } }]),
     },
     {
       name: "and streamed",
@@ -63,7 +99,10 @@ export const vendor: VendorFake = {
     }
     expect(path).toBe("/v1/chat/completions");
     if (json.model === "invalid-model") {
-      return Response.json({ object: "error", message: "Invalid model: invalid-model", type: "invalid_model", param: null, code: "1500" }, { status: 400 });
+      return Response.json(
+        { object: "error", message: "Invalid model: invalid-model", type: "invalid_model", param: null, code: "1500" },
+        { status: 400 },
+      );
     }
     expect(Object.keys(json).filter((name) => !known.has(name))).toEqual([]);
     const magistral = json.model === "magistral-medium-latest";
@@ -74,16 +113,35 @@ export const vendor: VendorFake = {
       expect(messages).toEqual([
         { role: "system", content: "Be short." },
         { role: "user", content: "Weather?" },
-        { role: "assistant", content: null, tool_calls: [{ id: call?.id, type: "function", function: { name: "f", arguments: "{}" } }] },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: call?.id, type: "function", function: { name: "f", arguments: "{}" } }],
+        },
         { role: "tool", tool_call_id: call?.id, content: "24" },
       ]);
       expect(json).toMatchObject({ random_seed: 7, reasoning_effort: "high" });
     }
     if (json.stream !== true) {
       const message = { role: "assistant", content: magistral ? thoughts : says, tool_calls: null };
-      return Response.json({ id: "cmpl-e5cc", object: "chat.completion", created: 1_702_256_327, model: json.model, choices: [{ index: 0, message, finish_reason: "stop" }], usage });
+      return Response.json({
+        id: "cmpl-e5cc",
+        object: "chat.completion",
+        created: 1_702_256_327,
+        model: json.model,
+        choices: [{ index: 0, message, finish_reason: "stop" }],
+        usage,
+      });
     }
-    const first = magistral ? chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text: "Hm." }] }] }) : chunk({ content: "" });
-    return sse(chunk({ role: "assistant", content: "" }), first, chunk({ content: says }), chunk({ content: "" }, "stop", { usage }), "[DONE]");
+    const first = magistral
+      ? chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text: "Hm." }] }] })
+      : chunk({ content: "" });
+    return sse(
+      chunk({ role: "assistant", content: "" }),
+      first,
+      chunk({ content: says }),
+      chunk({ content: "" }, "stop", { usage }),
+      "[DONE]",
+    );
   },
 };

@@ -14,12 +14,17 @@ export const vendor: VendorFake = {
     expect(method).toBe("POST");
     expect(headers.get("x-goog-api-key")).toBe("upstream-key");
     if (path === "/v1beta2/models/unknown:generateMessage") {
-      return Response.json({ error: { code: 404, message: "models/unknown is not found", status: "NOT_FOUND" } }, { status: 404 });
+      return Response.json(
+        { error: { code: 404, message: "models/unknown is not found", status: "NOT_FOUND" } },
+        { status: 404 },
+      );
     }
     expect(path).toBe("/v1beta2/models/chat-bison-001:generateMessage");
     expect(json).toEqual({ prompt: { messages: [{ author: "0", content: "hello" }] } });
     // Written over several lines, as Google does.
     const answer = { candidates: [{ author: "1", content: says }], messages: [{ author: "0", content: "hello" }] };
-    return new Response(JSON.stringify(answer, undefined, 2), { headers: { "content-type": "application/json; charset=UTF-8" } });
+    return new Response(JSON.stringify(answer, undefined, 2), {
+      headers: { "content-type": "application/json; charset=UTF-8" },
+    });
   },
 };

@@ -19,13 +19,17 @@ export const vendor: VendorFake = {
       name: "what was searched stays beside the answer for an OpenAI caller, and top_p is brought below 1",
       path: "/v1/chat/completions",
       body: { model: "sonar", top_p: 1, messages },
-      check: ({ json }) => expect(json).toMatchObject({ search_results, citations: [search_results[0]?.url], choices: [{ message }] }),
+      check: ({ json }) =>
+        expect(json).toMatchObject({ search_results, citations: [search_results[0]?.url], choices: [{ message }] }),
     },
     {
       name: "what was searched is a citation for a caller of another dialect",
       path: "/v1/messages",
       body: { model: "sonar", max_tokens: 9, top_p: 1, messages },
-      check: ({ json }) => expect(json.content).toMatchObject([{ type: "text", text: "Stars.[1]", citations: [{ url: "https://stars.example/a", title: "Stars" }] }]),
+      check: ({ json }) =>
+        expect(json.content).toMatchObject([
+          { type: "text", text: "Stars.[1]", citations: [{ url: "https://stars.example/a", title: "Stars" }] },
+        ]),
     },
   ],
   answer(asked) {
@@ -34,8 +38,14 @@ export const vendor: VendorFake = {
     expect(asked.json.top_p).toBe(0.99);
     const usage = { prompt_tokens: 14, completion_tokens: 9, total_tokens: 23, search_context_size: "low" };
     return Response.json({
-      id: "cfa38f9d", model: "sonar", created: 1_756_485_272, usage, citations: search_results.map(({ url }) => url), search_results,
-      object: "chat.completion", choices: [{ index: 0, finish_reason: "stop", message, delta: { role: "assistant", content: "" } }],
+      id: "cfa38f9d",
+      model: "sonar",
+      created: 1_756_485_272,
+      usage,
+      citations: search_results.map(({ url }) => url),
+      search_results,
+      object: "chat.completion",
+      choices: [{ index: 0, finish_reason: "stop", message, delta: { role: "assistant", content: "" } }],
     });
   },
 };

@@ -3,9 +3,20 @@ import { expect } from "bun:test";
 import { type Asked, type VendorFake } from "../vendor-fake";
 
 const prediction = (id: string, status: string, output: unknown = null, error: unknown = null) => ({
-  id, model: "black-forest-labs/flux-schnell", version: "hidden", input: {}, logs: "", output, data_removed: false, error, status,
+  id,
+  model: "black-forest-labs/flux-schnell",
+  version: "hidden",
+  input: {},
+  logs: "",
+  output,
+  data_removed: false,
+  error,
+  status,
   created_at: "2025-01-09T16:19:34.765Z",
-  urls: { cancel: `https://elsewhere.example/v1/predictions/${id}/cancel`, get: `https://elsewhere.example/v1/predictions/${id}` },
+  urls: {
+    cancel: `https://elsewhere.example/v1/predictions/${id}/cancel`,
+    get: `https://elsewhere.example/v1/predictions/${id}`,
+  },
 });
 const two = ["https://replicate.delivery/a.webp", "https://replicate.delivery/b.webp"];
 
@@ -19,7 +30,13 @@ function create({ json, origin }: Asked): Response {
     case "bytes":
       return Response.json(prediction("b1", "succeeded", `${origin}/delivery/a.webp`), { status: 201 });
     default:
-      expect(input).toEqual({ prompt: "a cat", aspect_ratio: "16:9", num_outputs: 2, output_format: "jpg", go_fast: true });
+      expect(input).toEqual({
+        prompt: "a cat",
+        aspect_ratio: "16:9",
+        num_outputs: 2,
+        output_format: "jpg",
+        go_fast: true,
+      });
       return Response.json(prediction("f1", "succeeded", two), { status: 201 });
   }
 }
@@ -36,7 +53,8 @@ export const vendor: VendorFake = {
       name: "pictures come in OpenAI's shape; a size is the nearest ratio, and the model's own inputs go with it",
       path,
       body: { model, prompt: "a cat", n: 2, size: "1792x1024", output_format: "jpeg", go_fast: true, user: "u" },
-      check: ({ status, json }) => expect([status, json]).toEqual([200, { created: 1_736_439_574, data: [{ url: two[0] }, { url: two[1] }] }]),
+      check: ({ status, json }) =>
+        expect([status, json]).toEqual([200, { created: 1_736_439_574, data: [{ url: two[0] }, { url: two[1] }] }]),
     },
     {
       name: "a prediction that takes longer than the vendor holds it open is asked for until it is there, at the channel's address",
@@ -48,7 +66,8 @@ export const vendor: VendorFake = {
       name: "a picture that is wanted as bytes is fetched, without the key",
       path,
       body: { model, prompt: "bytes", response_format: "b64_json" },
-      check: ({ status, json }) => expect([status, json.data]).toEqual([200, [{ b64_json: Buffer.from("picture").toString("base64") }]]),
+      check: ({ status, json }) =>
+        expect([status, json.data]).toEqual([200, [{ b64_json: Buffer.from("picture").toString("base64") }]]),
     },
     {
       name: "a version of a model is named in the body",
@@ -60,7 +79,8 @@ export const vendor: VendorFake = {
       name: "a prediction that failed is an error in the vendor's words",
       path,
       body: { model, prompt: "bad" },
-      check: ({ status, text }) => expect([status, text]).toEqual([502, expect.stringContaining("NSFW content detected.")]),
+      check: ({ status, text }) =>
+        expect([status, text]).toEqual([502, expect.stringContaining("NSFW content detected.")]),
     },
     {
       name: "pictures are not streamed: the caller is told",
@@ -87,7 +107,10 @@ export const vendor: VendorFake = {
       return Response.json(prediction("slow1", "succeeded", [two[0]]));
     }
     if (at === "/v1/models/owner/secret/predictions") {
-      return Response.json({ title: "Unauthenticated", detail: "You did not pass a valid authentication token", status: 401 }, { status: 401 });
+      return Response.json(
+        { title: "Unauthenticated", detail: "You did not pass a valid authentication token", status: 401 },
+        { status: 401 },
+      );
     }
     expect([headers.get("prefer"), headers.get("cancel-after")]).toEqual(["wait=60", "10m"]);
     if (at === "/v1/predictions") expect(json.version).toBe("5c7d5dc6");

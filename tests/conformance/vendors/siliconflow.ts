@@ -11,14 +11,22 @@ const chat = ordinaryVendor(type);
 export const vendor: VendorFake = {
   ...chat,
   source: "docs.siliconflow.cn/api-reference (rerank, embeddings), November 2026",
-  calls: [embeddingCall("BAAI/bge-m3", 4), rerankCall("BAAI/bge-reranker-v2-m3", 21), { ...rerankCall("Qwen/Qwen3-Reranker-8B", 22), name: "tokens beside the results count as well" }],
+  calls: [
+    embeddingCall("BAAI/bge-m3", 4),
+    rerankCall("BAAI/bge-reranker-v2-m3", 21),
+    { ...rerankCall("Qwen/Qwen3-Reranker-8B", 22), name: "tokens beside the results count as well" },
+  ],
   answer(asked) {
-    if (asked.path === "/v1/embeddings") return embedded(asked, "BAAI/bge-m3", { prompt_tokens: 4, completion_tokens: 0, total_tokens: 4 });
+    if (asked.path === "/v1/embeddings")
+      return embedded(asked, "BAAI/bge-m3", { prompt_tokens: 4, completion_tokens: 0, total_tokens: 4 });
     if (asked.path !== "/v1/rerank") return chat.answer(asked);
     if (asked.json.model === "Qwen/Qwen3-Reranker-8B") {
       return reranked(asked, "Qwen/Qwen3-Reranker-8B", { id: "r2", tokens: { input_tokens: 22, output_tokens: 0 } });
     }
     const counted = { input_tokens: 21, output_tokens: 0 };
-    return reranked(asked, "BAAI/bge-reranker-v2-m3", { id: "r1", meta: { billed_units: { ...counted, search_units: 0, classifications: 0 }, tokens: counted } });
+    return reranked(asked, "BAAI/bge-reranker-v2-m3", {
+      id: "r1",
+      meta: { billed_units: { ...counted, search_units: 0, classifications: 0 }, tokens: counted },
+    });
   },
 };

@@ -6,7 +6,10 @@ import type { VendorFake } from "../vendor-fake";
 const says = "我可以帮助你的吗？";
 const header = { code: 0, message: "Success", sid: "cht000cb087@dx18793cd421fb894542" };
 const frame = (status: number, content: string, more: object = {}): string =>
-  JSON.stringify({ header: { ...header, status }, payload: { choices: { status, seq: status, text: [{ content, role: "assistant", index: 0 }] }, ...more } });
+  JSON.stringify({
+    header: { ...header, status },
+    payload: { choices: { status, seq: status, text: [{ content, role: "assistant", index: 0 }] }, ...more },
+  });
 
 export const vendor: VendorFake = {
   types: ["spark"],
@@ -33,10 +36,18 @@ export const vendor: VendorFake = {
       return close();
     }
     expect(url.pathname).toBe("/v3.5/chat");
-    expect(asked).toMatchObject({ header: { app_id: "my-app" }, parameter: { chat: { domain: "generalv3.5" } }, payload: { message: { text: [{ role: "user", content: "hello" }] } } });
+    expect(asked).toMatchObject({
+      header: { app_id: "my-app" },
+      parameter: { chat: { domain: "generalv3.5" } },
+      payload: { message: { text: [{ role: "user", content: "hello" }] } },
+    });
     send(frame(0, says.slice(0, 3)));
     send(frame(1, says.slice(3)));
-    send(frame(2, "", { usage: { text: { question_tokens: 4, prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 } } }));
+    send(
+      frame(2, "", {
+        usage: { text: { question_tokens: 4, prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 } },
+      }),
+    );
     close();
   },
 };

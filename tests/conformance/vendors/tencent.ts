@@ -5,7 +5,11 @@ import { sse, type VendorFake } from "../vendor-fake";
 
 const says = "你好！很高兴见到你。";
 const Usage = { PromptTokens: 16, CompletionTokens: 14, TotalTokens: 30 };
-const base = { Note: "以上内容为AI生成，不代表开发者立场，请勿删除或修改本标记", Created: 1_763_700_000, Id: "e38948cb" };
+const base = {
+  Note: "以上内容为AI生成，不代表开发者立场，请勿删除或修改本标记",
+  Created: 1_763_700_000,
+  Id: "e38948cb",
+};
 const wrapped = (Response_: object): Response => Response.json({ Response: { RequestId: "e38948cb", ...Response_ } });
 
 export const vendor: VendorFake = {
@@ -24,16 +28,31 @@ export const vendor: VendorFake = {
     // The signature itself is checked against Tencent's worked example in providers/tc3.test.ts.
     expect(headers.get("authorization")).toBe(
       tc3Authorization({
-        secret_id: "AKIDexample", secret_key: "secretexample", service: "hunyuan", host: url.host, action: "ChatCompletions",
-        content_type: String(headers.get("content-type")), body: text, timestamp,
+        secret_id: "AKIDexample",
+        secret_key: "secretexample",
+        service: "hunyuan",
+        host: url.host,
+        action: "ChatCompletions",
+        content_type: String(headers.get("content-type")),
+        body: text,
+        timestamp,
       }),
     );
-    if (json.Model === "hunyuan-none") return wrapped({ Error: { Code: "InvalidParameterValue.Model", Message: "model not exist" } });
+    if (json.Model === "hunyuan-none")
+      return wrapped({ Error: { Code: "InvalidParameterValue.Model", Message: "model not exist" } });
     expect(json).toMatchObject({ Model: "hunyuan-turbos-latest", Messages: [{ Role: "user", Content: "hello" }] });
     if (json.Stream !== true) {
-      return wrapped({ ...base, Choices: [{ Index: 0, Message: { Role: "assistant", Content: says }, FinishReason: "stop" }], Usage });
+      return wrapped({
+        ...base,
+        Choices: [{ Index: 0, Message: { Role: "assistant", Content: says }, FinishReason: "stop" }],
+        Usage,
+      });
     }
-    const piece = (Content: string, FinishReason = "") => ({ ...base, Choices: [{ Index: 0, Delta: { Role: "assistant", Content }, FinishReason }], Usage });
+    const piece = (Content: string, FinishReason = "") => ({
+      ...base,
+      Choices: [{ Index: 0, Delta: { Role: "assistant", Content }, FinishReason }],
+      Usage,
+    });
     return sse(piece(says.slice(0, 3)), piece(says.slice(3)), piece("", "stop"));
   },
 };

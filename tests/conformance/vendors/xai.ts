@@ -33,28 +33,45 @@ const drawn = (name: string, model: string, more: object): VendorCall => ({
   name,
   path: "/v1/images/generations",
   body: { model, prompt: "a cat", n: 1, size: "1024x1792", style: "vivid", quality: "low", aspect_ratio: "1:1" },
-  check: ({ status, json }) => expect([status, json.asked]).toEqual([200, { model, prompt: "a cat", n: 1, aspect_ratio: "1:1", ...more }]),
+  check: ({ status, json }) =>
+    expect([status, json.asked]).toEqual([200, { model, prompt: "a cat", n: 1, aspect_ratio: "1:1", ...more }]),
 });
 
 export const vendor: VendorFake = {
   ...ordinary,
   source: "docs.x.ai/developers/rest-api-reference/inference, November 2026",
   calls: [
-    searched("asks a model with -search behind its name with web search on", "/v1/chat/completions", { messages: hello }, web),
-    searched("does so for a stream of another dialect", "/v1/messages", { max_tokens: 100, stream: true, messages: hello }, web),
-    searched("adds no search to the caller's own, and keeps his other tools", "/v1/responses", { input: "hello", tools: [{ type: "x_search" }, { type: "function", name: "f", parameters: {} }] },
-      [{ type: "x_search" }, { type: "function" }]),
+    searched(
+      "asks a model with -search behind its name with web search on",
+      "/v1/chat/completions",
+      { messages: hello },
+      web,
+    ),
+    searched(
+      "does so for a stream of another dialect",
+      "/v1/messages",
+      { max_tokens: 100, stream: true, messages: hello },
+      web,
+    ),
+    searched(
+      "adds no search to the caller's own, and keeps his other tools",
+      "/v1/responses",
+      { input: "hello", tools: [{ type: "x_search" }, { type: "function", name: "f", parameters: {} }] },
+      [{ type: "x_search" }, { type: "function" }],
+    ),
     drawn("tells nothing of the size and style that its pictures do not have", "grok-2-image-1212", {}),
     drawn("but tells the quality where that is a tier of its price", "grok-imagine-image-2.0", { quality: "low" }),
   ],
   answer(asked) {
     const { path, json } = asked;
-    if (path === "/v1/images/generations") return Response.json({ created: 1, data: [{ url: "https://imgen.x.ai/a.jpg" }], asked: json });
+    if (path === "/v1/images/generations")
+      return Response.json({ created: 1, data: [{ url: "https://imgen.x.ai/a.jpg" }], asked: json });
     if (json.model !== SEARCHING) return ordinary.answer(asked);
     expect([path, asked.headers.get("authorization")]).toEqual(["/v1/responses", `Bearer ${ordinary.key}`]);
     const told = (json.tools as { type: string }[]).map((tool) => tool.type).join("+");
     // A translated call names its words as a list of messages.
-    if (typeof json.input !== "string") expect(json.input).toEqual([{ type: "message", role: "user", content: "hello" }]);
+    if (typeof json.input !== "string")
+      expect(json.input).toEqual([{ type: "message", role: "user", content: "hello" }]);
     return responsesAnswer({ ...json, input: "hello" }, SEARCHING, `${says} ${told}`, 19, 10);
   },
 };

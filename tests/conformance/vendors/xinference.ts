@@ -16,6 +16,9 @@ export const vendor: VendorFake = {
     if (asked.path === "/v1/embeddings") return embedded(asked, "bge-m3", { prompt_tokens: 37, total_tokens: 37 });
     if (asked.path !== "/v1/rerank") return chat.answer(asked);
     const tokens = { input_tokens: 28, output_tokens: 28 };
-    return reranked(asked, "bge-reranker-base", { id: "88177e80", meta: { api_version: null, billed_units: null, tokens, warnings: null } });
+    return reranked(asked, "bge-reranker-base", {
+      id: "88177e80",
+      meta: { api_version: null, billed_units: null, tokens, warnings: null },
+    });
   },
 };

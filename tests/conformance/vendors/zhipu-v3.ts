@@ -25,7 +25,13 @@ export const vendor: VendorFake = {
     if (path.includes("chatglm_none")) return Response.json({ code: 1211, msg: "模型不存在", success: false });
     expect(json).toEqual({ prompt: [{ role: "user", content: "hello" }], incremental: true });
     if (path === "/api/paas/v3/model-api/chatglm_turbo/invoke") {
-      const data = { request_id: "r1", task_id: "t1", task_status: "SUCCESS", choices: [{ role: "assistant", content: JSON.stringify(` ${says}`) }], usage };
+      const data = {
+        request_id: "r1",
+        task_id: "t1",
+        task_status: "SUCCESS",
+        choices: [{ role: "assistant", content: JSON.stringify(` ${says}`) }],
+        usage,
+      };
       return Response.json({ code: 200, msg: "操作成功", data, success: true });
     }
     expect(path).toBe("/api/paas/v3/model-api/chatglm_turbo/sse-invoke");

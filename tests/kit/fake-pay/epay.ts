@@ -35,20 +35,45 @@ export interface FakeEpay {
 }
 
 function signed(parameters: Record<string, string>, key: string): Record<string, string> {
-  const line = Object.keys(parameters).filter((name) => parameters[name] !== "").sort().map((name) => `${name}=${parameters[name]}`).join("&");
-  return { ...parameters, sign: createHash("md5").update(line + key, "utf8").digest("hex"), sign_type: "MD5" };
+  const line = Object.keys(parameters)
+    .filter((name) => parameters[name] !== "")
+    .sort()
+    .map((name) => `${name}=${parameters[name]}`)
+    .join("&");
+  return {
+    ...parameters,
+    sign: createHash("md5")
+      .update(line + key, "utf8")
+      .digest("hex"),
+    sign_type: "MD5",
+  };
 }
 
 const page = (body: string) =>
-  new Response(`<!doctype html><meta charset="utf-8"><title>Fake gateway</title><body>${body}</body>`, { headers: { "content-type": "text/html; charset=utf-8" } });
+  new Response(`<!doctype html><meta charset="utf-8"><title>Fake gateway</title><body>${body}</body>`, {
+    headers: { "content-type": "text/html; charset=utf-8" },
+  });
 
-export function startFakeEpay({ port = 0, pid = EPAY_MERCHANT.pid, key = EPAY_MERCHANT.key }: { port?: number; pid?: string; key?: string } = {}): FakeEpay {
+export function startFakeEpay({
+  port = 0,
+  pid = EPAY_MERCHANT.pid,
+  key = EPAY_MERCHANT.key,
+}: { port?: number; pid?: string; key?: string } = {}): FakeEpay {
   const trades = new Map<string, EpayTrade>();
   let numbers = 0;
 
   const noticeOf = (trade: EpayTrade, changes: Record<string, string> = {}) =>
     signed(
-      { pid, trade_no: trade.trade_no, out_trade_no: trade.out_trade_no, type: trade.type, name: trade.name, money: trade.money, trade_status: "TRADE_SUCCESS", ...changes },
+      {
+        pid,
+        trade_no: trade.trade_no,
+        out_trade_no: trade.out_trade_no,
+        type: trade.type,
+        name: trade.name,
+        money: trade.money,
+        trade_status: "TRADE_SUCCESS",
+        ...changes,
+      },
       key,
     );
 
@@ -58,9 +83,20 @@ export function startFakeEpay({ port = 0, pid = EPAY_MERCHANT.pid, key = EPAY_ME
     if (given.pid !== pid) return page("商户不存在");
     if (sign !== signed(rest, key).sign) return page("签名校验失败");
     const { out_trade_no = "", type = "", name = "", money = "", notify_url = "", return_url = "" } = given;
-    const trade: EpayTrade = { trade_no: `2026${++numbers}`, out_trade_no, type, name, money, notify_url, return_url, paid: false };
+    const trade: EpayTrade = {
+      trade_no: `2026${++numbers}`,
+      out_trade_no,
+      type,
+      name,
+      money,
+      notify_url,
+      return_url,
+      paid: false,
+    };
     trades.set(out_trade_no, trade);
-    return page(`<p id="money">${Number(money).toFixed(2)}</p><form method="post" action="/paid?out_trade_no=${encodeURIComponent(out_trade_no)}"><button>Pay</button></form>`);
+    return page(
+      `<p id="money">${Number(money).toFixed(2)}</p><form method="post" action="/paid?out_trade_no=${encodeURIComponent(out_trade_no)}"><button>Pay</button></form>`,
+    );
   }
 
   const fake: FakeEpay = {
@@ -72,7 +108,15 @@ export function startFakeEpay({ port = 0, pid = EPAY_MERCHANT.pid, key = EPAY_ME
     pay: ({ trade_no, money, type }) => {
       const known = trades.get(trade_no);
       trades.set(trade_no, {
-        ...(known ?? { trade_no: `2026${++numbers}`, out_trade_no: trade_no, type, name: "", money, notify_url: "", return_url: "" }),
+        ...(known ?? {
+          trade_no: `2026${++numbers}`,
+          out_trade_no: trade_no,
+          type,
+          name: "",
+          money,
+          notify_url: "",
+          return_url: "",
+        }),
         paid: true,
       });
     },
@@ -89,7 +133,8 @@ export function startFakeEpay({ port = 0, pid = EPAY_MERCHANT.pid, key = EPAY_ME
     hostname: "127.0.0.1",
     async fetch(request) {
       const { pathname, searchParams } = new URL(request.url);
-      if (pathname === "/submit.php") return submit(request.method === "POST" ? new URLSearchParams(await request.text()) : searchParams);
+      if (pathname === "/submit.php")
+        return submit(request.method === "POST" ? new URLSearchParams(await request.text()) : searchParams);
       const trade = trades.get(searchParams.get("out_trade_no") ?? "");
       if (pathname === "/paid" && trade) {
         trade.paid = true;
@@ -100,10 +145,21 @@ export function startFakeEpay({ port = 0, pid = EPAY_MERCHANT.pid, key = EPAY_ME
       if (pathname === "/api.php" && searchParams.get("act") === "order") {
         fake.asked.push(searchParams.get("out_trade_no") ?? "");
         if (fake.broken) return new Response("<html>502</html>", { status: 502 });
-        if (searchParams.get("pid") !== pid || searchParams.get("key") !== key) return Response.json({ code: -3, msg: "商户密钥错误" });
+        if (searchParams.get("pid") !== pid || searchParams.get("key") !== key)
+          return Response.json({ code: -3, msg: "商户密钥错误" });
         if (!trade) return Response.json({ code: -1, msg: "订单号不存在" });
         const { trade_no, out_trade_no, type, name, money, paid } = trade;
-        return Response.json({ code: 1, msg: "查询订单号成功！", trade_no, out_trade_no, type, pid: Number(pid), name, money, status: paid ? 1 : 0 });
+        return Response.json({
+          code: 1,
+          msg: "查询订单号成功！",
+          trade_no,
+          out_trade_no,
+          type,
+          pid: Number(pid),
+          name,
+          money,
+          status: paid ? 1 : 0,
+        });
       }
       return page("not found");
     },

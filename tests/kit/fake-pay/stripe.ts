@@ -31,7 +31,12 @@ export interface FakeStripe {
   /** The session of an order. */
   of(trade_no: string): StripeSession;
   /** An event about an order's session as Stripe posts it: body and signature header. */
-  event(type: string, trade_no: string, changes?: Partial<StripeSession>, signing?: { secret?: string; time?: number }): { body: string; headers: Record<string, string> };
+  event(
+    type: string,
+    trade_no: string,
+    changes?: Partial<StripeSession>,
+    signing?: { secret?: string; time?: number },
+  ): { body: string; headers: Record<string, string> };
   stop(): Promise<void>;
 }
 
@@ -43,7 +48,8 @@ export function stripeSignature(body: string, secret: string, time = Math.floor(
 export function startFakeStripe({ port = 0 }: { port?: number } = {}): FakeStripe {
   const sessions = new Map<string, StripeSession>();
   const byKey = new Map<string, StripeSession>();
-  const refusal = (status: number, message: string) => Response.json({ error: { message, type: "invalid_request_error" } }, { status });
+  const refusal = (status: number, message: string) =>
+    Response.json({ error: { message, type: "invalid_request_error" } }, { status });
 
   async function open(request: Request): Promise<Response> {
     const form = new URLSearchParams(await request.text());
@@ -85,8 +91,19 @@ export function startFakeStripe({ port = 0 }: { port?: number } = {}): FakeStrip
     },
     event: (type, trade_no, changes = {}, { secret = STRIPE_SECRETS.webhook, time } = {}) => {
       const object = { ...fake.of(trade_no), ...changes };
-      const body = JSON.stringify({ id: `evt_${crypto.randomUUID()}`, object: "event", api_version: "2026-09-30", created: 1_795_262_400, livemode: false, type, data: { object } });
-      return { body, headers: { "content-type": "application/json", "stripe-signature": stripeSignature(body, secret, time) } };
+      const body = JSON.stringify({
+        id: `evt_${crypto.randomUUID()}`,
+        object: "event",
+        api_version: "2026-09-30",
+        created: 1_795_262_400,
+        livemode: false,
+        type,
+        data: { object },
+      });
+      return {
+        body,
+        headers: { "content-type": "application/json", "stripe-signature": stripeSignature(body, secret, time) },
+      };
     },
     stop: () => server.stop(true),
   };
@@ -98,7 +115,8 @@ export function startFakeStripe({ port = 0 }: { port?: number } = {}): FakeStrip
       const { pathname } = new URL(request.url);
       const [, version, , , id = ""] = pathname.split("/");
       if (version === "v1") {
-        if (request.headers.get("authorization") !== `Bearer ${STRIPE_SECRETS.api}`) return refusal(401, "Invalid API Key provided: sk_test_****");
+        if (request.headers.get("authorization") !== `Bearer ${STRIPE_SECRETS.api}`)
+          return refusal(401, "Invalid API Key provided: sk_test_****");
         if (request.method === "POST") return open(request);
         const session = sessions.get(id);
         return session ? Response.json(session) : refusal(404, `No such checkout.session: '${id}'`);
@@ -106,7 +124,10 @@ export function startFakeStripe({ port = 0 }: { port?: number } = {}): FakeStrip
       const session = sessions.get(pathname.split("/")[3] ?? "");
       if (!session) return new Response("not found", { status: 404 });
       if (request.method !== "POST") {
-        return new Response(`<!doctype html><title>Fake Stripe</title><link rel="icon" href="data:,"><form method="post"><button>Pay</button></form>`, { headers: { "content-type": "text/html" } });
+        return new Response(
+          `<!doctype html><title>Fake Stripe</title><link rel="icon" href="data:,"><form method="post"><button>Pay</button></form>`,
+          { headers: { "content-type": "text/html" } },
+        );
       }
       Object.assign(session, { payment_status: "paid", status: "complete", url: null });
       const { body, headers } = fake.event("checkout.session.completed", session.client_reference_id ?? "");

@@ -60,7 +60,11 @@ for (const [dialect, path] of Object.entries(DIALECTS)) {
 describe("broken heads and bodies", () => {
   test("hang-before-headers sends nothing, hang-after-headers the whole head and nothing else", async () => {
     const modes = [false, true];
-    const [before, after] = await Promise.all(["hang-before-headers", "hang-after-headers"].map((model) => Promise.all(modes.map((stream) => ask(model, stream)))));
+    const [before, after] = await Promise.all(
+      ["hang-before-headers", "hang-after-headers"].map((model) =>
+        Promise.all(modes.map((stream) => ask(model, stream))),
+      ),
+    );
     for (const answer of before ?? []) expect(answer).toMatchObject({ end: "open", head: "", body: "" });
     for (const answer of after ?? []) {
       expect(answer.end).toBe("open");

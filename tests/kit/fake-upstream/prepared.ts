@@ -113,7 +113,12 @@ export function createPrepared(clock: Clock): { serve(exchange: Exchange): boole
       }
       // Gemini names the model and the manner in the path; without alt=sse its stream is a list.
       const model = route ? (route.model ?? scanModel(body)) : undefined;
-      if (!route || model === undefined || (route.stream === true && !/(^|&)alt=sse(&|$)/.test(exchange.request.search))) return false;
+      if (
+        !route ||
+        model === undefined ||
+        (route.stream === true && !/(^|&)alt=sse(&|$)/.test(exchange.request.search))
+      )
+        return false;
       // The two flags sit near an end of the body in practice, but nothing promises it: look through all of it.
       const source = body.toString("latin1");
       const stream = route.stream ?? STREAM.test(source);

@@ -45,9 +45,14 @@ interface Data {
 
 /** 132 in (13 of sound), 64 of them cached, 121 out (91 of sound). */
 export const REALTIME_USAGE = {
-  total_tokens: 253, input_tokens: 132, output_tokens: 121,
+  total_tokens: 253,
+  input_tokens: 132,
+  output_tokens: 121,
   input_token_details: {
-    text_tokens: 119, audio_tokens: 13, image_tokens: 0, cached_tokens: 64,
+    text_tokens: 119,
+    audio_tokens: 13,
+    image_tokens: 0,
+    cached_tokens: 64,
     cached_tokens_details: { text_tokens: 60, audio_tokens: 4, image_tokens: 0 },
   },
   output_token_details: { text_tokens: 30, audio_tokens: 91 },
@@ -74,24 +79,52 @@ export function startFakeRealtime(): FakeRealtime {
     ws.data.running = undefined;
     const error = { type: "server_error", code: "server_error", message: "The server had an error" };
     const failed = status === "failed" ? { status_details: { type: "failed", error } } : {};
-    const [, input, output] = ws.data.entry.model.split("+").find((each) => each.startsWith("usage:"))?.split(":") ?? [];
+    const [, input, output] =
+      ws.data.entry.model
+        .split("+")
+        .find((each) => each.startsWith("usage:"))
+        ?.split(":") ?? [];
     const usage =
-      has(ws, "no-usage") || status === "failed" ? null
-      : input === undefined ? REALTIME_USAGE
-      : { input_tokens: Number(input), output_tokens: Number(output) };
-    send(ws, { type: "response.done", response: { id, object: "realtime.response", status, ...failed, output: [], usage } });
+      has(ws, "no-usage") || status === "failed"
+        ? null
+        : input === undefined
+          ? REALTIME_USAGE
+          : { input_tokens: Number(input), output_tokens: Number(output) };
+    send(ws, {
+      type: "response.done",
+      response: { id, object: "realtime.response", status, ...failed, output: [], usage },
+    });
   };
 
   const respond = (ws: ServerWebSocket<Data>): void => {
     const id = `resp_${++ws.data.responses}`;
     ws.data.running = id;
-    send(ws, { type: "response.created", response: { id, object: "realtime.response", status: "in_progress", output: [], usage: null } });
+    send(ws, {
+      type: "response.created",
+      response: { id, object: "realtime.response", status: "in_progress", output: [], usage: null },
+    });
     // 100 ms of sound: two tokens.
     for (let i = 0; i < (number(ws, "deltas") ?? 2); i++) {
-      send(ws, { type: "response.output_audio.delta", response_id: id, item_id: "item_1", output_index: 0, content_index: 0, delta: "A".repeat(6400) });
+      send(ws, {
+        type: "response.output_audio.delta",
+        response_id: id,
+        item_id: "item_1",
+        output_index: 0,
+        content_index: 0,
+        delta: "A".repeat(6400),
+      });
     }
     if (has(ws, "exhausted")) {
-      send(ws, { type: "error", error: { type: "insufficient_quota", code: "insufficient_quota", message: "You exceeded your current quota", param: null, event_id: null } });
+      send(ws, {
+        type: "error",
+        error: {
+          type: "insufficient_quota",
+          code: "insufficient_quota",
+          message: "You exceeded your current quota",
+          param: null,
+          event_id: null,
+        },
+      });
     }
     if (has(ws, "cut")) return ws.terminate();
     if (has(ws, "slow")) return;
@@ -108,10 +141,21 @@ export function startFakeRealtime(): FakeRealtime {
       const query = Object.fromEntries(url.searchParams);
       const model = query.model ?? query.deployment ?? "";
       const headers = Object.fromEntries(request.headers);
-      const entry: RealtimeConnection = { path: url.pathname, query, headers, model, received: [], sent: [], closed: undefined, waiting: () => 0, wake: () => undefined };
+      const entry: RealtimeConnection = {
+        path: url.pathname,
+        query,
+        headers,
+        model,
+        received: [],
+        sent: [],
+        closed: undefined,
+        waiting: () => 0,
+        wake: () => undefined,
+      };
       connections.push(entry);
       const key = (headers.authorization ?? "").replace(/^Bearer /, "") || (headers["api-key"] ?? "");
-      if (key === "" || key.startsWith("bad-")) return Response.json({ error: { code: "invalid_api_key" } }, { status: 401 });
+      if (key === "" || key.startsWith("bad-"))
+        return Response.json({ error: { code: "invalid_api_key" } }, { status: 401 });
       const status = /(?:^|\+)status:(\d+)/.exec(model)?.[1];
       if (status !== undefined) return Response.json({ error: {} }, { status: Number(status) });
       if (model.split("+").includes("hang")) return new Promise<Response>(() => undefined);
@@ -128,7 +172,12 @@ export function startFakeRealtime(): FakeRealtime {
           ws.data.entry.wake = () => ws.resume();
         }
         const transcription = has(ws, "transcribe") ? { model: "gpt-4o-transcribe" } : null;
-        const session = { object: "realtime.session", id: "sess_1", model: ws.data.entry.model, audio: { input: { transcription } } };
+        const session = {
+          object: "realtime.session",
+          id: "sess_1",
+          model: ws.data.entry.model,
+          audio: { input: { transcription } },
+        };
         send(ws, { type: "session.created", session });
       },
       message(ws, frame) {
@@ -142,7 +191,8 @@ export function startFakeRealtime(): FakeRealtime {
         switch (event.type) {
           case "response.create":
             if (has(ws, "flood")) {
-              for (let i = 0; i < 400; i++) send(ws, { type: "response.output_audio.delta", response_id: "resp_0", delta: "A".repeat(100_000) });
+              for (let i = 0; i < 400; i++)
+                send(ws, { type: "response.output_audio.delta", response_id: "resp_0", delta: "A".repeat(100_000) });
             }
             return respond(ws);
           case "response.cancel":
@@ -152,8 +202,17 @@ export function startFakeRealtime(): FakeRealtime {
             return send(ws, { type: "session.updated", session: { object: "realtime.session", id: "sess_1" } });
           case "input_audio_buffer.commit":
             return send(ws, {
-              type: "conversation.item.input_audio_transcription.completed", item_id: "item_2", content_index: 0, transcript: "hello",
-              usage: { type: "tokens", input_tokens: 22, output_tokens: 8, total_tokens: 30, input_token_details: { audio_tokens: 17, text_tokens: 5 } },
+              type: "conversation.item.input_audio_transcription.completed",
+              item_id: "item_2",
+              content_index: 0,
+              transcript: "hello",
+              usage: {
+                type: "tokens",
+                input_tokens: 22,
+                output_tokens: 8,
+                total_tokens: 30,
+                input_token_details: { audio_tokens: 17, text_tokens: 5 },
+              },
             });
           default:
             ws.data.entry.sent.push(frame);

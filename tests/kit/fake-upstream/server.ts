@@ -102,12 +102,14 @@ export function startFakeUpstream(options: FakeUpstreamOptions = {}): FakeUpstre
     if (behaviour.errorIn200) return fail({ ...dialect.error("overloaded"), status: 200, headers: undefined });
     if (dialect === openaiResponses && route.operation === "generate") {
       const previous = text(body.previous_response_id);
-      if (previous !== "" && !vault.has(key, previous)) return fail(openaiError(400, `Previous response with id '${previous}' not found.`));
+      if (previous !== "" && !vault.has(key, previous))
+        return fail(openaiError(400, `Previous response with id '${previous}' not found.`));
     }
     const framing = route.stream !== undefined && query.alt !== "sse" ? "json-array" : "sse";
     const delivery: Delivery = { exchange, behaviour, dialect, framing, headers, clock };
     const content = produce({ ...route, model }, body, request, behaviour, id);
-    if (dialect === openaiResponses && route.operation === "generate" && body.store !== false) vault.keep(key, content, body);
+    if (dialect === openaiResponses && route.operation === "generate" && body.store !== false)
+      vault.keep(key, content, body);
     return deliver(content, delivery);
   }
 
@@ -178,7 +180,11 @@ function produce(
   }
 }
 
-async function sendWhole(exchange: Exchange, { body, type }: { body: Uint8Array; type: string }, headers: Record<string, string>): Promise<void> {
+async function sendWhole(
+  exchange: Exchange,
+  { body, type }: { body: Uint8Array; type: string },
+  headers: Record<string, string>,
+): Promise<void> {
   await exchange.start(200, { ...headers, "content-type": type }, body.length);
   await exchange.write(body);
   await exchange.finish();

@@ -10,7 +10,11 @@ import type { WireRequest } from "./wire";
 
 export type Reply = { status: 200; type: string; body: Uint8Array } | { status: 400 | 404; message: string };
 
-const json = (value: unknown): Reply => ({ status: 200, type: "application/json", body: Buffer.from(JSON.stringify(value)) });
+const json = (value: unknown): Reply => ({
+  status: 200,
+  type: "application/json",
+  body: Buffer.from(JSON.stringify(value)),
+});
 const none = (what: string): Reply => ({ status: 404, message: `${what} not found.` });
 
 const KEPT = /\/(responses|files|batches)(?:\/([^/]+))?(?:\/(input_items|content|cancel))?$/;
@@ -24,10 +28,18 @@ export function isKept(method: string, path: string): boolean {
 
 /** POST /responses/compact. */
 export function compacted(body: Json, { usage }: Behaviour, id: string): Content {
-  const users = list(body.input).map(object).filter((item) => item.role === "user");
+  const users = list(body.input)
+    .map(object)
+    .filter((item) => item.role === "user");
   const output = [...users, { id: `cmp_${id}`, type: "compaction", encrypted_content: `fake-compacted-${id}` }];
   const counts = { input_tokens: usage.input, output_tokens: usage.output, total_tokens: usage.input + usage.output };
-  const answer = { id: `resp_${id}`, object: "response.compaction", created_at: Math.floor(Date.now() / 1000), output, usage: counts };
+  const answer = {
+    id: `resp_${id}`,
+    object: "response.compaction",
+    created_at: Math.floor(Date.now() / 1000),
+    output,
+    usage: counts,
+  };
   return { contentType: "application/json", body: Buffer.from(JSON.stringify(answer)) };
 }
 
@@ -50,10 +62,16 @@ export function createVault(): Vault {
   const batches = new Map<string, Json>();
   let made = 0;
   const created_at = (): number => Math.floor(Date.now() / 1000);
-  const own = <T>(all: Map<string, T>, key: string): T[] => [...all].flatMap(([id, value]) => (id.startsWith(`${key} `) ? [value] : []));
+  const own = <T>(all: Map<string, T>, key: string): T[] =>
+    [...all].flatMap(([id, value]) => (id.startsWith(`${key} `) ? [value] : []));
   const page = (data: unknown[]): Reply => json({ object: "list", data, has_more: false });
 
-  async function onFiles(key: string, request: WireRequest, id: string | undefined, verb: string | undefined): Promise<Reply> {
+  async function onFiles(
+    key: string,
+    request: WireRequest,
+    id: string | undefined,
+    verb: string | undefined,
+  ): Promise<Reply> {
     if (id === undefined && request.method === "GET") return page(own(files, key).map(({ file }) => file));
     if (id === undefined) {
       const type = request.headers["content-type"] ?? "";
@@ -62,7 +80,13 @@ export function createVault(): Vault {
       if (!(sent instanceof Blob)) return { status: 400, message: "file is missing" };
       const content = new Uint8Array(await sent.arrayBuffer());
       const file = {
-        id: `file-${++made}`, object: "file", bytes: content.length, created_at: created_at(), filename: sent.name ?? "", purpose: form.get("purpose"), status: "processed",
+        id: `file-${++made}`,
+        object: "file",
+        bytes: content.length,
+        created_at: created_at(),
+        filename: sent.name ?? "",
+        purpose: form.get("purpose"),
+        status: "processed",
       };
       files.set(`${key} ${file.id}`, { file, content });
       return json(file);
@@ -75,14 +99,26 @@ export function createVault(): Vault {
     return json({ id, object: "file", deleted: true });
   }
 
-  function onBatches(key: string, request: WireRequest, body: Json | undefined, id: string | undefined, verb: string | undefined): Reply {
+  function onBatches(
+    key: string,
+    request: WireRequest,
+    body: Json | undefined,
+    id: string | undefined,
+    verb: string | undefined,
+  ): Reply {
     if (id === undefined && request.method === "GET") return page(own(batches, key));
     if (id === undefined) {
       const input = text(body?.input_file_id);
       if (!files.has(`${key} ${input}`)) return none(`File ${input}`);
       const batch = {
-        id: `batch_${++made}`, object: "batch", endpoint: body?.endpoint, input_file_id: input, completion_window: body?.completion_window,
-        status: "validating", created_at: created_at(), metadata: body?.metadata ?? null,
+        id: `batch_${++made}`,
+        object: "batch",
+        endpoint: body?.endpoint,
+        input_file_id: input,
+        completion_window: body?.completion_window,
+        status: "validating",
+        created_at: created_at(),
+        metadata: body?.metadata ?? null,
       };
       batches.set(`${key} ${batch.id}`, batch);
       return json(batch);
@@ -93,8 +129,18 @@ export function createVault(): Vault {
     else if (found.status === "validating") {
       // Looked at once, it is done.
       const output = `file-${++made}`;
-      const content = Buffer.from('{"custom_id":"1","response":{"status_code":200,"body":{"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}}}\n');
-      const file = { id: output, object: "file", bytes: content.length, created_at: created_at(), filename: "out.jsonl", purpose: "batch_output", status: "processed" };
+      const content = Buffer.from(
+        '{"custom_id":"1","response":{"status_code":200,"body":{"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}}}\n',
+      );
+      const file = {
+        id: output,
+        object: "file",
+        bytes: content.length,
+        created_at: created_at(),
+        filename: "out.jsonl",
+        purpose: "batch_output",
+        status: "processed",
+      };
       files.set(`${key} ${output}`, { file, content });
       Object.assign(found, { status: "completed", output_file_id: output });
     }
@@ -108,7 +154,11 @@ export function createVault(): Vault {
     if (verb === "cancel") return { status: 400, message: "Cannot cancel a synchronous response." };
     if (request.method === "GET" && request.search.includes("stream=true")) {
       const last = JSON.stringify({ type: "response.completed", sequence_number: 9, response: found.response });
-      return { status: 200, type: "text/event-stream", body: Buffer.from(`event: response.completed\ndata: ${last}\n\n`) };
+      return {
+        status: 200,
+        type: "text/event-stream",
+        body: Buffer.from(`event: response.completed\ndata: ${last}\n\n`),
+      };
     }
     if (request.method !== "DELETE") return json(found.response);
     responses.delete(`${key} ${id}`);

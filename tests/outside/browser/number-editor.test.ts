@@ -50,11 +50,17 @@ async function withChannel(
   const { page } = opened;
   const edit = async (field: Field): Promise<Locator> => {
     const label = LABELS[field];
-    const figure = page.locator("[data-row]").filter({ hasText: name }).getByRole("button", { name: `修改 ${name} 的${label}` });
+    const figure = page
+      .locator("[data-row]")
+      .filter({ hasText: name })
+      .getByRole("button", { name: `修改 ${name} 的${label}` });
     await figure.click();
     const box = page.getByRole("textbox", { name: label });
     // The old figure is selected, so that the first key replaces it.
-    await becomes(() => box.evaluate((element) => String(element === document.activeElement && getSelection()?.toString())), String((await stored(id))[field]));
+    await becomes(
+      () => box.evaluate((element) => String(element === document.activeElement && getSelection()?.toString())),
+      String((await stored(id))[field]),
+    );
     return box;
   };
   try {

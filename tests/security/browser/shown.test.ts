@@ -45,7 +45,8 @@ function watch(tab: ConsolePage): Page {
   });
   tab.context.on("request", (request) => {
     const url = request.url();
-    if (!url.startsWith(`${weir.url}/`) && !url.startsWith("data:") && !url.startsWith("blob:")) foreign.push(`${trying}: ${url}`);
+    if (!url.startsWith(`${weir.url}/`) && !url.startsWith("data:") && !url.startsWith("blob:"))
+      foreign.push(`${trying}: ${url}`);
   });
   return tab.page;
 }
@@ -99,23 +100,40 @@ test("Open WebUI CVE-2026-109288: a model that answers with every hostile text r
     await page.locator("article[data-state=complete]").nth(before).waitFor();
     await tab.settled();
   }
-  const odd = await page.getByRole("article").evaluateAll((articles) =>
-    articles.flatMap((article) => [
-      ...[...article.querySelectorAll("script, iframe, object, embed, form, style, math, link, meta, base, svg use, svg animate")].map((element) => element.tagName),
-      ...[...article.querySelectorAll("*")].filter((item) => [...item.attributes].some(({ name }) => name.startsWith("on"))).map((element) => element.outerHTML.slice(0, 80)),
-      ...[...article.querySelectorAll("a[href]")].map((link) => link.getAttribute("href") ?? "").filter((href) => !/^(https?:\/\/|\/log\?|mailto:)/.test(href)),
-    ]),
-  );
+  const odd = await page
+    .getByRole("article")
+    .evaluateAll((articles) =>
+      articles.flatMap((article) => [
+        ...[
+          ...article.querySelectorAll(
+            "script, iframe, object, embed, form, style, math, link, meta, base, svg use, svg animate",
+          ),
+        ].map((element) => element.tagName),
+        ...[...article.querySelectorAll("*")]
+          .filter((item) => [...item.attributes].some(({ name }) => name.startsWith("on")))
+          .map((element) => element.outerHTML.slice(0, 80)),
+        ...[...article.querySelectorAll("a[href]")]
+          .map((link) => link.getAttribute("href") ?? "")
+          .filter((href) => !/^(https?:\/\/|\/log\?|mailto:)/.test(href)),
+      ]),
+    );
   expect(odd).toEqual([]);
   expectHarmless();
   await tab.close();
 }, 120_000);
 
 test("Open WebUI CVE-2026-56398: a picture that is an SVG with a script, as logo or address, runs nothing", async () => {
-  const svg = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'><script>alert(1)</script></svg>";
+  const svg =
+    "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'><script>alert(1)</script></svg>";
   const tab = await browser.open(weir.url);
   const page = watch(tab);
-  for (const logo of [svg, "javascript:alert(1)", "\" onerror=\"alert(1)", "data:text/html,<script>alert(1)</script>", "/%22%20onerror=%22alert(1)"]) {
+  for (const logo of [
+    svg,
+    "javascript:alert(1)",
+    '" onerror="alert(1)',
+    "data:text/html,<script>alert(1)</script>",
+    "/%22%20onerror=%22alert(1)",
+  ]) {
     trying = logo;
     // A logo that is no picture is refused; what is taken must be harmless.
     await weir.root.api("PUT", "/api/option/", { key: "Logo", value: logo });
@@ -133,16 +151,32 @@ test("stored names: users, tokens, channels and models that are called like prog
   const name = "<img src=x onerror=alert(1)>";
   const script = "</script><svg onload=alert(1)>";
   await weir.newToken({ name });
-  await weir.newChannel({ base_url: upstream.url, name, models: [script], tag: name, model_mapping: JSON.stringify({ [script]: "echo" }) });
+  await weir.newChannel({
+    base_url: upstream.url,
+    name,
+    models: [script],
+    tag: name,
+    model_mapping: JSON.stringify({ [script]: "echo" }),
+  });
   await weir.priceModels({ echo: 1, [script]: 1 });
-  await weir.root.ok("POST", "/api/user/", { username: "<b>x</b>", password: "correct-horse-9", display_name: "<svg onload=alert()>" });
+  await weir.root.ok("POST", "/api/user/", {
+    username: "<b>x</b>",
+    password: "correct-horse-9",
+    display_name: "<svg onload=alert()>",
+  });
   const { key } = await weir.newToken({ name: script });
   await (await weir.call(key, { model: script, messages: [{ role: "user", content: name }] })).text();
   await weir.waitForLog((row) => row.model_name === script);
   await weir.setOption("SystemName", name);
   const tab = await browser.open(`${weir.url}/token`, { as: weir.root });
   const page = watch(tab);
-  for (const [path, shown] of [["/token", name], ["/channel", name], ["/user", "<b>x</b>"], ["/log", script], ["/pricing", script]] as const) {
+  for (const [path, shown] of [
+    ["/token", name],
+    ["/channel", name],
+    ["/user", "<b>x</b>"],
+    ["/log", script],
+    ["/pricing", script],
+  ] as const) {
     trying = path;
     await page.goto(weir.url + path);
     await page.getByText(shown, { exact: true }).first().waitFor();

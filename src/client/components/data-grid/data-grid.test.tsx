@@ -19,7 +19,9 @@ const columns: GridColumn<Thing>[] = [
   { id: "id", header: "ID", cell: (row) => row.id },
 ];
 const filterKeys = ["keyword", "status"] as const;
-const filters = [{ key: "status", label: "状态", kind: "choice", options: [{ value: "3", label: "自动禁用" }] }] as const;
+const filters = [
+  { key: "status", label: "状态", kind: "choice", options: [{ value: "3", label: "自动禁用" }] },
+] as const;
 const settled: GridQuery = { error: null, isPending: false, isFetching: false, refetch: () => undefined };
 
 function List(props: Partial<DataGridProps<Thing, "keyword" | "status">>) {
@@ -67,7 +69,13 @@ test("a filter by default holds while the address is silent about it; removed it
     grid = useGridState({ name: "things", filterKeys, defaults: DEFAULTS });
     return <List grid={grid} />;
   }
-  render(<I18nProvider i18n={i18n}><TooltipProvider><WithDefault /></TooltipProvider></I18nProvider>);
+  render(
+    <I18nProvider i18n={i18n}>
+      <TooltipProvider>
+        <WithDefault />
+      </TooltipProvider>
+    </I18nProvider>,
+  );
   expect(grid?.filters.status).toBe("3");
   expect(location.search).toBe("");
   await user.click(screen.getByRole("button", { name: "移除筛选：状态" }));

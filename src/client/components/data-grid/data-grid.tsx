@@ -16,7 +16,15 @@ import type { GridState } from "./grid-state";
 import { useGridTable } from "./grid-table";
 import { BulkBar, ExportMenu, RefreshButton, SearchField } from "./grid-toolbar";
 import { ViewsMenu } from "./grid-views";
-import { ROW_HEIGHT, type Density, type GridAction, type GridColumn, type GridFilter, type GridQuery, type GridView } from "./types";
+import {
+  ROW_HEIGHT,
+  type Density,
+  type GridAction,
+  type GridColumn,
+  type GridFilter,
+  type GridQuery,
+  type GridView,
+} from "./types";
 
 /** The rows that a bulk action is for. */
 export interface GridSelection<R> {
@@ -238,7 +246,11 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
           )}
         </div>
       ) : phone ? (
-        firstLoad ? <CardsSkeleton /> : <GridCards {...rowsProps} selectable={selectable} boxes={props.selectable === true} label={props.label} />
+        firstLoad ? (
+          <CardsSkeleton />
+        ) : (
+          <GridCards {...rowsProps} selectable={selectable} boxes={props.selectable === true} label={props.label} />
+        )
       ) : (
         <div
           role="region"
@@ -260,7 +272,14 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
                 <col key={column.id} style={{ width: column.width }} />
               ))}
             </colgroup>
-            <GridHeader table={table} columns={byId} placed={placed} sort={grid.sort} onSort={grid.setSort} body={tableElement} />
+            <GridHeader
+              table={table}
+              columns={byId}
+              placed={placed}
+              sort={grid.sort}
+              onSort={grid.setSort}
+              body={tableElement}
+            />
             {firstLoad ? (
               <GridSkeleton placed={placed} rows={grid.pageSize} rowHeight={rowHeight} />
             ) : (
@@ -291,21 +310,19 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
           onAllMatching={() => setAllMatching(true)}
           onClear={clearSelection}
         >
-          {props
-            .bulkActions(selection)
-            .map((action) => (
-              <Button
-                key={action.id}
-                size="sm"
-                disabled={action.disabled}
-                title={action.hint}
-                onClick={action.onSelect}
-                className={action.danger ? "text-red-fg" : undefined}
-              >
-                {action.icon ? <action.icon aria-hidden /> : null}
-                {action.label}
-              </Button>
-            ))}
+          {props.bulkActions(selection).map((action) => (
+            <Button
+              key={action.id}
+              size="sm"
+              disabled={action.disabled}
+              title={action.hint}
+              onClick={action.onSelect}
+              className={action.danger ? "text-red-fg" : undefined}
+            >
+              {action.icon ? <action.icon aria-hidden /> : null}
+              {action.label}
+            </Button>
+          ))}
         </BulkBar>
       ) : null}
     </div>

@@ -34,15 +34,33 @@ export type RowsProps<R extends object> = {
 
 /** True when a press was meant for something inside the row and not for the row. */
 export function isForControl(event: MouseEvent): boolean {
-  return event.target instanceof Element && event.target.closest("a, button, input, label, [role=menuitem], [role=switch], [data-row-control]") !== null;
+  return (
+    event.target instanceof Element &&
+    event.target.closest("a, button, input, label, [role=menuitem], [role=switch], [data-row-control]") !== null
+  );
 }
 
 type GridBodyProps<R extends object> = RowsProps<R> & { placed: readonly PlacedColumn[]; rowHeight: number };
 
 /** The rows. */
 export function GridBody<R extends object>({
-  table, columns, placed, active, onActive, onOpen, openId, rowActions, rowButtons, menuId, onMenu, shaded, expanded,
-  onExpand, renderExpanded, dimmed, rowHeight,
+  table,
+  columns,
+  placed,
+  active,
+  onActive,
+  onOpen,
+  openId,
+  rowActions,
+  rowButtons,
+  menuId,
+  onMenu,
+  shaded,
+  expanded,
+  onExpand,
+  renderExpanded,
+  dimmed,
+  rowHeight,
 }: GridBodyProps<R>) {
   const { t } = useLingui();
   const rows = table.getRowModel().rows;
@@ -53,8 +71,7 @@ export function GridBody<R extends object>({
       {rows.map((row, index) => {
         const selected = row.getIsSelected();
         const isOpen = openId === row.id;
-        const background =
-          selected || isOpen ? "bg-accent-soft" : shaded?.(row.original) ? "bg-sunken" : "bg-surface";
+        const background = selected || isOpen ? "bg-accent-soft" : shaded?.(row.original) ? "bg-sunken" : "bg-surface";
         return (
           <Fragment key={row.id}>
             <tr
@@ -138,13 +155,25 @@ export function GridBody<R extends object>({
 }
 
 /** Rows of the true height while the first answer is on its way. */
-export function GridSkeleton({ placed, rows, rowHeight }: { placed: readonly PlacedColumn[]; rows: number; rowHeight: number }) {
+export function GridSkeleton({
+  placed,
+  rows,
+  rowHeight,
+}: {
+  placed: readonly PlacedColumn[];
+  rows: number;
+  rowHeight: number;
+}) {
   return (
     <tbody aria-hidden>
       {Array.from({ length: rows }, (_, index) => (
         <tr key={index} style={{ height: rowHeight }}>
           {placed.map((column) => (
-            <td key={column.id} className={cn("border-b border-line bg-surface px-2.5", placeClass(column))} style={placeStyle(column)}>
+            <td
+              key={column.id}
+              className={cn("border-b border-line bg-surface px-2.5", placeClass(column))}
+              style={placeStyle(column)}
+            >
               {column.id === SELECT_COLUMN || column.id === ACTIONS_COLUMN ? null : (
                 <Skeleton style={{ width: `${50 + ((index * 37 + column.id.length * 13) % 45)}%` }} />
               )}

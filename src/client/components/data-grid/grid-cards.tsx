@@ -9,11 +9,29 @@ const LONG_PRESS = 500;
 
 /** The rows as cards, for phones: title and status above, two facts below; a long press selects. */
 export function GridCards<R extends object>({
-  table, columns, onActive, onOpen, openId, rowActions, rowButtons, menuId, onMenu, shaded, expanded, onExpand,
-  renderExpanded, dimmed, selectable, boxes, label,
+  table,
+  columns,
+  onActive,
+  onOpen,
+  openId,
+  rowActions,
+  rowButtons,
+  menuId,
+  onMenu,
+  shaded,
+  expanded,
+  onExpand,
+  renderExpanded,
+  dimmed,
+  selectable,
+  boxes,
+  label,
 }: RowsProps<R> & { selectable: boolean; boxes: boolean; label: string }) {
   const { t } = useLingui();
-  const press = useRef<{ timer: ReturnType<typeof setTimeout> | undefined; held: boolean }>({ timer: undefined, held: false });
+  const press = useRef<{ timer: ReturnType<typeof setTimeout> | undefined; held: boolean }>({
+    timer: undefined,
+    held: false,
+  });
   const all = [...columns.values()];
   const title = all.find((column) => column.card === "title") ?? all[0];
   const status = all.find((column) => column.card === "status");
@@ -63,7 +81,7 @@ export function GridCards<R extends object>({
                   tabIndex={0}
                   className="min-h-10 min-w-0 flex-1 content-center truncate rounded-sm font-medium"
                   onClick={(event) => {
-                    if (press.current.held || event.target instanceof Element && event.target.closest("a")) return;
+                    if (press.current.held || (event.target instanceof Element && event.target.closest("a"))) return;
                     onActive(index);
                     onOpen(row.original);
                   }}

@@ -22,7 +22,14 @@ type ColumnsMenuProps<R extends object> = {
 
 /** Which columns, in which order (drag, or the arrow buttons), which stay in sight; and how high the rows are. */
 export function ColumnsMenu<R extends object>({
-  table, columns, orderedIds, pinned, onPinned, onReset, density, onDensity,
+  table,
+  columns,
+  orderedIds,
+  pinned,
+  onPinned,
+  onReset,
+  density,
+  onDensity,
 }: ColumnsMenuProps<R>) {
   const { t } = useLingui();
   const [dragged, setDragged] = useState<string | null>(null);
@@ -49,7 +56,13 @@ export function ColumnsMenu<R extends object>({
           onValueChange={(value) => onDensity(value === "compact" || value === "roomy" ? value : "default")}
           className="mb-2 flex rounded-md bg-sunken p-0.5"
         >
-          {([["compact", t`紧凑`], ["default", t`标准`], ["roomy", t`宽松`]] as const).map(([value, label]) => (
+          {(
+            [
+              ["compact", t`紧凑`],
+              ["default", t`标准`],
+              ["roomy", t`宽松`],
+            ] as const
+          ).map(([value, label]) => (
             <RadioGroup.Item
               key={value}
               value={value}
@@ -98,10 +111,22 @@ export function ColumnsMenu<R extends object>({
                     {isPinned ? <PinOff /> : <Pin />}
                   </IconButton>
                 )}
-                <IconButton label={t`上移 ${header}`} size="sm" className="w-6" disabled={index === 0} onClick={() => move(id, index - 1)}>
+                <IconButton
+                  label={t`上移 ${header}`}
+                  size="sm"
+                  className="w-6"
+                  disabled={index === 0}
+                  onClick={() => move(id, index - 1)}
+                >
                   <ArrowUp />
                 </IconButton>
-                <IconButton label={t`下移 ${header}`} size="sm" className="w-6" disabled={index === orderedIds.length - 1} onClick={() => move(id, index + 1)}>
+                <IconButton
+                  label={t`下移 ${header}`}
+                  size="sm"
+                  className="w-6"
+                  disabled={index === orderedIds.length - 1}
+                  onClick={() => move(id, index + 1)}
+                >
                   <ArrowDown />
                 </IconButton>
               </li>

@@ -17,7 +17,13 @@ type FiltersProps = {
 };
 
 /** The panel with all filters of a list. */
-export function FilterPanel({ filters, values, onChange, open, onOpenChange }: FiltersProps & {
+export function FilterPanel({
+  filters,
+  values,
+  onChange,
+  open,
+  onOpenChange,
+}: FiltersProps & {
   open: boolean;
   onOpenChange: (open: boolean) => void;
 }) {
@@ -30,14 +36,18 @@ export function FilterPanel({ filters, values, onChange, open, onOpenChange }: F
         <Button aria-keyshortcuts="F">
           <ListFilter aria-hidden />
           {t`筛选`}
-          {active > 0 ? <span className="rounded-sm bg-accent-soft px-1 text-xs text-accent-text">{active}</span> : null}
+          {active > 0 ? (
+            <span className="rounded-sm bg-accent-soft px-1 text-xs text-accent-text">{active}</span>
+          ) : null}
         </Button>
       </PopoverTrigger>
       <PopoverContent aria-label={t`筛选`} className="w-[min(320px,calc(100vw-32px))]">
         <div className="grid gap-3">
           {filters.map((filter) => (
             <div key={filter.key} className="grid gap-1">
-              <Label id={`${id}-${filter.key}-label`} htmlFor={`${id}-${filter.key}`}>{filter.label}</Label>
+              <Label id={`${id}-${filter.key}-label`} htmlFor={`${id}-${filter.key}`}>
+                {filter.label}
+              </Label>
               <FilterControl
                 id={`${id}-${filter.key}`}
                 filter={filter}
@@ -47,7 +57,10 @@ export function FilterPanel({ filters, values, onChange, open, onOpenChange }: F
             </div>
           ))}
           <div className="flex justify-between border-t border-line pt-3">
-            <Button variant="ghost" onClick={() => onChange(Object.fromEntries(filters.map((filter) => [filter.key, ""])))}>
+            <Button
+              variant="ghost"
+              onClick={() => onChange(Object.fromEntries(filters.map((filter) => [filter.key, ""])))}
+            >
               {t`清除筛选`}
             </Button>
             <Button variant="primary" onClick={() => onOpenChange(false)}>{t`完成`}</Button>
@@ -58,7 +71,12 @@ export function FilterPanel({ filters, values, onChange, open, onOpenChange }: F
   );
 }
 
-function FilterControl({ id, filter, value, onChange }: {
+function FilterControl({
+  id,
+  filter,
+  value,
+  onChange,
+}: {
   id: string;
   filter: GridFilter;
   value: string;
@@ -112,7 +130,10 @@ export function FilterChips({ filters, values, onChange }: FiltersProps) {
         const shown = filterText(filter, value);
         const label = filter.label;
         return (
-          <li key={filter.key} className="flex h-7 max-w-full items-center rounded-md border border-line bg-surface pl-2 text-xs">
+          <li
+            key={filter.key}
+            className="flex h-7 max-w-full items-center rounded-md border border-line bg-surface pl-2 text-xs"
+          >
             <span className="truncate">
               <span className="text-muted">{filter.label}</span> {filter.kind === "text" ? t`包含` : t`是`}{" "}
               <span className="font-medium">{shown}</span>
@@ -141,7 +162,10 @@ function filterText(filter: GridFilter, value: string): string {
  * Reads a pasted `status:3 group:vip rest` into filters; words without a known key are the search text.
  * Null when no word names a filter.
  */
-export function parseFilterText(text: string, keys: readonly string[]): { filters: Record<string, string>; rest: string } | null {
+export function parseFilterText(
+  text: string,
+  keys: readonly string[],
+): { filters: Record<string, string>; rest: string } | null {
   const filters: Record<string, string> = {};
   const rest: string[] = [];
   for (const word of text.trim().split(/\s+/)) {

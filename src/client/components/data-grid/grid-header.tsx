@@ -49,7 +49,11 @@ export function placeStyle(column: PlacedColumn): CSSProperties | undefined {
 
 /** The classes of a cell in its column. */
 export function placeClass(column: PlacedColumn): string {
-  return cn(column.sticky && "sticky z-10", column.lastOfStart && "border-r border-r-line", column.sticky === "end" && "border-l border-l-line");
+  return cn(
+    column.sticky && "sticky z-10",
+    column.lastOfStart && "border-r border-r-line",
+    column.sticky === "end" && "border-l border-l-line",
+  );
 }
 
 type GridHeaderProps<R extends object> = {
@@ -84,7 +88,8 @@ export function GridHeader<R extends object>({ table, columns, placed, sort, onS
                   aria-label={t`选择本页全部`}
                   checked={table.getIsAllPageRowsSelected()}
                   ref={(element) => {
-                    if (element) element.indeterminate = !table.getIsAllPageRowsSelected() && table.getIsSomePageRowsSelected();
+                    if (element)
+                      element.indeterminate = !table.getIsAllPageRowsSelected() && table.getIsSomePageRowsSelected();
                   }}
                   onChange={(event) => table.toggleAllPageRowsSelected(event.target.checked)}
                   className="grid-check"

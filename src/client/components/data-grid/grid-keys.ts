@@ -27,7 +27,13 @@ export function useGridKeys<R extends object>(options: GridKeysOptions<R>) {
 
   const move = (step: 1 | -1) => {
     if (rows.length === 0) return;
-    const from = openId === null ? active : Math.max(active, rows.findIndex((row) => row.id === openId));
+    const from =
+      openId === null
+        ? active
+        : Math.max(
+            active,
+            rows.findIndex((row) => row.id === openId),
+          );
     const next = Math.max(0, Math.min(rows.length - 1, from + step));
     setActive(next);
     const row = rows[next];

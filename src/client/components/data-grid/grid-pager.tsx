@@ -33,7 +33,11 @@ export function GridPager({ page, pageSize, shown, total, exact, hasMore, onPage
   return (
     <nav aria-label={t`分页`} className="flex flex-wrap items-center justify-between gap-2">
       <p role="status" className="text-muted tabular-nums">
-        {total === null ? t`第 ${first} - ${last} 条` : exact ? t`第 ${first} - ${last} 条，共 ${total} 条` : t`第 ${first} - ${last} 条，共 ${formatNumber(total)}+ 条`}
+        {total === null
+          ? t`第 ${first} - ${last} 条`
+          : exact
+            ? t`第 ${first} - ${last} 条，共 ${total} 条`
+            : t`第 ${first} - ${last} 条，共 ${formatNumber(total)}+ 条`}
       </p>
       <div className="flex items-center gap-1">
         <IconButton label={t`上一页`} disabled={page <= 1} onClick={() => onPage(page - 1)}>
@@ -44,7 +48,9 @@ export function GridPager({ page, pageSize, shown, total, exact, hasMore, onPage
         ) : (
           pageNumbers(page, pages).map((entry, index) =>
             entry === null ? (
-              <span key={`gap ${index}`} aria-hidden className="px-1 text-muted max-sm:hidden">…</span>
+              <span key={`gap ${index}`} aria-hidden className="px-1 text-muted max-sm:hidden">
+                …
+              </span>
             ) : (
               <button
                 key={entry}

@@ -105,7 +105,9 @@ export function useGridState<F extends string>(options: {
   return useMemo(() => {
     const text = (key: string) => search.get(key) ?? "";
     const asked = Number(text("size"));
-    const filters = Object.fromEntries(filterKeys.map((key) => [key, search.get(key) ?? defaults?.[key] ?? ""])) as Record<F, string>; // same keys
+    const filters = Object.fromEntries(
+      filterKeys.map((key) => [key, search.get(key) ?? defaults?.[key] ?? ""]),
+    ) as Record<F, string>; // same keys
     const none = Object.fromEntries(filterKeys.map((key) => [key, ""]));
     const unsaid = Object.fromEntries(filterKeys.map((key) => [key, null]));
     const view = new URLSearchParams();
@@ -138,9 +140,11 @@ export function useGridState<F extends string>(options: {
       setEdit: (id) => change({ edit: id === null ? null : String(id) }, id !== null && !search.has("edit")),
       applyView: (chosen) => change({ ...none, ...chosen.filters, sort: chosen.sort ?? null, p: null }),
       viewSearch: view.toString(),
-      applySearch: (stored) => change({ ...unsaid, sort: null, p: null, ...Object.fromEntries(new URLSearchParams(stored)) }),
+      applySearch: (stored) =>
+        change({ ...unsaid, sort: null, p: null, ...Object.fromEntries(new URLSearchParams(stored)) }),
     } satisfies GridState<F>;
   }, [name, filterKeys, defaultSort, defaults, search, remembered, change]);
 }
 
-const hasDefault = (defaults: object | undefined, key: string): boolean => defaults !== undefined && Object.hasOwn(defaults, key);
+const hasDefault = (defaults: object | undefined, key: string): boolean =>
+  defaults !== undefined && Object.hasOwn(defaults, key);

@@ -1,6 +1,16 @@
 import {
-  columnOrderingFeature, columnPinningFeature, columnResizingFeature, columnSizingFeature, columnVisibilityFeature,
-  functionalUpdate, rowSelectionFeature, tableFeatures, useTable, type ColumnDef, type ReactTable, type Row,
+  columnOrderingFeature,
+  columnPinningFeature,
+  columnResizingFeature,
+  columnSizingFeature,
+  columnVisibilityFeature,
+  functionalUpdate,
+  rowSelectionFeature,
+  tableFeatures,
+  useTable,
+  type ColumnDef,
+  type ReactTable,
+  type Row,
 } from "@tanstack/react-table";
 import { useEffect, useMemo, useState } from "react";
 import { readStoredJson, writeStored } from "../../lib/storage";
@@ -30,8 +40,16 @@ interface Layout {
 }
 
 function isLayout(value: unknown): value is Layout {
-  return typeof value === "object" && value !== null && "order" in value && Array.isArray(value.order) &&
-    "hidden" in value && "widths" in value && "pinned" in value && Array.isArray(value.pinned);
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "order" in value &&
+    Array.isArray(value.order) &&
+    "hidden" in value &&
+    "widths" in value &&
+    "pinned" in value &&
+    Array.isArray(value.pinned)
+  );
 }
 
 /**
@@ -76,7 +94,11 @@ export function useGridTable<R extends object>(options: {
     }));
     const select = { id: SELECT_COLUMN, size: 36, enableResizing: false };
     const actions = { id: ACTIONS_COLUMN, size: actionsWidth, enableResizing: false };
-    const all: ColumnDef<typeof features, R>[] = [...(selectable ? [select] : []), ...own, ...(hasActions ? [actions] : [])];
+    const all: ColumnDef<typeof features, R>[] = [
+      ...(selectable ? [select] : []),
+      ...own,
+      ...(hasActions ? [actions] : []),
+    ];
     return all;
   }, [columns, selectable, hasActions, actionsWidth]);
 
@@ -100,7 +122,13 @@ export function useGridTable<R extends object>(options: {
     data,
     getRowId: rowId,
     columnResizeMode: "onChange",
-    state: { columnVisibility: hidden, columnOrder: order, columnSizing: widths, columnPinning, rowSelection: selection },
+    state: {
+      columnVisibility: hidden,
+      columnOrder: order,
+      columnSizing: widths,
+      columnPinning,
+      rowSelection: selection,
+    },
     onColumnVisibilityChange: setHidden,
     onColumnOrderChange: setOrder,
     onColumnSizingChange: (updater) => setWidths((current) => ({ ...functionalUpdate(updater, current) })),
@@ -112,7 +140,9 @@ export function useGridTable<R extends object>(options: {
     pinned,
     setPinned,
     /** Ids of the columns in the user's order, hidden ones included. */
-    orderedIds: [...columns.map((column) => column.id)].sort((a, b) => place(order, columns, a) - place(order, columns, b)),
+    orderedIds: [...columns.map((column) => column.id)].sort(
+      (a, b) => place(order, columns, a) - place(order, columns, b),
+    ),
     clearSelection: () => setSelection({}),
     resetLayout: () => {
       setHidden(Object.fromEntries(columns.filter((column) => column.hidden).map((column) => [column.id, false])));

@@ -9,7 +9,14 @@ import { parseFilterText } from "./grid-filters";
 const TYPING_PAUSE = 300;
 
 /** The search field; what is typed goes out after a short pause, `key:value` that is pasted becomes filters. */
-export function SearchField({ value, onChange, placeholder, filterKeys, onFilters, ref }: {
+export function SearchField({
+  value,
+  onChange,
+  placeholder,
+  filterKeys,
+  onFilters,
+  ref,
+}: {
   value: string;
   onChange: (value: string) => void;
   placeholder: string;
@@ -84,7 +91,14 @@ export function ExportMenu({ onExport }: { onExport: (format: "csv" | "jsonl") =
 }
 
 /** What can be done to the selected rows; floats over the list while something is selected. */
-export function BulkBar({ count, total, allMatching, onAllMatching, onClear, children }: {
+export function BulkBar({
+  count,
+  total,
+  allMatching,
+  onAllMatching,
+  onClear,
+  children,
+}: {
   count: number;
   /** Rows that match the filters; null when unknown or when the list cannot act on all of them. */
   total: number | null;

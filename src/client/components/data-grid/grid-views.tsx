@@ -6,7 +6,12 @@ import { toastSuccess } from "../../lib/toast";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import {
-  DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuLabel, DropdownMenuSeparator, DropdownMenuTrigger,
+  DropdownMenu,
+  DropdownMenuContent,
+  DropdownMenuItem,
+  DropdownMenuLabel,
+  DropdownMenuSeparator,
+  DropdownMenuTrigger,
 } from "../../ui/dropdown-menu";
 import { IconButton } from "../../ui/icon-button";
 import { Input } from "../../ui/input";
@@ -54,7 +59,9 @@ export function ViewsMenu<F extends string>({ grid, builtIn }: { grid: GridState
         </DropdownMenuTrigger>
         <DropdownMenuContent className="w-60">
           {builtIn.map((view) => (
-            <DropdownMenuItem key={view.id} onSelect={() => grid.applyView(view)}>{view.title}</DropdownMenuItem>
+            <DropdownMenuItem key={view.id} onSelect={() => grid.applyView(view)}>
+              {view.title}
+            </DropdownMenuItem>
           ))}
           {builtIn.length > 0 ? <DropdownMenuSeparator /> : null}
           <DropdownMenuLabel>{t`我的视图`}</DropdownMenuLabel>
@@ -79,7 +86,10 @@ export function ViewsMenu<F extends string>({ grid, builtIn }: { grid: GridState
               />
             </div>
           ))}
-          <DropdownMenuItem icon={<Plus aria-hidden />} onSelect={() => setNaming("")}>{t`保存当前视图…`}</DropdownMenuItem>
+          <DropdownMenuItem
+            icon={<Plus aria-hidden />}
+            onSelect={() => setNaming("")}
+          >{t`保存当前视图…`}</DropdownMenuItem>
         </DropdownMenuContent>
       </DropdownMenu>
       <Dialog

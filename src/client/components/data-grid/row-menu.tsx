@@ -1,14 +1,24 @@
 import { useLingui } from "@lingui/react/macro";
 import { Ellipsis } from "lucide-react";
 import {
-  DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuSeparator, DropdownMenuSub, DropdownMenuSubContent, DropdownMenuSubTrigger,
+  DropdownMenu,
+  DropdownMenuContent,
+  DropdownMenuItem,
+  DropdownMenuSeparator,
+  DropdownMenuSub,
+  DropdownMenuSubContent,
+  DropdownMenuSubTrigger,
   DropdownMenuTrigger,
 } from "../../ui/dropdown-menu";
 import { IconButton } from "../../ui/icon-button";
 import type { GridAction } from "./types";
 
 /** The ⋯ of a row. */
-export function RowMenu({ actions, open, onOpenChange }: {
+export function RowMenu({
+  actions,
+  open,
+  onOpenChange,
+}: {
   actions: readonly GridAction[];
   open: boolean;
   onOpenChange: (open: boolean) => void;
@@ -27,9 +37,13 @@ export function RowMenu({ actions, open, onOpenChange }: {
             {action.separated ? <DropdownMenuSeparator /> : null}
             {action.items ? (
               <DropdownMenuSub>
-                <DropdownMenuSubTrigger icon={action.icon ? <action.icon aria-hidden /> : null}>{action.label}</DropdownMenuSubTrigger>
+                <DropdownMenuSubTrigger icon={action.icon ? <action.icon aria-hidden /> : null}>
+                  {action.label}
+                </DropdownMenuSubTrigger>
                 <DropdownMenuSubContent>
-                  {action.items.map((item) => <ActionItem key={item.id} action={item} />)}
+                  {action.items.map((item) => (
+                    <ActionItem key={item.id} action={item} />
+                  ))}
                 </DropdownMenuSubContent>
               </DropdownMenuSub>
             ) : (

@@ -8,7 +8,8 @@ import { ContentFrame } from "./content-frame";
 const RichText = lazy(() => import("./rich-text"));
 
 /** Nothing in it that Markdown, HTML or an address would make something of. */
-const isPlain = (text: string): boolean => !/[<>&*_`~[\]#|\\:@]|\n|^\s*([-+]|\d+[.)])\s/.test(text) && !/\bwww\./i.test(text);
+const isPlain = (text: string): boolean =>
+  !/[<>&*_`~[\]#|\\:@]|\n|^\s*([-+]|\d+[.)])\s/.test(text) && !/\bwww\./i.test(text);
 
 /** Markdown or HTML of the operator as safe elements. Plain text needs no parser and is shown at once. */
 export function OperatorText({ text, demote, className }: { text: string; demote?: boolean; className?: string }) {

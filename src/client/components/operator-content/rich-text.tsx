@@ -9,7 +9,8 @@ import remarkGfm from "remark-gfm";
  * chosen for one theme are not readable in the other. Each declaration ends at a semicolon or at the end, so that there is one
  * way to read a text and its length is its cost.
  */
-const SAFE_STYLE = /^(?:\s*(?:text-align|font-size|font-weight|font-style|text-decoration|line-height|width|max-width)\s*:[#\w\s.,%-]*(?:;|$))*\s*$/i;
+const SAFE_STYLE =
+  /^(?:\s*(?:text-align|font-size|font-weight|font-style|text-decoration|line-height|width|max-width)\s*:[#\w\s.,%-]*(?:;|$))*\s*$/i;
 
 interface Element {
   properties?: Record<string, unknown>;
@@ -21,7 +22,10 @@ function safeStyles() {
   const walk = ({ properties, children = [] }: Element): void => {
     const style = properties?.["style"];
     if (properties && typeof style === "string") {
-      properties["style"] = style.split(";").filter((declaration) => SAFE_STYLE.test(declaration)).join(";");
+      properties["style"] = style
+        .split(";")
+        .filter((declaration) => SAFE_STYLE.test(declaration))
+        .join(";");
     }
     children.forEach(walk);
   };
@@ -34,7 +38,15 @@ function safeStyles() {
  */
 const schema: NonNullable<Parameters<typeof rehypeSanitize>[0]> = {
   ...defaultSchema,
-  tagNames: [...(defaultSchema.tagNames ?? []).filter((name) => name !== "input"), "center", "figure", "figcaption", "mark", "small", "u"],
+  tagNames: [
+    ...(defaultSchema.tagNames ?? []).filter((name) => name !== "input"),
+    "center",
+    "figure",
+    "figcaption",
+    "mark",
+    "small",
+    "u",
+  ],
   attributes: { ...defaultSchema.attributes, "*": [...(defaultSchema.attributes?.["*"] ?? []), ["style", SAFE_STYLE]] },
   protocols: { ...defaultSchema.protocols, href: ["http", "https", "mailto", "tel"], src: ["https"] },
 };
@@ -62,8 +74,14 @@ function ContentImage({ src, alt = "", title, width, height }: ComponentProps<"i
   if (!/^https:\/\//i.test(src ?? "")) return <>{alt}</>;
   return (
     <img
-      src={src} alt={alt} title={title} width={width} height={height}
-      loading="lazy" decoding="async" referrerPolicy="no-referrer"
+      src={src}
+      alt={alt}
+      title={title}
+      width={width}
+      height={height}
+      loading="lazy"
+      decoding="async"
+      referrerPolicy="no-referrer"
     />
   );
 }

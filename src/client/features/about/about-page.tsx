@@ -9,7 +9,11 @@ export default function AboutPage() {
   const { t } = useLingui();
   const about = trpc.option.about.useQuery(undefined, { meta: { quiet: true } });
   if (about.data === undefined) {
-    return about.error ? <ErrorPanel error={about.error} onRetry={() => void about.refetch()} /> : <OperatorPageSkeleton />;
+    return about.error ? (
+      <ErrorPanel error={about.error} onRetry={() => void about.refetch()} />
+    ) : (
+      <OperatorPageSkeleton />
+    );
   }
   return about.data.trim() === "" ? <BuiltInAbout /> : <OperatorPage text={about.data} title={t`关于`} />;
 }

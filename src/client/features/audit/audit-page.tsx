@@ -34,9 +34,16 @@ export default function AuditPage() {
     { placeholderData: keepPreviousData, meta: { quiet: true } },
   );
   const filters: readonly GridFilter[] = [
-    { key: "action", label: t`操作`, kind: "choice", options: Object.keys(AUDIT_ACTIONS).map((value) => ({ value, label: actionName(value) })) },
     {
-      key: "target_type", label: t`对象类型`, kind: "choice",
+      key: "action",
+      label: t`操作`,
+      kind: "choice",
+      options: Object.keys(AUDIT_ACTIONS).map((value) => ({ value, label: actionName(value) })),
+    },
+    {
+      key: "target_type",
+      label: t`对象类型`,
+      kind: "choice",
       options: Object.entries(AUDIT_TARGETS).map(([value, name]) => ({ value, label: name[currentLanguage()] })),
     },
     { key: "target_id", label: t`对象 ID`, kind: "text" },
@@ -61,7 +68,12 @@ export default function AuditPage() {
         empty={{ title: t`还没有记录`, description: t`管理员对用户、渠道和设置的每次修改都会记录在这里。` }}
       />
       {open ? (
-        <Drawer open modal={false} onOpenChange={(next) => !next && grid.setOpen(null)} title={`${actionName(open.action)} · ${targetName(open)}`}>
+        <Drawer
+          open
+          modal={false}
+          onOpenChange={(next) => !next && grid.setOpen(null)}
+          title={`${actionName(open.action)} · ${targetName(open)}`}
+        >
           <Act act={open} />
         </Drawer>
       ) : null}
@@ -73,12 +85,34 @@ function useAuditColumns(): readonly GridColumn<AuditView>[] {
   const { t } = useLingui();
   return useMemo(
     () => [
-      { id: "time", header: t`时间`, width: 110, fixed: true, card: "fact", cell: (row) => <TimeAgo value={row.created_at} /> },
-      { id: "actor", header: t`操作人`, width: 130, card: "title", cell: (row) => <span className="truncate">{row.actor_name}</span> },
-      { id: "action", header: t`操作`, width: 150, card: "status", cell: (row) => actionName(row.action) },
-      { id: "target", header: t`对象`, width: 190, card: "fact", cell: (row) => <span className="truncate">{targetName(row)}</span> },
       {
-        id: "change", header: t`修改`, width: 260, grow: true,
+        id: "time",
+        header: t`时间`,
+        width: 110,
+        fixed: true,
+        card: "fact",
+        cell: (row) => <TimeAgo value={row.created_at} />,
+      },
+      {
+        id: "actor",
+        header: t`操作人`,
+        width: 130,
+        card: "title",
+        cell: (row) => <span className="truncate">{row.actor_name}</span>,
+      },
+      { id: "action", header: t`操作`, width: 150, card: "status", cell: (row) => actionName(row.action) },
+      {
+        id: "target",
+        header: t`对象`,
+        width: 190,
+        card: "fact",
+        cell: (row) => <span className="truncate">{targetName(row)}</span>,
+      },
+      {
+        id: "change",
+        header: t`修改`,
+        width: 260,
+        grow: true,
         cell: (row) => <code className="truncate font-mono text-xs">{row.after || row.before}</code>,
       },
       { id: "ip", header: "IP", width: 130, cell: (row) => <span className="font-mono text-xs">{row.ip}</span> },
@@ -99,7 +133,10 @@ function laidOut(text: string): string {
 function Act({ act }: { act: AuditView }) {
   const { t } = useLingui();
   const facts: [string, string][] = [
-    [t`时间`, formatTime(act.created_at)], [t`操作人`, `${act.actor_name} (${act.actor_id})`], ["IP", act.ip], [t`请求 ID`, act.request_id],
+    [t`时间`, formatTime(act.created_at)],
+    [t`操作人`, `${act.actor_name} (${act.actor_id})`],
+    ["IP", act.ip],
+    [t`请求 ID`, act.request_id],
   ];
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -111,8 +148,18 @@ function Act({ act }: { act: AuditView }) {
           </div>
         ))}
       </dl>
-      {act.before ? <section><h3 className="mb-1 font-medium">{t`修改前`}</h3><CodeBlock label={t`修改前`} code={laidOut(act.before)} wrap /></section> : null}
-      {act.after ? <section><h3 className="mb-1 font-medium">{t`修改后`}</h3><CodeBlock label={t`修改后`} code={laidOut(act.after)} wrap /></section> : null}
+      {act.before ? (
+        <section>
+          <h3 className="mb-1 font-medium">{t`修改前`}</h3>
+          <CodeBlock label={t`修改前`} code={laidOut(act.before)} wrap />
+        </section>
+      ) : null}
+      {act.after ? (
+        <section>
+          <h3 className="mb-1 font-medium">{t`修改后`}</h3>
+          <CodeBlock label={t`修改后`} code={laidOut(act.after)} wrap />
+        </section>
+      ) : null}
     </div>
   );
 }

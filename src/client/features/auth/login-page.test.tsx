@@ -29,7 +29,9 @@ test("an empty name or password is refused with the specified words and without 
 });
 
 test("a login keeps the user and leads to the page that was asked for", async () => {
-  const { user, calls } = await openPage(<LoginPage />, "/login?redirect=%2Flog%3Ftype%3D2", { procedures: { "auth.login": () => root } });
+  const { user, calls } = await openPage(<LoginPage />, "/login?redirect=%2Flog%3Ftype%3D2", {
+    procedures: { "auth.login": () => root },
+  });
   await user.type(username(), " root ");
   await user.type(password(), "secret-pass{Enter}");
   await waitFor(() => expect(currentUser()).toEqual(root));
@@ -51,7 +53,11 @@ test("a login that was not asked for by a page leads to the tokens, never to ano
 
 test("a wrong password is said beside the form and the field is ready for another try", async () => {
   const { user } = await openPage(<LoginPage />, "/login", {
-    procedures: { "auth.login": () => { throw new Refusal("credentials_wrong"); } },
+    procedures: {
+      "auth.login": () => {
+        throw new Refusal("credentials_wrong");
+      },
+    },
   });
   await user.type(username(), "root");
   await user.type(password(), "wrong{Enter}");
@@ -66,7 +72,9 @@ test("an expired session is explained by a note that stays", async () => {
 
 test("whoever signs in again after his session has expired stays signed in", async () => {
   storeUser(root);
-  const { user } = await openPage(<LoginPage />, "/login?expired=true&redirect=%2Flog", { procedures: { "auth.login": () => ({ ...root, username: "again" }) } });
+  const { user } = await openPage(<LoginPage />, "/login?expired=true&redirect=%2Flog", {
+    procedures: { "auth.login": () => ({ ...root, username: "again" }) },
+  });
   await waitFor(() => expect(currentUser()).toBeNull());
   await user.type(username(), "root");
   await user.type(password(), "secret-pass{Enter}");
@@ -85,11 +93,21 @@ test("the password can be shown, and Caps Lock is told", async () => {
 });
 
 test("the default account of imported data is told to change its password, and another password is not", async () => {
-  const page = () => openPage(<><LoginPage /><ConfirmHost /></>, "/login", { procedures: { "auth.login": () => root } });
+  const page = () =>
+    openPage(
+      <>
+        <LoginPage />
+        <ConfirmHost />
+      </>,
+      "/login",
+      { procedures: { "auth.login": () => root } },
+    );
   const first = await page();
   await first.user.type(username(), "root");
   await first.user.type(password(), "123456{Enter}");
-  expect((await screen.findByRole("alertdialog", { name: "您正在使用默认密码！" })).textContent).toContain("请立刻修改默认密码！");
+  expect((await screen.findByRole("alertdialog", { name: "您正在使用默认密码！" })).textContent).toContain(
+    "请立刻修改默认密码！",
+  );
   closePage();
   clearUser();
 

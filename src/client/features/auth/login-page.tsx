@@ -46,14 +46,14 @@ export default function LoginPage() {
           {t`未登录或登录已过期，请重新登录！`}
         </p>
       ) : null}
-      {status.password_login === false ? (
-        <p className="text-muted">{t`管理员关闭了密码登录`}</p>
-      ) : (
-        <PasswordForm />
-      )}
+      {status.password_login === false ? <p className="text-muted">{t`管理员关闭了密码登录`}</p> : <PasswordForm />}
       <p className="flex flex-wrap justify-between gap-2">
-        {status.register_enabled === false ? null : <Link href="/register" className="text-accent-text hover:underline">{t`注册账户`}</Link>}
-        {status.password_login === false ? null : <Link href="/reset" className="text-accent-text hover:underline">{t`忘记密码？`}</Link>}
+        {status.register_enabled === false ? null : (
+          <Link href="/register" className="text-accent-text hover:underline">{t`注册账户`}</Link>
+        )}
+        {status.password_login === false ? null : (
+          <Link href="/reset" className="text-accent-text hover:underline">{t`忘记密码？`}</Link>
+        )}
       </p>
       <PasskeySignIn />
       <SignInElsewhere />
@@ -65,7 +65,12 @@ export default function LoginPage() {
 const DEFAULT_ACCOUNT = { username: "root", password: "123456" } as const;
 
 async function warnOfDefaultPassword(): Promise<void> {
-  const go = await confirm({ title: t`您正在使用默认密码！`, description: t`请立刻修改默认密码！`, action: t`去修改`, danger: true });
+  const go = await confirm({
+    title: t`您正在使用默认密码！`,
+    description: t`请立刻修改默认密码！`,
+    action: t`去修改`,
+    danger: true,
+  });
   if (go) navigate("/setting?tab=personal");
 }
 
@@ -80,7 +85,8 @@ function PasswordForm() {
     meta: { quiet: true },
     onSuccess: (answer, typed) => {
       signedIn(answer);
-      if (typed.username === DEFAULT_ACCOUNT.username && typed.password === DEFAULT_ACCOUNT.password) void warnOfDefaultPassword();
+      if (typed.username === DEFAULT_ACCOUNT.username && typed.password === DEFAULT_ACCOUNT.password)
+        void warnOfDefaultPassword();
     },
     onSettled: renew,
     onError: (error) => {

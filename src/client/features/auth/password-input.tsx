@@ -6,7 +6,13 @@ import { IconButton } from "../../ui/icon-button";
 import { Input } from "../../ui/input";
 
 /** A password field that can show what was typed and tells when Caps Lock is on. */
-export function PasswordInput({ className, onKeyDown, onKeyUp, onBlur, ...props }: Omit<ComponentProps<"input">, "type">) {
+export function PasswordInput({
+  className,
+  onKeyDown,
+  onKeyUp,
+  onBlur,
+  ...props
+}: Omit<ComponentProps<"input">, "type">) {
   const { t } = useLingui();
   const [shown, setShown] = useState(false);
   const [capsLock, setCapsLock] = useState(false);

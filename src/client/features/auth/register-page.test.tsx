@@ -17,10 +17,22 @@ afterEach(() => {
   closePage();
 });
 
-async function open(page: "register" | "reset" | "confirm", { address, status = {}, procedures = {} }: { address?: string; status?: object; procedures?: Procedures } = {}) {
+async function open(
+  page: "register" | "reset" | "confirm",
+  { address, status = {}, procedures = {} }: { address?: string; status?: object; procedures?: Procedures } = {},
+) {
   const pages = { register: <RegisterPage />, reset: <ResetPage />, confirm: <ResetConfirmPage /> };
-  const paths = { "/api/status": () => Response.json({ success: true, message: "", data: { setup: true, ...status } }) };
-  const opened = await openPage(<>{pages[page]}<Toasts /></>, address ?? `/${page}`, { procedures, paths });
+  const paths = {
+    "/api/status": () => Response.json({ success: true, message: "", data: { setup: true, ...status } }),
+  };
+  const opened = await openPage(
+    <>
+      {pages[page]}
+      <Toasts />
+    </>,
+    address ?? `/${page}`,
+    { procedures, paths },
+  );
   await loadStatus();
   return opened;
 }
@@ -64,7 +76,10 @@ test("a registration sends what was typed with the stored invitation, says so an
   await press(page, "注册");
   expect(await screen.findByText("注册成功！")).toBeDefined();
   expect(page.calls).toEqual([
-    { path: "auth.register", input: { username: "ann", password: "secret-pass", password2: "secret-pass", aff_code: "Ab3x" } },
+    {
+      path: "auth.register",
+      input: { username: "ann", password: "secret-pass", password2: "secret-pass", aff_code: "Ab3x" },
+    },
   ]);
   expect(location.pathname).toBe("/login");
 });
@@ -96,7 +111,14 @@ test("with e-mail verification the code is sent, counted down through a reload, 
 });
 
 test("a code that could not be sent ends the countdown and says why", async () => {
-  const page = await open("register", { status: { email_verification: true }, procedures: { "auth.sendVerification": () => { throw new Refusal("email_domain_denied"); } } });
+  const page = await open("register", {
+    status: { email_verification: true },
+    procedures: {
+      "auth.sendVerification": () => {
+        throw new Refusal("email_domain_denied");
+      },
+    },
+  });
   await fill(page, { 邮箱: "ann@example.com" });
   await press(page, "获取验证码");
   expect((await screen.findByRole("alert")).textContent).toBe("管理员不允许使用该域名的邮箱");
@@ -113,12 +135,21 @@ test("while the bot check is not ready nothing is sent and the visitor is told",
 });
 
 test("a refusal of the server is shown as it came; where registration is off there is no form", async () => {
-  const page = await open("register", { procedures: { "auth.register": () => { throw new Refusal("username_taken"); } } });
+  const page = await open("register", {
+    procedures: {
+      "auth.register": () => {
+        throw new Refusal("username_taken");
+      },
+    },
+  });
   await fill(page, good);
   await press(page, "注册");
   expect((await screen.findByRole("alert")).textContent).toBe("用户名已被使用");
   const { cleanup } = await import("@testing-library/react");
-  for (const [status, words] of [[{ register_enabled: false }, "管理员关闭了新用户注册"], [{ password_register: false }, "管理员关闭了密码注册，请使用其他方式"]] as const) {
+  for (const [status, words] of [
+    [{ register_enabled: false }, "管理员关闭了新用户注册"],
+    [{ password_register: false }, "管理员关闭了密码注册，请使用其他方式"],
+  ] as const) {
     cleanup();
     await open("register", { status });
     expect(await screen.findByText(words)).toBeDefined();
@@ -145,7 +176,10 @@ test("a reset mail is asked for once in thirty seconds, whoever has the address"
 
 test("the confirmation page calls nothing before its button; then it shows and copies the new password and forgets who was signed in", async () => {
   storeUser({ id: 1, username: "root", display_name: "", role: 100, status: 1, group: "default" });
-  const page = await open("confirm", { address: "/user/reset?email=ann%40example.com&token=abc", procedures: { "auth.resetPassword": () => "NewPassword12345" } });
+  const page = await open("confirm", {
+    address: "/user/reset?email=ann%40example.com&token=abc",
+    procedures: { "auth.resetPassword": () => "NewPassword12345" },
+  });
   expect(screen.getByLabelText<HTMLInputElement>("邮箱").value).toBe("ann@example.com");
   expect(page.calls).toEqual([]);
   await press(page, "重置密码");
@@ -162,7 +196,14 @@ test("a link without address or token, or one that was used, is said to be inval
     expect(screen.queryByRole("button", { name: "重置密码" })).toBeNull();
     closePage();
   }
-  const page = await open("confirm", { address: "/user/reset?email=a@b.example&token=x", procedures: { "auth.resetPassword": () => { throw new Refusal("reset_link_invalid"); } } });
+  const page = await open("confirm", {
+    address: "/user/reset?email=a@b.example&token=x",
+    procedures: {
+      "auth.resetPassword": () => {
+        throw new Refusal("reset_link_invalid");
+      },
+    },
+  });
   await press(page, "重置密码");
   expect((await screen.findByRole("alert")).textContent).toBe("重置链接无效或已过期，请重新申请");
 });

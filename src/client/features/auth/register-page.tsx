@@ -36,13 +36,16 @@ export default function RegisterPage() {
   const closed = status.register_enabled === false;
   return (
     <AuthCard title={t`注册 ${name}`}>
-      {closed ? <p className="text-muted">{t`管理员关闭了新用户注册`}</p>
-        : status.password_register === false ? <p className="text-muted">{t`管理员关闭了密码注册，请使用其他方式`}</p>
-        : <RegisterForm verification={status.email_verification === true} />}
+      {closed ? (
+        <p className="text-muted">{t`管理员关闭了新用户注册`}</p>
+      ) : status.password_register === false ? (
+        <p className="text-muted">{t`管理员关闭了密码注册，请使用其他方式`}</p>
+      ) : (
+        <RegisterForm verification={status.email_verification === true} />
+      )}
       {closed ? null : <SignInElsewhere />}
       <p className="text-muted">
-        {t`已有账户？`}{" "}
-        <Link href="/login" className="text-accent-text underline">{t`登录`}</Link>
+        {t`已有账户？`} <Link href="/login" className="text-accent-text underline">{t`登录`}</Link>
       </p>
     </AuthCard>
   );
@@ -87,7 +90,12 @@ function RegisterForm({ verification }: { verification: boolean }) {
     const passed = pass();
     if (!passed) return;
     const { email, verification_code, ...own } = values;
-    register.mutate({ ...own, ...(verification ? { email, verification_code } : {}), ...passed, aff_code: readStored("aff") ?? "" });
+    register.mutate({
+      ...own,
+      ...(verification ? { email, verification_code } : {}),
+      ...passed,
+      aff_code: readStored("aff") ?? "",
+    });
   };
 
   return (
@@ -96,13 +104,20 @@ function RegisterForm({ verification }: { verification: boolean }) {
         <Input {...field("username")} autoComplete="username" autoCapitalize="none" spellCheck={false} autoFocus />
       </FieldFrame>
       <FieldFrame id="register-password" label={t`密码`}>
-        <PasswordInput {...field("password")} autoComplete="new-password" placeholder={t`输入密码，最短 8 位，最长 20 位`} aria-describedby="register-rules" />
+        <PasswordInput
+          {...field("password")}
+          autoComplete="new-password"
+          placeholder={t`输入密码，最短 8 位，最长 20 位`}
+          aria-describedby="register-rules"
+        />
       </FieldFrame>
       <FieldFrame id="register-password2" label={t`确认密码`}>
         <PasswordInput {...field("password2")} autoComplete="new-password" aria-describedby="register-rules" />
       </FieldFrame>
       <ul id="register-rules" className="grid gap-1 text-xs">
-        <Rule kept={values.password.length >= PASSWORD_MIN && values.password.length <= PASSWORD_MAX}>{t`密码 8 到 20 位`}</Rule>
+        <Rule
+          kept={values.password.length >= PASSWORD_MIN && values.password.length <= PASSWORD_MAX}
+        >{t`密码 8 到 20 位`}</Rule>
         <Rule kept={values.password !== "" && values.password === values.password2}>{t`两次输入一致`}</Rule>
       </ul>
       {verification ? (
@@ -114,7 +129,13 @@ function RegisterForm({ verification }: { verification: boolean }) {
             </div>
           </FieldFrame>
           <FieldFrame id="register-verification_code" label={t`验证码`} hint={t`3 分钟内有效`}>
-            <Input {...field("verification_code")} autoComplete="one-time-code" autoCapitalize="characters" spellCheck={false} className="font-mono" />
+            <Input
+              {...field("verification_code")}
+              autoComplete="one-time-code"
+              autoCapitalize="characters"
+              spellCheck={false}
+              className="font-mono"
+            />
           </FieldFrame>
         </>
       ) : null}
@@ -139,7 +160,11 @@ function Rule({ kept, children }: { kept: boolean; children: string }) {
   const { t } = useLingui();
   return (
     <li className={kept ? "flex items-center gap-1.5 text-green-fg" : "flex items-center gap-1.5 text-muted"}>
-      {kept ? <Check aria-label={t`已满足`} className="size-3.5" /> : <Circle aria-label={t`未满足`} className="size-3.5" />}
+      {kept ? (
+        <Check aria-label={t`已满足`} className="size-3.5" />
+      ) : (
+        <Circle aria-label={t`未满足`} className="size-3.5" />
+      )}
       {children}
     </li>
   );

@@ -33,7 +33,9 @@ export default function ResetConfirmPage() {
 
   return (
     <AuthCard title={t`密码重置确认`}>
-      {invalid ? <Problem>{invalid}</Problem> : (
+      {invalid ? (
+        <Problem>{invalid}</Problem>
+      ) : (
         <div className="grid gap-4">
           <FieldFrame id="confirm-email" label={t`邮箱`}>
             <Input id="confirm-email" readOnly value={email} />
@@ -41,20 +43,35 @@ export default function ResetConfirmPage() {
           {password === undefined ? null : (
             <FieldFrame id="confirm-password" label={t`新密码`} hint={t`请妥善保存，并在登录后修改。`}>
               <div className="flex items-center gap-2">
-                <Input id="confirm-password" readOnly value={password} onFocus={(event) => event.currentTarget.select()} className="min-w-0 flex-1 font-mono" />
+                <Input
+                  id="confirm-password"
+                  readOnly
+                  value={password}
+                  onFocus={(event) => event.currentTarget.select()}
+                  className="min-w-0 flex-1 font-mono"
+                />
                 <CopyButton text={password} label={t`复制新密码`} />
               </div>
             </FieldFrame>
           )}
           <Problem>{reset.error ? faultOf(reset.error).message : undefined}</Problem>
           {password === undefined ? (
-            <Button variant="primary" size="lg" loading={reset.isPending} onClick={() => reset.mutate({ email, token })}>{t`重置密码`}</Button>
+            <Button
+              variant="primary"
+              size="lg"
+              loading={reset.isPending}
+              onClick={() => reset.mutate({ email, token })}
+            >{t`重置密码`}</Button>
           ) : (
-            <Button asChild variant="primary" size="lg"><Link href="/login">{t`去登录`}</Link></Button>
+            <Button asChild variant="primary" size="lg">
+              <Link href="/login">{t`去登录`}</Link>
+            </Button>
           )}
         </div>
       )}
-      {password === undefined ? <Link href="/reset" className="text-accent-text hover:underline">{t`重新申请重置邮件`}</Link> : null}
+      {password === undefined ? (
+        <Link href="/reset" className="text-accent-text hover:underline">{t`重新申请重置邮件`}</Link>
+      ) : null}
     </AuthCard>
   );
 }

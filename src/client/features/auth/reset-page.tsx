@@ -64,7 +64,14 @@ export default function ResetPage() {
         </FieldFrame>
         {widget}
         <Problem>{problem}</Problem>
-        <Button type="submit" variant="primary" size="lg" disabled={seconds > 0} loading={asking.isPending && seconds === 0} className="tabular-nums">
+        <Button
+          type="submit"
+          variant="primary"
+          size="lg"
+          disabled={seconds > 0}
+          loading={asking.isPending && seconds === 0}
+          className="tabular-nums"
+        >
           {seconds > 0 ? t`${seconds} 秒后重试` : t`发送重置邮件`}
         </Button>
       </form>

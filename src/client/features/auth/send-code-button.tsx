@@ -11,7 +11,12 @@ import { Button } from "../../ui/button";
  * Mails a verification code to `email` and counts down until it may be pressed again: from the moment the call is sent, and
  * not at all when it failed (D-40). `pass`: what the bot check gives, null when it is not ready; `onProblem` gets the words.
  */
-export function SendCodeButton({ email, pass, renew, onProblem }: {
+export function SendCodeButton({
+  email,
+  pass,
+  renew,
+  onProblem,
+}: {
   email: string;
   pass: () => { turnstile?: string } | null;
   renew: () => void;

@@ -14,10 +14,13 @@ export function StepUpHost() {
   const [answer, setAnswer] = useState<((yes: boolean) => void) | null>(null);
   useEffect(() => {
     let unanswered: (yes: boolean) => void = () => {};
-    const remove = onStepUp(() => new Promise((resolve) => {
-      unanswered = resolve;
-      setAnswer(() => resolve);
-    }));
+    const remove = onStepUp(
+      () =>
+        new Promise((resolve) => {
+          unanswered = resolve;
+          setAnswer(() => resolve);
+        }),
+    );
     return () => {
       remove();
       unanswered(false);
@@ -35,7 +38,9 @@ export function StepUpHost() {
       title={t`验证身份`}
       description={t`这项操作涉及机密信息，请确认是您本人。验证在 10 分钟内有效。`}
     >
-      <div className="mt-4"><Methods onVerified={() => finish(true)} /></div>
+      <div className="mt-4">
+        <Methods onVerified={() => finish(true)} />
+      </div>
     </Dialog>
   );
 }
@@ -50,7 +55,9 @@ function Methods({ onVerified }: { onVerified: () => void }) {
   return (
     <div className="grid gap-4 divide-y divide-line">
       {usable.map(({ id, component: Method }) => (
-        <WhileLoading key={id} show={<Skeleton className="h-16" />}><Method onVerified={onVerified} /></WhileLoading>
+        <WhileLoading key={id} show={<Skeleton className="h-16" />}>
+          <Method onVerified={onVerified} />
+        </WhileLoading>
       ))}
     </div>
   );

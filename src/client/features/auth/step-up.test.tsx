@@ -21,18 +21,32 @@ function Page() {
   const many = trpc.token.revealMany.useMutation();
   return (
     <>
-      <button type="button" onClick={() => { reveal.mutate({ id: 1 }); many.mutate({ ids: [1] }); }}>go</button>
-      <output>{reveal.data?.key}{many.data?.length}{reveal.error ? "refused" : ""}</output>
+      <button
+        type="button"
+        onClick={() => {
+          reveal.mutate({ id: 1 });
+          many.mutate({ ids: [1] });
+        }}
+      >
+        go
+      </button>
+      <output>
+        {reveal.data?.key}
+        {many.data?.length}
+        {reveal.error ? "refused" : ""}
+      </output>
     </>
   );
 }
 
 function open(methods: string[] = ["password"]) {
   let proved = false;
-  const needing = <T,>(value: T) => () => {
-    if (!proved) throw new Refusal("step_up_required");
-    return value;
-  };
+  const needing =
+    <T,>(value: T) =>
+    () => {
+      if (!proved) throw new Refusal("step_up_required");
+      return value;
+    };
   const procedures: Procedures = {
     "token.reveal": needing({ key: "sk-clear" }),
     "token.revealMany": needing([{ id: 1 }]),
@@ -42,7 +56,15 @@ function open(methods: string[] = ["password"]) {
       proved = true;
     },
   };
-  return openPage(<><Page /><StepUpHost /><Toasts /></>, "/token", { procedures });
+  return openPage(
+    <>
+      <Page />
+      <StepUpHost />
+      <Toasts />
+    </>,
+    "/token",
+    { procedures },
+  );
 }
 
 test("calls that want a proof share one question, and are said again once the password was right", async () => {
@@ -52,7 +74,7 @@ test("calls that want a proof share one question, and are said again once the pa
   await user.click(screen.getByRole("button", { name: "验证" }));
   expect((await screen.findByRole("alert")).textContent).toBe("请输入密码");
   await user.type(field, "wrong{Enter}");
-  expect((await screen.findByText("密码错误"))).toBeDefined();
+  expect(await screen.findByText("密码错误")).toBeDefined();
   expect(screen.getAllByRole("dialog")).toHaveLength(1);
   await user.clear(field);
   await user.type(field, "secret-pass{Enter}");

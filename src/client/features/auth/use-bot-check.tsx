@@ -32,7 +32,12 @@ export function useBotCheck(): BotCheck {
       <Turnstile
         ref={widget}
         siteKey={siteKey}
-        options={{ theme: theme === "system" ? "auto" : theme, language: currentLanguage() === "en" ? "en" : "zh-CN", size: "flexible", responseField: false }}
+        options={{
+          theme: theme === "system" ? "auto" : theme,
+          language: currentLanguage() === "en" ? "en" : "zh-CN",
+          size: "flexible",
+          responseField: false,
+        }}
         onSuccess={setToken}
         onExpire={() => setToken(undefined)}
         onError={() => setToken(undefined)}

@@ -11,9 +11,12 @@ import { askSecondStep } from "../factor/second-step";
  */
 export function useSignedIn(): (answer: SignInAnswer) => void {
   const { t } = useLingui();
-  return useCallback((answer) => {
-    if (isSecondFactorNeeded(answer)) return askSecondStep(answer);
-    toastSuccess(t`登录成功！`);
-    storeUser(answer);
-  }, [t]);
+  return useCallback(
+    (answer) => {
+      if (isSecondFactorNeeded(answer)) return askSecondStep(answer);
+      toastSuccess(t`登录成功！`);
+      storeUser(answer);
+    },
+    [t],
+  );
 }

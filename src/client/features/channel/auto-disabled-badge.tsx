@@ -7,7 +7,11 @@ const RENEW_MS = 60_000;
 /** How many channels the system disabled, beside the menu item; nothing while there are none. */
 export function AutoDisabledBadge({ collapsed }: { collapsed: boolean }) {
   const { t } = useLingui();
-  const counts = trpc.channel.statusCounts.useQuery(undefined, { staleTime: RENEW_MS, refetchInterval: RENEW_MS, meta: { quiet: true } });
+  const counts = trpc.channel.statusCounts.useQuery(undefined, {
+    staleTime: RENEW_MS,
+    refetchInterval: RENEW_MS,
+    meta: { quiet: true },
+  });
   const count = counts.data?.[CHANNEL_STATUS.auto_disabled] ?? 0;
   if (count === 0) return null;
   const words = t`${count} 个渠道被自动禁用`;

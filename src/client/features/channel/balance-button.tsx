@@ -14,7 +14,8 @@ type Account = Pick<ChannelView, "id" | "name" | "type" | "balance" | "balance_c
 /** The vendor's own figure in its own unit; '' is USD. */
 export function useAmount(): (balance: number, currency: string) => string {
   const { t } = useLingui();
-  return (balance, currency) => (currency === "points" ? t`${balance} 点` : `${currency === "CNY" ? "¥" : "$"}${balance.toFixed(2)}`);
+  return (balance, currency) =>
+    currency === "points" ? t`${balance} 点` : `${currency === "CNY" ? "¥" : "$"}${balance.toFixed(2)}`;
 }
 
 /** What the upstream account has left; a press asks the upstream anew, where its type can be asked (C-095). */
@@ -26,7 +27,11 @@ export function BalanceButton({ channel }: { channel: Account }) {
   const { id, name } = channel;
   const ask = trpc.channel.updateBalance.useMutation({
     onSuccess: ({ balance, currency }) => {
-      patch((row) => (row.id === id ? { ...row, balance, balance_currency: currency, balance_updated_time: Math.floor(Date.now() / 1000) } : row));
+      patch((row) =>
+        row.id === id
+          ? { ...row, balance, balance_currency: currency, balance_updated_time: Math.floor(Date.now() / 1000) }
+          : row,
+      );
       const left = say(balance, currency);
       toastSuccess(t`渠道 ${name} 余额更新成功：${left}`);
       // An empty account may have been disabled by this.
@@ -40,7 +45,9 @@ export function BalanceButton({ channel }: { channel: Account }) {
   if (!channelType(channel.type)?.balance) {
     return (
       <Tooltip content={t`该类型渠道不支持查询余额`}>
-        <span tabIndex={0} className="text-muted">{known ? amount : "—"}</span>
+        <span tabIndex={0} className="text-muted">
+          {known ? amount : "—"}
+        </span>
       </Tooltip>
     );
   }

@@ -14,16 +14,25 @@ const SUNO = 36;
 
 const open = (channels: readonly ChannelView[], ask: (input: unknown) => unknown) =>
   openPage(
-    <><BatchBar channels={channels} onClear={() => {}} onTag={() => {}} onEdit={() => {}} onLeave={() => {}} /><Toasts /></>,
-    "/channel", { procedures: { "channel.test": ask } },
+    <>
+      <BatchBar channels={channels} onClear={() => {}} onTag={() => {}} onEdit={() => {}} onLeave={() => {}} />
+      <Toasts />
+    </>,
+    "/channel",
+    { procedures: { "channel.test": ask } },
   );
 
 test("the selected channels are tested, each once; types without a test are skipped, and the end tells the counts", async () => {
   const asked: unknown[] = [];
-  const page = await open([channel(1, OPENAI), channel(2, SUNO), channel(3, OPENAI), channel(4, OPENAI), channel(5, OPENAI)], (input) => {
-    asked.push((input as { id: number }).id);
-    return asked.length === 2 ? { success: false, message: "HTTP 401", time: 0.1 } : { success: true, message: "", time: 0.2 };
-  });
+  const page = await open(
+    [channel(1, OPENAI), channel(2, SUNO), channel(3, OPENAI), channel(4, OPENAI), channel(5, OPENAI)],
+    (input) => {
+      asked.push((input as { id: number }).id);
+      return asked.length === 2
+        ? { success: false, message: "HTTP 401", time: 0.1 }
+        : { success: true, message: "", time: 0.2 };
+    },
+  );
   await page.user.click(screen.getByRole("button", { name: "测试" }));
   await screen.findByText("渠道测试完成：成功 3 个，失败 1 个，跳过 1 个");
   expect(asked.toSorted()).toEqual([1, 3, 4, 5]);

@@ -15,7 +15,13 @@ import { useRunTests } from "./channel-tests";
  * What can be done to the selected channels: the second line of the toolbar, on a phone at the bottom of the screen.
  * Its buttons can always be pressed and say what is missing (C-419, C-422).
  */
-export default function BatchBar({ channels, onClear, onTag, onEdit, onLeave }: {
+export default function BatchBar({
+  channels,
+  onClear,
+  onTag,
+  onEdit,
+  onLeave,
+}: {
   /** Selected; a selected tag counts as its channels. */
   channels: readonly ChannelView[];
   onClear: () => void;
@@ -79,7 +85,9 @@ export default function BatchBar({ channels, onClear, onTag, onEdit, onLeave }: 
         {t`删除所选`}
       </Button>
       <span className="flex-1" />
-      {count > 0 ? <Button size="sm" variant="ghost" className="max-sm:hidden" onClick={onClear}>{t`取消选择`}</Button> : null}
+      {count > 0 ? (
+        <Button size="sm" variant="ghost" className="max-sm:hidden" onClick={onClear}>{t`取消选择`}</Button>
+      ) : null}
       <IconButton label={t`退出批量操作`} size="sm" onClick={onLeave}>
         <X />
       </IconButton>

@@ -58,8 +58,10 @@ export function useChannelActions() {
     const to = enabled ? CHANNEL_STATUS.enabled : CHANNEL_STATUS.disabled;
     if (!(await changeStatus([id], to, () => update.mutateAsync({ id, status: to })))) return false;
     const before = byHand(channel.status);
-    toastUndo(enabled ? t`已启用渠道 ${name}` : t`已禁用渠道 ${name}`, () =>
-      void changeStatus([id], before, () => update.mutateAsync({ id, status: before })));
+    toastUndo(
+      enabled ? t`已启用渠道 ${name}` : t`已禁用渠道 ${name}`,
+      () => void changeStatus([id], before, () => update.mutateAsync({ id, status: before })),
+    );
     return true;
   };
 
@@ -79,7 +81,9 @@ export function useChannelActions() {
     const status = enabled ? CHANNEL_STATUS.enabled : CHANNEL_STATUS.disabled;
     const done = await changeStatus(ids, status, () => (enabled ? tagEnable : tagDisable).mutateAsync({ tag }));
     if (!done) return;
-    toastUndo(enabled ? t`已启用标签 ${tag} 的全部渠道` : t`已禁用标签 ${tag} 的全部渠道`, () => restoreStatus(channels));
+    toastUndo(enabled ? t`已启用标签 ${tag} 的全部渠道` : t`已禁用标签 ${tag} 的全部渠道`, () =>
+      restoreStatus(channels),
+    );
   };
 
   /** Sets priority or weight of a channel, or of every channel of a tag. */
@@ -89,7 +93,16 @@ export function useChannelActions() {
       row.kind === "tag"
         ? tagEdit.mutateAsync({ tag: row.tag, [field]: value })
         : update.mutateAsync({ id: row.channel.id, [field]: value });
-    if (!(await optimistic(changing(before.map(({ id }) => id), { [field]: value }), call))) return;
+    if (
+      !(await optimistic(
+        changing(
+          before.map(({ id }) => id),
+          { [field]: value },
+        ),
+        call,
+      ))
+    )
+      return;
     const name = row.kind === "tag" ? row.tag : row.channel.name;
     const message = field === "priority" ? t`${name} 的优先级已改为 ${value}` : t`${name} 的权重已改为 ${value}`;
     toastUndo(message, () => {
@@ -147,10 +160,16 @@ export function useChannelActions() {
   /** Deletes several, when that is agreed to. True when it was done. */
   const removeAll = async (channels: readonly ChannelView[]): Promise<boolean> => {
     const selected = channels.length;
-    const names = channels.slice(0, 5).map((channel) => channel.name).join("、");
+    const names = channels
+      .slice(0, 5)
+      .map((channel) => channel.name)
+      .join("、");
     const agreed = await confirm({
       title: t`删除所选的 ${selected} 个渠道？`,
-      description: selected > 5 ? t`${names} 等。此操作无法撤销，已有的日志会保留。` : t`${names}。此操作无法撤销，已有的日志会保留。`,
+      description:
+        selected > 5
+          ? t`${names} 等。此操作无法撤销，已有的日志会保留。`
+          : t`${names}。此操作无法撤销，已有的日志会保留。`,
       action: t`删除 ${selected} 个渠道`,
       danger: true,
     });

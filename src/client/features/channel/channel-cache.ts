@@ -19,11 +19,15 @@ export function usePatchChannels(): (change: RowChange) => () => void {
       const single = { queryKey: getQueryKey(trpc.channel.get) };
       const before = [list, tags, single].flatMap((filter) => queries.getQueriesData(filter));
       queries.setQueriesData<Page<ChannelView>>(list, (page) => page && { ...page, items: page.items.map(change) });
-      queries.setQueriesData<TagPage>(tags, (page) => page && {
-        ...page,
-        tags: page.tags.map((entry) => ({ ...entry, channels: entry.channels.map(change) })),
-        untagged: page.untagged.map(change),
-      });
+      queries.setQueriesData<TagPage>(
+        tags,
+        (page) =>
+          page && {
+            ...page,
+            tags: page.tags.map((entry) => ({ ...entry, channels: entry.channels.map(change) })),
+            untagged: page.untagged.map(change),
+          },
+      );
       queries.setQueriesData<ChannelView>(single, (row) => row && change(row));
       return () => {
         for (const [key, data] of before) queries.setQueryData(key, data);
@@ -44,7 +48,9 @@ export function useOptimisticChannels(): (change: RowChange, call: () => Promise
   return useCallback(
     async (change, call) => {
       // An answer on its way would bring the old values back.
-      const keys = [trpc.channel.list, trpc.channel.tagPage, trpc.channel.get].map((procedure) => getQueryKey(procedure));
+      const keys = [trpc.channel.list, trpc.channel.tagPage, trpc.channel.get].map((procedure) =>
+        getQueryKey(procedure),
+      );
       await Promise.all(keys.map((queryKey) => queries.cancelQueries({ queryKey })));
       const takeBack = patch(change);
       try {

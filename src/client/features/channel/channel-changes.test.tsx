@@ -5,19 +5,34 @@ const { closePage, openPage, screen } = await import("../../../../tests/kit/clie
 const { ChannelChanges } = await import("./channel-changes");
 afterEach(closePage);
 
-const row = (id: number, other: object, content = "") => ({ id, created_at: 1_795_000_000 + id, content, other: JSON.stringify(other) });
+const row = (id: number, other: object, content = "") => ({
+  id,
+  created_at: 1_795_000_000 + id,
+  content,
+  other: JSON.stringify(other),
+});
 const reason = { code: "channel_call_refused", values: { status: 401, detail: "bad key" } };
 
 test("each change tells what happened, why and when; rows of other kinds keep their own words, and older ones come on demand", async () => {
   const pages = [
-    { items: [row(3, { event: "channel_auto_enabled" }), row(2, { event: "channel_auto_disabled", reason })], next: "2.2" },
-    { items: [row(1, { event: "of_a_later_release" }, "something else"), row(0, { event: "channel_key_auto_disabled", reason: "broken" })], next: null },
+    {
+      items: [row(3, { event: "channel_auto_enabled" }), row(2, { event: "channel_auto_disabled", reason })],
+      next: "2.2",
+    },
+    {
+      items: [
+        row(1, { event: "of_a_later_release" }, "something else"),
+        row(0, { event: "channel_key_auto_disabled", reason: "broken" }),
+      ],
+      next: null,
+    },
   ];
   const page = await openPage(<ChannelChanges id={7} watched={false} />, "/channel", {
     procedures: { "log.list": (input) => pages[(input as { cursor?: string }).cursor ? 1 : 0] },
   });
   await screen.findByText("自动启用");
-  const rows = () => [...screen.getByRole("list", { name: "变更" }).querySelectorAll("li")].map(({ textContent }) => textContent ?? "");
+  const rows = () =>
+    [...screen.getByRole("list", { name: "变更" }).querySelectorAll("li")].map(({ textContent }) => textContent ?? "");
   expect(rows()[1]).toContain("自动禁用");
   expect(rows()[1]).toContain("bad key");
   expect(page.calls[0]).toMatchObject({ path: "log.list", input: { channel: 7, type: 4 } });
@@ -29,7 +44,9 @@ test("each change tells what happened, why and when; rows of other kinds keep th
 });
 
 test("a channel that nothing happened to says so, and one that is watched says that too", async () => {
-  await openPage(<ChannelChanges id={7} watched />, "/channel", { procedures: { "log.list": () => ({ items: [], next: null }) } });
+  await openPage(<ChannelChanges id={7} watched />, "/channel", {
+    procedures: { "log.list": () => ({ items: [], next: null }) },
+  });
   await screen.findByText("没有自动变更");
   expect(screen.getByRole("status").textContent).toContain("正在观察");
 });

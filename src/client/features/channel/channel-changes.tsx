@@ -23,7 +23,11 @@ export function ChannelChanges({ id, watched }: { id: number; watched: boolean }
   };
   const query = trpc.log.list.useInfiniteQuery(
     { channel: id, type: LOG_TYPE.system, limit: 20 },
-    { getNextPageParam: (last) => last.next ?? undefined, refetchInterval: watched ? WATCH_MS : false, meta: { quiet: true } },
+    {
+      getNextPageParam: (last) => last.next ?? undefined,
+      refetchInterval: watched ? WATCH_MS : false,
+      meta: { quiet: true },
+    },
   );
   if (query.error) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <Skeleton className="h-24 rounded-lg" />;
@@ -31,7 +35,9 @@ export function ChannelChanges({ id, watched }: { id: number; watched: boolean }
   return (
     <div className="grid gap-3">
       {watched ? <p role="status" className="text-ink-2">{t`正在观察：再次失败会出现在这里`}</p> : null}
-      {rows.length === 0 ? <p className="py-8 text-center text-muted">{t`没有自动变更`}</p> : (
+      {rows.length === 0 ? (
+        <p className="py-8 text-center text-muted">{t`没有自动变更`}</p>
+      ) : (
         <ul aria-label={t`变更`} className="divide-y divide-line rounded-lg border border-line bg-surface">
           {rows.map((row) => {
             const change = readChange(row.other, currentLanguage());
@@ -39,7 +45,11 @@ export function ChannelChanges({ id, watched }: { id: number; watched: boolean }
             return (
               <li key={row.id} className="grid gap-1 px-3 py-2">
                 <span className="flex flex-wrap items-center gap-2">
-                  {look ? <Badge hue={look.hue} icon={<look.icon aria-hidden />}>{look.text}</Badge> : null}
+                  {look ? (
+                    <Badge hue={look.hue} icon={<look.icon aria-hidden />}>
+                      {look.text}
+                    </Badge>
+                  ) : null}
                   <time className="text-xs text-muted tabular-nums">{formatTime(row.created_at)}</time>
                 </span>
                 <span className="wrap-anywhere">{change ? change.reason : row.content}</span>
@@ -49,7 +59,12 @@ export function ChannelChanges({ id, watched }: { id: number; watched: boolean }
         </ul>
       )}
       {query.hasNextPage ? (
-        <Button size="sm" className="justify-self-center" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>{t`更多`}</Button>
+        <Button
+          size="sm"
+          className="justify-self-center"
+          loading={query.isFetchingNextPage}
+          onClick={() => void query.fetchNextPage()}
+        >{t`更多`}</Button>
       ) : null}
     </div>
   );

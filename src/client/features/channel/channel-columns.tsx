@@ -49,7 +49,12 @@ export function ChannelStatusCell({ channel }: { channel: Pick<ChannelView, "sta
         {doubt ? (
           <Tooltip content={<UsageDoubtText doubt={doubt} />}>
             {/* A sign alone: the column has no room for a second word. */}
-            <span role="img" aria-label={t`用量可疑`} tabIndex={0} className="ml-1 inline-flex h-5 items-center rounded-sm bg-yellow-bg px-1 align-middle text-yellow-fg">
+            <span
+              role="img"
+              aria-label={t`用量可疑`}
+              tabIndex={0}
+              className="ml-1 inline-flex h-5 items-center rounded-sm bg-yellow-bg px-1 align-middle text-yellow-fg"
+            >
               <TriangleAlert aria-hidden className="size-3" />
             </span>
           </Tooltip>
@@ -81,7 +86,9 @@ export function GroupChips({ groups }: { groups: readonly string[] }) {
     <Tooltip content={more > 0 ? groups.join(", ") : null}>
       <span className="flex min-w-0 items-center gap-1" tabIndex={more > 0 ? 0 : undefined}>
         {shown.map((name) => (
-          <Badge key={name} className="min-w-0">{name}</Badge>
+          <Badge key={name} className="min-w-0">
+            {name}
+          </Badge>
         ))}
         {more > 0 ? <span className="text-xs text-ink-2">+{more}</span> : null}
       </span>
@@ -135,7 +142,9 @@ function NameCell({ row, onFold }: { row: ListRow; onFold: (tag: string) => void
           </IconButton>
         )}
         <Tag aria-hidden className="size-4 shrink-0 text-violet-fg" />
-        <span className="truncate font-medium" title={tag}>{tag}</span>
+        <span className="truncate font-medium" title={tag}>
+          {tag}
+        </span>
         <span className="sr-only">{t`（标签）`}</span>
       </span>
     );
@@ -146,8 +155,14 @@ function NameCell({ row, onFold }: { row: ListRow; onFold: (tag: string) => void
     <span className={cn("grid min-w-0", child && "pl-6 max-sm:pl-3")}>
       <span className="flex min-w-0 items-center gap-2">
         <TypeLogo type={channel.type} />
-        <span className="truncate font-medium" title={channel.name}>{channel.name}</span>
-        {channel.tag && !child ? <Badge hue="violet" className="min-w-0 shrink-2 max-sm:hidden">{channel.tag}</Badge> : null}
+        <span className="truncate font-medium" title={channel.name}>
+          {channel.name}
+        </span>
+        {channel.tag && !child ? (
+          <Badge hue="violet" className="min-w-0 shrink-2 max-sm:hidden">
+            {channel.tag}
+          </Badge>
+        ) : null}
       </span>
       {note ? <span className="truncate text-xs font-normal text-ink-2 sm:hidden">{note.reason}</span> : null}
     </span>
@@ -234,8 +249,21 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
         hidden: true,
         cell: (row) => <Count value={new Set(channelsOf(row).flatMap((channel) => splitList(channel.models))).size} />,
       },
-      { id: "priority", header: t`优先级`, width: 66, align: "end", card: "fact", cell: (row) => <NumberCell row={row} field="priority" /> },
-      { id: "weight", header: t`权重`, width: 62, align: "end", cell: (row) => <NumberCell row={row} field="weight" /> },
+      {
+        id: "priority",
+        header: t`优先级`,
+        width: 66,
+        align: "end",
+        card: "fact",
+        cell: (row) => <NumberCell row={row} field="priority" />,
+      },
+      {
+        id: "weight",
+        header: t`权重`,
+        width: 62,
+        align: "end",
+        cell: (row) => <NumberCell row={row} field="weight" />,
+      },
     ],
     // The names of types follow the language as well.
     // eslint-disable-next-line react-hooks/exhaustive-deps

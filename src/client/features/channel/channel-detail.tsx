@@ -27,7 +27,11 @@ import { HealthDay } from "./health-day";
 import { TestButton } from "./test-button";
 
 /** A channel to read: its state and figures, and its models, each with a test. */
-export default function ChannelDetail({ channel, onEdit, onClose }: {
+export default function ChannelDetail({
+  channel,
+  onEdit,
+  onClose,
+}: {
   channel: ChannelView;
   onEdit: () => void;
   onClose: () => void;
@@ -115,7 +119,10 @@ function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => v
               <Power aria-hidden />
               {t`重新启用`}
             </Button>
-            <Button size="sm" onClick={() => void actions.setEnabled(channel, true).then((enabled) => enabled && onWatch())}>
+            <Button
+              size="sm"
+              onClick={() => void actions.setEnabled(channel, true).then((enabled) => enabled && onWatch())}
+            >
               <Eye aria-hidden />
               {t`重新启用并观察`}
             </Button>
@@ -125,15 +132,25 @@ function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => v
       {doubt ? (
         <div className="grid gap-1 rounded-lg bg-yellow-bg px-3 py-2 text-yellow-fg" data-testid="usage-doubt">
           <p className="font-medium">{t`上游的用量不可信`}</p>
-          <p className="wrap-anywhere"><UsageDoubtText doubt={doubt} /></p>
+          <p className="wrap-anywhere">
+            <UsageDoubtText doubt={doubt} />
+          </p>
           <p className="text-xs wrap-anywhere">{`${formatTime(doubt.time)} · ${doubt.model} · ${doubt.request_id}`}</p>
         </div>
       ) : null}
       <dl className="grid grid-cols-2 gap-x-4 gap-y-3 rounded-lg border border-line bg-surface p-3 sm:grid-cols-4">
-        <Fact label={t`状态`}><ChannelStatusCell channel={{ ...channel, other_info: "" }} /></Fact>
-        <Fact label={t`响应时间`}><ChannelResponseTime id={channel.id} stored={channel.response_time} /></Fact>
-        <Fact label={t`上次测试`}><TimeAgo value={channel.test_time} /></Fact>
-        <Fact label={t`已用 / 剩余`}><UsedAndRemaining channel={channel} /></Fact>
+        <Fact label={t`状态`}>
+          <ChannelStatusCell channel={{ ...channel, other_info: "" }} />
+        </Fact>
+        <Fact label={t`响应时间`}>
+          <ChannelResponseTime id={channel.id} stored={channel.response_time} />
+        </Fact>
+        <Fact label={t`上次测试`}>
+          <TimeAgo value={channel.test_time} />
+        </Fact>
+        <Fact label={t`已用 / 剩余`}>
+          <UsedAndRemaining channel={channel} />
+        </Fact>
       </dl>
       <HealthDay id={channel.id} />
       <ChannelErrors key={channel.id} id={channel.id} />
@@ -151,9 +168,15 @@ function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => v
           )}
         </Line>
         {channel.multi_key_mode ? (
-          <Line label={t`密钥模式`}>{channel.multi_key_mode === "polling" ? t`一个渠道多个密钥，轮流使用` : t`一个渠道多个密钥，随机使用`}</Line>
+          <Line label={t`密钥模式`}>
+            {channel.multi_key_mode === "polling" ? t`一个渠道多个密钥，轮流使用` : t`一个渠道多个密钥，随机使用`}
+          </Line>
         ) : null}
-        {other && channel.other ? <Line label={other}><code className="font-mono text-xs wrap-anywhere">{channel.other}</code></Line> : null}
+        {other && channel.other ? (
+          <Line label={other}>
+            <code className="font-mono text-xs wrap-anywhere">{channel.other}</code>
+          </Line>
+        ) : null}
         <Line label={t`分组`}>
           <span className="flex flex-wrap gap-1">
             {splitList(channel.group).map((group) => (
@@ -161,13 +184,25 @@ function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => v
             ))}
           </span>
         </Line>
-        {channel.tag ? <Line label={t`标签`}><Badge hue="violet">{channel.tag}</Badge></Line> : null}
+        {channel.tag ? (
+          <Line label={t`标签`}>
+            <Badge hue="violet">{channel.tag}</Badge>
+          </Line>
+        ) : null}
         <Line label={t`优先级`}>{channel.priority}</Line>
         <Line label={t`权重`}>{channel.weight}</Line>
         <Line label={t`失败时自动禁用`}>{channel.auto_ban === 0 ? t`关闭` : t`开启`}</Line>
-        {channel.test_model ? <Line label={t`测试模型`}><code className="font-mono text-xs">{channel.test_model}</code></Line> : null}
-        <Line label={t`余额更新时间`}><TimeAgo value={channel.balance_updated_time} /></Line>
-        <Line label={t`创建时间`}><TimeAgo value={channel.created_time} /></Line>
+        {channel.test_model ? (
+          <Line label={t`测试模型`}>
+            <code className="font-mono text-xs">{channel.test_model}</code>
+          </Line>
+        ) : null}
+        <Line label={t`余额更新时间`}>
+          <TimeAgo value={channel.balance_updated_time} />
+        </Line>
+        <Line label={t`创建时间`}>
+          <TimeAgo value={channel.created_time} />
+        </Line>
       </dl>
       {findRoute("/log") ? (
         <Button asChild className="justify-self-start">
@@ -211,7 +246,10 @@ function Models({ channel }: { channel: ChannelView }) {
   const testAll = async () => {
     stopped.current = false;
     setTesting(true);
-    await runTests(models.map((model) => ({ channel, model })), () => stopped.current);
+    await runTests(
+      models.map((model) => ({ channel, model })),
+      () => stopped.current,
+    );
     setTesting(false);
   };
 
@@ -240,7 +278,12 @@ function Models({ channel }: { channel: ChannelView }) {
   );
 }
 
-function ModelRow({ channel, model, mapped, testable }: {
+function ModelRow({
+  channel,
+  model,
+  mapped,
+  testable,
+}: {
   channel: ChannelView;
   model: string;
   mapped: string | undefined;

@@ -79,7 +79,13 @@ function DrawerContent({ open, edit, onEdit, onClose, onCreated }: ChannelDrawer
 }
 
 /** Brings the channel, and says so when there is none. `fresh` waits for the server's own answer of now. */
-function LoadedDrawer({ id, title, fresh = false, onClose, children }: {
+function LoadedDrawer({
+  id,
+  title,
+  fresh = false,
+  onClose,
+  children,
+}: {
   id: string;
   title: string;
   fresh?: boolean;

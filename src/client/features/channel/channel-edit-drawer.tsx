@@ -7,7 +7,11 @@ import { useChannelForm } from "./use-channel-form";
 import { useWarnBeforeLeaving } from "./use-warn-before-leaving";
 
 /** The form of a new channel, or of the stored one that is given, beside the list. */
-export default function ChannelEditDrawer({ channel, onClose, onSaved }: {
+export default function ChannelEditDrawer({
+  channel,
+  onClose,
+  onSaved,
+}: {
   channel: ChannelView | undefined;
   onClose: () => void;
   onSaved: (channels: readonly ChannelView[]) => void;

@@ -19,21 +19,36 @@ export function ChannelErrors({ id }: { id: number }) {
   const { t } = useLingui();
   // The start stays while the drawer is open, so that the question does.
   const [start_timestamp] = useState(() => Math.floor(Date.now() / 1000) - DAY);
-  const query = trpc.log.list.useQuery({ channel: id, type: LOG_TYPE.error, limit: ROWS, start_timestamp }, { meta: { quiet: true } });
+  const query = trpc.log.list.useQuery(
+    { channel: id, type: LOG_TYPE.error, limit: ROWS, start_timestamp },
+    { meta: { quiet: true } },
+  );
   const groups = useMemo(() => groupErrors(id, query.data?.items ?? []).slice(0, SHOWN), [id, query.data]);
   if (query.error) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <Skeleton className="h-16 rounded-lg" />;
   return (
-    <section aria-labelledby={`errors-${id}`} className="grid grid-cols-[minmax(0,1fr)] gap-2 rounded-lg border border-line bg-surface p-3">
+    <section
+      aria-labelledby={`errors-${id}`}
+      className="grid grid-cols-[minmax(0,1fr)] gap-2 rounded-lg border border-line bg-surface p-3"
+    >
       <div className="flex items-baseline justify-between gap-3">
         <h3 id={`errors-${id}`} className="font-medium">{t`最近的错误`}</h3>
-        {groups.length > 0 ? <Link href={`/log?channel=${id}&type=${LOG_TYPE.error}`} className="text-accent-text hover:underline">{t`查看全部错误`}</Link> : null}
+        {groups.length > 0 ? (
+          <Link
+            href={`/log?channel=${id}&type=${LOG_TYPE.error}`}
+            className="text-accent-text hover:underline"
+          >{t`查看全部错误`}</Link>
+        ) : null}
       </div>
-      {groups.length === 0 ? <p className="text-muted">{t`最近 24 小时没有错误`}</p> : (
+      {groups.length === 0 ? (
+        <p className="text-muted">{t`最近 24 小时没有错误`}</p>
+      ) : (
         <ul className="divide-y divide-line">
           {groups.map(({ status, message, count, last }) => (
             <li key={`${status} ${message}`} className="grid gap-1 py-2 first:pt-0 last:pb-0">
-              <span className="line-clamp-3 wrap-anywhere" title={message}>{message}</span>
+              <span className="line-clamp-3 wrap-anywhere" title={message}>
+                {message}
+              </span>
               <span className="flex flex-wrap items-center gap-2 text-xs text-muted">
                 {status > 0 ? <Badge hue="red">{status}</Badge> : null}
                 <span className="tabular-nums">{t`${count} 次`}</span>

@@ -7,7 +7,12 @@ const { closePage, openPage, screen } = await import("../../../../tests/kit/clie
 const { ChannelErrors } = await import("./channel-errors-section");
 afterEach(closePage);
 
-const attempt = (channel: number, status: number, message: string, failure = "server_error") => ({ channel, status, message, failure });
+const attempt = (channel: number, status: number, message: string, failure = "server_error") => ({
+  channel,
+  status,
+  message,
+  failure,
+});
 /** A row as the log keeps it; only what is read here. */
 const row = (created_at: number, attempts: readonly object[], content = "上游服务返回错误") =>
   ({ id: created_at, created_at, content, other: JSON.stringify({ admin_info: { attempts } }) }) as LogView;
@@ -29,7 +34,9 @@ test("errors with the same status and words are one, counted, the newest first; 
 });
 
 test("a channel's drawer shows what the upstream said, how often, and leads to those rows of the log; without errors it says so", async () => {
-  const page = await openPage(<ChannelErrors id={7} />, "/channel", { procedures: { "log.list": () => ({ items: rows }) } });
+  const page = await openPage(<ChannelErrors id={7} />, "/channel", {
+    procedures: { "log.list": () => ({ items: rows }) },
+  });
   expect(await screen.findByText("overloaded")).toBeDefined();
   expect(screen.getByText("2 次")).toBeDefined();
   expect(screen.getByRole("link", { name: "查看全部错误" }).getAttribute("href")).toBe("/log?channel=7&type=5");

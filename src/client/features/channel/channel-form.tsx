@@ -143,7 +143,13 @@ export function ChannelFormFooter({ state, onCancel }: { state: ChannelFormState
         </span>
       </Tooltip>
       <Button onClick={onCancel}>{t`取消`}</Button>
-      <Button type="submit" form={state.formId} variant="primary" loading={state.saving} aria-keyshortcuts="Control+Enter">
+      <Button
+        type="submit"
+        form={state.formId}
+        variant="primary"
+        loading={state.saving}
+        aria-keyshortcuts="Control+Enter"
+      >
         {state.stored ? t`保存` : t`创建`}
         <Kbd className="border-current bg-transparent text-current max-sm:hidden pointer-coarse:hidden">
           {navigator.userAgent.includes("Mac") ? "⌘ ↵" : "Ctrl ↵"}
@@ -169,7 +175,11 @@ function Section({ formId, id, level, children }: { formId: string; id: string; 
         "[[data-form-page]_&]:scroll-mt-16 max-sm:[[data-form-page]_&]:scroll-mt-28",
       )}
     >
-      <Heading id={`${anchor}-title`} tabIndex={-1} className="border-b border-line pb-1.5 text-base font-semibold outline-none">
+      <Heading
+        id={`${anchor}-title`}
+        tabIndex={-1}
+        className="border-b border-line pb-1.5 text-base font-semibold outline-none"
+      >
         {title ? i18n._(title) : null}
       </Heading>
       {children}
@@ -180,7 +190,9 @@ function Section({ formId, id, level, children }: { formId: string; id: string; 
 /** The sections as anchors; a red dot says where something is wrong. Beside the form, or above it on a phone. */
 function SectionNav({ formId }: { formId: string }) {
   const { t, i18n } = useLingui();
-  const { formState: { errors } } = useFormContext<ChannelValues>();
+  const {
+    formState: { errors },
+  } = useFormContext<ChannelValues>();
   const [current, setCurrent] = useState(SECTIONS[0]?.id);
 
   useEffect(() => {
@@ -276,7 +288,11 @@ function RoutingFields() {
         {({ input }) => (
           <>
             <Input {...input} autoComplete="off" list={tagList} />
-            <datalist id={tagList}>{(tags.data ?? []).map((tag) => <option key={tag} value={tag} />)}</datalist>
+            <datalist id={tagList}>
+              {(tags.data ?? []).map((tag) => (
+                <option key={tag} value={tag} />
+              ))}
+            </datalist>
           </>
         )}
       </FormField>
@@ -300,7 +316,12 @@ function RewriteFields() {
     <>
       <FormField control={control} name="model_mapping" label={t`模型映射`} hint={t`请求的模型名称 → 发给上游的名称`}>
         {(field) => (
-          <MappingEditor {...field.control} from={t`请求的模型`} to={t`上游的模型`} template={channelTemplates.model_mapping} />
+          <MappingEditor
+            {...field.control}
+            from={t`请求的模型`}
+            to={t`上游的模型`}
+            template={channelTemplates.model_mapping}
+          />
         )}
       </FormField>
       <FormField
@@ -326,7 +347,12 @@ function RewriteFields() {
           </WhileLoading>
         )}
       </FormField>
-      <FormField control={control} name="param_override" label={t`参数覆盖`} hint={t`改写发给上游的请求体：要覆盖的字段，或 operations 列表`}>
+      <FormField
+        control={control}
+        name="param_override"
+        label={t`参数覆盖`}
+        hint={t`改写发给上游的请求体：要覆盖的字段，或 operations 列表`}
+      >
         {(field) => <JsonEditor {...field.control} rows={4} template={PARAM_TEMPLATE} />}
       </FormField>
       <FormField control={control} name="header_override" label={t`请求头覆盖`} hint={HEADER_HINT[currentLanguage()]}>
@@ -345,7 +371,12 @@ function AdvancedFields() {
   return (
     <>
       {channelType(watch("type"))?.organization ? (
-        <FormField control={control} name="openai_organization" label={t`组织`} hint={t`作为 OpenAI-Organization 发送，可留空`}>
+        <FormField
+          control={control}
+          name="openai_organization"
+          label={t`组织`}
+          hint={t`作为 OpenAI-Organization 发送，可留空`}
+        >
           {({ input }) => <Input {...input} autoComplete="off" placeholder="org-…" />}
         </FormField>
       ) : null}
@@ -369,7 +400,11 @@ function AdvancedFields() {
   );
 }
 
-const PARAM_TEMPLATE = JSON.stringify({ operations: [{ mode: "set", path: "temperature", value: 0, keep_origin: true }] }, null, 2);
+const PARAM_TEMPLATE = JSON.stringify(
+  { operations: [{ mode: "set", path: "temperature", value: 0, keep_origin: true }] },
+  null,
+  2,
+);
 const HEADER_TEMPLATE = JSON.stringify({ "X-Example": "value" }, null, 2);
 
 function AutoBanField() {

@@ -115,12 +115,24 @@ export function ChannelList() {
   }, [data, query.isPlaceholderData, page, lastPage, setPage]);
 
   const { setEdit } = grid;
-  useOfferActions(useMemo(() => [{ id: "channel-add", title: t`添加渠道`, icon: Plus, run: () => setEdit("new") }], [t, setEdit]));
+  useOfferActions(
+    useMemo(() => [{ id: "channel-add", title: t`添加渠道`, icon: Plus, run: () => setEdit("new") }], [t, setEdit]),
+  );
 
   const filters: readonly GridFilter[] = [
     { key: "model", label: t`模型`, kind: "text", placeholder: "gpt-4o" },
-    { key: "group", label: t`分组`, kind: "choice", options: (groups.data ?? []).map((name) => ({ value: name, label: name })) },
-    { key: "type", label: t`类型`, kind: "choice", options: channelTypes.map(({ id }) => ({ value: String(id), label: typeName(id) })) },
+    {
+      key: "group",
+      label: t`分组`,
+      kind: "choice",
+      options: (groups.data ?? []).map((name) => ({ value: name, label: name })),
+    },
+    {
+      key: "type",
+      label: t`类型`,
+      kind: "choice",
+      options: channelTypes.map(({ id }) => ({ value: String(id), label: typeName(id) })),
+    },
     { key: "status", label: t`状态`, kind: "choice", options: statusOptions() },
   ];
 
@@ -128,14 +140,36 @@ export function ChannelList() {
     if (row.kind === "tag") {
       const { tag, channels } = row;
       return [
-        { id: "enable", label: t`启用全部`, icon: Power, onSelect: () => void actions.setTagEnabled(tag, channels, true) },
-        { id: "disable", label: t`禁用全部`, icon: PowerOff, onSelect: () => void actions.setTagEnabled(tag, channels, false) },
-        { id: "edit", label: t`编辑标签`, icon: Pencil, shortcut: "E", onSelect: () => setDialog({ kind: "edit-tag", tag, channels }) },
+        {
+          id: "enable",
+          label: t`启用全部`,
+          icon: Power,
+          onSelect: () => void actions.setTagEnabled(tag, channels, true),
+        },
+        {
+          id: "disable",
+          label: t`禁用全部`,
+          icon: PowerOff,
+          onSelect: () => void actions.setTagEnabled(tag, channels, false),
+        },
+        {
+          id: "edit",
+          label: t`编辑标签`,
+          icon: Pencil,
+          shortcut: "E",
+          onSelect: () => setDialog({ kind: "edit-tag", tag, channels }),
+        },
       ];
     }
     const { channel } = row;
     return [
-      { id: "test", label: t`测试`, icon: Zap, disabled: !channelType(channel.type)?.test, onSelect: () => void runTest(channel) },
+      {
+        id: "test",
+        label: t`测试`,
+        icon: Zap,
+        disabled: !channelType(channel.type)?.test,
+        onSelect: () => void runTest(channel),
+      },
       { id: "upstream", label: t`检测上游`, icon: Radar, onSelect: () => setDialog({ kind: "upstream", channel }) },
       { id: "edit", label: t`编辑`, icon: Pencil, shortcut: "E", onSelect: () => grid.setEdit(channel.id) },
       { id: "copy", label: t`复制`, icon: Copy, shortcut: "C", onSelect: () => void actions.copy(channel) },
@@ -217,7 +251,13 @@ export function ChannelList() {
           query={query}
           search={{ key: "keyword", placeholder: t`搜索 ID、名称或密钥` }}
           filters={filters}
-          views={[{ id: "auto-disabled", title: t`被自动禁用的渠道`, filters: { status: String(CHANNEL_STATUS.auto_disabled) } }]}
+          views={[
+            {
+              id: "auto-disabled",
+              title: t`被自动禁用的渠道`,
+              filters: { status: String(CHANNEL_STATUS.auto_disabled) },
+            },
+          ]}
           toolbar={toolbar}
           selectable={mode.batch}
           onOpen={(row) => {
@@ -226,13 +266,22 @@ export function ChannelList() {
             else if (grid.open === null) fold(row.tag);
           }}
           onEdit={(row) =>
-            row.kind === "channel" ? grid.setEdit(row.channel.id) : setDialog({ kind: "edit-tag", tag: row.tag, channels: row.channels })}
+            row.kind === "channel"
+              ? grid.setEdit(row.channel.id)
+              : setDialog({ kind: "edit-tag", tag: row.tag, channels: row.channels })
+          }
           onCopy={(row) => row.kind === "channel" && void actions.copy(row.channel)}
           rowActions={rowActions}
           // Boxes need room of their own; the test of a row is in its menu as well.
           {...(mode.batch ? {} : { rowButtons: testButton, actionsWidth: 108 })}
-          shaded={(row) => (row.kind === "tag" ? row.summary.enabled === 0 : row.channel.status !== CHANNEL_STATUS.enabled)}
-          empty={{ title: t`还没有渠道`, description: t`渠道是你在上游的账户。添加一个，令牌才能调用模型。`, action: add }}
+          shaded={(row) =>
+            row.kind === "tag" ? row.summary.enabled === 0 : row.channel.status !== CHANNEL_STATUS.enabled
+          }
+          empty={{
+            title: t`还没有渠道`,
+            description: t`渠道是你在上游的账户。添加一个，令牌才能调用模型。`,
+            action: add,
+          }}
         />
       </HealthProvider>
       {/* Room below the last card for the bar that floats there. */}
@@ -253,10 +302,16 @@ export function ChannelList() {
   );
 }
 
-const testButton = (row: ListRow): ReactNode => (row.kind === "channel" ? <TestButton compact channel={row.channel} /> : null);
+const testButton = (row: ListRow): ReactNode =>
+  row.kind === "channel" ? <TestButton compact channel={row.channel} /> : null;
 
 /** A way of showing the list that is on or off. */
-function ModeButton({ label, on, onToggle, children }: {
+function ModeButton({
+  label,
+  on,
+  onToggle,
+  children,
+}: {
   label: string;
   on: boolean;
   onToggle: (on: boolean) => void;

@@ -13,7 +13,13 @@ export default function ChannelPage() {
   const [editing, params] = useRoute<{ id: string }>("/channel/edit/:id");
   if (!adding && !editing) return <ChannelList />;
   return (
-    <WhileLoading show={<div className="mx-auto w-full max-w-[768px] p-6"><FormSkeleton /></div>}>
+    <WhileLoading
+      show={
+        <div className="mx-auto w-full max-w-[768px] p-6">
+          <FormSkeleton />
+        </div>
+      }
+    >
       {editing ? <EditChannelPage key={params.id} id={params.id} /> : <AddChannelPage />}
     </WhileLoading>
   );

@@ -6,14 +6,44 @@ import { channelsBehind, plainRows, tagRows } from "./channel-rows";
 import { sumHours } from "./health-bars";
 
 const channel = (id: number, tag = "", more: Partial<ChannelView> = {}): ChannelView => ({
-  id, type: 1, name: `c${id}`, key: "", base_url: "", other: "", models: "m", group: "default", model_mapping: "",
-  status_code_mapping: "", setting: "", param_override: "", header_override: "", test_model: "", auto_ban: 1, tag,
-  priority: 0, weight: 0, openai_organization: "", max_input_tokens: 0, status: 1, response_time: 0, used_quota: 0,
-  balance: 0, balance_updated_time: 0, test_time: 0, created_time: 0, other_info: "", multi_key_mode: "", balance_currency: "", ...more,
+  id,
+  type: 1,
+  name: `c${id}`,
+  key: "",
+  base_url: "",
+  other: "",
+  models: "m",
+  group: "default",
+  model_mapping: "",
+  status_code_mapping: "",
+  setting: "",
+  param_override: "",
+  header_override: "",
+  test_model: "",
+  auto_ban: 1,
+  tag,
+  priority: 0,
+  weight: 0,
+  openai_organization: "",
+  max_input_tokens: 0,
+  status: 1,
+  response_time: 0,
+  used_quota: 0,
+  balance: 0,
+  balance_updated_time: 0,
+  test_time: 0,
+  created_time: 0,
+  other_info: "",
+  multi_key_mode: "",
+  balance_currency: "",
+  ...more,
 });
 
 describe("rows of the list", () => {
-  const page = { tags: [{ tag: "a,b", channels: [channel(1, "a,b"), channel(2, "a,b", { weight: 3 })] }], untagged: [channel(3)] };
+  const page = {
+    tags: [{ tag: "a,b", channels: [channel(1, "a,b"), channel(2, "a,b", { weight: 3 })] }],
+    untagged: [channel(3)],
+  };
 
   test("a folded tag is one row, an unfolded one has its channels below it, untagged ones come last", () => {
     expect(tagRows(page, new Set()).map((row) => row.id)).toEqual(["tag:a,b", "3"]);
@@ -26,7 +56,8 @@ describe("rows of the list", () => {
   });
 
   test("what a tag's accounts have left is summed in one unit; it is unknown while none was asked, and across units", () => {
-    const left = (balance: number, balance_currency = "") => channel(1, "t", { balance, balance_currency, balance_updated_time: 1 });
+    const left = (balance: number, balance_currency = "") =>
+      channel(1, "t", { balance, balance_currency, balance_updated_time: 1 });
     const of = (channels: ChannelView[]) => summarizeTag(channels).balance;
     expect(of([channel(1), channel(2)])).toBeUndefined();
     expect(of([left(1.5), left(2), channel(3)])).toEqual({ balance: 3.5, balance_currency: "" });
@@ -51,7 +82,14 @@ test("priority and weight are whole numbers within their limits, refused in the 
 });
 
 test("the hours of several channels add up, and their mean duration is weighted by what was served", () => {
-  const hour = (calls: number, errors: number, seconds: number): HealthHour => ({ hour: 3600, calls, errors, quota: 5, tokens: 7, seconds });
+  const hour = (calls: number, errors: number, seconds: number): HealthHour => ({
+    hour: 3600,
+    calls,
+    errors,
+    quota: 5,
+    tokens: 7,
+    seconds,
+  });
   expect(sumHours([[hour(10, 0, 1)], [hour(32, 2, 2)]])).toEqual([
     { hour: 3600, calls: 42, errors: 2, quota: 10, tokens: 14, seconds: 1.8 },
   ]);

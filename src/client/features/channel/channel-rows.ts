@@ -22,7 +22,12 @@ export interface TagListRow {
 
 export type ListRow = ChannelListRow | TagListRow;
 
-const rowOf = (channel: ChannelView, child = false): ChannelListRow => ({ kind: "channel", id: String(channel.id), channel, child });
+const rowOf = (channel: ChannelView, child = false): ChannelListRow => ({
+  kind: "channel",
+  id: String(channel.id),
+  channel,
+  child,
+});
 
 /** The rows of a plain list. */
 export function plainRows(channels: readonly ChannelView[]): ListRow[] {
@@ -30,10 +35,20 @@ export function plainRows(channels: readonly ChannelView[]): ListRow[] {
 }
 
 /** The rows of tag mode: each tag, its channels when it is unfolded, then the channels without a tag (C-074). */
-export function tagRows({ tags, untagged }: Pick<TagPage, "tags" | "untagged">, unfolded: ReadonlySet<string>): ListRow[] {
+export function tagRows(
+  { tags, untagged }: Pick<TagPage, "tags" | "untagged">,
+  unfolded: ReadonlySet<string>,
+): ListRow[] {
   const grouped = tags.flatMap(({ tag, channels }): ListRow[] => {
     const open = unfolded.has(tag);
-    const head: TagListRow = { kind: "tag", id: `tag:${tag}`, tag, channels, summary: summarizeTag(channels), unfolded: open };
+    const head: TagListRow = {
+      kind: "tag",
+      id: `tag:${tag}`,
+      tag,
+      channels,
+      summary: summarizeTag(channels),
+      unfolded: open,
+    };
     return open ? [head, ...channels.map((channel) => rowOf(channel, true))] : [head];
   });
   return [...grouped, ...plainRows(untagged)];

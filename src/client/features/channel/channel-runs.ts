@@ -17,11 +17,14 @@ export function useRun(kind: RunKind) {
   const mutation = kind === "test" ? testAll : updateBalances;
   /** The run that was seen running, whose end is still to be told. */
   const watched = useRef<string | null>(null);
-  const { data: run } = trpc.channel.run.useQuery({ kind }, {
-    meta: { quiet: true },
-    // The call for balances answers at the end of the run; its progress is asked for meanwhile.
-    refetchInterval: ({ state }) => (state.data?.running || mutation.isPending ? POLL_MS : false),
-  });
+  const { data: run } = trpc.channel.run.useQuery(
+    { kind },
+    {
+      meta: { quiet: true },
+      // The call for balances answers at the end of the run; its progress is asked for meanwhile.
+      refetchInterval: ({ state }) => (state.data?.running || mutation.isPending ? POLL_MS : false),
+    },
+  );
 
   useEffect(() => {
     if (!run) return;

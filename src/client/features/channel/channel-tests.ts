@@ -9,8 +9,7 @@ import { usePatchChannels } from "./channel-cache";
 
 export type ChannelTest =
   /** `startedAt` is a reading of performance.now(). */
-  | { kind: "running"; startedAt: number }
-  | ({ kind: "done" } & ChannelTestResult);
+  { kind: "running"; startedAt: number } | ({ kind: "done" } & ChannelTestResult);
 
 const tests = new Map<string, ChannelTest>();
 const listeners = new Set<() => void>();
@@ -40,7 +39,9 @@ export function useChannelTest(id: number, model?: string): ChannelTest | undefi
  * well; undefined when it was not started.
  */
 export function useRunTest(): (
-  channel: Pick<ChannelView, "id" | "name">, model?: string, options?: { silent?: boolean },
+  channel: Pick<ChannelView, "id" | "name">,
+  model?: string,
+  options?: { silent?: boolean },
 ) => Promise<boolean | undefined> {
   const patch = usePatchChannels();
   const { mutateAsync } = trpc.channel.test.useMutation({ meta: { quiet: true } });
@@ -77,7 +78,8 @@ const PARALLEL = 3;
 
 /** Runs several tests, a few at a time, each result where it belongs and none as a toast; no further one once `stopped`. */
 export function useRunTests(): (
-  asked: readonly { channel: Pick<ChannelView, "id" | "name">; model?: string }[], stopped?: () => boolean,
+  asked: readonly { channel: Pick<ChannelView, "id" | "name">; model?: string }[],
+  stopped?: () => boolean,
 ) => Promise<{ ok: number; failed: number }> {
   const runTest = useRunTest();
   return useCallback(

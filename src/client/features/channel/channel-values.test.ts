@@ -2,7 +2,15 @@ import { i18n } from "@lingui/core";
 import { beforeEach, describe, expect, test } from "bun:test";
 import { channelTypes } from "../../../shared/channel-types";
 import {
-  changedFields, complaintsAbout, emptyChannel, fieldsOf, leadsElsewhere, refusedField, sortTyped, trimBaseUrl, valuesOf,
+  changedFields,
+  complaintsAbout,
+  emptyChannel,
+  fieldsOf,
+  leadsElsewhere,
+  refusedField,
+  sortTyped,
+  trimBaseUrl,
+  valuesOf,
   type ChannelValues,
 } from "./channel-values";
 
@@ -40,10 +48,35 @@ describe("what is sent", () => {
 
   test("a stored channel that is opened and not touched has no changes", () => {
     const stored = valuesOf({
-      id: 7, type: 1, name: "a", key: "", base_url: "", other: "", models: "x,y", group: "default", model_mapping: "",
-      status_code_mapping: "", setting: "", param_override: "", header_override: "", test_model: "", auto_ban: 1, tag: "",
-      priority: 0, weight: 0, openai_organization: "", max_input_tokens: 0, status: 1, response_time: 0, used_quota: 0,
-      balance: 0, balance_updated_time: 0, test_time: 0, created_time: 0, other_info: "", multi_key_mode: "",
+      id: 7,
+      type: 1,
+      name: "a",
+      key: "",
+      base_url: "",
+      other: "",
+      models: "x,y",
+      group: "default",
+      model_mapping: "",
+      status_code_mapping: "",
+      setting: "",
+      param_override: "",
+      header_override: "",
+      test_model: "",
+      auto_ban: 1,
+      tag: "",
+      priority: 0,
+      weight: 0,
+      openai_organization: "",
+      max_input_tokens: 0,
+      status: 1,
+      response_time: 0,
+      used_quota: 0,
+      balance: 0,
+      balance_updated_time: 0,
+      test_time: 0,
+      created_time: 0,
+      other_info: "",
+      multi_key_mode: "",
       balance_currency: "",
     });
     expect(changedFields(stored, { ...stored, models: [...stored.models] })).toEqual([]);
@@ -68,14 +101,18 @@ describe("complaints", () => {
   });
 
   test("priority and weight are told in the words of the specification", () => {
-    for (const priority of [1.5, null]) expect(complaintsAbout({ ...good, priority }, false).priority).toBe("优先级必须是整数！");
+    for (const priority of [1.5, null])
+      expect(complaintsAbout({ ...good, priority }, false).priority).toBe("优先级必须是整数！");
     expect(complaintsAbout({ ...good, priority: -999 }, false)).toEqual({});
     expect(complaintsAbout({ ...good, priority: -1000 }, false).priority).toContain("-999");
-    for (const weight of [-1, 1.5, null]) expect(complaintsAbout({ ...good, weight }, false).weight).toBe("权重必须是非负整数！");
+    for (const weight of [-1, 1.5, null])
+      expect(complaintsAbout({ ...good, weight }, false).weight).toBe("权重必须是非负整数！");
   });
 
   test("JSON fields must be JSON objects", () => {
-    expect(complaintsAbout({ ...good, model_mapping: "{" }, false).model_mapping).toBe("模型映射必须是合法的 JSON 格式！");
+    expect(complaintsAbout({ ...good, model_mapping: "{" }, false).model_mapping).toBe(
+      "模型映射必须是合法的 JSON 格式！",
+    );
     for (const field of ["status_code_mapping", "setting", "param_override"] as const) {
       expect(complaintsAbout({ ...good, [field]: "[1]" }, false)[field]).toContain("JSON");
     }
@@ -84,9 +121,16 @@ describe("complaints", () => {
   test("a key that has not the form of its type is refused, for each type that has parts", () => {
     for (const type of channelTypes) {
       // One word fits where one of the accepted forms is one word.
-      if (type.key_format.kind === "text" && type.key_format.shapes.some((shape) => Object.keys(shape).length === 1)) continue;
-      const complaints = complaintsAbout({ ...good, type: type.id, key: "oneword", other: "x", base_url: "https://x.example" }, false);
-      expect({ type: type.key, complained: complaints.key !== undefined }).toEqual({ type: type.key, complained: true });
+      if (type.key_format.kind === "text" && type.key_format.shapes.some((shape) => Object.keys(shape).length === 1))
+        continue;
+      const complaints = complaintsAbout(
+        { ...good, type: type.id, key: "oneword", other: "x", base_url: "https://x.example" },
+        false,
+      );
+      expect({ type: type.key, complained: complaints.key !== undefined }).toEqual({
+        type: type.key,
+        complained: true,
+      });
     }
   });
 
@@ -97,10 +141,29 @@ describe("complaints", () => {
 });
 
 test("another host, another proxy, and a type or region that decides the host lead elsewhere; another path does not", () => {
-  const at = (fields: object) => ({ ...good, type: 1, base_url: "https://a.example", other: "", setting: "", ...fields });
+  const at = (fields: object) => ({
+    ...good,
+    type: 1,
+    base_url: "https://a.example",
+    other: "",
+    setting: "",
+    ...fields,
+  });
   const moves = (fields: object, before: object = {}) => leadsElsewhere(at(before), at({ ...before, ...fields }));
-  for (const fields of [{ base_url: "https://b.example" }, { base_url: "" }, { base_url: "http://a.example" }, { setting: '{"proxy":"http://p"}' }]) expect(moves(fields)).toBe(true);
-  for (const fields of [{ base_url: "https://a.example/v2" }, { base_url: "https://a.example/" }, { setting: '{"idle_timeout":9}' }, { other: "x" }]) expect(moves(fields)).toBe(false);
+  for (const fields of [
+    { base_url: "https://b.example" },
+    { base_url: "" },
+    { base_url: "http://a.example" },
+    { setting: '{"proxy":"http://p"}' },
+  ])
+    expect(moves(fields)).toBe(true);
+  for (const fields of [
+    { base_url: "https://a.example/v2" },
+    { base_url: "https://a.example/" },
+    { setting: '{"idle_timeout":9}' },
+    { other: "x" },
+  ])
+    expect(moves(fields)).toBe(false);
   expect(moves({ other: "europe-west1" }, { type: 41, base_url: "" })).toBe(true);
   expect(moves({ type: 33 }, { type: 41, base_url: "" })).toBe(true);
 });

@@ -5,7 +5,13 @@
 import { t } from "@lingui/core/macro";
 import type { FieldErrors, Resolver } from "react-hook-form";
 import {
-  channelFields, channelIssues, jsonObject, splitKeys, splitList, type ChannelFields, type ChannelView,
+  channelFields,
+  channelIssues,
+  jsonObject,
+  splitKeys,
+  splitList,
+  type ChannelFields,
+  type ChannelView,
 } from "../../../shared/channel";
 import { isMultiKeyMode, type MultiKeyMode } from "../../../shared/channel-keys";
 import { baseUrlOf, channelType, operationPath } from "../../../shared/channel-types";
@@ -168,7 +174,8 @@ export function complaintsAbout(values: ChannelValues, stored: boolean): Partial
   };
   if (values.type === 0) add("type", t`请选择渠道类型`);
   if (splitList(values.groups).length === 0) add("groups", t`请至少选择一个分组！`);
-  if (stored && values.multi_key_mode === "" && splitKeys(values.type, values.key).length > 1) add("key", t`一个渠道只能有一个密钥`);
+  if (stored && values.multi_key_mode === "" && splitKeys(values.type, values.key).length > 1)
+    add("key", t`一个渠道只能有一个密钥`);
 
   const fields = fieldsOf(values);
   for (const issue of channelFields.safeParse(fields).error?.issues ?? []) {
@@ -221,10 +228,20 @@ export function refusedField(data: unknown, values: ChannelValues): ChannelField
   if (typeof data !== "object" || data === null || !("app" in data) || typeof data.app !== "string") return null;
   if (!isErrorCode(data.app)) return null;
   if (data.app === "channel_name_and_key") return values.name.trim() === "" ? "name" : "key";
-  if (data.app === "channel_json_invalid" && "values" in data && typeof data.values === "object" && data.values !== null) {
+  if (
+    data.app === "channel_json_invalid" &&
+    "values" in data &&
+    typeof data.values === "object" &&
+    data.values !== null
+  ) {
     return formField(String(Reflect.get(data.values, "field")));
   }
-  if (data.app === "channel_setting_invalid" && "values" in data && typeof data.values === "object" && data.values !== null) {
+  if (
+    data.app === "channel_setting_invalid" &&
+    "values" in data &&
+    typeof data.values === "object" &&
+    data.values !== null
+  ) {
     return formField(String(Reflect.get(data.values, "member"))) ?? "setting";
   }
   return FIELD_OF_CODE[data.app] ?? null;

@@ -21,7 +21,13 @@ import { TypePicker } from "./type-picker";
 const KeyList = lazy(() => import("./key-list"));
 
 /** Type, name, address, key, and whatever else the picked type declares. `before`: what is stored, undefined for a new channel. */
-export function ConnectionFields({ before, channelId }: { before: ChannelValues | undefined; channelId: number | undefined }) {
+export function ConnectionFields({
+  before,
+  channelId,
+}: {
+  before: ChannelValues | undefined;
+  channelId: number | undefined;
+}) {
   const { t } = useLingui();
   const form = useFormContext<ChannelValues>();
   const stored = before !== undefined;
@@ -169,7 +175,10 @@ function KeyField({ type, before }: { type: ChannelType; before: ChannelValues |
       required={!stored && !type.key_format.optional}
       hint={
         moved ? (
-          <span role="status" className="text-blue-fg">{t`地址或代理已改变：请重新填写密钥，它将替换已保存的密钥`}</span>
+          <span
+            role="status"
+            className="text-blue-fg"
+          >{t`地址或代理已改变：请重新填写密钥，它将替换已保存的密钥`}</span>
         ) : several ? (
           t`每行一个密钥，都属于这个渠道`
         ) : count > 1 && !stored ? (

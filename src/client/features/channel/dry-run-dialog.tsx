@@ -34,17 +34,29 @@ export function DryRunDialog({ onClose }: { onClose: () => void }) {
   const { t } = useLingui();
   const id = useId();
   const [question, setQuestion] = useState<Question>({
-    model: "", endpoint: DRY_RUN_ENDPOINTS[0], stream: false, group: null, token_id: null, user_id: null, cache_key: "",
+    model: "",
+    endpoint: DRY_RUN_ENDPOINTS[0],
+    stream: false,
+    group: null,
+    token_id: null,
+    user_id: null,
+    cache_key: "",
   });
   const [asked, setAsked] = useState<Question>();
   const models = trpc.channel.modelsEnabled.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
   const groups = trpc.group.list.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
   const input = {
     ...(asked ?? question),
-    group: asked?.group ?? "", token_id: asked?.token_id ?? 0, user_id: asked?.user_id ?? 0,
+    group: asked?.group ?? "",
+    token_id: asked?.token_id ?? 0,
+    user_id: asked?.user_id ?? 0,
   };
   const query = trpc.channel.dryRun.useQuery(input, {
-    enabled: asked !== undefined, staleTime: 0, retry: false, placeholderData: keepPreviousData, meta: { quiet: true },
+    enabled: asked !== undefined,
+    staleTime: 0,
+    retry: false,
+    placeholderData: keepPreviousData,
+    meta: { quiet: true },
   });
   const set = (change: Partial<Question>) => setQuestion((known) => ({ ...known, ...change }));
   const names = [...(groups.data ?? []), AUTO_GROUP].map((name) => ({ value: name, label: name }));
@@ -68,7 +80,13 @@ export function DryRunDialog({ onClose }: { onClose: () => void }) {
       footer={
         <>
           <Button onClick={onClose}>{t`关闭`}</Button>
-          <Button type="submit" form={`${id}-form`} variant="primary" disabled={!ready} loading={query.isFetching}>{t`查看去向`}</Button>
+          <Button
+            type="submit"
+            form={`${id}-form`}
+            variant="primary"
+            disabled={!ready}
+            loading={query.isFetching}
+          >{t`查看去向`}</Button>
         </>
       }
     >
@@ -83,28 +101,65 @@ export function DryRunDialog({ onClose }: { onClose: () => void }) {
       >
         <FieldFrame id={`${id}-model`} label={t`模型`} required>
           <Input
-            id={`${id}-model`} autoFocus autoComplete="off" maxLength={255} list={`${id}-models`} placeholder="gpt-4o"
-            value={question.model} onChange={(event) => set({ model: event.target.value })}
+            id={`${id}-model`}
+            autoFocus
+            autoComplete="off"
+            maxLength={255}
+            list={`${id}-models`}
+            placeholder="gpt-4o"
+            value={question.model}
+            onChange={(event) => set({ model: event.target.value })}
           />
-          <datalist id={`${id}-models`}>{(models.data ?? []).map((name) => <option key={name} value={name} />)}</datalist>
+          <datalist id={`${id}-models`}>
+            {(models.data ?? []).map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
         </FieldFrame>
         <FieldFrame id={`${id}-endpoint`} label={t`接口`}>
-          <Select id={`${id}-endpoint`} className="w-full" value={question.endpoint} onValueChange={(endpoint) => set({ endpoint })} options={endpoints} />
+          <Select
+            id={`${id}-endpoint`}
+            className="w-full"
+            value={question.endpoint}
+            onValueChange={(endpoint) => set({ endpoint })}
+            options={endpoints}
+          />
         </FieldFrame>
         <FieldFrame id={`${id}-group`} label={t`分组`} hint={t`留空则取令牌或用户的分组`}>
-          <Combobox id={`${id}-group`} clearable value={question.group} onValueChange={(group) => set({ group })} options={names} />
+          <Combobox
+            id={`${id}-group`}
+            clearable
+            value={question.group}
+            onValueChange={(group) => set({ group })}
+            options={names}
+          />
         </FieldFrame>
         <FieldFrame id={`${id}-key`} label={t`会话标识`} hint={t`prompt_cache_key 或 user，用于查看会话保持`}>
           <Input
-            id={`${id}-key`} autoComplete="off" maxLength={1000} value={question.cache_key}
+            id={`${id}-key`}
+            autoComplete="off"
+            maxLength={1000}
+            value={question.cache_key}
             onChange={(event) => set({ cache_key: event.target.value })}
           />
         </FieldFrame>
         <FieldFrame id={`${id}-token`} label={t`令牌 ID`} hint={t`留空则不按令牌检查`}>
-          <NumberField id={`${id}-token`} min={0} step={1} value={question.token_id} onValueChange={(token_id) => set({ token_id })} />
+          <NumberField
+            id={`${id}-token`}
+            min={0}
+            step={1}
+            value={question.token_id}
+            onValueChange={(token_id) => set({ token_id })}
+          />
         </FieldFrame>
         <FieldFrame id={`${id}-user`} label={t`用户 ID`} hint={t`留空则为你自己`}>
-          <NumberField id={`${id}-user`} min={0} step={1} value={question.user_id} onValueChange={(user_id) => set({ user_id })} />
+          <NumberField
+            id={`${id}-user`}
+            min={0}
+            step={1}
+            value={question.user_id}
+            onValueChange={(user_id) => set({ user_id })}
+          />
         </FieldFrame>
         <SwitchField label={t`流式输出`} checked={question.stream} onCheckedChange={(stream) => set({ stream })} />
       </form>

@@ -1,6 +1,15 @@
 import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
-import { Ban, CircleCheck, CircleSlash, Gauge, Snowflake, Stethoscope, TriangleAlert, type LucideIcon } from "lucide-react";
+import {
+  Ban,
+  CircleCheck,
+  CircleSlash,
+  Gauge,
+  Snowflake,
+  Stethoscope,
+  TriangleAlert,
+  type LucideIcon,
+} from "lucide-react";
 import type { MessageDescriptor } from "@lingui/core";
 import type { DryRun, DryRunChannel, DryRunLimit, DryRunStanding } from "../../../shared/dry-run";
 import { dryRunStandings } from "../../../shared/dry-run";
@@ -22,7 +31,11 @@ const looks: Readonly<Record<DryRunStanding, { hue: Hue; icon: LucideIcon }>> = 
 };
 
 const scopes: Readonly<Record<LimitScope, MessageDescriptor>> = {
-  token: msg`令牌`, user: msg`用户`, group: msg`分组`, model: msg`模型`, channel: msg`渠道`,
+  token: msg`令牌`,
+  user: msg`用户`,
+  group: msg`分组`,
+  model: msg`模型`,
+  channel: msg`渠道`,
 };
 
 const kinds: Readonly<Record<DryRunLimit["kind"], MessageDescriptor>> = {
@@ -54,7 +67,12 @@ export function DryRunResult({ run }: { run: DryRun }) {
       ) : null}
       <p className="text-ink-2 wrap-anywhere">
         {operation === "" ? null : t`接口 ${operation}，方言 ${dialect}，分组 ${group}`}
-        {price ? <> · <Prices price={price} /></> : null}
+        {price ? (
+          <>
+            {" "}
+            · <Prices price={price} />
+          </>
+        ) : null}
       </p>
       {run.channels.length === 0 ? <EmptyState title={t`没有渠道提供这个模型`} /> : <Channels run={run} />}
       {run.limits.length > 0 ? <Limits limits={run.limits} /> : null}
@@ -85,14 +103,25 @@ function Channels({ run }: { run: DryRun }) {
       </thead>
       <tbody>
         {run.channels.map((channel) => (
-          <ChannelLine key={channel.id} channel={channel} model={run.model} sticky={channel.id === run.sticky} grouped={run.groups.length > 0} />
+          <ChannelLine
+            key={channel.id}
+            channel={channel}
+            model={run.model}
+            sticky={channel.id === run.sticky}
+            grouped={run.groups.length > 0}
+          />
         ))}
       </tbody>
     </Table>
   );
 }
 
-function ChannelLine({ channel, model, sticky, grouped }: {
+function ChannelLine({
+  channel,
+  model,
+  sticky,
+  grouped,
+}: {
   channel: DryRunChannel;
   /** As it was asked for. */
   model: string;
@@ -113,7 +142,9 @@ function ChannelLine({ channel, model, sticky, grouped }: {
           {grouped ? ` · ${group}` : ""}
         </div>
         {/* On a phone its column has no room. */}
-        {upstream_model === model ? null : <div className="font-mono text-xs wrap-anywhere sm:hidden">{upstream_model}</div>}
+        {upstream_model === model ? null : (
+          <div className="font-mono text-xs wrap-anywhere sm:hidden">{upstream_model}</div>
+        )}
       </Td>
       <Td className="text-right tabular-nums">{turn === 0 ? "—" : percent}</Td>
       <Td>
@@ -155,8 +186,18 @@ function Limits({ limits }: { limits: readonly DryRunLimit[] }) {
             <tr key={`${scope} ${of} ${kind}`}>
               <Td>{i18n._(kinds[kind])}</Td>
               <Td className="wrap-anywhere">{`${i18n._(scopes[scope])} ${of}`}</Td>
-              <Td className="text-right">{remaining <= 0 ? <Badge hue="red"><Amount value={remaining} /></Badge> : <Amount value={remaining} />}</Td>
-              <Td className="text-right"><Amount value={limit} /></Td>
+              <Td className="text-right">
+                {remaining <= 0 ? (
+                  <Badge hue="red">
+                    <Amount value={remaining} />
+                  </Badge>
+                ) : (
+                  <Amount value={remaining} />
+                )}
+              </Td>
+              <Td className="text-right">
+                <Amount value={limit} />
+              </Td>
               <Td className="text-right tabular-nums">{reset_seconds > 0 ? formatRelative(reset_seconds, 0) : "—"}</Td>
             </tr>
           );

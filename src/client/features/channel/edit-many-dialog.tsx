@@ -32,10 +32,17 @@ interface Typed {
 type Field = keyof Typed;
 
 const EMPTY: Omit<Typed, "new_tag"> = {
-  models: [], groups: [], priority: "", weight: "", model_mapping: "", param_override: "", header_override: "",
+  models: [],
+  groups: [],
+  priority: "",
+  weight: "",
+  model_mapping: "",
+  param_override: "",
+  header_override: "",
 };
 
-const say = (code: ErrorCode, values: Record<string, string> = {}): string => errorText(code, values, currentLanguage());
+const say = (code: ErrorCode, values: Record<string, string> = {}): string =>
+  errorText(code, values, currentLanguage());
 
 /** The edits of what was typed, or the complaints about it. */
 function readTyped(typed: Typed): { edits: ChannelEdits } | { problems: Partial<Record<Field, string>> } {
@@ -60,7 +67,11 @@ function readTyped(typed: Typed): { edits: ChannelEdits } | { problems: Partial<
 }
 
 /** Fields of several channels at once: those of a tag when `tag` is given, else the selected ones (C-097, C-413 to C-418). */
-export function EditManyDialog({ tag, channels, onClose }: {
+export function EditManyDialog({
+  tag,
+  channels,
+  onClose,
+}: {
   tag?: string;
   channels: readonly ChannelView[];
   onClose: () => void;
@@ -78,10 +89,12 @@ export function EditManyDialog({ tag, channels, onClose }: {
   const count = channels.length;
   const unchanged = t`保持不变`;
 
-  const set = <F extends Field>(field: F) => (value: Typed[F]) => {
-    setTyped((current) => ({ ...current, [field]: value }));
-    setProblems(({ [field]: _gone, ...others }) => others);
-  };
+  const set =
+    <F extends Field>(field: F) =>
+    (value: Typed[F]) => {
+      setTyped((current) => ({ ...current, [field]: value }));
+      setProblems(({ [field]: _gone, ...others }) => others);
+    };
   const save = async () => {
     const read = readTyped(typed);
     if ("problems" in read) {
@@ -97,9 +110,10 @@ export function EditManyDialog({ tag, channels, onClose }: {
     }
     try {
       const ids = channels.map((channel) => channel.id);
-      const changed = tag === undefined
-        ? await batchEdit.mutateAsync({ ids, ...read.edits })
-        : await tagEdit.mutateAsync({ tag, ...renamed, ...read.edits });
+      const changed =
+        tag === undefined
+          ? await batchEdit.mutateAsync({ ids, ...read.edits })
+          : await tagEdit.mutateAsync({ tag, ...renamed, ...read.edits });
       toastSuccess(tag === undefined ? t`已更新 ${changed} 个渠道！` : t`标签更新成功！`);
       onClose();
     } catch (error) {
@@ -126,7 +140,8 @@ export function EditManyDialog({ tag, channels, onClose }: {
   };
   const target = typed.new_tag.trim();
   const merges = target !== tag && tags.data?.includes(target);
-  const tagHint = target === "" ? t`留空将解散此标签，渠道本身保留` : merges ? t`将并入已有的标签 ${target}` : t`清空则解散此标签`;
+  const tagHint =
+    target === "" ? t`留空将解散此标签，渠道本身保留` : merges ? t`将并入已有的标签 ${target}` : t`清空则解散此标签`;
 
   return (
     <Dialog
@@ -142,7 +157,12 @@ export function EditManyDialog({ tag, channels, onClose }: {
       footer={
         <>
           <Button onClick={onClose}>{t`取消`}</Button>
-          <Button type="submit" form={`${id}-form`} variant="primary" loading={tagEdit.isPending || batchEdit.isPending}>{t`保存`}</Button>
+          <Button
+            type="submit"
+            form={`${id}-form`}
+            variant="primary"
+            loading={tagEdit.isPending || batchEdit.isPending}
+          >{t`保存`}</Button>
         </>
       }
     >
@@ -158,7 +178,14 @@ export function EditManyDialog({ tag, channels, onClose }: {
         {tag === undefined
           ? null
           : frame("new_tag", t`标签名称`, tagHint, (wiring) => (
-              <Input {...wiring} autoFocus autoComplete="off" maxLength={200} value={typed.new_tag} onChange={(event) => set("new_tag")(event.target.value)} />
+              <Input
+                {...wiring}
+                autoFocus
+                autoComplete="off"
+                maxLength={200}
+                value={typed.new_tag}
+                onChange={(event) => set("new_tag")(event.target.value)}
+              />
             ))}
         {frame("models", t`模型`, undefined, (wiring) => (
           <TokenInput
@@ -171,7 +198,13 @@ export function EditManyDialog({ tag, channels, onClose }: {
           />
         ))}
         {frame("groups", t`分组`, undefined, (wiring) => (
-          <TokenInput {...wiring} value={typed.groups} onValueChange={set("groups")} suggestions={groups.data ?? []} placeholder={unchanged} />
+          <TokenInput
+            {...wiring}
+            value={typed.groups}
+            onValueChange={set("groups")}
+            suggestions={groups.data ?? []}
+            placeholder={unchanged}
+          />
         ))}
         <div className="grid grid-cols-2 items-start gap-3">
           {(["priority", "weight"] as const).map((field) => (

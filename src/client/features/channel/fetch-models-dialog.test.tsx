@@ -13,7 +13,13 @@ function open(chosen: string[], upstream: string[], unpriced: string[] = []) {
   render(
     <I18nProvider i18n={i18n}>
       <TooltipProvider>
-        <FetchModelsDialog chosen={chosen} upstream={upstream} unpriced={unpriced} onApply={(models) => applied.push(models)} onClose={() => undefined} />
+        <FetchModelsDialog
+          chosen={chosen}
+          upstream={upstream}
+          unpriced={unpriced}
+          onApply={(models) => applied.push(models)}
+          onClose={() => undefined}
+        />
       </TooltipProvider>
     </I18nProvider>,
   );

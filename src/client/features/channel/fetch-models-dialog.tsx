@@ -21,7 +21,13 @@ export function compareModels(chosen: readonly string[], upstream: readonly stri
 type Part = keyof ReturnType<typeof compareModels>;
 
 /** Choosing from what the upstream offers: what is new, what is chosen already, and what the upstream no longer has. */
-export function FetchModelsDialog({ chosen, upstream, unpriced = [], onApply, onClose }: {
+export function FetchModelsDialog({
+  chosen,
+  upstream,
+  unpriced = [],
+  onApply,
+  onClose,
+}: {
   chosen: readonly string[];
   upstream: readonly string[];
   /** Those of both lists that have no price. */
@@ -109,7 +115,9 @@ export function FetchModelsDialog({ chosen, upstream, unpriced = [], onApply, on
                     checked={ticked.has(model)}
                     onCheckedChange={(on) => mark([model], on === true)}
                   />
-                  <label htmlFor={`${id}-${index}`} className="min-w-0 flex-1 font-mono text-xs wrap-anywhere">{model}</label>
+                  <label htmlFor={`${id}-${index}`} className="min-w-0 flex-1 font-mono text-xs wrap-anywhere">
+                    {model}
+                  </label>
                   {priceless.has(model) ? <UnpricedBadge /> : null}
                 </li>
               ))}

@@ -17,13 +17,16 @@ const Health = createContext<Readonly<Record<number, HealthHour[]>> | undefined>
 /** The last 24 hours of some channels, renewed every minute. */
 export function useHealth(ids: readonly number[]) {
   const wanted = useMemo(() => [...new Set(ids)].slice(0, MOST).sort((a, b) => a - b), [ids]);
-  return trpc.channel.health.useQuery({ ids: wanted }, {
-    enabled: wanted.length > 0,
-    staleTime: FRESH_MS,
-    refetchInterval: FRESH_MS,
-    placeholderData: keepPreviousData,
-    meta: { quiet: true },
-  });
+  return trpc.channel.health.useQuery(
+    { ids: wanted },
+    {
+      enabled: wanted.length > 0,
+      staleTime: FRESH_MS,
+      refetchInterval: FRESH_MS,
+      placeholderData: keepPreviousData,
+      meta: { quiet: true },
+    },
+  );
 }
 
 /** Brings the health of the channels on the page, in one call for all of them. */
@@ -35,11 +38,16 @@ export function HealthProvider({ ids, children }: { ids: readonly number[]; chil
 export function sumHours(channels: readonly (readonly HealthHour[])[]): HealthHour[] {
   return (channels[0] ?? []).map((first, index) => {
     const same = channels.flatMap((hours) => hours[index] ?? []);
-    const sum = (field: "calls" | "errors" | "quota" | "tokens") => same.reduce((total, hour) => total + hour[field], 0);
+    const sum = (field: "calls" | "errors" | "quota" | "tokens") =>
+      same.reduce((total, hour) => total + hour[field], 0);
     const served = same.reduce((total, hour) => total + hour.calls - hour.errors, 0);
     const time = same.reduce((total, hour) => total + hour.seconds * (hour.calls - hour.errors), 0);
     return {
-      hour: first.hour, calls: sum("calls"), errors: sum("errors"), quota: sum("quota"), tokens: sum("tokens"),
+      hour: first.hour,
+      calls: sum("calls"),
+      errors: sum("errors"),
+      quota: sum("quota"),
+      tokens: sum("tokens"),
       seconds: served === 0 ? 0 : Math.round((time / served) * 10) / 10,
     };
   });
@@ -69,7 +77,10 @@ export function useHealthWords() {
     return t`${when}：${calls} 次调用，成功率 ${share}，${errors} 次出错，平均 ${seconds} 秒`;
   };
   const ofDay = (hours: readonly HealthHour[]): string => {
-    const total = hours.reduce((sum, hour) => ({ calls: sum.calls + hour.calls, errors: sum.errors + hour.errors }), { calls: 0, errors: 0 });
+    const total = hours.reduce((sum, hour) => ({ calls: sum.calls + hour.calls, errors: sum.errors + hour.errors }), {
+      calls: 0,
+      errors: 0,
+    });
     if (total.calls === 0) return t`近 24 小时没有调用`;
     const calls = formatNumber(total.calls);
     const share = percent(total);
@@ -112,9 +123,15 @@ export function HealthBars({ hours, className }: { hours: readonly HealthHour[];
         }}
       >
         {hours.map((hour, index) => (
-          <span key={hour.hour} aria-hidden className={cn("flex-1 rounded-[1px]", lookOf(hour), index === at && "outline-1 outline-ink")} />
+          <span
+            key={hour.hour}
+            aria-hidden
+            className={cn("flex-1 rounded-[1px]", lookOf(hour), index === at && "outline-1 outline-ink")}
+          />
         ))}
-        <span role="status" className="sr-only">{pointed ? text : ""}</span>
+        <span role="status" className="sr-only">
+          {pointed ? text : ""}
+        </span>
       </span>
     </Tooltip>
   );
@@ -127,6 +144,11 @@ export function HealthCell({ ids }: { ids: readonly number[] }) {
   if (!health) return <Skeleton className="h-3 w-24" />;
   const known = ids.flatMap((id) => (health[id] ? [health[id]] : []));
   // A page with more channels than one call may name: rather nothing than half of a tag.
-  if (known.length < ids.length || known.length === 0) return <span className="text-muted" title={t`展开后可见`}>—</span>;
+  if (known.length < ids.length || known.length === 0)
+    return (
+      <span className="text-muted" title={t`展开后可见`}>
+        —
+      </span>
+    );
   return <HealthBars hours={known.length === 1 ? (known[0] ?? []) : sumHours(known)} />;
 }

@@ -19,7 +19,10 @@ export function HealthDay({ id }: { id: number }) {
   const sum = (read: (hour: HealthHour) => number) => hours.reduce((total, hour) => total + read(hour), 0);
 
   return (
-    <section aria-labelledby={`health-${id}`} className="grid grid-cols-[minmax(0,1fr)] gap-2 rounded-lg border border-line bg-surface p-3">
+    <section
+      aria-labelledby={`health-${id}`}
+      className="grid grid-cols-[minmax(0,1fr)] gap-2 rounded-lg border border-line bg-surface p-3"
+    >
       <h3 id={`health-${id}`} className="font-medium">{t`近 24 小时`}</h3>
       <HealthBars hours={hours} className="h-12 w-full gap-0.5" />
       <div aria-hidden className="flex justify-between text-xs text-muted tabular-nums">
@@ -52,11 +55,19 @@ export function HealthDay({ id }: { id: number }) {
               <tbody>
                 {busy.toReversed().map((hour) => (
                   <tr key={hour.hour} className="border-t border-line [&>*]:py-1 [&>*]:pl-3">
-                    <th scope="row" className="pl-0! text-left font-normal">{words.clock(hour.hour)}</th>
-                    <td><Count value={hour.calls} /></td>
-                    <td className={hour.errors > 0 ? "text-red-fg" : undefined}><Count value={hour.errors} /></td>
+                    <th scope="row" className="pl-0! text-left font-normal">
+                      {words.clock(hour.hour)}
+                    </th>
+                    <td>
+                      <Count value={hour.calls} />
+                    </td>
+                    <td className={hour.errors > 0 ? "text-red-fg" : undefined}>
+                      <Count value={hour.errors} />
+                    </td>
                     <td>{hour.seconds > 0 ? `${hour.seconds} s` : "—"}</td>
-                    <td><Quota value={hour.quota} /></td>
+                    <td>
+                      <Quota value={hour.quota} />
+                    </td>
                   </tr>
                 ))}
               </tbody>

@@ -8,7 +8,14 @@ const { default: KeyList } = await import("./key-list");
 afterEach(closePage);
 
 const key = (position: number, more: Partial<ChannelKeyView> = {}): ChannelKeyView => ({
-  id: position + 10, position, hint: `…${String(position).repeat(4)}`, status: 1, reason: "", status_time: 0, created_at: 1, ...more,
+  id: position + 10,
+  position,
+  hint: `…${String(position).repeat(4)}`,
+  status: 1,
+  reason: "",
+  status_time: 0,
+  created_at: 1,
+  ...more,
 });
 const reason = statusInfo({ code: "channel_call_refused", values: { status: 401, detail: "bad key" } }, 1_795_000_000);
 

@@ -20,7 +20,10 @@ export default function KeyList({ channelId }: { channelId: number }) {
   const keys = trpc.channel.keys.useQuery({ id: channelId });
   const renew = () => void utils.channel.invalidate();
   const setStatus = trpc.channel.setKeyStatus.useMutation({ onSettled: renew });
-  const remove = trpc.channel.removeKeys.useMutation({ onSettled: renew, onSuccess: () => void toastSuccess(t`密钥已删除`) });
+  const remove = trpc.channel.removeKeys.useMutation({
+    onSettled: renew,
+    onSuccess: () => void toastSuccess(t`密钥已删除`),
+  });
   const busy = setStatus.isPending || remove.isPending;
 
   if (keys.isError) return <ErrorPanel error={keys.error} onRetry={() => void keys.refetch()} />;
@@ -31,7 +34,10 @@ export default function KeyList({ channelId }: { channelId: number }) {
   return (
     <div className="grid gap-1">
       <p className="text-xs text-muted">{t`共 ${count} 个密钥，${enabled} 个已启用`}</p>
-      <ul aria-label={t`密钥列表`} className="max-h-72 divide-y divide-line overflow-y-auto rounded-md border border-line">
+      <ul
+        aria-label={t`密钥列表`}
+        className="max-h-72 divide-y divide-line overflow-y-auto rounded-md border border-line"
+      >
         {list.map((key) => (
           <li key={key.id} className="flex min-h-10 items-center gap-2 px-2 py-1">
             <KeyFacts item={key} />
@@ -39,7 +45,13 @@ export default function KeyList({ channelId }: { channelId: number }) {
               aria-label={t`启用密钥 ${key.position}`}
               checked={key.status === CHANNEL_STATUS.enabled}
               disabled={busy}
-              onCheckedChange={(on) => setStatus.mutate({ id: channelId, key_ids: [key.id], status: on ? CHANNEL_STATUS.enabled : CHANNEL_STATUS.disabled })}
+              onCheckedChange={(on) =>
+                setStatus.mutate({
+                  id: channelId,
+                  key_ids: [key.id],
+                  status: on ? CHANNEL_STATUS.enabled : CHANNEL_STATUS.disabled,
+                })
+              }
             />
             <IconButton
               label={t`删除密钥 ${key.position}`}

@@ -6,7 +6,12 @@ import { confirm } from "../../components/confirm";
 import { toastInfo, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import {
-  DropdownMenu, DropdownMenuCheckboxItem, DropdownMenuContent, DropdownMenuItem, DropdownMenuSeparator, DropdownMenuTrigger,
+  DropdownMenu,
+  DropdownMenuCheckboxItem,
+  DropdownMenuContent,
+  DropdownMenuItem,
+  DropdownMenuSeparator,
+  DropdownMenuTrigger,
 } from "../../ui/dropdown-menu";
 import { IconButton } from "../../ui/icon-button";
 import type { useRun } from "./channel-runs";
@@ -14,7 +19,14 @@ import type { useRun } from "./channel-runs";
 type Run = Pick<ReturnType<typeof useRun>, "busy" | "start">;
 
 /** What can be done to all channels at once. */
-export function ListMenu({ test, balance, idSort, onIdSort, onRepaired, onDryRun }: {
+export function ListMenu({
+  test,
+  balance,
+  idSort,
+  onIdSort,
+  onRepaired,
+  onDryRun,
+}: {
   test: Run;
   balance: Run;
   /** On a phone the order is chosen here, beside a list it has a box of its own. */
@@ -72,10 +84,17 @@ export function ListMenu({ test, balance, idSort, onIdSort, onRepaired, onDryRun
       </DropdownMenuTrigger>
       <DropdownMenuContent>
         <div className="sm:hidden">
-          <DropdownMenuCheckboxItem checked={idSort} onCheckedChange={onIdSort}>{t`按 ID 排序`}</DropdownMenuCheckboxItem>
+          <DropdownMenuCheckboxItem
+            checked={idSort}
+            onCheckedChange={onIdSort}
+          >{t`按 ID 排序`}</DropdownMenuCheckboxItem>
           <DropdownMenuSeparator />
         </div>
-        <DropdownMenuItem icon={<Zap aria-hidden />} disabled={test.busy} onSelect={test.start}>{t`测试所有渠道`}</DropdownMenuItem>
+        <DropdownMenuItem
+          icon={<Zap aria-hidden />}
+          disabled={test.busy}
+          onSelect={test.start}
+        >{t`测试所有渠道`}</DropdownMenuItem>
         <DropdownMenuItem icon={<Wallet aria-hidden />} disabled={balance.busy} onSelect={balance.start}>
           {t`更新所有渠道余额`}
         </DropdownMenuItem>
@@ -84,7 +103,12 @@ export function ListMenu({ test, balance, idSort, onIdSort, onRepaired, onDryRun
           {t`修复数据库一致性`}
         </DropdownMenuItem>
         <DropdownMenuSeparator />
-        <DropdownMenuItem icon={<Trash2 aria-hidden />} danger disabled={deleting.isPending} onSelect={() => void deleteDisabled()}>
+        <DropdownMenuItem
+          icon={<Trash2 aria-hidden />}
+          danger
+          disabled={deleting.isPending}
+          onSelect={() => void deleteDisabled()}
+        >
           {t`删除已禁用的渠道…`}
         </DropdownMenuItem>
       </DropdownMenuContent>

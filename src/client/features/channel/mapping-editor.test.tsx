@@ -14,7 +14,14 @@ function Editor({ start }: { start: string }) {
   return (
     <I18nProvider i18n={i18n}>
       <TooltipProvider>
-        <MappingEditor value={json} onValueChange={setJson} from="请求" to="上游" template='{"a":"b"}' aria-labelledby="x" />
+        <MappingEditor
+          value={json}
+          onValueChange={setJson}
+          from="请求"
+          to="上游"
+          template='{"a":"b"}'
+          aria-labelledby="x"
+        />
         <output>{json}</output>
       </TooltipProvider>
     </I18nProvider>
@@ -23,10 +30,18 @@ function Editor({ start }: { start: string }) {
 const stored = () => screen.getAllByRole("status").find((element) => element.tagName === "OUTPUT")?.textContent ?? "";
 
 test("pairs and JSON say the same, and what is no flat object has no rows", () => {
-  expect(pairsOf('{"400":"500","x":1}')).toEqual([["400", "500"], ["x", "1"]]);
+  expect(pairsOf('{"400":"500","x":1}')).toEqual([
+    ["400", "500"],
+    ["x", "1"],
+  ]);
   expect(pairsOf("")).toEqual([]);
   for (const text of ["{", "[]", "null", '{"a":{}}']) expect(pairsOf(text)).toBeNull();
-  expect(jsonOf([[" a ", " b "], ["", "c"]])).toBe('{\n  "a": "b"\n}');
+  expect(
+    jsonOf([
+      [" a ", " b "],
+      ["", "c"],
+    ]),
+  ).toBe('{\n  "a": "b"\n}');
   expect(jsonOf([["", ""]])).toBe("");
 });
 

@@ -49,7 +49,10 @@ export function MappingEditor({ value, onValueChange, from, to, template, check,
   const { t } = useLingui();
   const [asJson, setAsJson] = useState(false);
   // Rows being typed: they may be incomplete, which JSON cannot say.
-  const [typed, setTyped] = useState<{ json: string; pairs: readonly Pair[] }>(() => ({ json: value, pairs: pairsOf(value) ?? [] }));
+  const [typed, setTyped] = useState<{ json: string; pairs: readonly Pair[] }>(() => ({
+    json: value,
+    pairs: pairsOf(value) ?? [],
+  }));
   const stored = pairsOf(value);
   const pairs = typed.json === value ? typed.pairs : (stored ?? []);
   const pretty = JSON.stringify(JSON.parse(template), null, 2);
@@ -116,7 +119,9 @@ export function MappingEditor({ value, onValueChange, from, to, template, check,
                 onChange={(event) => edit(index, 0, event.target.value)}
                 className="min-w-0 font-mono text-xs"
               />
-              <span aria-hidden className="text-center text-muted">→</span>
+              <span aria-hidden className="text-center text-muted">
+                →
+              </span>
               <Input
                 aria-label={t`${to}（第 ${row} 行）`}
                 aria-invalid={problem ? true : undefined}
@@ -128,7 +133,11 @@ export function MappingEditor({ value, onValueChange, from, to, template, check,
                 <X />
               </IconButton>
             </div>
-            {problem ? <p role="status" className="text-xs text-red-fg">{problem}</p> : null}
+            {problem ? (
+              <p role="status" className="text-xs text-red-fg">
+                {problem}
+              </p>
+            ) : null}
           </div>
         );
       })}

@@ -40,7 +40,12 @@ export function ModelsField({ id }: { id: number | undefined }) {
           <div className="flex flex-wrap items-center gap-1">
             <span role="status" className="mr-auto text-xs text-ink-2">{t`已选 ${value.length} 个模型`}</span>
             <CopyButton text={value.join(",")} label={t`复制模型列表`} />
-            <Button size="sm" variant="ghost" disabled={value.length === 0} onClick={() => setValue([])}>{t`清除所有模型`}</Button>
+            <Button
+              size="sm"
+              variant="ghost"
+              disabled={value.length === 0}
+              onClick={() => setValue([])}
+            >{t`清除所有模型`}</Button>
           </div>
           <div className="flex flex-wrap gap-1">
             {type?.fetch_models ? (
@@ -72,7 +77,9 @@ export function ModelsField({ id }: { id: number | undefined }) {
             </Button>
           </div>
           <UnpricedNote models={value.filter((model) => unpriced.includes(model))} />
-          {type?.fixed_models ? null : <CustomModels chosen={value} onAdd={(names) => setValue([...value, ...names])} />}
+          {type?.fixed_models ? null : (
+            <CustomModels chosen={value} onAdd={(names) => setValue([...value, ...names])} />
+          )}
           {offered ? (
             <FetchModelsDialog
               chosen={value}

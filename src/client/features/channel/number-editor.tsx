@@ -8,7 +8,13 @@ import { readRoutingNumber, type RoutingField } from "./channel-numbers";
 import { channelsOf, type ListRow } from "./channel-rows";
 
 /** The field behind a figure of the list. Only Enter and the tick save. */
-export default function NumberEditor({ row, field, label, start, onClose }: {
+export default function NumberEditor({
+  row,
+  field,
+  label,
+  start,
+  onClose,
+}: {
   row: ListRow;
   field: RoutingField;
   label: string;
@@ -73,7 +79,11 @@ export default function NumberEditor({ row, field, label, start, onClose }: {
           <X />
         </IconButton>
       </div>
-      {problem ? <p id={`${id}-error`} role="alert" className="text-xs text-red-fg">{problem}</p> : null}
+      {problem ? (
+        <p id={`${id}-error`} role="alert" className="text-xs text-red-fg">
+          {problem}
+        </p>
+      ) : null}
     </form>
   );
 }

@@ -29,7 +29,11 @@ export function RepairDialog({ report, onClose }: { report: RepairReport; onClos
         {problems.map(({ id, name, field }) => (
           <li key={`${id} ${field}`} className="flex min-h-10 flex-wrap items-center gap-2 px-3 py-1.5">
             <Badge>#{id}</Badge>
-            <Link href={`/channel?edit=${id}`} onClick={onClose} className="min-w-0 truncate text-accent-text hover:underline">
+            <Link
+              href={`/channel?edit=${id}`}
+              onClick={onClose}
+              className="min-w-0 truncate text-accent-text hover:underline"
+            >
               {name || `#${id}`}
             </Link>
             <span className="text-ink-2">{names[field]}</span>

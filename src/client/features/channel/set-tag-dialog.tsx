@@ -11,10 +11,7 @@ import { Input } from "../../ui/input";
 import { useChannelActions } from "./channel-actions";
 
 /** One tag for the selected channels, or none. */
-export function SetTagDialog({ channels, onClose }: {
-  channels: readonly ChannelView[];
-  onClose: () => void;
-}) {
+export function SetTagDialog({ channels, onClose }: { channels: readonly ChannelView[]; onClose: () => void }) {
   const { t } = useLingui();
   const id = useId();
   const actions = useChannelActions();

@@ -17,7 +17,13 @@ function Fields({ start = "", type = 8 }: { start?: string; type?: number }) {
     <I18nProvider i18n={i18n}>
       <TooltipProvider>
         <span id="label">渠道额外设置</span>
-        <SettingFields id="setting" aria-labelledby="label" value={json} onValueChange={setJson} type={channelType(type)} />
+        <SettingFields
+          id="setting"
+          aria-labelledby="label"
+          value={json}
+          onValueChange={setJson}
+          type={channelType(type)}
+        />
         <output>{json}</output>
       </TooltipProvider>
     </I18nProvider>

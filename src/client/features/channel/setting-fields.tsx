@@ -2,7 +2,13 @@ import { useLingui } from "@lingui/react/macro";
 import { Braces, Rows3 } from "lucide-react";
 import { useId, useState } from "react";
 import { jsonObject } from "../../../shared/channel";
-import { settingMembers, type SettingMember, settingNames, settingProblem, type SettingName } from "../../../shared/channel-setting";
+import {
+  settingMembers,
+  type SettingMember,
+  settingNames,
+  settingProblem,
+  type SettingName,
+} from "../../../shared/channel-setting";
 import type { ChannelType } from "../../../shared/channel-types";
 import { FieldFrame } from "../../components/form-field";
 import { JsonEditor } from "../../components/json-editor";
@@ -50,7 +56,13 @@ export default function SettingFields({ type, value, onValueChange, ...wiring }:
     return (
       <div className="grid gap-1">
         <JsonEditor {...wiring} value={value} onValueChange={onValueChange} rows={6} />
-        <Button size="sm" variant="ghost" className="justify-self-start" disabled={!stored} onClick={() => setAsText(false)}>
+        <Button
+          size="sm"
+          variant="ghost"
+          className="justify-self-start"
+          disabled={!stored}
+          onClick={() => setAsText(false)}
+        >
           <Rows3 aria-hidden />
           {t`按字段编辑`}
         </Button>
@@ -63,7 +75,13 @@ export default function SettingFields({ type, value, onValueChange, ...wiring }:
     onValueChange(Object.keys(members).length === 0 ? "" : JSON.stringify(members, null, 2));
   };
   return (
-    <div role="group" id={wiring.id} aria-labelledby={wiring["aria-labelledby"]} aria-describedby={wiring["aria-describedby"]} className="grid grid-cols-2 items-start gap-x-3 gap-y-4">
+    <div
+      role="group"
+      id={wiring.id}
+      aria-labelledby={wiring["aria-labelledby"]}
+      aria-describedby={wiring["aria-describedby"]}
+      className="grid grid-cols-2 items-start gap-x-3 gap-y-4"
+    >
       {offered(type, stored).map((name) => (
         <div key={name} className={cn("grid", !isNarrow(name) && "col-span-full")}>
           <MemberField name={name} value={stored[name]} onValueChange={(next) => set(name, next)} />
@@ -78,7 +96,15 @@ export default function SettingFields({ type, value, onValueChange, ...wiring }:
 }
 
 /** One member; undefined means that it is not set. */
-function MemberField({ name, value, onValueChange }: { name: SettingName; value: unknown; onValueChange: (value: unknown) => void }) {
+function MemberField({
+  name,
+  value,
+  onValueChange,
+}: {
+  name: SettingName;
+  value: unknown;
+  onValueChange: (value: unknown) => void;
+}) {
   const id = useId();
   const lang = currentLanguage();
   const member: SettingMember = settingMembers[name];
@@ -86,10 +112,22 @@ function MemberField({ name, value, onValueChange }: { name: SettingName; value:
   const hint = member.hint?.[lang];
   const error = settingProblem(name, value)?.[lang];
   if (member.kind === "switch") {
-    return <SwitchField label={label} hint={hint} checked={value === true} onCheckedChange={(on) => onValueChange(on || undefined)} />;
+    return (
+      <SwitchField
+        label={label}
+        hint={hint}
+        checked={value === true}
+        onCheckedChange={(on) => onValueChange(on || undefined)}
+      />
+    );
   }
   const describedBy = [hint ? `${id}-hint` : "", error ? `${id}-error` : ""].join(" ").trim() || undefined;
-  const wiring = { id, "aria-labelledby": `${id}-label`, "aria-describedby": describedBy, "aria-invalid": error ? true : undefined };
+  const wiring = {
+    id,
+    "aria-labelledby": `${id}-label`,
+    "aria-describedby": describedBy,
+    "aria-invalid": error ? true : undefined,
+  };
   const text = typeof value === "string" ? value : "";
   return (
     <FieldFrame id={id} label={label} hint={hint} error={error}>
@@ -111,7 +149,12 @@ function MemberField({ name, value, onValueChange }: { name: SettingName; value:
           options={member.choices.map((choice) => ({ value: choice.value, label: choice.label[lang] }))}
         />
       ) : member.kind === "long-text" ? (
-        <Textarea {...wiring} rows={3} value={text} onChange={(event) => onValueChange(event.target.value || undefined)} />
+        <Textarea
+          {...wiring}
+          rows={3}
+          value={text}
+          onChange={(event) => onValueChange(event.target.value || undefined)}
+        />
       ) : (
         <Input
           {...wiring}

@@ -4,7 +4,11 @@ import { splitList, type ChannelView } from "../../../shared/channel";
 import { channelType } from "../../../shared/channel-types";
 import { Button } from "../../ui/button";
 import {
-  DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuLabel, DropdownMenuTrigger,
+  DropdownMenu,
+  DropdownMenuContent,
+  DropdownMenuItem,
+  DropdownMenuLabel,
+  DropdownMenuTrigger,
 } from "../../ui/dropdown-menu";
 import { useChannelTest, useRunTest } from "./channel-tests";
 

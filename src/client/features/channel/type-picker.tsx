@@ -58,7 +58,12 @@ export function TypePicker({ value, onValueChange, ...wiring }: TypePickerProps)
           aria-labelledby={`${wiring.id}-change ${wiring["aria-labelledby"] ?? ""}`}
           onClick={() => {
             refocus.current = true;
-            setActive(Math.max(0, inOrder.findIndex((type) => type.id === value)));
+            setActive(
+              Math.max(
+                0,
+                inOrder.findIndex((type) => type.id === value),
+              ),
+            );
             setChanging(true);
           }}
         >
@@ -70,7 +75,9 @@ export function TypePicker({ value, onValueChange, ...wiring }: TypePickerProps)
 
   const needle = search.trim().toLowerCase();
   const shown = needle
-    ? inOrder.filter((type) => `${type.name.zh}\n${type.name.en}\n${type.key}\n${type.id}`.toLowerCase().includes(needle))
+    ? inOrder.filter((type) =>
+        `${type.name.zh}\n${type.name.en}\n${type.key}\n${type.id}`.toLowerCase().includes(needle),
+      )
     : inOrder;
   const choose = (type: number) => {
     refocus.current = true;

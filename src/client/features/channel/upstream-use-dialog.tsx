@@ -12,7 +12,13 @@ import { Dialog } from "../../ui/dialog";
 import { Skeleton } from "../../ui/skeleton";
 
 /** Who used a channel: groups, newest first, and in each the programs that called (C-089). */
-export function UpstreamUseDialog({ channel, onClose }: { channel: Pick<ChannelView, "id" | "name">; onClose: () => void }) {
+export function UpstreamUseDialog({
+  channel,
+  onClose,
+}: {
+  channel: Pick<ChannelView, "id" | "name">;
+  onClose: () => void;
+}) {
   const { t } = useLingui();
   const { id, name } = channel;
   const query = trpc.channel.upstreamUse.useQuery({ id }, { staleTime: 0, meta: { quiet: true } });
@@ -57,10 +63,18 @@ export function UpstreamUseDialog({ channel, onClose }: { channel: Pick<ChannelV
                 <tbody>
                   {entry.client_types.map((program) => (
                     <tr key={program.client_type} className="border-t border-line [&>td]:px-3 [&>td]:py-1.5">
-                      <td className="font-mono text-xs wrap-anywhere">{program.client_type === UNKNOWN_CLIENT ? t`未知` : program.client_type}</td>
-                      <td className="text-right"><Count value={program.count} /></td>
-                      <td className="text-right whitespace-nowrap max-sm:hidden"><TimeAgo value={program.first_seen} /></td>
-                      <td className="text-right whitespace-nowrap"><TimeAgo value={program.last_seen} /></td>
+                      <td className="font-mono text-xs wrap-anywhere">
+                        {program.client_type === UNKNOWN_CLIENT ? t`未知` : program.client_type}
+                      </td>
+                      <td className="text-right">
+                        <Count value={program.count} />
+                      </td>
+                      <td className="text-right whitespace-nowrap max-sm:hidden">
+                        <TimeAgo value={program.first_seen} />
+                      </td>
+                      <td className="text-right whitespace-nowrap">
+                        <TimeAgo value={program.last_seen} />
+                      </td>
                     </tr>
                   ))}
                 </tbody>

@@ -18,7 +18,10 @@ const NOT_IN_DRAFTS = ["key"] as const;
  * The state of the form for a new channel, or for the stored one that is given. `onSaved` gets what the server answered:
  * one channel, or as many as there were keys.
  */
-export function useChannelForm({ channel, onSaved }: {
+export function useChannelForm({
+  channel,
+  onSaved,
+}: {
   channel: ChannelView | undefined;
   onSaved: (channels: readonly ChannelView[]) => void;
 }) {

@@ -21,10 +21,13 @@ export default function ChatPage() {
   const chats = storedChats();
   const chat = /^\d{1,4}$/.test(id) ? chats?.[Number(id)] : undefined;
   const problem =
-    chats === null ? t`聊天数据解析失败`
-    : chats.length === 0 && id === "0" ? t`请联系管理员配置聊天链接`
-    : !chat?.template ? t`聊天链接配置错误，请联系管理员`
-    : null;
+    chats === null
+      ? t`聊天数据解析失败`
+      : chats.length === 0 && id === "0"
+        ? t`请联系管理员配置聊天链接`
+        : !chat?.template
+          ? t`聊天链接配置错误，请联系管理员`
+          : null;
   const template = problem === null ? (chat?.template ?? null) : null;
   const href = useChatLink(template);
   const kind = href === undefined ? undefined : chatLinkKind(href);

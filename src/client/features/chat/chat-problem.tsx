@@ -10,6 +10,10 @@ import { Button } from "../../ui/button";
 export function ChatProblem({ problem }: { problem: string }) {
   const { t } = useLingui();
   const root = useHasRole(ROLE.root);
-  const settings = <Button asChild><Link href="/setting?tab=operation">{t`配置聊天链接`}</Link></Button>;
+  const settings = (
+    <Button asChild>
+      <Link href="/setting?tab=operation">{t`配置聊天链接`}</Link>
+    </Button>
+  );
   return <EmptyState icon={MessageCircle} title={problem} {...(root && { action: settings })} />;
 }

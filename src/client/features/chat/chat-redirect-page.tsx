@@ -18,12 +18,17 @@ export default function ChatRedirectPage() {
   const own = readStored("chat_link") ?? "";
   const chats = storedChats();
   const template = (own !== "" ? own : chats?.[0]?.template) ?? null;
-  const problem =
-    !ready ? null
-    : template !== null ? (chatLinkKind(template) === undefined ? t`聊天链接配置错误，请联系管理员` : null)
-    : chats === null ? t`聊天数据解析失败`
-    : chats.length > 0 ? t`聊天链接配置错误，请联系管理员`
-    : t`请联系管理员配置聊天链接`;
+  const problem = !ready
+    ? null
+    : template !== null
+      ? chatLinkKind(template) === undefined
+        ? t`聊天链接配置错误，请联系管理员`
+        : null
+      : chats === null
+        ? t`聊天数据解析失败`
+        : chats.length > 0
+          ? t`聊天链接配置错误，请联系管理员`
+          : t`请联系管理员配置聊天链接`;
   const href = useChatLink(ready && problem === null ? template : null);
 
   useEffect(() => {
@@ -36,7 +41,11 @@ export default function ChatRedirectPage() {
   return (
     <>
       <h1 className="sr-only">{t`聊天`}</h1>
-      {problem === null ? <EmptyState icon={MessageCircle} title={t`正在打开聊天…`} /> : <ChatProblem problem={problem} />}
+      {problem === null ? (
+        <EmptyState icon={MessageCircle} title={t`正在打开聊天…`} />
+      ) : (
+        <ChatProblem problem={problem} />
+      )}
     </>
   );
 }

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { chatLinks, clients, type Connection } from "./clients";
 
-const connection: Connection = { root: "https://gw.example", key: "sk-Abc123", model: "gpt-4o-mini", name: "My Gateway" };
+const connection: Connection = {
+  root: "https://gw.example",
+  key: "sk-Abc123",
+  model: "gpt-4o-mini",
+  name: "My Gateway",
+};
 const client = (id: string) => {
   const found = clients.find((each) => each.id === id);
   if (!found) throw new Error(id);
@@ -24,7 +29,11 @@ describe("configurations", () => {
 
   test("the curl command is one shell command whatever the model is called", () => {
     const text = client("curl").code({ ...connection, model: `it's "odd" $HOME` });
-    const body = Bun.spawnSync(["sh", "-c", text.replace(/^curl [^\n]*\n[^\n]*\n[^\n]*\n\s*-d /, "printf %s ")]).stdout.toString();
+    const body = Bun.spawnSync([
+      "sh",
+      "-c",
+      text.replace(/^curl [^\n]*\n[^\n]*\n[^\n]*\n\s*-d /, "printf %s "),
+    ]).stdout.toString();
     expect(JSON.parse(body).model).toBe(`it's "odd" $HOME`);
   });
 
@@ -43,7 +52,13 @@ describe("links", () => {
     const href = client("cherry-studio").link?.href({ ...connection, name: "网关" }) ?? "";
     expect(href).toStartWith("cherrystudio://providers/api-keys?v=1&data=");
     const data = Buffer.from(href.split("data=")[1] ?? "", "base64").toString("utf8");
-    expect(JSON.parse(data)).toEqual({ id: "weir", baseUrl: "https://gw.example", apiKey: "sk-Abc123", name: "网关", type: "openai" });
+    expect(JSON.parse(data)).toEqual({
+      id: "weir",
+      baseUrl: "https://gw.example",
+      apiKey: "sk-Abc123",
+      name: "网关",
+      type: "openai",
+    });
   });
 
   test("CC Switch gets the address that each tool wants", () => {
@@ -58,7 +73,11 @@ describe("links", () => {
 
   test("the operator's chat links are filled in; what is no web address is left out", () => {
     const links = chatLinks(
-      [{ Next: 'https://chat.example/#/?settings={"key":"{key}","url":"{address}"}' }, { Bad: "javascript:alert('{key}')" }, { Plain: "https://x.example" }],
+      [
+        { Next: 'https://chat.example/#/?settings={"key":"{key}","url":"{address}"}' },
+        { Bad: "javascript:alert('{key}')" },
+        { Plain: "https://x.example" },
+      ],
       connection,
     );
     expect(links).toEqual([

@@ -165,7 +165,10 @@ function cherryStudio({ root, key, name }: Connection): string {
  * The operator's chat links (option Chats: one `{ name: address }` each) with the key and the gateway's address filled
  * in. Links that are not http(s) or that ask for anything else are left out.
  */
-export function chatLinks(chats: readonly Record<string, string>[], { root, key }: Connection): { name: string; href: string }[] {
+export function chatLinks(
+  chats: readonly Record<string, string>[],
+  { root, key }: Connection,
+): { name: string; href: string }[] {
   return chats.flatMap((entry) =>
     Object.entries(entry).flatMap(([name, template]) => {
       const href = fillChatLink(template, { key, address: root });

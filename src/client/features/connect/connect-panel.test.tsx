@@ -6,18 +6,40 @@ const { ConnectPanel } = await import("./connect-panel");
 
 const KEY = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfGhIjKl";
 const row = {
-  id: 7, request_id: "r", created_at: 1_700_000_000, type: 2, user_id: 1, username: "root", token_id: 3, token_name: "默认",
-  channel: 0, channel_name: "", group: "default", model_name: "demo-echo", quota: 26, prompt_tokens: 15,
-  completion_tokens: 37, use_time: 1, is_stream: true, content: "", other: '{"frt":48}', end_reason: "complete", ip: "",
+  id: 7,
+  request_id: "r",
+  created_at: 1_700_000_000,
+  type: 2,
+  user_id: 1,
+  username: "root",
+  token_id: 3,
+  token_name: "默认",
+  channel: 0,
+  channel_name: "",
+  group: "default",
+  model_name: "demo-echo",
+  quota: 26,
+  prompt_tokens: 15,
+  completion_tokens: 37,
+  use_time: 1,
+  is_stream: true,
+  content: "",
+  other: '{"frt":48}',
+  end_reason: "complete",
+  ip: "",
   upstream_request_id: "",
 };
 
 afterEach(closePage);
 
 test("the key is masked in view and whole on the clipboard", async () => {
-  const { user, container } = await openPage(<ConnectPanel tokenId={3} tokenKey={KEY} models={["demo-echo"]} />, "/token", {
-    procedures: { "log.own": () => ({ items: [] }) },
-  });
+  const { user, container } = await openPage(
+    <ConnectPanel tokenId={3} tokenKey={KEY} models={["demo-echo"]} />,
+    "/token",
+    {
+      procedures: { "log.own": () => ({ items: [] }) },
+    },
+  );
   expect(container.innerHTML).not.toContain(KEY);
   expect(container.textContent).toContain("sk-AbCdEfGh…IjKl");
   await user.click(screen.getByRole("button", { name: "复制密钥" }));
@@ -27,9 +49,13 @@ test("the key is masked in view and whole on the clipboard", async () => {
 });
 
 test("the chosen model is in every configuration", async () => {
-  const { user, container } = await openPage(<ConnectPanel tokenId={3} tokenKey={`sk-${KEY}`} models={["one", "two"]} />, "/token", {
-    procedures: { "log.own": () => ({ items: [] }) },
-  });
+  const { user, container } = await openPage(
+    <ConnectPanel tokenId={3} tokenKey={`sk-${KEY}`} models={["one", "two"]} />,
+    "/token",
+    {
+      procedures: { "log.own": () => ({ items: [] }) },
+    },
+  );
   expect(container.querySelector("pre")?.textContent).toContain('"model":"one"');
   await user.click(screen.getByRole("combobox", { name: "模型" }));
   await user.click(await screen.findByRole("option", { name: "two" }));
@@ -61,7 +87,9 @@ test("waits for the first call, shows it when it lands, and then stops asking", 
   expect(await screen.findByText("等待第一个请求…")).toBeDefined();
   await waitFor(() => expect(calls).toContainEqual({ path: "log.own", input: { token_id: 3, limit: 1 } }));
   items = [row];
-  expect(await screen.findByText("成功 · 200 · demo-echo · 首字 48 ms · 52 tokens · $0.000052", {}, { timeout: 4000 })).toBeDefined();
+  expect(
+    await screen.findByText("成功 · 200 · demo-echo · 首字 48 ms · 52 tokens · $0.000052", {}, { timeout: 4000 }),
+  ).toBeDefined();
   expect(screen.queryByText("等待第一个请求…")).toBeNull();
   const asked = calls.length;
   await Bun.sleep(2300);
@@ -70,7 +98,9 @@ test("waits for the first call, shows it when it lands, and then stops asking", 
 
 test("a failed call is shown with its reason while waiting goes on; an earlier call is named as such", async () => {
   let items: object[] = [row];
-  await openPage(<ConnectPanel tokenId={3} tokenKey={KEY} models={["demo-echo"]} />, "/token", { procedures: { "log.own": () => ({ items }) } });
+  await openPage(<ConnectPanel tokenId={3} tokenKey={KEY} models={["demo-echo"]} />, "/token", {
+    procedures: { "log.own": () => ({ items }) },
+  });
   expect(await screen.findByText("最近一次")).toBeDefined();
   expect(screen.getByText("等待下一个请求…")).toBeDefined();
   items = [{ ...row, id: 8, type: 5, content: "上游连接中断", end_reason: "upstream_cut" }];

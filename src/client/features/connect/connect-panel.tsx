@@ -67,7 +67,9 @@ export function ConnectPanel({ tokenId, tokenKey, models }: ConnectPanelProps) {
       <Tabs defaultValue={clients[0]?.id} className="min-w-0">
         <TabsList aria-label={t`客户端`}>
           {clients.map((client) => (
-            <TabsTrigger key={client.id} value={client.id}>{client.name}</TabsTrigger>
+            <TabsTrigger key={client.id} value={client.id}>
+              {client.name}
+            </TabsTrigger>
           ))}
         </TabsList>
         {clients.map((client) => (
@@ -89,7 +91,9 @@ function Fact({ name, text, copy, copyLabel }: { name: string; text: string; cop
     <div className="flex min-w-0 items-center gap-2 rounded-lg border border-line bg-surface py-1.5 pr-1.5 pl-3">
       <div className="min-w-0 flex-1">
         <p className="text-xs text-muted">{name}</p>
-        <p className="truncate font-mono text-sm" title={text}>{text}</p>
+        <p className="truncate font-mono text-sm" title={text}>
+          {text}
+        </p>
       </div>
       <CopyButton text={copy} label={copyLabel} />
     </div>
@@ -138,6 +142,8 @@ async function servedModels(key: string): Promise<string[]> {
   const body: unknown = await response.json();
   const list: unknown = typeof body === "object" && body !== null ? Reflect.get(body, "data") : undefined;
   if (!Array.isArray(list)) return [];
-  const ids = list.map((entry: unknown) => (typeof entry === "object" && entry !== null ? Reflect.get(entry, "id") : undefined));
+  const ids = list.map((entry: unknown) =>
+    typeof entry === "object" && entry !== null ? Reflect.get(entry, "id") : undefined,
+  );
   return ids.filter((id) => typeof id === "string");
 }

@@ -23,7 +23,8 @@ export function FirstCall({ tokenId }: { tokenId: number }) {
   const { t } = useLingui();
   // The newest row when the panel opened; undefined until the first answer.
   const known = useRef<number | undefined>(undefined);
-  const isNew = (row: LogView | undefined) => row !== undefined && known.current !== undefined && row.id > known.current;
+  const isNew = (row: LogView | undefined) =>
+    row !== undefined && known.current !== undefined && row.id > known.current;
   const newest = trpc.log.own.useQuery(
     { token_id: tokenId, limit: 1 },
     {

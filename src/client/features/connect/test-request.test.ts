@@ -19,7 +19,16 @@ const stream = (...pieces: Uint8Array[]) =>
 const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
 const request = () => {
   const seen: string[] = [];
-  return { seen, call: { key: "sk-x", model: "m", text: "hi", signal: new AbortController().signal, onText: (text: string) => seen.push(text) } };
+  return {
+    seen,
+    call: {
+      key: "sk-x",
+      model: "m",
+      text: "hi",
+      signal: new AbortController().signal,
+      onText: (text: string) => seen.push(text),
+    },
+  };
 };
 
 test("the answer grows as it comes", async () => {
@@ -35,11 +44,18 @@ test("a refusal tells its status and the gateway's own words", async () => {
 });
 
 test("an error inside the stream is an error", async () => {
-  answerWith(() => new Response(stream(new TextEncoder().encode(`${chunk("a")}data: {"error":{"message":"上游连接中断"}}\n\n`))));
+  answerWith(
+    () => new Response(stream(new TextEncoder().encode(`${chunk("a")}data: {"error":{"message":"上游连接中断"}}\n\n`))),
+  );
   expect(await sendTestRequest(request().call)).toMatchObject({ ok: false, message: "上游连接中断" });
 });
 
 test("no answer at all is told as such", async () => {
-  globalThis.fetch = Object.assign(async () => { throw new TypeError("Failed to fetch"); }, { preconnect: realFetch.preconnect });
+  globalThis.fetch = Object.assign(
+    async () => {
+      throw new TypeError("Failed to fetch");
+    },
+    { preconnect: realFetch.preconnect },
+  );
   expect(await sendTestRequest(request().call)).toEqual({ ok: false, status: 0, message: "Failed to fetch" });
 });

@@ -22,7 +22,13 @@ export function TryIt({ tokenKey, model }: { tokenKey: string; model: string }) 
     setAnswer("");
     setOutcome(null);
     try {
-      const ended = await sendTestRequest({ key: tokenKey, model, text: t`你好，请用一句话介绍你自己。`, signal: controller.signal, onText: setAnswer });
+      const ended = await sendTestRequest({
+        key: tokenKey,
+        model,
+        text: t`你好，请用一句话介绍你自己。`,
+        signal: controller.signal,
+        onText: setAnswer,
+      });
       setOutcome(ended);
       void utils.log.own.invalidate();
     } catch {
@@ -47,7 +53,9 @@ export function TryIt({ tokenKey, model }: { tokenKey: string; model: string }) 
       ) : null}
       {answer ? (
         <div className="rounded-lg border border-line bg-sunken px-3 py-2">
-          <p aria-live="polite" aria-busy={busy} className="text-base whitespace-pre-wrap wrap-anywhere">{answer}</p>
+          <p aria-live="polite" aria-busy={busy} className="text-base whitespace-pre-wrap wrap-anywhere">
+            {answer}
+          </p>
           {outcome?.ok ? (
             <p className="mt-1 text-xs text-muted">
               {model} · {formatMilliseconds(outcome.milliseconds)}

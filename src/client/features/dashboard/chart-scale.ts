@@ -27,4 +27,5 @@ export function labelled(buckets: readonly { start: number }[], granularity: Gra
 }
 
 /** By how much `now` differs from `before`, as a share of it; undefined when there was nothing. */
-export const change = (now: number, before: number): number | undefined => (before === 0 ? undefined : (now - before) / Math.abs(before));
+export const change = (now: number, before: number): number | undefined =>
+  before === 0 ? undefined : (now - before) / Math.abs(before);

@@ -59,13 +59,19 @@ export function ConsumptionCard({ view, group_by, measure, granularity, username
         }
       />
       <CardBody className="grid grid-cols-[minmax(0,1fr)] gap-3">
-        {empty ? <EmptyState title={t`这段时间没有调用`} description={t`换一个时间范围，或用令牌发起一次调用。`} /> : null}
+        {empty ? (
+          <EmptyState title={t`这段时间没有调用`} description={t`换一个时间范围，或用令牌发起一次调用。`} />
+        ) : null}
         {!empty && asTable ? (
           <Table wide className="tabular-nums" aria-label={t`消耗分布`}>
             <thead>
               <tr>
                 <Th>{t`时间`}</Th>
-                {names.slice(0, hasRest ? undefined : series).map((name, index) => <Th key={keys[index]} className="text-right">{name}</Th>)}
+                {names.slice(0, hasRest ? undefined : series).map((name, index) => (
+                  <Th key={keys[index]} className="text-right">
+                    {name}
+                  </Th>
+                ))}
                 <Th className="text-right">{t`合计`}</Th>
               </tr>
             </thead>
@@ -73,12 +79,21 @@ export function ConsumptionCard({ view, group_by, measure, granularity, username
               {view.buckets.map((bucket) => (
                 <tr key={bucket.start}>
                   <Td className="whitespace-nowrap">
-                    <Link href={linkOf(bucket) ?? "/log"} className="text-accent-text hover:underline">{bucketLabel(granularity, bucket.start, true)}</Link>
+                    <Link href={linkOf(bucket) ?? "/log"} className="text-accent-text hover:underline">
+                      {bucketLabel(granularity, bucket.start, true)}
+                    </Link>
                   </Td>
                   {bucket.parts.slice(0, hasRest ? undefined : series).map((part, index) => (
-                    <Td key={keys[index]} className="text-right">{measureText(measure, part[measure])}</Td>
+                    <Td key={keys[index]} className="text-right">
+                      {measureText(measure, part[measure])}
+                    </Td>
                   ))}
-                  <Td className="text-right font-medium">{measureText(measure, bucket.parts.reduce((sum, part) => sum + part[measure], 0))}</Td>
+                  <Td className="text-right font-medium">
+                    {measureText(
+                      measure,
+                      bucket.parts.reduce((sum, part) => sum + part[measure], 0),
+                    )}
+                  </Td>
                 </tr>
               ))}
             </tbody>
@@ -103,9 +118,19 @@ export function ConsumptionCard({ view, group_by, measure, granularity, username
                     aria-pressed={only === index}
                     title={only === index ? t`显示全部` : t`只看这一项`}
                     onClick={() => setAlone(only === index ? null : (keys[index] ?? null))}
-                    className={cn("flex h-7 max-w-60 items-center gap-1.5 rounded-md px-2 text-xs hover:bg-sunken", only !== undefined && only !== index && "text-muted")}
+                    className={cn(
+                      "flex h-7 max-w-60 items-center gap-1.5 rounded-md px-2 text-xs hover:bg-sunken",
+                      only !== undefined && only !== index && "text-muted",
+                    )}
                   >
-                    <span aria-hidden className={cn("size-2.5 shrink-0 rounded-sm", index === series ? REST_DOT : DOTS[index], only !== undefined && only !== index && "opacity-40")} />
+                    <span
+                      aria-hidden
+                      className={cn(
+                        "size-2.5 shrink-0 rounded-sm",
+                        index === series ? REST_DOT : DOTS[index],
+                        only !== undefined && only !== index && "opacity-40",
+                      )}
+                    />
                     <span className="truncate">{name}</span>
                   </button>
                 </li>

@@ -5,12 +5,17 @@ import type { Range } from "./dashboard-range";
 /** The filters of the log page that stand for an item; null when it has no name to filter by. */
 function filtersOf(dimension: Dimension, { key, label }: DashboardItem): Record<string, string> | null {
   switch (dimension) {
-    case "model": return key ? { model_name: key } : null;
-    case "group": return key ? { group: key } : null;
-    case "channel": return key ? { channel: key } : null;
-    case "user": return label ? { username: label } : null;
+    case "model":
+      return key ? { model_name: key } : null;
+    case "group":
+      return key ? { group: key } : null;
+    case "channel":
+      return key ? { channel: key } : null;
+    case "user":
+      return label ? { username: label } : null;
     // By number: names of tokens are not unique, and change.
-    case "token": return key ? { token_id: key } : null;
+    case "token":
+      return key ? { token_id: key } : null;
   }
 }
 
@@ -18,7 +23,10 @@ function filtersOf(dimension: Dimension, { key, label }: DashboardItem): Record<
  * The log of a range, of one item, of one user, of errors alone. Null when the item cannot be named in a filter: the log
  * would show more than was meant.
  */
-export function logLink(range: Range, of: { dimension?: Dimension; item?: DashboardItem; username?: string; errors?: boolean } = {}): string | null {
+export function logLink(
+  range: Range,
+  of: { dimension?: Dimension; item?: DashboardItem; username?: string; errors?: boolean } = {},
+): string | null {
   const filters = of.dimension && of.item ? filtersOf(of.dimension, of.item) : {};
   if (!filters) return null;
   const search = new URLSearchParams({

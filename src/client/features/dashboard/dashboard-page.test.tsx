@@ -15,10 +15,15 @@ const HOUR = 3600;
 /** Three hours; two models with a series, nothing else. */
 function viewOf({ start_timestamp: start }: { start_timestamp: number }): DashboardView {
   return {
-    start, end: start + 3 * HOUR, totals: sums(1_500_000, 30, 2, 9000), refresh_seconds: 300,
+    start,
+    end: start + 3 * HOUR,
+    totals: sums(1_500_000, 30, 2, 9000),
+    refresh_seconds: 300,
     buckets: [0, 1, 2].map((i) => ({
-      start: start + i * HOUR, end: start + (i + 1) * HOUR,
-      parts: i === 1 ? [sums(1_000_000, 20, 1, 5000), sums(500_000, 10, 1, 4000), sums(0)] : [sums(0), sums(0), sums(0)],
+      start: start + i * HOUR,
+      end: start + (i + 1) * HOUR,
+      parts:
+        i === 1 ? [sums(1_000_000, 20, 1, 5000), sums(500_000, 10, 1, 4000), sums(0)] : [sums(0), sums(0), sums(0)],
     })),
     items: [
       { key: "gpt-4o", label: "gpt-4o", owner: "", ...sums(1_000_000, 20, 1, 5000) },
@@ -35,12 +40,23 @@ const procedures = {
   "dashboard.ranking": ({ group_by }: { group_by: string }) =>
     group_by === "user"
       ? [{ key: "5", label: "ann", owner: "", ...sums(1_500_000, 30) }]
-      : [{ key: "3", label: "OpenAI", owner: "", ...sums(0, 18, 2) }, { key: "4", label: "Quiet", owner: "", ...sums(0, 12) }],
-  "dashboard.attention": () => ({ channels: 6, auto_disabled: 2, low_balances: 1, failing_tests: 0, unpriced_models: ["x-1", "x-2", "x-3", "x-4"], withdrawals: 3 }),
+      : [
+          { key: "3", label: "OpenAI", owner: "", ...sums(0, 18, 2) },
+          { key: "4", label: "Quiet", owner: "", ...sums(0, 12) },
+        ],
+  "dashboard.attention": () => ({
+    channels: 6,
+    auto_disabled: 2,
+    low_balances: 1,
+    failing_tests: 0,
+    unpriced_models: ["x-1", "x-2", "x-3", "x-4"],
+    withdrawals: 3,
+  }),
   "user.self": () => ({ quota: 5_000_000 }),
 };
 
-const signIn = (role: number) => storeUser({ id: 1, username: "me", display_name: "me", role, status: 1, group: "default" });
+const signIn = (role: number) =>
+  storeUser({ id: 1, username: "me", display_name: "me", role, status: 1, group: "default" });
 const chart = () => screen.findByRole("group", { name: /消耗分布/ });
 const address = () => `${location.pathname}${location.search}`;
 
@@ -56,7 +72,12 @@ describe("an administrator", () => {
     const { calls } = await openPage(<DashboardPage />, "/detail", { procedures });
     await chart();
     const asked = calls.find(({ path }) => path === "dashboard.view")?.input as DashboardQuery;
-    expect(asked).toMatchObject({ group_by: "model", measure: "quota", granularity: "hour", time_zone: new Intl.DateTimeFormat().resolvedOptions().timeZone });
+    expect(asked).toMatchObject({
+      group_by: "model",
+      measure: "quota",
+      granularity: "hour",
+      time_zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+    });
     expect(asked.end_timestamp - asked.start_timestamp).toBe(86_400);
 
     expect((await screen.findByText("比上一时段多 100%")).closest("div")?.textContent).toContain("$3.00");
@@ -76,10 +97,21 @@ describe("an administrator", () => {
 
   test("asks for one user by name, and the address keeps what was chosen", async () => {
     signIn(ROLE.admin);
-    const { calls, user } = await openPage(<DashboardPage />, "/detail?by=channel&measure=tokens&range=7d&granularity=day", { procedures });
+    const { calls, user } = await openPage(
+      <DashboardPage />,
+      "/detail?by=channel&measure=tokens&range=7d&granularity=day",
+      { procedures },
+    );
     await chart();
     await user.type(screen.getByRole("searchbox", { name: "用户名" }), " ann {Enter}");
-    await waitFor(() => expect(calls.findLast(({ path }) => path === "dashboard.view")?.input).toMatchObject({ username: "ann", group_by: "channel", measure: "tokens", granularity: "day" }));
+    await waitFor(() =>
+      expect(calls.findLast(({ path }) => path === "dashboard.view")?.input).toMatchObject({
+        username: "ann",
+        group_by: "channel",
+        measure: "tokens",
+        granularity: "day",
+      }),
+    );
     expect(new URLSearchParams(location.search).get("username")).toBe("ann");
   });
 });
@@ -91,7 +123,9 @@ describe("an ordinary user", () => {
     await chart();
     expect(calls.find(({ path }) => path === "dashboard.own")?.input).toMatchObject({ group_by: "model" });
     await screen.findByText(/按此速度约可用/);
-    expect(new Set(calls.map(({ path }) => path))).toEqual(new Set(["dashboard.own", "dashboard.ownTotals", "user.self"]));
+    expect(new Set(calls.map(({ path }) => path))).toEqual(
+      new Set(["dashboard.own", "dashboard.ownTotals", "user.self"]),
+    );
     expect(JSON.stringify(calls)).not.toContain("bob");
     for (const title of ["用户消耗排行", "渠道出错"]) expect(screen.queryByText(title)).toBeNull();
   });
@@ -123,7 +157,12 @@ describe("the chart", () => {
     group.focus();
     await user.keyboard("{Home}{Shift>}{ArrowRight}{/Shift}{Enter}");
     expect(address()).toBe(`/detail?range=custom&from=${start}&to=${start + 2 * HOUR}`);
-    await waitFor(() => expect(calls.findLast(({ path }) => path === "dashboard.own")?.input).toMatchObject({ start_timestamp: start, end_timestamp: start + 2 * HOUR }));
+    await waitFor(() =>
+      expect(calls.findLast(({ path }) => path === "dashboard.own")?.input).toMatchObject({
+        start_timestamp: start,
+        end_timestamp: start + 2 * HOUR,
+      }),
+    );
   });
 
   test("a click on a part opens the log of that model in that hour", async () => {
@@ -145,17 +184,25 @@ describe("the chart", () => {
     await chart();
     expect(container.querySelectorAll("rect[data-series]").length).toBe(2);
     await user.click(screen.getByRole("button", { name: "claude" }));
-    expect([...container.querySelectorAll<SVGRectElement>("rect[data-series]")].map((rect) => rect.dataset["series"])).toEqual(["1"]);
+    expect(
+      [...container.querySelectorAll<SVGRectElement>("rect[data-series]")].map((rect) => rect.dataset["series"]),
+    ).toEqual(["1"]);
     await user.click(screen.getByRole("button", { name: "看表格" }));
     const table = screen.getByRole("table", { name: "消耗分布" });
-    expect(within(table).getAllByRole("columnheader").map((head) => head.textContent)).toEqual(["时间", "gpt-4o", "claude", "合计"]);
+    expect(
+      within(table)
+        .getAllByRole("columnheader")
+        .map((head) => head.textContent),
+    ).toEqual(["时间", "gpt-4o", "claude", "合计"]);
     expect(within(table).getAllByRole("row")[2]?.textContent).toContain("$2.00$1.00$3.00");
   });
 });
 
 describe("what waits", () => {
   const lines = async () =>
-    within(await screen.findByRole("region", { name: "需要处理" })).getAllByRole("link").map((link) => [link.closest("p")?.textContent, link.getAttribute("href")]);
+    within(await screen.findByRole("region", { name: "需要处理" }))
+      .getAllByRole("link")
+      .map((link) => [link.closest("p")?.textContent, link.getAttribute("href")]);
 
   test("is named with the place where it is mended", async () => {
     signIn(ROLE.root);
@@ -171,7 +218,11 @@ describe("what waits", () => {
   test("leads nobody to prices who may not set them", async () => {
     signIn(ROLE.admin);
     await openPage(<DashboardPage />, "/detail", { procedures });
-    expect((await lines()).map(([, to]) => to)).toEqual(["/channel?status=3", "/channel?status=1", "/topup?invite=settle"]);
+    expect((await lines()).map(([, to]) => to)).toEqual([
+      "/channel?status=3",
+      "/channel?status=1",
+      "/topup?invite=settle",
+    ]);
   }, 30_000);
 
   test("is not asked for by ordinary users", async () => {
@@ -185,7 +236,12 @@ describe("what waits", () => {
 describe("nothing to show", () => {
   const nothing = (input: { start_timestamp: number }): DashboardView => {
     const view = viewOf(input);
-    return { ...view, totals: sums(0), items: [], buckets: view.buckets.map((bucket) => ({ ...bucket, parts: [sums(0)] })) };
+    return {
+      ...view,
+      totals: sums(0),
+      items: [],
+      buckets: view.buckets.map((bucket) => ({ ...bucket, parts: [sums(0)] })),
+    };
   };
 
   test("a range without calls says so", async () => {
@@ -196,7 +252,9 @@ describe("nothing to show", () => {
 
   test("a range that ends before it begins is explained and not asked for", async () => {
     signIn(ROLE.user);
-    const { calls } = await openPage(<DashboardPage />, "/detail?range=custom&from=2000000000&to=1000000000", { procedures });
+    const { calls } = await openPage(<DashboardPage />, "/detail?range=custom&from=2000000000&to=1000000000", {
+      procedures,
+    });
     expect(await screen.findByText("结束时间必须晚于开始时间")).toBeTruthy();
     expect(calls.filter(({ path }) => path.startsWith("dashboard."))).toEqual([]);
   });

@@ -53,8 +53,20 @@ function OpenDashboard() {
       {main.error ? <ErrorPanel error={main.error} onRetry={() => void main.refetch()} /> : null}
       {dashboard.valid && !view && !main.error ? <Loading /> : null}
       {dashboard.valid && view && !main.error ? (
-        <div className={cn("grid grid-cols-[minmax(0,1fr)] gap-4", main.isPlaceholderData && "pointer-events-none opacity-60")} aria-busy={main.isPlaceholderData}>
-          <FiguresRow view={view} before={dashboard.before} own={!admin} username={username} now={dashboard.now.getTime() / 1000} />
+        <div
+          className={cn(
+            "grid grid-cols-[minmax(0,1fr)] gap-4",
+            main.isPlaceholderData && "pointer-events-none opacity-60",
+          )}
+          aria-busy={main.isPlaceholderData}
+        >
+          <FiguresRow
+            view={view}
+            before={dashboard.before}
+            own={!admin}
+            username={username}
+            now={dashboard.now.getTime() / 1000}
+          />
           <ConsumptionCard
             {...{ view, group_by, granularity, username }}
             measure={url.measure}
@@ -64,17 +76,32 @@ function OpenDashboard() {
             <ShareCard
               title={t`调用占比`}
               description={t`按${by}统计的请求数`}
-              items={view.items} dimension={group_by} measure="count" whole={view.totals.count} range={view} username={username}
+              items={view.items}
+              dimension={group_by}
+              measure="count"
+              whole={view.totals.count}
+              range={view}
+              username={username}
             />
             {admin && dashboard.users ? (
               <ShareCard
                 title={t`用户消耗排行`}
                 description={words.measures[url.measure]}
-                items={dashboard.users} dimension="user" measure={url.measure} range={view} username=""
-                whole={username ? dashboard.users.reduce((sum, item) => sum + item[url.measure], 0) : view.totals[url.measure]}
+                items={dashboard.users}
+                dimension="user"
+                measure={url.measure}
+                range={view}
+                username=""
+                whole={
+                  username
+                    ? dashboard.users.reduce((sum, item) => sum + item[url.measure], 0)
+                    : view.totals[url.measure]
+                }
               />
             ) : null}
-            {admin && dashboard.channels ? <ErrorsCard items={dashboard.channels} range={view} username={username} /> : null}
+            {admin && dashboard.channels ? (
+              <ErrorsCard items={dashboard.channels} range={view} username={username} />
+            ) : null}
           </div>
         </div>
       ) : null}

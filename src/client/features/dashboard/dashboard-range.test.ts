@@ -60,7 +60,8 @@ test("the marks of a chart are round, begin at 0 and reach the largest value", (
 
 test("labels are few, and name days where there are many hours", () => {
   const midnight = seconds(at(2026, 10, 20));
-  const hours = (count: number, from = midnight) => Array.from({ length: count }, (_, i) => ({ start: from + i * HOUR }));
+  const hours = (count: number, from = midnight) =>
+    Array.from({ length: count }, (_, i) => ({ start: from + i * HOUR }));
   expect(labelled(hours(24), "hour", 8)).toEqual([0, 3, 6, 9, 12, 15, 18, 21]);
   expect(labelled(hours(72, midnight - 5 * HOUR), "hour", 8)).toEqual([5, 29, 53]);
   expect(labelled(hours(240), "hour", 4)).toEqual([0, 72, 144, 216]);
@@ -78,9 +79,20 @@ test("a link to the log names range and item, and there is none for what no filt
   const of = (link: string | null) => link && Object.fromEntries(new URLSearchParams(link.split("?")[1]));
   const times = { start_timestamp: "3600", end_timestamp: "7199" };
   expect(of(logLink(range))).toEqual(times);
-  expect(of(logLink(range, { dimension: "model", item: item("a&b=c #1") }))).toEqual({ ...times, model_name: "a&b=c #1" });
-  expect(of(logLink(range, { dimension: "token", item: item("7", ""), errors: true }))).toEqual({ ...times, type: "5", token_id: "7" });
-  expect(of(logLink(range, { dimension: "user", item: item("3", "bob"), username: "x" }))).toEqual({ ...times, username: "bob" });
+  expect(of(logLink(range, { dimension: "model", item: item("a&b=c #1") }))).toEqual({
+    ...times,
+    model_name: "a&b=c #1",
+  });
+  expect(of(logLink(range, { dimension: "token", item: item("7", ""), errors: true }))).toEqual({
+    ...times,
+    type: "5",
+    token_id: "7",
+  });
+  expect(of(logLink(range, { dimension: "user", item: item("3", "bob"), username: "x" }))).toEqual({
+    ...times,
+    username: "bob",
+  });
   expect(of(logLink(range, { dimension: "channel", item: item("12", "gone") }))).toEqual({ ...times, channel: "12" });
-  for (const dimension of ["model", "user", "channel", "token", "group"] as const) expect(logLink(range, { dimension, item: item("", "") })).toBeNull();
+  for (const dimension of ["model", "user", "channel", "token", "group"] as const)
+    expect(logLink(range, { dimension, item: item("", "") })).toBeNull();
 });

@@ -23,12 +23,18 @@ export function rangeOf(preset: Preset, now: Date): Range {
   const month = (monthsAgo: number) => toSeconds(new Date(now.getFullYear(), now.getMonth() - monthsAgo, 1));
   const end = (Math.floor(toSeconds(now) / HOUR) + 1) * HOUR;
   switch (preset) {
-    case "24h": return { start: end - DAY, end };
-    case "today": return { start: midnight(0), end };
-    case "7d": return { start: midnight(6), end };
-    case "30d": return { start: midnight(29), end };
-    case "month": return { start: month(0), end };
-    case "last_month": return { start: month(1), end: month(0) };
+    case "24h":
+      return { start: end - DAY, end };
+    case "today":
+      return { start: midnight(0), end };
+    case "7d":
+      return { start: midnight(6), end };
+    case "30d":
+      return { start: midnight(29), end };
+    case "month":
+      return { start: month(0), end };
+    case "last_month":
+      return { start: month(1), end: month(0) };
   }
 }
 
@@ -50,5 +56,7 @@ export function bucketLabel(granularity: Granularity, start: number, full = fals
   const day = `${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   const long = full ? `${date.getFullYear()}-${day}` : day;
   if (granularity !== "hour") return long;
-  return full || date.getHours() === 0 ? `${long} ${two(date.getHours())}:${two(date.getMinutes())}` : `${two(date.getHours())}:${two(date.getMinutes())}`;
+  return full || date.getHours() === 0
+    ? `${long} ${two(date.getHours())}:${two(date.getMinutes())}`
+    : `${two(date.getHours())}:${two(date.getMinutes())}`;
 }

@@ -16,11 +16,14 @@ export function DashboardToolbar({ dashboard }: { dashboard: Dashboard }) {
   const id = useId();
   const { admin, url, patch, range, granularity, group_by } = dashboard;
   const zone = timeZone();
-  const choices = <T extends string>(values: readonly T[], names: Record<T, string>) => values.map((value) => ({ value, label: names[value] }));
-  const pick = <T extends string>(values: readonly T[], then: (value: T) => void) => (text: string) => {
-    const value = values.find((one) => one === text);
-    if (value !== undefined) then(value);
-  };
+  const choices = <T extends string>(values: readonly T[], names: Record<T, string>) =>
+    values.map((value) => ({ value, label: names[value] }));
+  const pick =
+    <T extends string>(values: readonly T[], then: (value: T) => void) =>
+    (text: string) => {
+      const value = values.find((one) => one === text);
+      if (value !== undefined) then(value);
+    };
 
   return (
     <div className="flex flex-wrap items-end gap-x-3 gap-y-2">
@@ -31,7 +34,12 @@ export function DashboardToolbar({ dashboard }: { dashboard: Dashboard }) {
           value={url.range}
           options={[...choices(PRESETS, words.presets), { value: "custom", label: t`自定义` }]}
           onValueChange={pick([...PRESETS, "custom"] as const, (value) =>
-            patch(value === "custom" ? { range: value, from: range.start, to: range.end } : { range: value, from: null, to: null }))}
+            patch(
+              value === "custom"
+                ? { range: value, from: range.start, to: range.end }
+                : { range: value, from: null, to: null },
+            ),
+          )}
         />
       </Field>
       {url.range === "custom" ? (
@@ -45,7 +53,13 @@ export function DashboardToolbar({ dashboard }: { dashboard: Dashboard }) {
         </>
       ) : null}
       <Field id={`${id}-measure`} label={t`指标`}>
-        <Select id={`${id}-measure`} aria-label={t`指标`} value={url.measure} options={choices(MEASURES, words.measures)} onValueChange={pick(MEASURES, (measure) => patch({ measure }))} />
+        <Select
+          id={`${id}-measure`}
+          aria-label={t`指标`}
+          value={url.measure}
+          options={choices(MEASURES, words.measures)}
+          onValueChange={pick(MEASURES, (measure) => patch({ measure }))}
+        />
       </Field>
       <Field id={`${id}-by`} label={t`统计维度`}>
         <Select
@@ -61,11 +75,22 @@ export function DashboardToolbar({ dashboard }: { dashboard: Dashboard }) {
           id={`${id}-granularity`}
           aria-label={t`时间粒度`}
           value={granularity}
-          options={GRANULARITIES.map((value) => ({ value, label: words.granularities[value], disabled: granularityFor(value, range) !== value }))}
+          options={GRANULARITIES.map((value) => ({
+            value,
+            label: words.granularities[value],
+            disabled: granularityFor(value, range) !== value,
+          }))}
           onValueChange={pick(GRANULARITIES, (value) => patch({ granularity: value }))}
         />
       </Field>
-      {admin ? <UserField key={url.username} id={`${id}-user`} value={url.username} onChange={(username) => patch({ username })} /> : null}
+      {admin ? (
+        <UserField
+          key={url.username}
+          id={`${id}-user`}
+          value={url.username}
+          onChange={(username) => patch({ username })}
+        />
+      ) : null}
       <p className="pb-1.5 text-xs text-muted">{t`时区：${zone}`}</p>
     </div>
   );
@@ -94,7 +119,15 @@ function UserField({ id, value, onChange }: { id: string; value: string; onChang
       }}
     >
       <Label htmlFor={id}>{t`用户名`}</Label>
-      <Input id={id} type="search" value={text} placeholder={t`全部用户`} maxLength={200} onChange={(event) => setText(event.target.value)} onBlur={() => text.trim() !== value && onChange(text.trim())} />
+      <Input
+        id={id}
+        type="search"
+        value={text}
+        placeholder={t`全部用户`}
+        maxLength={200}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={() => text.trim() !== value && onChange(text.trim())}
+      />
     </form>
   );
 }

@@ -29,22 +29,37 @@ export function FiguresRow({ view, before, own, username, now }: RowProps) {
   const { t } = useLingui();
   const { totals, start, end } = view;
   const minutes = Math.max(1, (Math.min(end, now) - start) / 60);
-  const course = (measure: Measure) => view.buckets.map(({ parts }) => parts.reduce((sum, part) => sum + part[measure], 0));
+  const course = (measure: Measure) =>
+    view.buckets.map(({ parts }) => parts.reduce((sum, part) => sum + part[measure], 0));
   const errorsLink = logLink(view, { username, errors: true });
   const errors = formatNumber(totals.error_count);
   const rpm = formatCount(Math.round((totals.count / minutes) * 100) / 100);
   const tpm = formatCount(Math.round(totals.tokens / minutes));
   return (
     <dl className="grid grid-cols-[repeat(auto-fit,minmax(150px,1fr))] gap-3">
-      <Figure title={t`消耗`} course={course("quota")} change={before && change(totals.quota, before.quota)}><Quota value={totals.quota} /></Figure>
+      <Figure title={t`消耗`} course={course("quota")} change={before && change(totals.quota, before.quota)}>
+        <Quota value={totals.quota} />
+      </Figure>
       <Figure
-        title={t`请求数`} course={course("count")} change={before && change(totals.count, before.count)}
-        note={totals.error_count > 0 && errorsLink ? <Link href={errorsLink} className="text-red-fg hover:underline">{t`${errors} 次出错`}</Link> : null}
+        title={t`请求数`}
+        course={course("count")}
+        change={before && change(totals.count, before.count)}
+        note={
+          totals.error_count > 0 && errorsLink ? (
+            <Link href={errorsLink} className="text-red-fg hover:underline">{t`${errors} 次出错`}</Link>
+          ) : null
+        }
       >
         <Count value={totals.count} />
       </Figure>
-      <Figure title={t`Token 数`} course={course("tokens")} change={before && change(totals.tokens, before.tokens)}><Count value={totals.tokens} /></Figure>
-      <Figure title={t`平均 RPM / TPM`}><span className="tabular-nums">{rpm} <span className="text-md">/ {tpm}</span></span></Figure>
+      <Figure title={t`Token 数`} course={course("tokens")} change={before && change(totals.tokens, before.tokens)}>
+        <Count value={totals.tokens} />
+      </Figure>
+      <Figure title={t`平均 RPM / TPM`}>
+        <span className="tabular-nums">
+          {rpm} <span className="text-md">/ {tpm}</span>
+        </span>
+      </Figure>
       <Balance daily={own ? (totals.quota / minutes) * 1440 : 0} />
     </dl>
   );
@@ -57,10 +72,22 @@ function Balance({ daily }: { daily: number }) {
   const balance = self.data?.quota;
   if (balance === undefined) return <Figure title={t`余额`}>—</Figure>;
   const days = daily > 0 && balance > 0 ? balance / daily : undefined;
-  const shown = days === undefined || days > MOST_DAYS ? undefined : formatNumber(days < 10 ? Math.round(days * 10) / 10 : Math.round(days));
+  const shown =
+    days === undefined || days > MOST_DAYS
+      ? undefined
+      : formatNumber(days < 10 ? Math.round(days * 10) / 10 : Math.round(days));
   return (
-    <Figure title={t`余额`} note={shown === undefined ? null : <span className="text-muted">{t`按此速度约可用 ${shown} 天`}</span>}>
-      {findRoute("/topup") ? <Link href="/topup" className="hover:underline"><Quota value={balance} /></Link> : <Quota value={balance} />}
+    <Figure
+      title={t`余额`}
+      note={shown === undefined ? null : <span className="text-muted">{t`按此速度约可用 ${shown} 天`}</span>}
+    >
+      {findRoute("/topup") ? (
+        <Link href="/topup" className="hover:underline">
+          <Quota value={balance} />
+        </Link>
+      ) : (
+        <Quota value={balance} />
+      )}
     </Figure>
   );
 }
@@ -77,7 +104,8 @@ interface FigureProps {
 function Figure({ title, children, course, change: by, note }: FigureProps) {
   const { t } = useLingui();
   const share = by === undefined ? "" : shareText(Math.abs(by));
-  const words = by === undefined ? "" : by > 0 ? t`比上一时段多 ${share}` : by < 0 ? t`比上一时段少 ${share}` : t`与上一时段相同`;
+  const words =
+    by === undefined ? "" : by > 0 ? t`比上一时段多 ${share}` : by < 0 ? t`比上一时段少 ${share}` : t`与上一时段相同`;
   return (
     <div className="grid content-start gap-1 rounded-lg border border-line bg-surface p-3">
       <dt className="text-muted">{title}</dt>
@@ -109,10 +137,17 @@ const shareText = (by: number): string => {
 function Sparkline({ values }: { values: readonly number[] }) {
   const top = Math.max(...values, 0) || 1;
   const step = 100 / (values.length - 1);
-  const points = values.map((value, i) => `${(i * step).toFixed(2)},${(23 - (Math.max(0, value) / top) * 22).toFixed(2)}`).join(" ");
+  const points = values
+    .map((value, i) => `${(i * step).toFixed(2)},${(23 - (Math.max(0, value) / top) * 22).toFixed(2)}`)
+    .join(" ");
   return (
     <svg aria-hidden viewBox="0 0 100 24" preserveAspectRatio="none" className="h-6 w-full">
-      <polyline points={points} fill="none" vectorEffect="non-scaling-stroke" className="stroke-chart-1 stroke-[1.5px]" />
+      <polyline
+        points={points}
+        fill="none"
+        vectorEffect="non-scaling-stroke"
+        className="stroke-chart-1 stroke-[1.5px]"
+      />
     </svg>
   );
 }

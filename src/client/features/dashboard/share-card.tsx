@@ -10,7 +10,8 @@ import { measureText, useDashboardWords } from "./measure";
 
 const SHOWN = 10;
 
-export const percent = (part: number, whole: number): string => (whole > 0 ? `${((part / whole) * 100).toFixed(1)}%` : "—");
+export const percent = (part: number, whole: number): string =>
+  whole > 0 ? `${((part / whole) * 100).toFixed(1)}%` : "—";
 
 interface ShareProps {
   title: string;
@@ -28,7 +29,10 @@ interface ShareProps {
 export function ShareCard({ title, description, items, dimension, measure, whole, range, username }: ShareProps) {
   const { t } = useLingui();
   const words = useDashboardWords();
-  const largest = items.filter((item) => item[measure] > 0).toSorted((a, b) => b[measure] - a[measure]).slice(0, SHOWN);
+  const largest = items
+    .filter((item) => item[measure] > 0)
+    .toSorted((a, b) => b[measure] - a[measure])
+    .slice(0, SHOWN);
   const rest = Math.max(0, whole - largest.reduce((sum, item) => sum + item[measure], 0));
   const row = (key: string, name: ReactNode, value: number) => (
     <li key={key} className="grid grid-cols-[minmax(0,1fr)_auto_3.5rem] items-center gap-x-3">
@@ -36,7 +40,10 @@ export function ShareCard({ title, description, items, dimension, measure, whole
       <span className="tabular-nums">{measureText(measure, value)}</span>
       <span className="text-right text-muted tabular-nums">{percent(value, whole)}</span>
       <span aria-hidden className="col-span-3 h-1.5 overflow-hidden rounded-sm bg-sunken">
-        <span className="block h-full rounded-sm bg-chart-1" style={{ width: `${whole > 0 ? Math.min(100, (value / whole) * 100) : 0}%` }} />
+        <span
+          className="block h-full rounded-sm bg-chart-1"
+          style={{ width: `${whole > 0 ? Math.min(100, (value / whole) * 100) : 0}%` }}
+        />
       </span>
     </li>
   );
@@ -49,7 +56,17 @@ export function ShareCard({ title, description, items, dimension, measure, whole
           {largest.map((item) => {
             const link = logLink(range, { dimension, item, username });
             const name = words.nameOf(item);
-            return row(item.key, link ? <Link href={link} title={name} className="hover:text-accent-text hover:underline">{name}</Link> : name, item[measure]);
+            return row(
+              item.key,
+              link ? (
+                <Link href={link} title={name} className="hover:text-accent-text hover:underline">
+                  {name}
+                </Link>
+              ) : (
+                name
+              ),
+              item[measure],
+            );
           })}
           {largest.length > 0 && rest > 0 ? row("\0rest", <span className="text-muted">{t`其他`}</span>, rest) : null}
         </ol>
@@ -59,11 +76,22 @@ export function ShareCard({ title, description, items, dimension, measure, whole
 }
 
 /** Error rate by channel, the worst first; the number of errors leads to them. */
-export function ErrorsCard({ items, range, username }: { items: readonly DashboardItem[]; range: Range; username: string }) {
+export function ErrorsCard({
+  items,
+  range,
+  username,
+}: {
+  items: readonly DashboardItem[];
+  range: Range;
+  username: string;
+}) {
   const { t } = useLingui();
   const { nameOf } = useDashboardWords();
   const rate = (item: DashboardItem) => item.error_count / Math.max(1, item.error_count + item.count);
-  const worst = items.filter((item) => item.error_count > 0).toSorted((a, b) => rate(b) - rate(a) || b.error_count - a.error_count).slice(0, SHOWN);
+  const worst = items
+    .filter((item) => item.error_count > 0)
+    .toSorted((a, b) => rate(b) - rate(a) || b.error_count - a.error_count)
+    .slice(0, SHOWN);
   return (
     <Card>
       <CardHeader title={t`渠道出错`} description={t`出错的调用占全部调用的比例`} />
@@ -78,8 +106,16 @@ export function ErrorsCard({ items, range, username }: { items: readonly Dashboa
             return (
               <li key={item.key} className="grid grid-cols-[minmax(0,1fr)_auto_3.5rem] items-center gap-x-3">
                 <span className="truncate">{nameOf(item)}</span>
-                {link ? <Link href={link} className="tabular-nums hover:text-accent-text hover:underline">{words}</Link> : <span className="tabular-nums">{words}</span>}
-                <span className="text-right tabular-nums">{percent(item.error_count, item.error_count + item.count)}</span>
+                {link ? (
+                  <Link href={link} className="tabular-nums hover:text-accent-text hover:underline">
+                    {words}
+                  </Link>
+                ) : (
+                  <span className="tabular-nums">{words}</span>
+                )}
+                <span className="text-right tabular-nums">
+                  {percent(item.error_count, item.error_count + item.count)}
+                </span>
                 <span aria-hidden className="col-span-3 h-1.5 overflow-hidden rounded-sm bg-sunken">
                   <span className="block h-full rounded-sm bg-red-solid" style={{ width: `${rate(item) * 100}%` }} />
                 </span>

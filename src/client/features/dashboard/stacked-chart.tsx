@@ -38,11 +38,14 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
   const [anchor, setAnchor] = useState<number | null>(null);
   const count = buckets.length;
   const last = names.length - 1;
-  const values = buckets.map(({ parts }) => parts.map((part, series) => (only === undefined || only === series ? Math.max(0, part[measure]) : 0)));
+  const values = buckets.map(({ parts }) =>
+    parts.map((part, series) => (only === undefined || only === series ? Math.max(0, part[measure]) : 0)),
+  );
   const marks = ticks(Math.max(0, ...values.map((column) => column.reduce((a, b) => a + b, 0))));
   const top = marks.at(-1) ?? 1;
 
-  const chosen = at === null || at >= count ? null : { from: Math.min(anchor ?? at, at), to: Math.max(anchor ?? at, at) };
+  const chosen =
+    at === null || at >= count ? null : { from: Math.min(anchor ?? at, at), to: Math.max(anchor ?? at, at) };
   const columnAt = (x: number): number => {
     const box = area.current?.getBoundingClientRect();
     if (!box || box.width === 0) return 0;
@@ -77,12 +80,17 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
 
   const pointed = chosen && chosen.from === chosen.to ? buckets[chosen.from] : undefined;
   const inWords = (bucket: DashboardBucket): string => {
-    const shown = bucket.parts.flatMap((part, series) => (part[measure] === 0 || (only !== undefined && only !== series) ? [] : [`${names[series]} ${measureText(measure, part[measure])}`]));
+    const shown = bucket.parts.flatMap((part, series) =>
+      part[measure] === 0 || (only !== undefined && only !== series)
+        ? []
+        : [`${names[series]} ${measureText(measure, part[measure])}`],
+    );
     return `${bucketLabel(granularity, bucket.start, true)}: ${shown.length > 0 ? shown.join(", ") : t`没有用量`}`;
   };
   const first = chosen && buckets[chosen.from];
   const end = chosen && buckets[chosen.to];
-  const span = first && end ? `${bucketLabel(granularity, first.start, true)} – ${bucketLabel(granularity, end.end, true)}` : "";
+  const span =
+    first && end ? `${bucketLabel(granularity, first.start, true)} – ${bucketLabel(granularity, end.end, true)}` : "";
 
   // One at the right edge would be cut.
   const labels = labelled(buckets, granularity, phone ? 4 : 8).filter((index) => index < count * 0.95);
@@ -91,7 +99,13 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
     <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2">
       <div aria-hidden className="relative h-64 min-w-10 text-right text-xs text-muted tabular-nums">
         {marks.map((mark) => (
-          <span key={mark} className="absolute right-0 -translate-y-1/2" style={{ top: `${100 - (mark / top) * 100}%` }}>{measureText(measure, mark)}</span>
+          <span
+            key={mark}
+            className="absolute right-0 -translate-y-1/2"
+            style={{ top: `${100 - (mark / top) * 100}%` }}
+          >
+            {measureText(measure, mark)}
+          </span>
         ))}
         {/* Holds the width of the widest mark. */}
         <span className="invisible">{measureText(measure, top)}</span>
@@ -122,10 +136,22 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
         onKeyDown={keys}
       >
         {marks.map((mark) => (
-          <div key={mark} aria-hidden className="absolute inset-x-0 border-t border-line" style={{ top: `${100 - (mark / top) * 100}%` }} />
+          <div
+            key={mark}
+            aria-hidden
+            className="absolute inset-x-0 border-t border-line"
+            style={{ top: `${100 - (mark / top) * 100}%` }}
+          />
         ))}
-        <svg aria-hidden viewBox={`0 0 ${Math.max(1, count)} 1`} preserveAspectRatio="none" className="absolute inset-0 size-full">
-          {chosen ? <rect x={chosen.from} y={0} width={chosen.to - chosen.from + 1} height={1} className="fill-accent-soft" /> : null}
+        <svg
+          aria-hidden
+          viewBox={`0 0 ${Math.max(1, count)} 1`}
+          preserveAspectRatio="none"
+          className="absolute inset-0 size-full"
+        >
+          {chosen ? (
+            <rect x={chosen.from} y={0} width={chosen.to - chosen.from + 1} height={1} className="fill-accent-soft" />
+          ) : null}
           {values.map((column, index) => {
             let height = 0;
             return (
@@ -150,8 +176,12 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
             );
           })}
         </svg>
-        {pointed ? <Figures bucket={pointed} right={at !== null && at < count / 2} {...{ names, only, measure, granularity }} /> : null}
-        <span role="status" className="sr-only">{pointed ? inWords(pointed) : span}</span>
+        {pointed ? (
+          <Figures bucket={pointed} right={at !== null && at < count / 2} {...{ names, only, measure, granularity }} />
+        ) : null}
+        <span role="status" className="sr-only">
+          {pointed ? inWords(pointed) : span}
+        </span>
       </div>
       <div aria-hidden className="relative col-start-2 h-5 overflow-hidden text-xs text-muted tabular-nums">
         {labels.map((index) => (
@@ -164,7 +194,10 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
   );
 }
 
-type FiguresProps = Pick<ChartProps, "names" | "only" | "measure" | "granularity"> & { bucket: DashboardBucket; right: boolean };
+type FiguresProps = Pick<ChartProps, "names" | "only" | "measure" | "granularity"> & {
+  bucket: DashboardBucket;
+  right: boolean;
+};
 
 /** The figures of one column, beside the pointer. */
 function Figures({ bucket, right, names, only, measure, granularity }: FiguresProps) {
@@ -173,7 +206,13 @@ function Figures({ bucket, right, names, only, measure, granularity }: FiguresPr
     .map((part, series) => ({ series, value: part[measure] }))
     .filter(({ series, value }) => value !== 0 && (only === undefined || only === series));
   return (
-    <div aria-hidden className={cn("floating pointer-events-none absolute top-2 grid max-w-72 gap-1 p-2 text-xs", right ? "right-2" : "left-2")}>
+    <div
+      aria-hidden
+      className={cn(
+        "floating pointer-events-none absolute top-2 grid max-w-72 gap-1 p-2 text-xs",
+        right ? "right-2" : "left-2",
+      )}
+    >
       <p className="font-medium tabular-nums">{bucketLabel(granularity, bucket.start, true)}</p>
       {parts.length === 0 ? <p className="text-muted">{t`没有用量`}</p> : null}
       {parts.map(({ series, value }) => (

@@ -62,7 +62,11 @@ export function useDashboard() {
   const shape = { ...asked, granularity, measure: url.measure, time_zone: timeZone() };
   const options = { placeholderData: keepPreviousData, meta: { quiet: true } } as const;
   // As often as the operator lets it be asked (DataExportInterval).
-  const renewed = { ...options, refetchInterval: (query: { state: { data?: { refresh_seconds: number } | undefined } }) => (query.state.data?.refresh_seconds ?? 0) * 1000 || false } as const;
+  const renewed = {
+    ...options,
+    refetchInterval: (query: { state: { data?: { refresh_seconds: number } | undefined } }) =>
+      (query.state.data?.refresh_seconds ?? 0) * 1000 || false,
+  } as const;
   const all = trpc.dashboard.view.useQuery({ ...shape, group_by, username }, { ...renewed, enabled: valid && admin });
   const own = trpc.dashboard.own.useQuery({ ...shape, group_by: own_by }, { ...renewed, enabled: valid && !admin });
   const main = admin ? all : own;
@@ -71,14 +75,35 @@ export function useDashboard() {
   const next = { ...options, enabled: valid && main.isSuccess };
   const before = { start_timestamp: Math.max(0, range.start - (range.end - range.start)), end_timestamp: range.start };
   const comparable = valid && before.start_timestamp < before.end_timestamp;
-  const allBefore = trpc.dashboard.totals.useQuery({ ...before, username }, { ...next, enabled: next.enabled && admin && comparable });
-  const ownBefore = trpc.dashboard.ownTotals.useQuery(before, { ...next, enabled: next.enabled && !admin && comparable });
-  const users = trpc.dashboard.ranking.useQuery({ ...asked, group_by: "user", measure: url.measure }, { ...next, enabled: next.enabled && admin });
-  const channels = trpc.dashboard.ranking.useQuery({ ...asked, group_by: "channel", measure: "count", username }, { ...next, enabled: next.enabled && admin });
+  const allBefore = trpc.dashboard.totals.useQuery(
+    { ...before, username },
+    { ...next, enabled: next.enabled && admin && comparable },
+  );
+  const ownBefore = trpc.dashboard.ownTotals.useQuery(before, {
+    ...next,
+    enabled: next.enabled && !admin && comparable,
+  });
+  const users = trpc.dashboard.ranking.useQuery(
+    { ...asked, group_by: "user", measure: url.measure },
+    { ...next, enabled: next.enabled && admin },
+  );
+  const channels = trpc.dashboard.ranking.useQuery(
+    { ...asked, group_by: "channel", measure: "count", username },
+    { ...next, enabled: next.enabled && admin },
+  );
 
   const queries = [main, admin ? allBefore : ownBefore, ...(admin ? [users, channels] : [])];
   return {
-    admin, url, patch, now, range, valid, granularity, group_by, username, main,
+    admin,
+    url,
+    patch,
+    now,
+    range,
+    valid,
+    granularity,
+    group_by,
+    username,
+    main,
     before: comparable ? (admin ? allBefore : ownBefore).data : undefined,
     users: users.data,
     channels: channels.data,

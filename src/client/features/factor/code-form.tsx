@@ -50,7 +50,9 @@ export function CodeForm({ action, hint, pending, problem, danger, onCode }: Cod
           aria-describedby={[hint ? `${id}-hint` : "", shown ? `${id}-error` : ""].join(" ").trim() || undefined}
         />
       </FieldFrame>
-      <Button type="submit" variant={danger ? "danger" : "primary"} loading={pending} className="justify-self-end">{action}</Button>
+      <Button type="submit" variant={danger ? "danger" : "primary"} loading={pending} className="justify-self-end">
+        {action}
+      </Button>
     </form>
   );
 }

@@ -20,11 +20,18 @@ export default function FactorCard() {
   const left = data?.backup_codes_remaining ?? 0;
   return (
     <Card>
-      <CardHeader title={t`登录保护`} description={t`两步验证在密码或第三方登录之后再要求一个验证码；通行密钥可以代替密码和验证码。`} />
+      <CardHeader
+        title={t`登录保护`}
+        description={t`两步验证在密码或第三方登录之后再要求一个验证码；通行密钥可以代替密码和验证码。`}
+      />
       <CardBody>
         {data ? (
           <ul className="divide-y divide-line">
-            <BindingRow icon={Smartphone} name={t`两步验证（验证器应用）`} bound={data.enabled ? t`已启用，剩余 ${left} 个恢复代码` : t`未启用`}>
+            <BindingRow
+              icon={Smartphone}
+              name={t`两步验证（验证器应用）`}
+              bound={data.enabled ? t`已启用，剩余 ${left} 个恢复代码` : t`未启用`}
+            >
               {data.enabled ? (
                 <>
                   <Button onClick={() => setOpen("renew")}>{t`更换恢复代码`}</Button>

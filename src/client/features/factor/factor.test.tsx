@@ -26,7 +26,16 @@ afterEach(() => {
 });
 
 const open = (page: Parameters<typeof openPage>[0], address: string, procedures: Procedures) =>
-  openPage(<>{page}<SecondStepHost /><ConfirmHost /><Toasts /></>, address, { procedures });
+  openPage(
+    <>
+      {page}
+      <SecondStepHost />
+      <ConfirmHost />
+      <Toasts />
+    </>,
+    address,
+    { procedures },
+  );
 
 test("a password that is not enough opens the second step; a wrong code is said there, a right one signs in", async () => {
   const { user, calls } = await open(<LoginPage />, "/login", {
@@ -50,7 +59,10 @@ test("a password that is not enough opens the second step; a wrong code is said 
   await user.type(code, "123456{Enter}");
   await waitFor(() => expect(currentUser()?.id).toBe(7));
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
-  expect(calls.filter((call) => call.path === "factor.secondStep").map((call) => call.input)).toEqual([{ code: "000000" }, { code: "123456" }]);
+  expect(calls.filter((call) => call.path === "factor.secondStep").map((call) => call.input)).toEqual([
+    { code: "000000" },
+    { code: "123456" },
+  ]);
 });
 
 test("closing the second step signs nobody in", async () => {
@@ -102,5 +114,8 @@ test("a passkey is renamed, and deleted after a question", async () => {
   await user.click(await screen.findByRole("button", { name: "删除 phone" }));
   await user.click(await screen.findByRole("button", { name: "删除" }));
   expect(await screen.findByText("未添加")).toBeDefined();
-  expect(calls.filter((call) => call.path.endsWith("Passkey")).map((call) => call.input)).toEqual([{ id: 3, name: "phone" }, { id: 3 }]);
+  expect(calls.filter((call) => call.path.endsWith("Passkey")).map((call) => call.input)).toEqual([
+    { id: 3, name: "phone" },
+    { id: 3 },
+  ]);
 });

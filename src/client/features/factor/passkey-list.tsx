@@ -30,8 +30,18 @@ export function PasskeyList({ passkeys }: { passkeys: readonly PasskeyView[] }) 
     try {
       const optionsJSON = await begin.mutateAsync();
       const { startRegistration } = await import("@simplewebauthn/browser");
-      const { response: { clientDataJSON, attestationObject, transports }, id, rawId } = await startRegistration({ optionsJSON });
-      const response = { id, rawId, type: "public-key" as const, clientExtensionResults: {}, response: { clientDataJSON, attestationObject, transports } };
+      const {
+        response: { clientDataJSON, attestationObject, transports },
+        id,
+        rawId,
+      } = await startRegistration({ optionsJSON });
+      const response = {
+        id,
+        rawId,
+        type: "public-key" as const,
+        clientExtensionResults: {},
+        response: { clientDataJSON, attestationObject, transports },
+      };
       const made = await finish.mutateAsync({ response });
       toastSuccess(t`通行密钥已添加`);
       changed();
@@ -49,10 +59,16 @@ export function PasskeyList({ passkeys }: { passkeys: readonly PasskeyView[] }) 
   const works = passkeysWork();
   return (
     <>
-      <BindingRow icon={Fingerprint} name={t`通行密钥`} bound={!works ? t`此浏览器或地址不支持（需要 HTTPS）` : count === 0 ? t`未添加` : t`${count} 个`}>
+      <BindingRow
+        icon={Fingerprint}
+        name={t`通行密钥`}
+        bound={!works ? t`此浏览器或地址不支持（需要 HTTPS）` : count === 0 ? t`未添加` : t`${count} 个`}
+      >
         <Button disabled={!works} loading={adding} onClick={() => void add()}>{t`添加通行密钥`}</Button>
       </BindingRow>
-      {passkeys.map((passkey) => <Row key={passkey.id} passkey={passkey} onRename={() => setNamed(passkey)} onChanged={changed} />)}
+      {passkeys.map((passkey) => (
+        <Row key={passkey.id} passkey={passkey} onRename={() => setNamed(passkey)} onChanged={changed} />
+      ))}
       {named ? <RenameDialog passkey={named} onChanged={changed} onClose={() => setNamed(null)} /> : null}
     </>
   );
@@ -61,9 +77,17 @@ export function PasskeyList({ passkeys }: { passkeys: readonly PasskeyView[] }) 
 function Row({ passkey, onRename, onChanged }: { passkey: PasskeyView; onRename: () => void; onChanged: () => void }) {
   const { t } = useLingui();
   const name = passkey.name || t`通行密钥 ${passkey.id}`;
-  const remove = trpc.factor.removePasskey.useMutation({ onSuccess: () => toastSuccess(t`通行密钥已删除`), onSettled: onChanged });
+  const remove = trpc.factor.removePasskey.useMutation({
+    onSuccess: () => toastSuccess(t`通行密钥已删除`),
+    onSettled: onChanged,
+  });
   const ask = async () => {
-    const yes = await confirm({ title: t`删除「${name}」？`, description: t`之后将无法用它登录。设备中保存的密钥需要另行删除。`, action: t`删除`, danger: true });
+    const yes = await confirm({
+      title: t`删除「${name}」？`,
+      description: t`之后将无法用它登录。设备中保存的密钥需要另行删除。`,
+      action: t`删除`,
+      danger: true,
+    });
     if (yes) remove.mutate({ id: passkey.id });
   };
   return (
@@ -72,16 +96,34 @@ function Row({ passkey, onRename, onChanged }: { passkey: PasskeyView; onRename:
       <div className="min-w-0 flex-1">
         <p className="wrap-anywhere">{name}</p>
         <p className="text-xs text-muted">
-          {passkey.last_used_at > 0 ? <>{t`最近使用`} <TimeAgo value={passkey.last_used_at} /></> : t`尚未使用`}
+          {passkey.last_used_at > 0 ? (
+            <>
+              {t`最近使用`} <TimeAgo value={passkey.last_used_at} />
+            </>
+          ) : (
+            t`尚未使用`
+          )}
         </p>
       </div>
-      <IconButton label={t`重命名 ${name}`} onClick={onRename}><Pencil /></IconButton>
-      <IconButton label={t`删除 ${name}`} onClick={() => void ask()}><Trash2 /></IconButton>
+      <IconButton label={t`重命名 ${name}`} onClick={onRename}>
+        <Pencil />
+      </IconButton>
+      <IconButton label={t`删除 ${name}`} onClick={() => void ask()}>
+        <Trash2 />
+      </IconButton>
     </li>
   );
 }
 
-function RenameDialog({ passkey, onChanged, onClose }: { passkey: PasskeyView; onChanged: () => void; onClose: () => void }) {
+function RenameDialog({
+  passkey,
+  onChanged,
+  onClose,
+}: {
+  passkey: PasskeyView;
+  onChanged: () => void;
+  onClose: () => void;
+}) {
   const { t } = useLingui();
   const id = useId();
   const [name, setName] = useState(passkey.name);

@@ -17,8 +17,15 @@ export function SecondStepHost() {
   const needed = useSecondStep();
   if (!needed) return null;
   return (
-    <Dialog open onOpenChange={(open) => !open && closeSecondStep()} title={t`两步验证`} description={t`请输入身份验证器应用中的 6 位验证码，或一个恢复代码。`}>
-      <div className="mt-4"><SecondStep passkey={needed.passkey} /></div>
+    <Dialog
+      open
+      onOpenChange={(open) => !open && closeSecondStep()}
+      title={t`两步验证`}
+      description={t`请输入身份验证器应用中的 6 位验证码，或一个恢复代码。`}
+    >
+      <div className="mt-4">
+        <SecondStep passkey={needed.passkey} />
+      </div>
     </Dialog>
   );
 }
@@ -34,7 +41,12 @@ function SecondStep({ passkey }: { passkey: boolean }) {
   const byPasskey = usePasskey("second-step", (user) => user && done(user));
   return (
     <div className="grid gap-3">
-      <CodeForm action={t`登录`} pending={byCode.isPending} problem={byCode.error ? faultOf(byCode.error).message : undefined} onCode={(code) => byCode.mutate({ code })} />
+      <CodeForm
+        action={t`登录`}
+        pending={byCode.isPending}
+        problem={byCode.error ? faultOf(byCode.error).message : undefined}
+        onCode={(code) => byCode.mutate({ code })}
+      />
       {passkey && passkeysWork() ? (
         <Button loading={byPasskey.pending} onClick={byPasskey.start}>
           <Fingerprint aria-hidden />

@@ -52,7 +52,12 @@ export function TotpSetupDialog({ onClose }: { onClose: () => void }) {
               <span className="min-w-0 flex-1 font-mono text-xs wrap-anywhere">{setup.data.secret}</span>
               <CopyButton text={setup.data.secret} label={t`复制密钥`} />
             </p>
-            <CodeForm action={t`启用`} pending={enable.isPending} problem={enable.error ? faultOf(enable.error).message : undefined} onCode={(code) => enable.mutate({ code })} />
+            <CodeForm
+              action={t`启用`}
+              pending={enable.isPending}
+              problem={enable.error ? faultOf(enable.error).message : undefined}
+              onCode={(code) => enable.mutate({ code })}
+            />
           </>
         ) : setup.error ? (
           <ErrorPanel error={setup.error} onRetry={() => setup.mutate()} />
@@ -122,7 +127,9 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
     >
       <div className="mt-4 flex items-start gap-2">
         <ul aria-label={t`恢复代码`} className="grid flex-1 grid-cols-1 gap-1 font-mono text-sm sm:grid-cols-2">
-          {codes.map((code) => <li key={code}>{code}</li>)}
+          {codes.map((code) => (
+            <li key={code}>{code}</li>
+          ))}
         </ul>
         <CopyButton text={codes.join("\n")} label={t`复制全部`} />
       </div>

@@ -8,7 +8,8 @@ import { trpc } from "../../lib/trpc";
 export const passkeysWork = (): boolean => typeof window.PublicKeyCredential === "function";
 
 /** What a browser throws when the person has closed its window, or waited too long. */
-export const wasCancelled = (error: unknown): boolean => error instanceof Error && (error.name === "NotAllowedError" || error.name === "AbortError");
+export const wasCancelled = (error: unknown): boolean =>
+  error instanceof Error && (error.name === "NotAllowedError" || error.name === "AbortError");
 
 type Answer = Awaited<ReturnType<ReturnType<typeof trpc.factor.finishPasskey.useMutation>["mutateAsync"]>>;
 
@@ -30,7 +31,8 @@ export function usePasskey(use: PasskeyUse, onAnswer: (answer: Answer) => void) 
       const response = await startAuthentication({ optionsJSON });
       onAnswer(await finish.mutateAsync({ use, response: { ...response, clientExtensionResults: {} } }));
     } catch (error) {
-      if (!wasCancelled(error)) setProblem(isOfBrowser(error) ? t`此浏览器无法在当前地址使用通行密钥` : faultOf(error).message);
+      if (!wasCancelled(error))
+        setProblem(isOfBrowser(error) ? t`此浏览器无法在当前地址使用通行密钥` : faultOf(error).message);
     } finally {
       setPending(false);
     }
@@ -39,4 +41,6 @@ export function usePasskey(use: PasskeyUse, onAnswer: (answer: Answer) => void) 
 }
 
 /** Said by the browser, not by our server: the address does not fit, or there is no such device. */
-export const isOfBrowser = (error: unknown): boolean => error instanceof Error && ["SecurityError", "InvalidStateError", "NotSupportedError", "WebAuthnError"].includes(error.name);
+export const isOfBrowser = (error: unknown): boolean =>
+  error instanceof Error &&
+  ["SecurityError", "InvalidStateError", "NotSupportedError", "WebAuthnError"].includes(error.name);

@@ -16,7 +16,10 @@ export function Notice() {
   const text = data.trim();
   if (text === "" || text === read) return null;
   return (
-    <section aria-label={t`公告`} className="flex items-start gap-3 rounded-lg border border-line bg-surface py-3 pr-2 pl-4">
+    <section
+      aria-label={t`公告`}
+      className="flex items-start gap-3 rounded-lg border border-line bg-surface py-3 pr-2 pl-4"
+    >
       <Megaphone aria-hidden className="mt-1.5 size-5 shrink-0 text-accent-text" />
       <OperatorText text={text} demote className="min-w-0 flex-1 py-[5px]" />
       <IconButton

@@ -1,6 +1,12 @@
 import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
-import { type BoundIdentity, IDENTITY_PROVIDERS, type IdentityProvider, identityProviders, isRedirectProvider } from "../../../shared/identity";
+import {
+  type BoundIdentity,
+  IDENTITY_PROVIDERS,
+  type IdentityProvider,
+  identityProviders,
+  isRedirectProvider,
+} from "../../../shared/identity";
 import { confirm } from "../../components/confirm";
 import { useStatus } from "../../lib/status";
 import { toastSuccess } from "../../lib/toast";
@@ -16,11 +22,24 @@ import { WechatDialog } from "./wechat-dialog";
 export default function IdentityBindings() {
   const list = trpc.identity.list.useQuery(undefined, { meta: { quiet: true }, refetchOnWindowFocus: "always" });
   return identityProviders.map((provider) => (
-    <Row key={provider} provider={provider} known={list.data !== undefined} identity={list.data?.find((one) => one.provider === provider)} />
+    <Row
+      key={provider}
+      provider={provider}
+      known={list.data !== undefined}
+      identity={list.data?.find((one) => one.provider === provider)}
+    />
   ));
 }
 
-function Row({ provider, known, identity }: { provider: IdentityProvider; known: boolean; identity: BoundIdentity | undefined }) {
+function Row({
+  provider,
+  known,
+  identity,
+}: {
+  provider: IdentityProvider;
+  known: boolean;
+  identity: BoundIdentity | undefined;
+}) {
   const { t } = useLingui();
   const name = titleOf(provider);
   return (
@@ -39,7 +58,8 @@ function Unbind({ provider }: { provider: IdentityProvider }) {
     onSettled: () => Promise.all([utils.identity.list.invalidate(), utils.user.self.invalidate()]),
   });
   const ask = async () => {
-    if (await confirm({ title: t`解绑 ${name}？`, description: t`之后将无法用它登录此账户。`, action: t`解绑` })) unbind.mutate({ provider });
+    if (await confirm({ title: t`解绑 ${name}？`, description: t`之后将无法用它登录此账户。`, action: t`解绑` }))
+      unbind.mutate({ provider });
   };
   return <Button loading={unbind.isPending} aria-label={t`解绑 ${name}`} onClick={() => void ask()}>{t`解绑`}</Button>;
 }
@@ -69,14 +89,31 @@ function Bind({ provider }: { provider: IdentityProvider }) {
   };
   return (
     <>
-      {offered ? null : <span id={`${provider}-off`} className="self-center text-xs text-muted">{t`管理员未开启`}</span>}
-      <Button aria-label={t`绑定 ${name}`} disabled={!offered} loading={begin.isPending} aria-describedby={offered ? undefined : `${provider}-off`} onClick={start}>{t`绑定`}</Button>
+      {offered ? null : (
+        <span id={`${provider}-off`} className="self-center text-xs text-muted">{t`管理员未开启`}</span>
+      )}
+      <Button
+        aria-label={t`绑定 ${name}`}
+        disabled={!offered}
+        loading={begin.isPending}
+        aria-describedby={offered ? undefined : `${provider}-off`}
+        onClick={start}
+      >{t`绑定`}</Button>
       {open && IDENTITY_PROVIDERS[provider].flow === "code" ? (
-        <WechatDialog title={t`绑定微信`} action={t`绑定`} picture={status.wechat_qrcode ?? ""} pending={wechat.isPending} onCode={(code) => wechat.mutate({ code })} onClose={close} />
+        <WechatDialog
+          title={t`绑定微信`}
+          action={t`绑定`}
+          picture={status.wechat_qrcode ?? ""}
+          pending={wechat.isPending}
+          onCode={(code) => wechat.mutate({ code })}
+          onClose={close}
+        />
       ) : null}
       {open && IDENTITY_PROVIDERS[provider].flow === "widget" ? (
         <Dialog open onOpenChange={(still) => !still && close()} title={t`绑定 Telegram`}>
-          <div className="mt-3"><TelegramWidget bot={status.telegram_bot_name ?? ""} onFacts={(facts) => telegram.mutate(facts)} /></div>
+          <div className="mt-3">
+            <TelegramWidget bot={status.telegram_bot_name ?? ""} onFacts={(facts) => telegram.mutate(facts)} />
+          </div>
         </Dialog>
       ) : null}
     </>

@@ -16,8 +16,13 @@ const { factsOf } = await import("./telegram-widget");
 setDefaultTimeout(60_000);
 const ann = { id: 7, username: "github_7", display_name: "Ann", role: 1, status: 1, group: "default" };
 const everything = {
-  github_oauth: true, linuxdo_oauth: true, oidc_enabled: true, wechat_login: true, telegram_oauth: false,
-  wechat_qrcode: "https://weir.example/qr.png", telegram_bot_name: "weir_bot",
+  github_oauth: true,
+  linuxdo_oauth: true,
+  oidc_enabled: true,
+  wechat_login: true,
+  telegram_oauth: false,
+  wechat_qrcode: "https://weir.example/qr.png",
+  telegram_bot_name: "weir_bot",
 };
 
 /** Windows that were opened: where each was led. */
@@ -50,12 +55,24 @@ interface Setting {
   state?: (request: Request) => Response;
 }
 
-async function open(page: Parameters<typeof openPage>[0], address: string, { status = everything, procedures = {}, state }: Setting = {}) {
+async function open(
+  page: Parameters<typeof openPage>[0],
+  address: string,
+  { status = everything, procedures = {}, state }: Setting = {},
+) {
   const paths = {
     "/api/status": () => Response.json({ success: true, message: "", data: status }),
     ...(state ? { "/api/oauth/state": state } : {}),
   };
-  const shown = await openPage(<>{page}<ConfirmHost /><Toasts /></>, address, { procedures, paths });
+  const shown = await openPage(
+    <>
+      {page}
+      <ConfirmHost />
+      <Toasts />
+    </>,
+    address,
+    { procedures, paths },
+  );
   await loadStatus();
   return shown;
 }
@@ -76,16 +93,27 @@ test("a provider's button asks for a state, with the invite code, and opens the 
   const asked: string[] = [];
   const state = (request: Request) => {
     asked.push(new URL(request.url).search);
-    return Response.json({ success: true, message: "", data: "s1", url: "https://github.com/login/oauth/authorize?client_id=c&state=s1" });
+    return Response.json({
+      success: true,
+      message: "",
+      data: "s1",
+      url: "https://github.com/login/oauth/authorize?client_id=c&state=s1",
+    });
   };
   const { user } = await open(<LoginPage />, "/login", { state });
   await user.click(await screen.findByRole("button", { name: "使用 GitHub 登录" }));
-  await waitFor(() => expect(opened).toEqual([{ opener: null, href: "https://github.com/login/oauth/authorize?client_id=c&state=s1", closed: false }]));
+  await waitFor(() =>
+    expect(opened).toEqual([
+      { opener: null, href: "https://github.com/login/oauth/authorize?client_id=c&state=s1", closed: false },
+    ]),
+  );
   expect(asked).toEqual(["?provider=github&aff=Ab3x"]);
 });
 
 test("a provider that cannot be begun with closes its window and says why", async () => {
-  const { user } = await open(<LoginPage />, "/login", { state: () => Response.json({ success: false, message: "管理员未开启通过 GitHub 登录" }) });
+  const { user } = await open(<LoginPage />, "/login", {
+    state: () => Response.json({ success: false, message: "管理员未开启通过 GitHub 登录" }),
+  });
   await user.click(await screen.findByRole("button", { name: "使用 GitHub 登录" }));
   expect(await screen.findByText("管理员未开启通过 GitHub 登录")).toBeDefined();
   expect(opened[0]?.closed).toBe(true);
@@ -111,16 +139,36 @@ test("Telegram's frame is Telegram's own page; facts count only in the message t
   const frame = await screen.findByTitle("使用 Telegram 登录");
   expect(frame.getAttribute("src")).toStartWith("https://oauth.telegram.org/embed/weir_bot?origin=");
   const facts = { id: 12, first_name: "Ann", auth_date: 1_795_000_000, hash: "ab" };
-  expect(factsOf(JSON.stringify({ event: "auth_user", auth_data: facts }))).toMatchObject({ id: "12", auth_date: "1795000000", hash: "ab", first_name: "Ann" });
-  for (const message of [{ event: "auth_user" }, "", "{", JSON.stringify({ event: "ready" }), JSON.stringify({ event: "auth_user", auth_data: null }), "null"]) {
+  expect(factsOf(JSON.stringify({ event: "auth_user", auth_data: facts }))).toMatchObject({
+    id: "12",
+    auth_date: "1795000000",
+    hash: "ab",
+    first_name: "Ann",
+  });
+  for (const message of [
+    { event: "auth_user" },
+    "",
+    "{",
+    JSON.stringify({ event: "ready" }),
+    JSON.stringify({ event: "auth_user", auth_data: null }),
+    "null",
+  ]) {
     expect(factsOf(message)).toBeUndefined();
   }
 });
 
-const page = <Router><Route path="/oauth/:provider"><OauthPage /></Route></Router>;
+const page = (
+  <Router>
+    <Route path="/oauth/:provider">
+      <OauthPage />
+    </Route>
+  </Router>
+);
 
 test("coming back signs in, once, and leads to the tokens", async () => {
-  const { calls } = await open(page, "/oauth/github?code=c1&state=s1", { procedures: { "identity.finish.github": () => ({ data: ann }) } });
+  const { calls } = await open(page, "/oauth/github?code=c1&state=s1", {
+    procedures: { "identity.finish.github": () => ({ data: ann }) },
+  });
   await waitFor(() => expect(location.pathname).toBe("/token"));
   expect(currentUser()?.id).toBe(7);
   expect(calls).toEqual([{ path: "identity.finish.github", input: { code: "c1", state: "s1" } }]);
@@ -128,12 +176,20 @@ test("coming back signs in, once, and leads to the tokens", async () => {
 
 test("coming back to a binding leads to the settings", async () => {
   storeUser(ann);
-  await open(page, "/oauth/oidc?code=c1&state=s1&iss=https://idp.example", { procedures: { "identity.finish.oidc": () => ({ message: "bind" }) } });
+  await open(page, "/oauth/oidc?code=c1&state=s1&iss=https://idp.example", {
+    procedures: { "identity.finish.oidc": () => ({ message: "bind" }) },
+  });
   await waitFor(() => expect(location.pathname + location.search).toBe("/setting?tab=personal"));
 });
 
 test("a refusal is said where it happens, with a way back", async () => {
-  await open(page, "/oauth/github?error=access_denied&state=s1", { procedures: { "identity.finish.github": () => { throw new Refusal("identity_state_wrong"); } } });
+  await open(page, "/oauth/github?error=access_denied&state=s1", {
+    procedures: {
+      "identity.finish.github": () => {
+        throw new Refusal("identity_state_wrong");
+      },
+    },
+  });
   expect((await screen.findByRole("alert")).textContent).toBe("登录请求已失效，或不是从此浏览器发起的，请重试");
   expect(screen.getByRole("link", { name: "返回登录" }).getAttribute("href")).toBe("/login");
 });
@@ -153,7 +209,13 @@ test("a binding that is off cannot be started and says why; one that is bound is
       bound = [];
     },
   };
-  const { user, calls } = await open(<ul><IdentityBindings /></ul>, "/setting", { status: { ...everything, linuxdo_oauth: false }, procedures });
+  const { user, calls } = await open(
+    <ul>
+      <IdentityBindings />
+    </ul>,
+    "/setting",
+    { status: { ...everything, linuxdo_oauth: false }, procedures },
+  );
   expect(await screen.findByText("octocat")).toBeDefined();
   const off = await screen.findByRole("button", { name: "绑定 LinuxDO" });
   await waitFor(() => expect(off.hasAttribute("disabled")).toBe(true));
@@ -161,7 +223,9 @@ test("a binding that is off cannot be started and says why; one that is bound is
   await user.click(screen.getByRole("button", { name: "解绑 GitHub" }));
   await user.click(await screen.findByRole("button", { name: "解绑" }));
   expect(await screen.findByRole("button", { name: "绑定 GitHub" })).toBeDefined();
-  expect(calls.filter((call) => call.path === "identity.unbind")).toEqual([{ path: "identity.unbind", input: { provider: "github" } }]);
+  expect(calls.filter((call) => call.path === "identity.unbind")).toEqual([
+    { path: "identity.unbind", input: { provider: "github" } },
+  ]);
 });
 
 test("WeChat is bound by a code, and a refusal leaves the dialog open", async () => {
@@ -173,7 +237,13 @@ test("WeChat is bound by a code, and a refusal leaves the dialog open", async ()
       if (taken) throw new Refusal("wechat_code_wrong");
     },
   };
-  const { user } = await open(<ul><IdentityBindings /></ul>, "/setting", { procedures });
+  const { user } = await open(
+    <ul>
+      <IdentityBindings />
+    </ul>,
+    "/setting",
+    { procedures },
+  );
   await user.click(await screen.findByRole("button", { name: "绑定 微信" }));
   await user.type(await screen.findByLabelText("验证码"), "111111{Enter}");
   expect(await screen.findByText("验证码错误或已过期")).toBeDefined();

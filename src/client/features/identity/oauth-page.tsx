@@ -43,7 +43,12 @@ function Return({ provider }: { provider: RedirectProvider }) {
   const begin = useEffectEvent(() => {
     const given = new URLSearchParams(search);
     const text = (member: string) => given.get(member) ?? undefined;
-    finish.mutate({ code: text("code"), state: text("state"), iss: text("iss"), error: text("error_description") ?? text("error") });
+    finish.mutate({
+      code: text("code"),
+      state: text("state"),
+      iss: text("iss"),
+      error: text("error_description") ?? text("error"),
+    });
   });
   useEffect(() => {
     // A state works once: a second round of effects must not bring it again.
@@ -63,7 +68,9 @@ function Return({ provider }: { provider: RedirectProvider }) {
             <span className="wrap-anywhere">{faultOf(finish.error).message}</span>
           </p>
           <Button asChild size="lg">
-            <Link href={user ? "/setting?tab=personal" : "/login"} replace>{user ? t`返回个人设置` : t`返回登录`}</Link>
+            <Link href={user ? "/setting?tab=personal" : "/login"} replace>
+              {user ? t`返回个人设置` : t`返回登录`}
+            </Link>
           </Button>
         </>
       ) : (

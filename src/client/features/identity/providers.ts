@@ -5,13 +5,19 @@ import { currentLanguage } from "../../lib/i18n";
 import type { PublicStatus } from "../../lib/status";
 
 export const providerIcons: Readonly<Record<IdentityProvider, LucideIcon>> = {
-  github: CodeXml, linuxdo: MessagesSquare, oidc: ShieldCheck, wechat: MessageCircle, telegram: Send,
+  github: CodeXml,
+  linuxdo: MessagesSquare,
+  oidc: ShieldCheck,
+  wechat: MessageCircle,
+  telegram: Send,
 };
 
 export const titleOf = (provider: IdentityProvider): string => IDENTITY_PROVIDERS[provider].title[currentLanguage()];
 
 /** Whether the operator lets people sign in by it. */
-export const isOffered = (status: Partial<PublicStatus>, provider: IdentityProvider): boolean => status[IDENTITY_PROVIDERS[provider].status] === true;
+export const isOffered = (status: Partial<PublicStatus>, provider: IdentityProvider): boolean =>
+  status[IDENTITY_PROVIDERS[provider].status] === true;
 
 /** Those that are offered, in the registry's order. */
-export const offeredProviders = (status: Partial<PublicStatus>): IdentityProvider[] => identityProviders.filter((provider) => isOffered(status, provider));
+export const offeredProviders = (status: Partial<PublicStatus>): IdentityProvider[] =>
+  identityProviders.filter((provider) => isOffered(status, provider));

@@ -36,16 +36,18 @@ export function SignInElsewhere() {
   return (
     <div className="grid gap-3">
       <p className="flex items-center gap-3 text-xs text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">{t`其他方式`}</p>
-      {offered.filter((provider) => IDENTITY_PROVIDERS[provider].flow !== "widget").map((provider) => {
-        const Icon = providerIcons[provider];
-        const name = titleOf(provider);
-        return (
-          <Button key={provider} size="lg" loading={going === provider} onClick={() => void go(provider)}>
-            <Icon aria-hidden />
-            {t`使用 ${name} 登录`}
-          </Button>
-        );
-      })}
+      {offered
+        .filter((provider) => IDENTITY_PROVIDERS[provider].flow !== "widget")
+        .map((provider) => {
+          const Icon = providerIcons[provider];
+          const name = titleOf(provider);
+          return (
+            <Button key={provider} size="lg" loading={going === provider} onClick={() => void go(provider)}>
+              <Icon aria-hidden />
+              {t`使用 ${name} 登录`}
+            </Button>
+          );
+        })}
       {isOffered(status, "telegram") ? <TelegramSignIn bot={status.telegram_bot_name ?? ""} /> : null}
       {wechat ? <WechatSignIn picture={status.wechat_qrcode ?? ""} onClose={() => setWechat(false)} /> : null}
     </div>
@@ -58,7 +60,16 @@ function WechatSignIn({ picture, onClose }: { picture: string; onClose: () => vo
   const { t } = useLingui();
   const signedIn = useSignedIn();
   const login = trpc.identity.wechat.useMutation({ onSuccess: signedIn });
-  return <WechatDialog title={t`微信登录`} action={t`登录`} picture={picture} pending={login.isPending} onCode={(code) => login.mutate({ code, ...aff() })} onClose={onClose} />;
+  return (
+    <WechatDialog
+      title={t`微信登录`}
+      action={t`登录`}
+      picture={picture}
+      pending={login.isPending}
+      onCode={(code) => login.mutate({ code, ...aff() })}
+      onClose={onClose}
+    />
+  );
 }
 
 function TelegramSignIn({ bot }: { bot: string }) {

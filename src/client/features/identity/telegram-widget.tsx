@@ -24,7 +24,12 @@ export function TelegramWidget({ bot, onFacts }: { bot: string; onFacts: (facts:
     return () => window.removeEventListener("message", listener);
   }, []);
 
-  const search = new URLSearchParams({ origin: location.origin, return_to: location.href, size: "large", lang: currentLanguage() });
+  const search = new URLSearchParams({
+    origin: location.origin,
+    return_to: location.href,
+    size: "large",
+    lang: currentLanguage(),
+  });
   return (
     <iframe
       ref={frame}
@@ -44,7 +49,14 @@ export function factsOf(message: unknown): Facts | undefined {
   } catch {
     return undefined;
   }
-  if (typeof said !== "object" || said === null || !("event" in said) || said.event !== "auth_user" || !("auth_data" in said)) return undefined;
+  if (
+    typeof said !== "object" ||
+    said === null ||
+    !("event" in said) ||
+    said.event !== "auth_user" ||
+    !("auth_data" in said)
+  )
+    return undefined;
   const { auth_data: data } = said;
   if (typeof data !== "object" || data === null) return undefined;
   const text = (name: string): string | undefined => {
@@ -54,6 +66,12 @@ export function factsOf(message: unknown): Facts | undefined {
   const [id, auth_date, hash] = [text("id"), text("auth_date"), text("hash")];
   if (id === undefined || auth_date === undefined || hash === undefined) return undefined;
   return {
-    id, auth_date, hash, first_name: text("first_name"), last_name: text("last_name"), username: text("username"), photo_url: text("photo_url"),
+    id,
+    auth_date,
+    hash,
+    first_name: text("first_name"),
+    last_name: text("last_name"),
+    username: text("username"),
+    photo_url: text("photo_url"),
   };
 }

@@ -39,12 +39,20 @@ export function WechatDialog({ title, action, picture, pending, onCode, onClose 
       footer={
         <>
           <Button onClick={onClose}>{t`取消`}</Button>
-          <Button type="submit" form={`${id}-form`} variant="primary" loading={pending}>{action}</Button>
+          <Button type="submit" form={`${id}-form`} variant="primary" loading={pending}>
+            {action}
+          </Button>
         </>
       }
     >
       <form id={`${id}-form`} noValidate className="mt-3 grid gap-4" onSubmit={submit}>
-        {picture ? <img src={picture} alt={t`公众号二维码`} className="mx-auto size-48 rounded-md border border-line object-contain" /> : null}
+        {picture ? (
+          <img
+            src={picture}
+            alt={t`公众号二维码`}
+            className="mx-auto size-48 rounded-md border border-line object-contain"
+          />
+        ) : null}
         <FieldFrame id={id} label={t`验证码`} error={problem}>
           <Input
             id={id}

@@ -46,7 +46,11 @@ export function DividendList() {
       empty={t`还没有返利`}
       columns={[
         { id: "time", header: t`时间`, cell: (row) => <TimeAgo value={row.created_at} /> },
-        { id: "user", header: t`来自用户`, cell: (row) => <span className="wrap-anywhere">{row.username || row.invitee_id}</span> },
+        {
+          id: "user",
+          header: t`来自用户`,
+          cell: (row) => <span className="wrap-anywhere">{row.username || row.invitee_id}</span>,
+        },
         { id: "amount", header: t`返利`, end: true, cell: (row) => <Quota value={row.amount} /> },
       ]}
     />
@@ -68,7 +72,11 @@ export function WithdrawalList() {
       columns={[
         { id: "time", header: t`申请时间`, cell: (row) => <TimeAgo value={row.created_at} /> },
         { id: "amount", header: t`金额`, end: true, cell: (row) => <Quota value={row.amount} /> },
-        { id: "account", header: t`收款账户`, cell: (row) => <span className="whitespace-pre-line wrap-anywhere">{row.account}</span> },
+        {
+          id: "account",
+          header: t`收款账户`,
+          cell: (row) => <span className="whitespace-pre-line wrap-anywhere">{row.account}</span>,
+        },
         { id: "status", header: t`状态`, cell: (row) => <LookBadge look={withdrawalStatus[row.status]} /> },
         { id: "settled", header: t`处理时间`, cell: (row) => <TimeAgo value={row.settled_at} /> },
         { id: "note", header: t`备注`, cell: (row) => <span className="wrap-anywhere">{row.note}</span> },

@@ -28,7 +28,9 @@ export function FormDialog({ title, description, action, pending, onSubmit, onCl
       footer={
         <>
           <Button onClick={onClose}>{t`取消`}</Button>
-          <Button type="submit" form={form} variant="primary" loading={pending}>{action}</Button>
+          <Button type="submit" form={form} variant="primary" loading={pending}>
+            {action}
+          </Button>
         </>
       }
     >

@@ -61,7 +61,13 @@ function InviteLink() {
       <Label htmlFor={id}>{t`邀请链接`}</Label>
       {link ? (
         <div className="flex items-center gap-2">
-          <Input id={id} readOnly value={link} onFocus={(event) => event.currentTarget.select()} className="min-w-0 flex-1 font-mono" />
+          <Input
+            id={id}
+            readOnly
+            value={link}
+            onFocus={(event) => event.currentTarget.select()}
+            className="min-w-0 flex-1 font-mono"
+          />
           <CopyButton text={link} label={t`复制邀请链接`} />
         </div>
       ) : (

@@ -22,17 +22,30 @@ export default function InviteSection() {
       <CardHeader title={t`邀请`} description={t`分享链接，有人注册或充值时获得收益。`} />
       <CardBody className="grid grid-cols-[minmax(0,1fr)] gap-4">
         <InviteEarnings />
-        <Tabs value={tab} onValueChange={(value) => patch({ invite: TABS.find((known) => known === value) ?? "invited" })}>
+        <Tabs
+          value={tab}
+          onValueChange={(value) => patch({ invite: TABS.find((known) => known === value) ?? "invited" })}
+        >
           <TabsList aria-label={t`邀请`}>
             <TabsTrigger value="invited">{t`被邀请用户`}</TabsTrigger>
             <TabsTrigger value="dividends">{t`返利记录`}</TabsTrigger>
             <TabsTrigger value="withdrawals">{t`提现记录`}</TabsTrigger>
             {admin ? <TabsTrigger value="settle">{t`待处理提现`}</TabsTrigger> : null}
           </TabsList>
-          <TabsContent value="invited"><InvitedList /></TabsContent>
-          <TabsContent value="dividends"><DividendList /></TabsContent>
-          <TabsContent value="withdrawals"><WithdrawalList /></TabsContent>
-          {admin ? <TabsContent value="settle"><SettleList /></TabsContent> : null}
+          <TabsContent value="invited">
+            <InvitedList />
+          </TabsContent>
+          <TabsContent value="dividends">
+            <DividendList />
+          </TabsContent>
+          <TabsContent value="withdrawals">
+            <WithdrawalList />
+          </TabsContent>
+          {admin ? (
+            <TabsContent value="settle">
+              <SettleList />
+            </TabsContent>
+          ) : null}
         </Tabs>
       </CardBody>
     </Card>

@@ -1,7 +1,12 @@
 import { keepPreviousData } from "@tanstack/react-query";
 import { useLingui } from "@lingui/react/macro";
 import { useId, useState } from "react";
-import { INVITE_LIMITS, WITHDRAWAL_STATES, type WithdrawalState, type WithdrawalToSettle } from "../../../shared/invite";
+import {
+  INVITE_LIMITS,
+  WITHDRAWAL_STATES,
+  type WithdrawalState,
+  type WithdrawalToSettle,
+} from "../../../shared/invite";
 import { FieldFrame } from "../../components/form-field";
 import { Quota } from "../../components/quota";
 import { withdrawalStatus } from "../../components/status";
@@ -53,18 +58,32 @@ export function SettleList() {
         empty={state === "pending" ? t`没有待处理的提现` : t`没有这样的提现`}
         columns={[
           { id: "time", header: t`申请时间`, cell: (row) => <TimeAgo value={row.created_at} /> },
-          { id: "user", header: t`用户`, cell: (row) => <span className="wrap-anywhere">{row.username || row.user_id}</span> },
+          {
+            id: "user",
+            header: t`用户`,
+            cell: (row) => <span className="wrap-anywhere">{row.username || row.user_id}</span>,
+          },
           { id: "amount", header: t`金额`, end: true, cell: (row) => <Quota value={row.amount} /> },
-          { id: "account", header: t`收款账户`, cell: (row) => <span className="whitespace-pre-line wrap-anywhere">{row.account}</span> },
+          {
+            id: "account",
+            header: t`收款账户`,
+            cell: (row) => <span className="whitespace-pre-line wrap-anywhere">{row.account}</span>,
+          },
           { id: "status", header: t`状态`, cell: (row) => <LookBadge look={withdrawalStatus[row.status]} /> },
           { id: "note", header: t`备注`, cell: (row) => <span className="wrap-anywhere">{row.note}</span> },
           {
-            id: "actions", header: t`操作`, end: true,
+            id: "actions",
+            header: t`操作`,
+            end: true,
             cell: (row) =>
               row.status === "pending" ? (
                 <span className="flex justify-end gap-2">
                   <Button size="sm" onClick={() => setAsked({ row, verdict: "refused" })}>{t`拒绝`}</Button>
-                  <Button size="sm" variant="primary" onClick={() => setAsked({ row, verdict: "paid" })}>{t`已付款`}</Button>
+                  <Button
+                    size="sm"
+                    variant="primary"
+                    onClick={() => setAsked({ row, verdict: "paid" })}
+                  >{t`已付款`}</Button>
                 </span>
               ) : null,
           },

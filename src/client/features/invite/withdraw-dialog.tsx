@@ -61,7 +61,12 @@ export function WithdrawDialog({ available, onClose }: { available: number; onCl
           aria-describedby={complaints.amount ? `${id}-error` : undefined}
         />
       </FieldFrame>
-      <FieldFrame id={accountId} label={t`收款账户`} hint={t`例如支付宝账号或银行卡号与户名，管理员据此付款`} error={complaints.account}>
+      <FieldFrame
+        id={accountId}
+        label={t`收款账户`}
+        hint={t`例如支付宝账号或银行卡号与户名，管理员据此付款`}
+        error={complaints.account}
+      >
         <Textarea
           id={accountId}
           rows={2}

@@ -19,7 +19,9 @@ export function LogAttempts({ attempts }: { attempts: readonly AttemptRecord[] }
             <div className="flex flex-wrap items-center gap-2">
               <span className="font-medium">{t`第 ${place} 次`}</span>
               <span className="truncate">{`${attempt.channel} · ${attempt.channel_name}`}</span>
-              {attempt.key ? <span className="font-mono text-xs text-muted">{`#${attempt.key.position} ${attempt.key.hint}`}</span> : null}
+              {attempt.key ? (
+                <span className="font-mono text-xs text-muted">{`#${attempt.key.position} ${attempt.key.hint}`}</span>
+              ) : null}
               <Badge hue={failed ? "red" : "green"}>{attempt.status > 0 ? attempt.status : t`无响应`}</Badge>
               {failed ? <Badge hue="orange">{attempt.failure}</Badge> : null}
               <span className="text-muted tabular-nums">{formatMilliseconds(attempt.duration_ms)}</span>
@@ -29,12 +31,19 @@ export function LogAttempts({ attempts }: { attempts: readonly AttemptRecord[] }
             </div>
             <div aria-hidden className="relative h-1.5 rounded-sm bg-sunken">
               <div
-                className={failed ? "absolute h-full rounded-sm bg-red-solid" : "absolute h-full rounded-sm bg-green-solid"}
-                style={{ left: `${(attempt.start_ms / end) * 100}%`, width: `${Math.max(1, (attempt.duration_ms / end) * 100)}%` }}
+                className={
+                  failed ? "absolute h-full rounded-sm bg-red-solid" : "absolute h-full rounded-sm bg-green-solid"
+                }
+                style={{
+                  left: `${(attempt.start_ms / end) * 100}%`,
+                  width: `${Math.max(1, (attempt.duration_ms / end) * 100)}%`,
+                }}
               />
             </div>
             {attempt.message ? <p className="text-xs wrap-anywhere text-muted">{attempt.message}</p> : null}
-            {attempt.not_retried ? <p className="text-xs">{NOT_RETRIED[attempt.not_retried][currentLanguage()]}</p> : null}
+            {attempt.not_retried ? (
+              <p className="text-xs">{NOT_RETRIED[attempt.not_retried][currentLanguage()]}</p>
+            ) : null}
             {attempt.upstream_request_id ? (
               <p className="text-xs text-muted">
                 {t`上游请求 ID`} <code className="font-mono">{attempt.upstream_request_id}</code>

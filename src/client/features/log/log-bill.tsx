@@ -24,7 +24,14 @@ function Factors({ line }: { line: BillLine }) {
 function Price({ line }: { line: BillLine }) {
   const { t } = useLingui();
   if (line.kind === "minimum") return null;
-  const unit = line.kind === "call" ? (line.ratios.seconds === undefined ? t`次` : t`秒`) : line.kind === "tool" ? t`千次` : t`百万`;
+  const unit =
+    line.kind === "call"
+      ? line.ratios.seconds === undefined
+        ? t`次`
+        : t`秒`
+      : line.kind === "tool"
+        ? t`千次`
+        : t`百万`;
   return <>{`$${line.usd} / ${unit}`}</>;
 }
 
@@ -33,14 +40,23 @@ function WithoutLines({ row }: { row: LogView }) {
   const { t, i18n } = useLingui();
   const only = onlyLine(row);
   if (readDetails(row.other).waived) return <p className="text-muted">{t`渠道的设置是：这样结束的调用不收费。`}</p>;
-  if (!only) return <p className="text-muted">{row.type === LOG_TYPE.consume || row.type === LOG_TYPE.error ? t`这次调用没有收费。` : t`这条日志不涉及收费。`}</p>;
+  if (!only)
+    return (
+      <p className="text-muted">
+        {row.type === LOG_TYPE.consume || row.type === LOG_TYPE.error ? t`这次调用没有收费。` : t`这条日志不涉及收费。`}
+      </p>
+    );
   return (
     <Table aria-label={t`账单`}>
       <tbody>
         <tr>
           <Td>{i18n._(only)}</Td>
-          <Td className="text-right"><Quota value={row.quota} decimals={6} /></Td>
-          <Td className="text-right tabular-nums" data-testid="bill-charged">{row.quota}</Td>
+          <Td className="text-right">
+            <Quota value={row.quota} decimals={6} />
+          </Td>
+          <Td className="text-right tabular-nums" data-testid="bill-charged">
+            {row.quota}
+          </Td>
         </tr>
       </tbody>
     </Table>
@@ -80,15 +96,21 @@ export function LogBill({ row }: { row: LogView }) {
                 <Factors line={line} />
               </Td>
               <Td className="text-right tabular-nums">{formatNumber(line.count)}</Td>
-              <Td className="text-right whitespace-nowrap tabular-nums"><Price line={line} /></Td>
-              <Td className="text-right tabular-nums" data-units={line.units}>{line.units}</Td>
+              <Td className="text-right whitespace-nowrap tabular-nums">
+                <Price line={line} />
+              </Td>
+              <Td className="text-right tabular-nums" data-units={line.units}>
+                {line.units}
+              </Td>
             </tr>
           ))}
         </tbody>
         <tfoot>
           <tr>
             <Td colSpan={3} className="font-medium">{t`合计`}</Td>
-            <Td className="text-right font-medium tabular-nums" data-testid="bill-exact">{total.exact}</Td>
+            <Td className="text-right font-medium tabular-nums" data-testid="bill-exact">
+              {total.exact}
+            </Td>
           </tr>
           <tr>
             <Td colSpan={3} className="font-medium">
@@ -102,7 +124,9 @@ export function LogBill({ row }: { row: LogView }) {
                 )}
               </span>
             </Td>
-            <Td className="text-right font-medium tabular-nums" data-testid="bill-charged">{row.quota}</Td>
+            <Td className="text-right font-medium tabular-nums" data-testid="bill-charged">
+              {row.quota}
+            </Td>
           </tr>
         </tfoot>
       </Table>

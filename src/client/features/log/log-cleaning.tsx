@@ -23,7 +23,10 @@ export function LogCleaning({ onCleaned }: { onCleaned?: () => void }) {
   const id = useId();
   const [time, setTime] = useState<number | null>(monthAgo);
   const cleaning = trpc.log.clean.useMutation({ meta: { quiet: true } });
-  const state = trpc.log.cleaning.useQuery(undefined, { refetchInterval: ({ state: { data } }) => (cleaning.isPending || data?.running ? 1000 : false), meta: { quiet: true } });
+  const state = trpc.log.cleaning.useQuery(undefined, {
+    refetchInterval: ({ state: { data } }) => (cleaning.isPending || data?.running ? 1000 : false),
+    meta: { quiet: true },
+  });
   const running = cleaning.isPending || state.data?.running === true;
   const removed = formatNumber(state.data?.running ? state.data.removed : 0);
 
@@ -32,17 +35,20 @@ export function LogCleaning({ onCleaned }: { onCleaned?: () => void }) {
       toastError(t`请选择日志记录时间`);
       return;
     }
-    cleaning.mutate({ target_timestamp: time }, {
-      onSuccess: (count) => {
-        toastSuccess(t`已清理 ${formatNumber(count)} 条日志`);
-        onCleaned?.();
+    cleaning.mutate(
+      { target_timestamp: time },
+      {
+        onSuccess: (count) => {
+          toastSuccess(t`已清理 ${formatNumber(count)} 条日志`);
+          onCleaned?.();
+        },
+        onError: (error) => {
+          const { message } = faultOf(error);
+          toastError(t`日志清理失败：${message}`);
+        },
+        onSettled: () => void state.refetch(),
       },
-      onError: (error) => {
-        const { message } = faultOf(error);
-        toastError(t`日志清理失败：${message}`);
-      },
-      onSettled: () => void state.refetch(),
-    });
+    );
   };
 
   return (

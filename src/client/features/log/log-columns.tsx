@@ -29,12 +29,18 @@ function Timing({ row }: { row: LogView }) {
 function Served({ row }: { row: LogView }) {
   const tried = attemptsOf(readDetails(row.other)).map((attempt) => attempt.channel);
   if (row.channel === 0 && tried.length === 0) return <span className="text-muted">—</span>;
-  return <span className="truncate">{tried.length > 1 ? tried.join(" → ") : `${row.channel} · ${row.channel_name}`}</span>;
+  return (
+    <span className="truncate">{tried.length > 1 ? tried.join(" → ") : `${row.channel} · ${row.channel_name}`}</span>
+  );
 }
 
 function Model({ row }: { row: LogView }) {
   const { is_model_mapped: mapped, upstream_model_name: upstream } = readDetails(row.other);
-  return <span className="truncate font-mono text-xs">{mapped && upstream ? `${row.model_name} → ${upstream}` : row.model_name}</span>;
+  return (
+    <span className="truncate font-mono text-xs">
+      {mapped && upstream ? `${row.model_name} → ${upstream}` : row.model_name}
+    </span>
+  );
 }
 
 /** The columns of the usage log; channel and user are the administrators'. */
@@ -43,26 +49,67 @@ function Group({ row }: { row: LogView }) {
   if (!row.group) return null;
   const { group_ratio, user_group_ratio = -1 } = readDetails(row.other);
   const ratio = user_group_ratio >= 0 ? user_group_ratio : group_ratio;
-  return row.type === LOG_TYPE.consume && ratio !== undefined ? <Badge hue={groupRatioHue(ratio)}>{row.group}</Badge> : <Badge>{row.group}</Badge>;
+  return row.type === LOG_TYPE.consume && ratio !== undefined ? (
+    <Badge hue={groupRatioHue(ratio)}>{row.group}</Badge>
+  ) : (
+    <Badge>{row.group}</Badge>
+  );
 }
 
 export function useLogColumns(admin: boolean): readonly GridColumn<LogView>[] {
   const { t } = useLingui();
   return useMemo(() => {
     const columns: (GridColumn<LogView> | false)[] = [
-      { id: "time", header: t`时间`, width: 100, fixed: true, card: "title", cell: (row) => <TimeAgo value={row.created_at} /> },
-      { id: "type", header: t`类型`, width: 96, card: "status", cell: (row) => <StatusBadge table={logType} value={row.type} /> },
+      {
+        id: "time",
+        header: t`时间`,
+        width: 100,
+        fixed: true,
+        card: "title",
+        cell: (row) => <TimeAgo value={row.created_at} />,
+      },
+      {
+        id: "type",
+        header: t`类型`,
+        width: 96,
+        card: "status",
+        cell: (row) => <StatusBadge table={logType} value={row.type} />,
+      },
       admin && { id: "channel", header: t`渠道`, width: 112, cell: (row) => <Served row={row} /> },
-      admin && { id: "user", header: t`用户`, width: 92, cell: (row) => <LogUser id={row.user_id} name={row.username} /> },
+      admin && {
+        id: "user",
+        header: t`用户`,
+        width: 92,
+        cell: (row) => <LogUser id={row.user_id} name={row.username} />,
+      },
       { id: "token", header: t`令牌`, width: 92, cell: (row) => <span className="truncate">{row.token_name}</span> },
       { id: "group", header: t`分组`, width: 84, cell: (row) => <Group row={row} /> },
       { id: "model", header: t`模型`, width: 150, grow: true, card: "fact", cell: (row) => <Model row={row} /> },
       { id: "timing", header: t`用时 / 首字`, width: 156, cell: (row) => <Timing row={row} /> },
       { id: "in", header: t`输入`, width: 64, align: "end", cell: (row) => <Count value={row.prompt_tokens} /> },
       { id: "out", header: t`输出`, width: 64, align: "end", cell: (row) => <Count value={row.completion_tokens} /> },
-      { id: "cost", header: t`花费`, width: 100, align: "end", card: "fact", cell: (row) => <Quota value={row.quota} decimals={6} /> },
-      { id: "content", header: t`详情`, width: 280, hidden: true, cell: (row) => <span className="truncate">{row.content}</span> },
-      { id: "request", header: t`请求 ID`, width: 240, hidden: true, cell: (row) => <code className="truncate font-mono text-xs">{row.request_id}</code> },
+      {
+        id: "cost",
+        header: t`花费`,
+        width: 100,
+        align: "end",
+        card: "fact",
+        cell: (row) => <Quota value={row.quota} decimals={6} />,
+      },
+      {
+        id: "content",
+        header: t`详情`,
+        width: 280,
+        hidden: true,
+        cell: (row) => <span className="truncate">{row.content}</span>,
+      },
+      {
+        id: "request",
+        header: t`请求 ID`,
+        width: 240,
+        hidden: true,
+        cell: (row) => <code className="truncate font-mono text-xs">{row.request_id}</code>,
+      },
     ];
     return columns.filter((column) => column !== false);
   }, [admin, t]);

@@ -28,7 +28,8 @@ export function LogContent({ requestId, path }: { requestId: string; path: strin
   const query = trpc.log.content.useQuery({ request_id: requestId }, { meta: { quiet: true } });
   if (query.error) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <Skeleton className="h-40" />;
-  if (query.data === null) return <p className="text-muted">{t`没有保存这次调用的内容。可在设置中启用“记录请求与回答内容”。`}</p>;
+  if (query.data === null)
+    return <p className="text-muted">{t`没有保存这次调用的内容。可在设置中启用“记录请求与回答内容”。`}</p>;
   const { request, response } = query.data;
   const shown = raw ? (text: string) => text : prettyText;
   return (
@@ -40,7 +41,11 @@ export function LogContent({ requestId, path }: { requestId: string; path: strin
       ].map(({ name, text }) => (
         <section key={name} className="grid gap-1">
           <h3 className="font-medium">{name}</h3>
-          {text ? <CodeBlock label={name} code={shown(text)} copyText={text} wrap /> : <p className="text-muted">{t`空`}</p>}
+          {text ? (
+            <CodeBlock label={name} code={shown(text)} copyText={text} wrap />
+          ) : (
+            <p className="text-muted">{t`空`}</p>
+          )}
         </section>
       ))}
       {path?.startsWith("/") && request.startsWith("{") ? (

@@ -1,7 +1,13 @@
 /** The JSON of a row's `other`, read with care: rows of older releases and of other types lack fields. */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import { type AttemptRecord, type ConsumeOther, type EndReason, LOG_TYPE, type RepeatedRefusal } from "../../../shared/log";
+import {
+  type AttemptRecord,
+  type ConsumeOther,
+  type EndReason,
+  LOG_TYPE,
+  type RepeatedRefusal,
+} from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
 import { type Decimal, printDecimal, rescale, roundTo, toDecimal, zero } from "../../../shared/decimal";
 import type { BillLine } from "../../../shared/charge";
@@ -48,8 +54,15 @@ export function choiceOf(selection: unknown): Choice | undefined {
     candidates,
     skipped: (Array.isArray(skipped) ? skipped : []).flatMap((entry: unknown) =>
       isRecord(entry) && typeof entry.channel === "number" && typeof entry.why === "string"
-        ? [{ channel: entry.channel, why: entry.why, remaining_ms: typeof entry.remaining_ms === "number" ? entry.remaining_ms : 0 }]
-        : []),
+        ? [
+            {
+              channel: entry.channel,
+              why: entry.why,
+              remaining_ms: typeof entry.remaining_ms === "number" ? entry.remaining_ms : 0,
+            },
+          ]
+        : [],
+    ),
     sticky: typeof sticky === "number" ? sticky : undefined,
     groups: Array.isArray(groups) ? groups.filter((name) => typeof name === "string") : [],
   };
@@ -104,7 +117,14 @@ export function onlyLine(row: Pick<LogView, "type" | "quota" | "end_reason">): M
 }
 
 const REASON_HUES: Readonly<Partial<Record<string, Hue>>> = {
-  complete: "green", caller_left: "yellow", out_of_quota: "orange", refused: "orange", upstream_cut: "red", idle_timeout: "red", upstream_error: "red", gateway_restart: "red",
+  complete: "green",
+  caller_left: "yellow",
+  out_of_quota: "orange",
+  refused: "orange",
+  upstream_cut: "red",
+  idle_timeout: "red",
+  upstream_error: "red",
+  gateway_restart: "red",
 } satisfies Record<EndReason, Hue>;
 
 /** How a call ended, as a colour. */

@@ -6,7 +6,11 @@ import { toastInfo } from "../../lib/toast";
 /** The envelope that came instead of what was asked for. */
 export async function refusalOf(response: Response): Promise<CallError> {
   const body: { message?: unknown } | null = await response.json().catch(() => null);
-  return new CallError(typeof body?.message === "string" ? body.message : response.statusText, response.status, response.headers.get("x-request-id"));
+  return new CallError(
+    typeof body?.message === "string" ? body.message : response.statusText,
+    response.status,
+    response.headers.get("x-request-id"),
+  );
 }
 
 /**
@@ -20,7 +24,8 @@ export async function downloadLog(format: "csv" | "jsonl", query: string): Promi
     if (!response.headers.get("content-disposition")) {
       throw await refusalOf(response);
     }
-    const name = /filename="([\w.-]+)"/.exec(response.headers.get("content-disposition") ?? "")?.[1] ?? `weir-log.${format}`;
+    const name =
+      /filename="([\w.-]+)"/.exec(response.headers.get("content-disposition") ?? "")?.[1] ?? `weir-log.${format}`;
     const address = URL.createObjectURL(await response.blob());
     const link = document.createElement("a");
     link.href = address;

@@ -2,8 +2,18 @@ import type { GridState } from "../../components/data-grid/grid-state";
 
 /** The filters of the log as the address holds them; other pages lead here with them. */
 export const LOG_FILTERS = [
-  "type", "start_timestamp", "end_timestamp", "token_name", "token_id", "model_name", "group", "request_id", "keyword",
-  "channel", "username", "upstream_request_id",
+  "type",
+  "start_timestamp",
+  "end_timestamp",
+  "token_name",
+  "token_id",
+  "model_name",
+  "group",
+  "request_id",
+  "keyword",
+  "channel",
+  "username",
+  "upstream_request_id",
 ] as const;
 export type LogFilterKey = (typeof LOG_FILTERS)[number];
 
@@ -22,7 +32,11 @@ export function askedFilter(f: Readonly<Record<LogFilterKey, string>>, admin: bo
     request_id: f.request_id || undefined,
     keyword: f.keyword || undefined,
   };
-  const admins = { channel: whole(f.channel), username: f.username || undefined, upstream_request_id: f.upstream_request_id || undefined };
+  const admins = {
+    channel: whole(f.channel),
+    username: f.username || undefined,
+    upstream_request_id: f.upstream_request_id || undefined,
+  };
   return admin ? { ...own, ...admins } : own;
 }
 

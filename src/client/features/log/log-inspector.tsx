@@ -43,7 +43,10 @@ export function LogInspector({ id, known, admin, onClose, onStep }: LogInspector
   const { t } = useLingui();
   const number = Number(id);
   const asked = id !== null && Number.isSafeInteger(number) && number > 0;
-  const query = trpc.log.get.useQuery({ id: number }, { enabled: asked, initialData: known, staleTime: 5_000, meta: { quiet: true } });
+  const query = trpc.log.get.useQuery(
+    { id: number },
+    { enabled: asked, initialData: known, staleTime: 5_000, meta: { quiet: true } },
+  );
   const row = query.data;
   return (
     <Drawer
@@ -55,12 +58,22 @@ export function LogInspector({ id, known, admin, onClose, onStep }: LogInspector
         <>
           {row ? <StatusBadge table={logType} value={row.type} /> : null}
           <CopyButton text={`${location.origin}/log?open=${number}`} label={t`复制链接`} />
-          <IconButton label={t`上一条`} shortcut="K" onClick={() => onStep(-1)}><ChevronUp /></IconButton>
-          <IconButton label={t`下一条`} shortcut="J" onClick={() => onStep(1)}><ChevronDown /></IconButton>
+          <IconButton label={t`上一条`} shortcut="K" onClick={() => onStep(-1)}>
+            <ChevronUp />
+          </IconButton>
+          <IconButton label={t`下一条`} shortcut="J" onClick={() => onStep(1)}>
+            <ChevronDown />
+          </IconButton>
         </>
       }
     >
-      {row ? <Inspected row={row} admin={admin} /> : query.error ? <ErrorPanel error={query.error} onRetry={query.refetch} /> : <Skeleton className="h-64" />}
+      {row ? (
+        <Inspected row={row} admin={admin} />
+      ) : query.error ? (
+        <ErrorPanel error={query.error} onRetry={query.refetch} />
+      ) : (
+        <Skeleton className="h-64" />
+      )}
     </Drawer>
   );
 }
@@ -97,8 +110,14 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
     <div className="grid gap-4">
       <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1.5">
         <Fact name={t`时间`}>{formatTime(row.created_at)}</Fact>
-        <Fact name={t`花费`}><Quota value={row.quota} decimals={6} /></Fact>
-        {row.end_reason ? <Fact name={t`结束原因`}><Badge hue={reasonHue(row.end_reason)}>{endReason(row.end_reason)}</Badge></Fact> : null}
+        <Fact name={t`花费`}>
+          <Quota value={row.quota} decimals={6} />
+        </Fact>
+        {row.end_reason ? (
+          <Fact name={t`结束原因`}>
+            <Badge hue={reasonHue(row.end_reason)}>{endReason(row.end_reason)}</Badge>
+          </Fact>
+        ) : null}
         <Fact name={t`用户`}>{admin ? <LogUser id={row.user_id} name={row.username} /> : row.username}</Fact>
         {row.token_name ? <Fact name={t`令牌`}>{row.token_name}</Fact> : null}
         {row.group ? <Fact name={t`分组`}>{row.group}</Fact> : null}
@@ -108,17 +127,31 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
         <Fact name={t`用时`}>
           <span className="flex flex-wrap items-center gap-1">
             <Badge hue={durationHue(row.use_time)}>{t`${row.use_time} 秒`}</Badge>
-            {details.frt !== undefined && details.frt >= 0 ? <Badge hue={firstTokenHue(details.frt)}>{t`首字 ${formatMilliseconds(details.frt)}`}</Badge> : null}
+            {details.frt !== undefined && details.frt >= 0 ? (
+              <Badge hue={firstTokenHue(details.frt)}>{t`首字 ${formatMilliseconds(details.frt)}`}</Badge>
+            ) : null}
             {row.is_stream ? <Badge hue="blue">{t`流式`}</Badge> : null}
           </span>
         </Fact>
-        {details.request_path ? <Fact name={t`接口`}><code className="font-mono text-xs">{details.request_path}</code></Fact> : null}
-        <Fact name={t`请求 ID`}><Id value={row.request_id} /></Fact>
-        {row.upstream_request_id ? <Fact name={t`上游请求 ID`}><Id value={row.upstream_request_id} /></Fact> : null}
+        {details.request_path ? (
+          <Fact name={t`接口`}>
+            <code className="font-mono text-xs">{details.request_path}</code>
+          </Fact>
+        ) : null}
+        <Fact name={t`请求 ID`}>
+          <Id value={row.request_id} />
+        </Fact>
+        {row.upstream_request_id ? (
+          <Fact name={t`上游请求 ID`}>
+            <Id value={row.upstream_request_id} />
+          </Fact>
+        ) : null}
         {row.ip ? <Fact name="IP">{row.ip}</Fact> : null}
         {row.content ? <Fact name={t`详情`}>{row.content}</Fact> : null}
         {details.repeated !== undefined && details.repeated_until !== undefined ? (
-          <Fact name={t`重复`}>{t`同样的拒绝还有 ${formatNumber(details.repeated)} 次，最后一次在 ${formatTime(details.repeated_until)}`}</Fact>
+          <Fact
+            name={t`重复`}
+          >{t`同样的拒绝还有 ${formatNumber(details.repeated)} 次，最后一次在 ${formatTime(details.repeated_until)}`}</Fact>
         ) : null}
       </dl>
       <Tabs defaultValue="bill">
@@ -128,25 +161,39 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
           {admin ? <TabsTrigger value="content">{t`内容`}</TabsTrigger> : null}
           <TabsTrigger value="raw">{t`原始数据`}</TabsTrigger>
         </TabsList>
-        <TabsContent value="bill"><LogBill row={row} /></TabsContent>
+        <TabsContent value="bill">
+          <LogBill row={row} />
+        </TabsContent>
         {admin ? (
           <TabsContent value="attempts">
             <LogSelection selection={details.admin_info?.selection} />
             <LogAttempts attempts={attempts} />
           </TabsContent>
         ) : null}
-        {admin ? <TabsContent value="content"><LogContent requestId={row.request_id} path={details.request_path} /></TabsContent> : null}
+        {admin ? (
+          <TabsContent value="content">
+            <LogContent requestId={row.request_id} path={details.request_path} />
+          </TabsContent>
+        ) : null}
         <TabsContent value="raw">
           <CodeBlock label={t`原始数据`} code={JSON.stringify({ ...row, other: details }, null, 2)} wrap />
         </TabsContent>
       </Tabs>
       {doubts.length > 0 ? (
         <ul className="list-disc pl-5 text-yellow-fg" data-testid="usage-doubts">
-          {doubts.map((doubt) => <li key={doubt.side}><UsageDoubtText doubt={doubt} /></li>)}
+          {doubts.map((doubt) => (
+            <li key={doubt.side}>
+              <UsageDoubtText doubt={doubt} />
+            </li>
+          ))}
         </ul>
       ) : null}
       {details.warnings?.length ? (
-        <ul className="list-disc pl-5 text-yellow-fg">{details.warnings.map((warning) => <li key={warning}>{warning}</li>)}</ul>
+        <ul className="list-disc pl-5 text-yellow-fg">
+          {details.warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
       ) : null}
     </div>
   );

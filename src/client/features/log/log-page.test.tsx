@@ -23,14 +23,47 @@ afterEach(closePage);
 beforeEach(() => storeUser({ id: 1, username: "root", role: 100, status: 1, group: "default", display_name: "" }));
 
 const row = (id: number, fields: Partial<LogView> = {}): LogView => ({
-  id, request_id: `r${id}`, created_at: 1_790_000_000 + id, type: 2, user_id: 5, username: "ann", token_id: 3, token_name: "t", channel: 7, channel_name: "c",
-  group: "default", model_name: `model-${id}`, quota: 10, prompt_tokens: 1, completion_tokens: 2, use_time: 1, is_stream: false, content: "", other: "",
-  end_reason: "complete", ip: "", upstream_request_id: "", ...fields,
+  id,
+  request_id: `r${id}`,
+  created_at: 1_790_000_000 + id,
+  type: 2,
+  user_id: 5,
+  username: "ann",
+  token_id: 3,
+  token_name: "t",
+  channel: 7,
+  channel_name: "c",
+  group: "default",
+  model_name: `model-${id}`,
+  quota: 10,
+  prompt_tokens: 1,
+  completion_tokens: 2,
+  use_time: 1,
+  is_stream: false,
+  content: "",
+  other: "",
+  end_reason: "complete",
+  ip: "",
+  upstream_request_id: "",
+  ...fields,
 });
 const procedures = (items: LogView[], total = items.length, total_exact = true) => ({
-  "log.page": ({ p, page_size }: { p: number; page_size: number }) => ({ items, page: p, page_size, total, total_exact }),
+  "log.page": ({ p, page_size }: { p: number; page_size: number }) => ({
+    items,
+    page: p,
+    page_size,
+    total,
+    total_exact,
+  }),
   "log.stat": () => ({ quota: 20, rpm: 1, tpm: 3 }),
-  "log.user": () => ({ username: "ann", display_name: "Ann", group: "vip", quota: 500_000, used_quota: 1_000_000, request_count: 42 }),
+  "log.user": () => ({
+    username: "ann",
+    display_name: "Ann",
+    group: "vip",
+    quota: 500_000,
+    used_quota: 1_000_000,
+    request_count: 42,
+  }),
 });
 
 test("with more than 10,000 rows the pager says so, and the next page stands behind the last row", async () => {
@@ -38,19 +71,37 @@ test("with more than 10,000 rows the pager says so, and the next page stands beh
   const { user, calls } = await openPage(<LogPage />, "/log", { procedures: procedures(items, 10_000, false) });
   await screen.findByText("第 1 - 10 条，共 10,000+ 条");
   await user.click(screen.getByRole("button", { name: "下一页" }));
-  await waitFor(() => expect(calls.findLast((call) => call.path === "log.page")?.input).toMatchObject({ p: 2, after: `${1_790_000_091}.91` }));
+  await waitFor(() =>
+    expect(calls.findLast((call) => call.path === "log.page")?.input).toMatchObject({
+      p: 2,
+      after: `${1_790_000_091}.91`,
+    }),
+  );
   expect(location.search).toContain("at=after%3A1790000091.91");
   await user.click(screen.getByRole("button", { name: "下一页" }));
   await waitFor(() => expect(location.search).toContain("p=3"));
   await user.click(screen.getByRole("button", { name: "上一页" }));
-  await waitFor(() => expect(calls.findLast((call) => call.path === "log.page")?.input).toMatchObject({ p: 2, before: "1790000100.100" }));
+  await waitFor(() =>
+    expect(calls.findLast((call) => call.path === "log.page")?.input).toMatchObject({ p: 2, before: "1790000100.100" }),
+  );
 });
 
 test("the address holds every filter, and what is no place in a list is none", async () => {
-  const { calls } = await openPage(<LogPage />, "/log?token_id=9&keyword=hello&channel=3&username=ann&upstream_request_id=u&at=after:x&p=2", { procedures: procedures([row(1)]) });
+  const { calls } = await openPage(
+    <LogPage />,
+    "/log?token_id=9&keyword=hello&channel=3&username=ann&upstream_request_id=u&at=after:x&p=2",
+    { procedures: procedures([row(1)]) },
+  );
   await screen.findByText("model-1");
   const input = calls.find((call) => call.path === "log.page")?.input;
-  expect(input).toMatchObject({ token_id: 9, keyword: "hello", channel: 3, username: "ann", upstream_request_id: "u", p: 2 });
+  expect(input).toMatchObject({
+    token_id: 9,
+    keyword: "hello",
+    channel: 3,
+    username: "ann",
+    upstream_request_id: "u",
+    p: 2,
+  });
   expect(input).not.toHaveProperty("after");
 });
 
@@ -61,21 +112,31 @@ test("a list that nobody filtered is of today, in the address, and a filter or a
   midnight.setHours(0, 0, 0, 0);
   const asked = calls.filter((call) => call.path === "log.page");
   expect(asked).toHaveLength(1);
-  const { start_timestamp = 0, end_timestamp = 0 } = (asked[0]?.input ?? {}) as { start_timestamp?: number; end_timestamp?: number };
+  const { start_timestamp = 0, end_timestamp = 0 } = (asked[0]?.input ?? {}) as {
+    start_timestamp?: number;
+    end_timestamp?: number;
+  };
   expect(start_timestamp).toBe(midnight.getTime() / 1000);
   expect(Math.abs(end_timestamp - Date.now() / 1000 - 3600)).toBeLessThan(120);
   expect(location.search).toContain(`start_timestamp=${start_timestamp}`);
   expect(firstRange(new Date(2027, 0, 2, 0, 30))).toEqual({
-    start_timestamp: String(new Date(2027, 0, 2).getTime() / 1000), end_timestamp: String(new Date(2027, 0, 2, 1, 30).getTime() / 1000),
+    start_timestamp: String(new Date(2027, 0, 2).getTime() / 1000),
+    end_timestamp: String(new Date(2027, 0, 2, 1, 30).getTime() / 1000),
   });
 });
 
 test("a search that stopped early says how far it came and goes on from there", async () => {
   const page = ({ end_timestamp, page_size }: { end_timestamp?: number; page_size: number }) => ({
-    items: end_timestamp === 1_790_000_000 ? [row(2)] : [], page: 1, page_size, total: 1, total_exact: true,
+    items: end_timestamp === 1_790_000_000 ? [row(2)] : [],
+    page: 1,
+    page_size,
+    total: 1,
+    total_exact: true,
     ...(end_timestamp === undefined && { searched_from: 1_790_000_000 }),
   });
-  const { user } = await openPage(<LogPage />, "/log?keyword=rare", { procedures: { ...procedures([]), "log.page": page } });
+  const { user } = await openPage(<LogPage />, "/log?keyword=rare", {
+    procedures: { ...procedures([]), "log.page": page },
+  });
   await screen.findByText(/只在最近 50,000 行中查找/);
   await user.click(screen.getByRole("button", { name: "继续向前查找" }));
   await screen.findByText("model-2");
@@ -97,7 +158,10 @@ test("live rows appear on top, wait while the pointer is on the list, and a lost
     });
     return new Response(body, { headers: { "content-type": "text/event-stream" } });
   };
-  const { user } = await openPage(<LogPage />, "/log?model_name=model", { procedures: procedures([row(1)]), paths: { "/api/log/live": live } });
+  const { user } = await openPage(<LogPage />, "/log?model_name=model", {
+    procedures: procedures([row(1)]),
+    paths: { "/api/log/live": live },
+  });
   await screen.findByText("model-1");
   await user.click(screen.getByRole("switch", { name: "实时" }));
   await waitFor(() => expect(asked).toEqual(["?model_name=model"]));
@@ -105,7 +169,10 @@ test("live rows appear on top, wait while the pointer is on the list, and a lost
   fireEvent.pointerLeave(table.closest("div[role=region]")?.parentElement?.parentElement ?? table);
   push({ items: [row(2)], end: 2, skipped: false });
   await screen.findByText("model-2");
-  const rows = within(table).getAllByRole("row").slice(1).map((line) => line.textContent ?? "");
+  const rows = within(table)
+    .getAllByRole("row")
+    .slice(1)
+    .map((line) => line.textContent ?? "");
   expect(rows[0]).toContain("model-2");
   fireEvent.pointerEnter(table);
   push({ items: [row(3), row(4)], end: 4, skipped: true });
@@ -121,7 +188,12 @@ test("live rows appear on top, wait while the pointer is on the list, and a lost
 test("rows that come twice stand once, newest first", () => {
   expect(joinRows([row(3), row(2)], [row(2), row(1)]).map(({ id }) => id)).toEqual([3, 2, 1]);
   expect(joinRows([], [])).toEqual([]);
-  expect(joinRows(Array.from({ length: 300 }, (_, i) => row(i)), [])).toHaveLength(200);
+  expect(
+    joinRows(
+      Array.from({ length: 300 }, (_, i) => row(i)),
+      [],
+    ),
+  ).toHaveLength(200);
 });
 
 test("the export takes exactly the filters, and a refusal is said", async () => {
@@ -136,9 +208,19 @@ test("the export takes exactly the filters, and a refusal is said", async () => 
   };
   // This DOM follows a link that the browser would save.
   const saved = spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => {});
-  const { user } = await openPage(<><LogPage /><Toasts /></>, "/log?group=vip", { procedures: procedures([row(1)]), paths: { "/api/log/export": download } });
+  const { user } = await openPage(
+    <>
+      <LogPage />
+      <Toasts />
+    </>,
+    "/log?group=vip",
+    { procedures: procedures([row(1)]), paths: { "/api/log/export": download } },
+  );
   await screen.findByText("model-1");
-  for (const [name, said] of [["CSV", "已导出 weir-log-1.csv"], ["JSONL", "无权进行此操作，权限不足"]] as const) {
+  for (const [name, said] of [
+    ["CSV", "已导出 weir-log-1.csv"],
+    ["JSONL", "无权进行此操作，权限不足"],
+  ] as const) {
     await user.click(screen.getByRole("button", { name: "导出" }));
     await user.click(await screen.findByRole("menuitem", { name }));
     await screen.findByText(said);
@@ -157,7 +239,10 @@ test("an administrator sees whose row it is: name, balance, used quota and calls
 });
 
 test("every row's lines sum to its charge, or say what it stands for", async () => {
-  const bill = [{ kind: "input", count: 3, usd: "1", ratios: {}, units: "4.5" }, { kind: "output", count: 1, usd: "1", ratios: {}, units: "5" }];
+  const bill = [
+    { kind: "input", count: 3, usd: "1", ratios: {}, units: "4.5" },
+    { kind: "output", count: 1, usd: "1", ratios: {}, units: "5" },
+  ];
   const cases: [Partial<LogView>, string][] = [
     [{ quota: 10, other: JSON.stringify({ bill }) }, "与账单一致"],
     [{ quota: 11, other: JSON.stringify({ bill }) }, "与账单不一致"],
@@ -178,9 +263,18 @@ test("every row's lines sum to its charge, or say what it stands for", async () 
 });
 
 test("the bill of a film names seconds and every factor", async () => {
-  const bill = [{ kind: "call", count: 1, usd: "0.084", ratios: { seconds: "5", resolution: "1.333333", audio: "1.5", group_ratio: "1" }, units: "419999.895" }];
+  const bill = [
+    {
+      kind: "call",
+      count: 1,
+      usd: "0.084",
+      ratios: { seconds: "5", resolution: "1.333333", audio: "1.5", group_ratio: "1" },
+      units: "419999.895",
+    },
+  ];
   await openPage(<LogBill row={row(1, { quota: 420_000, other: JSON.stringify({ bill }) })} />, "/log");
-  for (const text of ["秒数 5 × 清晰度系数 1.333333 × 声音系数 1.5 × 分组倍率 1", "$0.084 / 秒", "与账单一致"]) expect(screen.getByText(text)).toBeTruthy();
+  for (const text of ["秒数 5 × 清晰度系数 1.333333 × 声音系数 1.5 × 分组倍率 1", "$0.084 / 秒", "与账单一致"])
+    expect(screen.getByText(text)).toBeTruthy();
 });
 
 test("the colours change where the specification says (C-633 to C-638, A-521 to A-524)", () => {
@@ -192,15 +286,22 @@ test("the colours change where the specification says (C-633 to C-638, A-521 to 
 test("cleaning asks for a time, tells how many rows went, and says why it could not (A-397, A-398, A-485, A-486)", async () => {
   const { Refusal } = await import("../../../../tests/kit/client-page");
   let refuse = true;
-  const { user, calls } = await openPage(<><LogCleaning /><Toasts /></>, "/log", {
-    procedures: {
-      "log.cleaning": () => null,
-      "log.clean": () => {
-        if (refuse) throw new Refusal("log_cleaning_running");
-        return 1203;
+  const { user, calls } = await openPage(
+    <>
+      <LogCleaning />
+      <Toasts />
+    </>,
+    "/log",
+    {
+      procedures: {
+        "log.cleaning": () => null,
+        "log.clean": () => {
+          if (refuse) throw new Refusal("log_cleaning_running");
+          return 1203;
+        },
       },
     },
-  });
+  );
   const field = screen.getByLabelText("清理此时间之前的日志");
   const month = monthAgo();
   expect(Math.abs(new Date((field as HTMLInputElement).value).getTime() / 1000 - month)).toBeLessThan(120);
@@ -215,25 +316,43 @@ test("cleaning asks for a time, tells how many rows went, and says why it could 
   refuse = false;
   await user.click(screen.getByRole("button", { name: "清理日志" }));
   await screen.findByText("已清理 1,203 条日志");
-  expect(calls.findLast((call) => call.path === "log.clean")?.input).toEqual({ target_timestamp: Math.floor(new Date("2026-01-02T03:04").getTime() / 1000) });
+  expect(calls.findLast((call) => call.path === "log.clean")?.input).toEqual({
+    target_timestamp: Math.floor(new Date("2026-01-02T03:04").getTime() / 1000),
+  });
 });
 
 test("kept contents are shown readable, as they are, and as a command; without any the page says how to have them", async () => {
   const contents = [{ request: '{"model":"m","text":"it\'s"}', response: "data: {}" }, null];
-  const { user } = await openPage(<LogContent requestId="r1" path="/v1/chat/completions" />, "/log", { procedures: { "log.content": () => contents[0] } });
+  const { user } = await openPage(<LogContent requestId="r1" path="/v1/chat/completions" />, "/log", {
+    procedures: { "log.content": () => contents[0] },
+  });
   expect((await screen.findByLabelText("请求")).textContent).toBe('{\n  "model": "m",\n  "text": "it\'s"\n}');
   await user.click(screen.getByRole("switch", { name: "原文" }));
   expect(screen.getByLabelText("请求").textContent).toBe('{"model":"m","text":"it\'s"}');
   expect(screen.getByLabelText("curl").textContent).toContain("/v1/chat/completions");
   expect(curlOf("https://g.example", "/v1/x", "it's")).toEndWith(String.raw`-d 'it'\''s'`);
   closePage();
-  await openPage(<LogContent requestId="r1" path={undefined} />, "/log", { procedures: { "log.content": () => contents[1] } });
+  await openPage(<LogContent requestId="r1" path={undefined} />, "/log", {
+    procedures: { "log.content": () => contents[1] },
+  });
   await screen.findByText(/没有保存这次调用的内容/);
 });
 
 test("a refusal that stands for many says how many, and until when", async () => {
-  const other = JSON.stringify({ request_path: "/v1/chat/completions", group: "default", end_reason: "refused", repeated: 12_345, repeated_until: 1_790_000_500 });
+  const other = JSON.stringify({
+    request_path: "/v1/chat/completions",
+    group: "default",
+    end_reason: "refused",
+    repeated: 12_345,
+    repeated_until: 1_790_000_500,
+  });
   const known = row(9, { type: 5, end_reason: "refused", content: "no", other });
-  await openPage(<LogInspector id="9" known={known} admin onClose={() => undefined} onStep={() => undefined} />, "/log?open=9", { procedures: { "log.get": () => known } });
-  expect((await screen.findByText(/同样的拒绝还有/)).textContent).toBe(`同样的拒绝还有 12,345 次，最后一次在 ${formatTime(1_790_000_500)}`);
+  await openPage(
+    <LogInspector id="9" known={known} admin onClose={() => undefined} onStep={() => undefined} />,
+    "/log?open=9",
+    { procedures: { "log.get": () => known } },
+  );
+  expect((await screen.findByText(/同样的拒绝还有/)).textContent).toBe(
+    `同样的拒绝还有 12,345 次，最后一次在 ${formatTime(1_790_000_500)}`,
+  );
 });

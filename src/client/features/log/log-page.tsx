@@ -46,7 +46,11 @@ export default function LogPage() {
   const [now] = useState(() => Math.floor(Date.now() / 60_000) * 60);
   // A list whose end is still to come has none: whoever looks on for long sees what comes then, too.
   const open = filter.end_timestamp !== undefined && filter.end_timestamp > now;
-  const live = useLogTail({ on, query: filterQuery(open ? { ...filter, end_timestamp: undefined } : filter), held: hovered || grid.open !== null });
+  const live = useLogTail({
+    on,
+    query: filterQuery(open ? { ...filter, end_timestamp: undefined } : filter),
+    held: hovered || grid.open !== null,
+  });
   const listed = list.data?.items;
   const rows = on && listed ? joinRows(live.rows, listed) : listed;
   const columns = useLogColumns(admin);
@@ -58,8 +62,13 @@ export default function LogPage() {
 
   const filters: GridFilter[] = [
     {
-      key: "type", label: t`类型`, kind: "choice",
-      options: Object.values(LOG_TYPE).map((type) => ({ value: String(type), label: LOG_TYPE_NAMES[type][currentLanguage()] })),
+      key: "type",
+      label: t`类型`,
+      kind: "choice",
+      options: Object.values(LOG_TYPE).map((type) => ({
+        value: String(type),
+        label: LOG_TYPE_NAMES[type][currentLanguage()],
+      })),
     },
     { key: "start_timestamp", label: t`开始时间`, kind: "time" },
     { key: "end_timestamp", label: t`结束时间`, kind: "time" },
@@ -93,7 +102,10 @@ export default function LogPage() {
         </>
       }
     >
-      <SearchedFrom time={list.data?.searched_from} onFurther={(end) => grid.setFilters({ end_timestamp: String(end) })} />
+      <SearchedFrom
+        time={list.data?.searched_from}
+        onFurther={(end) => grid.setFilters({ end_timestamp: String(end) })}
+      />
       <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
         <DataGrid
           grid={grid}
@@ -141,9 +153,18 @@ function Totals({ admin, filter, ready }: { admin: boolean; filter: AskedFilter;
   const { data } = admin ? all : own;
   return (
     <dl className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
-      <div className="flex gap-1.5"><dt className="text-muted">{t`消耗`}</dt><dd>{data ? <Quota value={data.quota} /> : "—"}</dd></div>
-      <div className="flex gap-1.5"><dt className="text-muted">RPM</dt><dd>{data ? <Count value={data.rpm} /> : "—"}</dd></div>
-      <div className="flex gap-1.5"><dt className="text-muted">TPM</dt><dd>{data ? <Count value={data.tpm} /> : "—"}</dd></div>
+      <div className="flex gap-1.5">
+        <dt className="text-muted">{t`消耗`}</dt>
+        <dd>{data ? <Quota value={data.quota} /> : "—"}</dd>
+      </div>
+      <div className="flex gap-1.5">
+        <dt className="text-muted">RPM</dt>
+        <dd>{data ? <Count value={data.rpm} /> : "—"}</dd>
+      </div>
+      <div className="flex gap-1.5">
+        <dt className="text-muted">TPM</dt>
+        <dd>{data ? <Count value={data.tpm} /> : "—"}</dd>
+      </div>
     </dl>
   );
 }
@@ -154,7 +175,10 @@ function SearchedFrom({ time, onFurther }: { time: number | undefined; onFurther
   if (time === undefined) return null;
   const [rows, moment] = [SEARCHED_ROWS.toLocaleString(), formatTime(time)];
   return (
-    <div role="status" className="mb-3 flex flex-wrap items-center gap-2 rounded-lg bg-blue-bg px-3 py-2 text-sm text-blue-fg">
+    <div
+      role="status"
+      className="mb-3 flex flex-wrap items-center gap-2 rounded-lg bg-blue-bg px-3 py-2 text-sm text-blue-fg"
+    >
       <span className="flex-1">{t`只在最近 ${rows} 行中查找，到 ${moment} 为止。`}</span>
       <Button size="sm" onClick={() => onFurther(time)}>{t`继续向前查找`}</Button>
     </div>

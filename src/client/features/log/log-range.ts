@@ -7,7 +7,10 @@ const HOUR = 3600;
 /** What a list that nobody has filtered yet shows: from 00:00 of today, local time, to an hour from now (checklist C-642, C-643). */
 export function firstRange(now: Date): { start_timestamp: string; end_timestamp: string } {
   const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate());
-  return { start_timestamp: String(midnight.getTime() / 1000), end_timestamp: String(Math.floor(now.getTime() / 1000) + HOUR) };
+  return {
+    start_timestamp: String(midnight.getTime() / 1000),
+    end_timestamp: String(Math.floor(now.getTime() / 1000) + HOUR),
+  };
 }
 
 /**
@@ -16,7 +19,9 @@ export function firstRange(now: Date): { start_timestamp: string; end_timestamp:
  */
 export function useLogFilters(grid: GridState<LogFilterKey>): Readonly<Record<LogFilterKey, string>> {
   const [first, setFirst] = useState(() =>
-    grid.open === null && grid.at === null && grid.filterKeys.every((key) => grid.filters[key] === "") ? firstRange(new Date()) : null,
+    grid.open === null && grid.at === null && grid.filterKeys.every((key) => grid.filters[key] === "")
+      ? firstRange(new Date())
+      : null,
   );
   useEffect(() => {
     if (first === null) return;

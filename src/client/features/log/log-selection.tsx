@@ -6,7 +6,8 @@ import { Badge } from "../../ui/badge";
 import { choiceOf } from "./log-details";
 
 /** A reason of a later release is shown as it is. */
-const wordsFor = (why: string): string => (Object.hasOwn(skipReasons, why) ? skipReasons[why]?.[currentLanguage()] : undefined) ?? why;
+const wordsFor = (why: string): string =>
+  (Object.hasOwn(skipReasons, why) ? skipReasons[why]?.[currentLanguage()] : undefined) ?? why;
 
 /** Why these channels: how many there were, who was passed over, and what brought the conversation here. */
 export function LogSelection({ selection }: { selection: unknown }) {

@@ -17,11 +17,23 @@ function onVisibility(listener: () => void): () => void {
 const pause = (milliseconds: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
   });
 
 /** Listens until `signal` ends it; comes again, with the last row it saw, whenever the connection ends. */
-async function follow(query: string, signal: AbortSignal, take: (tail: LogTail) => void, heard: (live: boolean) => void): Promise<void> {
+async function follow(
+  query: string,
+  signal: AbortSignal,
+  take: (tail: LogTail) => void,
+  heard: (live: boolean) => void,
+): Promise<void> {
   let end: number | undefined;
   let retry = FIRST_RETRY;
   while (!signal.aborted) {

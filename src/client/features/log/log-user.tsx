@@ -13,26 +13,41 @@ export function LogUser({ id, name }: { id: number; name: string }) {
   const query = trpc.log.user.useQuery({ id }, { enabled: open && id > 0, meta: { quiet: true } });
   if (id === 0) return <span className="truncate">{name}</span>;
   const user = query.data;
-  const facts = user && [
-    [t`用户名`, user.username],
-    [t`分组`, user.group],
-    [t`余额`, <Quota key="quota" value={user.quota} />],
-    [t`已用额度`, <Quota key="used" value={user.used_quota} />],
-    [t`请求次数`, <Count key="count" value={user.request_count} />],
-  ] as const;
+  const facts =
+    user &&
+    ([
+      [t`用户名`, user.username],
+      [t`分组`, user.group],
+      [t`余额`, <Quota key="quota" value={user.quota} />],
+      [t`已用额度`, <Quota key="used" value={user.used_quota} />],
+      [t`请求次数`, <Count key="count" value={user.request_count} />],
+    ] as const);
   return (
     <Popover open={open} onOpenChange={setOpen}>
       <PopoverTrigger asChild>
-        <button type="button" className="max-w-full truncate text-accent-text hover:underline" onClick={(event) => event.stopPropagation()}>{name || id}</button>
+        <button
+          type="button"
+          className="max-w-full truncate text-accent-text hover:underline"
+          onClick={(event) => event.stopPropagation()}
+        >
+          {name || id}
+        </button>
       </PopoverTrigger>
       <PopoverContent aria-label={t`用户信息`} className="w-64" onClick={(event) => event.stopPropagation()}>
         {facts ? (
           <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1.5">
             {facts.map(([term, value]) => (
-              <div key={term} className="contents"><dt className="text-muted">{term}</dt><dd className="truncate">{value}</dd></div>
+              <div key={term} className="contents">
+                <dt className="text-muted">{term}</dt>
+                <dd className="truncate">{value}</dd>
+              </div>
             ))}
           </dl>
-        ) : query.error ? <ErrorPanel error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton className="h-28" />}
+        ) : query.error ? (
+          <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
+        ) : (
+          <Skeleton className="h-28" />
+        )}
       </PopoverContent>
     </Popover>
   );

@@ -15,27 +15,87 @@ export const pictureOf = ({ mj_id, status, progress }: Pick<DrawingView, "mj_id"
   `${MJ_IMAGE_PATH}${encodeURIComponent(mj_id)}${isOver(status) ? "" : `?rand=${percentOf(progress) ?? 0}`}`;
 
 /** The columns of the drawing jobs (C-153); channel and user are the administrators'. */
-export function useDrawingColumns(admin: boolean, onOpen: (row: DrawingView) => void): readonly GridColumn<DrawingView>[] {
+export function useDrawingColumns(
+  admin: boolean,
+  onOpen: (row: DrawingView) => void,
+): readonly GridColumn<DrawingView>[] {
   const { t } = useLingui();
   return useMemo(() => {
     const columns: (GridColumn<DrawingView> | false)[] = [
-      { id: "submit_time", header: t`提交时间`, width: 96, fixed: true, card: "fact", cell: (row) => <TimeAgo value={row.submit_time / 1000} /> },
-      { id: "took", header: t`用时`, width: 84, card: "fact", cell: (row) => <Took submitted={row.submit_time / 1000} finished={row.finish_time / 1000} /> },
-      admin && { id: "channel_id", header: t`渠道`, width: 64, align: "end", cell: (row) => <span className="tabular-nums">{row.channel_id || "—"}</span> },
-      admin && { id: "user", header: t`用户`, width: 80, cell: (row) => <LogUser id={row.user_id} name={row.username} /> },
-      { id: "action", header: t`类型`, width: 100, cell: (row) => <ActionBadge action={row.action} /> },
-      { id: "mj_id", header: t`任务 ID`, width: 168, card: "title", cell: (row) => <code className="truncate font-mono text-xs">{row.mj_id}</code> },
-      { id: "code", header: t`提交结果`, width: 116, cell: (row) => <LookBadge look={codeLook(row.code)} /> },
-      { id: "status", header: t`任务状态`, width: 116, card: "status", cell: (row) => <LookBadge look={statusLook(row.status)} /> },
-      { id: "progress", header: t`进度`, width: 116, card: "fact", cell: (row) => <JobProgress progress={row.progress} status={row.status} /> },
       {
-        id: "image_url", header: t`结果图片`, width: 76, card: "fact",
-        cell: (row) => (row.image_url ? <ResultButton picture={pictureOf(row)} onOpen={() => onOpen(row)} /> : <span className="text-muted">—</span>),
+        id: "submit_time",
+        header: t`提交时间`,
+        width: 96,
+        fixed: true,
+        card: "fact",
+        cell: (row) => <TimeAgo value={row.submit_time / 1000} />,
+      },
+      {
+        id: "took",
+        header: t`用时`,
+        width: 84,
+        card: "fact",
+        cell: (row) => <Took submitted={row.submit_time / 1000} finished={row.finish_time / 1000} />,
+      },
+      admin && {
+        id: "channel_id",
+        header: t`渠道`,
+        width: 64,
+        align: "end",
+        cell: (row) => <span className="tabular-nums">{row.channel_id || "—"}</span>,
+      },
+      admin && {
+        id: "user",
+        header: t`用户`,
+        width: 80,
+        cell: (row) => <LogUser id={row.user_id} name={row.username} />,
+      },
+      { id: "action", header: t`类型`, width: 100, cell: (row) => <ActionBadge action={row.action} /> },
+      {
+        id: "mj_id",
+        header: t`任务 ID`,
+        width: 168,
+        card: "title",
+        cell: (row) => <code className="truncate font-mono text-xs">{row.mj_id}</code>,
+      },
+      { id: "code", header: t`提交结果`, width: 116, cell: (row) => <LookBadge look={codeLook(row.code)} /> },
+      {
+        id: "status",
+        header: t`任务状态`,
+        width: 116,
+        card: "status",
+        cell: (row) => <LookBadge look={statusLook(row.status)} />,
+      },
+      {
+        id: "progress",
+        header: t`进度`,
+        width: 116,
+        card: "fact",
+        cell: (row) => <JobProgress progress={row.progress} status={row.status} />,
+      },
+      {
+        id: "image_url",
+        header: t`结果图片`,
+        width: 76,
+        card: "fact",
+        cell: (row) =>
+          row.image_url ? (
+            <ResultButton picture={pictureOf(row)} onOpen={() => onOpen(row)} />
+          ) : (
+            <span className="text-muted">—</span>
+          ),
       },
       { id: "prompt", header: t`提示词`, width: 120, grow: true, cell: (row) => <LongText text={row.prompt} /> },
       { id: "prompt_en", header: t`英文提示词`, width: 110, cell: (row) => <LongText text={row.prompt_en} /> },
       { id: "fail_reason", header: t`失败原因`, width: 110, cell: (row) => <LongText text={row.fail_reason} /> },
-      { id: "quota", header: t`花费`, width: 100, align: "end", hidden: true, cell: (row) => <Quota value={row.quota} decimals={6} /> },
+      {
+        id: "quota",
+        header: t`花费`,
+        width: 100,
+        align: "end",
+        hidden: true,
+        cell: (row) => <Quota value={row.quota} decimals={6} />,
+      },
     ];
     return columns.filter((column) => column !== false);
   }, [admin, onOpen, t]);

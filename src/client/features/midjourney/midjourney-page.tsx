@@ -37,7 +37,11 @@ export default function MidjourneyPage() {
   const end = milliseconds(f.end_timestamp);
   const list = trpc.midjourney.list.useQuery(
     {
-      page: grid.page, page_size: grid.pageSize, mj_id: textOf(f.mj_id), action: textOf(f.action), status: textOf(f.status),
+      page: grid.page,
+      page_size: grid.pageSize,
+      mj_id: textOf(f.mj_id),
+      action: textOf(f.action),
+      status: textOf(f.status),
       start_timestamp: milliseconds(f.start_timestamp),
       // The field means the whole second.
       end_timestamp: end === undefined ? undefined : end + 999,
@@ -50,8 +54,18 @@ export default function MidjourneyPage() {
   const rows = list.data?.items;
 
   const filters: readonly GridFilter[] = [
-    { key: "action", label: t`类型`, kind: "choice", options: DRAWING_ACTIONS.map(({ value, text }) => ({ value, label: i18n._(text) })) },
-    { key: "status", label: t`任务状态`, kind: "choice", options: STATUS_CHOICES.map(({ value, text }) => ({ value, label: i18n._(text) })) },
+    {
+      key: "action",
+      label: t`类型`,
+      kind: "choice",
+      options: DRAWING_ACTIONS.map(({ value, text }) => ({ value, label: i18n._(text) })),
+    },
+    {
+      key: "status",
+      label: t`任务状态`,
+      kind: "choice",
+      options: STATUS_CHOICES.map(({ value, text }) => ({ value, label: i18n._(text) })),
+    },
     { key: "start_timestamp", label: t`开始时间`, kind: "time" },
     { key: "end_timestamp", label: t`结束时间`, kind: "time" },
     ...(admin
@@ -105,7 +119,17 @@ function LateHint() {
   );
 }
 
-function DrawingDrawer({ id, admin, onClose, onStep }: { id: number; admin: boolean; onClose: () => void; onStep: (by: 1 | -1) => void }) {
+function DrawingDrawer({
+  id,
+  admin,
+  onClose,
+  onStep,
+}: {
+  id: number;
+  admin: boolean;
+  onClose: () => void;
+  onStep: (by: 1 | -1) => void;
+}) {
   const { t } = useLingui();
   // No job has this id: the server says that there is none.
   const query = trpc.midjourney.get.useQuery({ id: Number.isNaN(id) ? Number.MAX_SAFE_INTEGER : id }, jobOptions());
@@ -120,11 +144,23 @@ function DrawingDrawer({ id, admin, onClose, onStep }: { id: number; admin: bool
     more: (
       <>
         {row.prompt_en ? <Fact name={t`英文提示词`}>{row.prompt_en}</Fact> : null}
-        <Fact name={t`提交结果`}><LookBadge look={codeLook(row.code)} /></Fact>
+        <Fact name={t`提交结果`}>
+          <LookBadge look={codeLook(row.code)} />
+        </Fact>
         {row.description ? <Fact name={t`说明`}>{row.description}</Fact> : null}
       </>
     ),
   };
   const actions = row?.cancellable ? <CancelButton id={row.id} /> : null;
-  return <JobDrawer job={job} error={query.error} admin={admin} actions={actions} onClose={onClose} onStep={onStep} onRetry={() => void query.refetch()} />;
+  return (
+    <JobDrawer
+      job={job}
+      error={query.error}
+      admin={admin}
+      actions={actions}
+      onClose={onClose}
+      onStep={onStep}
+      onRetry={() => void query.refetch()}
+    />
+  );
 }

@@ -19,7 +19,12 @@ afterEach(() => {
   closePage();
 });
 
-const webhook = { notify_type: "webhook", webhook_url: "https://a.example/hook", webhook_secret_set: true, quota_warning_threshold: 500_000 };
+const webhook = {
+  notify_type: "webhook",
+  webhook_url: "https://a.example/hook",
+  webhook_secret_set: true,
+  quota_warning_threshold: 500_000,
+};
 
 /** A server that keeps what is saved, and whose test notice goes through or not. */
 function server(setting: object, refusal?: ConstructorParameters<typeof Refusal>[0]): Procedures {
@@ -37,9 +42,18 @@ function server(setting: object, refusal?: ConstructorParameters<typeof Refusal>
   };
 }
 
-const open = (procedures: Procedures) => openPage(<><NoticeSection /><Toasts /></>, "/topup", { procedures });
+const open = (procedures: Procedures) =>
+  openPage(
+    <>
+      <NoticeSection />
+      <Toasts />
+    </>,
+    "/topup",
+    { procedures },
+  );
 const press = (name: string) => screen.getByRole("button", { name });
-const saved = (calls: { path: string; input: unknown }[]) => calls.filter((call) => call.path === "notice.save").map((call) => call.input);
+const saved = (calls: { path: string; input: unknown }[]) =>
+  calls.filter((call) => call.path === "notice.save").map((call) => call.input);
 
 test("what is set is shown, a secret only as set, and only the chosen way's fields are sent", async () => {
   const { user, calls } = await open(server(webhook));
@@ -56,7 +70,12 @@ test("what is set is shown, a secret only as set, and only the chosen way's fiel
   expect((press("发送测试通知") as HTMLButtonElement).disabled).toBe(false);
   expect(screen.getByLabelText<HTMLInputElement>("签名密钥").value).toBe("");
   expect(saved(calls)).toEqual([
-    { notify_type: "webhook", quota_warning_threshold: 500_000, webhook_url: "https://b.example/hook", webhook_secret: "another" },
+    {
+      notify_type: "webhook",
+      quota_warning_threshold: 500_000,
+      webhook_url: "https://b.example/hook",
+      webhook_secret: "another",
+    },
   ]);
 });
 
@@ -95,5 +114,9 @@ test("a setting of any other shape starts the form with defaults", () => {
   for (const setting of ["null", "[1]", "{broken", '{"notify_type":"pigeon","webhook_url":5,"gotify_priority":99}']) {
     expect(valuesOf(setting)).toEqual({ values: empty, secrets: { webhook: false, gotify: false } });
   }
-  expect(inputOf({ ...empty, quota_warning_threshold: null })).toEqual({ notify_type: "email", quota_warning_threshold: 0, notification_email: "" });
+  expect(inputOf({ ...empty, quota_warning_threshold: null })).toEqual({
+    notify_type: "email",
+    quota_warning_threshold: 0,
+    notification_email: "",
+  });
 });

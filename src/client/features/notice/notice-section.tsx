@@ -36,7 +36,11 @@ export default function NoticeSection() {
 function NoticeForm({ setting, email }: { setting: string; email: string }) {
   const { t } = useLingui();
   const { values, secrets } = valuesOf(setting);
-  const { control, handleSubmit, formState, reset } = useForm({ defaultValues: values, resolver: noticeResolver, mode: "onTouched" });
+  const { control, handleSubmit, formState, reset } = useForm({
+    defaultValues: values,
+    resolver: noticeResolver,
+    mode: "onTouched",
+  });
   const utils = trpc.useUtils();
   const saving = trpc.notice.save.useMutation({ meta: { quiet: true } });
   const testing = trpc.notice.test.useMutation({ meta: { quiet: true } });
@@ -77,7 +81,12 @@ function NoticeForm({ setting, email }: { setting: string; email: string }) {
           />
         )}
       </FormField>
-      <FormField control={control} name="quota_warning_threshold" label={t`提醒阈值`} hint={t`0 表示使用站点的默认阈值。`}>
+      <FormField
+        control={control}
+        name="quota_warning_threshold"
+        label={t`提醒阈值`}
+        hint={t`0 表示使用站点的默认阈值。`}
+      >
         {(field) => <QuotaField {...field.control} />}
       </FormField>
       <PlaceFields control={control} email={email} secrets={secrets} />
@@ -91,7 +100,11 @@ function NoticeForm({ setting, email }: { setting: string; email: string }) {
 }
 
 /** Where the chosen way leads. */
-function PlaceFields({ control, email, secrets }: {
+function PlaceFields({
+  control,
+  email,
+  secrets,
+}: {
   control: Control<NoticeValues>;
   email: string;
   secrets: { webhook: boolean; gotify: boolean };
@@ -123,24 +136,42 @@ function PlaceFields({ control, email, secrets }: {
             label={t`签名密钥`}
             hint={t`请求头 X-Webhook-Signature 是请求体的 HMAC-SHA256（十六进制）；更换地址后需要重新填写。`}
           >
-            {(field) => <Input {...field.input} type="password" autoComplete="new-password" placeholder={secrets.webhook ? kept : ""} />}
+            {(field) => (
+              <Input
+                {...field.input}
+                type="password"
+                autoComplete="new-password"
+                placeholder={secrets.webhook ? kept : ""}
+              />
+            )}
           </FormField>
         </>
       );
     case "bark":
       return (
         <FormField control={control} name="bark_url" label={t`Bark 地址`} hint={t`服务器地址加设备密钥。`}>
-          {(field) => <Input {...field.input} type="url" autoComplete="off" placeholder="https://api.day.app/device-key" />}
+          {(field) => (
+            <Input {...field.input} type="url" autoComplete="off" placeholder="https://api.day.app/device-key" />
+          )}
         </FormField>
       );
     case "gotify":
       return (
         <>
           <FormField control={control} name="gotify_url" label={t`Gotify 服务器`}>
-            {(field) => <Input {...field.input} type="url" autoComplete="off" placeholder="https://gotify.example.com" />}
+            {(field) => (
+              <Input {...field.input} type="url" autoComplete="off" placeholder="https://gotify.example.com" />
+            )}
           </FormField>
           <FormField control={control} name="gotify_token" label={t`应用令牌`} hint={t`更换服务器后需要重新填写。`}>
-            {(field) => <Input {...field.input} type="password" autoComplete="new-password" placeholder={secrets.gotify ? kept : ""} />}
+            {(field) => (
+              <Input
+                {...field.input}
+                type="password"
+                autoComplete="new-password"
+                placeholder={secrets.gotify ? kept : ""}
+              />
+            )}
           </FormField>
           <FormField control={control} name="gotify_priority" label={t`优先级`}>
             {(field) => <NumberField {...field.control} min={0} max={10} step={1} />}

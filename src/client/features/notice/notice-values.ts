@@ -1,6 +1,10 @@
 import type { FieldErrors, Resolver } from "react-hook-form";
 import {
-  type NoticeSettingInput, noticeSettingInput, noticeSettingSchema, type NotifyType, settingMembers,
+  type NoticeSettingInput,
+  noticeSettingInput,
+  noticeSettingSchema,
+  type NotifyType,
+  settingMembers,
 } from "../../../shared/notice";
 
 /** The form's fields; a secret is "" until another one is typed. */
@@ -19,8 +23,16 @@ export interface NoticeValues {
 
 /** What the form starts with, from `setting` of the signed-in account. */
 export function valuesOf(setting: string): { values: NoticeValues; secrets: { webhook: boolean; gotify: boolean } } {
-  const { language: _, webhook_secret_set, gotify_token_set, ...plain } = noticeSettingSchema.parse(settingMembers(setting));
-  return { values: { ...plain, webhook_secret: "", gotify_token: "" }, secrets: { webhook: webhook_secret_set, gotify: gotify_token_set } };
+  const {
+    language: _,
+    webhook_secret_set,
+    gotify_token_set,
+    ...plain
+  } = noticeSettingSchema.parse(settingMembers(setting));
+  return {
+    values: { ...plain, webhook_secret: "", gotify_token: "" },
+    secrets: { webhook: webhook_secret_set, gotify: gotify_token_set },
+  };
 }
 
 /** What is sent: the fields of the chosen way and the threshold. Those of other ways stay as they are. */

@@ -32,7 +32,10 @@ export function CallbacksButton({ tradeNo }: { tradeNo: string }) {
 
 function Callbacks({ tradeNo }: { tradeNo: string }) {
   const { t } = useLingui();
-  const { data, error, refetch } = trpc.order.callbacks.useQuery({ trade_no: tradeNo }, { meta: { quiet: true }, staleTime: 0 });
+  const { data, error, refetch } = trpc.order.callbacks.useQuery(
+    { trade_no: tradeNo },
+    { meta: { quiet: true }, staleTime: 0 },
+  );
   if (error && !data) return <ErrorPanel error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton className="mt-3 h-24 rounded-lg" />;
   if (data.length === 0) return <EmptyState title={t`支付平台还没有通知过这个订单`} />;
@@ -45,7 +48,9 @@ function Callbacks({ tradeNo }: { tradeNo: string }) {
             <span className="text-muted tabular-nums">{formatTime(row.received_at)}</span>
             <span className="text-muted">{row.ip}</span>
           </p>
-          <code className="max-h-40 overflow-y-auto font-mono text-xs wrap-anywhere" tabIndex={0}>{row.body}</code>
+          <code className="max-h-40 overflow-y-auto font-mono text-xs wrap-anywhere" tabIndex={0}>
+            {row.body}
+          </code>
         </li>
       ))}
     </ol>

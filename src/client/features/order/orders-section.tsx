@@ -1,7 +1,15 @@
 import { keepPreviousData } from "@tanstack/react-query";
 import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
-import { type OrderAdminView, ORDER_STATUSES, orderStatuses, type OrderStatus, type OrderView, PAYABLE_STATUSES, PAYMENT_PROVIDERS } from "../../../shared/order";
+import {
+  type OrderAdminView,
+  ORDER_STATUSES,
+  orderStatuses,
+  type OrderStatus,
+  type OrderView,
+  PAYABLE_STATUSES,
+  PAYMENT_PROVIDERS,
+} from "../../../shared/order";
 import { ROLE } from "../../../shared/roles";
 import { confirm } from "../../components/confirm";
 import { Quota } from "../../components/quota";
@@ -43,8 +51,12 @@ export default function OrdersSection() {
               <TabsTrigger value="own">{t`我的订单`}</TabsTrigger>
               <TabsTrigger value={ALL}>{t`所有订单`}</TabsTrigger>
             </TabsList>
-            <TabsContent value="own"><OwnOrders /></TabsContent>
-            <TabsContent value={ALL}><AllOrders /></TabsContent>
+            <TabsContent value="own">
+              <OwnOrders />
+            </TabsContent>
+            <TabsContent value={ALL}>
+              <AllOrders />
+            </TabsContent>
           </Tabs>
         ) : (
           <OwnOrders />
@@ -58,13 +70,31 @@ function useOrderColumns() {
   const { t } = useLingui();
   const methods = usePayMethods() ?? [];
   const nameOf = ({ provider, payment_method }: OrderView): string =>
-    methods.find((method) => method.type === payment_method)?.name ?? (provider === "stripe" ? PAYMENT_PROVIDERS.stripe[currentLanguage()] : payment_method);
+    methods.find((method) => method.type === payment_method)?.name ??
+    (provider === "stripe" ? PAYMENT_PROVIDERS.stripe[currentLanguage()] : payment_method);
   return {
-    time: { id: "time", header: t`时间`, cell: (row: OrderView) => <TimeAgo value={row.create_time} className="whitespace-nowrap" /> },
-    number: { id: "number", header: t`订单号`, cell: (row: OrderView) => <code className="font-mono text-xs whitespace-nowrap">{row.trade_no}</code> },
+    time: {
+      id: "time",
+      header: t`时间`,
+      cell: (row: OrderView) => <TimeAgo value={row.create_time} className="whitespace-nowrap" />,
+    },
+    number: {
+      id: "number",
+      header: t`订单号`,
+      cell: (row: OrderView) => <code className="font-mono text-xs whitespace-nowrap">{row.trade_no}</code>,
+    },
     quota: { id: "quota", header: t`额度`, end: true, cell: (row: OrderView) => <Quota value={row.quota} /> },
-    money: { id: "money", header: t`支付金额`, end: true, cell: (row: OrderView) => <span className="tabular-nums">{moneyText(row.money, row.currency)}</span> },
-    method: { id: "method", header: t`支付方式`, cell: (row: OrderView) => <span className="whitespace-nowrap">{nameOf(row)}</span> },
+    money: {
+      id: "money",
+      header: t`支付金额`,
+      end: true,
+      cell: (row: OrderView) => <span className="tabular-nums">{moneyText(row.money, row.currency)}</span>,
+    },
+    method: {
+      id: "method",
+      header: t`支付方式`,
+      cell: (row: OrderView) => <span className="whitespace-nowrap">{nameOf(row)}</span>,
+    },
     status: { id: "status", header: t`状态`, cell: (row: OrderView) => <OrderBadge status={row.status} /> },
   };
 }
@@ -116,7 +146,10 @@ function AllOrders() {
         <Select
           aria-label={t`订单状态`}
           value={state}
-          options={[{ value: ALL, label: t`全部` }, ...orderStatuses.map((value) => ({ value, label: ORDER_STATUSES[value][currentLanguage()] }))]}
+          options={[
+            { value: ALL, label: t`全部` },
+            ...orderStatuses.map((value) => ({ value, label: ORDER_STATUSES[value][currentLanguage()] })),
+          ]}
           onValueChange={(value) => {
             setState(orderStatuses.find((known) => known === value) ?? ALL);
             setPage(1);
@@ -132,8 +165,16 @@ function AllOrders() {
         empty={t`没有这样的订单`}
         columns={[
           time,
-          { id: "user", header: t`用户`, cell: (row) => <span className="wrap-anywhere">{row.username || row.user_id}</span> },
-          number, quota, money, method, status,
+          {
+            id: "user",
+            header: t`用户`,
+            cell: (row) => <span className="wrap-anywhere">{row.username || row.user_id}</span>,
+          },
+          number,
+          quota,
+          money,
+          method,
+          status,
           { id: "note", header: t`备注`, cell: (row) => <OrderNote order={row} /> },
           { id: "actions", header: t`操作`, end: true, cell: (row) => <OrderActions order={row} /> },
         ]}
@@ -165,7 +206,11 @@ function CompleteButton({ order }: { order: OrderAdminView }) {
   const complete = trpc.order.complete.useMutation();
   if (!PAYABLE_STATUSES.some((status) => status === order.status)) return null;
   const { trade_no: tradeNo } = order;
-  const [who, amount, paid] = [order.username || String(order.user_id), quotaText(order.quota), moneyText(order.money, order.currency)];
+  const [who, amount, paid] = [
+    order.username || String(order.user_id),
+    quotaText(order.quota),
+    moneyText(order.money, order.currency),
+  ];
   const submit = async () => {
     const question = {
       title: t`为 ${who} 补单 ${amount}？`,

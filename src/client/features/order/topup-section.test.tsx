@@ -12,15 +12,40 @@ const { default: TopupSection } = await import("./topup-section");
 const { default: OrdersSection } = await import("./orders-section");
 
 const info: TopupInfo = {
-  enable_online_topup: true, enable_stripe_topup: false, pay_methods: [], min_topup: 5, stripe_min_topup: 1, stripe_currency: "usd", amount_options: [], topup_link: "",
+  enable_online_topup: true,
+  enable_stripe_topup: false,
+  pay_methods: [],
+  min_topup: 5,
+  stripe_min_topup: 1,
+  stripe_currency: "usd",
+  amount_options: [],
+  topup_link: "",
 };
-const methods = [{ name: "支付宝", type: "alipay", color: "#1677ff" }, { name: "大额", type: "bank", color: "", min_topup: 50 }];
+const methods = [
+  { name: "支付宝", type: "alipay", color: "#1677ff" },
+  { name: "大额", type: "bank", color: "", min_topup: 50 },
+];
 const order: OrderView = {
-  id: 1, trade_no: "USR2NOabcdef1", user_id: 2, amount: 10, quota: 5_000_000, money: "73.00", currency: "cny", provider: "epay",
-  payment_method: "alipay", status: "pending", create_time: 1_795_262_400, complete_time: 0,
+  id: 1,
+  trade_no: "USR2NOabcdef1",
+  user_id: 2,
+  amount: 10,
+  quota: 5_000_000,
+  money: "73.00",
+  currency: "cny",
+  provider: "epay",
+  payment_method: "alipay",
+  status: "pending",
+  create_time: 1_795_262_400,
+  complete_time: 0,
 };
 const quote = ({ amount }: { amount: number }) => ({ data: (amount * 7.3).toFixed(2) });
-const page = (section: React.ReactElement) => <>{section}<ConfirmHost /></>;
+const page = (section: React.ReactElement) => (
+  <>
+    {section}
+    <ConfirmHost />
+  </>
+);
 /** Forms that were submitted: address, window and fields. */
 let posted: { action: string; target: string; fields: Record<string, string> }[];
 const realSubmit = HTMLFormElement.prototype.submit;
@@ -46,7 +71,10 @@ describe("the payment section", () => {
       procedures: {
         "order.info": () => info,
         "order.quote": quote,
-        "order.pay": () => ({ url: "https://pay.example/submit.php", data: { out_trade_no: order.trade_no, money: "73.00", submit: "x" } }),
+        "order.pay": () => ({
+          url: "https://pay.example/submit.php",
+          data: { out_trade_no: order.trade_no, money: "73.00", submit: "x" },
+        }),
         "order.one": () => ({ ...order, status }),
       },
     });
@@ -66,7 +94,11 @@ describe("the payment section", () => {
     await screen.findByText("等待支付结果");
     expect(calls.find((call) => call.path === "order.pay")?.input).toEqual({ amount: 10, payment_method: "alipay" });
     expect(posted).toEqual([
-      { action: "https://pay.example/submit.php", target: "_blank", fields: { out_trade_no: order.trade_no, money: "73.00", submit: "x" } },
+      {
+        action: "https://pay.example/submit.php",
+        target: "_blank",
+        fields: { out_trade_no: order.trade_no, money: "73.00", submit: "x" },
+      },
     ]);
     await user.click(await screen.findByRole("button", { name: "重新打开支付页面" }));
     expect(posted).toHaveLength(2);
@@ -77,7 +109,9 @@ describe("the payment section", () => {
   }, 30_000);
 
   test("who says no to the question pays nothing", async () => {
-    const { user, calls } = await openPage(page(<TopupSection />), "/topup", { procedures: { "order.info": () => info, "order.quote": quote } });
+    const { user, calls } = await openPage(page(<TopupSection />), "/topup", {
+      procedures: { "order.info": () => info, "order.quote": quote },
+    });
     await screen.findByText("¥36.50");
     await user.click(screen.getByRole("button", { name: "支付宝" }));
     await user.click(await screen.findByRole("button", { name: "取消" }));
@@ -86,7 +120,9 @@ describe("the payment section", () => {
   });
 
   test("an amount below the least is refused without a call; below 1 becomes 1; fractions are refused", async () => {
-    const { user, calls } = await openPage(page(<TopupSection />), "/topup", { procedures: { "order.info": () => info, "order.quote": quote } });
+    const { user, calls } = await openPage(page(<TopupSection />), "/topup", {
+      procedures: { "order.info": () => info, "order.quote": quote },
+    });
     const field = await screen.findByRole<HTMLInputElement>("spinbutton", { name: "充值数量（美元）" });
     await user.clear(field);
     await user.type(field, "4");
@@ -98,7 +134,9 @@ describe("the payment section", () => {
     await user.type(field, "7.5");
     await screen.findByText("充值数量必须是正整数！");
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "支付宝" }).disabled).toBe(true);
-    expect(calls.filter((call) => call.path === "order.quote" && (call.input as { amount: number }).amount < 5)).toEqual([]);
+    expect(
+      calls.filter((call) => call.path === "order.quote" && (call.input as { amount: number }).amount < 5),
+    ).toEqual([]);
   });
 
   test("a price that cannot be found out is 0, with the reason", async () => {
@@ -115,19 +153,37 @@ describe("the payment section", () => {
   });
 
   test("says when online top-up is off, and when the stored methods cannot be read", async () => {
-    await openPage(page(<TopupSection />), "/topup", { procedures: { "order.info": () => ({ ...info, enable_online_topup: false }) } });
+    await openPage(page(<TopupSection />), "/topup", {
+      procedures: { "order.info": () => ({ ...info, enable_online_topup: false }) },
+    });
     await screen.findByText("管理员未开启在线充值！");
     closePage();
     localStorage.setItem("pay_methods", "{");
-    await openPage(page(<TopupSection />), "/topup", { procedures: { "order.info": () => info, "order.quote": quote } });
+    await openPage(page(<TopupSection />), "/topup", {
+      procedures: { "order.info": () => info, "order.quote": quote },
+    });
     await screen.findByText("支付方式配置错误, 请联系管理员");
-    expect([readPayMethods(null), readPayMethods("{}"), readPayMethods("null"), readPayMethods('[{"name":1}]'), readPayMethods("[]")]).toEqual([[], null, null, null, []]);
+    expect([
+      readPayMethods(null),
+      readPayMethods("{}"),
+      readPayMethods("null"),
+      readPayMethods('[{"name":1}]'),
+      readPayMethods("[]"),
+    ]).toEqual([[], null, null, null, []]);
   });
 
   test("back from the gateway the order of the address is shown until it is closed", async () => {
-    const { user } = await openPage(page(<TopupSection />), `/topup?out_trade_no=${order.trade_no}&trade_status=TRADE_SUCCESS`, {
-      procedures: { "order.info": () => info, "order.quote": quote, "order.one": () => ({ ...order, status: "success" }) },
-    });
+    const { user } = await openPage(
+      page(<TopupSection />),
+      `/topup?out_trade_no=${order.trade_no}&trade_status=TRADE_SUCCESS`,
+      {
+        procedures: {
+          "order.info": () => info,
+          "order.quote": quote,
+          "order.one": () => ({ ...order, status: "success" }),
+        },
+      },
+    );
     expect((await screen.findByText("已到账")).closest("[role=status]")?.textContent).toContain("$10.00");
     await user.click(screen.getByRole("button", { name: "关闭" }));
     expect([screen.queryByText(order.trade_no), location.search]).toEqual([null, ""]);
@@ -139,7 +195,9 @@ describe("the orders", () => {
 
   test("a user sees his own; nothing of everybody's is asked", async () => {
     storeUser({ id: 2, username: "u", display_name: "u", role: ROLE.user, status: 1, group: "default" });
-    const { calls } = await openPage(page(<OrdersSection />), "/topup?orders=all", { procedures: { "order.own": () => paged([{ ...order, status: "expired" }]) } });
+    const { calls } = await openPage(page(<OrdersSection />), "/topup?orders=all", {
+      procedures: { "order.own": () => paged([{ ...order, status: "expired" }]) },
+    });
     await screen.findByText("已过期");
     expect(screen.queryByRole("tab")).toBeNull();
     expect(calls.map((call) => call.path)).toContain("order.own");
@@ -153,7 +211,15 @@ describe("the orders", () => {
     const { user, calls } = await openPage(page(<OrdersSection />), "/topup?orders=all", {
       procedures: {
         "order.list": () => paged([completed ? { ...row, status: "success", completed_by: 1, note: "" } : row]),
-        "order.callbacks": () => [{ id: 1, received_at: 1_795_262_400, ip: "203.0.113.9", body: "out_trade_no=USR2NOabcdef1&money=0.01", verdict: "amount" }],
+        "order.callbacks": () => [
+          {
+            id: 1,
+            received_at: 1_795_262_400,
+            ip: "203.0.113.9",
+            body: "out_trade_no=USR2NOabcdef1&money=0.01",
+            verdict: "amount",
+          },
+        ],
         "order.complete": () => {
           completed++;
           return null;
@@ -163,7 +229,9 @@ describe("the orders", () => {
     });
     await screen.findByText("金额与订单不符");
     await user.click(screen.getByRole("button", { name: "通知记录" }));
-    expect((await screen.findByText("out_trade_no=USR2NOabcdef1&money=0.01")).closest("[role=dialog]")?.textContent).toContain("203.0.113.9");
+    expect(
+      (await screen.findByText("out_trade_no=USR2NOabcdef1&money=0.01")).closest("[role=dialog]")?.textContent,
+    ).toContain("203.0.113.9");
     await user.click(screen.getByRole("button", { name: "关闭" }));
     await user.click(screen.getByRole("button", { name: "补单" }));
     await screen.findByText("为 payer 补单 $10.00？");

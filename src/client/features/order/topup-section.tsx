@@ -24,7 +24,18 @@ import { WaitingPanel } from "./waiting-panel";
 
 /** The gateway sends the payer back with the order's number, and with the rest of its report, which nobody reads here. */
 const none = textParam();
-const PARAMS = { out_trade_no: none, trade_no: none, trade_status: none, pid: none, type: none, name: none, money: none, param: none, sign: none, sign_type: none };
+const PARAMS = {
+  out_trade_no: none,
+  trade_no: none,
+  trade_status: none,
+  pid: none,
+  type: none,
+  name: none,
+  money: none,
+  param: none,
+  sign: none,
+  sign_type: none,
+};
 const NOTHING = Object.fromEntries(Object.keys(PARAMS).map((name) => [name, ""]));
 
 /** Online top-up: how much, what it costs, a button for each way to pay, and the wait for the result. */
@@ -64,7 +75,13 @@ export default function TopupSection() {
 const isOrderable = (amount: number | null, least: number): amount is number =>
   amount !== null && Number.isInteger(amount) && amount >= least && amount <= TOPUP_MAX;
 
-function TopupForm({ info, onStarted }: { info: TopupInfo; onStarted: (order: { tradeNo: string; form?: PaymentForm }) => void }) {
+function TopupForm({
+  info,
+  onStarted,
+}: {
+  info: TopupInfo;
+  onStarted: (order: { tradeNo: string; form?: PaymentForm }) => void;
+}) {
   const { t } = useLingui();
   const id = useId();
   const utils = trpc.useUtils();
@@ -79,8 +96,14 @@ function TopupForm({ info, onStarted }: { info: TopupInfo; onStarted: (order: { 
 
   const ask = { meta: { quiet: true }, staleTime: 60_000 } as const;
   const asked = { amount: settled ?? 0 };
-  const gatewayPrice = trpc.order.quote.useQuery(asked, { ...ask, enabled: byGateway && isOrderable(settled, info.min_topup) });
-  const cardPrice = trpc.order.quoteByCard.useQuery(asked, { ...ask, enabled: byCard && isOrderable(settled, info.stripe_min_topup) });
+  const gatewayPrice = trpc.order.quote.useQuery(asked, {
+    ...ask,
+    enabled: byGateway && isOrderable(settled, info.min_topup),
+  });
+  const cardPrice = trpc.order.quoteByCard.useQuery(asked, {
+    ...ask,
+    enabled: byCard && isOrderable(settled, info.stripe_min_topup),
+  });
 
   const complaint =
     amount === null || !Number.isInteger(amount)
@@ -119,7 +142,8 @@ function TopupForm({ info, onStarted }: { info: TopupInfo; onStarted: (order: { 
   // What stands there belongs to what is typed: between two answers there is no price.
   const current = amount === settled;
   const gatewayText = byGateway && current && gatewayPrice.data ? moneyText(gatewayPrice.data.data, "cny") : undefined;
-  const cardText = byCard && current && cardPrice.data ? moneyText(cardPrice.data.data, info.stripe_currency) : undefined;
+  const cardText =
+    byCard && current && cardPrice.data ? moneyText(cardPrice.data.data, info.stripe_currency) : undefined;
 
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -138,7 +162,13 @@ function TopupForm({ info, onStarted }: { info: TopupInfo; onStarted: (order: { 
       </FieldFrame>
       <div className="flex flex-wrap gap-2">
         {QUOTA_PICKS.map((pick) => (
-          <Button key={pick} size="sm" disabled={pick < least} aria-pressed={pick === amount} onClick={() => setAmount(pick)}>
+          <Button
+            key={pick}
+            size="sm"
+            disabled={pick < least}
+            aria-pressed={pick === amount}
+            onClick={() => setAmount(pick)}
+          >
             {`$${pick}`}
           </Button>
         ))}
@@ -152,7 +182,11 @@ function TopupForm({ info, onStarted }: { info: TopupInfo; onStarted: (order: { 
               disabled={gatewayText === undefined || busy || (amount ?? 0) < (method.min_topup ?? 1)}
               onClick={() => void startGateway(method, gatewayText ?? "")}
             >
-              <span aria-hidden className="size-2.5 rounded-full bg-muted" style={method.color ? { backgroundColor: method.color } : undefined} />
+              <span
+                aria-hidden
+                className="size-2.5 rounded-full bg-muted"
+                style={method.color ? { backgroundColor: method.color } : undefined}
+              />
               {method.name}
             </Button>
           ))}
@@ -171,13 +205,28 @@ function TopupForm({ info, onStarted }: { info: TopupInfo; onStarted: (order: { 
 }
 
 /** One provider: the price, and its buttons. A price that cannot be found out is 0, with the reason (C-587, C-588). */
-function Way({ label, text, error, currency, children }: { label: string; text: string | undefined; error: unknown; currency: string; children: ReactNode }) {
+function Way({
+  label,
+  text,
+  error,
+  currency,
+  children,
+}: {
+  label: string;
+  text: string | undefined;
+  error: unknown;
+  currency: string;
+  children: ReactNode;
+}) {
   const { t } = useLingui();
   const reason = error ? faultOf(error).message : "";
   return (
     <div className="grid gap-2">
       <p className="text-ink-2">
-        {label} <output className="ml-1 font-medium text-ink tabular-nums">{text ?? (error ? moneyText("0", currency) : "—")}</output>
+        {label}{" "}
+        <output className="ml-1 font-medium text-ink tabular-nums">
+          {text ?? (error ? moneyText("0", currency) : "—")}
+        </output>
       </p>
       {error ? <p role="alert" className="text-xs text-red-fg">{t`错误：${reason}`}</p> : null}
       <div className="flex flex-wrap gap-2">{children}</div>

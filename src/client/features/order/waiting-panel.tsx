@@ -16,7 +16,15 @@ const POLL_MS = 3000;
 const isUnknown = (error: unknown): boolean => error !== null && faultOf(error).kind === "refused";
 
 /** Waits for the payment of an order: asks every three seconds until its state is known, then tells the page. */
-export function WaitingPanel({ tradeNo, onReopen, onClose }: { tradeNo: string; onReopen?: () => void; onClose: () => void }) {
+export function WaitingPanel({
+  tradeNo,
+  onReopen,
+  onClose,
+}: {
+  tradeNo: string;
+  onReopen?: () => void;
+  onClose: () => void;
+}) {
   const { t } = useLingui();
   const utils = trpc.useUtils();
   const order = trpc.order.one.useQuery(
@@ -25,7 +33,8 @@ export function WaitingPanel({ tradeNo, onReopen, onClose }: { tradeNo: string; 
       staleTime: 0,
       meta: { quiet: true },
       // A connection that fails for a while does not end the wait.
-      refetchInterval: ({ state }) => (isUnknown(state.error) || (state.data && state.data.status !== "pending") ? false : POLL_MS),
+      refetchInterval: ({ state }) =>
+        isUnknown(state.error) || (state.data && state.data.status !== "pending") ? false : POLL_MS,
     },
   );
   const status = order.data?.status;

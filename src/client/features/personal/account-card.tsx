@@ -16,7 +16,12 @@ export default function AccountCard() {
   const { t } = useLingui();
   const self = trpc.user.self.useQuery(undefined, { meta: { quiet: true } });
   const { data } = self;
-  if (self.error && !data) return <Card><ErrorPanel error={self.error} onRetry={() => void self.refetch()} /></Card>;
+  if (self.error && !data)
+    return (
+      <Card>
+        <ErrorPanel error={self.error} onRetry={() => void self.refetch()} />
+      </Card>
+    );
   const waiting = <Skeleton className="h-5 w-20" />;
   return (
     <Card aria-label={t`账户`}>
@@ -25,11 +30,15 @@ export default function AccountCard() {
           <h2 className="text-md wrap-anywhere">{data?.display_name || data?.username || t`账户`}</h2>
           {data ? (
             <>
-              <span className="text-muted">@{data.username} · ID {data.id} · {data.group}</span>
+              <span className="text-muted">
+                @{data.username} · ID {data.id} · {data.group}
+              </span>
               {/* The badge is the specification's; other roles have the ordinary tag (D-16). */}
-              {data.role >= ROLE.root
-                ? <Badge hue="orange" icon={<ShieldCheck aria-hidden />}>{t`管理员`}</Badge>
-                : <StatusBadge table={roleLooks} value={data.role} />}
+              {data.role >= ROLE.root ? (
+                <Badge hue="orange" icon={<ShieldCheck aria-hidden />}>{t`管理员`}</Badge>
+              ) : (
+                <StatusBadge table={roleLooks} value={data.role} />
+              )}
             </>
           ) : null}
         </div>

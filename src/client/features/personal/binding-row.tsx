@@ -3,7 +3,12 @@ import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
 /** One line of the bindings card: what it is, what is bound, and what can be done about it. */
-export function BindingRow({ icon: Icon, name, bound, children }: {
+export function BindingRow({
+  icon: Icon,
+  name,
+  bound,
+  children,
+}: {
   icon: LucideIcon;
   name: string;
   /** What it is bound to; "" or undefined: nothing. */

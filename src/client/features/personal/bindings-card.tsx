@@ -15,7 +15,15 @@ export default function BindingsCard() {
         <ul className="divide-y divide-line">
           {bindings.map(({ id, component: Row }) => (
             <ErrorBoundary key={id}>
-              <WhileLoading show={<li><Skeleton className="h-10" /></li>}><Row /></WhileLoading>
+              <WhileLoading
+                show={
+                  <li>
+                    <Skeleton className="h-10" />
+                  </li>
+                }
+              >
+                <Row />
+              </WhileLoading>
             </ErrorBoundary>
           ))}
         </ul>

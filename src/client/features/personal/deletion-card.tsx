@@ -22,9 +22,18 @@ export default function DeletionCard() {
   const username = self.data?.username;
   return (
     <Card>
-      <CardHeader title={t`删除账户`} description={root ? t`超级管理员不能删除自己的账户。` : t`余额、令牌和登录立即失效，无法恢复；用户名不能再次使用。`} />
+      <CardHeader
+        title={t`删除账户`}
+        description={
+          root ? t`超级管理员不能删除自己的账户。` : t`余额、令牌和登录立即失效，无法恢复；用户名不能再次使用。`
+        }
+      />
       <CardBody>
-        <Button variant="danger" disabled={root || username === undefined} onClick={() => setOpen(true)}>{t`删除我的账户`}</Button>
+        <Button
+          variant="danger"
+          disabled={root || username === undefined}
+          onClick={() => setOpen(true)}
+        >{t`删除我的账户`}</Button>
         {open && username !== undefined ? <DeletionDialog username={username} onClose={() => setOpen(false)} /> : null}
       </CardBody>
     </Card>

@@ -23,7 +23,9 @@ export default function EmailBinding() {
   const email = self.data?.email;
   return (
     <BindingRow icon={Mail} name={t`邮箱`} bound={email}>
-      <Button disabled={!self.data} onClick={() => setOpen(true)}>{email ? t`修改绑定` : t`绑定`}</Button>
+      <Button disabled={!self.data} onClick={() => setOpen(true)}>
+        {email ? t`修改绑定` : t`绑定`}
+      </Button>
       {open ? <EmailDialog onClose={() => setOpen(false)} /> : null}
     </BindingRow>
   );
@@ -48,12 +50,18 @@ function EmailDialog({ onClose }: { onClose: () => void }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (binding.isPending) return;
-    if (email.trim() === "" || code.trim() === "") return setProblem(errorText("verification_missing", {}, currentLanguage()));
+    if (email.trim() === "" || code.trim() === "")
+      return setProblem(errorText("verification_missing", {}, currentLanguage()));
     setProblem(undefined);
     binding.mutate({ email: email.trim(), code: code.trim() });
   };
   return (
-    <Dialog open onOpenChange={(next) => !next && onClose()} title={t`绑定邮箱`} description={t`验证码会发送到新的邮箱，3 分钟内有效。`}>
+    <Dialog
+      open
+      onOpenChange={(next) => !next && onClose()}
+      title={t`绑定邮箱`}
+      description={t`验证码会发送到新的邮箱，3 分钟内有效。`}
+    >
       <form noValidate onSubmit={submit} className="mt-4 grid gap-4">
         <FieldFrame id="bind-email" label={t`邮箱`}>
           <div className="flex gap-2">
@@ -87,7 +95,12 @@ function EmailDialog({ onClose }: { onClose: () => void }) {
         </FieldFrame>
         {widget}
         <Problem>{problem}</Problem>
-        <Button type="submit" variant="primary" loading={binding.isPending} className="justify-self-end">{t`绑定`}</Button>
+        <Button
+          type="submit"
+          variant="primary"
+          loading={binding.isPending}
+          className="justify-self-end"
+        >{t`绑定`}</Button>
       </form>
     </Dialog>
   );

@@ -8,7 +8,9 @@ export default function InviteCard() {
   return (
     <Card>
       <CardHeader title={t`邀请`} />
-      <CardBody><InviteEarnings /></CardBody>
+      <CardBody>
+        <InviteEarnings />
+      </CardBody>
     </Card>
   );
 }

@@ -39,7 +39,9 @@ export default function ModelsCard() {
               ))}
             </ul>
             {hidden > 0 ? (
-              <Button variant="link" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? t`收起` : t`更多（${hidden}）`}</Button>
+              <Button variant="link" aria-expanded={open} onClick={() => setOpen(!open)}>
+                {open ? t`收起` : t`更多（${hidden}）`}
+              </Button>
             ) : null}
           </div>
         ) : query.error ? (

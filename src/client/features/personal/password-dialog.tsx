@@ -31,9 +31,12 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (changing.isPending) return;
-    const wrong = password.length < PASSWORD_MIN ? errorText("password_too_short", {}, currentLanguage())
-      : password !== again ? t`两次输入的密码不一致！`
-      : undefined;
+    const wrong =
+      password.length < PASSWORD_MIN
+        ? errorText("password_too_short", {}, currentLanguage())
+        : password !== again
+          ? t`两次输入的密码不一致！`
+          : undefined;
     setProblem(wrong);
     if (wrong === undefined) changing.mutate({ password });
   };
@@ -41,13 +44,28 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
     <Dialog open onOpenChange={(next) => !next && onClose()} title={t`修改密码`}>
       <form noValidate onSubmit={submit} className="mt-2 grid gap-4">
         <FieldFrame id="new-password" label={t`新密码`} hint={t`8 到 20 位`}>
-          <PasswordInput id="new-password" autoComplete="new-password" value={password} onChange={(event) => setPassword(event.currentTarget.value)} />
+          <PasswordInput
+            id="new-password"
+            autoComplete="new-password"
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
         </FieldFrame>
         <FieldFrame id="new-password-again" label={t`确认新密码`}>
-          <PasswordInput id="new-password-again" autoComplete="new-password" value={again} onChange={(event) => setAgain(event.currentTarget.value)} />
+          <PasswordInput
+            id="new-password-again"
+            autoComplete="new-password"
+            value={again}
+            onChange={(event) => setAgain(event.currentTarget.value)}
+          />
         </FieldFrame>
         <Problem>{problem}</Problem>
-        <Button type="submit" variant="primary" loading={changing.isPending} className="justify-self-end">{t`确定修改`}</Button>
+        <Button
+          type="submit"
+          variant="primary"
+          loading={changing.isPending}
+          className="justify-self-end"
+        >{t`确定修改`}</Button>
       </form>
     </Dialog>
   );

@@ -18,7 +18,14 @@ afterEach(() => {
 const person = (role: number) => ({ id: 7, username: "ann", display_name: "Ann", role, status: 1, group: "vip" });
 
 const sessions = [
-  { id: 3, created_at: 1, last_seen_at: 1_700_000_000, ip: "198.51.100.7", user_agent: "Mozilla/5.0 (Windows NT 10.0) Gecko/20100101 Firefox/140.0", current: true },
+  {
+    id: 3,
+    created_at: 1,
+    last_seen_at: 1_700_000_000,
+    ip: "198.51.100.7",
+    user_agent: "Mozilla/5.0 (Windows NT 10.0) Gecko/20100101 Firefox/140.0",
+    current: true,
+  },
   { id: 2, created_at: 1, last_seen_at: 1_700_000_000, ip: "203.0.113.9", user_agent: "curl/8.0", current: false },
 ];
 
@@ -26,8 +33,15 @@ function open(role: number, address: string, procedures: Procedures = {}) {
   storeUser(person(role));
   const base: Procedures = {
     "user.self": () => ({
-      ...person(role), email: "ann@example.com", quota: 1_000_000, used_quota: 250_000, request_count: 12, setting: "",
-      aff_quota: 0, aff_history_quota: 0, aff_count: 0,
+      ...person(role),
+      email: "ann@example.com",
+      quota: 1_000_000,
+      used_quota: 250_000,
+      request_count: 12,
+      setting: "",
+      aff_quota: 0,
+      aff_history_quota: 0,
+      aff_count: 0,
     }),
     "group.models": () => Array.from({ length: 12 }, (_, at) => `model-${at + 1}`),
     "invite.code": () => "Ab3x",
@@ -35,7 +49,17 @@ function open(role: number, address: string, procedures: Procedures = {}) {
     "option.settings": () => ({ values: {}, set: [] }),
   };
   const paths = { "/api/status": () => Response.json({ success: true, message: "", data: {} }) };
-  return openPage(<><Route path="/setting"><SettingPage /></Route><ConfirmHost /><Toasts /></>, address, { procedures: { ...base, ...procedures }, paths });
+  return openPage(
+    <>
+      <Route path="/setting">
+        <SettingPage />
+      </Route>
+      <ConfirmHost />
+      <Toasts />
+    </>,
+    address,
+    { procedures: { ...base, ...procedures }, paths },
+  );
 }
 
 test("what one has and has used is shown, with the role as a tag", async () => {
@@ -64,13 +88,16 @@ test("ten models are shown, the others on demand, and folded away again", async 
   expect(screen.queryByText("model-11")).toBeNull();
 });
 
-test.each(["/setting", "/setting?tab=nonsense", "/setting?tab=system"])("%s leads an ordinary user to the personal tab without asking for options", async (address) => {
-  const { calls } = await open(1, address);
-  expect(await screen.findByText("$2.00")).toBeDefined();
-  expect(location.search).toBe("?tab=personal");
-  expect(screen.queryByRole("tab", { name: "系统设置" })).toBeNull();
-  expect(calls.some(({ path }) => path.startsWith("option."))).toBe(false);
-});
+test.each(["/setting", "/setting?tab=nonsense", "/setting?tab=system"])(
+  "%s leads an ordinary user to the personal tab without asking for options",
+  async (address) => {
+    const { calls } = await open(1, address);
+    expect(await screen.findByText("$2.00")).toBeDefined();
+    expect(location.search).toBe("?tab=personal");
+    expect(screen.queryByRole("tab", { name: "系统设置" })).toBeNull();
+    expect(calls.some(({ path }) => path.startsWith("option."))).toBe(false);
+  },
+);
 
 test("root goes from tab to tab, and what is not saved waits for him", async () => {
   const values = { SystemName: "Weir" };
@@ -85,7 +112,8 @@ test("root goes from tab to tab, and what is not saved waits for him", async () 
   expect((await screen.findByLabelText<HTMLInputElement>("系统名称")).value).toBe("Weirx");
 });
 
-const byPath = (calls: { path: string; input: unknown }[], path: string) => calls.filter((call) => call.path === path).map(({ input }) => input);
+const byPath = (calls: { path: string; input: unknown }[], path: string) =>
+  calls.filter((call) => call.path === path).map(({ input }) => input);
 
 test("an access token is made, shown once and copied", async () => {
   const { user, calls } = await open(1, "/setting?tab=personal", { "user.newAccessToken": () => "t".repeat(32) });
@@ -154,12 +182,18 @@ test("an address is bound by the code that was mailed to it; both are needed, an
   taken = false;
   await user.click(screen.getByRole("button", { name: "绑定" }));
   expect(await screen.findByText("邮箱绑定成功！")).toBeDefined();
-  expect(byPath(calls, "auth.bindEmail")).toEqual([{ email: "new@example.com", code: "ABC234" }, { email: "new@example.com", code: "ABC234" }]);
+  expect(byPath(calls, "auth.bindEmail")).toEqual([
+    { email: "new@example.com", code: "ABC234" },
+    { email: "new@example.com", code: "ABC234" },
+  ]);
   sessionStorage.clear();
 });
 
 test("devices are told apart by name and address; another one is signed out, this one cannot be", async () => {
-  const { user, calls } = await open(1, "/setting?tab=personal", { "auth.endSession": () => undefined, "auth.endOtherSessions": () => 1 });
+  const { user, calls } = await open(1, "/setting?tab=personal", {
+    "auth.endSession": () => undefined,
+    "auth.endOtherSessions": () => 1,
+  });
   expect(await screen.findByText("Firefox, Windows")).toBeDefined();
   expect(screen.getByText("本设备")).toBeDefined();
   expect(screen.getByText("curl/8.0")).toBeDefined();

@@ -9,7 +9,9 @@ export default function PersonalTab() {
     <div className="grid w-full max-w-[720px] grid-cols-[minmax(0,1fr)] gap-4">
       {personalSections.map(({ id, component: Section }) => (
         <ErrorBoundary key={id}>
-          <WhileLoading show={<Skeleton className="h-40 rounded-lg" />}><Section /></WhileLoading>
+          <WhileLoading show={<Skeleton className="h-40 rounded-lg" />}>
+            <Section />
+          </WhileLoading>
         </ErrorBoundary>
       ))}
     </div>

@@ -22,7 +22,11 @@ export default function ProfileCard() {
     <Card>
       <CardHeader title={t`个人资料`} />
       <CardBody>
-        {self.data ? <ProfileForm key={self.data.username} username={self.data.username} display_name={self.data.display_name} /> : <Skeleton className="h-24" />}
+        {self.data ? (
+          <ProfileForm key={self.data.username} username={self.data.username} display_name={self.data.display_name} />
+        ) : (
+          <Skeleton className="h-24" />
+        )}
       </CardBody>
     </Card>
   );
@@ -38,7 +42,12 @@ function ProfileForm(stored: { username: string; display_name: string }) {
     onSuccess: (_, sent) => {
       toastSuccess(t`用户信息更新成功！`);
       const user = currentUser();
-      if (user) storeUser({ ...user, username: sent.username ?? user.username, display_name: sent.display_name ?? user.display_name });
+      if (user)
+        storeUser({
+          ...user,
+          username: sent.username ?? user.username,
+          display_name: sent.display_name ?? user.display_name,
+        });
       void utils.user.self.invalidate();
     },
     onError: (error) => setProblem(faultOf(error).message),

@@ -16,15 +16,20 @@ export default function SessionsCard() {
   const query = trpc.auth.sessions.useQuery(undefined, { meta: { quiet: true } });
   const changed = { onSettled: () => void utils.auth.sessions.invalidate() };
   const ending = trpc.auth.endSession.useMutation({ ...changed, onSuccess: () => toastSuccess(t`已退出该设备`) });
-  const endingOthers = trpc.auth.endOtherSessions.useMutation({ ...changed, onSuccess: () => toastSuccess(t`已退出其他设备`) });
+  const endingOthers = trpc.auth.endOtherSessions.useMutation({
+    ...changed,
+    onSuccess: () => toastSuccess(t`已退出其他设备`),
+  });
   const sessions = query.data ?? [];
   return (
     <Card>
       <CardHeader
         title={t`登录设备`}
-        actions={sessions.length > 1 ? (
-          <Button loading={endingOthers.isPending} onClick={() => endingOthers.mutate()}>{t`退出其他设备`}</Button>
-        ) : undefined}
+        actions={
+          sessions.length > 1 ? (
+            <Button loading={endingOthers.isPending} onClick={() => endingOthers.mutate()}>{t`退出其他设备`}</Button>
+          ) : undefined
+        }
       />
       <CardBody>
         {query.data ? (
@@ -36,15 +41,24 @@ export default function SessionsCard() {
                     {deviceOf(user_agent) || t`未知设备`}
                     {current ? <Badge hue="green">{t`本设备`}</Badge> : null}
                   </p>
-                  <p className="wrap-anywhere text-muted">{ip} · <TimeAgo value={last_seen_at} /></p>
+                  <p className="wrap-anywhere text-muted">
+                    {ip} · <TimeAgo value={last_seen_at} />
+                  </p>
                 </div>
                 {current ? null : (
-                  <Button loading={ending.isPending && ending.variables.id === id} onClick={() => ending.mutate({ id })}>{t`退出`}</Button>
+                  <Button
+                    loading={ending.isPending && ending.variables.id === id}
+                    onClick={() => ending.mutate({ id })}
+                  >{t`退出`}</Button>
                 )}
               </li>
             ))}
           </ul>
-        ) : query.error ? <ErrorPanel error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton className="h-16" />}
+        ) : query.error ? (
+          <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
+        ) : (
+          <Skeleton className="h-16" />
+        )}
       </CardBody>
     </Card>
   );

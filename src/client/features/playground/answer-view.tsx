@@ -33,8 +33,12 @@ export function AnswerView({ answer, running, onRetry }: { answer: Answer; runni
         {answer.state === "incomplete" && !running ? <span>{t`已停止`}</span> : null}
       </header>
       {reasoning === "" ? null : (
-        <Collapsible title={<span className="text-sm text-ink-2">{running && text === "" ? t`思考中…` : t`思考过程`}</span>}>
-          <p className="border-l-2 border-line pl-3 text-sm whitespace-pre-wrap wrap-anywhere text-ink-2">{reasoning}</p>
+        <Collapsible
+          title={<span className="text-sm text-ink-2">{running && text === "" ? t`思考中…` : t`思考过程`}</span>}
+        >
+          <p className="border-l-2 border-line pl-3 text-sm whitespace-pre-wrap wrap-anywhere text-ink-2">
+            {reasoning}
+          </p>
         </Collapsible>
       )}
       {text === "" ? null : (
@@ -50,7 +54,13 @@ export function AnswerView({ answer, running, onRetry }: { answer: Answer; runni
             <Wrench aria-hidden className="size-3.5" />
             <Trans>调用工具 {tool.name}</Trans>
           </p>
-          <pre tabIndex={0} aria-label={t`工具参数`} className="mt-1 overflow-x-auto font-mono text-xs whitespace-pre-wrap wrap-anywhere">{tool.arguments}</pre>
+          <pre
+            tabIndex={0}
+            aria-label={t`工具参数`}
+            className="mt-1 overflow-x-auto font-mono text-xs whitespace-pre-wrap wrap-anywhere"
+          >
+            {tool.arguments}
+          </pre>
         </div>
       ))}
       {empty && running ? <p className="text-muted">{t`等待第一个字…`}</p> : null}
@@ -91,8 +101,16 @@ function Facts({ answer: { bill, ttft, duration, request_id } }: { answer: Answe
   const cost = bill && (displayInCurrency() ? formatDollars(bill.quota, quotaPerUnit(), 6) : t`${units} 额度`);
   return (
     <span className="flex flex-wrap gap-x-3 gap-y-1 text-xs tabular-nums text-muted">
-      {first ? <span title={t`首字时间`}><Trans>首字 {first}</Trans></span> : null}
-      {whole ? <span title={t`总用时`}><Trans>用时 {whole}</Trans></span> : null}
+      {first ? (
+        <span title={t`首字时间`}>
+          <Trans>首字 {first}</Trans>
+        </span>
+      ) : null}
+      {whole ? (
+        <span title={t`总用时`}>
+          <Trans>用时 {whole}</Trans>
+        </span>
+      ) : null}
       {bill ? (
         <span title={t`输入 ${bill.prompt_tokens}，输出 ${bill.completion_tokens}`}>
           <Plural value={bill.prompt_tokens + bill.completion_tokens} one="# token" other="# tokens" />

@@ -15,7 +15,10 @@ export interface ChatBody {
 /** A call that failed: by a status, or (status 0) by an error inside the stream or no answer at all. */
 export class ChatError extends Error {
   override readonly name = "ChatError";
-  constructor(message: string, readonly status: number) {
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
     super(message);
   }
 }
@@ -85,7 +88,11 @@ function addToolCall(tools: ToolCall[], fragment: unknown): ToolCall[] {
  */
 export async function sendChat(
   body: ChatBody,
-  { signal, onHead, onProgress }: { signal: AbortSignal; onHead: (requestId: string | null) => void; onProgress: (progress: Progress) => void },
+  {
+    signal,
+    onHead,
+    onProgress,
+  }: { signal: AbortSignal; onHead: (requestId: string | null) => void; onProgress: (progress: Progress) => void },
 ): Promise<ChatOutcome> {
   let response: Response;
   try {

@@ -7,7 +7,15 @@ import { MAX_IMAGES } from "./image-file";
 import { PicturePicker, PictureStrip, readPictures } from "./pictures";
 
 /** Where the next message is written. Enter sends, Shift+Enter breaks the line; pictures by button, paste or drop. */
-export function Composer({ text, onText, busy, loading, disabled, onSend, onStop }: {
+export function Composer({
+  text,
+  onText,
+  busy,
+  loading,
+  disabled,
+  onSend,
+  onStop,
+}: {
   text: string;
   onText: (text: string) => void;
   busy: boolean;
@@ -45,7 +53,10 @@ export function Composer({ text, onText, busy, loading, disabled, onSend, onStop
         void attach([...event.dataTransfer.files]);
       }}
     >
-      <PictureStrip images={images} onRemove={(index) => setImages((before) => before.filter((_, at) => at !== index))} />
+      <PictureStrip
+        images={images}
+        onRemove={(index) => setImages((before) => before.filter((_, at) => at !== index))}
+      />
       <textarea
         aria-label={t`消息`}
         placeholder={disabled && !loading ? t`没有可用的模型` : t`输入消息，Enter 发送，Shift+Enter 换行`}

@@ -47,7 +47,9 @@ export interface Conversation {
   turns: Turn[];
 }
 
-export type ChatContent = string | ({ type: "text"; text: string } | { type: "image_url"; image_url: { url: string } })[];
+export type ChatContent =
+  | string
+  | ({ type: "text"; text: string } | { type: "image_url"; image_url: { url: string } })[];
 
 export interface ChatMessage {
   role: "system" | "user" | "assistant";
@@ -56,14 +58,25 @@ export interface ChatMessage {
 
 export const newConversation = (): Conversation => ({ id: randomId(), updated: Date.now(), turns: [] });
 
-export const newAnswer = (model: string): Answer => ({ id: randomId(), model, state: "loading", text: "", reasoning: "", tools: [] });
+export const newAnswer = (model: string): Answer => ({
+  id: randomId(),
+  model,
+  state: "loading",
+  text: "",
+  reasoning: "",
+  tools: [],
+});
 
 export const newTurn = (text: string, images: string[], models: readonly string[]): Turn => ({
-  id: randomId(), text, images, answers: models.map(newAnswer),
+  id: randomId(),
+  text,
+  images,
+  answers: models.map(newAnswer),
 });
 
 /** What a list calls it: the beginning of what was asked first. */
-export const titleOf = ({ turns }: Conversation): string => turns[0]?.text.trim().replace(/\s+/g, " ").slice(0, 40) ?? "";
+export const titleOf = ({ turns }: Conversation): string =>
+  turns[0]?.text.trim().replace(/\s+/g, " ").slice(0, 40) ?? "";
 
 const userContent = ({ text, images }: Turn): ChatContent =>
   images.length === 0
@@ -101,7 +114,11 @@ export function branchAt(conversation: Conversation, turnId: string): Conversati
 }
 
 /** With one answer changed, wherever it is. */
-export function withAnswer(conversation: Conversation, answerId: string, change: (answer: Answer) => Answer): Conversation {
+export function withAnswer(
+  conversation: Conversation,
+  answerId: string,
+  change: (answer: Answer) => Answer,
+): Conversation {
   if (!conversation.turns.some((turn) => turn.answers.some((answer) => answer.id === answerId))) return conversation;
   const turns = conversation.turns.map((turn) =>
     turn.answers.some((answer) => answer.id === answerId)

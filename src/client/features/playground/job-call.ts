@@ -19,29 +19,64 @@ export interface JobForm {
   instrumental: boolean;
 }
 
-export const emptyJob: JobForm = { kind: "drawing", prompt: "", images: [], model: "", seconds: null, ratio: "", title: "", tags: "", instrumental: false };
+export const emptyJob: JobForm = {
+  kind: "drawing",
+  prompt: "",
+  images: [],
+  model: "",
+  seconds: null,
+  ratio: "",
+  title: "",
+  tags: "",
+  instrumental: false,
+};
 
 /** Members that say nothing are left out. */
-const said = (members: Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>): object =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) =>
-    value !== undefined && value !== null && value !== "" && value !== false && !(Array.isArray(value) && value.length === 0)));
+const said = (
+  members: Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>,
+): object =>
+  Object.fromEntries(
+    Object.entries(members).filter(
+      ([, value]) =>
+        value !== undefined &&
+        value !== null &&
+        value !== "" &&
+        value !== false &&
+        !(Array.isArray(value) && value.length === 0),
+    ),
+  );
 
 const calls: Readonly<Record<JobKind, { path: string; body: (form: JobForm) => object; id: string }>> = {
-  drawing: { path: "/pg/mj/submit/imagine", body: ({ prompt, images }) => said({ prompt, base64Array: images }), id: "result" },
+  drawing: {
+    path: "/pg/mj/submit/imagine",
+    body: ({ prompt, images }) => said({ prompt, base64Array: images }),
+    id: "result",
+  },
   blend: { path: "/pg/mj/submit/blend", body: ({ images }) => ({ base64Array: images }), id: "result" },
   describe: { path: "/pg/mj/submit/describe", body: ({ images: [base64] }) => said({ base64 }), id: "result" },
   music: {
     path: "/pg/suno/submit/music",
     // With a title or a style the words are the song's own; alone they say what it is to be about.
     body: ({ prompt, title, tags, instrumental }) =>
-      said({ [title || tags ? "prompt" : "gpt_description_prompt"]: prompt, title, tags, make_instrumental: instrumental }),
+      said({
+        [title || tags ? "prompt" : "gpt_description_prompt"]: prompt,
+        title,
+        tags,
+        make_instrumental: instrumental,
+      }),
     id: "data",
   },
   lyrics: { path: "/pg/suno/submit/lyrics", body: ({ prompt }) => ({ prompt }), id: "data" },
   video: {
     path: "/pg/v1/videos",
     body: ({ prompt, images, model, seconds, ratio }) =>
-      said({ model, prompt, ...(images.length === 1 ? { image: images[0] } : { images }), seconds, aspect_ratio: ratio }),
+      said({
+        model,
+        prompt,
+        ...(images.length === 1 ? { image: images[0] } : { images }),
+        seconds,
+        aspect_ratio: ratio,
+      }),
     id: "id",
   },
 };
@@ -60,7 +95,8 @@ export function canSubmit({ kind, prompt, images }: JobForm): boolean {
   return words === "none" || prompt.trim() !== "" || (words === "unless" && images.length > 0);
 }
 
-const member = (value: unknown, key: string): unknown => (typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined);
+const member = (value: unknown, key: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 const textAt = (value: unknown, key: string): string => {
   const found = member(value, key);
   return typeof found === "string" ? found : "";
@@ -82,6 +118,10 @@ export async function submitJob(form: JobForm, group: string, key: string): Prom
   const answer: unknown = await response.json().catch(() => undefined);
   const id = textAt(answer, calls[form.kind].id);
   if (response.ok && id) return id;
-  const words = textAt(member(answer, "error"), "message") || textAt(answer, "message") || textAt(answer, "description") || textAt(answer, "error");
+  const words =
+    textAt(member(answer, "error"), "message") ||
+    textAt(answer, "message") ||
+    textAt(answer, "description") ||
+    textAt(answer, "error");
   throw new JobRefused(words || `${response.status} ${response.statusText}`.trim());
 }

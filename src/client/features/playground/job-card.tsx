@@ -37,11 +37,18 @@ function Drawing({ job: { name, prompt } }: { job: SubmittedJob }) {
   const id = list.data?.items[0]?.id;
   const query = trpc.midjourney.get.useQuery({ id: id ?? 0 }, { ...jobOptions(), enabled: id !== undefined });
   const row = query.data;
-  if (!row) return <Waiting error={list.error ?? query.error} onRetry={() => void (id === undefined ? list : query).refetch()} />;
+  if (!row)
+    return (
+      <Waiting error={list.error ?? query.error} onRetry={() => void (id === undefined ? list : query).refetch()} />
+    );
   const picture: JobFile[] = row.image_url ? [{ media: "image", url: pictureOf(row) }] : [];
   return (
     <Watched
-      row={row} prompt={prompt} address={`/midjourney?open=${row.id}`} files={row.files.length > 0 ? row.files : picture} words={describedIn(row)}
+      row={row}
+      prompt={prompt}
+      address={`/midjourney?open=${row.id}`}
+      files={row.files.length > 0 ? row.files : picture}
+      words={describedIn(row)}
       times={{ submitted: row.submit_time / 1000, finished: row.finish_time / 1000 }}
     />
   );
@@ -52,10 +59,17 @@ function Task({ job: { name, prompt } }: { job: SubmittedJob }) {
   const id = list.data?.items[0]?.id;
   const query = trpc.task.get.useQuery({ id: id ?? 0 }, { ...jobOptions(), enabled: id !== undefined });
   const row = query.data;
-  if (!row) return <Waiting error={list.error ?? query.error} onRetry={() => void (id === undefined ? list : query).refetch()} />;
+  if (!row)
+    return (
+      <Waiting error={list.error ?? query.error} onRetry={() => void (id === undefined ? list : query).refetch()} />
+    );
   return (
     <Watched
-      row={row} prompt={prompt} address={`/task?open=${row.id}`} files={row.files} words={wordsOf(row)}
+      row={row}
+      prompt={prompt}
+      address={`/task?open=${row.id}`}
+      files={row.files}
+      words={wordsOf(row)}
       times={{ submitted: row.submit_time, finished: row.finish_time }}
     />
   );
@@ -78,7 +92,14 @@ function Waiting({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   return error ? <ErrorPanel error={error} onRetry={onRetry} /> : <Skeleton className="h-16" />;
 }
 
-function Watched({ row, prompt, address, times, files, words = "" }: {
+function Watched({
+  row,
+  prompt,
+  address,
+  times,
+  files,
+  words = "",
+}: {
   row: Opened<DrawingView | TaskDetail>;
   prompt: string;
   /** Of the same job in its list. */
@@ -98,10 +119,17 @@ function Watched({ row, prompt, address, times, files, words = "" }: {
       {isOver(row.status) ? null : <JobProgress progress={row.progress || "0%"} status={row.status} />}
       {row.fail_reason ? <p className="text-red-fg wrap-anywhere">{row.fail_reason}</p> : null}
       <JobFiles files={files} />
-      {words ? <p className="max-h-80 overflow-y-auto whitespace-pre-wrap rounded-lg bg-sunken p-3" tabIndex={0}>{words}</p> : null}
+      {words ? (
+        <p className="max-h-80 overflow-y-auto whitespace-pre-wrap rounded-lg bg-sunken p-3" tabIndex={0}>
+          {words}
+        </p>
+      ) : null}
       <footer className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
         <Took {...times} />
-        <Link href={row.request_id ? `/log?request_id=${encodeURIComponent(row.request_id)}` : "/log"} className="text-accent-text hover:underline">
+        <Link
+          href={row.request_id ? `/log?request_id=${encodeURIComponent(row.request_id)}` : "/log"}
+          className="text-accent-text hover:underline"
+        >
           {t`费用`} <Quota value={row.quota} decimals={6} />
         </Link>
         <Link href={address} className="text-accent-text hover:underline">{t`任务详情`}</Link>

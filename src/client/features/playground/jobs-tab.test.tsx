@@ -21,40 +21,111 @@ afterEach(() => {
 
 function Tab({ models }: { models: readonly string[] }) {
   const [jobs, setJobs] = useState<readonly SubmittedJob[]>([]);
-  return <JobsTab group="vip" models={models} jobs={jobs} onSubmitted={(job) => setJobs((before) => [job, ...before])} />;
+  return (
+    <JobsTab group="vip" models={models} jobs={jobs} onSubmitted={(job) => setJobs((before) => [job, ...before])} />
+  );
 }
 
 const row: TaskView = {
-  id: 5, user_id: 7, username: "ann", channel_id: 0, group: "vip", model: "suno_music", action: "MUSIC", status: "IN_PROGRESS", progress: "30%",
-  fail_reason: "", prompt: "rain", quota: 50_000, refunded: 0, request_id: "call-1", submit_time: 1, start_time: 1, finish_time: 0,
-  task_id: "task_5", platform: "suno",
+  id: 5,
+  user_id: 7,
+  username: "ann",
+  channel_id: 0,
+  group: "vip",
+  model: "suno_music",
+  action: "MUSIC",
+  status: "IN_PROGRESS",
+  progress: "30%",
+  fail_reason: "",
+  prompt: "rain",
+  quota: 50_000,
+  refunded: 0,
+  request_id: "call-1",
+  submit_time: 1,
+  start_time: 1,
+  finish_time: 0,
+  task_id: "task_5",
+  platform: "suno",
 };
 
 test.each([
   ["a picture", { kind: "drawing", prompt: " a cat " }, "/pg/mj/submit/imagine", { prompt: "a cat", group: "g" }],
-  ["music by a description", { kind: "music", prompt: "rain" }, "/pg/suno/submit/music", { gpt_description_prompt: "rain", group: "g" }],
   [
-    "music by its words", { kind: "music", prompt: "la", title: "T", tags: "folk", instrumental: true }, "/pg/suno/submit/music",
+    "music by a description",
+    { kind: "music", prompt: "rain" },
+    "/pg/suno/submit/music",
+    { gpt_description_prompt: "rain", group: "g" },
+  ],
+  [
+    "music by its words",
+    { kind: "music", prompt: "la", title: "T", tags: "folk", instrumental: true },
+    "/pg/suno/submit/music",
     { prompt: "la", title: "T", tags: "folk", make_instrumental: true, group: "g" },
   ],
   ["lyrics", { kind: "lyrics", prompt: "rain" }, "/pg/suno/submit/lyrics", { prompt: "rain", group: "g" }],
-  ["a film", { kind: "video", prompt: "sea", model: "m", seconds: 5, ratio: "9:16" }, "/pg/v1/videos", { prompt: "sea", model: "m", seconds: 5, aspect_ratio: "9:16", group: "g" }],
-  ["a film as the vendor likes it", { kind: "video", prompt: "sea", model: "m" }, "/pg/v1/videos", { prompt: "sea", model: "m", group: "g" }],
-  ["a picture by pictures", { kind: "drawing", prompt: "a cat", images: ["data:1"] }, "/pg/mj/submit/imagine", { prompt: "a cat", base64Array: ["data:1"], group: "g" }],
-  ["a blend", { kind: "blend", images: ["data:1", "data:2"] }, "/pg/mj/submit/blend", { base64Array: ["data:1", "data:2"], group: "g" }],
-  ["a description of the first picture", { kind: "describe", images: ["data:1", "data:2"] }, "/pg/mj/submit/describe", { base64: "data:1", group: "g" }],
-  ["a film from a picture", { kind: "video", model: "m", images: ["data:1"] }, "/pg/v1/videos", { model: "m", image: "data:1", group: "g" }],
-  ["a film from pictures", { kind: "video", prompt: "sea", model: "m", images: ["data:1", "data:2"] }, "/pg/v1/videos", { model: "m", prompt: "sea", images: ["data:1", "data:2"], group: "g" }],
+  [
+    "a film",
+    { kind: "video", prompt: "sea", model: "m", seconds: 5, ratio: "9:16" },
+    "/pg/v1/videos",
+    { prompt: "sea", model: "m", seconds: 5, aspect_ratio: "9:16", group: "g" },
+  ],
+  [
+    "a film as the vendor likes it",
+    { kind: "video", prompt: "sea", model: "m" },
+    "/pg/v1/videos",
+    { prompt: "sea", model: "m", group: "g" },
+  ],
+  [
+    "a picture by pictures",
+    { kind: "drawing", prompt: "a cat", images: ["data:1"] },
+    "/pg/mj/submit/imagine",
+    { prompt: "a cat", base64Array: ["data:1"], group: "g" },
+  ],
+  [
+    "a blend",
+    { kind: "blend", images: ["data:1", "data:2"] },
+    "/pg/mj/submit/blend",
+    { base64Array: ["data:1", "data:2"], group: "g" },
+  ],
+  [
+    "a description of the first picture",
+    { kind: "describe", images: ["data:1", "data:2"] },
+    "/pg/mj/submit/describe",
+    { base64: "data:1", group: "g" },
+  ],
+  [
+    "a film from a picture",
+    { kind: "video", model: "m", images: ["data:1"] },
+    "/pg/v1/videos",
+    { model: "m", image: "data:1", group: "g" },
+  ],
+  [
+    "a film from pictures",
+    { kind: "video", prompt: "sea", model: "m", images: ["data:1", "data:2"] },
+    "/pg/v1/videos",
+    { model: "m", prompt: "sea", images: ["data:1", "data:2"], group: "g" },
+  ],
 ] as const)("%s becomes the public call with the session", (_, part, path, body) => {
   expect(jobCall({ ...emptyJob, ...part }, "g")).toEqual({ path, body });
 });
 
 test("a job is complete with its words, or with as many pictures as its kind asks for", () => {
   const complete = (part: Partial<typeof emptyJob>) => canSubmit({ ...emptyJob, ...part });
-  expect(["drawing", "music", "lyrics", "video"].map((kind) => complete({ kind: kind as "music", prompt: "x" }))).toEqual([true, true, true, true]);
-  expect([complete({ kind: "drawing", images: ["1"] }), complete({ kind: "video", images: ["1"] })]).toEqual([false, true]);
-  expect([1, 2].map((count) => complete({ kind: "blend", images: Array<string>(count).fill("1") }))).toEqual([false, true]);
-  expect([complete({ kind: "describe", prompt: "x" }), complete({ kind: "describe", images: ["1"] })]).toEqual([false, true]);
+  expect(
+    ["drawing", "music", "lyrics", "video"].map((kind) => complete({ kind: kind as "music", prompt: "x" })),
+  ).toEqual([true, true, true, true]);
+  expect([complete({ kind: "drawing", images: ["1"] }), complete({ kind: "video", images: ["1"] })]).toEqual([
+    false,
+    true,
+  ]);
+  expect([1, 2].map((count) => complete({ kind: "blend", images: Array<string>(count).fill("1") }))).toEqual([
+    false,
+    true,
+  ]);
+  expect([complete({ kind: "describe", prompt: "x" }), complete({ kind: "describe", images: ["1"] })]).toEqual([
+    false,
+    true,
+  ]);
 });
 
 test("only kinds that the group has a model for are offered; without any it says so", async () => {
@@ -73,7 +144,11 @@ test("a submitted job is watched: progress, files and price come as the server t
     procedures: {
       "task.list": () => ({ items: [row], page: 1, page_size: 10, total: 1, total_exact: true }),
       "task.get": () => ({
-        ...row, status, progress: status === "SUCCESS" ? "100%" : "30%", data: [], cancellable: false,
+        ...row,
+        status,
+        progress: status === "SUCCESS" ? "100%" : "30%",
+        data: [],
+        cancellable: false,
         files: status === "SUCCESS" ? [{ media: "audio", url: "/api/task/file?id=5&n=0" }] : [],
       }),
     },
@@ -103,7 +178,9 @@ test.each([
   [new Response("<html>", { status: 502, statusText: "Bad Gateway" }), "502 Bad Gateway"],
   [Response.json({ code: "success", data: null }), "200"],
 ])("a refusal says why, and what was written stays (%#)", async (answer, words) => {
-  const { user } = await openPage(<Tab models={["suno_lyrics"]} />, "/playground", { paths: { "/pg/suno/submit/lyrics": () => answer.clone() } });
+  const { user } = await openPage(<Tab models={["suno_lyrics"]} />, "/playground", {
+    paths: { "/pg/suno/submit/lyrics": () => answer.clone() },
+  });
   await user.type(screen.getByRole("textbox", { name: "提示词" }), "rain");
   await user.click(screen.getByRole("button", { name: "提交任务" }));
   expect((await screen.findByRole("alert")).textContent).toContain(words);
@@ -122,12 +199,19 @@ test("a refused drawing says the vendor's words", async () => {
 
 /** A browser reads pictures; this document does not. */
 function readsPictures(): () => void {
-  const before = { bitmap: globalThis.createImageBitmap, context: HTMLCanvasElement.prototype.getContext, url: HTMLCanvasElement.prototype.toDataURL };
+  const before = {
+    bitmap: globalThis.createImageBitmap,
+    context: HTMLCanvasElement.prototype.getContext,
+    url: HTMLCanvasElement.prototype.toDataURL,
+  };
   globalThis.createImageBitmap = (async (file: Blob) => {
     if (file.size === 0) throw new Error("no picture");
     return { width: 2, height: 2, close: () => {} };
   }) as typeof createImageBitmap;
-  HTMLCanvasElement.prototype.getContext = (() => ({ fillRect: () => {}, drawImage: () => {} })) as unknown as typeof before.context;
+  HTMLCanvasElement.prototype.getContext = (() => ({
+    fillRect: () => {},
+    drawImage: () => {},
+  })) as unknown as typeof before.context;
   HTMLCanvasElement.prototype.toDataURL = () => "data:image/jpeg;base64,AAAA";
   return () => {
     globalThis.createImageBitmap = before.bitmap;
@@ -140,19 +224,35 @@ test("pictures are attached, taken away again and sent; a file that is none is n
   const restore = readsPictures();
   const sent: unknown[] = [];
   try {
-    const { user } = await openPage(<><Tab models={["mj_blend"]} /><Toasts /></>, "/playground", {
-      paths: {
-        "/pg/mj/submit/blend": async (request) => {
-          sent.push(await request.json());
-          return Response.json({ code: 1, description: "", properties: {}, result: "task_9" });
+    const { user } = await openPage(
+      <>
+        <Tab models={["mj_blend"]} />
+        <Toasts />
+      </>,
+      "/playground",
+      {
+        paths: {
+          "/pg/mj/submit/blend": async (request) => {
+            sent.push(await request.json());
+            return Response.json({ code: 1, description: "", properties: {}, result: "task_9" });
+          },
         },
+        procedures: { "midjourney.list": () => ({ items: [], page: 1, page_size: 10, total: 0, total_exact: true }) },
       },
-      procedures: { "midjourney.list": () => ({ items: [], page: 1, page_size: 10, total: 0, total_exact: true }) },
-    });
+    );
     const submit = () => screen.getByRole("button", { name: "提交任务" });
     const file = (name: string, bytes = "x") => new File([bytes], name, { type: "image/png" });
-    await user.upload(screen.getByLabelText("选择图片"), [file("a.png"), file("b.png"), file("c.png"), file("broken.png", "")]);
-    expect((await screen.findAllByRole("img")).map((image) => image.getAttribute("alt"))).toEqual(["附图 1", "附图 2", "附图 3"]);
+    await user.upload(screen.getByLabelText("选择图片"), [
+      file("a.png"),
+      file("b.png"),
+      file("c.png"),
+      file("broken.png", ""),
+    ]);
+    expect((await screen.findAllByRole("img")).map((image) => image.getAttribute("alt"))).toEqual([
+      "附图 1",
+      "附图 2",
+      "附图 3",
+    ]);
     expect(await screen.findByText("无法读取图片 broken.png")).toBeDefined();
     await user.click(screen.getByRole("button", { name: "移除附图 1" }));
     await user.click(screen.getByRole("button", { name: "移除附图 1" }));
@@ -160,7 +260,11 @@ test("pictures are attached, taken away again and sent; a file that is none is n
     await user.upload(screen.getByLabelText("选择图片"), [file("d.png")]);
     await waitFor(() => expect(submit()).toHaveProperty("disabled", false));
     await user.click(submit());
-    await waitFor(() => expect(sent).toEqual([{ base64Array: ["data:image/jpeg;base64,AAAA", "data:image/jpeg;base64,AAAA"], group: "vip" }]));
+    await waitFor(() =>
+      expect(sent).toEqual([
+        { base64Array: ["data:image/jpeg;base64,AAAA", "data:image/jpeg;base64,AAAA"], group: "vip" },
+      ]),
+    );
     expect(screen.queryAllByRole("img")).toEqual([]);
   } finally {
     restore();
@@ -169,7 +273,12 @@ test("pictures are attached, taken away again and sent; a file that is none is n
 
 test("what broke on the way is the same job when it is sent again; after a refusal or a change it is another", async () => {
   const keys: (string | null)[] = [];
-  const answers = [() => { throw new TypeError("Failed to fetch"); }, () => Response.json({ message: "没有渠道" }, { status: 503 })];
+  const answers = [
+    () => {
+      throw new TypeError("Failed to fetch");
+    },
+    () => Response.json({ message: "没有渠道" }, { status: 503 }),
+  ];
   const { user } = await openPage(<Tab models={["suno_lyrics"]} />, "/playground", {
     paths: {
       "/pg/suno/submit/lyrics": (request) => {

@@ -23,7 +23,12 @@ type Change = (part: Partial<JobForm> | ((before: JobForm) => Partial<JobForm>))
 const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4"];
 
 /** Submits pictures, music and films, and watches them: what was submitted since the page was opened, newest first. */
-export function JobsTab({ group, models, jobs, onSubmitted }: {
+export function JobsTab({
+  group,
+  models,
+  jobs,
+  onSubmitted,
+}: {
   group: string;
   /** What can be called in the group. */
   models: readonly string[];
@@ -42,7 +47,13 @@ export function JobsTab({ group, models, jobs, onSubmitted }: {
   const [busy, setBusy] = useState(false);
   const kind = kinds.includes(form.kind) ? form.kind : kinds[0];
   if (kind === undefined) {
-    return <EmptyState icon={Hourglass} title={t`没有可以提交的任务`} description={t`这个分组里没有绘图、音乐或视频模型。`} />;
+    return (
+      <EmptyState
+        icon={Hourglass}
+        title={t`没有可以提交的任务`}
+        description={t`这个分组里没有绘图、音乐或视频模型。`}
+      />
+    );
   }
   const videos = modelsOfKind("video", models);
   const filled: JobForm = { ...form, kind, model: videos.includes(form.model) ? form.model : (videos[0] ?? "") };
@@ -50,7 +61,14 @@ export function JobsTab({ group, models, jobs, onSubmitted }: {
     key.current = randomId();
     setForm((before) => ({ ...before, ...(typeof part === "function" ? part(before) : part) }));
   };
-  const names = { drawing: t`图片`, blend: t`混图`, describe: t`图生文`, music: t`音乐`, lyrics: t`歌词`, video: t`视频` };
+  const names = {
+    drawing: t`图片`,
+    blend: t`混图`,
+    describe: t`图生文`,
+    music: t`音乐`,
+    lyrics: t`歌词`,
+    video: t`视频`,
+  };
   const submit = async () => {
     setBusy(true);
     setError("");
@@ -82,8 +100,18 @@ export function JobsTab({ group, models, jobs, onSubmitted }: {
           cards={kinds.map((value) => ({ value, title: names[value] }))}
         />
         <Fields form={filled} onChange={change} videos={videos} />
-        {error ? <p role="alert" className="rounded-md bg-red-bg px-3 py-2 text-red-fg wrap-anywhere">{error}</p> : null}
-        <Button type="submit" variant="primary" className="justify-self-start" loading={busy} disabled={!canSubmit(filled)}>
+        {error ? (
+          <p role="alert" className="rounded-md bg-red-bg px-3 py-2 text-red-fg wrap-anywhere">
+            {error}
+          </p>
+        ) : null}
+        <Button
+          type="submit"
+          variant="primary"
+          className="justify-self-start"
+          loading={busy}
+          disabled={!canSubmit(filled)}
+        >
           <Send aria-hidden />
           {t`提交任务`}
         </Button>
@@ -93,11 +121,17 @@ export function JobsTab({ group, models, jobs, onSubmitted }: {
           <h2 className="flex flex-wrap items-baseline justify-between gap-2 font-medium">
             {t`已提交的任务`}
             <span className="flex gap-3 text-sm font-normal">
-              {on("drawing") ? <Link href="/midjourney" className="text-accent-text hover:underline">{t`全部绘图`}</Link> : null}
-              {on("music") ? <Link href="/task" className="text-accent-text hover:underline">{t`全部任务`}</Link> : null}
+              {on("drawing") ? (
+                <Link href="/midjourney" className="text-accent-text hover:underline">{t`全部绘图`}</Link>
+              ) : null}
+              {on("music") ? (
+                <Link href="/task" className="text-accent-text hover:underline">{t`全部任务`}</Link>
+              ) : null}
             </span>
           </h2>
-          {jobs.map((job) => <JobCard key={job.name} job={job} />)}
+          {jobs.map((job) => (
+            <JobCard key={job.name} job={job} />
+          ))}
         </section>
       ) : null}
     </div>
@@ -125,22 +159,33 @@ function Fields({ form, onChange, videos }: { form: JobForm; onChange: Change; v
           <div className="grid content-start gap-1">
             <Label id={`${id}-model`}>{t`视频模型`}</Label>
             <Combobox
-              aria-labelledby={`${id}-model`} value={model || null} options={videos.map((value) => ({ value, label: value }))}
+              aria-labelledby={`${id}-model`}
+              value={model || null}
+              options={videos.map((value) => ({ value, label: value }))}
               onValueChange={(value) => value !== null && onChange({ model: value })}
             />
           </div>
           <div className="grid content-start gap-1">
             <Label htmlFor={`${id}-seconds`}>{t`时长（秒）`}</Label>
             <NumberField
-              id={`${id}-seconds`} min={1} max={60} step={1} placeholder={t`默认`} value={seconds}
+              id={`${id}-seconds`}
+              min={1}
+              max={60}
+              step={1}
+              placeholder={t`默认`}
+              value={seconds}
               onValueChange={(value) => onChange({ seconds: value === null ? null : Math.max(1, Math.round(value)) })}
             />
           </div>
           <div className="grid content-start gap-1">
             <Label id={`${id}-ratio`}>{t`画面比例`}</Label>
             <Combobox
-              aria-labelledby={`${id}-ratio`} value={ratio || null} clearable placeholder={t`默认`}
-              options={RATIOS.map((value) => ({ value, label: value }))} onValueChange={(value) => onChange({ ratio: value ?? "" })}
+              aria-labelledby={`${id}-ratio`}
+              value={ratio || null}
+              clearable
+              placeholder={t`默认`}
+              options={RATIOS.map((value) => ({ value, label: value }))}
+              onValueChange={(value) => onChange({ ratio: value ?? "" })}
             />
           </div>
         </div>
@@ -149,21 +194,39 @@ function Fields({ form, onChange, videos }: { form: JobForm; onChange: Change; v
         <div className="grid gap-4 sm:grid-cols-2">
           <div className="grid gap-1">
             <Label htmlFor={`${id}-title`}>{t`歌名`}</Label>
-            <Input id={`${id}-title`} maxLength={200} value={title} onChange={(event) => onChange({ title: event.target.value })} />
+            <Input
+              id={`${id}-title`}
+              maxLength={200}
+              value={title}
+              onChange={(event) => onChange({ title: event.target.value })}
+            />
           </div>
           <div className="grid gap-1">
             <Label htmlFor={`${id}-tags`}>{t`风格`}</Label>
-            <Input id={`${id}-tags`} maxLength={500} value={tags} placeholder={t`例如：民谣，吉他`} onChange={(event) => onChange({ tags: event.target.value })} />
+            <Input
+              id={`${id}-tags`}
+              maxLength={500}
+              value={tags}
+              placeholder={t`例如：民谣，吉他`}
+              onChange={(event) => onChange({ tags: event.target.value })}
+            />
           </div>
-          <CheckboxField label={t`纯音乐`} checked={instrumental} onCheckedChange={(checked) => onChange({ instrumental: checked === true })} />
+          <CheckboxField
+            label={t`纯音乐`}
+            checked={instrumental}
+            onCheckedChange={(checked) => onChange({ instrumental: checked === true })}
+          />
         </div>
       ) : null}
       {jobInputs[kind].prompt === "none" ? null : (
         <div className="grid gap-1">
           <Label htmlFor={`${id}-prompt`}>{kind === "music" && (title || tags) ? t`歌词` : t`提示词`}</Label>
           <Textarea
-            id={`${id}-prompt`} rows={4} value={prompt}
-            onChange={(event) => onChange({ prompt: event.target.value })} onPaste={(event) => void pastePictures(event)}
+            id={`${id}-prompt`}
+            rows={4}
+            value={prompt}
+            onChange={(event) => onChange({ prompt: event.target.value })}
+            onPaste={(event) => void pastePictures(event)}
           />
         </div>
       )}
@@ -173,7 +236,11 @@ function Fields({ form, onChange, videos }: { form: JobForm; onChange: Change; v
 }
 
 /** The pictures that a job begins with. */
-function Pictures({ form: { kind, images }, onChange, onFiles }: {
+function Pictures({
+  form: { kind, images },
+  onChange,
+  onFiles,
+}: {
   form: JobForm;
   onChange: Change;
   onFiles: (files: readonly File[]) => Promise<void>;
@@ -182,11 +249,20 @@ function Pictures({ form: { kind, images }, onChange, onFiles }: {
   const id = useId();
   const { least, most } = jobInputs[kind];
   const shown = images.slice(0, most);
-  const hint = kind === "blend" ? t`${least} 到 ${most} 张` : kind === "describe" ? t`要描述的图片，一张`
-    : kind === "video" ? t`可留空；第一张是首帧，能否用多张由模型决定` : t`可留空；作为参考的图片，最多 ${most} 张`;
+  const hint =
+    kind === "blend"
+      ? t`${least} 到 ${most} 张`
+      : kind === "describe"
+        ? t`要描述的图片，一张`
+        : kind === "video"
+          ? t`可留空；第一张是首帧，能否用多张由模型决定`
+          : t`可留空；作为参考的图片，最多 ${most} 张`;
   return (
     <div
-      role="group" aria-labelledby={`${id}-label`} aria-describedby={`${id}-hint`} className="grid gap-2"
+      role="group"
+      aria-labelledby={`${id}-label`}
+      aria-describedby={`${id}-hint`}
+      className="grid gap-2"
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault();
@@ -195,7 +271,9 @@ function Pictures({ form: { kind, images }, onChange, onFiles }: {
     >
       <span className="grid gap-1">
         <Label id={`${id}-label`}>{t`输入图片`}</Label>
-        <span id={`${id}-hint`} className="text-xs text-muted">{hint}</span>
+        <span id={`${id}-hint`} className="text-xs text-muted">
+          {hint}
+        </span>
       </span>
       <PictureStrip images={shown} onRemove={(index) => onChange({ images: shown.filter((_, at) => at !== index) })} />
       <PicturePicker onFiles={(files) => void onFiles(files)}>

@@ -22,7 +22,12 @@ function safeUrl(url: string): string {
 function TextLink({ href, children }: ComponentProps<"a">) {
   if (!href) return <span>{children}</span>;
   return (
-    <a href={href} target="_blank" rel="noopener noreferrer nofollow" className="text-accent-text underline underline-offset-2">
+    <a
+      href={href}
+      target="_blank"
+      rel="noopener noreferrer nofollow"
+      className="text-accent-text underline underline-offset-2"
+    >
       {children}
     </a>
   );
@@ -39,8 +44,14 @@ function CodeFrame({ node, children }: ComponentProps<"pre"> & { node?: unknown 
   const { t } = useLingui();
   return (
     <div className="relative my-2 rounded-lg border border-line bg-sunken">
-      <pre tabIndex={0} aria-label={t`代码`} className="overflow-x-auto p-3 pr-12 font-mono text-xs -outline-offset-2">{children}</pre>
-      <CopyButton text={textIn(node).replace(/\n$/, "")} label={t`复制代码`} className="absolute top-1 right-1 bg-sunken" />
+      <pre tabIndex={0} aria-label={t`代码`} className="overflow-x-auto p-3 pr-12 font-mono text-xs -outline-offset-2">
+        {children}
+      </pre>
+      <CopyButton
+        text={textIn(node).replace(/\n$/, "")}
+        label={t`复制代码`}
+        className="absolute top-1 right-1 bg-sunken"
+      />
     </div>
   );
 }
@@ -57,10 +68,17 @@ function TextHeading({ big, children }: { big: boolean; children: ReactNode }) {
   return <h2 className={cn("mt-4 mb-2 font-semibold", big ? "text-md" : "text-base")}>{children}</h2>;
 }
 
-const heading = (big: boolean) => ({ children }: { children?: ReactNode }) => <TextHeading big={big}>{children}</TextHeading>;
+const heading =
+  (big: boolean) =>
+  ({ children }: { children?: ReactNode }) => <TextHeading big={big}>{children}</TextHeading>;
 
 const components: Options["components"] = {
-  h1: heading(true), h2: heading(true), h3: heading(false), h4: heading(false), h5: heading(false), h6: heading(false),
+  h1: heading(true),
+  h2: heading(true),
+  h3: heading(false),
+  h4: heading(false),
+  h5: heading(false),
+  h6: heading(false),
   a: ({ href, children }) => <TextLink href={href}>{children}</TextLink>,
   img: ({ src, alt }) => <TextImage src={src} alt={alt} />,
   pre: ({ node, children }) => <CodeFrame node={node}>{children}</CodeFrame>,
@@ -77,11 +95,7 @@ const components: Options["components"] = {
 export default function ModelText({ text }: { text: string }) {
   return (
     <div className={LOOK}>
-      <Markdown
-        remarkPlugins={[remarkGfm]}
-        urlTransform={safeUrl}
-        components={components}
-      >
+      <Markdown remarkPlugins={[remarkGfm]} urlTransform={safeUrl} components={components}>
         {text}
       </Markdown>
     </div>

@@ -9,15 +9,17 @@ import { IMAGE_TYPES, imageDataUrl } from "./image-file";
 
 /** The pictures among files as data: URLs; one that cannot be read is named in a toast. */
 export async function readPictures(files: readonly File[]): Promise<string[]> {
-  const read = files.filter(({ type }) => type !== "" && IMAGE_TYPES.includes(type)).map(async (file) => {
-    try {
-      return [await imageDataUrl(file)];
-    } catch {
-      const { name } = file;
-      toastError(t`无法读取图片 ${name}`);
-      return [];
-    }
-  });
+  const read = files
+    .filter(({ type }) => type !== "" && IMAGE_TYPES.includes(type))
+    .map(async (file) => {
+      try {
+        return [await imageDataUrl(file)];
+      } catch {
+        const { name } = file;
+        toastError(t`无法读取图片 ${name}`);
+        return [];
+      }
+    });
   return (await Promise.all(read)).flat();
 }
 
@@ -29,7 +31,11 @@ export function PictureStrip({ images, onRemove }: { images: readonly string[]; 
     <ul className="flex flex-wrap gap-2">
       {images.map((image, index) => (
         <li key={index} className="relative">
-          <img src={image} alt={t`附图 ${index + 1}`} className="size-16 rounded-md border border-line object-cover pointer-coarse:size-20" />
+          <img
+            src={image}
+            alt={t`附图 ${index + 1}`}
+            className="size-16 rounded-md border border-line object-cover pointer-coarse:size-20"
+          />
           <IconButton
             size="sm"
             variant="secondary"
@@ -46,7 +52,13 @@ export function PictureStrip({ images, onRemove }: { images: readonly string[]; 
 }
 
 /** The browser's choice of files behind a button of the caller's. */
-export function PicturePicker({ onFiles, children }: { onFiles: (files: File[]) => void; children: (open: () => void) => ReactNode }) {
+export function PicturePicker({
+  onFiles,
+  children,
+}: {
+  onFiles: (files: File[]) => void;
+  children: (open: () => void) => ReactNode;
+}) {
   const { t } = useLingui();
   const picker = useRef<HTMLInputElement>(null);
   return (

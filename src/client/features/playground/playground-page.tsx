@@ -44,7 +44,15 @@ export default function PlaygroundPage() {
   useExpiredNotice();
 
   const failed = groups.error ?? usable.error;
-  const panel = <SettingsPanel settings={settings} onChange={setSettings} groups={groups.data ?? {}} models={usable.data} job={tab === "jobs"} />;
+  const panel = (
+    <SettingsPanel
+      settings={settings}
+      onChange={setSettings}
+      groups={groups.data ?? {}}
+      models={usable.data}
+      job={tab === "jobs"}
+    />
+  );
   const actions = (
     <>
       {tab === "jobs" ? null : (
@@ -105,8 +113,15 @@ export default function PlaygroundPage() {
                   <CodeView playground={playground} text={text} />
                 </TabsContent>
                 <TabsContent value="jobs" className="min-h-0 flex-1 overflow-y-auto px-1">
-                  {usable.data === undefined ? <Skeleton className="h-40 max-w-180 rounded-lg" /> : (
-                    <JobsTab group={settings.group} models={usable.data} jobs={jobs} onSubmitted={(job) => setJobs((before) => [job, ...before])} />
+                  {usable.data === undefined ? (
+                    <Skeleton className="h-40 max-w-180 rounded-lg" />
+                  ) : (
+                    <JobsTab
+                      group={settings.group}
+                      models={usable.data}
+                      jobs={jobs}
+                      onSubmitted={(job) => setJobs((before) => [job, ...before])}
+                    />
                   )}
                 </TabsContent>
               </Tabs>
@@ -159,12 +174,18 @@ function Messages({ playground }: { playground: Playground }) {
         className="grid min-h-0 flex-1 content-start gap-6 overflow-y-auto -outline-offset-2"
       >
         {count === 0 ? (
-          <EmptyState icon={MessagesSquare} title={t`和模型说点什么`} description={t`对话只保存在这个浏览器里，费用从你的余额扣除。`} />
+          <EmptyState
+            icon={MessagesSquare}
+            title={t`和模型说点什么`}
+            description={t`对话只保存在这个浏览器里，费用从你的余额扣除。`}
+          />
         ) : (
           conversation.turns.map((turn) => <TurnView key={turn.id} turn={turn} playground={playground} />)
         )}
       </div>
-      <p role="status" className="sr-only">{count === 0 ? "" : busy ? t`正在回答` : t`回答结束`}</p>
+      <p role="status" className="sr-only">
+        {count === 0 ? "" : busy ? t`正在回答` : t`回答结束`}
+      </p>
     </>
   );
 }
@@ -179,7 +200,11 @@ function CodeView({ playground, text }: { playground: Playground; text: string }
       <p className="text-muted">{t`与下一次对话相同的请求。用令牌代替登录会话，令牌的分组决定价格。`}</p>
       <Tabs defaultValue="curl">
         <TabsList aria-label={t`语言`}>
-          {snippets.map(({ id, name }) => <TabsTrigger key={id} value={id}>{name}</TabsTrigger>)}
+          {snippets.map(({ id, name }) => (
+            <TabsTrigger key={id} value={id}>
+              {name}
+            </TabsTrigger>
+          ))}
         </TabsList>
         {snippets.map(({ id, name, code }) => (
           <TabsContent key={id} value={id}>

@@ -11,6 +11,9 @@ test.each([
   [undefined, "正在加载"],
   [[], "没有可用的模型"],
 ])("models that are not known yet (%p) are told from a group without any", async (models, words) => {
-  await openPage(<SettingsPanel settings={settings} onChange={() => {}} groups={{}} models={models} job={false} />, "/playground");
+  await openPage(
+    <SettingsPanel settings={settings} onChange={() => {}} groups={{}} models={models} job={false} />,
+    "/playground",
+  );
   expect(screen.getByRole("combobox", { name: "模型" }).textContent).toBe(words);
 });

@@ -38,7 +38,9 @@ export function SettingsPanel({ settings, onChange: setSettings, groups, models,
           value={group || undefined}
           onValueChange={(value) => setSettings({ group: value })}
           options={Object.entries(groups).map(([name, { desc, ratio }]) => ({
-            value: name, label: desc && desc !== name ? `${name} · ${desc}` : name, hint: `×${ratio}`,
+            value: name,
+            label: desc && desc !== name ? `${name} · ${desc}` : name,
+            hint: `×${ratio}`,
           }))}
         />
       </div>
@@ -67,17 +69,27 @@ function ChatFields({ settings, onChange: setSettings, models }: Pick<PanelProps
               value={model || null}
               placeholder={loading ? t`正在加载` : t`没有可用的模型`}
               options={options.filter(({ value }) => value === model || !chosen.includes(value))}
-              onValueChange={(value) => value !== null && setSettings({ models: chosen.length > 0 ? chosen.with(index, value) : [value] })}
+              onValueChange={(value) =>
+                value !== null && setSettings({ models: chosen.length > 0 ? chosen.with(index, value) : [value] })
+              }
             />
             {chosen.length > 1 ? (
-              <IconButton label={t`移除 ${model}`} onClick={() => setSettings({ models: chosen.filter((_, at) => at !== index) })}>
+              <IconButton
+                label={t`移除 ${model}`}
+                onClick={() => setSettings({ models: chosen.filter((_, at) => at !== index) })}
+              >
                 <X />
               </IconButton>
             ) : null}
           </div>
         ))}
         {spare !== undefined && chosen.length > 0 && chosen.length < MAX_MODELS ? (
-          <Button variant="ghost" size="sm" className="justify-self-start" onClick={() => setSettings({ models: [...chosen, spare] })}>
+          <Button
+            variant="ghost"
+            size="sm"
+            className="justify-self-start"
+            onClick={() => setSettings({ models: [...chosen, spare] })}
+          >
             <Plus aria-hidden />
             {t`添加对比模型`}
           </Button>
@@ -90,7 +102,9 @@ function ChatFields({ settings, onChange: setSettings, models }: Pick<PanelProps
         </Label>
         <Slider
           id={`${id}-temperature`}
-          min={0} max={1} step={0.1}
+          min={0}
+          max={1}
+          step={0.1}
           value={temperature}
           onValueChange={(value) => setSettings({ temperature: value })}
         />
@@ -99,12 +113,15 @@ function ChatFields({ settings, onChange: setSettings, models }: Pick<PanelProps
         <Label htmlFor={`${id}-limit`}>{t`最大 token 数`}</Label>
         <NumberField
           id={`${id}-limit`}
-          min={0} step={1}
+          min={0}
+          step={1}
           aria-describedby={`${id}-limit-hint`}
           value={settings.max_tokens}
           onValueChange={(value) => setSettings({ max_tokens: Math.max(0, Math.floor(value ?? 0)) })}
         />
-        <p id={`${id}-limit-hint`} className="text-xs text-muted"><Trans>0 = 不限</Trans></p>
+        <p id={`${id}-limit-hint`} className="text-xs text-muted">
+          <Trans>0 = 不限</Trans>
+        </p>
       </div>
       <div className="grid gap-1">
         <Label htmlFor={`${id}-system`}>{t`系统提示词`}</Label>

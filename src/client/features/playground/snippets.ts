@@ -21,8 +21,13 @@ function publicBody({ group: _group, max_tokens, ...body }: ChatBody): Record<st
 function python(value: unknown, indent: string): string {
   return JSON.stringify(value, null, 4)
     .split("\n")
-    .map((line) => line.replace(/^(\s*(?:"(?:[^"\\]|\\.)*": )?)(true|false|null)(,?)$/, (_all, head: string, word: string, tail: string) =>
-      head + { true: "True", false: "False", null: "None" }[word] + tail))
+    .map((line) =>
+      line.replace(
+        /^(\s*(?:"(?:[^"\\]|\\.)*": )?)(true|false|null)(,?)$/,
+        (_all, head: string, word: string, tail: string) =>
+          head + { true: "True", false: "False", null: "None" }[word] + tail,
+      ),
+    )
     .join(`\n${indent}`);
 }
 

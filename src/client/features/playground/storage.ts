@@ -27,21 +27,41 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isText = (value: unknown): value is string => typeof value === "string";
 
 const isSettings = (value: unknown): value is Settings =>
-  isObject(value) && isText(value.group) && Array.isArray(value.models) && value.models.every(isText) &&
-  typeof value.temperature === "number" && typeof value.max_tokens === "number" && isText(value.system);
+  isObject(value) &&
+  isText(value.group) &&
+  Array.isArray(value.models) &&
+  value.models.every(isText) &&
+  typeof value.temperature === "number" &&
+  typeof value.max_tokens === "number" &&
+  isText(value.system);
 
 const isAnswer = (value: unknown): value is Answer =>
-  isObject(value) && isText(value.id) && isText(value.model) && isText(value.text) && isText(value.reasoning) &&
-  Array.isArray(value.tools) && value.tools.every((tool) => isObject(tool) && isText(tool.name) && isText(tool.arguments));
+  isObject(value) &&
+  isText(value.id) &&
+  isText(value.model) &&
+  isText(value.text) &&
+  isText(value.reasoning) &&
+  Array.isArray(value.tools) &&
+  value.tools.every((tool) => isObject(tool) && isText(tool.name) && isText(tool.arguments));
 
 const isConversations = (value: unknown): value is Conversation[] =>
   Array.isArray(value) &&
-  value.every((item) =>
-    isObject(item) && isText(item.id) && typeof item.updated === "number" && Array.isArray(item.turns) &&
-    item.turns.every((turn) =>
-      isObject(turn) && isText(turn.id) && isText(turn.text) && Array.isArray(turn.images) && turn.images.every(isText) &&
-      Array.isArray(turn.answers) && turn.answers.every(isAnswer),
-    ),
+  value.every(
+    (item) =>
+      isObject(item) &&
+      isText(item.id) &&
+      typeof item.updated === "number" &&
+      Array.isArray(item.turns) &&
+      item.turns.every(
+        (turn) =>
+          isObject(turn) &&
+          isText(turn.id) &&
+          isText(turn.text) &&
+          Array.isArray(turn.images) &&
+          turn.images.every(isText) &&
+          Array.isArray(turn.answers) &&
+          turn.answers.every(isAnswer),
+      ),
   );
 
 export const readSettings = (userId: number): Settings =>

@@ -70,7 +70,13 @@ export function TurnView({ turn, playground }: { turn: Turn; playground: Playgro
           </div>
         ) : null}
       </div>
-      <div className={cn("grid gap-2", turn.answers.length === 2 && "md:grid-cols-2", turn.answers.length > 2 && "md:grid-cols-3")}>
+      <div
+        className={cn(
+          "grid gap-2",
+          turn.answers.length === 2 && "md:grid-cols-2",
+          turn.answers.length > 2 && "md:grid-cols-3",
+        )}
+      >
         {turn.answers.map((answer, lane) => (
           <AnswerView
             key={answer.id}

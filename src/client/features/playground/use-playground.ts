@@ -5,7 +5,16 @@ import { CallError } from "../../lib/http";
 import { trpc } from "../../lib/trpc";
 import { type ChatBody, ChatError, type Progress, sendChat } from "./chat-call";
 import {
-  type Answer, branchAt, type Conversation, messagesFor, newAnswer, newConversation, newTurn, type Turn, turnsBefore, withAnswer,
+  type Answer,
+  branchAt,
+  type Conversation,
+  messagesFor,
+  newAnswer,
+  newConversation,
+  newTurn,
+  type Turn,
+  turnsBefore,
+  withAnswer,
 } from "./conversation";
 import { readConversations, readSettings, type Settings, writeConversations, writeSettings } from "./storage";
 
@@ -38,11 +47,17 @@ function reduce(library: Library, action: Action): Library {
       return { ...library, current: action.id };
     case "add":
       // An empty conversation that is left need not be kept.
-      return { conversations: [action.conversation, ...conversations.filter(({ turns }) => turns.length > 0)], current: action.conversation.id };
+      return {
+        conversations: [action.conversation, ...conversations.filter(({ turns }) => turns.length > 0)],
+        current: action.conversation.id,
+      };
     case "remove": {
       const left = conversations.filter((item) => item.id !== action.id);
       const first = left[0] ?? newConversation();
-      return { conversations: left.length > 0 ? left : [first], current: library.current === action.id ? first.id : library.current };
+      return {
+        conversations: left.length > 0 ? left : [first],
+        current: library.current === action.id ? first.id : library.current,
+      };
     }
   }
 }
@@ -115,7 +130,11 @@ export function usePlayground(userId: number, settings: Settings) {
         const [row] = (await client.log.own.query({ request_id: requestId, limit: 1 })).items;
         if (!row) continue;
         const { id: log_id, prompt_tokens, completion_tokens, quota } = row;
-        dispatch({ kind: "answer", id: answerId, change: (answer) => ({ ...answer, bill: { log_id, prompt_tokens, completion_tokens, quota } }) });
+        dispatch({
+          kind: "answer",
+          id: answerId,
+          change: (answer) => ({ ...answer, bill: { log_id, prompt_tokens, completion_tokens, quota } }),
+        });
         return;
       } catch {
         // Without its row (the operator keeps no log, say) the answer stands without its price.
@@ -129,7 +148,8 @@ export function usePlayground(userId: number, settings: Settings) {
     const call = new AbortController();
     calls.current.set(id, call);
     setRunning((before) => new Set(before).add(id));
-    const change = (part: Partial<Answer>) => dispatch({ kind: "answer", id, change: (before) => ({ ...before, ...part }) });
+    const change = (part: Partial<Answer>) =>
+      dispatch({ kind: "answer", id, change: (before) => ({ ...before, ...part }) });
     const started = performance.now();
     let requestId: string | null = null;
     let ttft: number | undefined;
@@ -154,11 +174,14 @@ export function usePlayground(userId: number, settings: Settings) {
         },
         onProgress: (progress) => {
           seen = progress;
-          if (progress.text !== "" || progress.reasoning !== "" || progress.tools.length > 0) ttft ??= performance.now() - started;
+          if (progress.text !== "" || progress.reasoning !== "" || progress.tools.length > 0)
+            ttft ??= performance.now() - started;
           timer ??= setTimeout(draw, Math.max(0, drawn + DRAW_EVERY - performance.now()));
         },
       });
-      finish(done ? { state: "complete" } : { state: "error", error: { status: 0, message: t`回答中断：连接在结束前关闭` } });
+      finish(
+        done ? { state: "complete" } : { state: "error", error: { status: 0, message: t`回答中断：连接在结束前关闭` } },
+      );
     } catch (error) {
       if (call.signal.aborted) finish({ state: "incomplete" });
       else {
@@ -219,7 +242,8 @@ export function usePlayground(userId: number, settings: Settings) {
       dispatch({ kind: "remove", id });
     },
     /** The next call of the first model, as it would be sent with `text`. */
-    preview: (text: string): ChatBody => bodyFor([...conversation.turns, newTurn(text, [], models)], 0, models[0] ?? ""),
+    preview: (text: string): ChatBody =>
+      bodyFor([...conversation.turns, newTurn(text, [], models)], 0, models[0] ?? ""),
   };
 }
 

@@ -23,10 +23,19 @@ export default function PriceEditorPage() {
   const saver = useSavePrices();
   const unpriced = prices?.rows.filter(isUnpriced).length ?? 0;
   const when = (show: (prices: Prices) => React.ReactNode) =>
-    prices ? show(prices) : query.error ? <ErrorPanel error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton className="h-64" />;
+    prices ? (
+      show(prices)
+    ) : query.error ? (
+      <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
+    ) : (
+      <Skeleton className="h-64" />
+    );
 
   return (
-    <Page title={t`模型价格`} description={t`价格为美元；按量计费的单位是百万 Token。内置价格只是默认值，你的设置优先。`}>
+    <Page
+      title={t`模型价格`}
+      description={t`价格为美元；按量计费的单位是百万 Token。内置价格只是默认值，你的设置优先。`}
+    >
       <Tabs value={tab} onValueChange={(next) => patch({ tab: TABS.find((name) => name === next) ?? "visual" })}>
         <TabsList aria-label={t`模型价格`}>
           <TabsTrigger value="visual">
@@ -38,11 +47,29 @@ export default function PriceEditorPage() {
           <TabsTrigger value="import">{t`导入`}</TabsTrigger>
           <TabsTrigger value="why">{t`价格说明`}</TabsTrigger>
         </TabsList>
-        <TabsContent value="visual"><PriceGrid prices={prices} query={query} saver={saver} /></TabsContent>
-        <TabsContent value="tools">{when((all) => <ToolPrices key={all.text("tool_price_setting.prices")} prices={all} saver={saver} />)}</TabsContent>
-        <TabsContent value="json">{when((all) => <PriceJson prices={all} saver={saver} />)}</TabsContent>
-        <TabsContent value="import">{when((all) => <PriceImport prices={all} saver={saver} />)}</TabsContent>
-        <TabsContent value="why">{when((all) => <PriceWhy prices={all} />)}</TabsContent>
+        <TabsContent value="visual">
+          <PriceGrid prices={prices} query={query} saver={saver} />
+        </TabsContent>
+        <TabsContent value="tools">
+          {when((all) => (
+            <ToolPrices key={all.text("tool_price_setting.prices")} prices={all} saver={saver} />
+          ))}
+        </TabsContent>
+        <TabsContent value="json">
+          {when((all) => (
+            <PriceJson prices={all} saver={saver} />
+          ))}
+        </TabsContent>
+        <TabsContent value="import">
+          {when((all) => (
+            <PriceImport prices={all} saver={saver} />
+          ))}
+        </TabsContent>
+        <TabsContent value="why">
+          {when((all) => (
+            <PriceWhy prices={all} />
+          ))}
+        </TabsContent>
       </Tabs>
     </Page>
   );

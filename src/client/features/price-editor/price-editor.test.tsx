@@ -10,9 +10,13 @@ const { default: PriceEditorPage } = await import("./price-editor-page");
 /** What the fake server stores. */
 let stored: Record<string, string> = {};
 const tables = {
-  ModelRatio: { "gpt-4o": 1.25, mine: 3 }, CompletionRatio: { "gpt-4o": 4 }, CacheRatio: { "gpt-4o": 0.5 }, ModelPrice: { picture: 0.04 },
+  ModelRatio: { "gpt-4o": 1.25, mine: 3 },
+  CompletionRatio: { "gpt-4o": 4 },
+  CacheRatio: { "gpt-4o": 0.5 },
+  ModelPrice: { picture: 0.04 },
 };
-const puts = (calls: { path: string; input: unknown }[]) => calls.filter(({ path }) => path === "option.set").map(({ input }) => input as { key: string; value: string });
+const puts = (calls: { path: string; input: unknown }[]) =>
+  calls.filter(({ path }) => path === "option.set").map(({ input }) => input as { key: string; value: string });
 
 async function open(search = "", procedures: Record<string, (input: never) => unknown> = {}) {
   const page = await openPage(<PriceEditorPage />, `/setting/pricing${search}`, {
@@ -29,7 +33,14 @@ async function open(search = "", procedures: Record<string, (input: never) => un
 
 beforeEach(() => {
   const empty = Object.fromEntries(priceKeys.map((key) => [key, {}]));
-  stored = Object.fromEntries(Object.entries({ ...empty, ...tables, GroupRatio: { default: 1, vip: 0.5 }, GroupGroupRatio: { vip: { default: 0.8 } } }).map(([key, value]) => [key, JSON.stringify(value)]));
+  stored = Object.fromEntries(
+    Object.entries({
+      ...empty,
+      ...tables,
+      GroupRatio: { default: 1, vip: 0.5 },
+      GroupGroupRatio: { vip: { default: 0.8 } },
+    }).map(([key, value]) => [key, JSON.stringify(value)]),
+  );
 });
 afterEach(closePage);
 
@@ -39,19 +50,27 @@ describe("the fields of a price", () => {
 
   test("show dollars first, and the same price as ratios", () => {
     expect(texts).toMatchObject({ ModelRatio: "2.5", CompletionRatio: "10", CacheRatio: "1.25", ModelPrice: "" });
-    expect(inUnit(texts, "usd", "ratio", gpt)).toMatchObject({ ModelRatio: "1.25", CompletionRatio: "4", CacheRatio: "0.5" });
+    expect(inUnit(texts, "usd", "ratio", gpt)).toMatchObject({
+      ModelRatio: "1.25",
+      CompletionRatio: "4",
+      CacheRatio: "0.5",
+    });
     expect(inUnit({ ...texts, ModelRatio: "abc" }, "usd", "ratio", gpt).ModelRatio).toBe("abc");
   });
 
   test("opening and saving changes nothing, for every built-in price", () => {
     for (const name of Object.keys(builtInTables.ModelRatio)) {
-      const numbers = Object.fromEntries(priceKeys.flatMap((key) => (builtInTables[key][name] === undefined ? [] : [[key, builtInTables[key][name]]])));
+      const numbers = Object.fromEntries(
+        priceKeys.flatMap((key) => (builtInTables[key][name] === undefined ? [] : [[key, builtInTables[key][name]]])),
+      );
       expect(numbersFrom(textsOf(numbers, "usd"), "usd", numbers)).toEqual({ numbers });
     }
   });
 
   test("a fixed price stands alone, whatever the other fields say", () => {
-    expect(numbersFrom({ ...texts, ModelPrice: "0.1", CacheRatio: "abc" }, "usd", gpt)).toEqual({ numbers: { ModelPrice: 0.1 } });
+    expect(numbersFrom({ ...texts, ModelPrice: "0.1", CacheRatio: "abc" }, "usd", gpt)).toEqual({
+      numbers: { ModelPrice: 0.1 },
+    });
   });
 
   test.each([["abc"], ["-1"], ["1,5"], ["0x10"], ["Infinity"], ["1e999"]])("%s is refused", (text) => {
@@ -71,12 +90,18 @@ describe("the visual editor", () => {
     await open();
     expect(await screen.findByText("1 个未定价")).toBeDefined();
     const rows = (await screen.findAllByRole("row")).slice(1);
-    expect(rows.map((row) => within(row).queryByTitle(/^(brand-new|gpt-4o|mine|picture)$/)?.textContent)).toEqual(["brand-new", "gpt-4o", "mine", "picture"]);
+    expect(rows.map((row) => within(row).queryByTitle(/^(brand-new|gpt-4o|mine|picture)$/)?.textContent)).toEqual([
+      "brand-new",
+      "gpt-4o",
+      "mine",
+      "picture",
+    ]);
   });
 
   test("a film's price is one per second: so it is shown, filtered and asked for", async () => {
     stored.ModelPrice = JSON.stringify({ ...tables.ModelPrice, "kling-v1": 0.14 });
-    const names = () => screen.getAllByTitle(/^(brand-new|gpt-4o|mine|picture|kling-v1)$/).map(({ textContent }) => textContent);
+    const names = () =>
+      screen.getAllByTitle(/^(brand-new|gpt-4o|mine|picture|kling-v1)$/).map(({ textContent }) => textContent);
     await open("?show=second");
     expect(await screen.findByText("$0.14 / 秒")).toBeDefined();
     expect(names()).toEqual(["kling-v1"]);
@@ -96,7 +121,8 @@ describe("the visual editor", () => {
     await user.click(screen.getByRole("button", { name: "保存" }));
     await waitFor(() => expect(puts(calls)).toHaveLength(2));
     expect(puts(calls).map(({ key, value }) => [key, JSON.parse(value)])).toEqual([
-      ["ModelRatio", { ...tables.ModelRatio, "brand-new": 1.5 }], ["CompletionRatio", { "gpt-4o": 4, "brand-new": 5 }],
+      ["ModelRatio", { ...tables.ModelRatio, "brand-new": 1.5 }],
+      ["CompletionRatio", { "gpt-4o": 4, "brand-new": 5 }],
     ]);
     await waitFor(() => expect(screen.queryByText("1 个未定价")).toBeNull());
   });
@@ -110,7 +136,8 @@ describe("the visual editor", () => {
     expect(screen.getByText("模型名称已存在")).toBeDefined();
     const call = screen.getByLabelText("每次价格（美元）");
     await user.type(call, "0.1");
-    for (const label of ["输入", "输出", "缓存读取"]) expect(screen.getByLabelText<HTMLInputElement>(label).disabled).toBe(true);
+    for (const label of ["输入", "输出", "缓存读取"])
+      expect(screen.getByLabelText<HTMLInputElement>(label).disabled).toBe(true);
     await user.clear(call);
     expect(screen.getByLabelText<HTMLInputElement>("输入").disabled).toBe(false);
     expect(puts(calls)).toEqual([]);
@@ -125,14 +152,24 @@ describe("the visual editor", () => {
   });
 });
 
-const day = [{ model: "gpt-4o", group: "default", count: 3, quota: 800_000, prompt_tokens: 160_000, completion_tokens: 160_000 }];
-const recentUse = () => ({ week: [{ model: "mine", count: 1, quota: 10 }, { model: "gpt-4o", count: 1234, quota: 6_150_000 }], day });
+const day = [
+  { model: "gpt-4o", group: "default", count: 3, quota: 800_000, prompt_tokens: 160_000, completion_tokens: 160_000 },
+];
+const recentUse = () => ({
+  week: [
+    { model: "mine", count: 1, quota: 10 },
+    { model: "gpt-4o", count: 1234, quota: 6_150_000 },
+  ],
+  day,
+});
 
 describe("recent use", () => {
   test("stands beside each model, and the column sorts by it", async () => {
     await open("?sort=-used", { "pricing.recentUse": recentUse });
     expect((await screen.findByTitle("1,234 次调用")).textContent).toBe("$12.30");
-    await waitFor(() => expect(screen.getAllByTitle(/^(brand-new|gpt-4o|mine|picture)$/)[0]?.textContent).toBe("gpt-4o"));
+    await waitFor(() =>
+      expect(screen.getAllByTitle(/^(brand-new|gpt-4o|mine|picture)$/)[0]?.textContent).toBe("gpt-4o"),
+    );
   });
 
   test("tells what unsaved prices would have added to the last 24 hours, while they are typed and for several at once", async () => {
@@ -168,7 +205,10 @@ describe("the prices of long inputs and of tools", () => {
     await user.click(screen.getByRole("button", { name: "保存" }));
     await waitFor(() => expect(puts(calls)).toHaveLength(1));
     expect(puts(calls).map(({ key, value }) => [key, JSON.parse(value)])).toEqual([
-      ["LongContextRatio", { "mine*": [{ over: 9, input: 3, output: 3 }], "gpt-4o": [{ over: 200_000, input: 2, output: 1.5 }] }],
+      [
+        "LongContextRatio",
+        { "mine*": [{ over: 9, input: 3, output: 3 }], "gpt-4o": [{ over: 200_000, input: 2, output: 1.5 }] },
+      ],
     ]);
   });
 
@@ -185,7 +225,10 @@ describe("the prices of long inputs and of tools", () => {
     await again.user.click(anew.getByRole("button", { name: "删除第 1 行" }));
     await again.user.click(screen.getByRole("button", { name: "保存" }));
     await waitFor(() => expect(puts(again.calls)).toHaveLength(1));
-    expect(JSON.parse(puts(again.calls)[0]?.value ?? "")).toEqual({ "mi*": [{ over: 9, input: 3, output: 3 }], mine: [] });
+    expect(JSON.parse(puts(again.calls)[0]?.value ?? "")).toEqual({
+      "mi*": [{ over: 9, input: 3, output: 3 }],
+      mine: [],
+    });
   });
 
   test("tool prices are rows; one without a tool, with a text for a price or given twice is refused", async () => {
@@ -209,9 +252,11 @@ describe("the prices of long inputs and of tools", () => {
     expect(puts(calls)).toEqual([]);
     await user.type(table.getByLabelText("模型，第 3 行"), "o3");
     await user.click(save);
-    await waitFor(() => expect(puts(calls).map(({ key, value }) => [key, JSON.parse(value)])).toEqual([
-      ["tool_price_setting.prices", { web_search: 10, "web_search:gpt-4o*": 25, "web_search:o3": 2.5 }],
-    ]));
+    await waitFor(() =>
+      expect(puts(calls).map(({ key, value }) => [key, JSON.parse(value)])).toEqual([
+        ["tool_price_setting.prices", { web_search: 10, "web_search:gpt-4o*": 25, "web_search:o3": 2.5 }],
+      ]),
+    );
   });
 });
 
@@ -237,7 +282,10 @@ describe("the JSON editor", () => {
 });
 
 describe("the import", () => {
-  const remote = () => ({ url: "https://g.example/api/pricing", prices: { "gpt-4o": { ModelRatio: 5, CompletionRatio: 4 }, "brand-new": { ModelRatio: 1 } } });
+  const remote = () => ({
+    url: "https://g.example/api/pricing",
+    prices: { "gpt-4o": { ModelRatio: 5, CompletionRatio: 4 }, "brand-new": { ModelRatio: 1 } },
+  });
 
   test("shows the difference first; gaps are chosen, changes are the operator's choice; one call per option", async () => {
     const { user, calls } = await open("?tab=import", { "pricing.remote": remote });
@@ -256,7 +304,10 @@ describe("the import", () => {
     const { user } = await open("?tab=import");
     const input = await screen.findByLabelText("价格文件");
     await user.upload(input, new File(["<html>"], "a.json", { type: "application/json" }));
-    await user.upload(input, new File([JSON.stringify({ ModelRatio: { mine: 4 } })], "b.json", { type: "application/json" }));
+    await user.upload(
+      input,
+      new File([JSON.stringify({ ModelRatio: { mine: 4 } })], "b.json", { type: "application/json" }),
+    );
     expect(await screen.findByText("b.json：1 处不同，已选 0 处")).toBeDefined();
   });
 });
@@ -274,10 +325,14 @@ test("why a price is what it is: each factor with the option and entry that deci
 describe("a built-in price that leaves something out", () => {
   const name = "deepseek-v4-pro";
   const builtIn = () => {
-    for (const key of ["ModelRatio", "CompletionRatio", "CacheRatio"] as const) stored[key] = JSON.stringify({ [name]: builtInTables[key][name] });
+    for (const key of ["ModelRatio", "CompletionRatio", "CacheRatio"] as const)
+      stored[key] = JSON.stringify({ [name]: builtInTables[key][name] });
   };
 
-  test.each([["why it is what it is", `?tab=why&model=${name}`], ["the form", `?edit=${name}`]])("says so beside %s", async (_, search) => {
+  test.each([
+    ["why it is what it is", `?tab=why&model=${name}`],
+    ["the form", `?edit=${name}`],
+  ])("says so beside %s", async (_, search) => {
     builtIn();
     await open(search);
     await screen.findByText(/DeepSeek 在高峰时段/);

@@ -6,14 +6,18 @@ import { formatDollars } from "../../lib/format";
 import { trpc } from "../../lib/trpc";
 
 /** Recent use for the column and the preview; nothing is missing without it, so it fails quietly. */
-export const useRecentUse = () => trpc.pricing.recentUse.useQuery(undefined, { meta: { quiet: true }, staleTime: 60_000, retry: false });
+export const useRecentUse = () =>
+  trpc.pricing.recentUse.useQuery(undefined, { meta: { quiet: true }, staleTime: 60_000, retry: false });
 
 /** What the unsaved prices `after` would have added to the charges of the last 24 hours; undefined: they cannot be read yet. */
 export function PriceEffect({ before, after }: { before: PriceTables; after: PriceTables | undefined }) {
   const { t } = useLingui();
   const { data } = useRecentUse();
   const settled = useDeferredValue(after);
-  const effect = useMemo(() => (data && settled ? priceEffect(data.day, before, settled) : undefined), [data, before, settled]);
+  const effect = useMemo(
+    () => (data && settled ? priceEffect(data.day, before, settled) : undefined),
+    [data, before, settled],
+  );
   if (!data) return null;
   const money = effect === undefined ? "—" : signed(effect, before.QuotaPerUnit);
   return (

@@ -8,7 +8,9 @@ export type FieldTexts = Readonly<Record<PriceColumn, string>>;
 export type FieldErrors = Partial<Record<PriceColumn | "name", MessageDescriptor>>;
 
 /** What each field is called in dollars per 1M tokens and as a ratio. */
-export const fieldNames: Readonly<Record<Exclude<PriceColumn, "ModelPrice">, Readonly<Record<Unit, MessageDescriptor>>>> = {
+export const fieldNames: Readonly<
+  Record<Exclude<PriceColumn, "ModelPrice">, Readonly<Record<Unit, MessageDescriptor>>>
+> = {
   ModelRatio: { usd: msg`输入`, ratio: msg`模型倍率` },
   CompletionRatio: { usd: msg`输出`, ratio: msg`补全倍率` },
   CacheRatio: { usd: msg`缓存读取`, ratio: msg`缓存倍率` },
@@ -33,7 +35,11 @@ export function textsOf(numbers: PriceNumbers, unit: Unit): FieldTexts {
  * The numbers that the texts mean, or what is wrong. A fixed price stands alone: it goes before every ratio (A-390, A-391). A
  * field that reads as it did at first keeps its stored number, so that nothing changes by opening and saving.
  */
-export function numbersFrom(texts: FieldTexts, unit: Unit, stored: PriceNumbers): { numbers: PriceNumbers } | { errors: FieldErrors } {
+export function numbersFrom(
+  texts: FieldTexts,
+  unit: Unit,
+  stored: PriceNumbers,
+): { numbers: PriceNumbers } | { errors: FieldErrors } {
   const errors: FieldErrors = {};
   const typed: Partial<Record<PriceColumn, number>> = {};
   const wanted = texts.ModelPrice.trim() === "" ? priceKeys : (["ModelPrice"] as const);
@@ -46,9 +52,11 @@ export function numbersFrom(texts: FieldTexts, unit: Unit, stored: PriceNumbers)
   }
   if (Object.keys(errors).length > 0) return { errors };
   if (Object.keys(typed).length === 0) return { errors: { ModelRatio: msg`请填写价格` } };
-  if (typed.ModelPrice === undefined && typed.ModelRatio === undefined) return { errors: { ModelRatio: msg`请填写输入价格` } };
+  if (typed.ModelPrice === undefined && typed.ModelRatio === undefined)
+    return { errors: { ModelRatio: msg`请填写输入价格` } };
   const before = textsOf(stored, unit);
-  if (wanted.every((key) => before[key] === texts[key].trim()) && stored.ModelPrice === typed.ModelPrice) return { numbers: stored };
+  if (wanted.every((key) => before[key] === texts[key].trim()) && stored.ModelPrice === typed.ModelPrice)
+    return { numbers: stored };
   const numbers = unit === "ratio" ? typed : toRatios(typed);
   return numbers ? { numbers } : { errors: { ModelRatio: msg`输入价格为 0 时，其他价格也只能为 0` } };
 }

@@ -1,7 +1,14 @@
 import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
 import { useId, useState } from "react";
-import { type EditedTables, numbersOf, priceNoteOf, type PriceNumbers, withNumbers, withTiers } from "../../../shared/price-rows";
+import {
+  type EditedTables,
+  numbersOf,
+  priceNoteOf,
+  type PriceNumbers,
+  withNumbers,
+  withTiers,
+} from "../../../shared/price-rows";
 import { longContextOf } from "../../../shared/pricing";
 import { FieldFrame, FormRow, FormStack } from "../../components/form-field";
 import { RowsTable } from "../../components/rows-table";
@@ -57,7 +64,9 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
     if (fixed || !wantedTiers || model === undefined || targets.length > 1 || !touched) return priced;
     const bare = withTiers(priced, model, undefined);
     // An empty entry of its own takes back what an entry for many models gives.
-    return wantedTiers.length === 0 && longContextOf(model, bare).length === 0 ? bare : withTiers(priced, model, wantedTiers);
+    return wantedTiers.length === 0 && longContextOf(model, bare).length === 0
+      ? bare
+      : withTiers(priced, model, wantedTiers);
   };
   const after = draft();
 
@@ -85,7 +94,15 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
     <Drawer
       open
       onOpenChange={(next) => !next && onClose()}
-      title={count === 0 ? t`添加模型价格` : count === 1 ? <span className="font-mono text-sm">{only}</span> : t`设置 ${count} 个模型的价格`}
+      title={
+        count === 0 ? (
+          t`添加模型价格`
+        ) : count === 1 ? (
+          <span className="font-mono text-sm">{only}</span>
+        ) : (
+          t`设置 ${count} 个模型的价格`
+        )
+      }
       footer={
         <>
           <Button variant="primary" loading={saving} onClick={() => void save()}>{t`保存`}</Button>
@@ -94,10 +111,22 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
       }
     >
       <FormStack>
-        {count === 0 ? <TextField label={t`模型名称`} hint={t`以 * 结尾的名称匹配所有以此开头的模型`} mono value={name} error={errors.name} onValue={(text) => (setName(text), setErrors({}))} /> : null}
+        {count === 0 ? (
+          <TextField
+            label={t`模型名称`}
+            hint={t`以 * 结尾的名称匹配所有以此开头的模型`}
+            mono
+            value={name}
+            error={errors.name}
+            onValue={(text) => (setName(text), setErrors({}))}
+          />
+        ) : null}
         <TextField
-          label={bySecond ? t`每秒价格（美元）` : t`每次价格（美元）`} hint={bySecond ? t`填写后按秒计费，忽略下面的价格` : t`填写后按次计费，忽略下面的价格`}
-          value={texts.ModelPrice} error={errors.ModelPrice} onValue={(text) => change("ModelPrice", text)}
+          label={bySecond ? t`每秒价格（美元）` : t`每次价格（美元）`}
+          hint={bySecond ? t`填写后按秒计费，忽略下面的价格` : t`填写后按次计费，忽略下面的价格`}
+          value={texts.ModelPrice}
+          error={errors.ModelPrice}
+          onValue={(text) => change("ModelPrice", text)}
         />
         <div className="flex items-center justify-between gap-3 border-t border-line pt-3">
           <h3 className="text-md">{unit === "usd" ? t`按量价格（美元 / 百万 Token）` : t`按量倍率`}</h3>
@@ -105,7 +134,14 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
         </div>
         <FormRow>
           {tokenFields.map((key) => (
-            <TextField key={key} label={t(fieldNames[key][unit])} disabled={fixed} value={texts[key]} error={errors[key]} onValue={(text) => change(key, text)} />
+            <TextField
+              key={key}
+              label={t(fieldNames[key][unit])}
+              disabled={fixed}
+              value={texts[key]}
+              error={errors[key]}
+              onValue={(text) => change(key, text)}
+            />
           ))}
         </FormRow>
         {only === undefined || count > 1 ? null : <PriceNote note={priceNoteOf(tables, only)} />}
@@ -115,14 +151,23 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
             <h3 className="text-md">{t`长输入的价格`}</h3>
             <p className="text-xs text-muted">{t`输入超过所填 Token 数的调用，整次按输入与输出的倍数计费`}</p>
             <RowsTable
-              columns={[{ key: "over", label: t`超过 Token 数` }, { key: "input", label: t`输入倍数`, numeric: true }, { key: "output", label: t`输出倍数`, numeric: true }]}
+              columns={[
+                { key: "over", label: t`超过 Token 数` },
+                { key: "input", label: t`输入倍数`, numeric: true },
+                { key: "output", label: t`输出倍数`, numeric: true },
+              ]}
               rows={tiers}
               empty={{ over: "", input: "2", output: "1.5" }}
               disabled={fixed}
               headed
               onRows={(next) => (setTiers([...next]), setTried(false))}
             />
-            {tried && !fixed && !wantedTiers ? <p role="alert" className="text-xs text-red-fg">{t`每一档的 Token 数须为互不相同的正整数，倍数须大于 0 且不超过 1000`}</p> : null}
+            {tried && !fixed && !wantedTiers ? (
+              <p
+                role="alert"
+                className="text-xs text-red-fg"
+              >{t`每一档的 Token 数须为互不相同的正整数，倍数须大于 0 且不超过 1000`}</p>
+            ) : null}
           </div>
         ) : null}
         <PriceEffect before={tables} after={after} />
@@ -131,7 +176,15 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
   );
 }
 
-function TextField({ label, hint, value, error, onValue, disabled, mono }: {
+function TextField({
+  label,
+  hint,
+  value,
+  error,
+  onValue,
+  disabled,
+  mono,
+}: {
   label: string;
   hint?: string;
   value: string;

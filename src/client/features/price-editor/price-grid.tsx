@@ -1,7 +1,16 @@
 import { useLingui } from "@lingui/react/macro";
 import { Download, Pencil, Percent, Plus, RotateCcw, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
-import { builtInTables, numbersOf, priceKeys, type PriceNumbers, type PriceRow, type RatioTables, sameNumbers, withNumbers } from "../../../shared/price-rows";
+import {
+  builtInTables,
+  numbersOf,
+  priceKeys,
+  type PriceNumbers,
+  type PriceRow,
+  type RatioTables,
+  sameNumbers,
+  withNumbers,
+} from "../../../shared/price-rows";
 import type { ModelUse } from "../../../shared/price-use";
 import { vendorOf } from "../../../shared/vendors";
 import { DataGrid } from "../../components/data-grid/data-grid";
@@ -47,8 +56,12 @@ function select(rows: readonly PriceRow[], { filters, sort }: GridState<Filter>,
   const rank = (row: PriceRow): number => (isUnpriced(row) ? 0 : row.served ? 1 : 2);
   if (!sort) return found.toSorted((a, b) => rank(a) - rank(b));
   const sign = sort.desc ? -1 : 1;
-  if (sort.key === "input") return found.toSorted((a, b) => ((a.numbers.ModelRatio ?? Infinity) - (b.numbers.ModelRatio ?? Infinity) || 0) * sign);
-  if (sort.key === "used") return found.toSorted((a, b) => ((uses.get(a.name)?.quota ?? -1) - (uses.get(b.name)?.quota ?? -1)) * sign);
+  if (sort.key === "input")
+    return found.toSorted(
+      (a, b) => ((a.numbers.ModelRatio ?? Infinity) - (b.numbers.ModelRatio ?? Infinity) || 0) * sign,
+    );
+  if (sort.key === "used")
+    return found.toSorted((a, b) => ((uses.get(a.name)?.quota ?? -1) - (uses.get(b.name)?.quota ?? -1)) * sign);
   return sign === 1 ? found : found.toReversed();
 }
 
@@ -72,17 +85,33 @@ export function PriceGrid({ prices, query, saver }: { prices: Prices | undefined
   const reset = (names: readonly string[]) => change(names.map((name) => [name, numbersOf(builtInTables, name)]));
   const remove = (names: readonly string[]) => change(names.map((name) => [name, undefined]));
 
-  const filters: GridFilter[] = [{
-    key: "show", label: t`显示`, kind: "choice",
-    options: [
-      { value: "unpriced", label: t`未定价` }, { value: "custom", label: t`与默认不同` }, { value: "served", label: t`渠道正在提供` },
-      { value: "call", label: t`按次` }, { value: "second", label: t`按秒` }, { value: "token", label: t`按量` },
-    ],
-  }];
+  const filters: GridFilter[] = [
+    {
+      key: "show",
+      label: t`显示`,
+      kind: "choice",
+      options: [
+        { value: "unpriced", label: t`未定价` },
+        { value: "custom", label: t`与默认不同` },
+        { value: "served", label: t`渠道正在提供` },
+        { value: "call", label: t`按次` },
+        { value: "second", label: t`按秒` },
+        { value: "token", label: t`按量` },
+      ],
+    },
+  ];
   const rowActions = ({ name, numbers, source }: PriceRow): GridAction[] => [
     { id: "edit", label: t`编辑`, icon: Pencil, shortcut: "E", onSelect: () => grid.setEdit(name) },
     { id: "reset", label: t`恢复默认`, icon: RotateCcw, disabled: source !== "custom", onSelect: () => reset([name]) },
-    { id: "delete", label: t`删除价格`, icon: Trash2, danger: true, separated: true, disabled: sameNumbers(numbers, {}), onSelect: () => remove([name]) },
+    {
+      id: "delete",
+      label: t`删除价格`,
+      icon: Trash2,
+      danger: true,
+      separated: true,
+      disabled: sameNumbers(numbers, {}),
+      onSelect: () => remove([name]),
+    },
   ];
   const editing = grid.edit;
 
@@ -100,7 +129,11 @@ export function PriceGrid({ prices, query, saver }: { prices: Prices | undefined
         filters={filters}
         toolbar={
           <>
-            <SwitchField label={t`显示倍率`} checked={unit === "ratio"} onCheckedChange={(on) => setUnit(on ? "ratio" : "usd")} />
+            <SwitchField
+              label={t`显示倍率`}
+              checked={unit === "ratio"}
+              onCheckedChange={(on) => setUnit(on ? "ratio" : "usd")}
+            />
             <Button disabled={!tables} onClick={() => tables && saveFile(tables)}>
               <Download aria-hidden />
               {t`导出`}
@@ -135,7 +168,13 @@ export function PriceGrid({ prices, query, saver }: { prices: Prices | undefined
         />
       ) : null}
       {tables && many?.kind === "scale" ? (
-        <ScaleDialog tables={tables} names={many.names} saving={saver.saving} onSave={(after) => saver.save(tables, after)} onClose={() => setMany(null)} />
+        <ScaleDialog
+          tables={tables}
+          names={many.names}
+          saving={saver.saving}
+          onSave={(after) => saver.save(tables, after)}
+          onClose={() => setMany(null)}
+        />
       ) : null}
     </>
   );
@@ -154,7 +193,9 @@ function SourceBadge({ row }: { row: PriceRow }) {
   const { t } = useLingui();
   if (row.source === "custom") return <Badge hue="violet">{t`自定义`}</Badge>;
   if (row.source === "built-in") return <Badge>{t`默认`}</Badge>;
-  return <Badge hue={row.served ? "orange" : "grey"} title={row.served ? t`调用会被拒绝` : undefined}>{t`未定价`}</Badge>;
+  return (
+    <Badge hue={row.served ? "orange" : "grey"} title={row.served ? t`调用会被拒绝` : undefined}>{t`未定价`}</Badge>
+  );
 }
 
 /** What a model earned, and its calls. */
@@ -162,36 +203,86 @@ function Used({ use }: { use: ModelUse | undefined }) {
   const { t } = useLingui();
   if (!use) return <span className="text-muted">—</span>;
   const calls = formatNumber(use.count);
-  return <span className="tabular-nums" title={t`${calls} 次调用`}>{formatDollars(use.quota, quotaPerUnit())}</span>;
+  return (
+    <span className="tabular-nums" title={t`${calls} 次调用`}>
+      {formatDollars(use.quota, quotaPerUnit())}
+    </span>
+  );
 }
 
 function usePriceColumns(unit: Unit, uses: Uses): readonly GridColumn<PriceRow>[] {
   const { t } = useLingui();
   return useMemo(() => {
-    const cell = (key: keyof PriceNumbers) => ({ name, numbers }: PriceRow) => {
-      const shown = textsOf(numbers, key === "ModelPrice" ? "usd" : unit)[key];
-      const muted = shown === "" || (key !== "ModelPrice" && numbers.ModelPrice !== undefined);
-      const text = shown === "" ? "—" : key === "ModelPrice" && unitOf(name) === "second" ? t`$${shown} / 秒` : unit === "usd" || key === "ModelPrice" ? `$${shown}` : shown;
-      return <span className={muted ? "text-muted tabular-nums" : "tabular-nums"}>{text}</span>;
-    };
+    const cell =
+      (key: keyof PriceNumbers) =>
+      ({ name, numbers }: PriceRow) => {
+        const shown = textsOf(numbers, key === "ModelPrice" ? "usd" : unit)[key];
+        const muted = shown === "" || (key !== "ModelPrice" && numbers.ModelPrice !== undefined);
+        const text =
+          shown === ""
+            ? "—"
+            : key === "ModelPrice" && unitOf(name) === "second"
+              ? t`$${shown} / 秒`
+              : unit === "usd" || key === "ModelPrice"
+                ? `$${shown}`
+                : shown;
+        return <span className={muted ? "text-muted tabular-nums" : "tabular-nums"}>{text}</span>;
+      };
     const usd = unit === "usd";
     return [
       {
-        id: "name", header: t`模型`, width: 260, grow: true, fixed: true, sortable: true, card: "title",
+        id: "name",
+        header: t`模型`,
+        width: 260,
+        grow: true,
+        fixed: true,
+        sortable: true,
+        card: "title",
         cell: ({ name }) => (
           <span className="flex min-w-0 items-center gap-2">
             <VendorLogo vendor={vendorOf(name)?.key ?? ""} model={name} />
-            <span className="truncate font-mono text-xs" title={name}>{name}</span>
+            <span className="truncate font-mono text-xs" title={name}>
+              {name}
+            </span>
           </span>
         ),
       },
       { id: "source", header: t`来源`, width: 96, card: "status", cell: (row) => <SourceBadge row={row} /> },
       { id: "price", header: t`每次`, width: 100, align: "end", card: "fact", cell: cell("ModelPrice") },
-      { id: "input", header: usd ? t`输入` : t`模型倍率`, width: 116, align: "end", sortable: true, card: "fact", cell: cell("ModelRatio") },
-      { id: "output", header: usd ? t`输出` : t`补全倍率`, width: 116, align: "end", card: "fact", cell: cell("CompletionRatio") },
-      { id: "used", header: t`近 7 天使用`, width: 132, align: "end", sortable: true, cell: ({ name }) => <Used use={uses.get(name)} /> },
+      {
+        id: "input",
+        header: usd ? t`输入` : t`模型倍率`,
+        width: 116,
+        align: "end",
+        sortable: true,
+        card: "fact",
+        cell: cell("ModelRatio"),
+      },
+      {
+        id: "output",
+        header: usd ? t`输出` : t`补全倍率`,
+        width: 116,
+        align: "end",
+        card: "fact",
+        cell: cell("CompletionRatio"),
+      },
+      {
+        id: "used",
+        header: t`近 7 天使用`,
+        width: 132,
+        align: "end",
+        sortable: true,
+        cell: ({ name }) => <Used use={uses.get(name)} />,
+      },
       { id: "cache", header: usd ? t`缓存读取` : t`缓存倍率`, width: 116, align: "end", cell: cell("CacheRatio") },
-      { id: "write", header: usd ? t`缓存写入` : t`缓存写入倍率`, width: 116, align: "end", hidden: true, cell: cell("CreateCacheRatio") },
+      {
+        id: "write",
+        header: usd ? t`缓存写入` : t`缓存写入倍率`,
+        width: 116,
+        align: "end",
+        hidden: true,
+        cell: cell("CreateCacheRatio"),
+      },
     ] satisfies GridColumn<PriceRow>[];
   }, [t, unit, uses]);
 }

@@ -1,7 +1,14 @@
 import { useLingui } from "@lingui/react/macro";
 import { FileUp, Globe } from "lucide-react";
 import { useId, useRef, useState } from "react";
-import { applyChanges, growthOf, type IncomingPrices, type PriceChange, priceChanges, readPrices } from "../../../shared/price-import";
+import {
+  applyChanges,
+  growthOf,
+  type IncomingPrices,
+  type PriceChange,
+  priceChanges,
+  readPrices,
+} from "../../../shared/price-import";
 import { priceKeys, type PriceNumbers, toDollars } from "../../../shared/price-rows";
 import { EmptyState } from "../../components/empty-state";
 import { FieldFrame } from "../../components/form-field";
@@ -63,8 +70,20 @@ export function PriceImport({ prices, saver }: { prices: Prices; saver: ReturnTy
             if (url.trim() !== "") void fetchPrices().catch(() => undefined);
           }}
         >
-          <FieldFrame id={id} className="min-w-0 flex-1" label={t`另一个网关的地址`} hint={t`读取它公开的 /api/ratio_config 或 /api/pricing`}>
-            <Input id={id} inputMode="url" placeholder="https://gateway.example" value={url} aria-describedby={`${id}-hint`} onChange={(event) => setUrl(event.target.value)} />
+          <FieldFrame
+            id={id}
+            className="min-w-0 flex-1"
+            label={t`另一个网关的地址`}
+            hint={t`读取它公开的 /api/ratio_config 或 /api/pricing`}
+          >
+            <Input
+              id={id}
+              inputMode="url"
+              placeholder="https://gateway.example"
+              value={url}
+              aria-describedby={`${id}-hint`}
+              onChange={(event) => setUrl(event.target.value)}
+            />
           </FieldFrame>
           <Button type="submit" className="mb-5" loading={remote.isPending} disabled={url.trim() === ""}>
             <Globe aria-hidden />
@@ -89,12 +108,19 @@ export function PriceImport({ prices, saver }: { prices: Prices; saver: ReturnTy
           }}
         />
       </div>
-      {found ? <Differences key={found.source} found={found} prices={prices} saver={saver} onDone={() => setFound(null)} /> : null}
+      {found ? (
+        <Differences key={found.source} found={found} prices={prices} saver={saver} onDone={() => setFound(null)} />
+      ) : null}
     </div>
   );
 }
 
-function Differences({ found, prices, saver, onDone }: {
+function Differences({
+  found,
+  prices,
+  saver,
+  onDone,
+}: {
   found: Found;
   prices: Prices;
   saver: ReturnType<typeof useSavePrices>;
@@ -103,14 +129,17 @@ function Differences({ found, prices, saver, onDone }: {
   const { t } = useLingui();
   const changes = priceChanges(prices.tables, found.incoming);
   // What fills a gap is chosen at first; what would change a price is the operator's to choose.
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(changes.filter(({ kind }) => kind === "new").map(({ name }) => name)));
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(
+    () => new Set(changes.filter(({ kind }) => kind === "new").map(({ name }) => name)),
+  );
   const taken = changes.filter(({ name }) => chosen.has(name));
   const [total, count, source, read] = [changes.length, taken.length, found.source, found.incoming.size];
   const more = total - SHOWN;
   const apply = async () => {
     if (await saver.save(prices.tables, applyChanges(prices.tables, taken)).catch(() => false)) onDone();
   };
-  if (total === 0) return <EmptyState title={t`没有差异`} description={t`${source} 的 ${read} 个模型价格与这里相同。`} />;
+  if (total === 0)
+    return <EmptyState title={t`没有差异`} description={t`${source} 的 ${read} 个模型价格与这里相同。`} />;
   const toggle = (name: string) => {
     const next = new Set(chosen);
     if (!next.delete(name)) next.add(name);
@@ -121,7 +150,12 @@ function Differences({ found, prices, saver, onDone }: {
       <div className="flex flex-wrap items-center gap-2">
         <p className="flex-1">{t`${source}：${total} 处不同，已选 ${count} 处`}</p>
         <Button onClick={onDone}>{t`取消`}</Button>
-        <Button variant="primary" disabled={count === 0} loading={saver.saving} onClick={() => void apply()}>{t`应用所选`}</Button>
+        <Button
+          variant="primary"
+          disabled={count === 0}
+          loading={saver.saving}
+          onClick={() => void apply()}
+        >{t`应用所选`}</Button>
       </div>
       <Table wide aria-label={t`价格差异`}>
         <thead>
@@ -142,11 +176,23 @@ function Differences({ found, prices, saver, onDone }: {
         <tbody>
           {changes.slice(0, SHOWN).map((change) => (
             <tr key={change.name}>
-              <Td><Checkbox aria-label={change.name} checked={chosen.has(change.name)} onCheckedChange={() => toggle(change.name)} /></Td>
+              <Td>
+                <Checkbox
+                  aria-label={change.name}
+                  checked={chosen.has(change.name)}
+                  onCheckedChange={() => toggle(change.name)}
+                />
+              </Td>
               <Td className="font-mono text-xs wrap-anywhere">{change.name}</Td>
-              <Td><Numbers numbers={change.before} other={change.after} /></Td>
-              <Td><Numbers numbers={change.after} other={change.before} /></Td>
-              <Td><Growth change={change} /></Td>
+              <Td>
+                <Numbers numbers={change.before} other={change.after} />
+              </Td>
+              <Td>
+                <Numbers numbers={change.after} other={change.before} />
+              </Td>
+              <Td>
+                <Growth change={change} />
+              </Td>
             </tr>
           ))}
         </tbody>
@@ -166,7 +212,8 @@ function Numbers({ numbers, other }: { numbers: PriceNumbers; other: PriceNumber
     <span className="flex flex-wrap gap-x-3 tabular-nums">
       {different.map((key) => (
         <span key={key}>
-          <span className="text-muted">{key === "ModelPrice" ? t`每次` : t(fieldNames[key].usd)}</span> {`$${shown[key]}`}
+          <span className="text-muted">{key === "ModelPrice" ? t`每次` : t(fieldNames[key].usd)}</span>{" "}
+          {`$${shown[key]}`}
         </span>
       ))}
     </span>

@@ -39,7 +39,11 @@ export function PriceJson({ prices, saver }: { prices: Prices; saver: ReturnType
           className="w-72"
           value={key}
           onValueChange={(next) => setKey(jsonOptions.find((candidate) => candidate === next) ?? "ModelRatio")}
-          options={jsonOptions.map((candidate) => ({ value: candidate, label: option(candidate).label[currentLanguage()], hint: candidate }))}
+          options={jsonOptions.map((candidate) => ({
+            value: candidate,
+            label: option(candidate).label[currentLanguage()],
+            hint: candidate,
+          }))}
         />
         <ResetRatios />
       </div>
@@ -49,7 +53,15 @@ export function PriceJson({ prices, saver }: { prices: Prices; saver: ReturnType
   );
 }
 
-function OneOption({ optionKey, prices, saver }: { optionKey: OptionKey; prices: Prices; saver: ReturnType<typeof useSavePrices> }) {
+function OneOption({
+  optionKey,
+  prices,
+  saver,
+}: {
+  optionKey: OptionKey;
+  prices: Prices;
+  saver: ReturnType<typeof useSavePrices>;
+}) {
   const { t } = useLingui();
   const stored = prices.text(optionKey);
   const first = laidOut(stored);
@@ -63,9 +75,24 @@ function OneOption({ optionKey, prices, saver }: { optionKey: OptionKey; prices:
   };
   return (
     <>
-      <JsonEditor aria-label={option(optionKey).label[currentLanguage()]} rows={22} value={text} onValueChange={setText} aria-invalid={tried && !parsed.ok} />
-      {tried && !parsed.ok ? <p role="alert" className="text-red-fg">{parsed.problem[currentLanguage()]}</p> : null}
-      {text !== first && optionKey in prices.tables ? <PriceEffect before={prices.tables} after={parsed.ok ? { ...prices.tables, [optionKey]: parsed.value } : undefined} /> : null}
+      <JsonEditor
+        aria-label={option(optionKey).label[currentLanguage()]}
+        rows={22}
+        value={text}
+        onValueChange={setText}
+        aria-invalid={tried && !parsed.ok}
+      />
+      {tried && !parsed.ok ? (
+        <p role="alert" className="text-red-fg">
+          {parsed.problem[currentLanguage()]}
+        </p>
+      ) : null}
+      {text !== first && optionKey in prices.tables ? (
+        <PriceEffect
+          before={prices.tables}
+          after={parsed.ok ? { ...prices.tables, [optionKey]: parsed.value } : undefined}
+        />
+      ) : null}
       <div className="flex gap-2">
         <Button variant="primary" loading={saver.saving} onClick={save}>{t`保存`}</Button>
         <Button disabled={text === first} onClick={() => setText(first)}>{t`撤销修改`}</Button>

@@ -49,13 +49,32 @@ export function PriceWhy({ prices }: { prices: Prices }) {
     <div className="grid max-w-[960px] gap-4">
       <div className="flex flex-wrap gap-3">
         <FieldFrame id={ids.model} label={t`模型`} className="w-72">
-          <Combobox id={ids.model} aria-labelledby={`${ids.model}-label`} placeholder={t`选择模型`} value={chosen.model || null} options={models} onValueChange={(model) => patch({ model: model ?? "" })} />
+          <Combobox
+            id={ids.model}
+            aria-labelledby={`${ids.model}-label`}
+            placeholder={t`选择模型`}
+            value={chosen.model || null}
+            options={models}
+            onValueChange={(model) => patch({ model: model ?? "" })}
+          />
         </FieldFrame>
         <FieldFrame id={ids.group} label={t`使用的分组`} className="w-44">
-          <Select id={ids.group} aria-labelledby={`${ids.group}-label`} value={chosen.group} options={groups} onValueChange={(group) => patch({ group })} />
+          <Select
+            id={ids.group}
+            aria-labelledby={`${ids.group}-label`}
+            value={chosen.group}
+            options={groups}
+            onValueChange={(group) => patch({ group })}
+          />
         </FieldFrame>
         <FieldFrame id={ids.userGroup} label={t`用户的分组`} className="w-44">
-          <Select id={ids.userGroup} aria-labelledby={`${ids.userGroup}-label`} value={chosen.user_group} options={groups} onValueChange={(user_group) => patch({ user_group })} />
+          <Select
+            id={ids.userGroup}
+            aria-labelledby={`${ids.userGroup}-label`}
+            value={chosen.user_group}
+            options={groups}
+            onValueChange={(user_group) => patch({ user_group })}
+          />
         </FieldFrame>
       </div>
       {!price ? (
@@ -73,7 +92,8 @@ export function PriceWhy({ prices }: { prices: Prices }) {
               </tr>
             </thead>
             <tbody>
-              {(Object.keys(factorNames) as FactorName[]).map((name) => { // its own keys
+              {(Object.keys(factorNames) as FactorName[]).map((name) => {
+                // its own keys
                 const factor = price.why[name];
                 if (!factor) return null;
                 const replaced = name === "group_ratio" && price.why.user_group_ratio !== undefined;
@@ -81,23 +101,40 @@ export function PriceWhy({ prices }: { prices: Prices }) {
                   <tr key={name} className={replaced ? "line-through opacity-60" : undefined}>
                     <Td>{t(factorNames[name])}</Td>
                     <Td className="text-right tabular-nums">{factor.value}</Td>
-                    <Td><Source source={factor.source} entry={factor.entry} /></Td>
+                    <Td>
+                      <Source source={factor.source} entry={factor.entry} />
+                    </Td>
                   </tr>
                 );
               })}
             </tbody>
           </Table>
           <p>
-            {Object.entries(displayPrices(price)).map(([kind, usd]) => <span key={kind} className="mr-4 tabular-nums"><code className="text-muted">{kind}</code> {`$${usd}`}</span>)}
+            {Object.entries(displayPrices(price)).map(([kind, usd]) => (
+              <span key={kind} className="mr-4 tabular-nums">
+                <code className="text-muted">{kind}</code> {`$${usd}`}
+              </span>
+            ))}
           </p>
           <PriceNote note={priceNoteOf(tables, chosen.model)} />
           {longContextPrices(price).map(({ over, input, output }) => {
             const limit = formatNumber(over);
-            return <p key={over} className="text-ink-2">{t`输入超过 ${limit} 个 Token 的调用：输入 $${input}，输出 $${output}（LongContextRatio）`}</p>;
+            return (
+              <p
+                key={over}
+                className="text-ink-2"
+              >{t`输入超过 ${limit} 个 Token 的调用：输入 $${input}，输出 $${output}（LongContextRatio）`}</p>
+            );
           })}
           <section className="grid gap-2">
             <h2 className="text-md">{t`费用计算器`}</h2>
-            <Calculator key={`${price.model} ${price.group}`} prices={prices} model={chosen.model} group={chosen.group} userGroup={chosen.user_group} />
+            <Calculator
+              key={`${price.model} ${price.group}`}
+              prices={prices}
+              model={chosen.model}
+              group={chosen.group}
+              userGroup={chosen.user_group}
+            />
           </section>
         </>
       )}
@@ -107,14 +144,38 @@ export function PriceWhy({ prices }: { prices: Prices }) {
 
 function Source({ source, entry }: { source: string; entry?: string | undefined }) {
   const { t } = useLingui();
-  if (source === "built-in") return <>{t`内置规则`} <code>{entry}</code></>;
+  if (source === "built-in")
+    return (
+      <>
+        {t`内置规则`} <code>{entry}</code>
+      </>
+    );
   if (source === "default") return <span className="text-muted">{t`没有设置，取默认值`}</span>;
-  if (source === "SelfUseModeEnabled") return <>{t`自用模式`} <code>SelfUseModeEnabled</code></>;
-  return <><code>{source}</code> → <code>{entry}</code></>;
+  if (source === "SelfUseModeEnabled")
+    return (
+      <>
+        {t`自用模式`} <code>SelfUseModeEnabled</code>
+      </>
+    );
+  return (
+    <>
+      <code>{source}</code> → <code>{entry}</code>
+    </>
+  );
 }
 
 /** The public page's calculator over every model that has a price. */
-function Calculator({ prices, model, group, userGroup }: { prices: Prices; model: string; group: string; userGroup: string }) {
+function Calculator({
+  prices,
+  model,
+  group,
+  userGroup,
+}: {
+  prices: Prices;
+  model: string;
+  group: string;
+  userGroup: string;
+}) {
   const { tables, rows } = prices;
   const catalogue = useMemo((): Catalogue => {
     const models = rows.map(({ name }): CatalogueModel => {
@@ -125,7 +186,12 @@ function Calculator({ prices, model, group, userGroup }: { prices: Prices; model
       return { ...base, factors, long_context: longContextOf(name, tables) };
     });
     const own = tables.GroupGroupRatio[userGroup]?.[group];
-    return { models, groups: { [group]: { desc: group, ratio: own ?? tables.GroupRatio[group] ?? 1 } }, user_group: group, quota_per_unit: tables.QuotaPerUnit };
+    return {
+      models,
+      groups: { [group]: { desc: group, ratio: own ?? tables.GroupRatio[group] ?? 1 } },
+      user_group: group,
+      quota_per_unit: tables.QuotaPerUnit,
+    };
   }, [rows, tables, group, userGroup]);
   const item = catalogue.models.find((candidate) => candidate.model === model);
   return item ? <PriceCalculator catalogue={catalogue} item={item} group={group} /> : null;

@@ -12,7 +12,13 @@ import type { Prices } from "./use-prices";
 const times = (value: number, factor: number): number => Number((value * factor).toFixed(12));
 
 /** Makes several models dearer or cheaper by the same factor: a fixed price, and the model ratio that all token prices hang on. */
-export function ScaleDialog({ tables, names, saving, onSave, onClose }: {
+export function ScaleDialog({
+  tables,
+  names,
+  saving,
+  onSave,
+  onClose,
+}: {
   tables: Prices["tables"];
   names: readonly string[];
   saving: boolean;
@@ -31,11 +37,14 @@ export function ScaleDialog({ tables, names, saving, onSave, onClose }: {
     const changes = names.map((name) => {
       const numbers = numbersOf(tables, name);
       const { ModelPrice, ModelRatio } = numbers;
-      return [name, {
-        ...numbers,
-        ...(ModelPrice !== undefined && { ModelPrice: times(ModelPrice, factor) }),
-        ...(ModelRatio !== undefined && { ModelRatio: times(ModelRatio, factor) }),
-      }] as const;
+      return [
+        name,
+        {
+          ...numbers,
+          ...(ModelPrice !== undefined && { ModelPrice: times(ModelPrice, factor) }),
+          ...(ModelRatio !== undefined && { ModelRatio: times(ModelRatio, factor) }),
+        },
+      ] as const;
     });
     return withNumbers(tables, new Map(changes));
   };

@@ -7,13 +7,19 @@ import type { Row } from "../../components/rows-table";
 const textOf = (row: Row, key: string): string => String(row[key] ?? "").trim();
 
 /** A plain decimal; NaN for every other text, which the option's own check refuses. */
-const numberIn = (row: Row, key: string): number => (/^(\d+\.?\d*|\.\d+)$/.test(textOf(row, key)) ? Number(textOf(row, key)) : Number.NaN);
+const numberIn = (row: Row, key: string): number =>
+  /^(\d+\.?\d*|\.\d+)$/.test(textOf(row, key)) ? Number(textOf(row, key)) : Number.NaN;
 
-export const tierRows = (tiers: ContextTiers): Row[] => tiers.map(({ over, input, output }) => ({ over: String(over), input: String(input), output: String(output) }));
+export const tierRows = (tiers: ContextTiers): Row[] =>
+  tiers.map(({ over, input, output }) => ({ over: String(over), input: String(input), output: String(output) }));
 
 /** The tiers that the rows mean, the lowest first; undefined: the option LongContextRatio would refuse them. */
 export function tiersFrom(rows: readonly Row[]): ContextTiers | undefined {
-  const model = rows.map((row) => ({ over: numberIn(row, "over"), input: numberIn(row, "input"), output: numberIn(row, "output") }));
+  const model = rows.map((row) => ({
+    over: numberIn(row, "over"),
+    input: numberIn(row, "input"),
+    output: numberIn(row, "output"),
+  }));
   const parsed = parseOption("LongContextRatio", JSON.stringify({ model }));
   return parsed.ok ? parsed.value["model"] : undefined;
 }

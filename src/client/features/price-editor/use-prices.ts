@@ -1,7 +1,13 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import { defaultValue, type OptionKey, type OptionValue, parseOption } from "../../../shared/options";
-import { changedOptions, type EditedTables, type PriceRow, priceRows, type RatioTables } from "../../../shared/price-rows";
+import {
+  changedOptions,
+  type EditedTables,
+  type PriceRow,
+  priceRows,
+  type RatioTables,
+} from "../../../shared/price-rows";
 import { type PriceTables, priceTableKeys, resolvePrice } from "../../../shared/pricing";
 import { toastInfo, toastUndo } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
@@ -28,7 +34,9 @@ export function usePrices() {
     if (!options.data || !models.data) return undefined;
     const texts = new Map(options.data.map(({ key, value }) => [key, value]));
     // Every key of PriceTables is an option of the same type (shared/pricing).
-    const tables = Object.fromEntries(priceTableKeys.map((key) => [key, valueOf(key, texts.get(key))])) as unknown as Prices["tables"];
+    const tables = Object.fromEntries(
+      priceTableKeys.map((key) => [key, valueOf(key, texts.get(key))]),
+    ) as unknown as Prices["tables"];
     const priced = { ...tables, SelfUseModeEnabled: false };
     return {
       tables,
@@ -80,4 +88,3 @@ export function useSavePrices() {
     },
   };
 }
-

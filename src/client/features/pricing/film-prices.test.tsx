@@ -11,8 +11,12 @@ import { PriceCalculator } from "./price-calculator";
 import { Price } from "./price-cells";
 import { pricedRows } from "./prices";
 
-const perCall = (model: string, usd: number) =>
-  ({ model, vendor: "", enable_groups: ["default"], factors: { model_price: { value: usd, source: "test" } } });
+const perCall = (model: string, usd: number) => ({
+  model,
+  vendor: "",
+  enable_groups: ["default"],
+  factors: { model_price: { value: usd, source: "test" } },
+});
 const picture = perCall("picture", 0.04);
 const kling = perCall("kling-v3", 0.084);
 const hailuo = perCall("MiniMax-Hailuo-2.3-Fast", 0.19);
@@ -27,11 +31,28 @@ beforeEach(() => i18n.loadAndActivate({ locale: "zh", messages: {} }));
 afterEach(cleanup);
 
 const show = (element: React.ReactNode) =>
-  render(<I18nProvider i18n={i18n}><TooltipProvider>{element}</TooltipProvider></I18nProvider>);
-const cells = (): string[][] => screen.getAllByRole("row").slice(1).map((row) => within(row).getAllByRole("cell").map(({ textContent }) => textContent ?? ""));
+  render(
+    <I18nProvider i18n={i18n}>
+      <TooltipProvider>{element}</TooltipProvider>
+    </I18nProvider>,
+  );
+const cells = (): string[][] =>
+  screen
+    .getAllByRole("row")
+    .slice(1)
+    .map((row) =>
+      within(row)
+        .getAllByRole("cell")
+        .map(({ textContent }) => textContent ?? ""),
+    );
 
 test("a film's price is named by the second, a picture's and a clip's by the call", () => {
-  for (const row of pricedRows(catalogue, "vip")) show(<p data-testid={row.item.model}><Price row={row} kind="call" /></p>);
+  for (const row of pricedRows(catalogue, "vip"))
+    show(
+      <p data-testid={row.item.model}>
+        <Price row={row} kind="call" />
+      </p>,
+    );
   expect(screen.getByTestId("picture").textContent).toBe("$0.04$0.02");
   expect(screen.getByTestId("kling-v3").textContent).toBe("$0.084$0.042 / 秒");
   expect(screen.getByTestId("MiniMax-Hailuo-2.3-Fast").textContent).toBe("$0.19$0.095");
@@ -41,16 +62,26 @@ test("a model's panel shows every step of resolution, with and without sound, in
   const [noFilm, bySecond, byClip] = pricedRows(catalogue, "vip");
   if (!noFilm || !bySecond || !byClip) throw new Error("no rows");
   show(<FilmPrices row={bySecond} group="vip" />);
-  expect(cells()).toEqual([["720p", "$0.042", "$0.063"], ["1080p", "$0.056", "$0.084"]]);
+  expect(cells()).toEqual([
+    ["720p", "$0.042", "$0.063"],
+    ["1080p", "$0.056", "$0.084"],
+  ]);
   cleanup();
   show(<FilmPrices row={byClip} group="vip" />);
-  expect(cells()).toEqual([["768p，6 秒", "$0.095"], ["768p，10 秒", "$0.16"], ["1080p，6 秒", "$0.165"]]);
+  expect(cells()).toEqual([
+    ["768p，6 秒", "$0.095"],
+    ["768p，10 秒", "$0.16"],
+    ["1080p，6 秒", "$0.165"],
+  ]);
   cleanup();
   expect(show(<FilmPrices row={noFilm} group="vip" />).container.textContent).toBe("");
 });
 
 test("shown prices are what the ledger charges, for every tariff, step and sound", () => {
-  for (const { models: [name = ""], usd } of videoTariffs) {
+  for (const {
+    models: [name = ""],
+    usd,
+  } of videoTariffs) {
     const model = name.replace("*", "");
     const tariff = videoTariff(model);
     const price = catalogPrice(perCall(model, usd), 1, 500_000);
@@ -59,7 +90,8 @@ test("shown prices are what the ledger charges, for every tariff, step and sound
     for (const { resolution, seconds, usd: shown, loud } of filmPrices(tariff, String(usd))) {
       const length = Number(seconds ?? 1);
       expect(charged({ resolution, seconds: length })).toBeCloseTo(Number(shown), 5);
-      if (loud !== undefined) expect(charged({ resolution, seconds: length, audio: true })).toBeCloseTo(Number(loud), 5);
+      if (loud !== undefined)
+        expect(charged({ resolution, seconds: length, audio: true })).toBeCloseTo(Number(loud), 5);
     }
   }
 });

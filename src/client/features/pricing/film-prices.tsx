@@ -26,7 +26,9 @@ export function filmPrices({ resolution, resolutions, clips, audio }: VideoTarif
   }
   const steps = Object.entries(resolutions);
   return (steps.length > 0 ? steps : [[resolution, "1"] as const]).map(([step, factor]) => ({
-    resolution: step, usd: times(usd, factor), ...(audio !== undefined && { loud: times(usd, factor, audio) }),
+    resolution: step,
+    usd: times(usd, factor),
+    ...(audio !== undefined && { loud: times(usd, factor, audio) }),
   }));
 }
 

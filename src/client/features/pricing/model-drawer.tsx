@@ -78,8 +78,16 @@ function Details({ catalogue, row, group }: { catalogue: Catalogue; row: PricedR
 function PriceMatrix({ catalogue, row, group }: { catalogue: Catalogue; row: PricedRow; group: string }) {
   const { t } = useLingui();
   const names: Record<string, string> = {
-    input: t`输入`, cache_read: t`缓存读取`, cache_write_5m: t`缓存写入`, cache_write_1h: t`缓存写入（1 小时）`,
-    audio_in: t`音频输入`, image_in: t`图片输入`, output: t`输出`, audio_out: t`音频输出`, image_out: t`图片输出`, call: row.unit === "second" ? t`每秒` : t`每次`,
+    input: t`输入`,
+    cache_read: t`缓存读取`,
+    cache_write_5m: t`缓存写入`,
+    cache_write_1h: t`缓存写入（1 小时）`,
+    audio_in: t`音频输入`,
+    image_in: t`图片输入`,
+    output: t`输出`,
+    audio_out: t`音频输出`,
+    image_out: t`图片输出`,
+    call: row.unit === "second" ? t`每秒` : t`每次`,
   };
   const kinds = ([...tokenKinds, "call"] as const).filter((kind) => row.base[kind] !== undefined);
   const groups = Object.entries(catalogue.groups);
@@ -88,7 +96,9 @@ function PriceMatrix({ catalogue, row, group }: { catalogue: Catalogue; row: Pri
       <Table wide aria-label={t`各分组价格`}>
         <thead>
           <tr>
-            <Th>{row.billing === "ratio" ? t`美元 / 百万 Token` : row.unit === "second" ? t`美元 / 秒` : t`美元 / 次`}</Th>
+            <Th>
+              {row.billing === "ratio" ? t`美元 / 百万 Token` : row.unit === "second" ? t`美元 / 秒` : t`美元 / 次`}
+            </Th>
             {groups.map(([name, { desc, ratio }]) => (
               <Th key={name} title={desc} className="text-right">
                 <span className="inline-flex items-center gap-1.5">
@@ -104,7 +114,10 @@ function PriceMatrix({ catalogue, row, group }: { catalogue: Catalogue; row: Pri
             <tr key={kind}>
               <Td>{names[kind] ?? kind}</Td>
               {groups.map(([name]) => (
-                <Td key={name} className="text-right tabular-nums">{`$${pricesIn(catalogue, row.item, name)[kind] ?? ""}`}</Td>
+                <Td
+                  key={name}
+                  className="text-right tabular-nums"
+                >{`$${pricesIn(catalogue, row.item, name)[kind] ?? ""}`}</Td>
               ))}
             </tr>
           ))}
@@ -127,7 +140,12 @@ function PriceMatrix({ catalogue, row, group }: { catalogue: Catalogue; row: Pri
       </Table>
       {longPricesIn(catalogue, row.item, group).map(({ over, input, output }) => {
         const limit = formatNumber(over);
-        return <p key={over} className="text-ink-2">{t`输入超过 ${limit} 个 Token 的调用（${group} 分组）：输入 $${input}，输出 $${output}`}</p>;
+        return (
+          <p
+            key={over}
+            className="text-ink-2"
+          >{t`输入超过 ${limit} 个 Token 的调用（${group} 分组）：输入 $${input}，输出 $${output}`}</p>
+        );
       })}
     </>
   );

@@ -13,18 +13,43 @@ import { costOf, guessTokens } from "./prices";
 const MOST = 4;
 const DAYS = 30;
 
-function Field({ label, value, onValue, disabled }: { label: string; value: number; onValue: (value: number) => void; disabled?: boolean }) {
+function Field({
+  label,
+  value,
+  onValue,
+  disabled,
+}: {
+  label: string;
+  value: number;
+  onValue: (value: number) => void;
+  disabled?: boolean;
+}) {
   const id = useId();
   return (
     <div className="grid gap-1">
       <Label htmlFor={id}>{label}</Label>
-      <NumberField id={id} min={0} step={1} value={value} disabled={disabled} onValueChange={(next) => onValue(Math.max(0, Math.trunc(next ?? 0)))} />
+      <NumberField
+        id={id}
+        min={0}
+        step={1}
+        value={value}
+        disabled={disabled}
+        onValueChange={(next) => onValue(Math.max(0, Math.trunc(next ?? 0)))}
+      />
     </div>
   );
 }
 
 /** What calls of this size would cost, here and with up to three other models; the arithmetic is the ledger's own. */
-export function PriceCalculator({ catalogue, item, group }: { catalogue: Catalogue; item: CatalogueModel; group: string }) {
+export function PriceCalculator({
+  catalogue,
+  item,
+  group,
+}: {
+  catalogue: Catalogue;
+  item: CatalogueModel;
+  group: string;
+}) {
   const { t } = useLingui();
   const ids = { text: useId(), others: useId() };
   const [tokens, setTokens] = useState({ input: 1000, cached: 0, output: 500, calls: 1000 });
@@ -44,7 +69,12 @@ export function PriceCalculator({ catalogue, item, group }: { catalogue: Catalog
   return (
     <div className="grid gap-4">
       <div className="grid grid-cols-2 gap-3">
-        <Field label={t`输入 Token`} value={input} disabled={guessed !== null} onValue={(value) => set({ input: value })} />
+        <Field
+          label={t`输入 Token`}
+          value={input}
+          disabled={guessed !== null}
+          onValue={(value) => set({ input: value })}
+        />
         <Field label={t`其中命中缓存`} value={tokens.cached} onValue={(value) => set({ cached: value })} />
         <Field label={t`输出 Token`} value={tokens.output} onValue={(value) => set({ output: value })} />
         <Field label={t`每天调用次数`} value={tokens.calls} onValue={(value) => set({ calls: value })} />
@@ -52,7 +82,9 @@ export function PriceCalculator({ catalogue, item, group }: { catalogue: Catalog
       <div className="grid gap-1">
         <Label htmlFor={ids.text}>{t`或粘贴文本作为输入`}</Label>
         <Textarea id={ids.text} rows={3} value={text} onChange={(event) => setText(event.target.value)} />
-        {guessed !== null ? <p className="text-xs text-muted">{t`约 ${guessedText} 个 Token，仅为估算，实际以上游计数为准。`}</p> : null}
+        {guessed !== null ? (
+          <p className="text-xs text-muted">{t`约 ${guessedText} 个 Token，仅为估算，实际以上游计数为准。`}</p>
+        ) : null}
       </div>
       <div className="grid gap-1">
         <Label htmlFor={ids.others}>{t`与其他模型比较（最多 ${MOST - 1} 个）`}</Label>
@@ -60,7 +92,11 @@ export function PriceCalculator({ catalogue, item, group }: { catalogue: Catalog
           id={ids.others}
           value={others}
           freeText={false}
-          suggestions={others.length >= MOST - 1 ? [] : callable.filter((model) => model.model !== item.model).map((model) => model.model)}
+          suggestions={
+            others.length >= MOST - 1
+              ? []
+              : callable.filter((model) => model.model !== item.model).map((model) => model.model)
+          }
           onValueChange={(names) => setOthers(names.filter((name) => name !== item.model).slice(0, MOST - 1))}
         />
       </div>
@@ -88,7 +124,9 @@ export function PriceCalculator({ catalogue, item, group }: { catalogue: Catalog
           })}
         </tbody>
       </Table>
-      {compared.some(({ model }) => videoTariff(model)) ? <p className="text-xs text-muted">{t`视频按常用的时长和清晰度计算，无声。`}</p> : null}
+      {compared.some(({ model }) => videoTariff(model)) ? (
+        <p className="text-xs text-muted">{t`视频按常用的时长和清晰度计算，无声。`}</p>
+      ) : null}
     </div>
   );
 }

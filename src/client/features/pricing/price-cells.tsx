@@ -16,7 +16,9 @@ export function Price({ row, kind }: { row: Pick<PricedRow, "shown" | "base" | "
   if (shown === undefined) return <span className="text-muted">—</span>;
   return (
     <span className="inline-flex items-baseline gap-1.5 tabular-nums">
-      {base !== undefined && base !== shown ? <del className="text-xs text-muted" title={t`倍率为 1 时的价格`}>{`$${base}`}</del> : null}
+      {base !== undefined && base !== shown ? (
+        <del className="text-xs text-muted" title={t`倍率为 1 时的价格`}>{`$${base}`}</del>
+      ) : null}
       <span>{kind === "call" && row.unit === "second" ? t`$${shown} / 秒` : `$${shown}`}</span>
     </span>
   );
@@ -31,10 +33,15 @@ export function RatioBadge({ ratio }: { ratio: number }) {
 export function Availability({ row, group }: { row: PricedRow; group: string }) {
   const { t } = useLingui();
   if (row.available) return <Badge hue="green" icon={<CircleCheck aria-hidden />}>{t`可用`}</Badge>;
-  const [why, full] = row.billing === null
-    ? [t`未设置价格`, t`站长还没有为它设置价格，调用会被拒绝。`]
-    : [t`不在本组`, t`${group} 分组没有渠道提供这个模型。`];
-  return <Badge icon={<CircleSlash aria-hidden />} title={full}>{why}</Badge>;
+  const [why, full] =
+    row.billing === null
+      ? [t`未设置价格`, t`站长还没有为它设置价格，调用会被拒绝。`]
+      : [t`不在本组`, t`${group} 分组没有渠道提供这个模型。`];
+  return (
+    <Badge icon={<CircleSlash aria-hidden />} title={full}>
+      {why}
+    </Badge>
+  );
 }
 
 /** The vendor's logo, or the first letter of the model. */
@@ -42,7 +49,10 @@ export function VendorLogo({ vendor, model }: { vendor: string; model: string })
   const logo = vendorByKey(vendor)?.logo;
   if (logo) return <ProviderLogo slug={logo} />;
   return (
-    <span aria-hidden className="inline-flex size-4 shrink-0 items-center justify-center rounded-sm bg-grey-bg text-[10px] font-semibold text-grey-fg uppercase">
+    <span
+      aria-hidden
+      className="inline-flex size-4 shrink-0 items-center justify-center rounded-sm bg-grey-bg text-[10px] font-semibold text-grey-fg uppercase"
+    >
       {[...model][0]}
     </span>
   );

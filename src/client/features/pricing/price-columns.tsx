@@ -9,7 +9,9 @@ function Model({ row: { item } }: { row: PricedRow }) {
   return (
     <span className="flex min-w-0 items-center gap-2">
       <VendorLogo vendor={item.vendor} model={item.model} />
-      <span className="truncate font-mono text-xs" title={item.model}>{item.model}</span>
+      <span className="truncate font-mono text-xs" title={item.model}>
+        {item.model}
+      </span>
     </span>
   );
 }
@@ -27,7 +29,9 @@ function Ratios({ row: { item, unit } }: { row: PricedRow }) {
     <span className="truncate text-ink-2 tabular-nums">
       {callPrice === undefined
         ? t`模型 ${modelRatio} · 补全 ${completionRatio} · 缓存 ${cacheRatio}`
-        : unit === "second" ? t`按秒 ${callPrice}` : t`按次 ${callPrice}`}
+        : unit === "second"
+          ? t`按秒 ${callPrice}`
+          : t`按次 ${callPrice}`}
     </span>
   );
 }
@@ -46,14 +50,65 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
   const vendorName = useVendorName();
   return useMemo(() => {
     const columns: (GridColumn<PricedRow> | false)[] = [
-      { id: "model", header: t`模型`, width: 260, grow: true, fixed: true, sortable: true, card: "title", cell: (row) => <Model row={row} /> },
-      { id: "vendor", header: t`厂商`, width: 110, cell: ({ item }) => <span className="truncate">{vendorName(item.vendor)}</span> },
+      {
+        id: "model",
+        header: t`模型`,
+        width: 260,
+        grow: true,
+        fixed: true,
+        sortable: true,
+        card: "title",
+        cell: (row) => <Model row={row} />,
+      },
+      {
+        id: "vendor",
+        header: t`厂商`,
+        width: 110,
+        cell: ({ item }) => <span className="truncate">{vendorName(item.vendor)}</span>,
+      },
       { id: "billing", header: t`计费`, width: 84, cell: (row) => <Billing row={row} /> },
-      { id: "input", header: t`输入`, width: 132, align: "end", sortable: true, card: "fact", cell: (row) => <Price row={row} kind="input" /> },
-      { id: "cache_read", header: t`缓存读取`, width: 132, align: "end", sortable: true, cell: (row) => <Price row={row} kind="cache_read" /> },
-      { id: "output", header: t`输出`, width: 132, align: "end", sortable: true, card: "fact", cell: (row) => <Price row={row} kind="output" /> },
-      { id: "call", header: t`每次`, width: 148, align: "end", sortable: true, card: "fact", cell: (row) => <Price row={row} kind="call" /> },
-      { id: "available", header: t`可用性`, width: 140, card: "status", cell: (row) => <Availability row={row} group={group} /> },
+      {
+        id: "input",
+        header: t`输入`,
+        width: 132,
+        align: "end",
+        sortable: true,
+        card: "fact",
+        cell: (row) => <Price row={row} kind="input" />,
+      },
+      {
+        id: "cache_read",
+        header: t`缓存读取`,
+        width: 132,
+        align: "end",
+        sortable: true,
+        cell: (row) => <Price row={row} kind="cache_read" />,
+      },
+      {
+        id: "output",
+        header: t`输出`,
+        width: 132,
+        align: "end",
+        sortable: true,
+        card: "fact",
+        cell: (row) => <Price row={row} kind="output" />,
+      },
+      {
+        id: "call",
+        header: t`每次`,
+        width: 148,
+        align: "end",
+        sortable: true,
+        card: "fact",
+        cell: (row) => <Price row={row} kind="call" />,
+      },
+      {
+        id: "available",
+        header: t`可用性`,
+        width: 140,
+        card: "status",
+        cell: (row) => <Availability row={row} group={group} />,
+      },
       ratios && { id: "ratios", header: t`倍率`, width: 250, cell: (row) => <Ratios row={row} /> },
     ];
     return columns.filter((column) => column !== false);

@@ -39,7 +39,12 @@ export function usePriceFacets(rows: readonly PricedRow[]): { vendor: Facet[]; b
   };
 }
 
-function FacetList({ title, facets, value, onValue }: {
+function FacetList({
+  title,
+  facets,
+  value,
+  onValue,
+}: {
   title: string;
   facets: readonly Facet[];
   value: string;
@@ -72,7 +77,11 @@ function FacetList({ title, facets, value, onValue }: {
 }
 
 /** The filters at the left of the list; a second press takes a choice back. */
-export function PriceFacets({ rows, filter, onFilter }: {
+export function PriceFacets({
+  rows,
+  filter,
+  onFilter,
+}: {
   rows: readonly PricedRow[];
   filter: PriceFilter;
   onFilter: (changes: Partial<PriceFilter>) => void;
@@ -80,14 +89,27 @@ export function PriceFacets({ rows, filter, onFilter }: {
   const { t } = useLingui();
   const facets = usePriceFacets(rows);
   return (
-    <aside aria-label={t`筛选`} className="sticky top-16 grid max-h-[calc(100dvh-80px)] w-48 shrink-0 content-start gap-5 overflow-y-auto p-2">
+    <aside
+      aria-label={t`筛选`}
+      className="sticky top-16 grid max-h-[calc(100dvh-80px)] w-48 shrink-0 content-start gap-5 overflow-y-auto p-2"
+    >
       <CheckboxField
         label={t`仅看可用`}
         checked={filter.available !== ""}
         onCheckedChange={(on) => onFilter({ available: on === true ? "1" : "" })}
       />
-      <FacetList title={t`计费方式`} facets={facets.billing} value={filter.billing} onValue={(billing) => onFilter({ billing })} />
-      <FacetList title={t`厂商`} facets={facets.vendor} value={filter.vendor} onValue={(vendor) => onFilter({ vendor })} />
+      <FacetList
+        title={t`计费方式`}
+        facets={facets.billing}
+        value={filter.billing}
+        onValue={(billing) => onFilter({ billing })}
+      />
+      <FacetList
+        title={t`厂商`}
+        facets={facets.vendor}
+        value={filter.vendor}
+        onValue={(vendor) => onFilter({ vendor })}
+      />
     </aside>
   );
 }

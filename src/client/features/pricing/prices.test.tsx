@@ -11,8 +11,12 @@ import { Availability, Price } from "./price-cells";
 import { guessTokens, pricedRows, selectRows } from "./prices";
 
 const factor = (value: number) => ({ value, source: "test" });
-const item = (model: string, ratio: number, enable_groups: string[], vendor = "openai") =>
-  ({ model, vendor, enable_groups, factors: { model_ratio: factor(ratio), completion_ratio: factor(2), cache_ratio: factor(0.1) } });
+const item = (model: string, ratio: number, enable_groups: string[], vendor = "openai") => ({
+  model,
+  vendor,
+  enable_groups,
+  factors: { model_ratio: factor(ratio), completion_ratio: factor(2), cache_ratio: factor(0.1) },
+});
 
 const cheap = item("cheap", 0.5, ["default", "vip"]);
 const dear = item("dear", 15, ["vip"], "anthropic");
@@ -31,7 +35,11 @@ beforeEach(() => i18n.loadAndActivate({ locale: "zh", messages: {} }));
 afterEach(cleanup);
 
 const show = (element: React.ReactNode) =>
-  render(<I18nProvider i18n={i18n}><TooltipProvider>{element}</TooltipProvider></I18nProvider>);
+  render(
+    <I18nProvider i18n={i18n}>
+      <TooltipProvider>{element}</TooltipProvider>
+    </I18nProvider>,
+  );
 
 describe("the rows of the price list", () => {
   test("another group changes every price, by token and by call", () => {
@@ -55,15 +63,24 @@ describe("the rows of the price list", () => {
   });
 
   test("a model that is paid by the second is found by that, and not among those paid by the call", () => {
-    const rows = pricedRows(catalogue, "default").map((row) => (row.item.model === "picture" ? { ...row, unit: "second" as const } : row));
+    const rows = pricedRows(catalogue, "default").map((row) =>
+      row.item.model === "picture" ? { ...row, unit: "second" as const } : row,
+    );
     expect(names(selectRows(rows, { ...NONE, billing: "second" }, null))).toEqual(["picture"]);
     expect(names(selectRows(rows, { ...NONE, billing: "call" }, null))).toEqual([]);
-    expect(names(selectRows(pricedRows(catalogue, "default"), { ...NONE, billing: "call" }, null))).toEqual(["picture"]);
+    expect(names(selectRows(pricedRows(catalogue, "default"), { ...NONE, billing: "call" }, null))).toEqual([
+      "picture",
+    ]);
   });
 
   test("prices are sorted as numbers; models without that price come last either way", () => {
     const rows = pricedRows(catalogue, "default");
-    expect(names(selectRows(rows, NONE, { key: "input", desc: true }))).toEqual(["dear", "cheap", "picture", "unpriced"]);
+    expect(names(selectRows(rows, NONE, { key: "input", desc: true }))).toEqual([
+      "dear",
+      "cheap",
+      "picture",
+      "unpriced",
+    ]);
     expect(names(selectRows(rows, NONE, { key: "input", desc: false })).slice(0, 2)).toEqual(["cheap", "dear"]);
   });
 });
@@ -73,7 +90,16 @@ describe("what is shown", () => {
     const [inDefault] = pricedRows(catalogue, "default");
     const [inVip] = pricedRows(catalogue, "vip");
     if (!inDefault || !inVip) throw new Error("no rows");
-    show(<><p data-testid="a"><Price row={inDefault} kind="input" /></p><p data-testid="b"><Price row={inVip} kind="input" /></p></>);
+    show(
+      <>
+        <p data-testid="a">
+          <Price row={inDefault} kind="input" />
+        </p>
+        <p data-testid="b">
+          <Price row={inVip} kind="input" />
+        </p>
+      </>,
+    );
     expect(screen.getByTestId("a").textContent).toBe("$1");
     expect(screen.getByTestId("b").querySelector("del")?.textContent).toBe("$1");
     expect(screen.getByTestId("b").textContent).toBe("$1$0.5");
@@ -89,7 +115,8 @@ describe("what is shown", () => {
 
 describe("a model's drawer", () => {
   const note = { zh: "高峰价", en: "the peak rate" };
-  const open = (noted: Catalogue) => show(<ModelDrawer catalogue={noted} open="dear" rows={pricedRows(noted, "vip")} group="vip" onClose={() => {}} />);
+  const open = (noted: Catalogue) =>
+    show(<ModelDrawer catalogue={noted} open="dear" rows={pricedRows(noted, "vip")} group="vip" onClose={() => {}} />);
 
   test("says what the built-in price leaves out, where there is something", () => {
     open({ ...catalogue, models: [{ ...dear, note }] });
@@ -102,7 +129,9 @@ describe("a model's drawer", () => {
 
 describe("the calculator", () => {
   const cells = (model: string): string[] =>
-    within(screen.getByRole("cell", { name: model }).closest("tr") ?? document.body).getAllByRole("cell").map((cell) => cell.textContent ?? "");
+    within(screen.getByRole("cell", { name: model }).closest("tr") ?? document.body)
+      .getAllByRole("cell")
+      .map((cell) => cell.textContent ?? "");
 
   test("shows what the ledger would charge for one call, a day and a month", async () => {
     show(<PriceCalculator catalogue={catalogue} item={dear} group="vip" />);

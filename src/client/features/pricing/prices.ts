@@ -30,7 +30,11 @@ export function pricesIn(catalogue: Catalogue, item: CatalogueModel, group: stri
 }
 
 /** Its prices for long inputs in one group, the shortest first; none for most models. */
-export function longPricesIn(catalogue: Catalogue, item: CatalogueModel, group: string): ReturnType<typeof longContextPrices> {
+export function longPricesIn(
+  catalogue: Catalogue,
+  item: CatalogueModel,
+  group: string,
+): ReturnType<typeof longContextPrices> {
   const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
   return price ? longContextPrices(price) : [];
 }
@@ -74,7 +78,8 @@ export interface PriceFilter {
 }
 
 /** What the filter of billing calls a model: "ratio", "call", "second" or "none". A film's price per call is one per second. */
-export const billingFacet = ({ billing, unit }: Pick<PricedRow, "billing" | "unit">): string => (billing === "call" ? unit : (billing ?? "none"));
+export const billingFacet = ({ billing, unit }: Pick<PricedRow, "billing" | "unit">): string =>
+  billing === "call" ? unit : (billing ?? "none");
 
 const has = ({ available, item, ...row }: PricedRow, filter: PriceFilter): boolean =>
   item.model.toLowerCase().includes(filter.q.trim().toLowerCase()) &&

@@ -104,7 +104,15 @@ export default function PricingPage() {
           />
         </div>
       </div>
-      {catalogue ? <ModelDrawer catalogue={catalogue} open={grid.open} rows={all} group={group} onClose={() => grid.setOpen(null)} /> : null}
+      {catalogue ? (
+        <ModelDrawer
+          catalogue={catalogue}
+          open={grid.open}
+          rows={all}
+          group={group}
+          onClose={() => grid.setOpen(null)}
+        />
+      ) : null}
     </Page>
   );
 }

@@ -27,7 +27,10 @@ export default function PushCard() {
   const list = phones.data ?? [];
   return (
     <Card>
-      <CardHeader title={t`手机推送`} description={t`用手机扫描二维码，通知会同时推送到手机的浏览器。iPhone 需要先把本站添加到主屏幕。`} />
+      <CardHeader
+        title={t`手机推送`}
+        description={t`用手机扫描二维码，通知会同时推送到手机的浏览器。iPhone 需要先把本站添加到主屏幕。`}
+      />
       <CardBody className="grid gap-4">
         {list.length > 0 ? (
           <ul className="divide-y divide-line">
@@ -36,17 +39,32 @@ export default function PushCard() {
                 <Smartphone aria-hidden className="size-5 shrink-0 text-muted" />
                 <div className="min-w-0 flex-1">
                   <p className="font-medium">{deviceOf(user_agent) || t`未知设备`}</p>
-                  <p className="text-muted"><TimeAgo value={created_at} /></p>
+                  <p className="text-muted">
+                    <TimeAgo value={created_at} />
+                  </p>
                 </div>
-                <Button loading={remove.isPending && remove.variables.id === id} onClick={() => remove.mutate({ id })}>{t`解绑`}</Button>
+                <Button
+                  loading={remove.isPending && remove.variables.id === id}
+                  onClick={() => remove.mutate({ id })}
+                >{t`解绑`}</Button>
               </li>
             ))}
           </ul>
         ) : null}
         {shown && begin.data ? (
-          <Code key={begin.data.url} url={begin.data.url} expires_at={begin.data.expires_at} loading={begin.isPending} onRenew={() => begin.mutate()} />
+          <Code
+            key={begin.data.url}
+            url={begin.data.url}
+            expires_at={begin.data.expires_at}
+            loading={begin.isPending}
+            onRenew={() => begin.mutate()}
+          />
         ) : (
-          <Button className="justify-self-start" loading={begin.isPending} onClick={() => begin.mutate()}>{t`绑定手机`}</Button>
+          <Button
+            className="justify-self-start"
+            loading={begin.isPending}
+            onClick={() => begin.mutate()}
+          >{t`绑定手机`}</Button>
         )}
       </CardBody>
     </Card>
@@ -54,7 +72,17 @@ export default function PushCard() {
 }
 
 /** The code until its time is up; then it says so and offers another one (C-019). */
-function Code({ url, expires_at, loading, onRenew }: { url: string; expires_at: number; loading: boolean; onRenew: () => void }) {
+function Code({
+  url,
+  expires_at,
+  loading,
+  onRenew,
+}: {
+  url: string;
+  expires_at: number;
+  loading: boolean;
+  onRenew: () => void;
+}) {
   const { t } = useLingui();
   const [left, setLeft] = useState(() => secondsUntil(expires_at));
   useEffect(() => {
@@ -69,9 +97,16 @@ function Code({ url, expires_at, loading, onRenew }: { url: string; expires_at: 
         <QRCodeSVG value={url} size={160} title={t`绑定手机的二维码`} aria-hidden={expired} />
       </div>
       <div className="grid min-w-0 flex-1 basis-48 justify-items-start gap-2">
-        {expired ? <p className="text-red-fg" role="status">{t`二维码已过期`}</p> : <p className="tabular-nums">{t`${left} 秒内有效，只能使用一次`}</p>}
+        {expired ? (
+          <p className="text-red-fg" role="status">{t`二维码已过期`}</p>
+        ) : (
+          <p className="tabular-nums">{t`${left} 秒内有效，只能使用一次`}</p>
+        )}
         {expired ? null : (
-          <p className="flex items-center gap-1 text-muted">{t`不能扫码？复制链接到手机打开`}<CopyButton text={url} label={t`复制绑定链接`} /></p>
+          <p className="flex items-center gap-1 text-muted">
+            {t`不能扫码？复制链接到手机打开`}
+            <CopyButton text={url} label={t`复制绑定链接`} />
+          </p>
         )}
         <Button loading={loading} onClick={onRenew}>{t`重新获取`}</Button>
       </div>

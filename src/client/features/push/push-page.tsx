@@ -17,7 +17,10 @@ export default function PushPage() {
   const code = new URLSearchParams(useSearch()).get("code") ?? "";
   const [state, setState] = useState<"ready" | "working" | "done">("ready");
   const [problem, setProblem] = useState<string>();
-  const key = trpc.push.key.useQuery(undefined, { staleTime: Number.POSITIVE_INFINITY, enabled: code !== "" && canPush() });
+  const key = trpc.push.key.useQuery(undefined, {
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: code !== "" && canPush(),
+  });
   const subscribe = trpc.push.subscribe.useMutation({ meta: { quiet: true } });
 
   const bind = async (publicKey: string) => {
@@ -40,19 +43,28 @@ export default function PushPage() {
 
   return (
     <AuthCard title={t`手机推送`}>
-      {code === "" ? <Problem>{errorText("push_code_invalid", {}, currentLanguage())}</Problem>
-        : !canPush() ? <Problem>{t`此浏览器不支持推送，或本站没有使用 HTTPS。iPhone 请先把本站添加到主屏幕，再从主屏幕打开。`}</Problem>
-        : state === "done" ? <p role="status" className="text-green-fg">{t`绑定成功，通知会推送到此浏览器。`}</p>
-        : (
-          <>
-            <p>{t`允许后，余额不足等通知会推送到此浏览器。`}</p>
-            <Problem>{problem}</Problem>
-            <Button variant="primary" size="lg" disabled={key.data === undefined} loading={state === "working"} onClick={() => key.data && void bind(key.data)}>
-              <BellRing aria-hidden />
-              {t`在此浏览器接收通知`}
-            </Button>
-          </>
-        )}
+      {code === "" ? (
+        <Problem>{errorText("push_code_invalid", {}, currentLanguage())}</Problem>
+      ) : !canPush() ? (
+        <Problem>{t`此浏览器不支持推送，或本站没有使用 HTTPS。iPhone 请先把本站添加到主屏幕，再从主屏幕打开。`}</Problem>
+      ) : state === "done" ? (
+        <p role="status" className="text-green-fg">{t`绑定成功，通知会推送到此浏览器。`}</p>
+      ) : (
+        <>
+          <p>{t`允许后，余额不足等通知会推送到此浏览器。`}</p>
+          <Problem>{problem}</Problem>
+          <Button
+            variant="primary"
+            size="lg"
+            disabled={key.data === undefined}
+            loading={state === "working"}
+            onClick={() => key.data && void bind(key.data)}
+          >
+            <BellRing aria-hidden />
+            {t`在此浏览器接收通知`}
+          </Button>
+        </>
+      )}
     </AuthCard>
   );
 }

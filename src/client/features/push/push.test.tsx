@@ -11,7 +11,12 @@ const { default: PushPage } = await import("./push-page");
 setDefaultTimeout(60_000);
 
 /** What a phone's browser offers, or what it lacks. */
-function browserWith(permission: "granted" | "denied", subscribe: () => Promise<unknown> = async () => ({ toJSON: () => ({ endpoint: "https://push.example/1", keys: { p256dh: "P", auth: "A" } }) })) {
+function browserWith(
+  permission: "granted" | "denied",
+  subscribe: () => Promise<unknown> = async () => ({
+    toJSON: () => ({ endpoint: "https://push.example/1", keys: { p256dh: "P", auth: "A" } }),
+  }),
+) {
   const options: unknown[] = [];
   const pushManager = {
     getSubscription: async () => null,
@@ -21,7 +26,10 @@ function browserWith(permission: "granted" | "denied", subscribe: () => Promise<
     },
   };
   Object.assign(window, { PushManager: class {}, Notification: { requestPermission: async () => permission } });
-  Object.defineProperty(navigator, "serviceWorker", { configurable: true, value: { register: async () => ({}), ready: Promise.resolve({ pushManager }) } });
+  Object.defineProperty(navigator, "serviceWorker", {
+    configurable: true,
+    value: { register: async () => ({}), ready: Promise.resolve({ pushManager }) },
+  });
   return options;
 }
 
@@ -36,11 +44,23 @@ test("a code is shown until its time is up; then it is marked as expired and ano
   storeUser({ id: 7, username: "ann", display_name: "ann", role: 1, status: 1, group: "default" });
   let fetched = 0;
   const procedures: Procedures = {
-    "push.phones": () => [{ id: 4, user_agent: "Mozilla/5.0 (Linux; Android 16) Chrome/140.0 Mobile", created_at: 1_700_000_000 }],
-    "push.begin": () => ({ url: `https://gw.example/push?code=7.${++fetched}`, expires_at: Math.floor(Date.now() / 1000) + (fetched === 1 ? -1 : 170) }),
+    "push.phones": () => [
+      { id: 4, user_agent: "Mozilla/5.0 (Linux; Android 16) Chrome/140.0 Mobile", created_at: 1_700_000_000 },
+    ],
+    "push.begin": () => ({
+      url: `https://gw.example/push?code=7.${++fetched}`,
+      expires_at: Math.floor(Date.now() / 1000) + (fetched === 1 ? -1 : 170),
+    }),
     "push.remove": () => undefined,
   };
-  const { user, calls } = await openPage(<><PushCard /><Toasts /></>, "/setting?tab=personal", { procedures });
+  const { user, calls } = await openPage(
+    <>
+      <PushCard />
+      <Toasts />
+    </>,
+    "/setting?tab=personal",
+    { procedures },
+  );
   expect(await screen.findByText("Chrome, Android")).toBeDefined();
   await user.click(screen.getByRole("button", { name: "绑定手机" }));
   expect(await screen.findByText("二维码已过期")).toBeDefined();
@@ -54,7 +74,9 @@ test("a code is shown until its time is up; then it is marked as expired and ano
 });
 
 const openPhone = (procedures: Procedures = {}, address = "/push?code=7.abc") =>
-  openPage(<PushPage />, address, { procedures: { "push.key": () => "public-key", "push.subscribe": () => undefined, ...procedures } });
+  openPage(<PushPage />, address, {
+    procedures: { "push.key": () => "public-key", "push.subscribe": () => undefined, ...procedures },
+  });
 const allow = async ({ user }: Awaited<ReturnType<typeof openPhone>>) => {
   const button = await screen.findByRole("button", { name: "在此浏览器接收通知" });
   await waitFor(() => expect(button).toHaveProperty("disabled", false));
@@ -68,7 +90,10 @@ test("the phone subscribes for the gateway's key after its person allowed it, an
   await allow(page);
   expect(await screen.findByText("绑定成功，通知会推送到此浏览器。")).toBeDefined();
   expect(options).toEqual([{ userVisibleOnly: true, applicationServerKey: "public-key" }]);
-  expect(page.calls.at(-1)).toEqual({ path: "push.subscribe", input: { code: "7.abc", endpoint: "https://push.example/1", p256dh: "P", auth: "A" } });
+  expect(page.calls.at(-1)).toEqual({
+    path: "push.subscribe",
+    input: { code: "7.abc", endpoint: "https://push.example/1", p256dh: "P", auth: "A" },
+  });
 });
 
 test("a person who says no, a code that is used up, and a push service out of reach are told apart", async () => {
@@ -77,7 +102,13 @@ test("a person who says no, a code that is used up, and a push service out of re
   expect((await screen.findByRole("alert")).textContent).toContain("浏览器不允许本站发送通知");
   closePage();
   browserWith("granted");
-  await allow(await openPhone({ "push.subscribe": () => { throw new Refusal("push_code_invalid"); } }));
+  await allow(
+    await openPhone({
+      "push.subscribe": () => {
+        throw new Refusal("push_code_invalid");
+      },
+    }),
+  );
   expect((await screen.findByRole("alert")).textContent).toBe("二维码已失效，请在电脑上重新获取");
   closePage();
   browserWith("granted", () => Promise.reject(new Error("push service not available")));

@@ -34,7 +34,11 @@ export function NewCodesDrawer({ batch, onClose }: { batch: NewBatch; onClose: (
           </Button>
           <Button
             onClick={() =>
-              downloadText(`${name}.csv`, csvText([["name", "key", "quota"], ...codes.map((code) => [name, code, quota])]), "text/csv")
+              downloadText(
+                `${name}.csv`,
+                csvText([["name", "key", "quota"], ...codes.map((code) => [name, code, quota])]),
+                "text/csv",
+              )
             }
           >
             <Download aria-hidden />

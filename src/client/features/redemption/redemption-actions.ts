@@ -40,7 +40,8 @@ export function useRedemptionActions() {
       toastError(t`请至少选择一个兑换码！`);
       return;
     }
-    if (await copyText(rows.map(({ name, key }) => `${name}    ${key}`).join("\n"))) toastSuccess(t`已复制 ${count} 个兑换码`);
+    if (await copyText(rows.map(({ name, key }) => `${name}    ${key}`).join("\n")))
+      toastSuccess(t`已复制 ${count} 个兑换码`);
   };
 
   /** True when it was agreed to and done. */

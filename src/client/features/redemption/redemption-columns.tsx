@@ -38,17 +38,54 @@ export function useRedemptionColumns(): readonly GridColumn<RedemptionView>[] {
   const { t } = useLingui();
   return useMemo(
     () => [
-      { id: "name", header: t`名称`, width: 180, grow: true, fixed: true, card: "title", cell: (row) => <span className="truncate">{row.name}</span> },
-      { id: "id", header: "ID", width: 72, align: "end", cell: (row) => <span className="tabular-nums">{row.id}</span> },
+      {
+        id: "name",
+        header: t`名称`,
+        width: 180,
+        grow: true,
+        fixed: true,
+        card: "title",
+        cell: (row) => <span className="truncate">{row.name}</span>,
+      },
+      {
+        id: "id",
+        header: "ID",
+        width: 72,
+        align: "end",
+        cell: (row) => <span className="tabular-nums">{row.id}</span>,
+      },
       { id: "status", header: t`状态`, width: 110, card: "status", cell: (row) => <RedemptionStatus row={row} /> },
-      { id: "quota", header: t`面额`, width: 110, align: "end", card: "fact", cell: (row) => <Quota value={row.quota} /> },
+      {
+        id: "quota",
+        header: t`面额`,
+        width: 110,
+        align: "end",
+        card: "fact",
+        cell: (row) => <Quota value={row.quota} />,
+      },
       { id: "created", header: t`创建时间`, width: 120, cell: (row) => <TimeAgo value={row.created_time} /> },
       {
-        id: "expires", header: t`过期时间`, width: 170, card: "fact",
-        cell: (row) => (row.expired_time === 0 ? <Never /> : <span className="tabular-nums">{formatTime(row.expired_time)}</span>),
+        id: "expires",
+        header: t`过期时间`,
+        width: 170,
+        card: "fact",
+        cell: (row) =>
+          row.expired_time === 0 ? <Never /> : <span className="tabular-nums">{formatTime(row.expired_time)}</span>,
       },
-      { id: "redeemed", header: t`兑换时间`, width: 120, card: "fact", cell: (row) => <TimeAgo value={row.redeemed_time} /> },
-      { id: "redeemer", header: t`兑换人 ID`, width: 100, align: "end", cell: (row) => <Redeemer id={row.used_user_id} /> },
+      {
+        id: "redeemed",
+        header: t`兑换时间`,
+        width: 120,
+        card: "fact",
+        cell: (row) => <TimeAgo value={row.redeemed_time} />,
+      },
+      {
+        id: "redeemer",
+        header: t`兑换人 ID`,
+        width: 100,
+        align: "end",
+        cell: (row) => <Redeemer id={row.used_user_id} />,
+      },
     ],
     [t],
   );

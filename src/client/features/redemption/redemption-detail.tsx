@@ -12,7 +12,15 @@ import { Never, Redeemer, RedemptionStatus } from "./redemption-columns";
 import { offeredFor } from "./redemption-values";
 
 /** A code in clear and all that is known of it. */
-export function RedemptionDetailDrawer({ row, onEdit, onClose }: { row: RedemptionView; onEdit: () => void; onClose: () => void }) {
+export function RedemptionDetailDrawer({
+  row,
+  onEdit,
+  onClose,
+}: {
+  row: RedemptionView;
+  onEdit: () => void;
+  onClose: () => void;
+}) {
   const { t } = useLingui();
   return (
     <Drawer
@@ -34,13 +42,23 @@ export function RedemptionDetailDrawer({ row, onEdit, onClose }: { row: Redempti
           <code className="font-mono text-xs break-all select-all">{row.key}</code>
           <CopyButton text={row.key} label={t`复制兑换码`} className="ml-1" />
         </Fact>
-        <Fact name={t`状态`}><RedemptionStatus row={row} /></Fact>
-        <Fact name={t`面额`}><Quota value={row.quota} /></Fact>
-        <Fact name={t`创建时间`}><TimeAgo value={row.created_time} /></Fact>
+        <Fact name={t`状态`}>
+          <RedemptionStatus row={row} />
+        </Fact>
+        <Fact name={t`面额`}>
+          <Quota value={row.quota} />
+        </Fact>
+        <Fact name={t`创建时间`}>
+          <TimeAgo value={row.created_time} />
+        </Fact>
         <Fact name={t`创建人 ID`}>{row.user_id}</Fact>
         <Fact name={t`过期时间`}>{row.expired_time === 0 ? <Never /> : formatTime(row.expired_time)}</Fact>
-        <Fact name={t`兑换时间`}><TimeAgo value={row.redeemed_time} /></Fact>
-        <Fact name={t`兑换人 ID`}><Redeemer id={row.used_user_id} /></Fact>
+        <Fact name={t`兑换时间`}>
+          <TimeAgo value={row.redeemed_time} />
+        </Fact>
+        <Fact name={t`兑换人 ID`}>
+          <Redeemer id={row.used_user_id} />
+        </Fact>
       </dl>
     </Drawer>
   );

@@ -68,7 +68,9 @@ export function RedemptionFormDrawer({ stored, onClose, onCreated }: FormDrawerP
         <>
           <span className="flex-1" />
           <Button onClick={onClose}>{t`取消`}</Button>
-          <Button type="submit" form={formId} variant="primary" loading={saving}>{stored ? t`保存` : t`创建`}</Button>
+          <Button type="submit" form={formId} variant="primary" loading={saving}>
+            {stored ? t`保存` : t`创建`}
+          </Button>
         </>
       }
     >
@@ -82,7 +84,10 @@ export function RedemptionFormDrawer({ stored, onClose, onCreated }: FormDrawerP
       >
         <FormStack>
           <FormField
-            control={control} name="name" label={t`名称`} hint={t`最多 20 个字符；留空时以额度命名`}
+            control={control}
+            name="name"
+            label={t`名称`}
+            hint={t`最多 20 个字符；留空时以额度命名`}
             errorValues={{ max: REDEMPTION_LIMITS.name }}
           >
             {(field) => <Input {...field.input} autoComplete="off" placeholder={t`例如：新年活动`} />}

@@ -20,23 +20,42 @@ afterEach(() => {
 });
 
 const row = (id: number, fields: Partial<RedemptionView> = {}): RedemptionView => ({
-  id, user_id: 1, name: `gift ${id}`, key: String(id).repeat(32), status: 1, quota: 100_000, created_time: 1, redeemed_time: 0,
-  used_user_id: 0, expired_time: 0, ...fields,
+  id,
+  user_id: 1,
+  name: `gift ${id}`,
+  key: String(id).repeat(32),
+  status: 1,
+  quota: 100_000,
+  created_time: 1,
+  redeemed_time: 0,
+  used_user_id: 0,
+  expired_time: 0,
+  ...fields,
 });
 
 function server(rows: RedemptionView[]): Procedures {
   return {
     "redemption.search": () => ({ items: rows, page: 1, page_size: 10, total: rows.length }),
     "redemption.get": ({ id }: { id: number }) => rows.find((one) => one.id === id),
-    "redemption.create": ({ count }: { count: number }) => Array.from({ length: count }, (_, i) => String(i).repeat(32)),
+    "redemption.create": ({ count }: { count: number }) =>
+      Array.from({ length: count }, (_, i) => String(i).repeat(32)),
     "redemption.update": ({ id }: { id: number }) => rows.find((one) => one.id === id),
-    "redemption.setStatus": ({ id, status }: { id: number; status: number }) => Object.assign(rows.find((one) => one.id === id) ?? {}, { status }),
+    "redemption.setStatus": ({ id, status }: { id: number; status: number }) =>
+      Object.assign(rows.find((one) => one.id === id) ?? {}, { status }),
     "redemption.deleteInvalid": () => rows.splice(1).length,
   };
 }
 
 const open = (rows: RedemptionView[], address = "/redemption") =>
-  openPage(<><RedemptionPage /><ConfirmHost /><Toasts /></>, address, { procedures: server(rows) });
+  openPage(
+    <>
+      <RedemptionPage />
+      <ConfirmHost />
+      <Toasts />
+    </>,
+    address,
+    { procedures: server(rows) },
+  );
 const press = (name: string) => screen.getByRole("button", { name });
 
 test.each([
@@ -72,7 +91,12 @@ test("a batch is made from the form's amounts and its codes are shown with files
   await user.type(count, "3");
   await user.click(press("创建"));
   expect(await screen.findByText("已创建 3 个兑换码")).toBeDefined();
-  expect(calls.find(({ path }) => path === "redemption.create")?.input).toEqual({ name: "", quota: 5_000_000, count: 3, expired_time: 0 });
+  expect(calls.find(({ path }) => path === "redemption.create")?.input).toEqual({
+    name: "",
+    quota: 5_000_000,
+    count: 3,
+    expired_time: 0,
+  });
   expect(screen.getByText("1".repeat(32))).toBeDefined();
   for (const name of ["复制全部", "下载 TXT", "下载 CSV"]) expect(press(name)).toBeDefined();
 });

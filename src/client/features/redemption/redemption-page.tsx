@@ -2,7 +2,12 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { useLingui } from "@lingui/react/macro";
 import { Copy, Eraser, Eye, Pencil, Plus, Power, PowerOff, Trash2 } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
-import { REDEMPTION_STATES, REDEMPTION_STATUS, type RedemptionState, type RedemptionView } from "../../../shared/redemption";
+import {
+  REDEMPTION_STATES,
+  REDEMPTION_STATUS,
+  type RedemptionState,
+  type RedemptionView,
+} from "../../../shared/redemption";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
@@ -44,11 +49,15 @@ export default function RedemptionPage() {
     if (list.data && !list.isPlaceholderData && page > lastPage) setPage(lastPage);
   }, [list.data, list.isPlaceholderData, page, lastPage, setPage]);
 
-  useOfferActions(useMemo(() => [{ id: "redemption-add", title: t`添加兑换码`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]));
+  useOfferActions(
+    useMemo(() => [{ id: "redemption-add", title: t`添加兑换码`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]),
+  );
 
   const filters: readonly GridFilter[] = [
     {
-      key: "state", label: t`状态`, kind: "choice",
+      key: "state",
+      label: t`状态`,
+      kind: "choice",
       options: [
         { value: "unused", label: t`未使用` },
         { value: "used", label: t`已使用` },
@@ -68,8 +77,18 @@ export default function RedemptionPage() {
       { id: "view", label: t`查看`, icon: Eye, onSelect: () => grid.setOpen(row.id) },
       { id: "copy", label: t`复制`, icon: Copy, shortcut: "C", onSelect: () => void actions.copyKey(row) },
       offered.edit && { id: "edit", label: t`编辑`, icon: Pencil, shortcut: "E", onSelect: () => grid.setEdit(row.id) },
-      offered.disable && { id: "disable", label: t`禁用`, icon: PowerOff, onSelect: () => void actions.setEnabled(row, false) },
-      offered.enable && { id: "enable", label: t`启用`, icon: Power, onSelect: () => void actions.setEnabled(row, true) },
+      offered.disable && {
+        id: "disable",
+        label: t`禁用`,
+        icon: PowerOff,
+        onSelect: () => void actions.setEnabled(row, false),
+      },
+      offered.enable && {
+        id: "enable",
+        label: t`启用`,
+        icon: Power,
+        onSelect: () => void actions.setEnabled(row, true),
+      },
       { id: "delete", label: t`删除`, icon: Trash2, danger: true, separated: true, onSelect: () => void remove(row) },
     ];
     return some.filter((action) => action !== false);
@@ -111,7 +130,11 @@ export default function RedemptionPage() {
         onCopy={(row) => void actions.copyKey(row)}
         rowActions={rowActions}
         shaded={(row) => row.status !== REDEMPTION_STATUS.unused}
-        empty={{ title: t`还没有兑换码`, description: t`兑换码让用户自己充值：创建一批，发给他们，在钱包里兑换。`, action: add }}
+        empty={{
+          title: t`还没有兑换码`,
+          description: t`兑换码让用户自己充值：创建一批，发给他们，在钱包里兑换。`,
+          action: add,
+        }}
       />
       <RedemptionDrawer
         open={grid.open}
@@ -143,14 +166,28 @@ function RedemptionDrawer({ open, edit, batch, onOpen, onEdit, onBatch }: Drawer
     onEdit(null);
     onBatch(made);
   };
-  if (edit === NEW) return <RedemptionFormDrawer key={NEW} stored={undefined} onClose={() => onEdit(null)} onCreated={created} />;
+  if (edit === NEW)
+    return <RedemptionFormDrawer key={NEW} stored={undefined} onClose={() => onEdit(null)} onCreated={created} />;
   const id = edit ?? open;
   if (id === null) return null;
-  return <StoredDrawer key={`${edit === null ? "open" : "edit"} ${id}`} id={id} editing={edit !== null} onOpen={onOpen} onEdit={onEdit} />;
+  return (
+    <StoredDrawer
+      key={`${edit === null ? "open" : "edit"} ${id}`}
+      id={id}
+      editing={edit !== null}
+      onOpen={onOpen}
+      onEdit={onEdit}
+    />
+  );
 }
 
 /** Brings the code as the server has it now; one that was used meanwhile is shown and not edited. */
-function StoredDrawer({ id, editing, onOpen, onEdit }: { id: string; editing: boolean } & Pick<DrawerProps, "onOpen" | "onEdit">) {
+function StoredDrawer({
+  id,
+  editing,
+  onOpen,
+  onEdit,
+}: { id: string; editing: boolean } & Pick<DrawerProps, "onOpen" | "onEdit">) {
   const { t } = useLingui();
   const close = () => (editing ? onEdit(null) : onOpen(null));
   const query = trpc.redemption.get.useQuery(
@@ -167,7 +204,11 @@ function StoredDrawer({ id, editing, onOpen, onEdit }: { id: string; editing: bo
   }
   return (
     <Drawer open modal={false} onOpenChange={(next) => !next && close()} title={t`兑换码`}>
-      {query.error ? <ErrorPanel error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton className="h-40 rounded-lg" />}
+      {query.error ? (
+        <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
+      ) : (
+        <Skeleton className="h-40 rounded-lg" />
+      )}
     </Drawer>
   );
 }

@@ -2,7 +2,11 @@
 import type { FieldErrors, Resolver } from "react-hook-form";
 import type * as z from "zod";
 import {
-  isRedemptionExpired, REDEMPTION_DEFAULTS, REDEMPTION_STATUS, redemptionCreate, type RedemptionView,
+  isRedemptionExpired,
+  REDEMPTION_DEFAULTS,
+  REDEMPTION_STATUS,
+  redemptionCreate,
+  type RedemptionView,
 } from "../../../shared/redemption";
 
 /** Number fields are null while empty. */
@@ -18,16 +22,25 @@ export interface RedemptionValues {
 }
 
 export const emptyRedemption: RedemptionValues = {
-  name: "", quota: REDEMPTION_DEFAULTS.quota, expired_time: null, count: REDEMPTION_DEFAULTS.count,
+  name: "",
+  quota: REDEMPTION_DEFAULTS.quota,
+  expired_time: null,
+  count: REDEMPTION_DEFAULTS.count,
 };
 
 export const valuesOf = ({ name, quota, expired_time }: RedemptionView): RedemptionValues => ({
-  name, quota, expired_time: expired_time === 0 ? null : expired_time, count: 1,
+  name,
+  quota,
+  expired_time: expired_time === 0 ? null : expired_time,
+  count: 1,
 });
 
 /** The values as the call takes them; an empty number is NaN, which the shape refuses. */
 export const fieldsOf = ({ name, quota, expired_time, count }: RedemptionValues): z.input<typeof redemptionCreate> => ({
-  name, quota: quota ?? Number.NaN, expired_time: expired_time ?? 0, count: count ?? Number.NaN,
+  name,
+  quota: quota ?? Number.NaN,
+  expired_time: expired_time ?? 0,
+  count: count ?? Number.NaN,
 });
 
 const isField = (name: string): name is keyof RedemptionValues => Object.hasOwn(emptyRedemption, name);

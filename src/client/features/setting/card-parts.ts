@@ -21,7 +21,10 @@ export const cardParts: Readonly<Partial<Record<Card, CardParts>>> = {
   oidc: { after: lazy(() => import("./try-oidc")) },
   telegram: { after: lazy(() => import("./try-telegram")) },
   // The page of prices edits every table of the card.
-  pricing: { before: lazy(() => import("./prices-link")), hides: optionKeys.filter((key) => option(key).card === "pricing" && option(key).kind === "json") },
+  pricing: {
+    before: lazy(() => import("./prices-link")),
+    hides: optionKeys.filter((key) => option(key).card === "pricing" && option(key).kind === "json"),
+  },
   payment: { before: lazy(() => import("./pay-method-table")), hides: ["PayMethods"] },
   chat: { before: lazy(() => import("./chat-table")), hides: ["Chats"] },
 };

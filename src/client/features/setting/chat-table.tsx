@@ -21,7 +21,10 @@ export default function ChatTable() {
     <div>
       <RowsEditor
         label={t`聊天链接`}
-        columns={[{ key: "name", label: t`名称` }, { key: "url", label: t`链接` }]}
+        columns={[
+          { key: "name", label: t`名称` },
+          { key: "url", label: t`链接` },
+        ]}
         rows={rows}
         empty={{ name: "", url: "" }}
         onRows={(next) => {
@@ -33,7 +36,11 @@ export default function ChatTable() {
         ordered
       />
       <p className="text-xs text-muted">{t`链接中的 ${PARTS.key} 和 ${PARTS.address} 会被替换为令牌和服务器地址`}</p>
-      {complaint ? <p role="alert" className="mt-1 text-xs text-red-fg">{complaint}</p> : null}
+      {complaint ? (
+        <p role="alert" className="mt-1 text-xs text-red-fg">
+          {complaint}
+        </p>
+      ) : null}
     </div>
   );
 }

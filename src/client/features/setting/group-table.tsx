@@ -13,7 +13,12 @@ export default function GroupTable() {
   const { text, change, problem, generation } = useSettings();
   const [ratioText, usableText] = [text("GroupRatio"), text("UserUsableGroups")];
   // What is being typed may for a moment be no map ("1.", an empty name, two equal ones) and is kept here.
-  const [typed, setTyped] = useState<{ rows: readonly Row[]; ratio: string; usable: string; generation: number } | null>(null);
+  const [typed, setTyped] = useState<{
+    rows: readonly Row[];
+    ratio: string;
+    usable: string;
+    generation: number;
+  } | null>(null);
   const current = typed && typed.ratio === ratioText && typed.usable === usableText && typed.generation === generation;
   const rows = current ? typed.rows : groupRows(ratioText, usableText);
   const complaint = problem("GroupRatio") ?? problem("UserUsableGroups");
@@ -22,8 +27,10 @@ export default function GroupTable() {
       <RowsEditor
         label={t`分组`}
         columns={[
-          { key: "name", label: t`名称` }, { key: "ratio", label: t`倍率`, numeric: true },
-          { key: "usable", label: t`用户可选`, check: true }, { key: "description", label: t`描述` },
+          { key: "name", label: t`名称` },
+          { key: "ratio", label: t`倍率`, numeric: true },
+          { key: "usable", label: t`用户可选`, check: true },
+          { key: "description", label: t`描述` },
         ]}
         rows={rows}
         empty={{ name: "", ratio: "1", usable: false, description: "" }}
@@ -39,7 +46,11 @@ export default function GroupTable() {
         json={["GroupRatio", "UserUsableGroups"]}
         extra={(row) => <Badge hue={groupRatioHue(Number(row["ratio"]))}>{`${String(row["ratio"] || "—")}×`}</Badge>}
       />
-      {complaint ? <p role="alert" className="mt-1 text-xs text-red-fg">{complaint}</p> : null}
+      {complaint ? (
+        <p role="alert" className="mt-1 text-xs text-red-fg">
+          {complaint}
+        </p>
+      ) : null}
     </div>
   );
 }

@@ -26,7 +26,13 @@ export function OptionField({ name }: { name: OptionKey }) {
 }
 
 /** Drawn anew only when it is concerned: a page has a hundred fields, some of them long tables. */
-const PlainField = memo(function PlainField({ name, value, problem, change, lang }: {
+const PlainField = memo(function PlainField({
+  name,
+  value,
+  problem,
+  change,
+  lang,
+}: {
   name: OptionKey;
   value: string;
   problem: string | undefined;
@@ -54,25 +60,58 @@ const PlainField = memo(function PlainField({ name, value, problem, change, lang
   );
 });
 
-
 interface ControlProps {
   name: OptionKey;
   value: string;
   onValue: (text: string) => void;
-  aria: { id: string; "aria-labelledby": string; "aria-describedby": string | undefined; "aria-invalid": boolean | undefined };
+  aria: {
+    id: string;
+    "aria-labelledby": string;
+    "aria-describedby": string | undefined;
+    "aria-invalid": boolean | undefined;
+  };
 }
 
 function Control({ name, value, onValue, aria }: ControlProps) {
   const { kind, choices = [] } = option(name);
   if (kind === "secret") return <SecretField name={name} aria={aria} />;
-  if (kind === "json") return <JsonEditor {...aria} value={value} onValueChange={onValue} rows={Math.min(14, Math.max(4, value.split("\n").length))} />;
-  if (kind === "choice") return <Select {...aria} value={value} onValueChange={onValue} options={choices.map((choice) => ({ value: choice, label: choice }))} />;
-  if (kind === "lines") return <Textarea {...aria} rows={6} value={value} onChange={(event) => onValue(event.target.value)} />;
-  if (kind === "list") return <TokenInput {...aria} value={value.split(",").filter(Boolean)} onValueChange={(items) => onValue(items.join(","))} />;
+  if (kind === "json")
+    return (
+      <JsonEditor
+        {...aria}
+        value={value}
+        onValueChange={onValue}
+        rows={Math.min(14, Math.max(4, value.split("\n").length))}
+      />
+    );
+  if (kind === "choice")
+    return (
+      <Select
+        {...aria}
+        value={value}
+        onValueChange={onValue}
+        options={choices.map((choice) => ({ value: choice, label: choice }))}
+      />
+    );
+  if (kind === "lines")
+    return <Textarea {...aria} rows={6} value={value} onChange={(event) => onValue(event.target.value)} />;
+  if (kind === "list")
+    return (
+      <TokenInput
+        {...aria}
+        value={value.split(",").filter(Boolean)}
+        onValueChange={(items) => onValue(items.join(","))}
+      />
+    );
   const numeric = kind === "int" || kind === "decimal";
   return (
-    <Input {...aria} value={value} autoComplete="off" inputMode={numeric ? (kind === "int" ? "numeric" : "decimal") : undefined}
-      onChange={(event) => onValue(event.target.value)} />
+    <Input
+      {...aria}
+      value={value}
+      autoComplete="off"
+      inputMode={numeric ? (kind === "int" ? "numeric" : "decimal") : undefined}
+      onChange={(event) => onValue(event.target.value)}
+    />
   );
 }
 
@@ -83,7 +122,9 @@ function FlagField({ name }: { name: OptionKey }) {
   const lang = currentLanguage();
   const { label, hint } = option(name);
   const toggle = async (on: boolean) => {
-    const missing = needsOf(name, String(on), stored).map((needed) => nameOf(needed, lang)).join("、");
+    const missing = needsOf(name, String(on), stored)
+      .map((needed) => nameOf(needed, lang))
+      .join("、");
     if (on && missing) {
       toastError(t`无法启用，请先填写：${missing}`);
       return;
@@ -102,8 +143,17 @@ function FlagField({ name }: { name: OptionKey }) {
   const error = problem(name);
   return (
     <div>
-      <SwitchField label={label[lang]} hint={hint?.[lang]} checked={text(name) === "true"} onCheckedChange={(on) => void toggle(on)} />
-      {error ? <p role="alert" className="text-xs text-red-fg">{error}</p> : null}
+      <SwitchField
+        label={label[lang]}
+        hint={hint?.[lang]}
+        checked={text(name) === "true"}
+        onCheckedChange={(on) => void toggle(on)}
+      />
+      {error ? (
+        <p role="alert" className="text-xs text-red-fg">
+          {error}
+        </p>
+      ) : null}
     </div>
   );
 }
@@ -148,15 +198,29 @@ function ContentField({ name }: { name: OptionKey }) {
       hint={
         <span className="flex items-center justify-between gap-2">
           {t`支持 Markdown 和 HTML；脚本会被移除`}
-          <Button size="sm" variant="ghost" aria-expanded={preview} disabled={value.trim() === ""} onClick={() => setPreview(!preview)}>
+          <Button
+            size="sm"
+            variant="ghost"
+            aria-expanded={preview}
+            disabled={value.trim() === ""}
+            onClick={() => setPreview(!preview)}
+          >
             {preview ? t`收起预览` : t`预览`}
           </Button>
         </span>
       }
       {...(error ? { error } : {})}
     >
-      <Textarea id={id} aria-describedby={`${id}-hint`} rows={6} value={value} onChange={(event) => change(name, event.target.value)} />
-      {preview && value.trim() !== "" ? <OperatorText text={value} demote className="rounded-md border border-line bg-sunken p-3" /> : null}
+      <Textarea
+        id={id}
+        aria-describedby={`${id}-hint`}
+        rows={6}
+        value={value}
+        onChange={(event) => change(name, event.target.value)}
+      />
+      {preview && value.trim() !== "" ? (
+        <OperatorText text={value} demote className="rounded-md border border-line bg-sunken p-3" />
+      ) : null}
     </FieldFrame>
   );
 }

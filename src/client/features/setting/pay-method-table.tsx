@@ -21,7 +21,9 @@ export default function PayMethodTable() {
       <RowsEditor
         label={option("PayMethods").label[currentLanguage()]}
         columns={[
-          { key: "name", label: t`名称` }, { key: "type", label: t`类型` }, { key: "color", label: t`颜色` },
+          { key: "name", label: t`名称` },
+          { key: "type", label: t`类型` },
+          { key: "color", label: t`颜色` },
           { key: "min_topup", label: t`最低数量`, numeric: true },
         ]}
         rows={rows}
@@ -34,10 +36,20 @@ export default function PayMethodTable() {
         json={["PayMethods"]}
         ordered
         headed
-        extra={({ color }) => <span aria-hidden className="mb-2 size-4 shrink-0 rounded-full border border-line bg-muted" style={color ? { backgroundColor: String(color) } : undefined} />}
+        extra={({ color }) => (
+          <span
+            aria-hidden
+            className="mb-2 size-4 shrink-0 rounded-full border border-line bg-muted"
+            style={color ? { backgroundColor: String(color) } : undefined}
+          />
+        )}
       />
       <p className="text-xs text-muted">{t`类型是支付网关对它的叫法，如 alipay、wxpay；颜色如 #1677ff；最低数量可留空`}</p>
-      {complaint ? <p role="alert" className="mt-1 text-xs text-red-fg">{complaint}</p> : null}
+      {complaint ? (
+        <p role="alert" className="mt-1 text-xs text-red-fg">
+          {complaint}
+        </p>
+      ) : null}
     </div>
   );
 }

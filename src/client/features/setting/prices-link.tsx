@@ -10,7 +10,10 @@ export default function PricesLink() {
     <div className="flex flex-wrap items-center justify-between gap-3">
       <p className="text-ink-2">{t`各模型的价格和倍率在模型价格页编辑，可用表格或 JSON。`}</p>
       <Button asChild>
-        <Link href="/setting/pricing">{t`打开模型价格`}<ArrowRight aria-hidden /></Link>
+        <Link href="/setting/pricing">
+          {t`打开模型价格`}
+          <ArrowRight aria-hidden />
+        </Link>
       </Button>
     </div>
   );

@@ -20,7 +20,9 @@ export function SettingCard({ card }: { card: CardName }) {
   const { before: Before, after: After, hides = [] } = cardParts[card] ?? {};
   const dirty = changed(keys).length;
   const submit = () => {
-    const missing = cardNeeds(card, stored).map((key) => nameOf(key, lang)).join("、");
+    const missing = cardNeeds(card, stored)
+      .map((key) => nameOf(key, lang))
+      .join("、");
     if (missing) toastError(t`请先填写并保存：${missing}`);
     else void save(keys);
   };
@@ -37,16 +39,32 @@ export function SettingCard({ card }: { card: CardName }) {
             submit();
           }}
         >
-          {Before ? <WhileLoading show={<Skeleton className="h-24" />}><Before /></WhileLoading> : null}
-          {keys.filter((key) => !hides.includes(key)).map((key) => <OptionField key={key} name={key} />)}
+          {Before ? (
+            <WhileLoading show={<Skeleton className="h-24" />}>
+              <Before />
+            </WhileLoading>
+          ) : null}
+          {keys
+            .filter((key) => !hides.includes(key))
+            .map((key) => (
+              <OptionField key={key} name={key} />
+            ))}
           <div className="flex items-center gap-3">
             <Button type="submit" variant={dirty > 0 ? "primary" : "secondary"} loading={saving && dirty > 0}>
               {t`保存${cards[card].title[lang]}`}
             </Button>
-            <span role="status" className="text-ink-2">{dirty > 0 ? t`${dirty} 项未保存` : ""}</span>
+            <span role="status" className="text-ink-2">
+              {dirty > 0 ? t`${dirty} 项未保存` : ""}
+            </span>
           </div>
         </form>
-        {After ? <div className="mt-4 border-t border-line pt-4"><WhileLoading show={<Skeleton className="h-24" />}><After /></WhileLoading></div> : null}
+        {After ? (
+          <div className="mt-4 border-t border-line pt-4">
+            <WhileLoading show={<Skeleton className="h-24" />}>
+              <After />
+            </WhileLoading>
+          </div>
+        ) : null}
       </CardBody>
     </Card>
   );

@@ -17,9 +17,20 @@ afterEach(() => {
 });
 
 /** A server that keeps what is set. */
-function open(tab: string, { values = {}, set = [], refuse = [], more = {} }: { values?: Record<string, string>; set?: string[]; refuse?: string[]; more?: Procedures } = {}) {
+function open(
+  tab: string,
+  {
+    values = {},
+    set = [],
+    refuse = [],
+    more = {},
+  }: { values?: Record<string, string>; set?: string[]; refuse?: string[]; more?: Procedures } = {},
+) {
   storeUser({ id: 1, username: "root", display_name: "", role: 100, status: 1, group: "default" });
-  const texts: Record<string, string> = { ...Object.fromEntries(optionKeys.filter((key) => !option(key).secret).map((key) => [key, defaultText(key)])), ...values };
+  const texts: Record<string, string> = {
+    ...Object.fromEntries(optionKeys.filter((key) => !option(key).secret).map((key) => [key, defaultText(key)])),
+    ...values,
+  };
   const procedures: Procedures = {
     "option.settings": () => ({ values: { ...texts }, set }),
     "option.set": ({ key, value }: { key: string; value: string }) => {
@@ -30,7 +41,15 @@ function open(tab: string, { values = {}, set = [], refuse = [], more = {} }: { 
     ...more,
   };
   const paths = { "/api/status": () => Response.json({ success: true, message: "", data: {} }) };
-  return openPage(<><SettingPage /><ConfirmHost /><Toasts /></>, `/setting?tab=${tab}`, { procedures, paths });
+  return openPage(
+    <>
+      <SettingPage />
+      <ConfirmHost />
+      <Toasts />
+    </>,
+    `/setting?tab=${tab}`,
+    { procedures, paths },
+  );
 }
 type Opened = Awaited<ReturnType<typeof open>>;
 const sent = (page: Opened) => page.calls.filter(({ path }) => path === "option.set").map(({ input }) => input);
@@ -52,7 +71,9 @@ test("a save without a change says so and makes no call; three changes are three
   await page.user.click(save);
   await screen.findByText("保存成功");
   expect(sent(page)).toEqual([
-    { key: "QuotaForNewUser", value: "10" }, { key: "QuotaForInviter", value: "20" }, { key: "QuotaForInvitee", value: "30" },
+    { key: "QuotaForNewUser", value: "10" },
+    { key: "QuotaForInviter", value: "20" },
+    { key: "QuotaForInvitee", value: "30" },
   ]);
 });
 
@@ -124,7 +145,9 @@ test("a secret is never shown: it says that it is set, takes another, and can be
 });
 
 test("groups are edited as a table; a name given twice is not saved", async () => {
-  const page = await open("operation", { values: { GroupRatio: '{"default":1,"vip":1}', UserUsableGroups: '{"default":"默认"}' } });
+  const page = await open("operation", {
+    values: { GroupRatio: '{"default":1,"vip":1}', UserUsableGroups: '{"default":"默认"}' },
+  });
   const ratio = await screen.findByLabelText("倍率，第 2 行");
   await page.user.type(ratio, ".5");
   expect((ratio as HTMLInputElement).value).toBe("1.5");
@@ -142,7 +165,9 @@ test("groups are edited as a table; a name given twice is not saved", async () =
 });
 
 test("payment methods are edited as a table: added, moved, removed; a half-typed one stays and is not saved", async () => {
-  const page = await open("system", { values: { ServerAddress: "https://x.example", PayMethods: '[{"name":"支付宝","type":"alipay","color":"#1677ff"}]' } });
+  const page = await open("system", {
+    values: { ServerAddress: "https://x.example", PayMethods: '[{"name":"支付宝","type":"alipay","color":"#1677ff"}]' },
+  });
   const table = within(await screen.findByRole("group", { name: "支付方式" }));
   await page.user.click(table.getByRole("button", { name: "添加一行" }));
   await page.user.type(table.getByLabelText("名称，第 2 行"), "大额");
@@ -156,7 +181,12 @@ test("payment methods are edited as a table: added, moved, removed; a half-typed
   await page.user.click(save);
   await screen.findByText("保存成功");
   const alipay = { name: "支付宝", type: "alipay", color: "#1677ff" };
-  expect(sent(page)).toEqual([{ key: "PayMethods", value: JSON.stringify([{ name: "大额", type: "bank", color: "", min_topup: 50 }, alipay], null, 2) }]);
+  expect(sent(page)).toEqual([
+    {
+      key: "PayMethods",
+      value: JSON.stringify([{ name: "大额", type: "bank", color: "", min_topup: 50 }, alipay], null, 2),
+    },
+  ]);
 });
 
 test("broken JSON is refused with its line before any call", async () => {
@@ -171,7 +201,9 @@ test("broken JSON is refused with its line before any call", async () => {
 });
 
 test("a notice is previewed without its scripts", async () => {
-  const page = await open("other", { values: { Notice: "**hello** <img src=x onerror=alert(1)><script>alert(2)</script>" } });
+  const page = await open("other", {
+    values: { Notice: "**hello** <img src=x onerror=alert(1)><script>alert(2)</script>" },
+  });
   await screen.findByLabelText("公告");
   const [first] = screen.getAllByRole("button", { name: "预览" });
   if (first) await page.user.click(first);
@@ -181,9 +213,15 @@ test("a notice is previewed without its scripts", async () => {
 });
 
 test("discovery fills the endpoints in and leaves saving to the operator; a failure says why and changes nothing", async () => {
-  const endpoints = { authorization_endpoint: "https://id.example/auth", token_endpoint: "https://id.example/token", user_info_endpoint: "https://id.example/me" };
+  const endpoints = {
+    authorization_endpoint: "https://id.example/auth",
+    token_endpoint: "https://id.example/token",
+    user_info_endpoint: "https://id.example/me",
+  };
   const tryOidc = ({ address }: { address: string }) =>
-    address === "https://id.example" ? { ok: true, issuer: "https://id.example", ...endpoints } : { ok: false, detail: "discovery: HTTP 404" };
+    address === "https://id.example"
+      ? { ok: true, issuer: "https://id.example", ...endpoints }
+      : { ok: false, detail: "discovery: HTTP 404" };
   const page = await open("system", { more: { "identity.tryOidc": tryOidc } });
   const button = await screen.findByRole("button", { name: "发现端点" });
   expect(button).toHaveProperty("disabled", true);
@@ -194,7 +232,9 @@ test("discovery fills the endpoints in and leaves saving to the operator; a fail
   await retype(page, "Well-Known 地址", "https://id.example");
   await page.user.click(button);
   await screen.findByText("已读到 https://id.example 的端点，请保存");
-  expect(["授权端点", "令牌端点", "用户信息端点"].map((label) => screen.getByLabelText<HTMLInputElement>(label).value)).toEqual(Object.values(endpoints));
+  expect(
+    ["授权端点", "令牌端点", "用户信息端点"].map((label) => screen.getByLabelText<HTMLInputElement>(label).value),
+  ).toEqual(Object.values(endpoints));
   expect(sent(page)).toEqual([]);
 });
 
@@ -204,7 +244,11 @@ test("the bot's name is Telegram's answer to its token, typed or saved", async (
     tried.push(input);
     return input.token === "1:bad" ? { ok: false, detail: "Unauthorized" } : { ok: true, name: "weir_login_bot" };
   };
-  const page = await open("system", { set: ["TelegramBotToken"], values: { TelegramBotName: "old_bot" }, more: { "identity.tryTelegram": tryTelegram } });
+  const page = await open("system", {
+    set: ["TelegramBotToken"],
+    values: { TelegramBotName: "old_bot" },
+    more: { "identity.tryTelegram": tryTelegram },
+  });
   await page.user.click(await screen.findByRole("button", { name: "检查 Bot" }));
   await screen.findByText("令牌属于 @weir_login_bot");
   expect(screen.getByLabelText("Bot 名称")).toHaveProperty("value", "weir_login_bot");

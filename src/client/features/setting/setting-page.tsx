@@ -30,18 +30,29 @@ export default function SettingPage() {
   const offered: readonly Tab[] = root ? ["personal", ...SETTING_TABS] : ["personal"];
   const tab = offered.find((known) => known === search.get("tab"));
   if (!tab) return <Redirect to="/setting?tab=personal" replace />;
-  const names: Record<Tab, string> = { personal: t`个人设置`, operation: t`运营设置`, system: t`系统设置`, other: t`其他设置` };
+  const names: Record<Tab, string> = {
+    personal: t`个人设置`,
+    operation: t`运营设置`,
+    system: t`系统设置`,
+    other: t`其他设置`,
+  };
   return (
     <Page title={tab === "personal" ? t`个人设置` : t`系统设置`}>
       <Tabs value={tab} onValueChange={(next) => setSearch({ tab: next })}>
         {root ? (
           <TabsList aria-label={t`设置`}>
-            {offered.map((name) => <TabsTrigger key={name} value={name}>{names[name]}</TabsTrigger>)}
+            {offered.map((name) => (
+              <TabsTrigger key={name} value={name}>
+                {names[name]}
+              </TabsTrigger>
+            ))}
           </TabsList>
         ) : null}
         {tab === "personal" ? (
           <TabsContent value="personal" className={root ? undefined : "pt-0"}>
-            <WhileLoading show={<SettingSkeleton />}><PersonalTab /></WhileLoading>
+            <WhileLoading show={<SettingSkeleton />}>
+              <PersonalTab />
+            </WhileLoading>
           </TabsContent>
         ) : null}
         {root ? <Settings tab={tab} /> : null}
@@ -51,7 +62,11 @@ export default function SettingPage() {
 }
 
 const SettingSkeleton = () => (
-  <div aria-hidden className="grid gap-4"><Skeleton className="h-9" /><Skeleton className="h-64" /><Skeleton className="h-64" /></div>
+  <div aria-hidden className="grid gap-4">
+    <Skeleton className="h-9" />
+    <Skeleton className="h-64" />
+    <Skeleton className="h-64" />
+  </div>
 );
 
 /** The gateway's settings. They stay while the personal tab is open, so that what was typed is there afterwards. */
@@ -71,12 +86,20 @@ function Loaded({ tab, stored }: { tab: Tab; stored: Stored }) {
   useWarnBeforeLeaving(dirty > 0);
   return (
     <SettingsProvider value={state}>
-      {tab === "personal" ? null : <TabsContent value={tab}><Cards key={tab} tab={tab} /></TabsContent>}
+      {tab === "personal" ? null : (
+        <TabsContent value={tab}>
+          <Cards key={tab} tab={tab} />
+        </TabsContent>
+      )}
       {dirty > 0 ? (
         <div className="sticky bottom-0 z-10 -mx-4 flex items-center gap-3 border-t border-line bg-raised px-4 py-2 sm:-mx-6 sm:px-6">
           <span role="status" className="flex-1">{t`${dirty} 项未保存`}</span>
           <Button onClick={state.discard}>{t`撤销`}</Button>
-          <Button variant="primary" loading={state.saving} onClick={() => void state.save(everything)}>{t`全部保存`}</Button>
+          <Button
+            variant="primary"
+            loading={state.saving}
+            onClick={() => void state.save(everything)}
+          >{t`全部保存`}</Button>
         </div>
       ) : null}
     </SettingsProvider>
@@ -90,11 +113,23 @@ function Cards({ tab }: { tab: SettingTab }) {
   return (
     <div className="flex flex-col gap-6 lg:flex-row lg:items-start">
       <nav aria-label={t`设置分区`} className="grid shrink-0 gap-2 lg:sticky lg:top-4 lg:w-52">
-        <Input type="search" aria-label={t`搜索设置`} placeholder={t`搜索设置，例如 SMTP`} value={words} onChange={(event) => setWords(event.target.value)} />
-        <ul className="grid gap-0.5 max-lg:hidden">{found.map((card) => <SectionLink key={card} card={card} />)}</ul>
+        <Input
+          type="search"
+          aria-label={t`搜索设置`}
+          placeholder={t`搜索设置，例如 SMTP`}
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
+        <ul className="grid gap-0.5 max-lg:hidden">
+          {found.map((card) => (
+            <SectionLink key={card} card={card} />
+          ))}
+        </ul>
       </nav>
       <div className="grid w-full max-w-[720px] grid-cols-[minmax(0,1fr)] gap-4">
-        {found.map((card) => <SettingCard key={card} card={card} />)}
+        {found.map((card) => (
+          <SettingCard key={card} card={card} />
+        ))}
         {found.length === 0 ? <p className="text-muted">{t`这一页没有符合的设置`}</p> : null}
       </div>
     </div>
@@ -104,11 +139,14 @@ function Cards({ tab }: { tab: SettingTab }) {
 function SectionLink({ card }: { card: Card }) {
   return (
     <li>
-      <a href={`#card-${card}`} className="block rounded-md px-2.5 py-1.5 text-sm text-ink-2 hover:bg-sunken hover:text-ink"
+      <a
+        href={`#card-${card}`}
+        className="block rounded-md px-2.5 py-1.5 text-sm text-ink-2 hover:bg-sunken hover:text-ink"
         onClick={(event) => {
           event.preventDefault();
           document.getElementById(`card-${card}`)?.scrollIntoView();
-        }}>
+        }}
+      >
         {cards[card].title[currentLanguage()]}
       </a>
     </li>

@@ -1,6 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { defaultText, option, optionKeys, SETTING_TABS } from "../../../shared/options";
-import { cardKeys, cardNeeds, cardsOf, changedKeys, foundCards, isChanged, needsOf, problemOf, startText, type Stored } from "./setting-values";
+import {
+  cardKeys,
+  cardNeeds,
+  cardsOf,
+  changedKeys,
+  foundCards,
+  isChanged,
+  needsOf,
+  problemOf,
+  startText,
+  type Stored,
+} from "./setting-values";
 import { chatRows, chatText, groupRows, groupTexts, payMethodRows, payMethodText, repeatedName } from "./table-values";
 
 const stored: Stored = {
@@ -16,7 +27,12 @@ describe("the settings pages", () => {
 
   test("laying out JSON, blanks around a number and another writing of it are no change; another value is one", () => {
     expect(startText("GroupRatio", stored)).toContain("\n");
-    for (const [key, text] of [["GroupRatio", startText("GroupRatio", stored)], ["RetryTimes", " 3 "], ["Price", "7.30"], ["ServerAddress", ""]] as const) {
+    for (const [key, text] of [
+      ["GroupRatio", startText("GroupRatio", stored)],
+      ["RetryTimes", " 3 "],
+      ["Price", "7.30"],
+      ["ServerAddress", ""],
+    ] as const) {
       expect([key, isChanged(key, stored, { [key]: text })]).toEqual([key, false]);
     }
     expect(isChanged("RetryTimes", stored, { RetryTimes: "1" })).toBe(true);
@@ -38,7 +54,9 @@ describe("the settings pages", () => {
     expect(keys.at(-1)).toBe("GitHubOAuthEnabled");
     expect(needsOf("GitHubOAuthEnabled", "true", stored, drafts, keys)).toEqual([]);
     expect(cardNeeds("payment", stored)).toEqual(["ServerAddress"]);
-    expect(cardNeeds("payment", { ...stored, values: { ...stored.values, ServerAddress: "https://x.example" } })).toEqual([]);
+    expect(
+      cardNeeds("payment", { ...stored, values: { ...stored.values, ServerAddress: "https://x.example" } }),
+    ).toEqual([]);
   });
 
   test("a wrong text is refused in the words of the server, with the line inside JSON", () => {
@@ -81,13 +99,19 @@ describe("tables of JSON options", () => {
   });
 
   test("payment methods keep their order, their colour and their least amount; a wrong one reaches the option's own check", () => {
-    const methods = [{ name: "支付宝", type: "alipay", color: "#1677ff" }, { name: "大额", type: "bank", color: "", min_topup: 50 }];
+    const methods = [
+      { name: "支付宝", type: "alipay", color: "#1677ff" },
+      { name: "大额", type: "bank", color: "", min_topup: 50 },
+    ];
     expect(JSON.parse(payMethodText(payMethodRows(JSON.stringify(methods)) ?? []))).toEqual(methods);
     for (const text of ["{", "{}", '[{"name":"a"}]', ""]) expect([text, payMethodRows(text)]).toEqual([text, null]);
     const row = { name: " a ", type: "a", color: "", min_topup: "" };
     expect(problemOf("PayMethods", payMethodText([row]), "zh")).toBeUndefined();
     for (const wrong of [{ name: " " }, { type: "" }, { min_topup: "0" }, { min_topup: "x" }, { min_topup: "-3" }]) {
-      expect([wrong, problemOf("PayMethods", payMethodText([{ ...row, ...wrong }]), "zh")]).not.toEqual([wrong, undefined]);
+      expect([wrong, problemOf("PayMethods", payMethodText([{ ...row, ...wrong }]), "zh")]).not.toEqual([
+        wrong,
+        undefined,
+      ]);
     }
     expect(problemOf("PayMethods", payMethodText([row, row]), "zh")).toContain("重复");
   });

@@ -1,5 +1,15 @@
 /** What the settings pages hold: the stored texts, what was typed over them, and what is wrong with that. */
-import { type Card, cards, missingNeeds, option, type OptionKey, optionKeys, parseOption, printOption, type SettingTab } from "../../../shared/options";
+import {
+  type Card,
+  cards,
+  missingNeeds,
+  option,
+  type OptionKey,
+  optionKeys,
+  parseOption,
+  printOption,
+  type SettingTab,
+} from "../../../shared/options";
 import type { Lang } from "../../../shared/text";
 
 /** What the server says: every open text, and which secrets have one. */
@@ -12,7 +22,8 @@ export interface Stored {
 export type Drafts = Partial<Record<OptionKey, string>>;
 
 export const cardKeys = (card: Card): OptionKey[] => optionKeys.filter((key) => option(key).card === card);
-export const cardsOf = (tab: SettingTab): Card[] => (Object.keys(cards) as Card[]).filter((card) => cards[card].tab === tab); // its own keys
+export const cardsOf = (tab: SettingTab): Card[] =>
+  (Object.keys(cards) as Card[]).filter((card) => cards[card].tab === tab); // its own keys
 
 /** JSON is shown laid out; everything else as it is stored. Secrets begin empty: they are write only. */
 export function startText(key: OptionKey, { values }: Stored): string {
@@ -47,12 +58,19 @@ export function changedKeys(keys: readonly OptionKey[], stored: Stored, drafts: 
 }
 
 /** Whether an option has a text, or gets one by the same save. */
-const isSet = (stored: Stored, drafts: Drafts, saved: readonly OptionKey[]) => (key: OptionKey): boolean =>
-  saved.includes(key) ? (drafts[key] ?? "") !== "" : stored.set.includes(key) || (stored.values[key] ?? "") !== "";
+const isSet =
+  (stored: Stored, drafts: Drafts, saved: readonly OptionKey[]) =>
+  (key: OptionKey): boolean =>
+    saved.includes(key) ? (drafts[key] ?? "") !== "" : stored.set.includes(key) || (stored.values[key] ?? "") !== "";
 
 /** What stands in the way of turning this on or filling it in: "configure it first". */
-export const needsOf = (key: OptionKey, text: string, stored: Stored, drafts: Drafts = {}, saved: readonly OptionKey[] = []): OptionKey[] =>
-  missingNeeds(key, text, isSet(stored, drafts, saved));
+export const needsOf = (
+  key: OptionKey,
+  text: string,
+  stored: Stored,
+  drafts: Drafts = {},
+  saved: readonly OptionKey[] = [],
+): OptionKey[] => missingNeeds(key, text, isSet(stored, drafts, saved));
 
 /** The options that a whole card needs before it may be saved. */
 export const cardNeeds = (card: Card, stored: Stored): OptionKey[] =>

@@ -5,7 +5,8 @@ import type { Row } from "../../components/rows-table";
 const laidOut = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** A number as it was typed becomes a number; what is none stays text, which the option's own check refuses. */
-const numberOr = (text: string): number | string => (text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text);
+const numberOr = (text: string): number | string =>
+  text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
 
 /** Groups: name, ratio, whether users may choose it, and what it is called then. */
 export function groupRows(ratioText: string, usableText: string): Row[] | null {
@@ -23,8 +24,12 @@ export function groupRows(ratioText: string, usableText: string): Row[] | null {
 
 /** The texts of both options. A row without a ratio is offered but has none; one of a repeated name would be lost, so there is none. */
 export function groupTexts(rows: readonly Row[]): { ratio: string; usable: string } {
-  const ratio = rows.filter((row) => row["ratio"] !== "").map((row) => [String(row["name"]), numberOr(String(row["ratio"]))]);
-  const usable = rows.filter((row) => row["usable"] === true).map((row) => [String(row["name"]), String(row["description"] ?? "")]);
+  const ratio = rows
+    .filter((row) => row["ratio"] !== "")
+    .map((row) => [String(row["name"]), numberOr(String(row["ratio"]))]);
+  const usable = rows
+    .filter((row) => row["usable"] === true)
+    .map((row) => [String(row["name"]), String(row["description"] ?? "")]);
   return { ratio: laidOut(Object.fromEntries(ratio)), usable: laidOut(Object.fromEntries(usable)) };
 }
 
@@ -41,17 +46,30 @@ export function chatRows(text: string): Row[] | null {
   return parsed.value.flatMap((entry) => Object.entries(entry).map(([name, url]) => ({ name, url })));
 }
 
-export const chatText = (rows: readonly Row[]): string => laidOut(rows.map((row) => ({ [String(row["name"])]: String(row["url"]) })));
+export const chatText = (rows: readonly Row[]): string =>
+  laidOut(rows.map((row) => ({ [String(row["name"])]: String(row["url"]) })));
 
 /** Payment methods: name, type, colour and, where there is one, the least amount. */
 export function payMethodRows(text: string): Row[] | null {
   const parsed = parseOption("PayMethods", text);
   if (!parsed.ok) return null;
-  return parsed.value.map(({ name, type, color, min_topup }) => ({ name, type, color, min_topup: min_topup === undefined ? "" : String(min_topup) }));
+  return parsed.value.map(({ name, type, color, min_topup }) => ({
+    name,
+    type,
+    color,
+    min_topup: min_topup === undefined ? "" : String(min_topup),
+  }));
 }
 
 export const payMethodText = (rows: readonly Row[]): string =>
-  laidOut(rows.map(({ name, type, color, min_topup }) => {
-    const least = String(min_topup ?? "").trim();
-    return { name: String(name).trim(), type: String(type).trim(), color: String(color).trim(), ...(least !== "" && { min_topup: numberOr(least) }) };
-  }));
+  laidOut(
+    rows.map(({ name, type, color, min_topup }) => {
+      const least = String(min_topup ?? "").trim();
+      return {
+        name: String(name).trim(),
+        type: String(type).trim(),
+        color: String(color).trim(),
+        ...(least !== "" && { min_topup: numberOr(least) }),
+      };
+    }),
+  );

@@ -46,7 +46,10 @@ export function useSettingsState(stored: Stored): SettingsState {
   const [saving, setSaving] = useState(false);
 
   // Laying out the price tables anew with each key that is pressed would be felt.
-  const starts = useMemo(() => new Map(optionKeys.map((key) => [key, option(key).secret ? "" : startText(key, stored)])), [stored]);
+  const starts = useMemo(
+    () => new Map(optionKeys.map((key) => [key, option(key).secret ? "" : startText(key, stored)])),
+    [stored],
+  );
 
   const change = useCallback((key: OptionKey, text: string | undefined, blocked?: string) => {
     setDrafts(({ [key]: _old, ...rest }) => (text === undefined ? rest : { ...rest, [key]: text }));
@@ -60,8 +63,11 @@ export function useSettingsState(stored: Stored): SettingsState {
     const found: Drafts = {};
     for (const key of keys) {
       const draft = drafts[key] ?? "";
-      const missing = needsOf(key, draft, stored, drafts, keys).map((needed) => nameOf(needed, lang)).join("、");
-      const problem = blocks[key] ?? problemOf(key, draft, lang) ?? (missing ? t`无法启用，请先填写：${missing}` : undefined);
+      const missing = needsOf(key, draft, stored, drafts, keys)
+        .map((needed) => nameOf(needed, lang))
+        .join("、");
+      const problem =
+        blocks[key] ?? problemOf(key, draft, lang) ?? (missing ? t`无法启用，请先填写：${missing}` : undefined);
       if (problem) found[key] = problem;
     }
     return found;
@@ -88,14 +94,19 @@ export function useSettingsState(stored: Stored): SettingsState {
       try {
         await setting.mutateAsync({ key, value });
         utils.option.settings.setData(undefined, (current) => current && withValue(current, key, value));
-        setDrafts(({ [key]: sent, ...rest }) => (sent === undefined || sent === value ? rest : { ...rest, [key]: sent }));
+        setDrafts(({ [key]: sent, ...rest }) =>
+          sent === undefined || sent === value ? rest : { ...rest, [key]: sent },
+        );
       } catch (error) {
         failed[key] = faultOf(error).message;
       }
     }
     setProblems((current) => ({ ...current, ...failed }));
     setSaving(false);
-    report(keys, Object.keys(failed).map((key) => nameOf(key as OptionKey, currentLanguage()))); // keys of Drafts
+    report(
+      keys,
+      Object.keys(failed).map((key) => nameOf(key as OptionKey, currentLanguage())),
+    ); // keys of Drafts
     void utils.option.invalidate();
     void loadStatus();
   };

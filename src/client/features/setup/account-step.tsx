@@ -58,7 +58,11 @@ export function AccountStep({ start, asksCode, codeRefused, onDone }: AccountSte
   ];
 
   return (
-    <StepFrame step="account" title={t`欢迎使用 Weir`} description={t`先创建超级管理员账户。没有默认密码，这个账户由你设定。`}>
+    <StepFrame
+      step="account"
+      title={t`欢迎使用 Weir`}
+      description={t`先创建超级管理员账户。没有默认密码，这个账户由你设定。`}
+    >
       <form
         noValidate
         onSubmit={handleSubmit(async (account) => {
@@ -130,12 +134,16 @@ export function AccountStep({ start, asksCode, codeRefused, onDone }: AccountSte
 const resolver: Resolver<Account> = ({ username, password, repeat, code }): ResolverResult<Account> => {
   const language = currentLanguage();
   const problems = {
-    username: username.trim() === "" || [...username.trim()].length > USERNAME_MAX
-      ? errorText("username_length", { max: USERNAME_MAX }, language)
-      : undefined,
-    password: password.length < PASSWORD_MIN
-      ? errorText("password_too_short", {}, language)
-      : password.length > ROOT_PASSWORD_MAX ? errorText("password_too_long", { max: ROOT_PASSWORD_MAX }, language) : undefined,
+    username:
+      username.trim() === "" || [...username.trim()].length > USERNAME_MAX
+        ? errorText("username_length", { max: USERNAME_MAX }, language)
+        : undefined,
+    password:
+      password.length < PASSWORD_MIN
+        ? errorText("password_too_short", {}, language)
+        : password.length > ROOT_PASSWORD_MAX
+          ? errorText("password_too_long", { max: ROOT_PASSWORD_MAX }, language)
+          : undefined,
     repeat: repeat === password ? undefined : errorText("passwords_differ", {}, language),
     code: codeTyped(code) === "" ? errorText("setup_code_wrong", {}, language) : undefined,
   };

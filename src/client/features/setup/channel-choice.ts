@@ -2,7 +2,19 @@ import { channelTypes, type ChannelType } from "../../../shared/channel-types";
 
 /** Shown before the rest is asked for, in this order. */
 const FIRST = [
-  "openai", "anthropic", "gemini", "deepseek", "ali", "zhipu", "moonshot", "siliconflow", "volcengine", "openrouter", "ollama", "xai", "mistral",
+  "openai",
+  "anthropic",
+  "gemini",
+  "deepseek",
+  "ali",
+  "zhipu",
+  "moonshot",
+  "siliconflow",
+  "volcengine",
+  "openrouter",
+  "ollama",
+  "xai",
+  "mistral",
   "minimax",
 ];
 

@@ -48,7 +48,10 @@ export function ChannelForm({ type, onDone, onLater }: { type: ChannelType; onDo
   const saving = create.isPending || update.isPending || test.isPending;
 
   const check = (of: typeof fields): Problems => ({
-    ...text("key", type.key_format.optional && of.key.trim() === "" ? undefined : keyProblem(type.id, of.key)?.[language]),
+    ...text(
+      "key",
+      type.key_format.optional && of.key.trim() === "" ? undefined : keyProblem(type.id, of.key)?.[language],
+    ),
     ...text("base_url", baseUrlProblem(type.id, of.base_url)?.[language]),
     ...text("other", otherProblem(type.id, of.other)?.[language]),
   });
@@ -75,15 +78,17 @@ export function ChannelForm({ type, onDone, onLater }: { type: ChannelType; onDo
   const save = async (event: FormEvent) => {
     event.preventDefault();
     if (saving) return;
-    const found = { ...check(fields), ...text("models", models.length === 0 ? errorText("channel_models_missing", {}, language) : undefined) };
+    const found = {
+      ...check(fields),
+      ...text("models", models.length === 0 ? errorText("channel_models_missing", {}, language) : undefined),
+    };
     setProblems(found);
     if (Object.keys(found).length > 0) return;
     setSaveProblem(null);
     const values = { ...fields, key: fields.key.trim(), type: type.id, name: type.name[language], models };
     try {
-      const channel = savedId === null
-        ? (await create.mutateAsync(values))[0]
-        : await update.mutateAsync({ ...values, id: savedId });
+      const channel =
+        savedId === null ? (await create.mutateAsync(values))[0] : await update.mutateAsync({ ...values, id: savedId });
       if (!channel) return;
       setSavedId(channel.id);
       const result = await test.mutateAsync({ id: channel.id });
@@ -98,7 +103,8 @@ export function ChannelForm({ type, onDone, onLater }: { type: ChannelType; onDo
     const next = { ...fields, ...part };
     setFields(next);
     setTrial(null);
-    if (pasted.current && part.key !== undefined && keyProblem(type.id, part.key) === undefined) void tryConnection(next);
+    if (pasted.current && part.key !== undefined && keyProblem(type.id, part.key) === undefined)
+      void tryConnection(next);
     pasted.current = false;
   };
   const wiring = (field: keyof Problems) => ({
@@ -137,14 +143,28 @@ export function ChannelForm({ type, onDone, onLater }: { type: ChannelType; onDo
       <FieldFrame
         id={`${id}-key`}
         label={t`密钥`}
-        hint={type.key_format.optional ? t`${type.key_format.hint[language]}，可以不填` : t`格式：${type.key_format.hint[language]}`}
+        hint={
+          type.key_format.optional
+            ? t`${type.key_format.hint[language]}，可以不填`
+            : t`格式：${type.key_format.hint[language]}`
+        }
         error={problems.key}
         required={!type.key_format.optional}
       >
         {type.key_format.kind === "json" ? (
-          <Textarea {...keyWiring} spellCheck={false} onChange={(event) => change({ key: event.target.value })} className="font-mono" />
+          <Textarea
+            {...keyWiring}
+            spellCheck={false}
+            onChange={(event) => change({ key: event.target.value })}
+            className="font-mono"
+          />
         ) : (
-          <PasswordInput {...keyWiring} autoComplete="off" onChange={(event) => change({ key: event.target.value })} className="font-mono" />
+          <PasswordInput
+            {...keyWiring}
+            autoComplete="off"
+            onChange={(event) => change({ key: event.target.value })}
+            className="font-mono"
+          />
         )}
       </FieldFrame>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -164,11 +184,25 @@ export function ChannelForm({ type, onDone, onLater }: { type: ChannelType; onDo
           error={problems.other}
           required={type.other.required}
         >
-          <Input {...wiring("other")} value={fields.other} onChange={(event) => change({ other: event.target.value })} />
+          <Input
+            {...wiring("other")}
+            value={fields.other}
+            onChange={(event) => change({ other: event.target.value })}
+          />
         </FieldFrame>
       ) : null}
-      <Collapsible title={t`模型：已选 ${models.length} 个`} open={modelsOpen || models.length === 0} onOpenChange={setModelsOpen}>
-        <FieldFrame id={`${id}-models`} label={t`模型名称`} hint={t`输入后按回车可添加其他名称`} error={problems.models} required>
+      <Collapsible
+        title={t`模型：已选 ${models.length} 个`}
+        open={modelsOpen || models.length === 0}
+        onOpenChange={setModelsOpen}
+      >
+        <FieldFrame
+          id={`${id}-models`}
+          label={t`模型名称`}
+          hint={t`输入后按回车可添加其他名称`}
+          error={problems.models}
+          required
+        >
           <TokenInput {...wiring("models")} value={models} onValueChange={setModels} suggestions={offered} />
         </FieldFrame>
       </Collapsible>

@@ -45,7 +45,9 @@ export function ConnectStep({ hasChannel, onBack }: { hasChannel: boolean; onBac
         {token.data ? <ConnectPanel tokenId={token.data.id} tokenKey={token.data.key} /> : null}
       </Card>
       <div className="flex justify-between gap-2">
-        {hasChannel ? <span /> : (
+        {hasChannel ? (
+          <span />
+        ) : (
           <Button size="lg" onClick={onBack}>
             <ArrowLeft aria-hidden />
             {t`添加渠道`}

@@ -11,10 +11,14 @@ export interface SetupDraft {
 const KEY = "draft:setup";
 
 const isDraft = (value: unknown): value is SetupDraft =>
-  typeof value === "object" && value !== null &&
-  "username" in value && typeof value.username === "string" &&
-  "server_address" in value && typeof value.server_address === "string" &&
-  "mode" in value && SETUP_MODES.some((mode) => mode === value.mode);
+  typeof value === "object" &&
+  value !== null &&
+  "username" in value &&
+  typeof value.username === "string" &&
+  "server_address" in value &&
+  typeof value.server_address === "string" &&
+  "mode" in value &&
+  SETUP_MODES.some((mode) => mode === value.mode);
 
 /** What was typed earlier, else an empty start: this page's own address is the best guess for the server's. */
 export function startingDraft(): SetupDraft {

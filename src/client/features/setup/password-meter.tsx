@@ -17,7 +17,9 @@ export function PasswordMeter({ password }: { password: string }) {
           <span key={bar} className={cn("h-1 rounded-sm", bar <= strength ? fills[strength] : "bg-line")} />
         ))}
       </div>
-      <span aria-live="polite" className="min-w-16 text-right">{words[strength]}</span>
+      <span aria-live="polite" className="min-w-16 text-right">
+        {words[strength]}
+      </span>
     </div>
   );
 }

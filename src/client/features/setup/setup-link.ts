@@ -13,4 +13,5 @@ export function forgetLink(): void {
 }
 
 /** The code alone, also where the whole link was pasted. */
-export const codeTyped = (text: string): string => (text.includes("#") ? codeIn(text.slice(text.indexOf("#") + 1)) : text).trim();
+export const codeTyped = (text: string): string =>
+  (text.includes("#") ? codeIn(text.slice(text.indexOf("#") + 1)) : text).trim();

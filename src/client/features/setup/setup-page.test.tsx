@@ -62,10 +62,16 @@ test("the account is created with what both steps say, and its owner is signed i
   await user.click(screen.getByRole("button", { name: "创建账户并继续" }));
   await waitFor(() => expect(currentUser()).toEqual(root));
   expect(calls.find((call) => call.path === "setup.run")?.input).toEqual({
-    username: "root", password: PASSWORD, confirmPassword: PASSWORD, code: CODE, mode: "team", server_address: "http://localhost",
+    username: "root",
+    password: PASSWORD,
+    confirmPassword: PASSWORD,
+    code: CODE,
+    mode: "team",
+    server_address: "http://localhost",
   });
   expect(await screen.findByRole("heading", { name: "添加第一个渠道" })).toBeDefined();
-  for (const secret of [PASSWORD, CODE]) expect(JSON.stringify({ ...localStorage, ...sessionStorage })).not.toContain(secret);
+  for (const secret of [PASSWORD, CODE])
+    expect(JSON.stringify({ ...localStorage, ...sessionStorage })).not.toContain(secret);
 });
 
 test("what the server would refuse is refused before the call, field by field", async () => {
@@ -82,7 +88,9 @@ test("what the server would refuse is refused before the call, field by field", 
 
 test("the code of the link is used without being shown and leaves the address; a refused one gets a field and keeps the rest", async () => {
   localStorage.setItem("language", "zh");
-  const { user, calls } = await openPage(<SetupPage />, `${LINK.replace(CODE, "ffff")}`, { procedures: server({ code: CODE }) });
+  const { user, calls } = await openPage(<SetupPage />, `${LINK.replace(CODE, "ffff")}`, {
+    procedures: server({ code: CODE }),
+  });
   await fillAccount(user);
   expect(location.href).toEndWith("/setup");
   expect(screen.queryByLabelText(/^初始化码/)).toBeNull();
@@ -95,7 +103,10 @@ test("the code of the link is used without being shown and leaves the address; a
   await user.click(next());
   await user.click(await screen.findByRole("button", { name: "创建账户并继续" }));
   await waitFor(() => expect(currentUser()).toEqual(root));
-  expect(calls.filter((call) => call.path === "setup.run").map(({ input }) => input)).toMatchObject([{ code: "ffff" }, { code: CODE }]);
+  expect(calls.filter((call) => call.path === "setup.run").map(({ input }) => input)).toMatchObject([
+    { code: "ffff" },
+    { code: CODE },
+  ]);
 });
 
 test("who comes without the link is asked for the code, and may paste the whole link", async () => {
@@ -140,7 +151,10 @@ test("a tested key preselects the models that both sides know, and saving tests 
   await user.click(screen.getByRole("button", { name: "保存并继续" }));
   expect(await screen.findByRole("heading", { name: "连接你的客户端" })).toBeDefined();
   expect(calls.find((call) => call.path === "channel.create")?.input).toMatchObject({
-    type: 43, name: "DeepSeek", key: "sk-good", models: ["deepseek-chat"],
+    type: 43,
+    name: "DeepSeek",
+    key: "sk-good",
+    models: ["deepseek-chat"],
   });
   expect(calls.some((call) => call.path === "channel.test")).toBe(true);
 });

@@ -9,7 +9,8 @@ describe("the password meter", () => {
   });
 
   test("does not praise what everybody types first", () => {
-    for (const bad of ["password1", "12345678", "aaaaaaaa", "Qwerty123!", "adminadmin"]) expect(passwordStrength(bad), bad).toBe(1);
+    for (const bad of ["password1", "12345678", "aaaaaaaa", "Qwerty123!", "adminadmin"])
+      expect(passwordStrength(bad), bad).toBe(1);
   });
 
   test("rises with length and variety", () => {
@@ -34,6 +35,11 @@ describe("the first channel", () => {
   test("ticks the models that both sides know, else all of a short list, else the beginning of a long one", () => {
     expect(preselect(["a", "b", "c"], ["c", "a", "x"])).toEqual(["a", "c"]);
     expect(preselect(["a"], ["x", "y"])).toEqual(["x", "y"]);
-    expect(preselect([], Array.from({ length: 100 }, (_, i) => `m${i}`))).toHaveLength(30);
+    expect(
+      preselect(
+        [],
+        Array.from({ length: 100 }, (_, i) => `m${i}`),
+      ),
+    ).toHaveLength(30);
   });
 });

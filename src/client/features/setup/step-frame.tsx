@@ -8,7 +8,12 @@ export type Step = "account" | "purpose" | "channel" | "connect";
 const ORDER: readonly Step[] = ["account", "purpose", "channel", "connect"];
 
 /** One step of the wizard: where we are, a heading that takes the focus when the step is entered, and the content. */
-export function StepFrame({ step, title, description, children }: {
+export function StepFrame({
+  step,
+  title,
+  description,
+  children,
+}: {
   step: Step;
   title: ReactNode;
   description?: ReactNode;
@@ -52,7 +57,9 @@ export function StepFrame({ step, title, description, children }: {
         ))}
       </ol>
       <div className="grid gap-1">
-        <h1 ref={heading} tabIndex={-1} className="text-lg outline-none">{title}</h1>
+        <h1 ref={heading} tabIndex={-1} className="text-lg outline-none">
+          {title}
+        </h1>
         {description ? <p className="text-base text-ink-2">{description}</p> : null}
       </div>
       {children}

@@ -9,7 +9,13 @@ import { Input } from "../../ui/input";
 import { firstChannelTypes, SHOWN_FIRST } from "./channel-choice";
 
 /** Logos to choose a channel type from; a few at first, all on demand or by search. Arrow keys move the choice. */
-export function TypeGrid({ value, onValueChange }: { value: number | null; onValueChange: (type: ChannelType) => void }) {
+export function TypeGrid({
+  value,
+  onValueChange,
+}: {
+  value: number | null;
+  onValueChange: (type: ChannelType) => void;
+}) {
   const { t } = useLingui();
   const [all, setAll] = useState(false);
   const [search, setSearch] = useState("");

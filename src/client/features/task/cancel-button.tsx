@@ -11,7 +11,14 @@ export function CancelButton({ id }: { id: number }) {
   const utils = trpc.useUtils();
   const cancel = trpc.task.cancel.useMutation();
   const stop = async () => {
-    if (!(await confirm({ title: t`取消这个任务？`, description: t`上游停止后退还它的费用；已经完成的部分可能仍会计费。`, action: t`取消任务` }))) return;
+    if (
+      !(await confirm({
+        title: t`取消这个任务？`,
+        description: t`上游停止后退还它的费用；已经完成的部分可能仍会计费。`,
+        action: t`取消任务`,
+      }))
+    )
+      return;
     try {
       await cancel.mutateAsync({ id });
       toastSuccess(t`任务已取消`);

@@ -29,7 +29,8 @@ const lasting = (seconds: number): string => formatMilliseconds(seconds * 1000);
 export function JobProgress({ progress, status }: { progress: string; status: string }) {
   const { t } = useLingui();
   const percent = percentOf(progress);
-  if (percent === null) return progress ? <span className="truncate">{progress}</span> : <span className="text-muted">—</span>;
+  if (percent === null)
+    return progress ? <span className="truncate">{progress}</span> : <span className="text-muted">—</span>;
   const hue = isOver(status) || status === "" ? statusLook(status).hue : "blue";
   return (
     <span className="flex w-full items-center gap-2">
@@ -71,8 +72,19 @@ export function ResultButton({ picture, onOpen }: { picture?: string; onOpen: ()
       className="flex size-7 items-center justify-center overflow-hidden rounded-md border border-line bg-sunken text-muted hover:border-line-control"
     >
       {picture && !broken ? (
-        <img src={picture} alt="" loading="lazy" decoding="async" className="size-full object-cover" onError={() => setBroken(true)} />
-      ) : picture ? <ImageOff aria-hidden className="size-4" /> : <Play aria-hidden className="size-4" />}
+        <img
+          src={picture}
+          alt=""
+          loading="lazy"
+          decoding="async"
+          className="size-full object-cover"
+          onError={() => setBroken(true)}
+        />
+      ) : picture ? (
+        <ImageOff aria-hidden className="size-4" />
+      ) : (
+        <Play aria-hidden className="size-4" />
+      )}
     </button>
   );
 }

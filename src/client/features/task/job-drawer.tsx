@@ -24,8 +24,20 @@ export interface OpenJob {
   /** Of the address that leads here. */
   address: string;
   row: {
-    id: number; user_id: number; username: string; channel_id: number; group: string; model: string; action: string; status: string;
-    progress: string; fail_reason: string; prompt: string; quota: number; refunded: number; request_id: string;
+    id: number;
+    user_id: number;
+    username: string;
+    channel_id: number;
+    group: string;
+    model: string;
+    action: string;
+    status: string;
+    progress: string;
+    fail_reason: string;
+    prompt: string;
+    quota: number;
+    refunded: number;
+    request_id: string;
   };
   times: JobTimes & { started: number };
   files: readonly JobFile[];
@@ -34,7 +46,15 @@ export interface OpenJob {
 }
 
 /** Everything about one job: what it made, what it cost, why it failed, and the row as JSON. */
-export function JobDrawer({ job, error, admin, actions, onClose, onStep, onRetry }: {
+export function JobDrawer({
+  job,
+  error,
+  admin,
+  actions,
+  onClose,
+  onStep,
+  onRetry,
+}: {
   /** undefined while it is read. */
   job: OpenJob | undefined;
   error: unknown;
@@ -58,12 +78,22 @@ export function JobDrawer({ job, error, admin, actions, onClose, onStep, onRetry
           {job ? <LookBadge look={statusLook(job.row.status)} /> : null}
           {actions}
           {job ? <CopyButton text={location.origin + job.address} label={t`复制链接`} /> : null}
-          <IconButton label={t`上一条`} shortcut="K" onClick={() => onStep(-1)}><ChevronUp /></IconButton>
-          <IconButton label={t`下一条`} shortcut="J" onClick={() => onStep(1)}><ChevronDown /></IconButton>
+          <IconButton label={t`上一条`} shortcut="K" onClick={() => onStep(-1)}>
+            <ChevronUp />
+          </IconButton>
+          <IconButton label={t`下一条`} shortcut="J" onClick={() => onStep(1)}>
+            <ChevronDown />
+          </IconButton>
         </>
       }
     >
-      {job ? <Facts job={job} admin={admin} /> : error ? <ErrorPanel error={error} onRetry={onRetry} /> : <Skeleton className="h-64" />}
+      {job ? (
+        <Facts job={job} admin={admin} />
+      ) : error ? (
+        <ErrorPanel error={error} onRetry={onRetry} />
+      ) : (
+        <Skeleton className="h-64" />
+      )}
     </Drawer>
   );
 }
@@ -92,30 +122,57 @@ function Facts({ job, admin }: { job: OpenJob; admin: boolean }) {
             <CopyButton text={name} label={t`复制任务 ID`} />
           </span>
         </Fact>
-        <Fact name={t`类型`}><ActionBadge action={row.action} /></Fact>
-        {row.model ? <Fact name={t`模型`}><code className="font-mono text-xs">{row.model}</code></Fact> : null}
-        <Fact name={t`进度`}><JobProgress progress={row.progress} status={row.status} /></Fact>
-        {row.fail_reason ? <Fact name={t`失败原因`}><span className="text-red-fg">{row.fail_reason}</span></Fact> : null}
+        <Fact name={t`类型`}>
+          <ActionBadge action={row.action} />
+        </Fact>
+        {row.model ? (
+          <Fact name={t`模型`}>
+            <code className="font-mono text-xs">{row.model}</code>
+          </Fact>
+        ) : null}
+        <Fact name={t`进度`}>
+          <JobProgress progress={row.progress} status={row.status} />
+        </Fact>
+        {row.fail_reason ? (
+          <Fact name={t`失败原因`}>
+            <span className="text-red-fg">{row.fail_reason}</span>
+          </Fact>
+        ) : null}
         {row.prompt ? <Fact name={t`提示词`}>{row.prompt}</Fact> : null}
         {job.more}
         <Fact name={t`提交时间`}>{moment(times.submitted)}</Fact>
         <Fact name={t`开始执行`}>{moment(times.started)}</Fact>
         <Fact name={t`完成时间`}>{moment(times.finished)}</Fact>
-        <Fact name={t`用时`}><Took submitted={times.submitted} finished={times.finished} /></Fact>
+        <Fact name={t`用时`}>
+          <Took submitted={times.submitted} finished={times.finished} />
+        </Fact>
         <Fact name={t`花费`}>
           <span className="flex flex-wrap gap-x-3">
             <Quota value={row.quota} decimals={6} />
             {row.request_id ? (
-              <Link href={`/log?request_id=${encodeURIComponent(row.request_id)}`} className="text-accent-text hover:underline">{t`查看账单`}</Link>
+              <Link
+                href={`/log?request_id=${encodeURIComponent(row.request_id)}`}
+                className="text-accent-text hover:underline"
+              >{t`查看账单`}</Link>
             ) : null}
           </span>
         </Fact>
-        {row.refunded > 0 ? <Fact name={t`已退款`}><Quota value={row.refunded} decimals={6} /></Fact> : null}
+        {row.refunded > 0 ? (
+          <Fact name={t`已退款`}>
+            <Quota value={row.refunded} decimals={6} />
+          </Fact>
+        ) : null}
         {row.group ? <Fact name={t`分组`}>{row.group}</Fact> : null}
-        {admin ? <Fact name={t`用户`}><LogUser id={row.user_id} name={row.username} /></Fact> : null}
+        {admin ? (
+          <Fact name={t`用户`}>
+            <LogUser id={row.user_id} name={row.username} />
+          </Fact>
+        ) : null}
         {admin && row.channel_id > 0 ? (
           <Fact name={t`渠道 ID`}>
-            <Link href={`/channel?open=${row.channel_id}`} className="text-accent-text tabular-nums hover:underline">{row.channel_id}</Link>
+            <Link href={`/channel?open=${row.channel_id}`} className="text-accent-text tabular-nums hover:underline">
+              {row.channel_id}
+            </Link>
           </Fact>
         ) : null}
       </dl>

@@ -9,7 +9,11 @@ export function JobFiles({ files }: { files: readonly JobFile[] }) {
   if (files.length === 0) return null;
   return (
     <ul aria-label={t`结果`} className="grid grid-cols-[minmax(0,1fr)] gap-3">
-      {files.map((file, index) => <li key={file.url}><Shown file={file} number={files.length > 1 ? index + 1 : 0} /></li>)}
+      {files.map((file, index) => (
+        <li key={file.url}>
+          <Shown file={file} number={files.length > 1 ? index + 1 : 0} />
+        </li>
+      ))}
     </ul>
   );
 }
@@ -27,16 +31,33 @@ function Shown({ file, number }: { file: JobFile; number: number }) {
         <p className="rounded-lg border border-line bg-sunken px-3 py-6 text-center text-muted">{t`文件已过期，或暂时无法读取`}</p>
       ) : file.media === "image" ? (
         <a href={file.url} target="_blank" rel="noreferrer" className="rounded-lg">
-          <img src={file.url} alt={name} onError={onError} className="max-h-[60dvh] max-w-full rounded-lg border border-line bg-sunken object-contain" />
+          <img
+            src={file.url}
+            alt={name}
+            onError={onError}
+            className="max-h-[60dvh] max-w-full rounded-lg border border-line bg-sunken object-contain"
+          />
         </a>
       ) : file.media === "audio" ? (
         <audio controls preload="none" src={file.url} aria-label={name} onError={onError} className="w-full" />
       ) : (
-        <video controls preload="metadata" src={file.url} aria-label={name} onError={onError} className="max-h-[60dvh] w-full rounded-lg bg-sunken" />
+        <video
+          controls
+          preload="metadata"
+          src={file.url}
+          aria-label={name}
+          onError={onError}
+          className="max-h-[60dvh] w-full rounded-lg bg-sunken"
+        />
       )}
       <figcaption className="flex items-center justify-between gap-2 text-xs text-muted">
         <span className="truncate">{name}</span>
-        <a href={file.url} target="_blank" rel="noreferrer" className="inline-flex min-h-6 items-center gap-1 text-accent-text hover:underline">
+        <a
+          href={file.url}
+          target="_blank"
+          rel="noreferrer"
+          className="inline-flex min-h-6 items-center gap-1 text-accent-text hover:underline"
+        >
           {t`打开文件`}
           <ExternalLink aria-hidden className="size-3" />
         </a>

@@ -4,7 +4,17 @@
  */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import { CircleCheck, CircleDashed, CircleHelp, CircleX, Copy, Hourglass, LoaderCircle, PanelTop, Send } from "lucide-react";
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleHelp,
+  CircleX,
+  Copy,
+  Hourglass,
+  LoaderCircle,
+  PanelTop,
+  Send,
+} from "lucide-react";
 import { FINAL_STATUSES } from "../../../shared/task";
 import type { StatusLook } from "../../components/status";
 import type { Hue } from "../../ui/badge";
@@ -32,26 +42,52 @@ const codeLooks: Looks = {
   22: { hue: "orange", icon: Copy, text: msg`重复提交` },
 };
 
-const found = <V>(table: Readonly<Record<string, V>>, key: string): V | undefined => (Object.hasOwn(table, key) ? table[key] : undefined);
+const found = <V>(table: Readonly<Record<string, V>>, key: string): V | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;
 
 export const statusLook = (status: string): StatusLook => found(statusLooks, status) ?? unknown;
 export const codeLook = (code: number): StatusLook => found(codeLooks, String(code)) ?? unknown;
 
 /** The statuses as choices of a filter; the empty one is over before anybody could ask for it. */
-export const STATUS_CHOICES = Object.entries(statusLooks).flatMap(([value, { text }]) => (value ? [{ value, text }] : []));
+export const STATUS_CHOICES = Object.entries(statusLooks).flatMap(([value, { text }]) =>
+  value ? [{ value, text }] : [],
+);
 
 const drawingActions: Readonly<Record<string, MessageDescriptor>> = {
-  IMAGINE: msg`绘图`, UPSCALE: msg`放大`, VARIATION: msg`变换`, HIGH_VARIATION: msg`强变换`, LOW_VARIATION: msg`弱变换`, PAN: msg`平移`,
-  DESCRIBE: msg`图生文`, BLEND: msg`混图`, UPLOAD: msg`上传图片`, SHORTEN: msg`精简提示词`, REROLL: msg`重绘`, INPAINT: msg`局部重绘`,
-  ZOOM: msg`变焦`, CUSTOM_ZOOM: msg`自定义变焦`, MODAL: msg`窗口提交`, SWAP_FACE: msg`换脸`, EDITS: msg`编辑图片`, VIDEO: msg`视频`,
+  IMAGINE: msg`绘图`,
+  UPSCALE: msg`放大`,
+  VARIATION: msg`变换`,
+  HIGH_VARIATION: msg`强变换`,
+  LOW_VARIATION: msg`弱变换`,
+  PAN: msg`平移`,
+  DESCRIBE: msg`图生文`,
+  BLEND: msg`混图`,
+  UPLOAD: msg`上传图片`,
+  SHORTEN: msg`精简提示词`,
+  REROLL: msg`重绘`,
+  INPAINT: msg`局部重绘`,
+  ZOOM: msg`变焦`,
+  CUSTOM_ZOOM: msg`自定义变焦`,
+  MODAL: msg`窗口提交`,
+  SWAP_FACE: msg`换脸`,
+  EDITS: msg`编辑图片`,
+  VIDEO: msg`视频`,
 };
 const taskActions: Readonly<Record<string, MessageDescriptor>> = {
-  MUSIC: msg`音乐`, LYRICS: msg`歌词`, generate: msg`图生视频`, textGenerate: msg`文生视频`, firstTailGenerate: msg`首尾帧视频`,
-  referenceGenerate: msg`参考图视频`, remixGenerate: msg`视频改编`, BATCH: msg`批处理`, RESPONSE: msg`后台响应`,
+  MUSIC: msg`音乐`,
+  LYRICS: msg`歌词`,
+  generate: msg`图生视频`,
+  textGenerate: msg`文生视频`,
+  firstTailGenerate: msg`首尾帧视频`,
+  referenceGenerate: msg`参考图视频`,
+  remixGenerate: msg`视频改编`,
+  BATCH: msg`批处理`,
+  RESPONSE: msg`后台响应`,
 };
 
 /** The name of an action; undefined for one that is shown as it came. */
-export const actionName = (action: string): MessageDescriptor | undefined => found(drawingActions, action) ?? found(taskActions, action);
+export const actionName = (action: string): MessageDescriptor | undefined =>
+  found(drawingActions, action) ?? found(taskActions, action);
 
 export const DRAWING_ACTIONS = Object.entries(drawingActions).map(([value, text]) => ({ value, text }));
 

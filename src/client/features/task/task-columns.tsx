@@ -21,27 +21,107 @@ export function useTaskColumns(admin: boolean, onOpen: (row: TaskView) => void):
   const { t } = useLingui();
   return useMemo(() => {
     const columns: (GridColumn<TaskView> | false)[] = [
-      { id: "submit_time", header: t`提交时间`, width: 96, fixed: true, card: "fact", cell: (row) => <TimeAgo value={row.submit_time} /> },
       {
-        id: "finish_time", header: t`完成时间`, width: 176,
-        cell: (row) => (row.finish_time > 0 ? <span className="tabular-nums">{formatTime(row.finish_time)}</span> : <span className="text-muted">—</span>),
+        id: "submit_time",
+        header: t`提交时间`,
+        width: 96,
+        fixed: true,
+        card: "fact",
+        cell: (row) => <TimeAgo value={row.submit_time} />,
       },
-      { id: "took", header: t`用时`, width: 84, card: "fact", cell: (row) => <Took submitted={row.submit_time} finished={row.finish_time} /> },
-      admin && { id: "channel_id", header: t`渠道`, width: 64, align: "end", cell: (row) => <span className="tabular-nums">{row.channel_id || "—"}</span> },
-      admin && { id: "user", header: t`用户`, width: 80, cell: (row) => <LogUser id={row.user_id} name={row.username} /> },
-      { id: "platform", header: t`平台`, width: 92, cell: (row) => <Badge hue="violet">{platformName(row.platform)}</Badge> },
+      {
+        id: "finish_time",
+        header: t`完成时间`,
+        width: 176,
+        cell: (row) =>
+          row.finish_time > 0 ? (
+            <span className="tabular-nums">{formatTime(row.finish_time)}</span>
+          ) : (
+            <span className="text-muted">—</span>
+          ),
+      },
+      {
+        id: "took",
+        header: t`用时`,
+        width: 84,
+        card: "fact",
+        cell: (row) => <Took submitted={row.submit_time} finished={row.finish_time} />,
+      },
+      admin && {
+        id: "channel_id",
+        header: t`渠道`,
+        width: 64,
+        align: "end",
+        cell: (row) => <span className="tabular-nums">{row.channel_id || "—"}</span>,
+      },
+      admin && {
+        id: "user",
+        header: t`用户`,
+        width: 80,
+        cell: (row) => <LogUser id={row.user_id} name={row.username} />,
+      },
+      {
+        id: "platform",
+        header: t`平台`,
+        width: 92,
+        cell: (row) => <Badge hue="violet">{platformName(row.platform)}</Badge>,
+      },
       { id: "action", header: t`类型`, width: 116, card: "fact", cell: (row) => <ActionBadge action={row.action} /> },
-      { id: "task_id", header: t`任务 ID`, width: 140, card: "title", cell: (row) => <code className="truncate font-mono text-xs">{row.task_id}</code> },
-      { id: "status", header: t`状态`, width: 112, card: "status", cell: (row) => <LookBadge look={statusLook(row.status)} /> },
-      { id: "progress", header: t`进度`, width: 116, card: "fact", cell: (row) => <JobProgress progress={row.progress} status={row.status} /> },
       {
-        id: "result", header: t`结果`, width: 56,
-        cell: (row) => (row.status === "SUCCESS" ? <ResultButton onOpen={() => onOpen(row)} /> : <span className="text-muted">—</span>),
+        id: "task_id",
+        header: t`任务 ID`,
+        width: 140,
+        card: "title",
+        cell: (row) => <code className="truncate font-mono text-xs">{row.task_id}</code>,
       },
-      { id: "fail_reason", header: t`详情`, width: 120, grow: true, cell: (row) => <LongText text={row.fail_reason} /> },
-      { id: "model", header: t`模型`, width: 150, hidden: true, cell: (row) => <code className="truncate font-mono text-xs">{row.model}</code> },
+      {
+        id: "status",
+        header: t`状态`,
+        width: 112,
+        card: "status",
+        cell: (row) => <LookBadge look={statusLook(row.status)} />,
+      },
+      {
+        id: "progress",
+        header: t`进度`,
+        width: 116,
+        card: "fact",
+        cell: (row) => <JobProgress progress={row.progress} status={row.status} />,
+      },
+      {
+        id: "result",
+        header: t`结果`,
+        width: 56,
+        cell: (row) =>
+          row.status === "SUCCESS" ? (
+            <ResultButton onOpen={() => onOpen(row)} />
+          ) : (
+            <span className="text-muted">—</span>
+          ),
+      },
+      {
+        id: "fail_reason",
+        header: t`详情`,
+        width: 120,
+        grow: true,
+        cell: (row) => <LongText text={row.fail_reason} />,
+      },
+      {
+        id: "model",
+        header: t`模型`,
+        width: 150,
+        hidden: true,
+        cell: (row) => <code className="truncate font-mono text-xs">{row.model}</code>,
+      },
       { id: "prompt", header: t`提示词`, width: 220, hidden: true, cell: (row) => <LongText text={row.prompt} /> },
-      { id: "quota", header: t`花费`, width: 100, align: "end", hidden: true, cell: (row) => <Quota value={row.quota} decimals={6} /> },
+      {
+        id: "quota",
+        header: t`花费`,
+        width: 100,
+        align: "end",
+        hidden: true,
+        cell: (row) => <Quota value={row.quota} decimals={6} />,
+      },
     ];
     return columns.filter((column) => column !== false);
   }, [admin, onOpen, t]);

@@ -12,7 +12,8 @@ const { actionName, percentOf, tookHue } = await import("./job-looks");
 // A machine that runs other tests beside these is slow.
 setDefaultTimeout(30_000);
 
-const signIn = (role: number) => storeUser({ id: 1, username: "ann", display_name: "ann", role, status: 1, group: "default" });
+const signIn = (role: number) =>
+  storeUser({ id: 1, username: "ann", display_name: "ann", role, status: 1, group: "default" });
 beforeEach(() => signIn(1));
 afterEach(() => {
   clearUser();
@@ -20,28 +21,65 @@ afterEach(() => {
 });
 
 const row = (id: number, fields: Partial<TaskView> = {}): TaskView => ({
-  id, user_id: 1, username: "ann", channel_id: 0, group: "default", model: "suno_music", action: "MUSIC", status: "SUCCESS", progress: "100%",
-  fail_reason: "", prompt: "a song", quota: 50_000, refunded: 0, request_id: "call-1", submit_time: 1_790_000_000, start_time: 0,
-  finish_time: 1_790_000_060, task_id: `task_${id}`, platform: "suno", ...fields,
+  id,
+  user_id: 1,
+  username: "ann",
+  channel_id: 0,
+  group: "default",
+  model: "suno_music",
+  action: "MUSIC",
+  status: "SUCCESS",
+  progress: "100%",
+  fail_reason: "",
+  prompt: "a song",
+  quota: 50_000,
+  refunded: 0,
+  request_id: "call-1",
+  submit_time: 1_790_000_000,
+  start_time: 0,
+  finish_time: 1_790_000_060,
+  task_id: `task_${id}`,
+  platform: "suno",
+  ...fields,
 });
 
 const server = (rows: readonly TaskView[]): Procedures => ({
   "task.list": () => ({ items: rows, page: 1, page_size: 10, total: rows.length, total_exact: true }),
-  "task.get": ({ id }: { id: number }) => ({ ...rows.find((one) => one.id === id), data: { clip: "c1" }, files: [], cancellable: false }),
+  "task.get": ({ id }: { id: number }) => ({
+    ...rows.find((one) => one.id === id),
+    data: { clip: "c1" },
+    files: [],
+    cancellable: false,
+  }),
 });
-const open = (rows: readonly TaskView[], address = "/task") => openPage(<TaskPage />, address, { procedures: server(rows) });
+const open = (rows: readonly TaskView[], address = "/task") =>
+  openPage(<TaskPage />, address, { procedures: server(rows) });
 const headers = () => screen.getAllByRole("columnheader").map((header) => header.textContent?.trim());
 
-test.each([[0, "green"], [60, "green"], [60.1, "red"], [61, "red"]] as const)("%p seconds are %s", (seconds, hue) => {
+test.each([
+  [0, "green"],
+  [60, "green"],
+  [60.1, "red"],
+  [61, "red"],
+] as const)("%p seconds are %s", (seconds, hue) => {
   expect(tookHue(seconds)).toBe(hue);
 });
 
-test.each([["45%", 45], ["100%", 100], ["7", 7], ["999%", 100], ["", null], ["waiting", null], ["-5%", null]])("the progress %j is %p", (text, percent) => {
+test.each([
+  ["45%", 45],
+  ["100%", 100],
+  ["7", 7],
+  ["999%", 100],
+  ["", null],
+  ["waiting", null],
+  ["-5%", null],
+])("the progress %j is %p", (text, percent) => {
   expect(percentOf(text)).toBe(percent);
 });
 
 test("every action that a platform knows has a name", () => {
-  for (const action of Object.values(TASK_ACTIONS).flat()) expect([action, actionName(action)]).not.toContain(undefined);
+  for (const action of Object.values(TASK_ACTIONS).flat())
+    expect([action, actionName(action)]).not.toContain(undefined);
 });
 
 test("a fresh page asks from the start of today in seconds, and says so in a chip that can be taken off", async () => {
@@ -54,9 +92,25 @@ test("a fresh page asks from the start of today in seconds, and says so in a chi
 });
 
 test("every status and platform has its word; what nobody knows is unknown, and shown as it came", async () => {
-  const statuses = ["", "NOT_START", "SUBMITTED", "QUEUED", "IN_PROGRESS", "MODAL", "SUCCESS", "FAILURE", "UNKNOWN", "NEW_STATE"];
-  await open(statuses.map((status, index) => row(index + 1, { status, platform: index ? "kling" : "newcomer", action: index ? "LYRICS" : "odd-act" })));
-  for (const word of ["正在提交", "未启动", "队列中", "排队中", "执行中", "窗口等待", "成功", "失败"]) expect(await screen.findByText(word)).toBeDefined();
+  const statuses = [
+    "",
+    "NOT_START",
+    "SUBMITTED",
+    "QUEUED",
+    "IN_PROGRESS",
+    "MODAL",
+    "SUCCESS",
+    "FAILURE",
+    "UNKNOWN",
+    "NEW_STATE",
+  ];
+  await open(
+    statuses.map((status, index) =>
+      row(index + 1, { status, platform: index ? "kling" : "newcomer", action: index ? "LYRICS" : "odd-act" }),
+    ),
+  );
+  for (const word of ["正在提交", "未启动", "队列中", "排队中", "执行中", "窗口等待", "成功", "失败"])
+    expect(await screen.findByText(word)).toBeDefined();
   expect(screen.getAllByText("未知")).toHaveLength(2);
   expect(screen.getAllByText("Kling")).toHaveLength(9);
   for (const raw of ["newcomer", "odd-act"]) expect(screen.getByText(raw)).toBeDefined();
@@ -65,7 +119,9 @@ test("every status and platform has its word; what nobody knows is unknown, and 
 test("channel and user are columns and filters for administrators alone", async () => {
   await open([row(1)]);
   await screen.findByText("task_1");
-  expect(headers()).toEqual(expect.arrayContaining(["提交时间", "完成时间", "用时", "平台", "类型", "任务 ID", "状态", "进度", "详情"]));
+  expect(headers()).toEqual(
+    expect.arrayContaining(["提交时间", "完成时间", "用时", "平台", "类型", "任务 ID", "状态", "进度", "详情"]),
+  );
   expect(headers()).not.toContain("渠道");
   closePage();
   signIn(10);
@@ -86,7 +142,10 @@ test("an opened job shows why it failed, what was given back, its bill and the r
 
 test("texts from users and vendors are text: nothing of them becomes markup", async () => {
   const evil = '<img src=x onerror="alert(1)">';
-  const { container } = await open([row(1, { fail_reason: evil, prompt: evil, progress: evil, action: evil, status: evil, platform: evil })], "/task?open=1");
+  const { container } = await open(
+    [row(1, { fail_reason: evil, prompt: evil, progress: evil, action: evil, status: evil, platform: evil })],
+    "/task?open=1",
+  );
   await screen.findByRole("dialog");
   expect(container.querySelector("img")).toBeNull();
   expect(document.querySelector("[onerror]")).toBeNull();

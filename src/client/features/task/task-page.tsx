@@ -15,7 +15,15 @@ import { STATUS_CHOICES } from "./job-looks";
 import { platformName, useTaskColumns } from "./task-columns";
 import { idOf, jobOptions, listOptions, numberOf, step, textOf } from "./use-jobs";
 
-const FILTERS = ["task_id", "platform", "status", "start_timestamp", "end_timestamp", "channel_id", "username"] as const;
+const FILTERS = [
+  "task_id",
+  "platform",
+  "status",
+  "start_timestamp",
+  "end_timestamp",
+  "channel_id",
+  "username",
+] as const;
 
 /** From the start of today, in the user's own time zone (C-645). */
 const startOfToday = (): string => String(Math.floor(new Date().setHours(0, 0, 0, 0) / 1000));
@@ -29,8 +37,13 @@ export default function TaskPage() {
   const { filters: f, setOpen } = grid;
   const list = trpc.task.list.useQuery(
     {
-      page: grid.page, page_size: grid.pageSize, task_id: textOf(f.task_id), platform: textOf(f.platform), status: textOf(f.status),
-      start_timestamp: numberOf(f.start_timestamp), end_timestamp: numberOf(f.end_timestamp),
+      page: grid.page,
+      page_size: grid.pageSize,
+      task_id: textOf(f.task_id),
+      platform: textOf(f.platform),
+      status: textOf(f.status),
+      start_timestamp: numberOf(f.start_timestamp),
+      end_timestamp: numberOf(f.end_timestamp),
       ...(admin && { channel_id: numberOf(f.channel_id), username: textOf(f.username) }),
     },
     listOptions(),
@@ -41,10 +54,19 @@ export default function TaskPage() {
 
   const filters: readonly GridFilter[] = [
     {
-      key: "platform", label: t`平台`, kind: "choice",
-      options: Object.keys(TASK_PLATFORMS).filter((platform) => platform !== "mj").map((value) => ({ value, label: platformName(value) })),
+      key: "platform",
+      label: t`平台`,
+      kind: "choice",
+      options: Object.keys(TASK_PLATFORMS)
+        .filter((platform) => platform !== "mj")
+        .map((value) => ({ value, label: platformName(value) })),
     },
-    { key: "status", label: t`状态`, kind: "choice", options: STATUS_CHOICES.map(({ value, text }) => ({ value, label: i18n._(text) })) },
+    {
+      key: "status",
+      label: t`状态`,
+      kind: "choice",
+      options: STATUS_CHOICES.map(({ value, text }) => ({ value, label: i18n._(text) })),
+    },
     { key: "start_timestamp", label: t`开始时间`, kind: "time" },
     { key: "end_timestamp", label: t`结束时间`, kind: "time" },
     ...(admin
@@ -85,7 +107,17 @@ export default function TaskPage() {
   );
 }
 
-function TaskDrawer({ id, admin, onClose, onStep }: { id: number; admin: boolean; onClose: () => void; onStep: (by: 1 | -1) => void }) {
+function TaskDrawer({
+  id,
+  admin,
+  onClose,
+  onStep,
+}: {
+  id: number;
+  admin: boolean;
+  onClose: () => void;
+  onStep: (by: 1 | -1) => void;
+}) {
   const { t } = useLingui();
   // No job has this id: the server says that there is none.
   const query = trpc.task.get.useQuery({ id: Number.isNaN(id) ? Number.MAX_SAFE_INTEGER : id }, jobOptions());
@@ -99,5 +131,15 @@ function TaskDrawer({ id, admin, onClose, onStep }: { id: number; admin: boolean
     more: <Fact name={t`平台`}>{platformName(row.platform)}</Fact>,
   };
   const actions = row?.cancellable ? <CancelButton id={row.id} /> : null;
-  return <JobDrawer job={job} error={query.error} admin={admin} actions={actions} onClose={onClose} onStep={onStep} onRetry={() => void query.refetch()} />;
+  return (
+    <JobDrawer
+      job={job}
+      error={query.error}
+      admin={admin}
+      actions={actions}
+      onClose={onClose}
+      onStep={onStep}
+      onRetry={() => void query.refetch()}
+    />
+  );
 }

@@ -16,7 +16,9 @@ function Form({ mj_mode }: Pick<TokenValues, "mj_mode">) {
   return (
     <I18nProvider i18n={i18n}>
       <TooltipProvider>
-        <FormProvider {...form}><DrawingField /></FormProvider>
+        <FormProvider {...form}>
+          <DrawingField />
+        </FormProvider>
         <p data-testid="chosen">{JSON.stringify(chosen)}</p>
       </TooltipProvider>
     </I18nProvider>

@@ -29,7 +29,10 @@ export function DrawingField() {
           {...field.control}
           value={field.value || CALLER}
           onValueChange={(mode) => field.setValue(tokenMjMode(mode))}
-          options={[{ value: CALLER, label: t`由调用方决定` }, ...MJ_MODES.map((mode) => ({ value: mode, label: names[mode] }))]}
+          options={[
+            { value: CALLER, label: t`由调用方决定` },
+            ...MJ_MODES.map((mode) => ({ value: mode, label: names[mode] })),
+          ]}
         />
       )}
     </FormField>

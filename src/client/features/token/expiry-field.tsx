@@ -36,14 +36,22 @@ export function ExpiryField({ field }: { field: FieldParts<string> }) {
           <Button
             key={seconds}
             size="sm"
-            onClick={() => field.setValue(expiryText(seconds === NEVER ? NEVER : Math.floor(Date.now() / 1000) + seconds))}
+            onClick={() =>
+              field.setValue(expiryText(seconds === NEVER ? NEVER : Math.floor(Date.now() / 1000) + seconds))
+            }
           >
             {label}
           </Button>
         ))}
       </div>
       <div className="flex items-center gap-3">
-        <Input {...field.input} placeholder="yyyy-MM-dd HH:mm:ss" autoComplete="off" spellCheck={false} className="min-w-0 flex-1 font-mono" />
+        <Input
+          {...field.input}
+          placeholder="yyyy-MM-dd HH:mm:ss"
+          autoComplete="off"
+          spellCheck={false}
+          className="min-w-0 flex-1 font-mono"
+        />
         <output className="min-w-24 text-right text-ink-2">{meaning}</output>
       </div>
     </div>

@@ -32,7 +32,9 @@ export function NewKeys({ tokens }: { tokens: readonly TokenWithKey[] }) {
           const { name } = token;
           return (
             <li key={token.id} className="flex min-h-10 items-center gap-3 py-1 pr-1.5 pl-3">
-              <span className="min-w-0 flex-1 truncate" title={name}>{name}</span>
+              <span className="min-w-0 flex-1 truncate" title={name}>
+                {name}
+              </span>
               <code className="font-mono text-xs text-ink-2">{maskedKey(token)}</code>
               <CopyButton text={keyOf(token)} label={t`复制令牌 ${name} 的密钥`} />
             </li>

@@ -31,7 +31,10 @@ export function useTokenActions() {
     const now = Math.floor(Date.now() / 1000);
     const changed = (row: TokenView): TokenView =>
       row.id === id ? { ...row, status: tokenStatus({ ...row, status }, now) } : row;
-    queries.setQueriesData<Page<TokenView>>({ queryKey: listKey }, (page) => page && { ...page, items: page.items.map(changed) });
+    queries.setQueriesData<Page<TokenView>>(
+      { queryKey: listKey },
+      (page) => page && { ...page, items: page.items.map(changed) },
+    );
     queries.setQueriesData<TokenView>({ queryKey: getKey }, (row) => row && changed(row));
     try {
       await settingStatus.mutateAsync({ id, status });

@@ -24,7 +24,9 @@ export function TokenStatusCell({ token }: { token: TokenView }) {
     <span className="flex min-w-0 items-center gap-1">
       <StatusBadge table={tokenStatus} value={token.status} />
       {group ? (
-        <Badge className="min-w-10" title={token.group ? group : t`跟随用户分组`}>{group}</Badge>
+        <Badge className="min-w-10" title={token.group ? group : t`跟随用户分组`}>
+          {group}
+        </Badge>
       ) : null}
       {token.model_limits_enabled ? (
         <Tooltip content={<span className="whitespace-pre-line">{models || t`未选择任何模型`}</span>}>
@@ -61,7 +63,9 @@ export function Expiry({ value }: { value: number }) {
   const full = formatTime(value);
   return (
     <Tooltip content={full}>
-      <time dateTime={new Date(value * 1000).toISOString()} className="whitespace-nowrap">{full.slice(0, -":00".length)}</time>
+      <time dateTime={new Date(value * 1000).toISOString()} className="whitespace-nowrap">
+        {full.slice(0, -":00".length)}
+      </time>
     </Tooltip>
   );
 }
@@ -78,15 +82,51 @@ export function useTokenColumns(): readonly GridColumn<TokenView>[] {
         grow: true,
         fixed: true,
         card: "title",
-        cell: (row) => <span className="truncate font-medium" title={row.name}>{row.name}</span>,
+        cell: (row) => (
+          <span className="truncate font-medium" title={row.name}>
+            {row.name}
+          </span>
+        ),
       },
-      { id: "status", header: t`状态与分组`, width: 240, card: "status", cell: (row) => <TokenStatusCell token={row} /> },
+      {
+        id: "status",
+        header: t`状态与分组`,
+        width: 240,
+        card: "status",
+        cell: (row) => <TokenStatusCell token={row} />,
+      },
       { id: "key", header: t`密钥`, width: 172, cell: (row) => <TokenKey token={row} /> },
-      { id: "used", header: t`已用额度`, width: 72, align: "end", card: "fact", cell: (row) => <Quota value={row.used_quota} /> },
-      { id: "remaining", header: t`剩余额度`, width: 92, align: "end", card: "fact", cell: (row) => <Remaining token={row} /> },
+      {
+        id: "used",
+        header: t`已用额度`,
+        width: 72,
+        align: "end",
+        card: "fact",
+        cell: (row) => <Quota value={row.used_quota} />,
+      },
+      {
+        id: "remaining",
+        header: t`剩余额度`,
+        width: 92,
+        align: "end",
+        card: "fact",
+        cell: (row) => <Remaining token={row} />,
+      },
       { id: "created", header: t`创建时间`, width: 92, cell: (row) => <TimeAgo value={row.created_time} /> },
-      { id: "accessed", header: t`最后使用`, width: 92, card: "fact", cell: (row) => <TimeAgo value={row.accessed_time} /> },
-      { id: "expiry", header: t`过期时间`, width: 150, card: "fact", cell: (row) => <Expiry value={row.expired_time} /> },
+      {
+        id: "accessed",
+        header: t`最后使用`,
+        width: 92,
+        card: "fact",
+        cell: (row) => <TimeAgo value={row.accessed_time} />,
+      },
+      {
+        id: "expiry",
+        header: t`过期时间`,
+        width: 150,
+        card: "fact",
+        cell: (row) => <Expiry value={row.expired_time} />,
+      },
     ],
     [t],
   );

@@ -76,7 +76,12 @@ export function TokenDrawer({ open, edit, onOpen, onEdit }: TokenDrawerProps) {
 }
 
 /** Brings the token as the server has it now, and says so when there is none. */
-function LoadedDrawer({ id, title, onClose, children }: {
+function LoadedDrawer({
+  id,
+  title,
+  onClose,
+  children,
+}: {
   id: string;
   title: string;
   onClose: () => void;
@@ -106,7 +111,11 @@ function DrawerSkeleton() {
   );
 }
 
-function FormDrawer({ token, onClose, onCreated }: {
+function FormDrawer({
+  token,
+  onClose,
+  onCreated,
+}: {
   token: TokenView | undefined;
   onClose: () => void;
   onCreated: (tokens: readonly TokenWithKey[]) => void;
@@ -190,7 +199,10 @@ function Connect({ token }: { token: TokenView }) {
 function useModelsOf(token: TokenView): { names: string[]; pending: boolean } {
   const own = useUser()?.group;
   const group = token.group || own;
-  const { data, isPending } = trpc.group.models.useQuery(group ? { group } : {}, { staleTime: 60_000, meta: { quiet: true } });
+  const { data, isPending } = trpc.group.models.useQuery(group ? { group } : {}, {
+    staleTime: 60_000,
+    meta: { quiet: true },
+  });
   const limits = modelsOf(token);
   const names = (data ?? []).filter((name) => !token.model_limits_enabled || limits.includes(name));
   return { names, pending: isPending };

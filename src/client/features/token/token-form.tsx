@@ -60,9 +60,17 @@ export function TokenFormFooter({ state, onCancel }: { state: TokenFormState; on
   const count = state.changes.length;
   return (
     <>
-      <span role="status" className="mr-auto text-ink-2">{state.stored && count > 0 ? t`${count} 处修改` : ""}</span>
+      <span role="status" className="mr-auto text-ink-2">
+        {state.stored && count > 0 ? t`${count} 处修改` : ""}
+      </span>
       <Button onClick={onCancel}>{t`取消`}</Button>
-      <Button type="submit" form={state.formId} variant="primary" loading={state.saving} aria-keyshortcuts="Control+Enter">
+      <Button
+        type="submit"
+        form={state.formId}
+        variant="primary"
+        loading={state.saving}
+        aria-keyshortcuts="Control+Enter"
+      >
         {state.stored ? t`保存` : t`创建`}
         <Kbd className="border-current bg-transparent text-current max-sm:hidden pointer-coarse:hidden">
           {navigator.userAgent.includes("Mac") ? "⌘ ↵" : "Ctrl ↵"}
@@ -88,7 +96,12 @@ function QuotaFields() {
   const unlimited = useWatch({ control, name: "unlimited_quota" });
   return (
     <div className="grid gap-2">
-      <FormField control={control} name="remain_quota" label={t`令牌额度`} hint={t`令牌最多可用这么多；实际消费仍受账户余额限制。`}>
+      <FormField
+        control={control}
+        name="remain_quota"
+        label={t`令牌额度`}
+        hint={t`令牌最多可用这么多；实际消费仍受账户余额限制。`}
+      >
         {(field) => <QuotaField {...field.control} picks disabled={unlimited} />}
       </FormField>
       <SwitchField
@@ -129,7 +142,12 @@ function GroupField() {
   const chosen = useWatch({ control, name: "group" });
   const known = groups.data;
 
-  const card = (value: string, title: ReactNode, description: ReactNode, ratio: number | undefined): RadioCard<string> => ({
+  const card = (
+    value: string,
+    title: ReactNode,
+    description: ReactNode,
+    ratio: number | undefined,
+  ): RadioCard<string> => ({
     value,
     title: (
       <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
@@ -141,7 +159,9 @@ function GroupField() {
   });
   const cards: RadioCard<string>[] = [
     card("", t`用户分组`, own ? t`跟随账户，当前为 ${own}` : t`跟随账户`, known?.[own]?.ratio),
-    ...Object.entries(known ?? {}).map(([name, { desc, ratio }]) => card(name, name, desc === name ? null : desc, ratio)),
+    ...Object.entries(known ?? {}).map(([name, { desc, ratio }]) =>
+      card(name, name, desc === name ? null : desc, ratio),
+    ),
   ];
   // A token keeps a group that may no longer be chosen, and its owner must see which.
   if (known && chosen !== "" && !Object.hasOwn(known, chosen)) {
@@ -203,7 +223,12 @@ function ModelFields() {
                 >
                   {t`全选（${count}）`}
                 </Button>
-                <Button size="sm" variant="ghost" disabled={field.value.length === 0} onClick={() => field.setValue([])}>
+                <Button
+                  size="sm"
+                  variant="ghost"
+                  disabled={field.value.length === 0}
+                  onClick={() => field.setValue([])}
+                >
                   {t`清空`}
                 </Button>
               </div>
@@ -229,7 +254,15 @@ function AddressFields() {
         hint={t`每行一个 IP 或网段，留空不限制`}
         className={perLine}
       >
-        {(field) => <Textarea {...field.input} rows={3} spellCheck={false} placeholder={"192.0.2.7\n10.0.0.0/8"} className="font-mono" />}
+        {(field) => (
+          <Textarea
+            {...field.input}
+            rows={3}
+            spellCheck={false}
+            placeholder={"192.0.2.7\n10.0.0.0/8"}
+            className="font-mono"
+          />
+        )}
       </FormField>
       <FormField
         control={control}
@@ -238,7 +271,9 @@ function AddressFields() {
         hint={t`先于白名单检查，格式相同`}
         className={perLine}
       >
-        {(field) => <Textarea {...field.input} rows={3} spellCheck={false} placeholder="2001:db8::/32" className="font-mono" />}
+        {(field) => (
+          <Textarea {...field.input} rows={3} spellCheck={false} placeholder="2001:db8::/32" className="font-mono" />
+        )}
       </FormField>
     </div>
   );

@@ -61,7 +61,9 @@ export default function TokenPage() {
   }, [list.data, list.isPlaceholderData, page, lastPage, setPage]);
 
   const { setEdit } = grid;
-  useOfferActions(useMemo(() => [{ id: "token-add", title: t`添加令牌`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]));
+  useOfferActions(
+    useMemo(() => [{ id: "token-add", title: t`添加令牌`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]),
+  );
 
   const filters: readonly GridFilter[] = [{ key: "token", label: t`密钥`, kind: "text", placeholder: "sk-AbCd…" }];
   const rowActions = (row: TokenView): readonly GridAction[] => [
@@ -117,7 +119,12 @@ export default function TokenPage() {
         rowButtons={(row) => <ConnectButton name={row.name} onPress={() => grid.setOpen(row.id)} />}
         actionsWidth={84}
         bulkActions={(selection) => [
-          { id: "copy", label: t`复制密钥`, icon: Copy, onSelect: () => void actions.copyKeys(selection.rows.map((row) => row.id)) },
+          {
+            id: "copy",
+            label: t`复制密钥`,
+            icon: Copy,
+            onSelect: () => void actions.copyKeys(selection.rows.map((row) => row.id)),
+          },
         ]}
         shaded={(row) => row.status !== TOKEN_STATUS.enabled}
         empty={{

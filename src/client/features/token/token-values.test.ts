@@ -2,17 +2,43 @@ import { i18n } from "@lingui/core";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { tokenBatch, type TokenView } from "../../../shared/token";
 import {
-  addressComplaint, changedFields, complaintsAbout, emptyToken, expiryText, fieldsOf, parseExpiry, refusedField, valuesOf,
+  addressComplaint,
+  changedFields,
+  complaintsAbout,
+  emptyToken,
+  expiryText,
+  fieldsOf,
+  parseExpiry,
+  refusedField,
+  valuesOf,
 } from "./token-values";
 
 beforeAll(() => i18n.loadAndActivate({ locale: "zh", messages: {} }));
 
 const named = { ...emptyToken, name: "script" };
 const stored: TokenView = {
-  id: 7, user_id: 1, name: "site", key_hint: "AbCdEfGh…wxyz", status: 1, remain_quota: 250_000, used_quota: 3,
-  unlimited_quota: false, expired_time: 1_900_000_000, created_time: 1, accessed_time: 0, model_limits_enabled: true,
-  model_limits: "gpt-4o,echo", allow_ips: "10.0.0.0/8", deny_ips: "", group: "vip", rpm: 60, tpm: 0, concurrency: 2,
-  budget_day: 0, budget_month: 5_000_000, mj_mode: "relax",
+  id: 7,
+  user_id: 1,
+  name: "site",
+  key_hint: "AbCdEfGh…wxyz",
+  status: 1,
+  remain_quota: 250_000,
+  used_quota: 3,
+  unlimited_quota: false,
+  expired_time: 1_900_000_000,
+  created_time: 1,
+  accessed_time: 0,
+  model_limits_enabled: true,
+  model_limits: "gpt-4o,echo",
+  allow_ips: "10.0.0.0/8",
+  deny_ips: "",
+  group: "vip",
+  rpm: 60,
+  tpm: 0,
+  concurrency: 2,
+  budget_day: 0,
+  budget_month: 5_000_000,
+  mj_mode: "relax",
 };
 
 describe("expiry", () => {
@@ -61,13 +87,17 @@ describe("complaints", () => {
 
   test("every bad line of an address list is named with its number", () => {
     const text = "10.0.0.1\nnonsense\n2001:db8::/32, 10.0.0.0/8\n1.2.3.4/99";
-    expect(addressComplaint(text)).toBe("第 2 行不是合法的 IP 或网段：nonsense\n第 4 行不是合法的 IP 或网段：1.2.3.4/99");
+    expect(addressComplaint(text)).toBe(
+      "第 2 行不是合法的 IP 或网段：nonsense\n第 4 行不是合法的 IP 或网段：1.2.3.4/99",
+    );
     expect(complaintsAbout({ ...named, deny_ips: text }).deny_ips).toBe(addressComplaint(text));
     expect(addressComplaint("10.0.0.1, 10.0.0.2\n\n::1")).toBe("");
   });
 
   test("limits without a model are refused only while they are on", () => {
-    expect(complaintsAbout({ ...named, model_limits_enabled: true })).toEqual({ model_limits: "启用模型限制时请至少选择一个模型" });
+    expect(complaintsAbout({ ...named, model_limits_enabled: true })).toEqual({
+      model_limits: "启用模型限制时请至少选择一个模型",
+    });
     expect(complaintsAbout({ ...named, model_limits_enabled: true, model_limits: ["gpt-4o"] })).toEqual({});
   });
 
@@ -87,8 +117,18 @@ test("a stored token that is opened and saved unchanged has no changes and the s
   const values = valuesOf(stored);
   expect(changedFields(values, { ...values, model_limits: [...values.model_limits] })).toEqual([]);
   expect(tokenBatch.parse(fieldsOf(values))).toMatchObject({
-    name: "site", remain_quota: 250_000, expired_time: 1_900_000_000, model_limits: "gpt-4o,echo", allow_ips: "10.0.0.0/8",
-    group: "vip", rpm: 60, tpm: 0, concurrency: 2, budget_day: 0, budget_month: 5_000_000, mj_mode: "relax",
+    name: "site",
+    remain_quota: 250_000,
+    expired_time: 1_900_000_000,
+    model_limits: "gpt-4o,echo",
+    allow_ips: "10.0.0.0/8",
+    group: "vip",
+    rpm: 60,
+    tpm: 0,
+    concurrency: 2,
+    budget_day: 0,
+    budget_month: 5_000_000,
+    mj_mode: "relax",
   });
 });
 

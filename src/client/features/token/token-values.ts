@@ -55,15 +55,24 @@ export const emptyToken: TokenValues = {
   count: 1,
 };
 
-
-
 /** A stored token as the form shows it. */
 export function valuesOf(token: TokenView): TokenValues {
   const { name, remain_quota, unlimited_quota, group, model_limits_enabled, allow_ips, deny_ips } = token;
   const { rpm, tpm, concurrency, budget_day, budget_month, mj_mode } = token;
   return {
-    name, remain_quota, unlimited_quota, group, model_limits_enabled, allow_ips, deny_ips,
-    rpm, tpm, concurrency, budget_day, budget_month, mj_mode,
+    name,
+    remain_quota,
+    unlimited_quota,
+    group,
+    model_limits_enabled,
+    allow_ips,
+    deny_ips,
+    rpm,
+    tpm,
+    concurrency,
+    budget_day,
+    budget_month,
+    mj_mode,
     expired_time: expiryText(token.expired_time),
     model_limits: modelsOf(token),
     count: 1,
@@ -71,7 +80,8 @@ export function valuesOf(token: TokenView): TokenValues {
 }
 
 /** The models that a token is limited to, whether the limits are on or not. */
-export const modelsOf = ({ model_limits }: Pick<TokenView, "model_limits">): string[] => model_limits.split(",").filter(Boolean);
+export const modelsOf = ({ model_limits }: Pick<TokenView, "model_limits">): string[] =>
+  model_limits.split(",").filter(Boolean);
 
 /** Epoch seconds or -1 as the expiry field shows them. */
 export const expiryText = (seconds: number): string => (seconds === NEVER ? String(NEVER) : formatTime(seconds));

@@ -15,7 +15,12 @@ export type TokenFormState = ReturnType<typeof useTokenForm>;
  * The state of the form for new tokens, or for the stored one that is given. `onCreated` gets the new tokens with their
  * keys, `onSaved` is called after a stored one was changed. `group` is what new tokens begin with.
  */
-export function useTokenForm({ token, group = "", onCreated, onSaved }: {
+export function useTokenForm({
+  token,
+  group = "",
+  onCreated,
+  onSaved,
+}: {
   token: TokenView | undefined;
   group?: string;
   onCreated: (tokens: readonly TokenWithKey[]) => void;
@@ -43,34 +48,39 @@ export function useTokenForm({ token, group = "", onCreated, onSaved }: {
     } else if (["refused", "http", "bug"].includes(faultOf(error).kind)) reportError(error);
   };
 
-  const save = form.handleSubmit(async () => {
-    const typed = form.getValues();
-    const { count, ...fields } = fieldsOf(typed);
-    try {
-      if (token) {
-        // Only what was changed is sent, so that what a call took from the quota meanwhile is not given back.
-        const touched = changedFields(before, typed);
-        if (touched.length === 0) {
-          toastInfo(t`没有任何修改！`);
-          return;
+  const save = form.handleSubmit(
+    async () => {
+      const typed = form.getValues();
+      const { count, ...fields } = fieldsOf(typed);
+      try {
+        if (token) {
+          // Only what was changed is sent, so that what a call took from the quota meanwhile is not given back.
+          const touched = changedFields(before, typed);
+          if (touched.length === 0) {
+            toastInfo(t`没有任何修改！`);
+            return;
+          }
+          const changed = Object.fromEntries(
+            Object.entries(fields).filter(([field]) => touched.some((name) => name === field)),
+          );
+          await update.mutateAsync({ id: token.id, ...changed });
+          draft.discard();
+          toastSuccess(t`令牌更新成功！`);
+          onSaved();
+        } else {
+          const created = await create.mutateAsync({ ...fields, count });
+          draft.discard();
+          toastSuccess(t`令牌创建成功！`);
+          onCreated(created);
         }
-        const changed = Object.fromEntries(Object.entries(fields).filter(([field]) => touched.some((name) => name === field)));
-        await update.mutateAsync({ id: token.id, ...changed });
-        draft.discard();
-        toastSuccess(t`令牌更新成功！`);
-        onSaved();
-      } else {
-        const created = await create.mutateAsync({ ...fields, count });
-        draft.discard();
-        toastSuccess(t`令牌创建成功！`);
-        onCreated(created);
+        void utils.token.list.invalidate();
+        void utils.token.get.invalidate();
+      } catch (error) {
+        refused(error);
       }
-      void utils.token.list.invalidate();
-      void utils.token.get.invalidate();
-    } catch (error) {
-      refused(error);
-    }
-  }, () => focusComplaint(formId));
+    },
+    () => focusComplaint(formId),
+  );
 
   const submit = () => {
     if (!saving) void save();

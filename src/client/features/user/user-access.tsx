@@ -19,8 +19,12 @@ export function UserAccess({ user, refusal }: { user: ManagedUser; refusal: stri
 function Bindings({ user }: { user: ManagedUser }) {
   const { t } = useLingui();
   const bound: [string, string][] = [
-    [t`邮箱`, user.email], ["GitHub", user.github_id], [t`微信`, user.wechat_id], ["Telegram", user.telegram_id],
-    ["LinuxDO", user.linux_do_id], ["OIDC", user.oidc_id],
+    [t`邮箱`, user.email],
+    ["GitHub", user.github_id],
+    [t`微信`, user.wechat_id],
+    ["Telegram", user.telegram_id],
+    ["LinuxDO", user.linux_do_id],
+    ["OIDC", user.oidc_id],
   ];
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2">
@@ -71,7 +75,12 @@ function SecondFactors({ user: { id, username }, refusal }: { user: ManagedUser;
         <dd className="tabular-nums">{passkeys}</dd>
       </dl>
       {none ? null : (
-        <Button variant="danger" disabled={refusal !== undefined} loading={removing.isPending} onClick={() => void remove()}>
+        <Button
+          variant="danger"
+          disabled={refusal !== undefined}
+          loading={removing.isPending}
+          onClick={() => void remove()}
+        >
           {t`移除两步验证`}
         </Button>
       )}

@@ -33,8 +33,10 @@ export function useUserActions() {
 
   /** The row takes what the server answered; the list is not read again (A-335). */
   const adopt = (user: ManagedUser) => {
-    queries.setQueriesData<Page<ManagedUser>>({ queryKey: listKey }, (page) =>
-      page && { ...page, items: page.items.map((row) => (row.id === user.id ? user : row)) });
+    queries.setQueriesData<Page<ManagedUser>>(
+      { queryKey: listKey },
+      (page) => page && { ...page, items: page.items.map((row) => (row.id === user.id ? user : row)) },
+    );
     void utils.user.get.invalidate({ id: user.id });
   };
 
@@ -61,7 +63,9 @@ export function useUserActions() {
   /** A file with all that is known of an account, one JSON object a line. */
   const download = async ({ id, username }: ManagedUser): Promise<void> => {
     try {
-      const lines = await exportLines((cursor) => exporting.mutateAsync(cursor === undefined ? { id } : { id, cursor }));
+      const lines = await exportLines((cursor) =>
+        exporting.mutateAsync(cursor === undefined ? { id } : { id, cursor }),
+      );
       saveFile(`user-${id}.jsonl`, lines);
       toastSuccess(t`已导出用户 ${username} 的数据`);
     } catch {

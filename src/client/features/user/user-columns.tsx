@@ -10,7 +10,11 @@ import { Badge } from "../../ui/badge";
 
 /** A deleted account says so, whatever its status was. */
 export function UserState({ user }: { user: ManagedUser }) {
-  return user.DeletedAt !== null ? <LookBadge look={deletedUser} /> : <StatusBadge table={userStatus} value={user.status} />;
+  return user.DeletedAt !== null ? (
+    <LookBadge look={deletedUser} />
+  ) : (
+    <StatusBadge table={userStatus} value={user.status} />
+  );
 }
 
 function Name({ user }: { user: ManagedUser }) {
@@ -28,8 +32,12 @@ function Invites({ user }: { user: ManagedUser }) {
   const inviter = user.inviter_id === 0 ? t`无` : String(user.inviter_id);
   return (
     <span className="flex flex-wrap items-center gap-1">
-      <Badge title={t`邀请人数`}><Count value={user.aff_count} /></Badge>
-      <Badge title={t`邀请收益`}><Quota value={user.aff_history_quota} /></Badge>
+      <Badge title={t`邀请人数`}>
+        <Count value={user.aff_count} />
+      </Badge>
+      <Badge title={t`邀请收益`}>
+        <Quota value={user.aff_history_quota} />
+      </Badge>
       <Badge title={t`邀请人 ID`}>{t`邀请人：${inviter}`}</Badge>
     </span>
   );
@@ -40,17 +48,82 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
   const { t } = useLingui();
   return useMemo(
     () => [
-      { id: "id", header: "ID", width: 56, fixed: true, sortable: true, cell: (row) => <span className="tabular-nums">{row.id}</span> },
-      { id: "username", header: t`用户名`, width: 150, grow: true, sortable: true, card: "title", cell: (row) => <Name user={row} /> },
+      {
+        id: "id",
+        header: "ID",
+        width: 56,
+        fixed: true,
+        sortable: true,
+        cell: (row) => <span className="tabular-nums">{row.id}</span>,
+      },
+      {
+        id: "username",
+        header: t`用户名`,
+        width: 150,
+        grow: true,
+        sortable: true,
+        card: "title",
+        cell: (row) => <Name user={row} />,
+      },
       { id: "group", header: t`分组`, width: 88, cell: (row) => <Badge>{row.group}</Badge> },
-      { id: "quota", header: t`剩余额度`, width: 104, align: "end", sortable: true, card: "fact", cell: (row) => <Quota value={row.quota} /> },
-      { id: "used_quota", header: t`已用额度`, width: 92, align: "end", sortable: true, card: "fact", cell: (row) => <Quota value={row.used_quota} /> },
-      { id: "request_count", header: t`调用次数`, width: 92, align: "end", sortable: true, cell: (row) => <Count value={row.request_count} /> },
+      {
+        id: "quota",
+        header: t`剩余额度`,
+        width: 104,
+        align: "end",
+        sortable: true,
+        card: "fact",
+        cell: (row) => <Quota value={row.quota} />,
+      },
+      {
+        id: "used_quota",
+        header: t`已用额度`,
+        width: 92,
+        align: "end",
+        sortable: true,
+        card: "fact",
+        cell: (row) => <Quota value={row.used_quota} />,
+      },
+      {
+        id: "request_count",
+        header: t`调用次数`,
+        width: 92,
+        align: "end",
+        sortable: true,
+        cell: (row) => <Count value={row.request_count} />,
+      },
       { id: "invites", header: t`邀请信息`, width: 220, cell: (row) => <Invites user={row} /> },
-      { id: "role", header: t`角色`, width: 160, sortable: true, card: "fact", cell: (row) => <StatusBadge table={roleLooks} value={row.role} /> },
-      { id: "status", header: t`状态`, width: 96, sortable: true, card: "status", cell: (row) => <UserState user={row} /> },
-      { id: "last_login_at", header: t`最后登录`, width: 112, sortable: true, cell: (row) => <TimeAgo value={row.last_login_at} /> },
-      { id: "created_at", header: t`创建时间`, width: 92, sortable: true, hidden: true, cell: (row) => <TimeAgo value={row.created_at} /> },
+      {
+        id: "role",
+        header: t`角色`,
+        width: 160,
+        sortable: true,
+        card: "fact",
+        cell: (row) => <StatusBadge table={roleLooks} value={row.role} />,
+      },
+      {
+        id: "status",
+        header: t`状态`,
+        width: 96,
+        sortable: true,
+        card: "status",
+        cell: (row) => <UserState user={row} />,
+      },
+      {
+        id: "last_login_at",
+        header: t`最后登录`,
+        width: 112,
+        sortable: true,
+        cell: (row) => <TimeAgo value={row.last_login_at} />,
+      },
+      {
+        id: "created_at",
+        header: t`创建时间`,
+        width: 92,
+        sortable: true,
+        hidden: true,
+        cell: (row) => <TimeAgo value={row.created_at} />,
+      },
     ],
     [t],
   );

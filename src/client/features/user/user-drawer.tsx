@@ -32,7 +32,9 @@ function StoredUserDrawer({ id, onClose }: { id: string; onClose: () => void }) 
         <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
       ) : (
         <div aria-hidden className="grid gap-4">
-          {Array.from({ length: 6 }, (_, index) => <Skeleton key={index} className="h-8" />)}
+          {Array.from({ length: 6 }, (_, index) => (
+            <Skeleton key={index} className="h-8" />
+          ))}
         </div>
       )}
     </Drawer>

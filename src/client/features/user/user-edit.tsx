@@ -65,7 +65,12 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
       modal={false}
       onOpenChange={(open) => !open && onClose()}
       title={username}
-      headerExtra={<><StatusBadge table={roleLooks} value={user.role} /><UserState user={user} /></>}
+      headerExtra={
+        <>
+          <StatusBadge table={roleLooks} value={user.role} />
+          <UserState user={user} />
+        </>
+      }
       footer={
         refusal === undefined ? (
           <>
@@ -73,7 +78,11 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
             <Button onClick={onClose}>{t`取消`}</Button>
             <Button type="submit" form={formId} variant="primary" loading={update.isPending}>{t`保存`}</Button>
           </>
-        ) : <p role="status" className="text-ink-2">{refusal}</p>
+        ) : (
+          <p role="status" className="text-ink-2">
+            {refusal}
+          </p>
+        )
       }
     >
       <Tabs defaultValue="profile">
@@ -91,8 +100,12 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
             </form>
           </FormProvider>
         </TabsContent>
-        <TabsContent value="bindings"><UserAccess user={user} refusal={refusal} /></TabsContent>
-        <TabsContent value="ledger"><UserLedger id={id} /></TabsContent>
+        <TabsContent value="bindings">
+          <UserAccess user={user} refusal={refusal} />
+        </TabsContent>
+        <TabsContent value="ledger">
+          <UserLedger id={id} />
+        </TabsContent>
       </Tabs>
     </Drawer>
   );
@@ -113,17 +126,38 @@ function ProfileFields({ balance }: { balance: number }) {
       <FormField control={control} name="display_name" label={t`显示名称`}>
         {(field) => <Input {...field.input} autoComplete="off" maxLength={USER_LIMITS.display_name} />}
       </FormField>
-      <FormField control={control} name="password" label={t`新密码`} hint={t`最短 8 位；留空则不修改。修改后该用户的登录和系统访问令牌全部失效。`} errorValues={{ max: PASSWORD_MAX }}>
+      <FormField
+        control={control}
+        name="password"
+        label={t`新密码`}
+        hint={t`最短 8 位；留空则不修改。修改后该用户的登录和系统访问令牌全部失效。`}
+        errorValues={{ max: PASSWORD_MAX }}
+      >
         {(field) => <Input {...field.input} type="password" autoComplete="new-password" />}
       </FormField>
       <FormField control={control} name="group" label={t`分组`}>
         {(field) => <Select {...field.control} options={names.map((name) => ({ value: name, label: name }))} />}
       </FormField>
       <dl className="flex flex-wrap gap-x-6 gap-y-1 rounded-md bg-sunken px-3 py-2">
-        <div className="flex gap-2"><dt className="text-ink-2">{t`剩余额度`}</dt><dd><Quota value={balance} /></dd></div>
-        <div className="flex gap-2" aria-live="polite"><dt className="text-ink-2">{t`调整后`}</dt><dd><Quota value={balance + added} /></dd></div>
+        <div className="flex gap-2">
+          <dt className="text-ink-2">{t`剩余额度`}</dt>
+          <dd>
+            <Quota value={balance} />
+          </dd>
+        </div>
+        <div className="flex gap-2" aria-live="polite">
+          <dt className="text-ink-2">{t`调整后`}</dt>
+          <dd>
+            <Quota value={balance + added} />
+          </dd>
+        </div>
       </dl>
-      <FormField control={control} name="add_quota" label={t`添加额度`} hint={t`负数为扣减；记为一笔流水，不会覆盖正在进行的消费。`}>
+      <FormField
+        control={control}
+        name="add_quota"
+        label={t`添加额度`}
+        hint={t`负数为扣减；记为一笔流水，不会覆盖正在进行的消费。`}
+      >
         {(field) => <QuotaField {...field.control} min={-USER_LIMITS.quota} />}
       </FormField>
       <FormField control={control} name="note" label={t`调整原因`}>

@@ -18,7 +18,12 @@ export async function exportLines(ask: (cursor: number | undefined) => Promise<P
 
 /** Hands a text file to the browser. */
 export function saveFile(name: string, lines: readonly string[]): void {
-  const url = URL.createObjectURL(new Blob(lines.map((line) => `${line}\n`), { type: "application/x-ndjson" }));
+  const url = URL.createObjectURL(
+    new Blob(
+      lines.map((line) => `${line}\n`),
+      { type: "application/x-ndjson" },
+    ),
+  );
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

@@ -68,7 +68,14 @@ export function UserNew({ onClose }: { onClose: () => void }) {
           <FormField control={control} name="display_name" label={t`显示名称`} hint={t`留空则与用户名相同`}>
             {(field) => <Input {...field.input} autoComplete="off" maxLength={USER_LIMITS.display_name} />}
           </FormField>
-          <FormField control={control} name="password" label={t`密码`} required hint={t`最短 8 位`} errorValues={{ max: PASSWORD_MAX }}>
+          <FormField
+            control={control}
+            name="password"
+            label={t`密码`}
+            required
+            hint={t`最短 8 位`}
+            errorValues={{ max: PASSWORD_MAX }}
+          >
             {(field) => <Input {...field.input} type="password" autoComplete="new-password" />}
           </FormField>
           {root ? (
@@ -76,7 +83,10 @@ export function UserNew({ onClose }: { onClose: () => void }) {
               {(field) => (
                 <Select
                   {...field.control}
-                  options={[{ value: String(ROLE.user), label: t`普通用户` }, { value: String(ROLE.admin), label: t`管理员` }]}
+                  options={[
+                    { value: String(ROLE.user), label: t`普通用户` },
+                    { value: String(ROLE.admin), label: t`管理员` },
+                  ]}
                 />
               )}
             </FormField>

@@ -11,10 +11,34 @@ const { default: UserPage } = await import("./user-page");
 setDefaultTimeout(30_000);
 
 const user = (more: Partial<ManagedUser>): ManagedUser => ({
-  id: 2, username: "alice", display_name: "Alice", role: 1, status: 1, group: "default", email: "", github_id: "", wechat_id: "",
-  telegram_id: "", linux_do_id: "", oidc_id: "", quota: 500_000, used_quota: 0, request_count: 0, aff_count: 0, aff_quota: 0,
-  aff_history_quota: 0, inviter_id: 0, rpm: 0, tpm: 0, concurrency: 0, budget_day: 0, budget_month: 0, created_at: 1, last_login_at: 0,
-  DeletedAt: null, ...more,
+  id: 2,
+  username: "alice",
+  display_name: "Alice",
+  role: 1,
+  status: 1,
+  group: "default",
+  email: "",
+  github_id: "",
+  wechat_id: "",
+  telegram_id: "",
+  linux_do_id: "",
+  oidc_id: "",
+  quota: 500_000,
+  used_quota: 0,
+  request_count: 0,
+  aff_count: 0,
+  aff_quota: 0,
+  aff_history_quota: 0,
+  inviter_id: 0,
+  rpm: 0,
+  tpm: 0,
+  concurrency: 0,
+  budget_day: 0,
+  budget_month: 0,
+  created_at: 1,
+  last_login_at: 0,
+  DeletedAt: null,
+  ...more,
 });
 
 afterEach(() => {
@@ -31,7 +55,14 @@ function open(role: number, rows: ManagedUser[], address = "/user", more: Proced
     "group.list": () => ["default", "vip"],
     ...more,
   };
-  return openPage(<><UserPage /><ConfirmHost /></>, address, { procedures });
+  return openPage(
+    <>
+      <UserPage />
+      <ConfirmHost />
+    </>,
+    address,
+    { procedures },
+  );
 }
 const menuOf = async (page: Awaited<ReturnType<typeof open>>, name: string) => {
   const row = (await screen.findByText(name)).closest("tr");
@@ -45,14 +76,24 @@ const disabled = async (name: string) => (await item(name)).hasAttribute("data-d
 test("an administrator's menu has the refused actions off, with the reason", async () => {
   const page = await open(10, [user({})]);
   await menuOf(page, "alice");
-  expect([await disabled("提升"), await disabled("降级"), await disabled("启用"), await disabled("禁用"), await disabled("删除")]).toEqual([true, true, true, false, false]);
+  expect([
+    await disabled("提升"),
+    await disabled("降级"),
+    await disabled("启用"),
+    await disabled("禁用"),
+    await disabled("删除"),
+  ]).toEqual([true, true, true, false, false]);
   expect(screen.getByTitle("普通管理员无法提升其他用户为管理员")).toBeDefined();
 });
 
 test("nothing may be done to a super administrator, and a deleted account has no actions", async () => {
-  const page = await open(10, [user({ id: 3, username: "boss", role: 100 }), user({ id: 4, username: "gone", DeletedAt: "2026-01-01T00:00:00Z" })]);
+  const page = await open(10, [
+    user({ id: 3, username: "boss", role: 100 }),
+    user({ id: 4, username: "gone", DeletedAt: "2026-01-01T00:00:00Z" }),
+  ]);
   await menuOf(page, "boss");
-  for (const name of ["编辑", "提升", "降级", "启用", "禁用", "删除"]) expect([name, await disabled(name)]).toEqual([name, true]);
+  for (const name of ["编辑", "提升", "降级", "启用", "禁用", "删除"])
+    expect([name, await disabled(name)]).toEqual([name, true]);
   await page.user.keyboard("{Escape}");
   expect(screen.getByText("已注销")).toBeDefined();
   const row = screen.getByText("gone").closest("tr");
@@ -69,7 +110,9 @@ test("after an action the row takes what was answered; the list is not read agai
 });
 
 test("deleting asks for the name; without it no call is made", async () => {
-  const page = await open(100, [user({})], "/user", { "user.manage": () => user({ DeletedAt: "2026-01-01T00:00:00Z" }) });
+  const page = await open(100, [user({})], "/user", {
+    "user.manage": () => user({ DeletedAt: "2026-01-01T00:00:00Z" }),
+  });
   await menuOf(page, "alice");
   await page.user.click(await item("删除"));
   const button = await screen.findByRole<HTMLButtonElement>("button", { name: "删除" });
@@ -77,7 +120,9 @@ test("deleting asks for the name; without it no call is made", async () => {
   await page.user.type(screen.getByLabelText("输入 alice 以确认"), "alice");
   await page.user.click(button);
   await screen.findByText("已注销");
-  expect(page.calls.filter(({ path }) => path === "user.manage").map(({ input }) => input)).toEqual([{ id: 2, action: "delete" }]);
+  expect(page.calls.filter(({ path }) => path === "user.manage").map(({ input }) => input)).toEqual([
+    { id: 2, action: "delete" },
+  ]);
 });
 
 test("a new account without a name or a password is refused before any call", async () => {
@@ -88,7 +133,9 @@ test("a new account without a name or a password is refused before any call", as
 });
 
 test("a save without a change makes no call; a change sends itself and the quota as a difference", async () => {
-  const page = await open(10, [user({})], "/user?edit=2", { "user.update": () => user({ display_name: "Bob", quota: 450_000 }) });
+  const page = await open(10, [user({})], "/user?edit=2", {
+    "user.update": () => user({ display_name: "Bob", quota: 450_000 }),
+  });
   const save = await screen.findByRole("button", { name: "保存" });
   await page.user.click(save);
   expect(page.calls.some(({ path }) => path === "user.update")).toBe(false);
@@ -107,7 +154,11 @@ test("a save without a change makes no call; a change sends itself and the quota
 });
 
 test("an account that may not be read says why instead of showing a form", async () => {
-  await open(10, [], "/user?edit=9", { "user.get": () => { throw new Refusal("same_or_higher_level"); } });
+  await open(10, [], "/user?edit=9", {
+    "user.get": () => {
+      throw new Refusal("same_or_higher_level");
+    },
+  });
   expect(await screen.findByText(/无权访问同级或更高级用户/)).toBeDefined();
 });
 
@@ -140,11 +191,19 @@ test("second factors of another account are removed after a question; who may no
 
 test("every status and role has its word, one that nobody knows is unknown, and a locked account cannot be enabled", async () => {
   const page = await open(100, [
-    user({ id: 3, username: "on" }), user({ id: 4, username: "off", status: 2, role: 10 }), user({ id: 5, username: "locked", status: 3 }),
-    user({ id: 6, username: "odd", status: 9, role: 7 }), user({ id: 7, username: "boss", role: 100 }),
+    user({ id: 3, username: "on" }),
+    user({ id: 4, username: "off", status: 2, role: 10 }),
+    user({ id: 5, username: "locked", status: 3 }),
+    user({ id: 6, username: "odd", status: 9, role: 7 }),
+    user({ id: 7, username: "boss", role: 100 }),
   ]);
   const textOf = async (name: string) => (await screen.findByText(name)).closest("tr")?.textContent;
-  for (const [name, words] of [["on", ["普通用户", "已激活"]], ["off", ["管理员", "已封禁"]], ["locked", ["已锁定"]], ["boss", ["超级管理员"]]] as const) {
+  for (const [name, words] of [
+    ["on", ["普通用户", "已激活"]],
+    ["off", ["管理员", "已封禁"]],
+    ["locked", ["已锁定"]],
+    ["boss", ["超级管理员"]],
+  ] as const) {
     for (const word of words) expect(await textOf(name)).toContain(word);
   }
   expect((await textOf("odd"))?.match(/未知/g)).toHaveLength(2);

@@ -1,6 +1,18 @@
 import { keepPreviousData } from "@tanstack/react-query";
 import { useLingui } from "@lingui/react/macro";
-import { ArrowDown, ArrowUp, Ban, CircleCheck, Download, Eraser, Pencil, Plus, ScrollText, Trash2, type LucideIcon } from "lucide-react";
+import {
+  ArrowDown,
+  ArrowUp,
+  Ban,
+  CircleCheck,
+  Download,
+  Eraser,
+  Pencil,
+  Plus,
+  ScrollText,
+  Trash2,
+  type LucideIcon,
+} from "lucide-react";
 import { useEffect, useMemo } from "react";
 import { useLocation, useParams } from "wouter";
 import { ROLE, type UserAction } from "../../../shared/roles";
@@ -51,25 +63,49 @@ export default function UserPage() {
   }, [addressed, navigate]);
 
   const { setEdit } = grid;
-  useOfferActions(useMemo(() => [{ id: "user-add", title: t`添加用户`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]));
+  useOfferActions(
+    useMemo(() => [{ id: "user-add", title: t`添加用户`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]),
+  );
 
   const filters: readonly GridFilter[] = [
-    { key: "group", label: t`分组`, kind: "choice", options: (groups.data ?? []).map((name) => ({ value: name, label: name })) },
     {
-      key: "role", label: t`角色`, kind: "choice",
-      options: [{ value: "1", label: t`普通用户` }, { value: "10", label: t`管理员` }, { value: "100", label: t`超级管理员` }],
+      key: "group",
+      label: t`分组`,
+      kind: "choice",
+      options: (groups.data ?? []).map((name) => ({ value: name, label: name })),
     },
     {
-      key: "state", label: t`状态`, kind: "choice",
+      key: "role",
+      label: t`角色`,
+      kind: "choice",
       options: [
-        { value: "1", label: t`已激活` }, { value: "2", label: t`已封禁` }, { value: "3", label: t`已锁定` },
-        { value: "living", label: t`未注销` }, { value: "deleted", label: t`已注销` },
+        { value: "1", label: t`普通用户` },
+        { value: "10", label: t`管理员` },
+        { value: "100", label: t`超级管理员` },
+      ],
+    },
+    {
+      key: "state",
+      label: t`状态`,
+      kind: "choice",
+      options: [
+        { value: "1", label: t`已激活` },
+        { value: "2", label: t`已封禁` },
+        { value: "3", label: t`已锁定` },
+        { value: "living", label: t`未注销` },
+        { value: "deleted", label: t`已注销` },
       ],
     },
   ];
 
   const rowActions = (row: ManagedUser): readonly GridAction[] => {
-    const act = (id: UserAction, label: string, icon: LucideIcon, onSelect: () => void, more: Partial<GridAction> = {}): GridAction => {
+    const act = (
+      id: UserAction,
+      label: string,
+      icon: LucideIcon,
+      onSelect: () => void,
+      more: Partial<GridAction> = {},
+    ): GridAction => {
       const hint = refusal(row, id);
       return { id, label, icon, onSelect, ...(hint === undefined ? {} : { disabled: true, hint }), ...more };
     };
@@ -78,7 +114,12 @@ export default function UserPage() {
     if (row.DeletedAt !== null) return root ? [erase] : [];
     return [
       act("update", t`编辑`, Pencil, () => grid.setEdit(row.id), { shortcut: "E" }),
-      { id: "log", label: t`查看日志`, icon: ScrollText, onSelect: () => navigate(`/log?username=${encodeURIComponent(row.username)}`) },
+      {
+        id: "log",
+        label: t`查看日志`,
+        icon: ScrollText,
+        onSelect: () => navigate(`/log?username=${encodeURIComponent(row.username)}`),
+      },
       act("promote", t`提升`, ArrowUp, () => void actions.manage(row, "promote"), { separated: true }),
       act("demote", t`降级`, ArrowDown, () => void actions.manage(row, "demote")),
       act("enable", t`启用`, CircleCheck, () => void actions.manage(row, "enable")),

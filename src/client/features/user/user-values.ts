@@ -23,11 +23,28 @@ export interface UserValues {
 
 export function valuesOf(user: ManagedUser): UserValues {
   const { username, display_name, group, rpm, tpm, concurrency, budget_day, budget_month } = user;
-  return { username, display_name, group, rpm, tpm, concurrency, budget_day, budget_month, password: "", add_quota: 0, note: "" };
+  return {
+    username,
+    display_name,
+    group,
+    rpm,
+    tpm,
+    concurrency,
+    budget_day,
+    budget_month,
+    password: "",
+    add_quota: 0,
+    note: "",
+  };
 }
 
 /** Only what differs is sent, so that two administrators do not undo each other. `key`: of this one press of the button. */
-export function changeOf(id: number, before: UserValues, after: UserValues, key: string): z.input<typeof userUpdate> | null {
+export function changeOf(
+  id: number,
+  before: UserValues,
+  after: UserValues,
+  key: string,
+): z.input<typeof userUpdate> | null {
   const change: z.input<typeof userUpdate> = { id };
   if (after.username !== before.username) change.username = after.username;
   if (after.display_name !== before.display_name) change.display_name = after.display_name;
@@ -46,7 +63,9 @@ export function schemaResolver<V extends FieldValues>(schema: z.ZodType, shape: 
     const issues = schema.safeParse(shape(values)).error?.issues ?? [];
     if (issues.length === 0) return { values, errors: {} };
     // The first complaint about a field is the one that is shown.
-    const errors = Object.fromEntries(issues.toReversed().map((issue) => [String(issue.path[0]), { type: "shared", message: issue.message }]));
+    const errors = Object.fromEntries(
+      issues.toReversed().map((issue) => [String(issue.path[0]), { type: "shared", message: issue.message }]),
+    );
     // Its names are those of the schema, which are those of the form.
     return { values: {}, errors: errors as FieldErrors<V> };
   };

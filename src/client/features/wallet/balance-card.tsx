@@ -23,7 +23,11 @@ function useLastWeek() {
   const [end_timestamp] = useState(() => Math.ceil(Date.now() / 1000 / HOUR) * HOUR);
   const enabled = flagIsOn("enable_data_export");
   const range = { start_timestamp: end_timestamp - DAYS * 24 * HOUR, end_timestamp };
-  const { data, isLoading } = trpc.dashboard.ownTotals.useQuery(range, { enabled, meta: { quiet: true }, staleTime: 60_000 });
+  const { data, isLoading } = trpc.dashboard.ownTotals.useQuery(range, {
+    enabled,
+    meta: { quiet: true },
+    staleTime: 60_000,
+  });
   return { data, isLoading };
 }
 
@@ -53,10 +57,18 @@ export function BalanceCard() {
           <Skeleton className="h-8 w-32" />
         )}
         <dl className="grid grid-cols-2 gap-3 sm:grid-cols-4">
-          <Figure label={t`累计消耗`}>{self.data ? <Quota value={self.data.used_quota} /> : <Skeleton className="w-16" />}</Figure>
+          <Figure label={t`累计消耗`}>
+            {self.data ? <Quota value={self.data.used_quota} /> : <Skeleton className="w-16" />}
+          </Figure>
           <Figure label={t`调用次数`}>{self.data ? self.data.request_count : <Skeleton className="w-16" />}</Figure>
           <Figure label={t`近 7 天日均消耗`}>
-            {week.data ? <Quota value={Math.round(week.data.quota / DAYS)} /> : week.isLoading ? <Skeleton className="w-16" /> : "—"}
+            {week.data ? (
+              <Quota value={Math.round(week.data.quota / DAYS)} />
+            ) : week.isLoading ? (
+              <Skeleton className="w-16" />
+            ) : (
+              "—"
+            )}
           </Figure>
           <Figure label={t`预计还可用`}>{left === null ? "—" : left > 3650 ? t`十年以上` : t`约 ${left} 天`}</Figure>
         </dl>

@@ -34,7 +34,13 @@ function server(world: World = {}): Procedures {
   const page = (items: object[]) => ({ items, page: 1, page_size: 10, total: items.length });
   return {
     "user.self": () => ({
-      ...someone(1), quota: state.quota, used_quota: 250_000, request_count: 12, aff_quota: state.aff_quota, aff_history_quota: 2_500_000, aff_count: 3,
+      ...someone(1),
+      quota: state.quota,
+      used_quota: 250_000,
+      request_count: 12,
+      aff_quota: state.aff_quota,
+      aff_history_quota: 2_500_000,
+      aff_count: 3,
     }),
     "dashboard.ownTotals": () => ({ quota: 350_000, count: 12, error_count: 0, tokens: 100 }),
     "redemption.redeem": ({ key }: { key: string }) => {
@@ -63,7 +69,16 @@ function server(world: World = {}): Procedures {
   };
 }
 
-const open = (options: FakeServer = {}) => openPage(<><BalanceCard /><RedeemCard /><Toasts /></>, "/topup", { procedures: server(), ...options });
+const open = (options: FakeServer = {}) =>
+  openPage(
+    <>
+      <BalanceCard />
+      <RedeemCard />
+      <Toasts />
+    </>,
+    "/topup",
+    { procedures: server(), ...options },
+  );
 const press = (name: string | RegExp) => screen.getByRole("button", { name });
 
 test("the balance, what a week costs and how long it lasts are shown", async () => {
@@ -129,12 +144,21 @@ test("without a link to buy codes the button says that none is set", async () =>
 });
 
 test("the invitation link has the server's address, else this page's", () => {
-  expect(inviteLink("https://gw.example/", "http://localhost:3000", "Ab3x")).toBe("https://gw.example/register?aff=Ab3x");
+  expect(inviteLink("https://gw.example/", "http://localhost:3000", "Ab3x")).toBe(
+    "https://gw.example/register?aff=Ab3x",
+  );
   expect(inviteLink("", "http://localhost:3000", "Ab3x")).toBe("http://localhost:3000/register?aff=Ab3x");
 });
 
 const openInvite = (world: World = {}, address = "/topup") =>
-  openPage(<><InviteSection /><Toasts /></>, address, { procedures: server(world) });
+  openPage(
+    <>
+      <InviteSection />
+      <Toasts />
+    </>,
+    address,
+    { procedures: server(world) },
+  );
 
 test("earnings below a dollar, above what there is, and fractions are refused before any call; a right amount moves", async () => {
   const { user, calls } = await openInvite();
@@ -167,7 +191,10 @@ test("a withdrawal says where the money goes", async () => {
   await user.type(screen.getByLabelText(/^收款账户/), "bank 42");
   await user.click(press("提交"));
   expect(await screen.findByText("提现申请已提交")).toBeDefined();
-  expect(calls.find(({ path }) => path === "invite.withdraw")?.input).toEqual({ amount: 2_000_000, account: "bank 42" });
+  expect(calls.find(({ path }) => path === "invite.withdraw")?.input).toEqual({
+    amount: 2_000_000,
+    account: "bank 42",
+  });
 });
 
 test("without earnings nothing can be taken, and an ordinary user sees no withdrawals of others", async () => {
@@ -180,12 +207,28 @@ test("without earnings nothing can be taken, and an ordinary user sees no withdr
 
 test("an administrator refuses a withdrawal with a note, and the list is asked for again", async () => {
   storeUser(someone(10));
-  const waiting = { id: 4, user_id: 9, username: "bob", amount: 500_000, account: "bank 42", status: "pending", note: "", created_at: 1, settled_at: 0 };
+  const waiting = {
+    id: 4,
+    user_id: 9,
+    username: "bob",
+    amount: 500_000,
+    account: "bank 42",
+    status: "pending",
+    note: "",
+    created_at: 1,
+    settled_at: 0,
+  };
   const { user, calls } = await openInvite({ withdrawals: [waiting] }, "/topup?invite=settle");
   await user.click(await screen.findByRole("button", { name: "拒绝" }));
   await user.type(await screen.findByLabelText("备注"), "wrong name");
   await user.click(press("拒绝并退回"));
-  await waitFor(() => expect(calls.find(({ path }) => path === "invite.settle")?.input).toEqual({ id: 4, status: "refused", note: "wrong name" }));
+  await waitFor(() =>
+    expect(calls.find(({ path }) => path === "invite.settle")?.input).toEqual({
+      id: 4,
+      status: "refused",
+      note: "wrong name",
+    }),
+  );
   expect(await screen.findByText("没有待处理的提现")).toBeDefined();
   expect(calls.find(({ path }) => path === "invite.allWithdrawals")?.input).toMatchObject({ status: "pending" });
 });

@@ -10,22 +10,45 @@ describe("what is written down", () => {
   test("a secret is blotted out at every depth, under every usual name, also inside JSON kept as text and in addresses", () => {
     const secret = "s3cr3t-value";
     const text = safeJson({
-      password: secret, password_hash: secret, key: secret, keys: [secret], SMTPToken: secret, EpayKey: secret, access_token: secret, webhook_secret: secret,
-      header_override: `{"X-Api":"${secret}"}`, setting: JSON.stringify({ proxy: `http://user:${secret}@proxy.example`, inner: { api_key: secret } }),
-      deep: [{ deeper: { client_secret: secret } }], StripeWebhookSecret: secret,
+      password: secret,
+      password_hash: secret,
+      key: secret,
+      keys: [secret],
+      SMTPToken: secret,
+      EpayKey: secret,
+      access_token: secret,
+      webhook_secret: secret,
+      header_override: `{"X-Api":"${secret}"}`,
+      setting: JSON.stringify({ proxy: `http://user:${secret}@proxy.example`, inner: { api_key: secret } }),
+      deep: [{ deeper: { client_secret: secret } }],
+      StripeWebhookSecret: secret,
     });
     expect(text).not.toContain(secret);
     expect(JSON.parse(text)).toMatchObject({ password: "••••••" });
   });
 
   test("an option is as secret as the registry says, whatever its name looks like", () => {
-    const open = { PasswordLoginEnabled: "false", PasswordRegisterEnabled: "true", TurnstileSiteKey: "0x4AAA", "oidc.authorization_endpoint": "https://id.example/authorize", "global.pass_through_request_enabled": "true" };
+    const open = {
+      PasswordLoginEnabled: "false",
+      PasswordRegisterEnabled: "true",
+      TurnstileSiteKey: "0x4AAA",
+      "oidc.authorization_endpoint": "https://id.example/authorize",
+      "global.pass_through_request_enabled": "true",
+    };
     expect(JSON.parse(safeJson(open))).toEqual(open);
-    for (const key of optionKeys.filter((name) => option(name).secret)) expect(safeJson({ [key]: "s3cr3t" })).not.toContain("s3cr3t");
+    for (const key of optionKeys.filter((name) => option(name).secret))
+      expect(safeJson({ [key]: "s3cr3t" })).not.toContain("s3cr3t");
   });
 
   test("what is no secret stays as it is, and a huge text is named instead of kept", () => {
-    const facts = { name: "a", models: "gpt-4o", priority: 0, tag: "", note: "{not json", url: "https://a.example/x@y" };
+    const facts = {
+      name: "a",
+      models: "gpt-4o",
+      priority: 0,
+      tag: "",
+      note: "{not json",
+      url: "https://a.example/x@y",
+    };
     expect(JSON.parse(safeJson(facts))).toEqual(facts);
     expect(safeJson(undefined)).toBe("");
     const huge = safeJson({ Notice: "x".repeat(TEXT_LIMITS.audit * 2) });
@@ -59,14 +82,23 @@ for (const engine of ENGINES) {
         ["RetryTimes", '{"RetryTimes":"3"}', '{"RetryTimes":"4"}'],
       ]);
       expect(JSON.stringify(await rows())).not.toContain("secret");
-      expect(kept[0]).toMatchObject({ actor_id: root.ctx.actor.id, actor_name: root.ctx.actor.username, action: "option.update", ip: "198.51.100.7" });
+      expect(kept[0]).toMatchObject({
+        actor_id: root.ctx.actor.id,
+        actor_name: root.ctx.actor.username,
+        action: "option.update",
+        ip: "198.51.100.7",
+      });
     });
 
     test("a refused option leaves no row and says why in the caller's language", async () => {
       const english = await h.person({ role: ROLE.root, lang: "en" });
       const before = (await rows()).length;
-      expect((await english.rest("PUT", "/api/option/", { key: "RetryTimes", value: "x" })).body.message).toBe("Retries after a failure: Enter a whole number");
-      expect((await english.rest("PUT", "/api/option/", { key: "GitHubOAuthEnabled", value: true })).body.message).toContain("GitHubClientId");
+      expect((await english.rest("PUT", "/api/option/", { key: "RetryTimes", value: "x" })).body.message).toBe(
+        "Retries after a failure: Enter a whole number",
+      );
+      expect(
+        (await english.rest("PUT", "/api/option/", { key: "GitHubOAuthEnabled", value: true })).body.message,
+      ).toContain("GitHubClientId");
       expect(await rows()).toHaveLength(before);
     });
 
@@ -82,7 +114,13 @@ for (const engine of ENGINES) {
 
     test("channels: creating, changing and deleting are kept, a key only as changed, what is counted not at all", async () => {
       const key = "sk-upstream-0123456789";
-      const [made] = await root.call.channel.create({ type: 1, name: "c", key, models: ["gpt-4o"], groups: ["default"] });
+      const [made] = await root.call.channel.create({
+        type: 1,
+        name: "c",
+        key,
+        models: ["gpt-4o"],
+        groups: ["default"],
+      });
       if (!made) throw new Error("no channel");
       await root.call.channel.update({ id: made.id, priority: 5 });
       await root.call.channel.update({ id: made.id, priority: 5 });
@@ -90,7 +128,13 @@ for (const engine of ENGINES) {
       await root.call.channel.batchStatus({ ids: [made.id], status: 2 });
       await root.call.channel.delete({ id: made.id });
       const kept = await rows({ target_type: "channel" });
-      expect(kept.map((row) => row.action)).toEqual(["channel.delete", "channel.batch", "channel.update", "channel.update", "channel.create"]);
+      expect(kept.map((row) => row.action)).toEqual([
+        "channel.delete",
+        "channel.batch",
+        "channel.update",
+        "channel.update",
+        "channel.create",
+      ]);
       expect([kept[3]?.before, kept[3]?.after]).toEqual(['{"priority":0}', '{"priority":5}']);
       expect(kept[2]?.after).toBe('{"key":"••••••"}');
       expect(JSON.stringify(kept)).not.toContain("sk-upstream");
@@ -99,7 +143,13 @@ for (const engine of ENGINES) {
 
     test("rows are found by who, what, and when; odd filters find nothing rather than fail", async () => {
       expect(await rows({ actor: root.ctx.actor.username, action: "channel.create" })).toHaveLength(1);
-      for (const filter of [{ actor: "%" }, { action: "' or 1=1 --" }, { target_id: "\u0000x" }, { start: 9_999_999_999 }, { end: 1 }]) {
+      for (const filter of [
+        { actor: "%" },
+        { action: "' or 1=1 --" },
+        { target_id: "\u0000x" },
+        { start: 9_999_999_999 },
+        { end: 1 },
+      ]) {
         expect(await rows(filter)).toEqual([]);
       }
       const page = await root.call.audit.list({ page: 2, page_size: 3 });

@@ -19,7 +19,8 @@ export interface Act {
 }
 
 /** Members that never enter the log, whoever hands them in. */
-const SECRET = /pass(word|wd)?|secret|cipher|hash|authorization|cookie|header_override|^key$|^keys$|(^|_)token$|_key$|Key$|Token$/i;
+const SECRET =
+  /pass(word|wd)?|secret|cipher|hash|authorization|cookie|header_override|^key$|^keys$|(^|_)token$|_key$|Key$|Token$/i;
 const BLOT = "••••••";
 
 /** Whether a member's name says that its value is secret. Options are what the registry says: PasswordLoginEnabled is a switch. */
@@ -36,7 +37,9 @@ export function changes<T extends Facts>(before: T, after: T): { before: Facts; 
 export function safeJson(facts: Facts | undefined): string {
   if (facts === undefined) return "";
   const text = withoutNul(JSON.stringify(clean(facts)));
-  return text.length <= TEXT_LIMITS.audit ? text : JSON.stringify({ cut: true, length: text.length, members: Object.keys(facts) });
+  return text.length <= TEXT_LIMITS.audit
+    ? text
+    : JSON.stringify({ cut: true, length: text.length, members: Object.keys(facts) });
 }
 
 function clean(value: unknown, name = ""): unknown {
@@ -59,7 +62,10 @@ function clean(value: unknown, name = ""): unknown {
 }
 
 /** The row of an act, for the transaction that does it. */
-export function auditRow(ctx: Pick<Ctx, "actor" | "ip" | "request_id" | "now">, { action, target, before, after }: Act) {
+export function auditRow(
+  ctx: Pick<Ctx, "actor" | "ip" | "request_id" | "now">,
+  { action, target, before, after }: Act,
+) {
   return {
     created_at: seconds(ctx),
     actor_id: ctx.actor.kind === "user" ? ctx.actor.id : 0,

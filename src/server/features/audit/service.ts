@@ -6,7 +6,10 @@ import type { Page } from "../../../shared/envelope";
 import type { Ctx } from "../../context";
 import { count, withoutNul } from "../../db/sql";
 
-export async function listActs(ctx: Ctx, { page, page_size, ...filter }: z.output<typeof auditListInput>): Promise<Page<AuditView>> {
+export async function listActs(
+  ctx: Ctx,
+  { page, page_size, ...filter }: z.output<typeof auditListInput>,
+): Promise<Page<AuditView>> {
   const { audit_log } = ctx.db.t;
   const text = (value: string) => withoutNul(value.trim());
   const where = and(
@@ -17,7 +20,12 @@ export async function listActs(ctx: Ctx, { page, page_size, ...filter }: z.outpu
     filter.start ? gte(audit_log.created_at, filter.start) : undefined,
     filter.end ? lte(audit_log.created_at, filter.end) : undefined,
   );
-  const bounded = ctx.db.read.select({ id: audit_log.id }).from(audit_log).where(where).limit(AUDIT_TOTAL_MAX).as("bounded");
+  const bounded = ctx.db.read
+    .select({ id: audit_log.id })
+    .from(audit_log)
+    .where(where)
+    .limit(AUDIT_TOTAL_MAX)
+    .as("bounded");
   const [[all], items] = await Promise.all([
     ctx.db.read.select({ n: count() }).from(bounded),
     ctx.db.read

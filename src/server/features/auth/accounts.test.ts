@@ -29,15 +29,24 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
   beforeEach(async () => {
     house.mails.length = 0;
     for (const [key, value] of [
-      ["RegisterEnabled", "true"], ["PasswordRegisterEnabled", "true"], ["PasswordLoginEnabled", "true"], ["EmailVerificationEnabled", "false"],
-      ["EmailDomainRestrictionEnabled", "false"], ["EmailAliasRestrictionEnabled", "false"], ["QuotaForNewUser", "0"],
-    ] as const) await set(key, value);
+      ["RegisterEnabled", "true"],
+      ["PasswordRegisterEnabled", "true"],
+      ["PasswordLoginEnabled", "true"],
+      ["EmailVerificationEnabled", "false"],
+      ["EmailDomainRestrictionEnabled", "false"],
+      ["EmailAliasRestrictionEnabled", "false"],
+      ["QuotaForNewUser", "0"],
+    ] as const)
+      await set(key, value);
   });
 
   const register = async (body: object) => (await house.guest.rest("POST", "/api/user/register", body)).body;
-  const login = async (username: string, password: string) => (await house.guest.rest("POST", "/api/user/login", { username, password })).body;
-  const verify = async (email: string) => (await house.guest.rest("GET", `/api/verification?email=${encodeURIComponent(email)}`)).body;
-  const askReset = async (email: string) => (await house.guest.rest("GET", `/api/reset_password?email=${encodeURIComponent(email)}`)).body;
+  const login = async (username: string, password: string) =>
+    (await house.guest.rest("POST", "/api/user/login", { username, password })).body;
+  const verify = async (email: string) =>
+    (await house.guest.rest("GET", `/api/verification?email=${encodeURIComponent(email)}`)).body;
+  const askReset = async (email: string) =>
+    (await house.guest.rest("GET", `/api/reset_password?email=${encodeURIComponent(email)}`)).body;
   const lastCode = () => /\n\n([A-Z0-9]{6})\n/.exec(house.mails.at(-1)?.text ?? "")?.[1] ?? "";
   /** The token of the mail; it is written in the background. */
   const resetToken = async (email: string) => {
@@ -56,7 +65,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
   /** An account with this address and PASSWORD, whatever the options say. */
   const account = async (email: string) => {
     const username = name();
-    await house.services.db.q.insert(house.services.db.t.users).values({ username, password_hash: cheapHash, email, created_at: 1 });
+    await house.services.db.q
+      .insert(house.services.db.t.users)
+      .values({ username, password_hash: cheapHash, email, created_at: 1 });
     return username;
   };
 
@@ -64,9 +75,20 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     test("makes an ordinary account that can sign in, with the quota of new users in its ledger", async () => {
       await set("QuotaForNewUser", "1000");
       const username = name();
-      expect(await register({ username, password: PASSWORD, password2: PASSWORD })).toMatchObject({ success: true, message: "" });
+      expect(await register({ username, password: PASSWORD, password2: PASSWORD })).toMatchObject({
+        success: true,
+        message: "",
+      });
       const row = await rowOf(username);
-      expect(row).toMatchObject({ role: ROLE.user, status: 1, quota: 1000, group: "default", display_name: username, email: "", inviter_id: 0 });
+      expect(row).toMatchObject({
+        role: ROLE.user,
+        status: 1,
+        quota: 1000,
+        group: "default",
+        display_name: username,
+        email: "",
+        inviter_id: 0,
+      });
       expect((await login(username, PASSWORD)).data).toMatchObject({ id: row?.id, username, role: 1 });
       expect(await Array.fromAsync(audit(house.services.db))).toEqual([]);
     });
@@ -90,7 +112,10 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     });
 
     test("takes twelve characters of any script, eight and twenty of a password", async () => {
-      for (const [username, password] of [["一二三四五六七八九十十一", "12345678"], ["😀😀😀😀😀😀😀😀😀😀😀😀", "x".repeat(20)]] as const) {
+      for (const [username, password] of [
+        ["一二三四五六七八九十十一", "12345678"],
+        ["😀😀😀😀😀😀😀😀😀😀😀😀", "x".repeat(20)],
+      ] as const) {
         expect(await register({ username, password })).toMatchObject({ success: true });
         expect(await login(username, password)).toMatchObject({ success: true });
       }
@@ -98,10 +123,15 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
     test("refuses a name that is taken, also in another case, by a deleted account, and by somebody at the same moment", async () => {
       const username = name();
-      const both = await Promise.all([register({ username, password: PASSWORD }), register({ username, password: PASSWORD })]);
+      const both = await Promise.all([
+        register({ username, password: PASSWORD }),
+        register({ username, password: PASSWORD }),
+      ]);
       expect(both.map((answer) => answer.success).sort()).toEqual([false, true]);
       expect(both.find((answer) => !answer.success)).toMatchObject({ code: "username_taken" });
-      expect(await register({ username: username.toUpperCase(), password: PASSWORD })).toMatchObject({ code: "username_taken" });
+      expect(await register({ username: username.toUpperCase(), password: PASSWORD })).toMatchObject({
+        code: "username_taken",
+      });
       const { users } = house.services.db.t;
       await house.services.db.q.update(users).set({ deleted_at: 1 }).where(eq(users.username, username)).returning();
       expect(await register({ username, password: PASSWORD })).toMatchObject({ code: "username_taken" });
@@ -109,7 +139,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
     test("is refused while it is off, in the operator's two ways", async () => {
       await set("PasswordRegisterEnabled", "false");
-      expect(await register({ username: name(), password: PASSWORD })).toMatchObject({ code: "password_register_disabled" });
+      expect(await register({ username: name(), password: PASSWORD })).toMatchObject({
+        code: "password_register_disabled",
+      });
       await set("RegisterEnabled", "false");
       expect(await register({ username: name(), password: PASSWORD })).toMatchObject({ code: "registration_disabled" });
     });
@@ -122,7 +154,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       const [invited, stranger, absurd] = [name(), name(), name()];
       await register({ username: invited, password: PASSWORD, aff_code: code });
       await register({ username: stranger, password: PASSWORD, aff_code: "none" });
-      expect(await register({ username: absurd, password: PASSWORD, aff_code: "x".repeat(500) })).toMatchObject({ success: true });
+      expect(await register({ username: absurd, password: PASSWORD, aff_code: "x".repeat(500) })).toMatchObject({
+        success: true,
+      });
       expect(await rowOf(invited)).toMatchObject({ inviter_id: inviter.ctx.actor.id, quota: 30 });
       for (const other of [stranger, absurd]) expect(await rowOf(other)).toMatchObject({ inviter_id: 0, quota: 0 });
       expect(await rowOf(inviter.ctx.actor.username)).toMatchObject({ aff_count: 1, aff_quota: 20 });
@@ -143,12 +177,23 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     test("needs address and code; with the mailed code, in small letters too, the account has the address", async () => {
       const email = "new1@example.com";
       expect(await register({ username: name(), password: PASSWORD })).toMatchObject({ code: "verification_missing" });
-      expect(await register({ username: name(), password: PASSWORD, email })).toMatchObject({ code: "verification_missing" });
-      expect(await register({ username: name(), password: PASSWORD, email: "no address", verification_code: "x" })).toMatchObject({ code: "mail_address_invalid" });
+      expect(await register({ username: name(), password: PASSWORD, email })).toMatchObject({
+        code: "verification_missing",
+      });
+      expect(
+        await register({ username: name(), password: PASSWORD, email: "no address", verification_code: "x" }),
+      ).toMatchObject({ code: "mail_address_invalid" });
       expect(await verify(" New1@Example.com ")).toMatchObject({ success: true, message: "" });
       expect(house.mails.map(({ to }) => to)).toEqual([email]);
       const username = name();
-      expect(await register({ username, password: PASSWORD, email: "NEW1@example.com", verification_code: lastCode().toLowerCase() })).toMatchObject({ success: true });
+      expect(
+        await register({
+          username,
+          password: PASSWORD,
+          email: "NEW1@example.com",
+          verification_code: lastCode().toLowerCase(),
+        }),
+      ).toMatchObject({ success: true });
       expect(await rowOf(username)).toMatchObject({ email });
       expect(await login("New1@example.com", PASSWORD)).toMatchObject({ success: true });
     });
@@ -158,8 +203,10 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       const foreign = lastCode();
       await verify("new2@example.com");
       const code = lastCode();
-      const attempt = (verification_code: string, username = name()) => register({ username, password: PASSWORD, email: "new2@example.com", verification_code });
-      for (const wrong of ["AAAAAA", foreign, "' or 1=1 --", "x".repeat(64)]) expect(await attempt(wrong)).toMatchObject({ code: "verification_code_wrong" });
+      const attempt = (verification_code: string, username = name()) =>
+        register({ username, password: PASSWORD, email: "new2@example.com", verification_code });
+      for (const wrong of ["AAAAAA", foreign, "' or 1=1 --", "x".repeat(64)])
+        expect(await attempt(wrong)).toMatchObject({ code: "verification_code_wrong" });
       const taken = await account("");
       expect(await attempt(code, taken)).toMatchObject({ code: "username_taken" });
       expect(await attempt(code)).toMatchObject({ success: true });
@@ -167,13 +214,24 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
       await verify("new3@example.com");
       house.advance(181);
-      expect(await register({ username: name(), password: PASSWORD, email: "new3@example.com", verification_code: lastCode() })).toMatchObject({ code: "verification_code_wrong" });
+      expect(
+        await register({
+          username: name(),
+          password: PASSWORD,
+          email: "new3@example.com",
+          verification_code: lastCode(),
+        }),
+      ).toMatchObject({ code: "verification_code_wrong" });
     });
 
     test("a code counts at 2:59 and no longer at 3:01", async () => {
       await verify("clock@example.com");
       const { services } = house;
-      const [row] = await services.db.q.select().from(services.db.t.codes).orderBy(desc(services.db.t.codes.created_at)).limit(1);
+      const [row] = await services.db.q
+        .select()
+        .from(services.db.t.codes)
+        .orderBy(desc(services.db.t.codes.created_at))
+        .limit(1);
       const at = async (age: number) => {
         const then = { ...services, now: () => ((row?.created_at ?? 0) + age) * 1000 };
         return services.db.tx(function* (q) {
@@ -188,7 +246,11 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     test("of ten who use one code at once one gets the account", async () => {
       await verify("race@example.com");
       const verification_code = lastCode();
-      const answers = await Promise.all(Array.from({ length: 10 }, () => register({ username: name(), password: PASSWORD, email: "race@example.com", verification_code })));
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () =>
+          register({ username: name(), password: PASSWORD, email: "race@example.com", verification_code }),
+        ),
+      );
       expect(answers.filter((answer) => answer.success)).toHaveLength(1);
     });
 
@@ -196,21 +258,47 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       await verify("guess@example.com");
       const code = lastCode();
       const { codes } = house.services.db.t;
-      await house.services.db.q.update(codes).set({ attempts: 49 }).where(eq(codes.purpose, "verify-email")).returning();
-      expect(await register({ username: name(), password: PASSWORD, email: "guess@example.com", verification_code: "BBBBBB" })).toMatchObject({ success: false });
-      expect(await register({ username: name(), password: PASSWORD, email: "guess@example.com", verification_code: code })).toMatchObject({ code: "verification_code_wrong" });
+      await house.services.db.q
+        .update(codes)
+        .set({ attempts: 49 })
+        .where(eq(codes.purpose, "verify-email"))
+        .returning();
+      expect(
+        await register({
+          username: name(),
+          password: PASSWORD,
+          email: "guess@example.com",
+          verification_code: "BBBBBB",
+        }),
+      ).toMatchObject({ success: false });
+      expect(
+        await register({ username: name(), password: PASSWORD, email: "guess@example.com", verification_code: code }),
+      ).toMatchObject({ code: "verification_code_wrong" });
     });
 
     test("an address of another account is told as taken only to who has the right code; the mail is sent all the same", async () => {
       await account("old@example.com");
       expect(await verify("old@example.com")).toMatchObject({ success: true, message: "" });
-      expect(await register({ username: name(), password: PASSWORD, email: "old@example.com", verification_code: "AAAAAA" })).toMatchObject({ code: "verification_code_wrong" });
-      expect(await register({ username: name(), password: PASSWORD, email: "old@example.com", verification_code: lastCode() })).toMatchObject({ code: "email_taken" });
+      expect(
+        await register({ username: name(), password: PASSWORD, email: "old@example.com", verification_code: "AAAAAA" }),
+      ).toMatchObject({ code: "verification_code_wrong" });
+      expect(
+        await register({
+          username: name(),
+          password: PASSWORD,
+          email: "old@example.com",
+          verification_code: lastCode(),
+        }),
+      ).toMatchObject({ code: "email_taken" });
     });
 
     test("a second mail to one address within thirty seconds is refused, to another it is not", async () => {
       expect(await verify("pause@example.com")).toMatchObject({ success: true });
-      expect(await verify("PAUSE@example.com")).toMatchObject({ success: false, code: "mail_too_soon", message: "发送过于频繁，请 30 秒后再试" });
+      expect(await verify("PAUSE@example.com")).toMatchObject({
+        success: false,
+        code: "mail_too_soon",
+        message: "发送过于频繁，请 30 秒后再试",
+      });
       expect(await verify("pause2@example.com")).toMatchObject({ success: true });
       house.advance(31);
       expect(await verify("pause@example.com")).toMatchObject({ success: true });
@@ -218,14 +306,23 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     });
 
     test.each([
-      ["a@other.example", "email_domain_denied"], ["a@gmail.com.evil.example", "email_domain_denied"], ["a@GMAIL.com", undefined],
-      ["a+b@gmail.com", "email_alias_denied"], ["a.b@gmail.com", "email_alias_denied"], ["a-b_c@qq.com", undefined],
-      ["", "mail_address_invalid"], ["a@b@gmail.com", "mail_address_invalid"], ["a@gmail.com,b@gmail.com", "mail_address_invalid"],
+      ["a@other.example", "email_domain_denied"],
+      ["a@gmail.com.evil.example", "email_domain_denied"],
+      ["a@GMAIL.com", undefined],
+      ["a+b@gmail.com", "email_alias_denied"],
+      ["a.b@gmail.com", "email_alias_denied"],
+      ["a-b_c@qq.com", undefined],
+      ["", "mail_address_invalid"],
+      ["a@b@gmail.com", "mail_address_invalid"],
+      ["a@gmail.com,b@gmail.com", "mail_address_invalid"],
     ] as const)("with both rules on, %p gets %p, for a code and for registration", async (email, code) => {
       await set("EmailDomainRestrictionEnabled", "true");
       await set("EmailAliasRestrictionEnabled", "true");
       expect((await verify(email)).code).toBe(code);
-      if (email !== "" && code) expect(await register({ username: name(), password: PASSWORD, email, verification_code: "AAAAAA" })).toMatchObject({ code });
+      if (email !== "" && code)
+        expect(
+          await register({ username: name(), password: PASSWORD, email, verification_code: "AAAAAA" }),
+        ).toMatchObject({ code });
     });
 
     test("without a mail server a code cannot be asked for", async () => {
@@ -242,18 +339,33 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       const username = await account(email);
       const row = await rowOf(username);
       const { users, sessions } = house.services.db.t;
-      await house.services.db.q.update(users).set({ access_token_hash: "some hash" }).where(eq(users.username, username)).returning();
+      await house.services.db.q
+        .update(users)
+        .set({ access_token_hash: "some hash" })
+        .where(eq(users.username, username))
+        .returning();
       await login(username, PASSWORD);
       expect(await askReset(email)).toMatchObject({ success: true, message: "" });
       const link = await resetToken(email);
-      expect([link.origin, link.pathname, link.searchParams.get("email")]).toEqual(["https://gw.example", "/user/reset", email]);
+      expect([link.origin, link.pathname, link.searchParams.get("email")]).toEqual([
+        "https://gw.example",
+        "/user/reset",
+        email,
+      ]);
       const token = link.searchParams.get("token");
       const reset = await house.guest.rest("POST", "/api/user/reset", { email: " Reset1@example.com", token });
       const password = String(reset.body.data);
       expect(password).toMatch(/^[A-Za-z0-9]{16}$/);
-      expect((await house.guest.rest("POST", "/api/user/reset", { email, token })).body).toMatchObject({ code: "reset_link_invalid" });
+      expect((await house.guest.rest("POST", "/api/user/reset", { email, token })).body).toMatchObject({
+        code: "reset_link_invalid",
+      });
       expect(await login(username, PASSWORD)).toMatchObject({ code: "credentials_wrong" });
-      expect(await house.services.db.q.select().from(sessions).where(eq(sessions.user_id, row?.id ?? 0))).toEqual([]);
+      expect(
+        await house.services.db.q
+          .select()
+          .from(sessions)
+          .where(eq(sessions.user_id, row?.id ?? 0)),
+      ).toEqual([]);
       expect(await login(username, password)).toMatchObject({ success: true });
       expect(await rowOf(username)).toMatchObject({ access_token_hash: null });
     });
@@ -277,16 +389,20 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       const email = "reset2@example.com";
       await account(email);
       await verify(email);
-      const attempt = async (token: unknown, of = email) => (await house.guest.rest("POST", "/api/user/reset", { email: of, token })).body.code;
+      const attempt = async (token: unknown, of = email) =>
+        (await house.guest.rest("POST", "/api/user/reset", { email: of, token })).body.code;
       expect(await attempt(lastCode())).toBe("reset_link_invalid");
-      for (const token of ["", null, undefined, "x", "x".repeat(300)]) expect(await attempt(token)).toBe("reset_link_invalid");
+      for (const token of ["", null, undefined, "x", "x".repeat(300)])
+        expect(await attempt(token)).toBe("reset_link_invalid");
       await askReset(email);
       const token = (await resetToken(email)).searchParams.get("token");
       await account("reset3@example.com");
       expect(await attempt(token, "reset3@example.com")).toBe("reset_link_invalid");
       // Nor is it a verification code.
       const person = await house.person();
-      expect((await person.rest("GET", `/api/oauth/email/bind?email=${email}&code=${token}`)).body).toMatchObject({ code: "verification_code_wrong" });
+      expect((await person.rest("GET", `/api/oauth/email/bind?email=${email}&code=${token}`)).body).toMatchObject({
+        code: "verification_code_wrong",
+      });
       house.advance(1801);
       expect(await attempt(token)).toBe("reset_link_invalid");
     });
@@ -331,7 +447,19 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     test("changes name and display name, and nothing that is not the owner's to change", async () => {
       const username = name();
       const before = await self();
-      expect(await put({ username, display_name: "某人", quota: 99, group: "vip", role: 100, status: 2, id: 1, aff_quota: 5, email: "x@y.example" })).toMatchObject({ success: true });
+      expect(
+        await put({
+          username,
+          display_name: "某人",
+          quota: 99,
+          group: "vip",
+          role: 100,
+          status: 2,
+          id: 1,
+          aff_quota: 5,
+          email: "x@y.example",
+        }),
+      ).toMatchObject({ success: true });
       expect(await self()).toEqual({ ...before, username, display_name: "某人" });
       expect(await put({})).toMatchObject({ success: true });
       expect(await put({ username: "x".repeat(13) })).toMatchObject({ code: "username_length" });
@@ -343,15 +471,26 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     test("a new password ends the other sessions and leaves the one that asked; an empty one changes nothing", async () => {
       const { db } = house.services;
       const user_id = person.ctx.actor.id;
-      const rows = await db.q.insert(db.t.sessions).values(["a", "b"].map((hash) => ({
-        token_hash: `${hash}${user_id}`, user_id, created_at: 1, last_seen_at: 1, expires_at: 9_999_999_999,
-      }))).returning();
+      const rows = await db.q
+        .insert(db.t.sessions)
+        .values(
+          ["a", "b"].map((hash) => ({
+            token_hash: `${hash}${user_id}`,
+            user_id,
+            created_at: 1,
+            last_seen_at: 1,
+            expires_at: 9_999_999_999,
+          })),
+        )
+        .returning();
       person.ctx.actor.session_id = rows[0]?.id ?? 0;
       expect(await put({ password: "" })).toMatchObject({ success: true });
       expect(await put({ password: "short" })).toMatchObject({ code: "password_too_short" });
       expect(await put({ password: "x".repeat(21) })).toMatchObject({ code: "password_too_long" });
       expect(await put({ password: "another-pass" })).toMatchObject({ success: true });
-      expect((await db.q.select().from(db.t.sessions).where(eq(db.t.sessions.user_id, user_id))).map((row) => row.id)).toEqual([rows[0]?.id ?? 0]);
+      expect(
+        (await db.q.select().from(db.t.sessions).where(eq(db.t.sessions.user_id, user_id))).map((row) => row.id),
+      ).toEqual([rows[0]?.id ?? 0]);
       expect(await login(person.ctx.actor.username, "another-pass")).toMatchObject({ success: true });
     });
 
@@ -369,11 +508,19 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
     test("binds an address by its code; one that is another's is told as taken only then", async () => {
       const bind = async (email: string, code: string) =>
-        (await person.rest("GET", `/api/oauth/email/bind?email=${encodeURIComponent(email)}&code=${encodeURIComponent(code)}`)).body;
+        (
+          await person.rest(
+            "GET",
+            `/api/oauth/email/bind?email=${encodeURIComponent(email)}&code=${encodeURIComponent(code)}`,
+          )
+        ).body;
       expect(await bind("", "AAAAAA")).toMatchObject({ code: "mail_address_invalid" });
       expect(await bind("bind@example.com", "")).toMatchObject({ code: "verification_missing" });
       await verify("bind@example.com");
-      expect(await bind("bind@example.com", "AAAAAA")).toMatchObject({ code: "verification_code_wrong", message: errorText("verification_code_wrong", {}, "zh") });
+      expect(await bind("bind@example.com", "AAAAAA")).toMatchObject({
+        code: "verification_code_wrong",
+        message: errorText("verification_code_wrong", {}, "zh"),
+      });
       expect(await bind("Bind@example.com", lastCode())).toMatchObject({ success: true });
       expect(await self()).toMatchObject({ email: "bind@example.com" });
       expect(await bind("bind@example.com", lastCode())).toMatchObject({ code: "verification_code_wrong" });
@@ -391,20 +538,37 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       const { actor } = person.ctx;
       await db.q.update(db.t.users).set({ password_hash: hash }).where(eq(db.t.users.id, actor.id)).returning();
       const now = () => Math.floor(house.services.now() / 1000);
-      const [session] = await db.q.insert(db.t.sessions).values({
-        token_hash: `step${actor.id}`, user_id: actor.id, created_at: 1, last_seen_at: 1, expires_at: 9_999_999_999, verified_at: now() - 601,
-      }).returning();
+      const [session] = await db.q
+        .insert(db.t.sessions)
+        .values({
+          token_hash: `step${actor.id}`,
+          user_id: actor.id,
+          created_at: 1,
+          last_seen_at: 1,
+          expires_at: 9_999_999_999,
+          verified_at: now() - 601,
+        })
+        .returning();
       const created = (await person.rest("POST", "/api/token/", { name: "t", unlimited_quota: true })).body.data;
       Object.assign(actor, { session_id: session?.id ?? 0, verified_at: now() - 601 });
 
       for (const act of [
-        () => person.call.token.reveal({ id: created.id }), () => person.call.token.revealMany({ ids: [created.id] }),
-        () => person.call.user.newAccessToken(), () => person.call.user.updateSelf({ password: "another-pass" }), () => person.call.user.deleteSelf(),
-      ]) expect(await act().catch((error) => error.cause?.code)).toBe("step_up_required");
+        () => person.call.token.reveal({ id: created.id }),
+        () => person.call.token.revealMany({ ids: [created.id] }),
+        () => person.call.user.newAccessToken(),
+        () => person.call.user.updateSelf({ password: "another-pass" }),
+        () => person.call.user.deleteSelf(),
+      ])
+        expect(await act().catch((error) => error.cause?.code)).toBe("step_up_required");
       expect(await person.call.auth.stepUpMethods()).toEqual(["password"]);
-      expect(await person.call.auth.verifyPassword({ password: "wrong" }).catch((error) => error.cause?.code)).toBe("password_wrong");
+      expect(await person.call.auth.verifyPassword({ password: "wrong" }).catch((error) => error.cause?.code)).toBe(
+        "password_wrong",
+      );
       await person.call.auth.verifyPassword({ password: PASSWORD });
-      const [row] = await db.q.select().from(db.t.sessions).where(eq(db.t.sessions.id, session?.id ?? 0));
+      const [row] = await db.q
+        .select()
+        .from(db.t.sessions)
+        .where(eq(db.t.sessions.id, session?.id ?? 0));
       expect(now() - (row?.verified_at ?? 0)).toBeLessThan(60);
 
       actor.verified_at = row?.verified_at ?? 0;
@@ -417,26 +581,48 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
     test("an account without a password has nothing to prove by one", async () => {
       expect(await person.call.auth.stepUpMethods()).toEqual([]);
-      expect(await person.call.auth.verifyPassword({ password: "-" }).catch((error) => error.cause?.code)).toBe("password_wrong");
+      expect(await person.call.auth.verifyPassword({ password: "-" }).catch((error) => error.cause?.code)).toBe(
+        "password_wrong",
+      );
     });
 
     test("sees and ends his own sessions, never another's", async () => {
       const { db } = house.services;
       const other = await house.person();
-      const open = (user_id: number, token_hash: string, expires_at = 9_999_999_999) =>
-        ({ user_id, token_hash, expires_at, created_at: 1, last_seen_at: 1, ip: "198.51.100.1", user_agent: "Browser" });
+      const open = (user_id: number, token_hash: string, expires_at = 9_999_999_999) => ({
+        user_id,
+        token_hash,
+        expires_at,
+        created_at: 1,
+        last_seen_at: 1,
+        ip: "198.51.100.1",
+        user_agent: "Browser",
+      });
       const { id } = person.ctx.actor;
-      const rows = await db.q.insert(db.t.sessions).values([
-        open(id, `s1${id}`), open(id, `s2${id}`), open(id, `s3${id}`), open(id, `s4${id}`, 5), open(other.ctx.actor.id, `s5${id}`),
-      ]).returning();
+      const rows = await db.q
+        .insert(db.t.sessions)
+        .values([
+          open(id, `s1${id}`),
+          open(id, `s2${id}`),
+          open(id, `s3${id}`),
+          open(id, `s4${id}`, 5),
+          open(other.ctx.actor.id, `s5${id}`),
+        ])
+        .returning();
       const ids = rows.map((row) => row.id);
       person.ctx.actor.session_id = ids[0] ?? 0;
       const listed = await person.call.auth.sessions();
-      expect(listed.map((row) => [row.id, row.current])).toEqual([[ids[2], false], [ids[1], false], [ids[0], true]] as [number, boolean][]);
+      expect(listed.map((row) => [row.id, row.current])).toEqual([
+        [ids[2], false],
+        [ids[1], false],
+        [ids[0], true],
+      ] as [number, boolean][]);
       expect(JSON.stringify(listed)).not.toContain("token");
       await person.call.auth.endSession({ id: ids[1] ?? 0 });
       for (const none of [ids[1], ids[4], 999_999]) {
-        expect(await person.call.auth.endSession({ id: none ?? 0 }).catch((error) => error.cause?.code)).toBe("session_not_found");
+        expect(await person.call.auth.endSession({ id: none ?? 0 }).catch((error) => error.cause?.code)).toBe(
+          "session_not_found",
+        );
       }
       expect(await person.call.auth.endOtherSessions()).toBe(2);
       expect((await person.call.auth.sessions()).map((row) => row.id)).toEqual([ids[0] ?? 0]);

@@ -20,8 +20,10 @@ interface Code {
 
 type Keeper = Pick<Services, "db" | "secrets" | "now">;
 
-const targetOf = ({ secrets }: Keeper, { purpose, target }: Omit<Code, "code">) => secrets.hash("code", `target\n${purpose}\n${target}`);
-const hashOf = ({ secrets }: Keeper, { purpose, target, code }: Code) => secrets.hash("code", `code\n${purpose}\n${target}\n${code}`);
+const targetOf = ({ secrets }: Keeper, { purpose, target }: Omit<Code, "code">) =>
+  secrets.hash("code", `target\n${purpose}\n${target}`);
+const hashOf = ({ secrets }: Keeper, { purpose, target, code }: Code) =>
+  secrets.hash("code", `code\n${purpose}\n${target}\n${code}`);
 
 /**
  * Keeps a code for `lifetime` seconds; an earlier one for the same target dies. False, and nothing changed, when the
@@ -37,7 +39,11 @@ export async function issueCode(
   const kept = await services.db.q
     .insert(codes)
     .values({ purpose: code.purpose, target: targetOf(services, code), ...row })
-    .onConflictDoUpdate({ target: [codes.purpose, codes.target], set: row, setWhere: lte(codes.created_at, now - pause) })
+    .onConflictDoUpdate({
+      target: [codes.purpose, codes.target],
+      set: row,
+      setWhere: lte(codes.created_at, now - pause),
+    })
     .returning({ purpose: codes.purpose });
   return kept.length > 0;
 }
@@ -50,15 +56,29 @@ export async function issueCode(
 export function* takeCode(services: Keeper, q: Q, code: Code): Steps<string | undefined> {
   const { codes } = services.db.t;
   const which = and(eq(codes.purpose, code.purpose), eq(codes.target, targetOf(services, code)));
-  const right = and(which, eq(codes.code_hash, hashOf(services, code)), gt(codes.expires_at, seconds(services)), lt(codes.attempts, MAX_ATTEMPTS));
+  const right = and(
+    which,
+    eq(codes.code_hash, hashOf(services, code)),
+    gt(codes.expires_at, seconds(services)),
+    lt(codes.attempts, MAX_ATTEMPTS),
+  );
   const [taken] = yield* run(q.delete(codes).where(right).returning({ data: codes.data }));
   if (taken) return taken.data;
-  yield* run(q.update(codes).set({ attempts: sql`${codes.attempts} + 1` }).where(which).returning({ purpose: codes.purpose }));
+  yield* run(
+    q
+      .update(codes)
+      .set({ attempts: sql`${codes.attempts} + 1` })
+      .where(which)
+      .returning({ purpose: codes.purpose }),
+  );
   return undefined;
 }
 
 /** For the timer: expired codes of all purposes. */
 export async function forgetCodes(services: Services): Promise<void> {
   const { codes } = services.db.t;
-  await services.db.bulk.delete(codes).where(lte(codes.expires_at, seconds(services))).returning({ purpose: codes.purpose });
+  await services.db.bulk
+    .delete(codes)
+    .where(lte(codes.expires_at, seconds(services)))
+    .returning({ purpose: codes.purpose });
 }

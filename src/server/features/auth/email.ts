@@ -32,7 +32,8 @@ const RESET_TEXT: Text = {
   en: "Hello,\n\nto reset your password, open this link and confirm:\n\n{link}\n\nIt is valid for 30 minutes and works once. If you did not ask for it, ignore this mail.",
 };
 
-const filled = (text: string, values: Record<string, string>): string => text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
+const filled = (text: string, values: Record<string, string>): string =>
+  text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
 
 /** The operator's rules on addresses (D-26), for registration, verification and binding. */
 export function checkEmail({ options }: Pick<Ctx, "options">, email: string): void {
@@ -48,7 +49,12 @@ export function checkEmail({ options }: Pick<Ctx, "options">, email: string): vo
 /** Whether another account (a deleted one, too: D-35) has this address. Said only to who has shown that it is his. */
 export function* emailTaken({ db }: Pick<Ctx, "db">, q: Q, email: string, except = 0): Steps<boolean> {
   const { users } = db.t;
-  const [row] = yield* run(q.select({ id: users.id }).from(users).where(and(eq(users.email, email), ne(users.id, except))));
+  const [row] = yield* run(
+    q
+      .select({ id: users.id })
+      .from(users)
+      .where(and(eq(users.email, email), ne(users.id, except))),
+  );
   return row !== undefined;
 }
 
@@ -60,10 +66,20 @@ export async function sendVerification(ctx: Ctx, { email, turnstile }: z.output<
   if (ctx.options.get("SMTPServer") === "") fail("mail_not_configured");
   checkEmail(ctx, email);
   const code = randomText(CODE_LENGTH, CODE_ALPHABET);
-  const kept = await issueCode(ctx, { purpose: "verify-email", target: email, code, lifetime: CODE_SECONDS, pause: MAIL_PAUSE_SECONDS });
+  const kept = await issueCode(ctx, {
+    purpose: "verify-email",
+    target: email,
+    code,
+    lifetime: CODE_SECONDS,
+    pause: MAIL_PAUSE_SECONDS,
+  });
   if (!kept) throw tooSoon();
   const name = ctx.options.get("SystemName");
-  await ctx.sendMail({ to: email, subject: filled(VERIFY_SUBJECT[ctx.lang], { name }), text: filled(VERIFY_TEXT[ctx.lang], { code }) });
+  await ctx.sendMail({
+    to: email,
+    subject: filled(VERIFY_SUBJECT[ctx.lang], { name }),
+    text: filled(VERIFY_TEXT[ctx.lang], { code }),
+  });
 }
 
 /** Takes a verification code; false when it is wrong (typed in small letters is fine). */
@@ -81,7 +97,13 @@ export async function sendReset(ctx: Ctx, { email, turnstile }: z.output<typeof 
   const address = ctx.options.get("ServerAddress").replace(/\/+$/, "");
   if (address === "") fail("server_address_missing");
   const token = randomText(RESET_LENGTH);
-  const kept = await issueCode(ctx, { purpose: "reset-password", target: email, code: token, lifetime: RESET_SECONDS, pause: MAIL_PAUSE_SECONDS });
+  const kept = await issueCode(ctx, {
+    purpose: "reset-password",
+    target: email,
+    code: token,
+    lifetime: RESET_SECONDS,
+    pause: MAIL_PAUSE_SECONDS,
+  });
   if (!kept) throw tooSoon();
   // The configured address, never the Host header: a mail must not lead where somebody else wants it to.
   const link = `${address}/user/reset?${new URLSearchParams({ email, token })}`;
@@ -96,7 +118,11 @@ async function mailReset(ctx: Ctx, email: string, link: string): Promise<void> {
     .where(and(eq(users.email, email), eq(users.status, USER_STATUS.active), isNull(users.deleted_at)));
   if (!user) return;
   const name = ctx.options.get("SystemName");
-  await ctx.sendMail({ to: email, subject: filled(RESET_SUBJECT[ctx.lang], { name }), text: filled(RESET_TEXT[ctx.lang], { link }) });
+  await ctx.sendMail({
+    to: email,
+    subject: filled(RESET_SUBJECT[ctx.lang], { name }),
+    text: filled(RESET_TEXT[ctx.lang], { link }),
+  });
 }
 
 /** Takes a reset token. */

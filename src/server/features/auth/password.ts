@@ -18,7 +18,8 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export const hashPassword = (password: string): Promise<string> => limited(() => Bun.password.hash(password, "argon2id"));
+export const hashPassword = (password: string): Promise<string> =>
+  limited(() => Bun.password.hash(password, "argon2id"));
 
 export const verifyPassword = (password: string, hash: string): Promise<boolean> =>
   limited(() => Bun.password.verify(password, hash).catch(() => false));

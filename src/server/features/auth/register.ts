@@ -40,7 +40,12 @@ export function* registerSteps(ctx: Ctx, q: Q, { aff_code, ...account }: NewAcco
   yield* claimName(ctx, q, account.username);
   if (account.email !== "" && (yield* emailTaken(ctx, q, account.email))) fail("email_taken");
   const inviter = yield* findInviter(ctx.db, q, aff_code);
-  const [row] = yield* run(q.insert(users).values({ ...account, role: ROLE.user, group: DEFAULT_GROUP, created_at: time }).returning());
+  const [row] = yield* run(
+    q
+      .insert(users)
+      .values({ ...account, role: ROLE.user, group: DEFAULT_GROUP, created_at: time })
+      .returning(),
+  );
   if (!row) return fail("username_taken");
   yield* rewardRegistration(ctx, q, row, inviter, time);
   return row;
@@ -60,7 +65,13 @@ export async function register(ctx: Ctx, input: z.output<typeof registerInput>):
     const made = await ctx.db.tx(
       function* (q) {
         if (verified && !(yield* takeVerification(ctx, q, email, input.verification_code))) return undefined;
-        return yield* registerSteps(ctx, q, { username, display_name: username, password_hash, email, aff_code: input.aff_code });
+        return yield* registerSteps(ctx, q, {
+          username,
+          display_name: username,
+          password_hash,
+          email,
+          aff_code: input.aff_code,
+        });
       },
       { durable: true },
     );

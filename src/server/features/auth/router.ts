@@ -28,16 +28,26 @@ export const authRouter = router({
     .input(mailCodeInput)
     .mutation(({ ctx, input }) => sendReset(ctx, input)),
   resetPassword: publicProcedure
-    .meta({ rest: "POST /api/user/reset", summary: "Take the token of a reset mail; answers the new password", critical: true })
+    .meta({
+      rest: "POST /api/user/reset",
+      summary: "Take the token of a reset mail; answers the new password",
+      critical: true,
+    })
     .input(resetInput)
     .mutation(({ ctx, input }) => resetPassword(ctx, input)),
   bindEmail: userProcedure
-    .meta({ rest: "GET /api/oauth/email/bind", summary: "Bind an address by the code that was mailed to it", critical: true })
+    .meta({
+      rest: "GET /api/oauth/email/bind",
+      summary: "Bind an address by the code that was mailed to it",
+      critical: true,
+    })
     .input(bindEmailInput)
     .mutation(({ ctx, input }) => bindEmail(ctx, input)),
 
   sessions: userProcedure.query(({ ctx }) => ownSessions(ctx)),
-  endSession: userProcedure.input(z.object({ id: z.int().positive() })).mutation(({ ctx, input }) => endSession(ctx, input.id)),
+  endSession: userProcedure
+    .input(z.object({ id: z.int().positive() }))
+    .mutation(({ ctx, input }) => endSession(ctx, input.id)),
   endOtherSessions: userProcedure.mutation(({ ctx }) => endOtherSessions(ctx)),
 
   /** Step-up: how the caller can prove that it is him, and the proof by password. */

@@ -15,17 +15,25 @@ import { requireHuman } from "./turnstile";
  * One text for unknown user, wrong password and deleted user; a banned user is told only after a right password
  * (checklist D-77). Never 401, so that no front-end runs in a redirect loop.
  */
-export async function login(ctx: Ctx, { username, password, turnstile }: z.output<typeof loginInput>): Promise<SignInAnswer> {
+export async function login(
+  ctx: Ctx,
+  { username, password, turnstile }: z.output<typeof loginInput>,
+): Promise<SignInAnswer> {
   if (!ctx.options.get("PasswordLoginEnabled")) fail("password_login_disabled");
   await requireHuman(ctx, turnstile);
   const { q, t } = ctx.db;
   const [user] = await q
     .select()
     .from(t.users)
-    .where(and(isNull(t.users.deleted_at), or(eq(t.users.username, username), eq(t.users.email, username.toLowerCase()))))
+    .where(
+      and(isNull(t.users.deleted_at), or(eq(t.users.username, username), eq(t.users.email, username.toLowerCase()))),
+    )
     .limit(1);
   const right = await throttled(ctx, user?.id ?? username.toLowerCase(), async () =>
-    (await (user && hasPassword(user) ? verifyPassword(password, user.password_hash) : verifyNobody(password))) ? user : undefined);
+    (await (user && hasPassword(user) ? verifyPassword(password, user.password_hash) : verifyNobody(password)))
+      ? user
+      : undefined,
+  );
   if (!user || !right) fail("credentials_wrong");
   return signIn(ctx, user, { human: ctx.options.get("TurnstileCheckEnabled") });
 }

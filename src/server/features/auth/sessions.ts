@@ -8,7 +8,13 @@ import { seconds, type UserCtx } from "../../context";
 export async function ownSessions(ctx: UserCtx): Promise<SessionView[]> {
   const { sessions } = ctx.db.t;
   const rows = await ctx.db.q
-    .select({ id: sessions.id, created_at: sessions.created_at, last_seen_at: sessions.last_seen_at, ip: sessions.ip, user_agent: sessions.user_agent })
+    .select({
+      id: sessions.id,
+      created_at: sessions.created_at,
+      last_seen_at: sessions.last_seen_at,
+      ip: sessions.ip,
+      user_agent: sessions.user_agent,
+    })
     .from(sessions)
     .where(and(eq(sessions.user_id, ctx.actor.id), gt(sessions.expires_at, seconds(ctx))))
     .orderBy(desc(sessions.last_seen_at), desc(sessions.id))
@@ -19,7 +25,10 @@ export async function ownSessions(ctx: UserCtx): Promise<SessionView[]> {
 /** Ends one of the caller's sessions. Throws session_not_found, also for somebody else's. */
 export async function endSession(ctx: UserCtx, id: number): Promise<void> {
   const { sessions } = ctx.db.t;
-  const ended = await ctx.db.q.delete(sessions).where(and(eq(sessions.id, id), eq(sessions.user_id, ctx.actor.id))).returning({ id: sessions.id });
+  const ended = await ctx.db.q
+    .delete(sessions)
+    .where(and(eq(sessions.id, id), eq(sessions.user_id, ctx.actor.id)))
+    .returning({ id: sessions.id });
   if (ended.length === 0) fail("session_not_found");
 }
 

@@ -21,16 +21,29 @@ const waiting = z.object({ user_id: z.number(), human: z.boolean() });
 type Waiting = z.output<typeof waiting>;
 
 /** Opens a session, or asks for the second factor. `human`: the bot check was passed. Throws user_banned. */
-export async function signIn(ctx: Ctx, user: UserRow, { human = false }: { human?: boolean } = {}): Promise<SignInAnswer> {
+export async function signIn(
+  ctx: Ctx,
+  user: UserRow,
+  { human = false }: { human?: boolean } = {},
+): Promise<SignInAnswer> {
   mayEnter(user);
   if (!(await hasTotp(ctx, user.id))) return enter(ctx, user, human);
-  await issueTicket(ctx, "second-factor", browserOf(ctx, SECOND_STEP_SECONDS), { user_id: user.id, human }, SECOND_STEP_SECONDS);
+  await issueTicket(
+    ctx,
+    "second-factor",
+    browserOf(ctx, SECOND_STEP_SECONDS),
+    { user_id: user.id, human },
+    SECOND_STEP_SECONDS,
+  );
   return { require_2fa: true, passkey: await hasPasskey(ctx, user.id) };
 }
 
 /** Which account waits for its second proof in this browser; one of few tries is used up. Throws second_step_expired. */
 export async function secondStepOf(ctx: Ctx): Promise<Waiting> {
-  return (await tryTicket(ctx, "second-factor", ctx.browser_cookie ?? "", waiting, SECOND_STEP_TRIES)) ?? fail("second_step_expired");
+  return (
+    (await tryTicket(ctx, "second-factor", ctx.browser_cookie ?? "", waiting, SECOND_STEP_TRIES)) ??
+    fail("second_step_expired")
+  );
 }
 
 /** The second proof was right. Of two that come at once one is signed in. */
@@ -58,6 +71,10 @@ async function enter(ctx: Ctx, user: UserRow, human: boolean): Promise<SignedInU
   const { users } = ctx.db.t;
   await dropSession(ctx, ctx.session_cookie);
   await openSession(ctx, user.id, { human });
-  await ctx.db.q.update(users).set({ last_login_at: seconds(ctx) }).where(eq(users.id, user.id)).returning({ id: users.id });
+  await ctx.db.q
+    .update(users)
+    .set({ last_login_at: seconds(ctx) })
+    .where(eq(users.id, user.id))
+    .returning({ id: users.id });
   return presentSignedIn(user);
 }

@@ -25,7 +25,8 @@ export function requireStepUp(ctx: UserCtx): void {
 
 /** Before a key is shown: a session needs a late proof, a system access token has none to give. Throws step_up_required. */
 export function requireProof(ctx: UserCtx): void {
-  if (ctx.actor.via !== "access_token" && seconds(ctx) - ctx.actor.verified_at > STEP_UP_SECONDS) fail("step_up_required");
+  if (ctx.actor.via !== "access_token" && seconds(ctx) - ctx.actor.verified_at > STEP_UP_SECONDS)
+    fail("step_up_required");
 }
 
 /** One way to prove it: whether the account has it. Another way is another entry. */
@@ -43,14 +44,18 @@ const methods: readonly Method[] = [
 /** The ways that the caller's account has, for the dialog. */
 export async function stepUpMethods(ctx: UserCtx): Promise<string[]> {
   const user = await ownRow(ctx);
-  const offered = await Promise.all(methods.map(async (method) => ((await method.offered(ctx, user)) ? [method.id] : [])));
+  const offered = await Promise.all(
+    methods.map(async (method) => ((await method.offered(ctx, user)) ? [method.id] : [])),
+  );
   return offered.flat();
 }
 
 /** Proof by password. Throws password_wrong, too_many_requests. */
 export async function verifyByPassword(ctx: UserCtx, password: string): Promise<void> {
   const user = await ownRow(ctx);
-  const right = await throttled(ctx, user.id, async () => ((await verifyPassword(password, user.password_hash)) ? true : undefined));
+  const right = await throttled(ctx, user.id, async () =>
+    (await verifyPassword(password, user.password_hash)) ? true : undefined,
+  );
   if (!right) fail("password_wrong");
   await markVerified(ctx);
 }
@@ -58,7 +63,10 @@ export async function verifyByPassword(ctx: UserCtx, password: string): Promise<
 /** The session's person has just proved himself. */
 export async function markVerified(ctx: UserCtx): Promise<void> {
   const { sessions } = ctx.db.t;
-  await ctx.db.q.update(sessions).set({ verified_at: seconds(ctx) }).where(eq(sessions.id, ctx.actor.session_id));
+  await ctx.db.q
+    .update(sessions)
+    .set({ verified_at: seconds(ctx) })
+    .where(eq(sessions.id, ctx.actor.session_id));
 }
 
 async function ownRow(ctx: Ctx & UserCtx): Promise<UserRow> {

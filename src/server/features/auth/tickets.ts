@@ -22,11 +22,21 @@ export function browserOf(ctx: Ctx, lifetime: number): string {
 }
 
 /** Remembers `data` under `ticket` for `lifetime` seconds, for this browser alone. A second issue replaces the first. */
-export async function issueTicket(ctx: Ctx, purpose: TicketPurpose, ticket: string, data: object, lifetime: number): Promise<void> {
+export async function issueTicket(
+  ctx: Ctx,
+  purpose: TicketPurpose,
+  ticket: string,
+  data: object,
+  lifetime: number,
+): Promise<void> {
   const { codes } = ctx.db.t;
   const now = seconds(ctx);
   const row = {
-    code_hash: ctx.secrets.hash("ticket", browserOf(ctx, lifetime)), data: JSON.stringify(data), attempts: 0, created_at: now, expires_at: now + lifetime,
+    code_hash: ctx.secrets.hash("ticket", browserOf(ctx, lifetime)),
+    data: JSON.stringify(data),
+    attempts: 0,
+    created_at: now,
+    expires_at: now + lifetime,
   };
   await ctx.db.q
     .insert(codes)
@@ -50,7 +60,12 @@ const read = <S extends z.ZodType>(shape: S, text: string | undefined): z.output
   text === undefined ? undefined : shape.parse(JSON.parse(text));
 
 /** What was remembered, once: of two that bring the same ticket one gets it. */
-export async function takeTicket<S extends z.ZodType>(ctx: Ctx, purpose: TicketPurpose, ticket: string, shape: S): Promise<z.output<S> | undefined> {
+export async function takeTicket<S extends z.ZodType>(
+  ctx: Ctx,
+  purpose: TicketPurpose,
+  ticket: string,
+  shape: S,
+): Promise<z.output<S> | undefined> {
   const where = mine(ctx, purpose, ticket);
   if (!where) return undefined;
   const [row] = await ctx.db.q.delete(ctx.db.t.codes).where(where).returning({ data: ctx.db.t.codes.data });
@@ -58,7 +73,13 @@ export async function takeTicket<S extends z.ZodType>(ctx: Ctx, purpose: TicketP
 }
 
 /** What was remembered, and one of `limit` attempts is used up; the ticket stays for the next attempt. */
-export async function tryTicket<S extends z.ZodType>(ctx: Ctx, purpose: TicketPurpose, ticket: string, shape: S, limit: number): Promise<z.output<S> | undefined> {
+export async function tryTicket<S extends z.ZodType>(
+  ctx: Ctx,
+  purpose: TicketPurpose,
+  ticket: string,
+  shape: S,
+  limit: number,
+): Promise<z.output<S> | undefined> {
   const { codes } = ctx.db.t;
   const where = mine(ctx, purpose, ticket);
   if (!where) return undefined;

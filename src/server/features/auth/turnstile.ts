@@ -43,7 +43,10 @@ async function isHuman({ env, options, ip, log }: Ctx, token: string): Promise<b
 async function isRemembered(ctx: Ctx): Promise<boolean> {
   if (ctx.actor.kind === "user") {
     const { sessions } = ctx.db.t;
-    const [row] = await ctx.db.q.select({ at: sessions.turnstile_at }).from(sessions).where(eq(sessions.id, ctx.actor.session_id));
+    const [row] = await ctx.db.q
+      .select({ at: sessions.turnstile_at })
+      .from(sessions)
+      .where(eq(sessions.id, ctx.actor.session_id));
     return row !== undefined && row.at > 0;
   }
   const [, expires = "", signature = ""] = /^(\d{1,12})\.([0-9a-f]{64})$/.exec(ctx.turnstile_cookie ?? "") ?? [];
@@ -56,7 +59,10 @@ const signed = ({ secrets, ip }: Ctx, expires: string): string => secrets.hash("
 async function remember(ctx: Ctx): Promise<void> {
   if (ctx.actor.kind === "user") {
     const { sessions } = ctx.db.t;
-    await ctx.db.q.update(sessions).set({ turnstile_at: seconds(ctx) }).where(eq(sessions.id, ctx.actor.session_id));
+    await ctx.db.q
+      .update(sessions)
+      .set({ turnstile_at: seconds(ctx) })
+      .where(eq(sessions.id, ctx.actor.session_id));
     return;
   }
   const expires = String(seconds(ctx) + PASS_SECONDS);

@@ -13,6 +13,9 @@ export function* keepAWayIn({ db, options }: Pick<Services, "db" | "options">, q
   if (user && hasPassword(user) && options.get("PasswordLoginEnabled")) return;
   const [passkey] = yield* run(q.select({ id: passkeys.id }).from(passkeys).where(eq(passkeys.user_id, id)).limit(1));
   if (passkey) return;
-  const bound = yield* run(q.select({ provider: identities.provider }).from(identities).where(eq(identities.user_id, id)));
-  if (!bound.some(({ provider }) => isIdentityProvider(provider) && options.get(IDENTITY_PROVIDERS[provider].enabled))) fail("identity_last");
+  const bound = yield* run(
+    q.select({ provider: identities.provider }).from(identities).where(eq(identities.user_id, id)),
+  );
+  if (!bound.some(({ provider }) => isIdentityProvider(provider) && options.get(IDENTITY_PROVIDERS[provider].enabled)))
+    fail("identity_last");
 }

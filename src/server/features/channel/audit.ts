@@ -6,15 +6,35 @@ import type { ChannelRow } from "../../db/schema";
 import { auditRow, changes } from "../audit/record";
 import { presentChannel } from "./present";
 
-const COUNTED = new Set(["id", "key", "used_quota", "balance", "balance_updated_time", "response_time", "test_time", "other_info", "created_time"]);
+const COUNTED = new Set([
+  "id",
+  "key",
+  "used_quota",
+  "balance",
+  "balance_updated_time",
+  "response_time",
+  "test_time",
+  "other_info",
+  "created_time",
+]);
 
 const factsOf = (row: ChannelRow | undefined): Record<string, unknown> =>
   row ? Object.fromEntries(Object.entries(presentChannel(row)).filter(([name]) => !COUNTED.has(name))) : {};
 
 /** The row of an act on one channel, within its transaction; an update that changed nothing leaves none. `key`: a key was given. */
-export function* noteChannel(ctx: Ctx, q: Q, action: AuditAction, before: ChannelRow | undefined, after: ChannelRow | undefined, key = false): Steps<void> {
+export function* noteChannel(
+  ctx: Ctx,
+  q: Q,
+  action: AuditAction,
+  before: ChannelRow | undefined,
+  after: ChannelRow | undefined,
+  key = false,
+): Steps<void> {
   const target = after?.id ?? before?.id ?? "";
-  const both = before && after ? changes(factsOf(before), factsOf(after)) : { before: before && factsOf(before), after: after && factsOf(after) };
+  const both =
+    before && after
+      ? changes(factsOf(before), factsOf(after))
+      : { before: before && factsOf(before), after: after && factsOf(after) };
   const facts = key ? { ...both, after: { ...both.after, key: "changed" } } : both;
   if (before && after && Object.keys(facts.after ?? {}).length === 0) return;
   yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action, target, ...facts })));

@@ -42,19 +42,25 @@ export async function autoDisable(
   if (!services.options.get("AutomaticDisableChannelEnabled")) return false;
   const { channels } = services.db.t;
   const reason: StatusReason = { code, values: Object.fromEntries(Object.entries(values).map(short)) };
-  const disabled = key_row ? await disableKey(services, id, key_row.id, reason, evidence) : await change(services, {
-    set: { status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(reason, seconds(services)) },
-    where: and(eq(channels.id, id), eq(channels.status, CHANNEL_STATUS.enabled), ne(channels.auto_ban, 0)),
-    event: "channel_auto_disabled",
-    tell: (name) => `渠道「${name}」（#${id}）已被自动禁用：${errorText(reason.code, reason.values, "zh")}`,
-    details: { reason, ...evidence },
-  });
+  const disabled = key_row
+    ? await disableKey(services, id, key_row.id, reason, evidence)
+    : await change(services, {
+        set: { status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(reason, seconds(services)) },
+        where: and(eq(channels.id, id), eq(channels.status, CHANNEL_STATUS.enabled), ne(channels.auto_ban, 0)),
+        event: "channel_auto_disabled",
+        tell: (name) => `渠道「${name}」（#${id}）已被自动禁用：${errorText(reason.code, reason.values, "zh")}`,
+        details: { reason, ...evidence },
+      });
   if (disabled) services.notices.channelDisabled(id, reason);
   return disabled;
 }
 
 /** Enables a channel that was disabled automatically, and the key that its test passed with, if the option allows. True when this call changed it. */
-export async function autoEnable(services: Services, { id, key_row }: Suspect, evidence: Evidence = {}): Promise<boolean> {
+export async function autoEnable(
+  services: Services,
+  { id, key_row }: Suspect,
+  evidence: Evidence = {},
+): Promise<boolean> {
   if (!services.options.get("AutomaticEnableChannelEnabled")) return false;
   const came = key_row ? await enableKey(services, id, key_row.id) : false;
   const { channels } = services.db.t;
@@ -84,9 +90,16 @@ interface Change {
 async function change(services: Services, { set, where, event, tell, details }: Change): Promise<boolean> {
   const { channels, logs } = services.db.t;
   const changed = await services.db.tx(function* (q) {
-    const [row] = yield* run(q.update(channels).set(set).where(where).returning({ id: channels.id, name: channels.name }));
+    const [row] = yield* run(
+      q.update(channels).set(set).where(where).returning({ id: channels.id, name: channels.name }),
+    );
     if (!row) return undefined;
-    const entry = eventRow(services, { type: "system", channel: row, content: tell(row.name), other: { event, ...details } });
+    const entry = eventRow(services, {
+      type: "system",
+      channel: row,
+      content: tell(row.name),
+      other: { event, ...details },
+    });
     yield* run(q.insert(logs).values(entry));
     yield* announceChange(services, q, row.id);
     return row;
@@ -109,11 +122,16 @@ export interface ChannelTrouble extends Evidence {
 }
 
 /** Whether this trouble disables a channel: by the failure table, or by a phrase of AutomaticDisableKeywords (case ignored). */
-export function disables({ options }: Pick<Services, "options">, { disable, message, quoted }: Pick<ChannelTrouble, "disable" | "message" | "quoted">): boolean {
+export function disables(
+  { options }: Pick<Services, "options">,
+  { disable, message, quoted }: Pick<ChannelTrouble, "disable" | "message" | "quoted">,
+): boolean {
   if (disable) return true;
   if (message === "") return false;
   const said = message.toLowerCase();
-  return options.get("AutomaticDisableKeywords").some((phrase) => said.includes(phrase.toLowerCase()) && !quoted?.(phrase));
+  return options
+    .get("AutomaticDisableKeywords")
+    .some((phrase) => said.includes(phrase.toLowerCase()) && !quoted?.(phrase));
 }
 
 /**
@@ -130,6 +148,9 @@ export function channelWatch(services: Services): (channel: PoolChannel, trouble
     const { status, message, request_id, model } = trouble;
     const reason: StatusReason = { code: "channel_call_refused", values: { status, detail: message } };
     const work = autoDisable(services, channel, reason, { request_id, model });
-    services.background.track("auto-disable", work.finally(() => busy.delete(place)));
+    services.background.track(
+      "auto-disable",
+      work.finally(() => busy.delete(place)),
+    );
   };
 }

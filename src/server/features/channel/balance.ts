@@ -34,7 +34,8 @@ const object = (value: unknown): Json => (typeof value === "object" && value !==
 /** A number, or a text of one: vendors send both. */
 function amount(value: unknown, name: string): number {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-  if (typeof number !== "number" || !Number.isFinite(number)) fail("channel_balance_failed", { detail: `${name} is missing` });
+  if (typeof number !== "number" || !Number.isFinite(number))
+    fail("channel_balance_failed", { detail: `${name} is missing` });
   return number;
 }
 
@@ -54,7 +55,8 @@ const inquiries: Readonly<Record<BalanceKind, Inquiry>> = {
     // The report lives beside the API, not under its address.
     const base_url = channel.base_url === channel.type.base_url ? "https://aiproxy.io" : channel.base_url;
     const answer = await ask("/api/report/getUserOverview", { base_url, headers: { "Api-Key": channel.key } });
-    if (answer.success === false) fail("channel_balance_failed", { detail: redact(channel, String(answer.message ?? "")) });
+    if (answer.success === false)
+      fail("channel_balance_failed", { detail: redact(channel, String(answer.message ?? "")) });
     return { balance: amount(object(answer.data).totalPoints, "data.totalPoints"), currency: "points" };
   },
   api2gpt: async (ask) => {
@@ -72,11 +74,15 @@ const inquiries: Readonly<Record<BalanceKind, Inquiry>> = {
   },
   moonshot: async (ask, channel) => {
     const data = object((await ask("/v1/users/me/balance")).data);
-    return { balance: amount(data.available_balance, "data.available_balance"), currency: isMainland(channel) ? "CNY" : "USD" };
+    return {
+      balance: amount(data.available_balance, "data.available_balance"),
+      currency: isMainland(channel) ? "CNY" : "USD",
+    };
   },
   siliconflow: async (ask, channel) => {
     const answer = await ask("/v1/user/info");
-    if (answer.status === false) fail("channel_balance_failed", { detail: redact(channel, String(answer.message ?? "")) });
+    if (answer.status === false)
+      fail("channel_balance_failed", { detail: redact(channel, String(answer.message ?? "")) });
     const balance = amount(object(answer.data).totalBalance, "data.totalBalance");
     return { balance, currency: isMainland(channel) ? "CNY" : "USD" };
   },
@@ -103,7 +109,10 @@ function askOf(channel: PoolChannel, signal: AbortSignal | undefined): Ask {
     let text = "";
     try {
       const auth = upstreamHeaders(channel) ?? fail("channel_balance_unsupported");
-      const response = await fetchThrough(base_url + path, { ...init, headers: { ...auth, accept: "application/json", ...headers } });
+      const response = await fetchThrough(base_url + path, {
+        ...init,
+        headers: { ...auth, accept: "application/json", ...headers },
+      });
       status = response.status;
       text = await readLimited(response, MAX_BYTES);
       if (response.ok) return object(JSON.parse(text));
@@ -129,11 +138,18 @@ interface Updated extends BalanceResult {
 const AT_A_TIME = 5;
 
 /** What every key's account holds, in the order of `keys`; what one of them says wrong is thrown when all have been asked. */
-async function askAll(services: Services, keys: readonly PoolChannel[], inquiry: Inquiry, signal: AbortSignal | undefined): Promise<BalanceResult[]> {
+async function askAll(
+  services: Services,
+  keys: readonly PoolChannel[],
+  inquiry: Inquiry,
+  signal: AbortSignal | undefined,
+): Promise<BalanceResult[]> {
   const found: BalanceResult[] = [];
   const failures: unknown[] = [];
   for (let i = 0; i < keys.length; i += AT_A_TIME) {
-    const asked = keys.slice(i, i + AT_A_TIME).map(async (channel) => inquiry(askOf(channel, signal), channel, services.now()));
+    const asked = keys
+      .slice(i, i + AT_A_TIME)
+      .map(async (channel) => inquiry(askOf(channel, signal), channel, services.now()));
     for (const outcome of await Promise.allSettled(asked)) {
       if (outcome.status === "fulfilled") found.push(outcome.value);
       else failures.push(outcome.reason);
@@ -146,7 +162,8 @@ async function askAll(services: Services, keys: readonly PoolChannel[], inquiry:
 /** The sum of several accounts. Throws channel_balance_failed where they are kept in several currencies. */
 function sumOf(found: readonly BalanceResult[]): BalanceResult {
   const { currency } = found[0] ?? fail("channel_key_unreadable");
-  if (found.some((one) => one.currency !== currency)) fail("channel_balance_failed", { detail: [...new Set(found.map((one) => one.currency))].join(" + ") });
+  if (found.some((one) => one.currency !== currency))
+    fail("channel_balance_failed", { detail: [...new Set(found.map((one) => one.currency))].join(" + ") });
   return { balance: found.reduce((total, one) => total + one.balance, 0), currency };
 }
 
@@ -170,7 +187,8 @@ async function refresh(services: Services, row: ChannelRow, signal?: AbortSignal
   let disabled = false;
   for (const [i, key] of keys.entries()) {
     const left = found[i]?.balance ?? 0;
-    if (left <= 0 && (await autoDisable(services, key, { code: "channel_balance_used_up", values: { balance: left } }))) disabled = true;
+    if (left <= 0 && (await autoDisable(services, key, { code: "channel_balance_used_up", values: { balance: left } })))
+      disabled = true;
   }
   return { balance, currency, disabled };
 }
@@ -187,7 +205,12 @@ export function startBalanceRun(services: Services, started_by: string) {
   return startRun<ChannelRow>(services, {
     kind: "balance",
     started_by,
-    items: () => services.db.read.select().from(channels).where(eq(channels.status, CHANNEL_STATUS.enabled)).orderBy(asc(channels.id)),
+    items: () =>
+      services.db.read
+        .select()
+        .from(channels)
+        .where(eq(channels.status, CHANNEL_STATUS.enabled))
+        .orderBy(asc(channels.id)),
     step: async (row, signal): Promise<StepResult> => {
       try {
         const { disabled } = await refresh(services, row, signal);

@@ -24,7 +24,11 @@ for (const engine of ENGINES) {
     };
     const get = async (id: number) => (await admin.rest("GET", `/api/channel/${id}`)).body.data;
     const set = (id: number, columns: object) =>
-      h.services.db.q.update(h.services.db.t.channels).set(columns).where(eq(h.services.db.t.channels.id, id)).returning();
+      h.services.db.q
+        .update(h.services.db.t.channels)
+        .set(columns)
+        .where(eq(h.services.db.t.channels.id, id))
+        .returning();
     const lastLog = async () => {
       const { logs } = h.services.db.t;
       return (await h.services.db.q.select().from(logs).orderBy(desc(logs.id)).limit(1))[0];
@@ -32,7 +36,11 @@ for (const engine of ENGINES) {
     const clear = () => h.services.db.q.delete(h.services.db.t.channels).returning();
 
     test("a batch deletes what is there, answers how many, and leaves a row that names them", async () => {
-      const [a, b, c] = [await one({ name: "a", models: "batch-m" }), await one({ name: "b" }), await one({ name: "c" })];
+      const [a, b, c] = [
+        await one({ name: "a", models: "batch-m" }),
+        await one({ name: "b" }),
+        await one({ name: "c" }),
+      ];
       const { body } = await admin.rest("POST", "/api/channel/batch", { ids: [a, b, b, 999_999] });
       expect(body).toMatchObject({ success: true, data: 2 });
       expect((await admin.rest("GET", `/api/channel/${a}`)).body.success).toBe(false);
@@ -48,14 +56,20 @@ for (const engine of ENGINES) {
       const id = await one({ tag: "kept" });
       const said = async (path: string, body: object) => (await admin.rest("POST", path, body)).body;
       for (const ids of [{ ids: [] }, {}, { ids: null }]) {
-        expect(await said("/api/channel/batch", ids)).toMatchObject({ success: false, message: "请先选择要删除的通道！" });
+        expect(await said("/api/channel/batch", ids)).toMatchObject({
+          success: false,
+          message: "请先选择要删除的通道！",
+        });
         expect(await said("/api/channel/batch/tag", { ...ids, tag: "t" })).toMatchObject({
           success: false,
           message: "请先选择要设置标签的通道！",
         });
       }
       for (const tag of [{ tag: "" }, { tag: "  " }, {}]) {
-        expect(await said("/api/channel/batch/tag", { ids: [id], ...tag })).toMatchObject({ success: false, message: "标签不能为空！" });
+        expect(await said("/api/channel/batch/tag", { ids: [id], ...tag })).toMatchObject({
+          success: false,
+          message: "标签不能为空！",
+        });
       }
       expect((await said("/api/channel/batch", { ids: ["x"] })).code).toBe("invalid_parameter");
       expect((await get(id)).tag).toBe("kept");
@@ -63,7 +77,9 @@ for (const engine of ENGINES) {
 
     test("a batch sets a tag, null takes it away, ids may be texts, and the count is what was hit", async () => {
       const [a, b] = [await one(), await one()];
-      expect((await admin.rest("POST", "/api/channel/batch/tag", { ids: [String(a), b, 999_999], tag: " t-1 " })).body.data).toBe(2);
+      expect(
+        (await admin.rest("POST", "/api/channel/batch/tag", { ids: [String(a), b, 999_999], tag: " t-1 " })).body.data,
+      ).toBe(2);
       expect([(await get(a)).tag, (await get(b)).tag]).toEqual(["t-1", "t-1"]);
       expect((await admin.rest("POST", "/api/channel/batch/tag", { ids: [a], tag: null })).body.data).toBe(1);
       expect([(await get(a)).tag, (await get(b)).tag]).toEqual(["", "t-1"]);
@@ -73,7 +89,9 @@ for (const engine of ENGINES) {
       await clear();
       const { channels } = h.services.db.t;
       for (let i = 0; i < 20; i++) {
-        await h.services.db.q.insert(channels).values(Array.from({ length: 100 }, () => ({ type: 1, name: "bulk", created_time: 1 })));
+        await h.services.db.q
+          .insert(channels)
+          .values(Array.from({ length: 100 }, () => ({ type: 1, name: "bulk", created_time: 1 })));
       }
       const ids = (await h.services.db.q.select({ id: channels.id }).from(channels)).map((row) => row.id);
       expect(await admin.call.channel.batchTag({ ids, tag: "bulk" })).toBe(2000);
@@ -114,25 +132,49 @@ for (const engine of ENGINES) {
 
       test("every field that is sent overwrites all members and nobody else; blank ones stay", async () => {
         await make();
-        const fields = { models: " x, y ,x", groups: ["vip", "default"], model_mapping: '{"x":"z"}', priority: 0, weight: 7 };
+        const fields = {
+          models: " x, y ,x",
+          groups: ["vip", "default"],
+          model_mapping: '{"x":"z"}',
+          priority: 0,
+          weight: 7,
+        };
         expect(await put({ tag: "tag", new_tag: "tag", ...fields })).toMatchObject({ success: true, data: 2 });
         for (const row of await rows()) {
-          expect(row).toMatchObject({ models: "x,y", group: "vip,default", model_mapping: '{"x":"z"}', priority: 0, weight: 7, tag: "tag" });
+          expect(row).toMatchObject({
+            models: "x,y",
+            group: "vip,default",
+            model_mapping: '{"x":"z"}',
+            priority: 0,
+            weight: 7,
+            tag: "tag",
+          });
         }
         expect(await get(other)).toMatchObject({ models: "m", group: "default", weight: 0 });
         expect(h.services.pool.candidates("vip", "x")).toHaveLength(2);
-        expect(await put({ tag: "tag", models: "", groups: "", model_mapping: "", weight: null, priority: 3 })).toMatchObject({ data: 2 });
-        for (const row of await rows()) expect(row).toMatchObject({ models: "x,y", group: "vip,default", weight: 7, priority: 3 });
+        expect(
+          await put({ tag: "tag", models: "", groups: "", model_mapping: "", weight: null, priority: 3 }),
+        ).toMatchObject({ data: 2 });
+        for (const row of await rows())
+          expect(row).toMatchObject({ models: "x,y", group: "vip,default", weight: 7, priority: 3 });
       });
 
       test("nothing changed, an invalid mapping, bad numbers, unknown and empty tags are refused", async () => {
         await make();
         const before = await rows();
-        for (const nothing of [{}, { new_tag: "tag" }, { new_tag: " tag " }, { models: " ", groups: "", model_mapping: "" }, { models: ",," }]) {
+        for (const nothing of [
+          {},
+          { new_tag: "tag" },
+          { new_tag: " tag " },
+          { models: " ", groups: "", model_mapping: "" },
+          { models: ",," },
+        ]) {
           expect(await put({ tag: "tag", ...nothing })).toMatchObject({ success: false, message: "没有任何修改！" });
         }
         expect((await put({ tag: "tag", model_mapping: "{" })).message).toBe("模型映射必须是合法的 JSON 格式！");
-        expect((await put({ tag: "tag", model_mapping: "[]", new_tag: "x" })).message).toBe("模型映射必须是合法的 JSON 格式！");
+        expect((await put({ tag: "tag", model_mapping: "[]", new_tag: "x" })).message).toBe(
+          "模型映射必须是合法的 JSON 格式！",
+        );
         expect((await put({ tag: "tag", priority: 1.5 })).message).toBe("优先级必须是整数！");
         expect((await put({ tag: "tag", weight: -1 })).message).toBe("权重必须是非负整数！");
         for (const path of ["enabled", "disabled"]) {
@@ -158,10 +200,16 @@ for (const engine of ENGINES) {
       test("disable all sets 2 and enable all sets 1 on every member, whatever it was, at once for the relay", async () => {
         await make();
         await set(members[0] ?? 0, { status: 3, other_info: '{"status_reason":"x","status_time":1}' });
-        expect((await admin.rest("POST", "/api/channel/tag/disabled", { tag: "tag" })).body).toMatchObject({ success: true, data: 2 });
+        expect((await admin.rest("POST", "/api/channel/tag/disabled", { tag: "tag" })).body).toMatchObject({
+          success: true,
+          data: 2,
+        });
         for (const row of await rows()) expect(row).toMatchObject({ status: 2, other_info: "" });
         expect(h.services.pool.candidates("default", "m").map((channel) => channel.id)).toEqual([other]);
-        expect((await admin.rest("POST", "/api/channel/tag/enabled", { tag: "tag" })).body).toMatchObject({ success: true, data: 2 });
+        expect((await admin.rest("POST", "/api/channel/tag/enabled", { tag: "tag" })).body).toMatchObject({
+          success: true,
+          data: 2,
+        });
         expect((await rows()).map((row) => row.status)).toEqual([1, 1]);
         expect(h.services.pool.candidates("default", "m")).toHaveLength(3);
         expect(await lastLog()).toMatchObject({ type: LOG_TYPE.admin, username: admin.ctx.actor.username });
@@ -172,7 +220,10 @@ for (const engine of ENGINES) {
         const plain = [await one({ name: "plain-1" }), await one({ name: "plain-2" })];
         const page = (page: number, more: object = {}) => admin.call.channel.tagPage({ page, page_size: 3, ...more });
         const first = await page(1);
-        expect(first.tags.map(({ tag, channels }) => [tag, channels.length])).toEqual([["other", 1], ["tag", 2]]);
+        expect(first.tags.map(({ tag, channels }) => [tag, channels.length])).toEqual([
+          ["other", 1],
+          ["tag", 2],
+        ]);
         expect(first.untagged.map((row) => row.id)).toEqual([plain[1] ?? 0]);
         const second = await page(2);
         expect([second.tags, second.untagged.map((row) => row.id), second.total]).toEqual([[], [plain[0] ?? 0], 4]);
@@ -185,7 +236,13 @@ for (const engine of ENGINES) {
         // One member matches: the whole tag comes.
         expect(await rest(`search?tag_mode=true&keyword=${members[0]}`)).toEqual(["tag", "tag"]);
         const [, row] = first.tags;
-        expect(row && summarizeTag(row.channels)).toMatchObject({ channels: 2, enabled: 2, priority: undefined, weight: 0, response_time: 0 });
+        expect(row && summarizeTag(row.channels)).toMatchObject({
+          channels: 2,
+          enabled: 2,
+          priority: undefined,
+          weight: 0,
+          response_time: 0,
+        });
       });
     });
 
@@ -194,7 +251,9 @@ for (const engine of ENGINES) {
       expect(await admin.call.channel.batchEdit({ ids: [a], weight: 9, models: "n" })).toBe(1);
       expect(await get(a)).toMatchObject({ weight: 9, models: "n" });
       expect(await get(b)).toMatchObject({ weight: 0, models: "m" });
-      expect((await admin.call.channel.batchEdit({ ids: [a] }).catch((error) => error)).message).toBe("Nothing was changed!");
+      expect((await admin.call.channel.batchEdit({ ids: [a] }).catch((error) => error)).message).toBe(
+        "Nothing was changed!",
+      );
     });
 
     test("repair mends stored lists, hashes and values, names what it cannot mend, and answers the number of channels", async () => {
@@ -204,36 +263,66 @@ for (const engine of ENGINES) {
       const lost = await one({ name: "lost" });
       const fine = await one({ name: "fine" });
       await set(broken, {
-        models: " a ,,b,a", group: " vip,vip ", tag: " t ", auto_ban: 7, weight: -3, key_hash: "stale", other_info: "nope",
+        models: " a ,,b,a",
+        group: " vip,vip ",
+        tag: " t ",
+        auto_ban: 7,
+        weight: -3,
+        key_hash: "stale",
+        other_info: "nope",
         base_url: "https://x.example///",
       });
       await set(lost, { key_cipher: "k1.AAAA.BBBB", model_mapping: "{", models: "lost-m" });
       expect((await admin.rest("POST", "/api/channel/fix", {})).body).toMatchObject({ success: true, data: 3 });
       expect(await get(broken)).toMatchObject({
-        models: "a,b", group: "vip", tag: "t", auto_ban: 1, weight: 0, other_info: "", base_url: "https://x.example",
+        models: "a,b",
+        group: "vip",
+        tag: "t",
+        auto_ban: 1,
+        weight: 0,
+        other_info: "",
+        base_url: "https://x.example",
       });
       expect(h.services.pool.candidates("vip", "b").map((channel) => channel.id)).toEqual([broken]);
       expect((await admin.call.channel.list({ keyword: key })).items.map((row) => row.id)).toEqual([broken]);
-      const acts = await h.services.db.q.select().from(h.services.db.t.audit_log).where(eq(h.services.db.t.audit_log.action, "channel.repair"));
+      const acts = await h.services.db.q
+        .select()
+        .from(h.services.db.t.audit_log)
+        .where(eq(h.services.db.t.audit_log.action, "channel.repair"));
       expect(acts.map(({ actor_id }) => actor_id)).toContain(admin.ctx.actor.id);
       const again = await admin.call.channel.repair();
       expect(again).toMatchObject({ checked: 3, repaired: 0 });
-      expect(again.problems.filter((problem) => problem.id === lost).map((problem) => problem.field).sort()).toEqual(["key", "model_mapping"]);
+      expect(
+        again.problems
+          .filter((problem) => problem.id === lost)
+          .map((problem) => problem.field)
+          .sort(),
+      ).toEqual(["key", "model_mapping"]);
       expect(again.problems.filter((problem) => problem.id !== lost)).toEqual([]);
       expect((await get(fine)).name).toBe("fine");
       // What cannot be mended is told from what nobody serves.
       expect(h.services.pool.candidates("default", "lost-m")).toEqual([]);
-      expect([h.services.pool.broken("default", "lost-m"), h.services.pool.broken("default", "nobody")]).toEqual([true, false]);
+      expect([h.services.pool.broken("default", "lost-m"), h.services.pool.broken("default", "nobody")]).toEqual([
+        true,
+        false,
+      ]);
       await admin.call.channel.update({ id: lost, key: "a-new-key", model_mapping: "" });
       expect(h.services.pool.broken("default", "lost-m")).toBe(false);
       expect(h.services.pool.candidates("default", "lost-m")).toHaveLength(1);
     });
 
     test("a mode says whether lines are keys; too many keys are refused as a whole", async () => {
-      const post = async (more: object) => (await admin.rest("POST", "/api/channel/", { type: 1, name: "n", models: "m", ...more })).body;
+      const post = async (more: object) =>
+        (await admin.rest("POST", "/api/channel/", { type: 1, name: "n", models: "m", ...more })).body;
       expect((await post({ mode: "batch", key: "k1\nk2" })).data).toHaveLength(2);
-      expect(await post({ mode: "single", key: "k1\nk2" })).toMatchObject({ success: false, code: "channel_key_invalid" });
-      expect(await post({ mode: "something", key: "k1\nk2" })).toMatchObject({ success: false, code: "invalid_parameter" });
+      expect(await post({ mode: "single", key: "k1\nk2" })).toMatchObject({
+        success: false,
+        code: "channel_key_invalid",
+      });
+      expect(await post({ mode: "something", key: "k1\nk2" })).toMatchObject({
+        success: false,
+        code: "invalid_parameter",
+      });
       const many = Array.from({ length: 501 }, (_, i) => `key-${i}`).join("\n");
       expect(await post({ key: many })).toMatchObject({ success: false, code: "channel_batch_too_large" });
     });

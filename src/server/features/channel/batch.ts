@@ -29,7 +29,9 @@ interface Hit {
 
 const chunks = (ids: readonly number[]): number[][] => {
   const distinct = [...new Set(ids)];
-  return Array.from({ length: Math.ceil(distinct.length / CHUNK) }, (_, i) => distinct.slice(i * CHUNK, (i + 1) * CHUNK));
+  return Array.from({ length: Math.ceil(distinct.length / CHUNK) }, (_, i) =>
+    distinct.slice(i * CHUNK, (i + 1) * CHUNK),
+  );
 };
 
 interface Deed {
@@ -44,7 +46,12 @@ interface Deed {
 }
 
 /** Runs `change` for each condition in one transaction, keeps the log row, tells everybody. Answers the number of channels hit. */
-async function carryOut(ctx: Ctx, { event, title, details, before, none }: Deed, where: SQL[], change: (q: Q, where: SQL) => PromiseLike<Hit[]>): Promise<number> {
+async function carryOut(
+  ctx: Ctx,
+  { event, title, details, before, none }: Deed,
+  where: SQL[],
+  change: (q: Q, where: SQL) => PromiseLike<Hit[]>,
+): Promise<number> {
   const hits = await ctx.db.tx(function* (q): Steps<Hit[]> {
     const all: Hit[] = [];
     for (const condition of where) {
@@ -55,8 +62,12 @@ async function carryOut(ctx: Ctx, { event, title, details, before, none }: Deed,
     const named = all.slice(0, NAMED).map(({ id, name }) => `#${id} ${name}`);
     const content = `${title}（${all.length} 个渠道）：${named.join("，")}${all.length > NAMED ? " …" : ""}`;
     const other = { event, ids: all.map((hit) => hit.id), ...details };
-    yield* run(q.insert(ctx.db.t.logs).values(eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other })));
-    yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "channel.batch", target: "", after: other })));
+    yield* run(
+      q.insert(ctx.db.t.logs).values(eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other })),
+    );
+    yield* run(
+      q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "channel.batch", target: "", after: other })),
+    );
     yield* announceChange(ctx, q, "*");
     return all;
   });
@@ -66,19 +77,30 @@ async function carryOut(ctx: Ctx, { event, title, details, before, none }: Deed,
 
 const hit = ({ db }: Pick<Ctx, "db">) => ({ id: db.t.channels.id, name: db.t.channels.name });
 
-const byIds = ({ db }: Pick<Ctx, "db">, ids: readonly number[]): SQL[] => chunks(ids).map((chunk) => inArray(db.t.channels.id, chunk));
+const byIds = ({ db }: Pick<Ctx, "db">, ids: readonly number[]): SQL[] =>
+  chunks(ids).map((chunk) => inArray(db.t.channels.id, chunk));
 
 /** Deletes channels by id; ids that no channel has are passed over. Throws batch_delete_empty. */
 export async function deleteChannels(ctx: Ctx, ids: readonly number[]): Promise<number> {
   if (ids.length === 0) fail("batch_delete_empty");
-  const deed = { event: "channels_deleted", title: "批量删除渠道", before: (q: Q, where: SQL) => dropKeys(ctx, q, where) };
-  return carryOut(ctx, deed, byIds(ctx, ids), (q, where) => q.delete(ctx.db.t.channels).where(where).returning(hit(ctx)));
+  const deed = {
+    event: "channels_deleted",
+    title: "批量删除渠道",
+    before: (q: Q, where: SQL) => dropKeys(ctx, q, where),
+  };
+  return carryOut(ctx, deed, byIds(ctx, ids), (q, where) =>
+    q.delete(ctx.db.t.channels).where(where).returning(hit(ctx)),
+  );
 }
 
 /** Deletes every channel that is disabled, by hand or automatically (C-516). */
 export async function deleteDisabled(ctx: Ctx): Promise<number> {
   const { channels } = ctx.db.t;
-  const deed = { event: "channels_deleted", title: "删除已禁用的渠道", before: (q: Q, where: SQL) => dropKeys(ctx, q, where) };
+  const deed = {
+    event: "channels_deleted",
+    title: "删除已禁用的渠道",
+    before: (q: Q, where: SQL) => dropKeys(ctx, q, where),
+  };
   const disabled = inArray(channels.status, [CHANNEL_STATUS.disabled, CHANNEL_STATUS.auto_disabled]);
   return carryOut(ctx, deed, [disabled], (q, where) => q.delete(channels).where(where).returning(hit(ctx)));
 }
@@ -100,7 +122,12 @@ const reviving = (ctx: Ctx, status: 1 | 2): Pick<Deed, "before"> =>
 /** Enables or disables channels by hand. Throws batch_empty. */
 export async function setStatus(ctx: Ctx, ids: readonly number[], status: 1 | 2): Promise<number> {
   if (ids.length === 0) fail("batch_empty");
-  const deed = { event: "channels_status", title: `批量${STATUS_TITLE[status]}渠道`, details: { status }, ...reviving(ctx, status) };
+  const deed = {
+    event: "channels_status",
+    title: `批量${STATUS_TITLE[status]}渠道`,
+    details: { status },
+    ...reviving(ctx, status),
+  };
   return update(ctx, deed, byIds(ctx, ids), { status, other_info: "" });
 }
 
@@ -111,7 +138,10 @@ export async function editChannels(ctx: Ctx, ids: readonly number[], edits: Chan
   return update(ctx, { event: "channels_edited", title: "批量编辑渠道", details: { set } }, byIds(ctx, ids), set);
 }
 
-const tagDeed = (tag: string, deed: Omit<Deed, "none">): Deed => ({ ...deed, none: () => fail("tag_not_found", { tag }) });
+const tagDeed = (tag: string, deed: Omit<Deed, "none">): Deed => ({
+  ...deed,
+  none: () => fail("tag_not_found", { tag }),
+});
 
 /** The tag as stored; an empty one names nobody (C-525). */
 const tagName = (tag: string): string => withoutNul(tag.trim()) || fail("tag_empty");
@@ -119,7 +149,12 @@ const tagName = (tag: string): string => withoutNul(tag.trim()) || fail("tag_emp
 /** Enables (1) or disables (2) every channel of a tag. Throws tag_empty, tag_not_found. */
 export async function setTagStatus(ctx: Ctx, tag: string, status: 1 | 2): Promise<number> {
   const name = tagName(tag);
-  const deed = tagDeed(name, { event: "tag_status", title: `${STATUS_TITLE[status]}标签「${name}」`, details: { tag: name, status }, ...reviving(ctx, status) });
+  const deed = tagDeed(name, {
+    event: "tag_status",
+    title: `${STATUS_TITLE[status]}标签「${name}」`,
+    details: { tag: name, status },
+    ...reviving(ctx, status),
+  });
   return update(ctx, deed, [eq(ctx.db.t.channels.tag, name)], { status, other_info: "" });
 }
 
@@ -138,7 +173,9 @@ export async function editTag(ctx: Ctx, { tag, new_tag, ...edits }: z.output<typ
 type Columns = Partial<Omit<ChannelRow, "id">>;
 
 function update(ctx: Ctx, deed: Deed, where: SQL[], set: Columns): Promise<number> {
-  return carryOut(ctx, deed, where, (q, condition) => q.update(ctx.db.t.channels).set(set).where(condition).returning(hit(ctx)));
+  return carryOut(ctx, deed, where, (q, condition) =>
+    q.update(ctx.db.t.channels).set(set).where(condition).returning(hit(ctx)),
+  );
 }
 
 function checkedEdits(ctx: Ctx, edits: ChannelEdits): Columns {

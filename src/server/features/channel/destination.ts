@@ -36,11 +36,23 @@ function* destinations(channel: PoolChannel, models: readonly string[]): Generat
 /** Whether calls of the channel `after` go where none of `before` went. What cannot be read may go anywhere. */
 export function goesElsewhere(secrets: Secrets, before: ChannelRow, after: ChannelRow): boolean {
   const [old, now] = [before, after].map((row) => readChannel(row, secrets, () => undefined));
-  if (!old || !now) return before.type !== after.type || before.base_url !== after.base_url || before.other !== after.other || before.setting !== after.setting;
-  const same = old.type === now.type && old.base_url === now.base_url && old.other === now.other && old.setting.proxy === now.setting.proxy;
+  if (!old || !now)
+    return (
+      before.type !== after.type ||
+      before.base_url !== after.base_url ||
+      before.other !== after.other ||
+      before.setting !== after.setting
+    );
+  const same =
+    old.type === now.type &&
+    old.base_url === now.base_url &&
+    old.other === now.other &&
+    old.setting.proxy === now.setting.proxy;
   const models = [...new Set([...old.models, ...now.models])];
   // Under one address only another name of a model may lead elsewhere.
-  const changed = same ? models.filter((model) => old.model_mapping.get(model) !== now.model_mapping.get(model)) : models;
+  const changed = same
+    ? models.filter((model) => old.model_mapping.get(model) !== now.model_mapping.get(model))
+    : models;
   if (same && changed.length === 0) return false;
   const known = new Set(destinations(old, models));
   return destinations(now, changed).some((destination) => !known.has(destination));

@@ -25,7 +25,15 @@ for (const engine of ENGINES) {
       h = await openHarness(engine);
       admin = await h.person({ role: ROLE.admin, lang: "en" });
       const add = async (name: string, more: Record<string, unknown> = {}): Promise<void> => {
-        const { body } = await admin.rest("POST", "/api/channel/", { name, type: 1, key: `sk-${name}`, models: "gpt-4o,m-embed", group: "default", base_url: "https://up.example/?k=secret", ...more });
+        const { body } = await admin.rest("POST", "/api/channel/", {
+          name,
+          type: 1,
+          key: `sk-${name}`,
+          models: "gpt-4o,m-embed",
+          group: "default",
+          base_url: "https://up.example/?k=secret",
+          ...more,
+        });
         if (!body.success) throw new Error(body.message);
         const { channels } = h.services.db.t;
         const [row] = await h.services.db.q.select({ id: channels.id }).from(channels).where(eq(channels.name, name));
@@ -43,14 +51,31 @@ for (const engine of ENGINES) {
     test("channels come in the order of their turns with their shares, and those never tried last with their reason", async () => {
       const run = await ask({ model: "gpt-4o" });
       expect(problems(run)).toEqual([]);
-      expect(run).toMatchObject({ operation: "chat", dialect: "openai-chat", group: "default", groups: [], sticky: 0, endpoint: "/v1/chat/completions" });
+      expect(run).toMatchObject({
+        operation: "chat",
+        dialect: "openai-chat",
+        group: "default",
+        groups: [],
+        sticky: 0,
+        endpoint: "/v1/chat/completions",
+      });
       expect(run.channels.map(({ name, turn, share, standing }) => [name, turn, share, standing])).toEqual([
-        ["a", 1, 0.75, "ready"], ["b", 1, 0.25, "ready"], ["claude", 2, 1, "ready"], ["limited", 3, 1, "ready"], ["off", 0, 0, "disabled"],
+        ["a", 1, 0.75, "ready"],
+        ["b", 1, 0.25, "ready"],
+        ["claude", 2, 1, "ready"],
+        ["limited", 3, 1, "ready"],
+        ["off", 0, 0, "disabled"],
       ]);
       expect(run.channels[0]).toMatchObject({ upstream_model: "gpt-4o-2024", translated: false });
-      expect(run.channels[2]).toMatchObject({ upstream_model: "gpt-4o", translated: true, url: expect.stringContaining("/v1/messages") });
+      expect(run.channels[2]).toMatchObject({
+        upstream_model: "gpt-4o",
+        translated: true,
+        url: expect.stringContaining("/v1/messages"),
+      });
       expect(Number(run.price?.input)).toBeGreaterThan(0);
-      expect(run.limits).toEqual([{ scope: "channel", of: ids.limited ?? 0, kind: "rpm", limit: 1, remaining: 1, reset_seconds: 60 }]);
+      expect(run.limits).toEqual([
+        { scope: "channel", of: ids.limited ?? 0, kind: "rpm", limit: 1, remaining: 1, reset_seconds: 60 },
+      ]);
       expect(JSON.stringify(run)).not.toContain("sk-a");
       expect(JSON.stringify(run)).not.toContain("secret");
     });
@@ -60,7 +85,11 @@ for (const engine of ENGINES) {
       expect(gemini).toMatchObject({ dialect: "gemini", endpoint: "/v1beta/models/gpt-4o:generateContent" });
       expect(gemini.channels.filter(({ turn }) => turn > 0).every(({ translated }) => translated)).toBe(true);
       const embed = await ask({ model: "m-embed", endpoint: "/v1/embeddings" });
-      expect(embed.channels.find(({ name }) => name === "claude")).toMatchObject({ turn: 0, standing: "unsupported", url: "" });
+      expect(embed.channels.find(({ name }) => name === "claude")).toMatchObject({
+        turn: 0,
+        standing: "unsupported",
+        url: "",
+      });
     });
 
     test("a cooling channel waits behind the others with what is left of its pause", async () => {
@@ -79,7 +108,10 @@ for (const engine of ENGINES) {
       h.services.routing.sticky.set(key, ids.b ?? 0);
       const run = await ask({ model: "gpt-4o", cache_key: "talk" });
       expect(run.sticky).toBe(ids.b ?? -1);
-      expect(run.channels.slice(0, 2).map(({ name, share }) => [name, share])).toEqual([["a", 0], ["b", 1]]);
+      expect(run.channels.slice(0, 2).map(({ name, share }) => [name, share])).toEqual([
+        ["a", 0],
+        ["b", 1],
+      ]);
       const taken = await h.services.cluster.counter.take(`rpm:channel:${ids.limited}`, 1, 1, 60);
       expect(taken.allowed).toBe(true);
       const full = (await ask({ model: "gpt-4o" })).channels.find(({ name }) => name === "limited");
@@ -92,31 +124,53 @@ for (const engine of ENGINES) {
       await h.services.options.set("DefaultUseAutoGroup", "true");
       const run = await ask({ model: "gpt-4o", group: "auto" });
       expect(run.groups).toEqual(["vip", "default"]);
-      expect(run.channels.map(({ name, group }) => [name, group]).slice(0, 3)).toEqual([["vip", "vip"], ["a", "default"], ["b", "default"]]);
+      expect(run.channels.map(({ name, group }) => [name, group]).slice(0, 3)).toEqual([
+        ["vip", "vip"],
+        ["a", "default"],
+        ["b", "default"],
+      ]);
     });
 
     test("what would stop the call is said in the asker's language, and the rest is answered all the same", async () => {
       const person = await h.person();
       const { db } = h.services;
-      const made = await person.rest("POST", "/api/token/", { name: "t", model_limits_enabled: true, model_limits: "other", rpm: 3, budget_day: 500 });
+      const made = await person.rest("POST", "/api/token/", {
+        name: "t",
+        model_limits_enabled: true,
+        model_limits: "other",
+        rpm: 3,
+        budget_day: 500,
+      });
       expect(made.body.success).toBe(true);
       const [token] = await db.q.select().from(db.t.tokens).where(eq(db.t.tokens.user_id, person.ctx.actor.id));
-      await db.q.update(db.t.tokens).set({ expired_time: 5 }).where(eq(db.t.tokens.id, token?.id ?? 0));
+      await db.q
+        .update(db.t.tokens)
+        .set({ expired_time: 5 })
+        .where(eq(db.t.tokens.id, token?.id ?? 0));
       const run = await ask({ model: "gpt-4o", token_id: token?.id ?? 0 });
       expect(problems(run)).toEqual(["token_expired", "token_model_denied"]);
       expect(run.problems[0]?.message).toBe("This API key has expired");
-      expect(run.limits.map(({ scope, kind, remaining }) => [scope, kind, remaining])).toContainEqual(["token", "budget_day", 500]);
+      expect(run.limits.map(({ scope, kind, remaining }) => [scope, kind, remaining])).toContainEqual([
+        "token",
+        "budget_day",
+        500,
+      ]);
       expect(run.channels.length).toBeGreaterThan(3);
 
       expect(problems(await ask({ model: "nobody-has-this" }))).toEqual(["model_not_found", "model_price_missing"]);
       expect(problems(await ask({ model: "gpt-4o", group: "secret" }))).toContain("group_denied");
       expect(problems(await ask({ model: "gpt-4o", endpoint: "/v1/none" }))).toEqual(["not_found"]);
-      expect(problems(await ask({ model: "gpt-4o", endpoint: "/v1/files" }))[0]).toMatch(/^(api_not_implemented|not_found)$/);
+      expect(problems(await ask({ model: "gpt-4o", endpoint: "/v1/files" }))[0]).toMatch(
+        /^(api_not_implemented|not_found)$/,
+      );
     });
 
     test("a channel that is stored but cannot be used is a broken database, not a missing model", async () => {
       const { db } = h.services;
-      await db.q.update(db.t.channels).set({ type: 9999 }).where(eq(db.t.channels.id, ids.vip ?? 0));
+      await db.q
+        .update(db.t.channels)
+        .set({ type: 9999 })
+        .where(eq(db.t.channels.id, ids.vip ?? 0));
       await h.services.pool.reload();
       expect(problems(await ask({ model: "only-vip", group: "vip" }))).toContain("channel_database_inconsistent");
     });
@@ -125,7 +179,9 @@ for (const engine of ENGINES) {
       for (const query of ["", "model=", "model=a&token_id=x", "model=a&token_id=-1", `model=${"x".repeat(300)}`]) {
         expect((await admin.rest("GET", `/api/channel/dry_run?${query}`)).body.success).toBe(false);
       }
-      expect((await admin.rest("GET", "/api/channel/dry_run?model=a&token_id=999999")).body.message).toBe("No such token");
+      expect((await admin.rest("GET", "/api/channel/dry_run?model=a&token_id=999999")).body.message).toBe(
+        "No such token",
+      );
       expect((await admin.rest("GET", "/api/channel/dry_run?model=a&user_id=999999")).body.success).toBe(false);
       const person = await h.person();
       expect((await person.rest("GET", "/api/channel/dry_run?model=gpt-4o")).body.success).toBe(false);

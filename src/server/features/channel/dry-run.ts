@@ -47,14 +47,24 @@ export async function dryRun(ctx: UserCtx, input: DryRunInput): Promise<DryRun> 
   if (!price) refuse("model_price_missing", { model });
   const tried = (plan?.channels ?? []).filter(({ turn }) => turn > 0);
   const limits = createLimits({ ...ctx, spend: createSpendBook(ctx) });
-  const standing = await limits.standing(caller, model, tried.map(({ channel }) => channel));
+  const standing = await limits.standing(
+    caller,
+    model,
+    tried.map(({ channel }) => channel),
+  );
   return {
-    model, endpoint, problems, limits: standing,
+    model,
+    endpoint,
+    problems,
+    limits: standing,
     operation: plan?.operation ?? "",
     dialect: plan?.dialect ?? "",
     group: caller.group,
     groups: [...(caller.groups ?? [])],
-    channels: [...(plan?.channels ?? []).map((planned) => present(planned, caller.group, standing)), ...(await disabledChannels(ctx, caller, model))],
+    channels: [
+      ...(plan?.channels ?? []).map((planned) => present(planned, caller.group, standing)),
+      ...(await disabledChannels(ctx, caller, model)),
+    ],
     sticky: plan?.sticky ?? 0,
     price: price ? displayPrices(price) : null,
   };
@@ -62,26 +72,48 @@ export async function dryRun(ctx: UserCtx, input: DryRunInput): Promise<DryRun> 
 
 /** The caller that the input names, as authentication would make him; what would keep him out is told to `refuse`. */
 async function callerOf(
-  ctx: UserCtx, { token_id, user_id, group, model }: DryRunInput, refuse: (code: ErrorCode, values?: ErrorValues) => void,
+  ctx: UserCtx,
+  { token_id, user_id, group, model }: DryRunInput,
+  refuse: (code: ErrorCode, values?: ErrorValues) => void,
 ): Promise<Caller> {
   const { db, lang } = ctx;
   const { tokens, users } = db.t;
-  const [token] = token_id === 0 ? [] : await db.q.select().from(tokens).where(and(eq(tokens.id, token_id), isNull(tokens.deleted_at)));
+  const [token] =
+    token_id === 0
+      ? []
+      : await db.q
+          .select()
+          .from(tokens)
+          .where(and(eq(tokens.id, token_id), isNull(tokens.deleted_at)));
   if (token_id !== 0 && !token) fail("token_not_found");
-  const [user] = await db.q.select().from(users).where(eq(users.id, token?.user_id ?? (user_id || ctx.actor.id)));
+  const [user] = await db.q
+    .select()
+    .from(users)
+    .where(eq(users.id, token?.user_id ?? (user_id || ctx.actor.id)));
   if (!user) return fail("user_not_found");
   if (user.deleted_at !== null || user.status !== USER_STATUS.active) refuse("user_banned");
   const state = token && TOKEN_PROBLEM[tokenStatus(token, seconds(ctx))];
   if (state) refuse(state);
-  if (token?.model_limits_enabled && !token.model_limits.split(",").includes(model)) refuse("token_model_denied", { model });
+  if (token?.model_limits_enabled && !token.model_limits.split(",").includes(model))
+    refuse("token_model_denied", { model });
   const used = group || token?.group || user.group;
   if (!mayUseGroup(groupFacts(ctx), user.group, used)) refuse("group_denied", { group: used });
   const user_limits = readLimits(user).limits;
   const { rpm = 0, tpm = 0, concurrency = 0, budget_day = 0, budget_month = 0 } = token ?? {};
   return {
-    user_id: user.id, username: user.username, role: user.role, user_group: user.group, group: used,
+    user_id: user.id,
+    username: user.username,
+    role: user.role,
+    user_group: user.group,
+    group: used,
     ...(used === AUTO_GROUP ? { groups: autoGroups(groupFacts(ctx), user.group) } : {}),
-    token_id, token_name: token?.name ?? "", rpm, tpm, concurrency, budget_day, budget_month,
+    token_id,
+    token_name: token?.name ?? "",
+    rpm,
+    tpm,
+    concurrency,
+    budget_day,
+    budget_month,
     ...(user_limits && { user_limits }),
     lang,
   };
@@ -90,24 +122,41 @@ async function callerOf(
 /** The price that a call is held at: with group auto the dearest. */
 function priceOf({ options }: UserCtx, { group, groups, user_group }: Caller, model: string) {
   const { price } = createPriceBook(options);
-  const prices = (groups ?? [group]).map((name) => price(model, name, user_group)).filter((found) => found !== undefined);
+  const prices = (groups ?? [group])
+    .map((name) => price(model, name, user_group))
+    .filter((found) => found !== undefined);
   return prices.toSorted((a, b) => estimateUpperBound(b, 1e6, 1e6) - estimateUpperBound(a, 1e6, 1e6))[0];
 }
 
-function present({ channel, turn, share, standing, url, upstream_model, translated, ...planned }: Plan["channels"][number], group: string, limits: readonly DryRunLimit[]): DryRunChannel {
+function present(
+  { channel, turn, share, standing, url, upstream_model, translated, ...planned }: Plan["channels"][number],
+  group: string,
+  limits: readonly DryRunLimit[],
+): DryRunChannel {
   const own = limits.filter(({ scope, of, remaining }) => scope === "channel" && of === channel.id && remaining <= 0);
   // Whoever is at several limits waits for the last of them.
-  const full = turn > 0 && own.length > 0 ? Math.max(...own.map(({ reset_seconds }) => reset_seconds)) * 1000 : undefined;
+  const full =
+    turn > 0 && own.length > 0 ? Math.max(...own.map(({ reset_seconds }) => reset_seconds)) * 1000 : undefined;
   return {
-    id: channel.id, name: channel.name, type: channel.type.id, status: CHANNEL_STATUS.enabled,
-    group: planned.group ?? group, priority: channel.priority, weight: channel.weight, turn, share,
+    id: channel.id,
+    name: channel.name,
+    type: channel.type.id,
+    status: CHANNEL_STATUS.enabled,
+    group: planned.group ?? group,
+    priority: channel.priority,
+    weight: channel.weight,
+    turn,
+    share,
     standing: full === undefined ? nameOf(standing) : "limited",
     remaining_ms: full ?? (typeof standing === "number" ? standing : 0),
-    upstream_model, url, translated,
+    upstream_model,
+    url,
+    translated,
   };
 }
 
-const nameOf = (standing: PlannedChannel["standing"]): DryRunStanding => (typeof standing === "number" ? "cooling" : standing);
+const nameOf = (standing: PlannedChannel["standing"]): DryRunStanding =>
+  typeof standing === "number" ? "cooling" : standing;
 
 /** Channels that would be candidates if they were enabled. */
 async function disabledChannels({ db }: UserCtx, { group, groups }: Caller, model: string): Promise<DryRunChannel[]> {
@@ -115,14 +164,37 @@ async function disabledChannels({ db }: UserCtx, { group, groups }: Caller, mode
   const found: DryRunChannel[] = [];
   for (const name of groups ?? [group]) {
     const rows = await db.read
-      .select({ id: channels.id, name: channels.name, type: channels.type, status: channels.status, priority: channels.priority, weight: channels.weight })
+      .select({
+        id: channels.id,
+        name: channels.name,
+        type: channels.type,
+        status: channels.status,
+        priority: channels.priority,
+        weight: channels.weight,
+      })
       .from(channels)
-      .where(and(ne(channels.status, CHANNEL_STATUS.enabled), hasItem(channels.group, name), hasItem(channels.models, model)))
+      .where(
+        and(
+          ne(channels.status, CHANNEL_STATUS.enabled),
+          hasItem(channels.group, name),
+          hasItem(channels.models, model),
+        ),
+      )
       .orderBy(channels.id)
       .limit(MOST_DISABLED);
     for (const row of rows) {
       if (found.some(({ id }) => id === row.id)) continue;
-      found.push({ ...row, group: name, turn: 0, share: 0, standing: "disabled", remaining_ms: 0, upstream_model: "", url: "", translated: false });
+      found.push({
+        ...row,
+        group: name,
+        turn: 0,
+        share: 0,
+        standing: "disabled",
+        remaining_ms: 0,
+        upstream_model: "",
+        url: "",
+        translated: false,
+      });
     }
   }
   return found;

@@ -27,7 +27,11 @@ export async function keysIn(db: Services["db"]): Promise<Map<number, KeyRow[]>>
 
 /** The channel once with each of its enabled keys; one that cannot be read is left out and reported. */
 export function readKeys(
-  channel: PoolChannel, mode: MultiKeyMode, rows: readonly KeyRow[], secrets: Secrets, report: (problem: string) => void,
+  channel: PoolChannel,
+  mode: MultiKeyMode,
+  rows: readonly KeyRow[],
+  secrets: Secrets,
+  report: (problem: string) => void,
 ): PoolChannel {
   const keys = rows.flatMap((row, index): PoolChannel[] => {
     if (row.status !== CHANNEL_STATUS.enabled) return [];

@@ -23,8 +23,12 @@ const upstream = Bun.serve({
     const key = request.headers.get("authorization")?.slice(7) ?? "";
     seen.push(key);
     if (refused.has(key)) return Response.json({ error: { message: "no", code: "invalid_api_key" } }, { status: 401 });
-    if (new URL(request.url).pathname.endsWith("/credits")) return Response.json({ data: { total_credits: 100, total_usage: 100 - (credits.get(key) ?? 0) } });
-    return Response.json({ choices: [{ message: { content: "hi" } }], usage: { prompt_tokens: 1, completion_tokens: 1 } });
+    if (new URL(request.url).pathname.endsWith("/credits"))
+      return Response.json({ data: { total_credits: 100, total_usage: 100 - (credits.get(key) ?? 0) } });
+    return Response.json({
+      choices: [{ message: { content: "hi" } }],
+      usage: { prompt_tokens: 1, completion_tokens: 1 },
+    });
   },
 });
 afterAll(() => upstream.stop(true));
@@ -40,14 +44,22 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
   }, HOOK_MS);
   afterAll(() => house?.close());
 
-  const form = (more: object = {}) => ({ type: 1, name: "many", key: KEYS.join("\n"), base_url: `http://127.0.0.1:${upstream.port}`, models: "m", ...more });
+  const form = (more: object = {}) => ({
+    type: 1,
+    name: "many",
+    key: KEYS.join("\n"),
+    base_url: `http://127.0.0.1:${upstream.port}`,
+    models: "m",
+    ...more,
+  });
   const make = async (more: object = {}): Promise<number> => {
     const { body } = await admin.rest("POST", "/api/channel/", form({ mode: "multi_to_single", ...more }));
     expect(body).toMatchObject({ success: true });
     expect(body.data).toHaveLength(1);
     return body.data[0].id;
   };
-  const keysOf = async (id: number): Promise<ChannelKeyView[]> => (await admin.rest("GET", `/api/channel/${id}/keys`)).body.data;
+  const keysOf = async (id: number): Promise<ChannelKeyView[]> =>
+    (await admin.rest("GET", `/api/channel/${id}/keys`)).body.data;
   const inPool = (id: number) => house.services.pool.byId(id);
   const statuses = async (id: number) => (await keysOf(id)).map(({ status }) => status);
   const channelOf = async (id: number) => (await admin.rest("GET", `/api/channel/${id}`)).body.data;
@@ -57,8 +69,15 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
     const id = await make();
     const byMode = (await admin.rest("POST", "/api/channel/", form({ multi_key_mode: "polling" }))).body.data;
     expect(byMode).toMatchObject([{ multi_key_mode: "polling", key: "" }]);
-    expect(await keysOf(id)).toMatchObject([1, 2, 3].map((position) => ({ position, status: 1, hint: `…${String(position).repeat(4)}` })));
-    const said = JSON.stringify([await keysOf(id), await channelOf(id), byMode, (await admin.rest("GET", "/api/channel/?p=0&page_size=100")).body]);
+    expect(await keysOf(id)).toMatchObject(
+      [1, 2, 3].map((position) => ({ position, status: 1, hint: `…${String(position).repeat(4)}` })),
+    );
+    const said = JSON.stringify([
+      await keysOf(id),
+      await channelOf(id),
+      byMode,
+      (await admin.rest("GET", "/api/channel/?p=0&page_size=100")).body,
+    ]);
     for (const key of KEYS) expect(said).not.toContain(key);
     expect(inPool(id)).toMatchObject({ enabled: true, channel: { multi_key_mode: "random" } });
     expect(inPool(id)?.channel.keys?.map(({ key }) => key)).toEqual(KEYS);
@@ -88,15 +107,32 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
     const id = await make({ name: "mine" });
     const other = await make({ name: "other" });
     const [foreign] = await keysOf(other);
-    expect((await admin.rest("PUT", `/api/channel/${id}/keys`, { key_ids: [foreign?.id], status: 2 })).body.data).toBe(0);
+    expect((await admin.rest("PUT", `/api/channel/${id}/keys`, { key_ids: [foreign?.id], status: 2 })).body.data).toBe(
+      0,
+    );
     expect(await statuses(other)).toEqual([1, 1, 1]);
-    for (const bad of [{}, { key_ids: [] }, { key_ids: ["x"], status: 2 }, { key_ids: [1], status: 3 }, { key_ids: null, status: 1 }]) {
+    for (const bad of [
+      {},
+      { key_ids: [] },
+      { key_ids: ["x"], status: 2 },
+      { key_ids: [1], status: 3 },
+      { key_ids: null, status: 1 },
+    ]) {
       expect((await admin.rest("PUT", `/api/channel/${id}/keys`, bad)).body.success).toBe(false);
     }
     expect((await admin.rest("POST", `/api/channel/${id}/keys`, { key: " \n " })).body.success).toBe(false);
-    expect((await admin.rest("POST", `/api/channel/${id}/keys`, { key: Array.from({ length: 600 }, (_, i) => `k${i}`).join("\n") })).body.success).toBe(false);
+    expect(
+      (
+        await admin.rest("POST", `/api/channel/${id}/keys`, {
+          key: Array.from({ length: 600 }, (_, i) => `k${i}`).join("\n"),
+        })
+      ).body.success,
+    ).toBe(false);
     const user = await house.person({});
-    for (const method of ["GET", "POST", "PUT", "DELETE"]) expect((await user.rest(method, `/api/channel/${id}/keys`, { key_ids: [1], key: "x", status: 1 })).body.success).toBe(false);
+    for (const method of ["GET", "POST", "PUT", "DELETE"])
+      expect(
+        (await user.rest(method, `/api/channel/${id}/keys`, { key_ids: [1], key: "x", status: 1 })).body.success,
+      ).toBe(false);
     expect((await admin.rest("GET", "/api/channel/999999/keys")).body.success).toBe(false);
     expect(await statuses(id)).toEqual([1, 1, 1]);
   });
@@ -105,14 +141,18 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
     const [single] = (await admin.rest("POST", "/api/channel/", form({ key: KEYS[0], name: "grows" }))).body.data;
     const put = async (more: object) => (await admin.rest("PUT", "/api/channel/", { id: single.id, ...more })).body;
     expect((await put({ key: KEYS.join("\n") })).success).toBe(false);
-    expect((await put({ multi_key_mode: "polling", key: KEYS.slice(1).join("\n") })).data).toMatchObject({ multi_key_mode: "polling" });
+    expect((await put({ multi_key_mode: "polling", key: KEYS.slice(1).join("\n") })).data).toMatchObject({
+      multi_key_mode: "polling",
+    });
     expect(inPool(single.id)?.channel.keys?.map(({ key }) => key)).toEqual(KEYS);
     expect((await put({ multi_key_mode: "" })).message).toContain("仍有多个密钥");
     expect((await put({ multi_key_mode: "", key: "sk-the-only-one" })).data).toMatchObject({ multi_key_mode: "" });
     expect(inPool(single.id)?.channel).toMatchObject({ key: "sk-the-only-one" });
     expect(inPool(single.id)?.channel.keys).toBeUndefined();
     expect(await keysOf(single.id)).toEqual([]);
-    expect((await admin.rest("POST", `/api/channel/${single.id}/keys`, { key: "x" })).body.message).toContain("只有一个密钥");
+    expect((await admin.rest("POST", `/api/channel/${single.id}/keys`, { key: "x" })).body.message).toContain(
+      "只有一个密钥",
+    );
   });
 
   test("a copy has the same keys, and a deleted channel takes its keys along", async () => {
@@ -156,7 +196,8 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
 
   test("with auto_ban off no key is disabled", async () => {
     const id = await make({ name: "spared", auto_ban: 0 });
-    for (const key of inPool(id)?.channel.keys ?? []) channelWatch(house.services)(key, { status: 401, disable: true, message: "x" });
+    for (const key of inPool(id)?.channel.keys ?? [])
+      channelWatch(house.services)(key, { status: 401, disable: true, message: "x" });
     expect(await statuses(id)).toEqual([1, 1, 1]);
   });
 
@@ -167,7 +208,8 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
     await q.update(t.channels).set({ status: 2 }).returning();
     await q.update(t.channels).set({ status: 1 }).where(eq(t.channels.id, id)).returning();
     await q.update(t.channels).set({ multi_key_mode: "polling" }).where(eq(t.channels.id, id)).returning();
-    const run = async () => (await startTestRun(house.services, { id: 1, username: "t", group: "default", ip: "" })).done;
+    const run = async () =>
+      (await startTestRun(house.services, { id: 1, username: "t", group: "default", ip: "" })).done;
     refused.add(KEYS[0] ?? "");
     // Each run tests with the key whose turn it is.
     for (let i = 0; i < 3; i++) await run();
@@ -192,14 +234,24 @@ describe.each([...ENGINES])("calls of our own with several keys on %s", (engine)
   afterAll(() => house?.close());
 
   const make = async (more: object): Promise<number> => {
-    const form = { type: 1, name: "many", key: KEYS.join("\n"), base_url: `http://127.0.0.1:${upstream.port}`, models: "m", multi_key_mode: "polling", ...more };
+    const form = {
+      type: 1,
+      name: "many",
+      key: KEYS.join("\n"),
+      base_url: `http://127.0.0.1:${upstream.port}`,
+      models: "m",
+      multi_key_mode: "polling",
+      ...more,
+    };
     return (await admin.rest("POST", "/api/channel/", form)).body.data[0].id;
   };
-  const keysOf = async (id: number): Promise<ChannelKeyView[]> => (await admin.rest("GET", `/api/channel/${id}/keys`)).body.data;
+  const keysOf = async (id: number): Promise<ChannelKeyView[]> =>
+    (await admin.rest("GET", `/api/channel/${id}/keys`)).body.data;
 
   test("the test of one channel goes from key to key in turn, past those that are disabled", async () => {
     const id = await make({});
-    const test = async () => expect((await admin.rest("GET", `/api/channel/test/${id}`)).body).toMatchObject({ success: true });
+    const test = async () =>
+      expect((await admin.rest("GET", `/api/channel/test/${id}`)).body).toMatchObject({ success: true });
     seen.length = 0;
     for (let i = 0; i < 4; i++) await test();
     expect(seen).toEqual([...KEYS, KEYS[0] ?? ""]);

@@ -35,14 +35,26 @@ export function checkedKeys(ctx: Pick<Ctx, "lang">, type: number, text: string):
 }
 
 /** Writes keys behind those that are there; the ones that the channel has already stay as they are. Answers how many came. */
-export function* insertKeys(services: Pick<Services, "db" | "secrets" | "now">, q: Q, channel_id: number, keys: readonly string[]): Steps<number> {
+export function* insertKeys(
+  services: Pick<Services, "db" | "secrets" | "now">,
+  q: Q,
+  channel_id: number,
+  keys: readonly string[],
+): Steps<number> {
   const { channel_keys: t } = services.db.t;
-  const [last] = yield* run(q.select({ position: max(t.position) }).from(t).where(eq(t.channel_id, channel_id)));
+  const [last] = yield* run(
+    q
+      .select({ position: max(t.position) })
+      .from(t)
+      .where(eq(t.channel_id, channel_id)),
+  );
   const first = last?.position === null || last?.position === undefined ? 0 : last.position + 1;
   const created_at = seconds(services);
   let added = 0;
   for (let i = 0; i < keys.length; i += 50) {
-    const rows = keys.slice(i, i + 50).map((key, j) => ({ channel_id, position: first + i + j, created_at, ...seal(services, key) }));
+    const rows = keys
+      .slice(i, i + 50)
+      .map((key, j) => ({ channel_id, position: first + i + j, created_at, ...seal(services, key) }));
     added += (yield* run(q.insert(t).values(rows).onConflictDoNothing().returning({ id: t.id }))).length;
   }
   const [all] = added > 0 ? yield* run(q.select({ n: count() }).from(t).where(eq(t.channel_id, channel_id))) : [];
@@ -52,7 +64,9 @@ export function* insertKeys(services: Pick<Services, "db" | "secrets" | "now">, 
 
 /** Removes all keys of channels that match; before the channels themselves go. */
 export const dropKeys = ({ db }: Pick<Services, "db">, q: Q, where: SQL | undefined) =>
-  q.delete(db.t.channel_keys).where(inArray(db.t.channel_keys.channel_id, q.select({ id: db.t.channels.id }).from(db.t.channels).where(where)));
+  q
+    .delete(db.t.channel_keys)
+    .where(inArray(db.t.channel_keys.channel_id, q.select({ id: db.t.channels.id }).from(db.t.channels).where(where)));
 
 async function multiChannel(ctx: Pick<Ctx, "db">, id: number): Promise<ChannelRow> {
   const { channels } = ctx.db.t;
@@ -69,8 +83,13 @@ export async function listKeys(ctx: Ctx, id: number): Promise<ChannelKeyView[]> 
   if (!channel) fail("channel_not_found");
   const rows = await ctx.db.q.select().from(t).where(eq(t.channel_id, id)).orderBy(asc(t.position), asc(t.id));
   return rows.map((row, index) => ({
-    id: row.id, position: index + 1, hint: hintOf(ctx, row.key_cipher), status: row.status, reason: row.reason,
-    status_time: row.status_time, created_at: row.created_at,
+    id: row.id,
+    position: index + 1,
+    hint: hintOf(ctx, row.key_cipher),
+    status: row.status,
+    reason: row.reason,
+    status_time: row.status_time,
+    created_at: row.created_at,
   }));
 }
 
@@ -103,7 +122,12 @@ export async function removeKeys(ctx: Ctx, id: number, key_ids: readonly number[
   const { channel_keys: t } = ctx.db.t;
   const removed = await ctx.db.tx(function* (q): Steps<number> {
     yield* lockChannel(ctx, q, id);
-    const gone = yield* run(q.delete(t).where(and(eq(t.channel_id, id), inArray(t.id, [...key_ids]))).returning({ id: t.id }));
+    const gone = yield* run(
+      q
+        .delete(t)
+        .where(and(eq(t.channel_id, id), inArray(t.id, [...key_ids])))
+        .returning({ id: t.id }),
+    );
     const [left] = yield* run(q.select({ n: count() }).from(t).where(eq(t.channel_id, id)));
     if (left?.n === 0) fail("channel_key_last");
     yield* announceChange(ctx, q, id);
@@ -119,7 +143,13 @@ export async function setKeyStatus(ctx: Ctx, id: number, key_ids: readonly numbe
   const { channel_keys: t } = ctx.db.t;
   const set = { status, reason: "", status_time: seconds(ctx) };
   const rows = await ctx.db.tx(function* (q) {
-    const changed = yield* run(q.update(t).set(set).where(and(eq(t.channel_id, id), inArray(t.id, [...key_ids]))).returning({ id: t.id }));
+    const changed = yield* run(
+      q
+        .update(t)
+        .set(set)
+        .where(and(eq(t.channel_id, id), inArray(t.id, [...key_ids])))
+        .returning({ id: t.id }),
+    );
     yield* announceChange(ctx, q, id);
     return changed;
   });
@@ -132,17 +162,25 @@ export async function setKeyStatus(ctx: Ctx, id: number, key_ids: readonly numbe
  */
 export function reviveKeys({ db }: Pick<Services, "db">, q: Q, where: SQL | undefined): PromiseLike<unknown> {
   const { channels, channel_keys: t } = db.t;
-  const asked = q.select({ id: channels.id }).from(channels).where(and(where, ne(channels.multi_key_mode, "")));
+  const asked = q
+    .select({ id: channels.id })
+    .from(channels)
+    .where(and(where, ne(channels.multi_key_mode, "")));
   const served = q.select({ id: t.channel_id }).from(t).where(eq(t.status, ENABLED));
   return q
     .update(t)
     .set({ status: ENABLED, reason: "" })
-    .where(and(eq(t.status, CHANNEL_STATUS.auto_disabled), inArray(t.channel_id, asked), notInArray(t.channel_id, served)))
+    .where(
+      and(eq(t.status, CHANNEL_STATUS.auto_disabled), inArray(t.channel_id, asked), notInArray(t.channel_id, served)),
+    )
     .returning({ id: t.id });
 }
 
 /** The clear keys of a channel in their order; [] where it has one key of its own. Throws channel_key_unreadable. */
-export async function clearKeys(ctx: Pick<Ctx, "db" | "secrets">, id: number): Promise<{ key: string; status: number }[]> {
+export async function clearKeys(
+  ctx: Pick<Ctx, "db" | "secrets">,
+  id: number,
+): Promise<{ key: string; status: number }[]> {
   const { channel_keys: t } = ctx.db.t;
   const rows = await ctx.db.q.select().from(t).where(eq(t.channel_id, id)).orderBy(asc(t.position), asc(t.id));
   try {
@@ -162,7 +200,13 @@ export function* lockChannel({ db }: Pick<Services, "db">, q: Q, id: number): St
  * Disables one key automatically, and its channel when that was the last enabled one; the options and auto_ban have been
  * asked. True when this call changed something.
  */
-export async function disableKey(services: Services, id: number, key_id: number, reason: StatusReason, details: object): Promise<boolean> {
+export async function disableKey(
+  services: Services,
+  id: number,
+  key_id: number,
+  reason: StatusReason,
+  details: object,
+): Promise<boolean> {
   const { channels, channel_keys: t, logs } = services.db.t;
   const now = seconds(services);
   const changed = await services.db.tx(function* (q): Steps<boolean> {
@@ -173,14 +217,40 @@ export async function disableKey(services: Services, id: number, key_id: number,
     const [key] = yield* run(q.update(t).set(set).where(mine).returning({ cipher: t.key_cipher }));
     if (!key) return false;
     const said = errorText(reason.code, reason.values, "zh");
-    const tell = (event: string, content: string) => eventRow(services, { type: "system", channel, content, other: { event, key_id, reason, ...details } });
-    yield* run(q.insert(logs).values(tell("channel_key_auto_disabled", `渠道「${channel.name}」（#${id}）的密钥 #${key_id} 已被自动禁用：${said}`)));
-    const [left] = yield* run(q.select({ n: count() }).from(t).where(and(eq(t.channel_id, id), eq(t.status, ENABLED))));
+    const tell = (event: string, content: string) =>
+      eventRow(services, { type: "system", channel, content, other: { event, key_id, reason, ...details } });
+    yield* run(
+      q
+        .insert(logs)
+        .values(
+          tell("channel_key_auto_disabled", `渠道「${channel.name}」（#${id}）的密钥 #${key_id} 已被自动禁用：${said}`),
+        ),
+    );
+    const [left] = yield* run(
+      q
+        .select({ n: count() })
+        .from(t)
+        .where(and(eq(t.channel_id, id), eq(t.status, ENABLED))),
+    );
     yield* announceChange(services, q, id);
     if ((left?.n ?? 0) > 0 || channel.status !== ENABLED) return true;
     const all: StatusReason = { code: "channel_keys_all_disabled", values: { detail: said } };
-    yield* run(q.update(channels).set({ status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(all, now) }).where(eq(channels.id, id)));
-    yield* run(q.insert(logs).values(tell("channel_auto_disabled", `渠道「${channel.name}」（#${id}）已被自动禁用：${errorText(all.code, all.values, "zh")}`)));
+    yield* run(
+      q
+        .update(channels)
+        .set({ status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(all, now) })
+        .where(eq(channels.id, id)),
+    );
+    yield* run(
+      q
+        .insert(logs)
+        .values(
+          tell(
+            "channel_auto_disabled",
+            `渠道「${channel.name}」（#${id}）已被自动禁用：${errorText(all.code, all.values, "zh")}`,
+          ),
+        ),
+    );
     return true;
   });
   if (!changed) return false;
@@ -193,7 +263,13 @@ export async function enableKey(services: Services, id: number, key_id: number):
   const { channel_keys: t } = services.db.t;
   const fallen = and(eq(t.id, key_id), eq(t.channel_id, id), eq(t.status, CHANNEL_STATUS.auto_disabled));
   return services.db.tx(function* (q) {
-    const [key] = yield* run(q.update(t).set({ status: ENABLED, reason: "", status_time: seconds(services) }).where(fallen).returning({ id: t.id }));
+    const [key] = yield* run(
+      q
+        .update(t)
+        .set({ status: ENABLED, reason: "", status_time: seconds(services) })
+        .where(fallen)
+        .returning({ id: t.id }),
+    );
     if (key) yield* announceChange(services, q, id);
     return key !== undefined;
   });
@@ -208,7 +284,12 @@ export async function loadChannel(services: Services, row: ChannelRow, model = "
 }
 
 /** Of `keys` (loadKeys) the one whose turn it is among the enabled ones; the first when none is. */
-export function keyInTurn({ routing }: Pick<Services, "routing">, { multi_key_mode }: ChannelRow, keys: readonly LoadedChannel[], model: string): LoadedChannel | undefined {
+export function keyInTurn(
+  { routing }: Pick<Services, "routing">,
+  { multi_key_mode }: ChannelRow,
+  keys: readonly LoadedChannel[],
+  model: string,
+): LoadedChannel | undefined {
   const [first] = keys;
   const enabled = keys.filter(({ fallen }) => !fallen);
   if (!first || enabled.length < 2 || !isMultiKeyMode(multi_key_mode)) return first;
@@ -226,8 +307,18 @@ export async function loadKeys(services: Pick<Services, "db" | "secrets">, row: 
     return channel ? [channel] : [];
   }
   const { channel_keys: t } = services.db.t;
-  const stored = await services.db.q.select().from(t).where(eq(t.channel_id, row.id)).orderBy(asc(t.position), asc(t.id));
+  const stored = await services.db.q
+    .select()
+    .from(t)
+    .where(eq(t.channel_id, row.id))
+    .orderBy(asc(t.position), asc(t.id));
   const enabled = read(stored)?.keys ?? [];
-  const fallen = read(stored.map((key) => ({ ...key, status: key.status === CHANNEL_STATUS.auto_disabled ? ENABLED : CHANNEL_STATUS.disabled })))?.keys ?? [];
+  const fallen =
+    read(
+      stored.map((key) => ({
+        ...key,
+        status: key.status === CHANNEL_STATUS.auto_disabled ? ENABLED : CHANNEL_STATUS.disabled,
+      })),
+    )?.keys ?? [];
   return [...enabled, ...fallen.map((key) => ({ ...key, fallen: true }))];
 }

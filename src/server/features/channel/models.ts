@@ -1,7 +1,14 @@
 /** Model lists: of the registry, of the enabled channels, and of an upstream. */
 import type * as z from "zod";
 import { type fetchModelsInput, splitKeys } from "../../../shared/channel";
-import { baseUrlOf, type ChannelType, channelType, channelTypes, knownModels, planModels } from "../../../shared/channel-types";
+import {
+  baseUrlOf,
+  type ChannelType,
+  channelType,
+  channelTypes,
+  knownModels,
+  planModels,
+} from "../../../shared/channel-types";
 import { AppError, fail } from "../../../shared/errors";
 import type { Ctx } from "../../context";
 import { EGRESS_MAX_BYTES, EGRESS_TIMEOUT_MS, egressFetch, readLimited } from "../../lib/egress";
@@ -50,7 +57,10 @@ function namesOrFail(channel: PoolChannel, status: number, text: string): string
   const { type } = channel;
   if (status < 200 || status >= 300) fail("fetch_models_failed", { detail: upstreamMessage(channel, status, text) });
   const names = type.fetch_models && modelNames(type.fetch_models.shape, text);
-  return names?.map((name) => redact(channel, name)) ?? fail("fetch_models_failed", { detail: upstreamMessage(channel, status, "not a model list") });
+  return (
+    names?.map((name) => redact(channel, name)) ??
+    fail("fetch_models_failed", { detail: upstreamMessage(channel, status, "not a model list") })
+  );
 }
 
 const reason = (error: unknown): string => {

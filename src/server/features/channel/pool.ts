@@ -136,7 +136,8 @@ export function readChannel(
   const { mapping, loops } = resolveMapping(json("model_mapping"));
   if (loops.length) report(`model_mapping goes in a circle at ${loops.join(", ")}`);
   const statuses = statusMapping(json("status_code_mapping"));
-  if (statuses.wrong.length) report(`status_code_mapping has entries that are no statuses: ${statuses.wrong.join(", ")}`);
+  if (statuses.wrong.length)
+    report(`status_code_mapping has entries that are no statuses: ${statuses.wrong.join(", ")}`);
   const channel: PoolChannel = {
     id: row.id,
     name: row.name,
@@ -162,7 +163,11 @@ export function readChannel(
 }
 
 /** What the channel changes in bodies and headers; what cannot be used of it is left out and reported. */
-function overrides(params: Record<string, unknown>, headers: Record<string, unknown>, report: (problem: string) => void): Pick<PoolChannel, "override" | "headers"> {
+function overrides(
+  params: Record<string, unknown>,
+  headers: Record<string, unknown>,
+  report: (problem: string) => void,
+): Pick<PoolChannel, "override" | "headers"> {
   const wrongParams = overrideProblem(params);
   const wrongHeaders = headerProblem(headers);
   if (wrongParams) report(`param_override: ${wrongParams.en}`);
@@ -190,7 +195,9 @@ export async function createChannelPool(
     const report = (problem: string) =>
       log.warn({ channel: row.id, problem }, "a channel's stored settings are not usable");
     const channel = readChannel(row, secrets, report, keyRows);
-    return channel && { row, keys, channel, enabled: row.status === CHANNEL_STATUS.enabled && channel.keys?.length !== 0 };
+    return (
+      channel && { row, keys, channel, enabled: row.status === CHANNEL_STATUS.enabled && channel.keys?.length !== 0 }
+    );
   }
 
   async function read(): Promise<void> {
@@ -210,7 +217,12 @@ export async function createChannelPool(
       // Unchanged rows keep their parsed form, so problems are reported once and keys decrypted once.
       const keyRows = keysByChannel.get(row.id) ?? [];
       const keys = keyRows.map(({ id, status, position }) => `${id}.${status}.${position}`).join();
-      const entry = known && known.keys === keys && same(known.row) ? known : same(refused.get(row.id)) ? undefined : parse(row, keyRows, keys);
+      const entry =
+        known && known.keys === keys && same(known.row)
+          ? known
+          : same(refused.get(row.id))
+            ? undefined
+            : parse(row, keyRows, keys);
       if (entry) entries.set(row.id, entry);
       else unusable.set(row.id, row);
     }
@@ -252,7 +264,10 @@ export async function createChannelPool(
     candidates: (group, model) => current.index.get(group)?.get(model) ?? EMPTY,
     byId: (id) => current.entries.get(id),
     all: () => [...current.entries.values()].map(({ channel }) => channel),
-    inGroup: (group) => [...current.entries.values()].flatMap(({ channel, enabled }) => (enabled && channel.groups.has(group) ? [channel] : [])),
+    inGroup: (group) =>
+      [...current.entries.values()].flatMap(({ channel, enabled }) =>
+        enabled && channel.groups.has(group) ? [channel] : [],
+      ),
     models: (group) => current.models(group),
     enabledModels: () => current.models("*"),
     broken: (group, model) =>

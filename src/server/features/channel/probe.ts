@@ -56,7 +56,13 @@ const whole = (value: unknown): number =>
  * for a stream. Never throws for what the upstream does; throws channel_test_unsupported for a type that cannot be
  * called so, and passes on the abort of `signal`.
  */
-export async function probe(channel: PoolChannel, asked: string, timeoutMs: number, signal?: AbortSignal, rules?: VendorRules): Promise<ProbeResult> {
+export async function probe(
+  channel: PoolChannel,
+  asked: string,
+  timeoutMs: number,
+  signal?: AbortSignal,
+  rules?: VendorRules,
+): Promise<ProbeResult> {
   const mapped = channel.model_mapping.get(asked) ?? asked;
   const operation = isEmbedding(mapped) ? "embeddings" : "chat";
   const dialect = dialectOf(channel, { key: operation }, mapped) ?? fail("channel_test_unsupported");
@@ -65,8 +71,21 @@ export async function probe(channel: PoolChannel, asked: string, timeoutMs: numb
   const deadline = deadlineOf(timeoutMs, signal);
   const headers = { ...upstreamHeaders(channel), "content-type": "application/json", accept: "application/json" };
   const call = async (body: object, stream = false): Promise<ProbeResult & { status: number }> => {
-    const url = atVersion(addressOf(channel, { key: operation }, model, stream) ?? fail("channel_test_unsupported"), channel, names, rules);
-    const outgoing = { channel, operation, model, stream, url, headers, body: Buffer.from(JSON.stringify(body)) } as const;
+    const url = atVersion(
+      addressOf(channel, { key: operation }, model, stream) ?? fail("channel_test_unsupported"),
+      channel,
+      names,
+      rules,
+    );
+    const outgoing = {
+      channel,
+      operation,
+      model,
+      stream,
+      url,
+      headers,
+      body: Buffer.from(JSON.stringify(body)),
+    } as const;
     const response = await exchange(outgoing, ownTools(channel, deadline));
     const text = await readLimited(response, TEST_MAX_BYTES);
     const upstream_request_id = redact(channel, response.headers.get("x-request-id") ?? "");
@@ -74,7 +93,8 @@ export async function probe(channel: PoolChannel, asked: string, timeoutMs: numb
   };
   try {
     const plain = await call(bodyFor(channel, dialect, model));
-    const wantsStream = plain.status === 400 && dialect === "openai-chat" && operation === "chat" && /stream/i.test(plain.problem);
+    const wantsStream =
+      plain.status === 400 && dialect === "openai-chat" && operation === "chat" && /stream/i.test(plain.problem);
     return wantsStream ? await call(bodyFor(channel, dialect, model, { stream: true }), true) : plain;
   } catch (error) {
     signal?.throwIfAborted();
@@ -94,7 +114,8 @@ function refused({ upstream_status: status, disable, error }: Failure): ProbeRes
 
 type Judged = Omit<ProbeResult, "upstream_request_id">;
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const parse = (text: string): unknown => {
   try {
@@ -121,20 +142,30 @@ function judge(channel: PoolChannel, dialect: UpstreamDialectKey, model: string,
   });
   const body = parse(text);
   const readError = (value: unknown) => readChannelError(channel, { key: "chat" }, model, value);
-  if (status < 200 || status >= 300) return bad(classifyStatus(redactOf(channel), status, readError(body), channel.status_mapping));
+  if (status < 200 || status >= 300)
+    return bad(classifyStatus(redactOf(channel), status, readError(body), channel.status_mapping));
   if (body === undefined && /^\s*(data|event|:)/.test(text)) return judgeStream(channel, status, text);
   const error = readError(body);
   if (error) return bad(classifyErrorIn200(redactOf(channel), error));
   if (dialect !== "openai-chat") {
     const said = isObject(body) ? upstreamDialects[dialect].decodeAnswer(body, "test") : undefined;
-    return { usage: said?.usage ? counted(said.usage) : NO_USAGE, problem: said ? "" : upstreamMessage(channel, status, text) };
+    return {
+      usage: said?.usage ? counted(said.usage) : NO_USAGE,
+      problem: said ? "" : upstreamMessage(channel, status, text),
+    };
   }
-  const answer = body as { choices?: unknown; data?: unknown; usage?: Record<string, unknown> | null } | null | undefined;
+  const answer = body as
+    | { choices?: unknown; data?: unknown; usage?: Record<string, unknown> | null }
+    | null
+    | undefined;
   if (!Array.isArray(answer?.choices) && !Array.isArray(answer?.data)) {
     return { usage: NO_USAGE, problem: upstreamMessage(channel, status, text) };
   }
   return {
-    usage: { prompt_tokens: whole(answer.usage?.prompt_tokens), completion_tokens: whole(answer.usage?.completion_tokens) },
+    usage: {
+      prompt_tokens: whole(answer.usage?.prompt_tokens),
+      completion_tokens: whole(answer.usage?.completion_tokens),
+    },
     problem: "",
   };
 }
@@ -144,7 +175,7 @@ function judgeStream(channel: PoolChannel, status: number, text: string): Judged
   const bytes = Buffer.from(`${text}\n\n`);
   let answered = false;
   let usage = NO_USAGE;
-  for (let from = 0; from < bytes.length; ) {
+  for (let from = 0; from < bytes.length;) {
     const end = firstFrameEnd(bytes, from, bytes.length);
     if (end < 0) break;
     const { data } = readFrame(bytes.subarray(from, end));

@@ -34,10 +34,18 @@ export async function repairChannels(ctx: Ctx): Promise<RepairReport> {
   }
   const { checked, repaired, problems } = report;
   const content = `修复数据库一致性：检查 ${checked} 个渠道，修复 ${repaired} 个，${problems.length} 处需要人工处理`;
-  const entry = eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other: { event: "channels_repaired", ...report } });
+  const entry = eventRow(ctx, {
+    type: "admin",
+    actor: ctx.actor,
+    ip: ctx.ip,
+    content,
+    other: { event: "channels_repaired", ...report },
+  });
   await ctx.db.tx(function* (q) {
     yield* run(q.insert(logs).values(entry));
-    yield* run(q.insert(audit_log).values(auditRow(ctx, { action: "channel.repair", target: "", after: { ...report } })));
+    yield* run(
+      q.insert(audit_log).values(auditRow(ctx, { action: "channel.repair", target: "", after: { ...report } })),
+    );
     yield* announceChange(ctx, q, "*");
   });
   return report;
@@ -57,7 +65,9 @@ function examine({ secrets }: Pick<Ctx, "secrets">, row: ChannelRow) {
   should("auto_ban", row.auto_ban === 0 ? 0 : 1);
   should("weight", Math.max(0, row.weight));
   if (jsonObject(row.other_info) === undefined) should("other_info", "");
-  const problems: RepairReport["problems"][number]["field"][] = JSON_FIELDS.filter((field) => jsonObject(row[field]) === undefined);
+  const problems: RepairReport["problems"][number]["field"][] = JSON_FIELDS.filter(
+    (field) => jsonObject(row[field]) === undefined,
+  );
   if (!channelType(row.type)) problems.push("type");
   try {
     const key = secrets.decrypt("channel-key", row.key_cipher);

@@ -65,7 +65,9 @@ export const channelRouter = router({
   search: adminProcedure
     .meta({ rest: "GET /api/channel/search", summary: "Channels by id, name, whole key, group and model" })
     .input(channelSearchRest)
-    .query(({ ctx, input: { tag_mode, ...filter } }) => (tag_mode ? listByTag(ctx, filter) : listChannels(ctx, filter))),
+    .query(({ ctx, input: { tag_mode, ...filter } }) =>
+      tag_mode ? listByTag(ctx, filter) : listChannels(ctx, filter),
+    ),
 
   /** The console's tag mode: tags with their channels, then the channels without a tag, as one paged list. */
   tagPage: adminProcedure.input(tagPageInput).query(({ ctx, input }) => pageTags(ctx, input)),
@@ -109,7 +111,10 @@ export const channelRouter = router({
     .query(({ ctx, input }) => dryRun(ctx, input)),
 
   keys: adminProcedure
-    .meta({ rest: "GET /api/channel/{id}/keys", summary: "The keys of a channel that has several: states, never their text" })
+    .meta({
+      rest: "GET /api/channel/{id}/keys",
+      summary: "The keys of a channel that has several: states, never their text",
+    })
     .input(keysOf)
     .query(({ ctx, input }) => listKeys(ctx, input.id)),
 
@@ -119,7 +124,11 @@ export const channelRouter = router({
     .mutation(({ ctx, input }) => addKeys(ctx, input.id, input.key)),
 
   revealKeys: rootProcedure
-    .meta({ rest: "POST /api/channel/{id}/key", summary: "A channel's keys in clear, one per line, where the option ChannelKeyRevealEnabled allows it", critical: true })
+    .meta({
+      rest: "POST /api/channel/{id}/key",
+      summary: "A channel's keys in clear, one per line, where the option ChannelKeyRevealEnabled allows it",
+      critical: true,
+    })
     .input(channelId)
     .mutation(({ ctx, input }) => revealKeys(ctx, input.id)),
 

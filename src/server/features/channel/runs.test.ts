@@ -27,7 +27,8 @@ let most = 0;
 /** Held calls wait for this. */
 let gate = Promise.withResolvers<void>();
 
-const answer = () => Response.json({ choices: [{ message: { content: "hi" } }], usage: { prompt_tokens: 8, completion_tokens: 3 } });
+const answer = () =>
+  Response.json({ choices: [{ message: { content: "hi" } }], usage: { prompt_tokens: 8, completion_tokens: 3 } });
 const refuse = (status: number, error: object) => Response.json({ error }, { status });
 
 async function behave(model: string, body: { stream?: boolean }): Promise<Response> {
@@ -41,8 +42,14 @@ async function behave(model: string, body: { stream?: boolean }): Promise<Respon
   if (model === "mapped-400") return refuse(400, { message: "bad" });
   if (model === "stream-only") {
     if (!body.stream) return refuse(400, { message: "only stream mode is supported" });
-    const events = ['{"choices":[{"delta":{"content":"hi"}}]}', '{"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":2}}', "[DONE]"];
-    return new Response(events.map((event) => `data: ${event}\n\n`).join(""), { headers: { "content-type": "text/event-stream" } });
+    const events = [
+      '{"choices":[{"delta":{"content":"hi"}}]}',
+      '{"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":2}}',
+      "[DONE]",
+    ];
+    return new Response(events.map((event) => `data: ${event}\n\n`).join(""), {
+      headers: { "content-type": "text/event-stream" },
+    });
   }
   return answer();
 }
@@ -131,7 +138,9 @@ for (const engine of ENGINES) {
       test("one change and one row of type 4 come of many failures at once, and no call goes there any more", async () => {
         const id = await one("m");
         const reason = { code: "channel_call_refused", values: { status: 401, detail: "no" } } as const;
-        const results = await Promise.all(Array.from({ length: 10 }, () => autoDisable(services(), { id }, reason, { request_id: "r-1" })));
+        const results = await Promise.all(
+          Array.from({ length: 10 }, () => autoDisable(services(), { id }, reason, { request_id: "r-1" })),
+        );
         expect(results.filter(Boolean)).toHaveLength(1);
         expect(services().pool.candidates("default", "m")).toEqual([]);
         const row = await get(id);
@@ -168,7 +177,11 @@ for (const engine of ENGINES) {
         expect(await autoEnable(services(), { id: auto })).toBe(true);
         expect(await get(auto)).toMatchObject({ status: 1, other_info: "" });
         expect((await get(manual)).status).toBe(2);
-        expect(services().pool.candidates("default", "m").map((channel) => channel.id)).toEqual([auto]);
+        expect(
+          services()
+            .pool.candidates("default", "m")
+            .map((channel) => channel.id),
+        ).toEqual([auto]);
         expect((await systemRows()).map((row) => JSON.parse(row.other).event)).toEqual(["channel_auto_enabled"]);
       });
 
@@ -180,7 +193,8 @@ for (const engine of ENGINES) {
           if (!found) throw new Error("not in the pool");
           watch(found.channel, { status: 403, disable: false, message: "", ...trouble });
         };
-        for (let i = 0; i < 5; i++) report(0, { status: 401, disable: true, message: "gone", request_id: "req-9", model: "a" });
+        for (let i = 0; i < 5; i++)
+          report(0, { status: 401, disable: true, message: "gone", request_id: "req-9", model: "a" });
         report(1, { message: "YOU EXCEEDED YOUR CURRENT QUOTA, please" });
         report(2, { status: 500, message: "something else" });
         report(3, { status: 401, disable: true });
@@ -198,17 +212,31 @@ for (const engine of ENGINES) {
         const started = performance.now();
         const { body } = await admin.rest("GET", "/api/channel/test");
         expect(performance.now() - started).toBeLessThan(2000);
-        expect(body).toMatchObject({ success: true, data: { kind: "test", running: true, total: 2, done: 0, started_by: admin.ctx.actor.username } });
+        expect(body).toMatchObject({
+          success: true,
+          data: { kind: "test", running: true, total: 2, done: 0, started_by: admin.ctx.actor.username },
+        });
         expect((await admin.rest("GET", "/api/channel/test")).body).toMatchObject({
           success: false,
           message: "测试已在运行中，请稍后再试",
           code: "channel_test_running",
         });
         await settle(async () => (await admin.call.channel.run({ kind: "test" }))?.done === 1);
-        expect(await admin.call.channel.run({ kind: "test" })).toMatchObject({ running: true, done: 1, ok: 1, finished_at: 0 });
+        expect(await admin.call.channel.run({ kind: "test" })).toMatchObject({
+          running: true,
+          done: 1,
+          ok: 1,
+          finished_at: 0,
+        });
         gate.resolve();
         await settle(async () => (await admin.call.channel.run({ kind: "test" }))?.running === false);
-        expect(await admin.call.channel.run({ kind: "test" })).toMatchObject({ running: false, total: 2, done: 2, ok: 2, failed: 0 });
+        expect(await admin.call.channel.run({ kind: "test" })).toMatchObject({
+          running: false,
+          total: 2,
+          done: 2,
+          ok: 2,
+          failed: 0,
+        });
         for (const id of [held, other]) expect((await get(id)).response_time).toBeGreaterThan(0);
         expect((await admin.rest("GET", "/api/channel/test")).body.success).toBe(true);
         await settle(async () => (await admin.call.channel.run({ kind: "test" }))?.running === false);
@@ -216,7 +244,16 @@ for (const engine of ENGINES) {
 
       test("a run whose process died does not look alive, and one that ended is read by all", async () => {
         const { db } = services();
-        const dead = { id: "x", kind: "test", started_by: "", started_at: 1, finished_at: 0, updated_at: 1, total: 9, done: 1 };
+        const dead = {
+          id: "x",
+          kind: "test",
+          started_by: "",
+          started_at: 1,
+          finished_at: 0,
+          updated_at: 1,
+          total: 9,
+          done: 1,
+        };
         await db.q.insert(db.t.meta).values({ name: "channel-run:test", value: JSON.stringify(dead) });
         expect(await admin.call.channel.run({ kind: "test" })).toMatchObject({ running: false, done: 1 });
         expect(await admin.call.channel.run({ kind: "balance" })).toBeNull();
@@ -265,7 +302,9 @@ for (const engine of ENGINES) {
         await option("AutomaticDisableChannelEnabled", "true");
         expect(await testAll()).toMatchObject({ ok: 2, disabled: 1 });
         expect(await status()).toEqual([3, 1]);
-        expect(readStatusInfo((await get(id)).other_info, "en")?.reason).toMatch(/^It answered after 0\.\d\d s; the limit is 0\.05 s$/);
+        expect(readStatusInfo((await get(id)).other_info, "en")?.reason).toMatch(
+          /^It answered after 0\.\d\d s; the limit is 0\.05 s$/,
+        );
         // Slow is not recovered.
         expect(await testAll()).toMatchObject({ enabled: 0 });
         expect(await status()).toEqual([3, 1]);
@@ -276,7 +315,11 @@ for (const engine of ENGINES) {
         for (const id of [well, ill]) await put(id, { status: 3, other_info: '{"status_reason":"x","status_time":1}' });
         expect(await testAll()).toMatchObject({ enabled: 1, ok: 1, failed: 1 });
         expect([(await get(well)).status, (await get(ill)).status]).toEqual([1, 3]);
-        expect(services().pool.candidates("default", "fine").map((channel) => channel.id)).toEqual([well]);
+        expect(
+          services()
+            .pool.candidates("default", "fine")
+            .map((channel) => channel.id),
+        ).toEqual([well]);
       });
 
       test("one that hangs ends at its deadline and holds up nobody; untestable types are skipped, unreadable keys fail", async () => {
@@ -349,10 +392,40 @@ for (const engine of ENGINES) {
           [12, "/dashboard/billing/credit_grants", { total_granted: 9, total_remaining: 4.25 }, 4.25, "USD"],
           [13, "/dashboard/billing/credit_grants", { total_available: 3.5, total_used: 1 }, 3.5, "USD"],
           [20, "/v1/credits", { data: { total_credits: 100.5, total_usage: 25.75 } }, 74.75, "USD"],
-          [25, "/v1/users/me/balance", { code: 0, data: { available_balance: 49.58894, voucher_balance: 46, cash_balance: 3 }, status: true }, 49.58894, "USD"],
-          [40, "/v1/user/info", { code: 20000, status: true, data: { balance: "0.88", chargeBalance: "88.00", totalBalance: "88.88" } }, 88.88, "USD"],
-          [43, "/user/balance", { is_available: true, balance_infos: [{ currency: "USD", total_balance: "3" }, { currency: "CNY", total_balance: "110.00" }] }, 110, "CNY"],
-          [43, "/user/balance", { is_available: true, balance_infos: [{ currency: "USD", total_balance: "3.50" }] }, 3.5, "USD"],
+          [
+            25,
+            "/v1/users/me/balance",
+            { code: 0, data: { available_balance: 49.58894, voucher_balance: 46, cash_balance: 3 }, status: true },
+            49.58894,
+            "USD",
+          ],
+          [
+            40,
+            "/v1/user/info",
+            { code: 20000, status: true, data: { balance: "0.88", chargeBalance: "88.00", totalBalance: "88.88" } },
+            88.88,
+            "USD",
+          ],
+          [
+            43,
+            "/user/balance",
+            {
+              is_available: true,
+              balance_infos: [
+                { currency: "USD", total_balance: "3" },
+                { currency: "CNY", total_balance: "110.00" },
+              ],
+            },
+            110,
+            "CNY",
+          ],
+          [
+            43,
+            "/user/balance",
+            { is_available: true, balance_infos: [{ currency: "USD", total_balance: "3.50" }] },
+            3.5,
+            "USD",
+          ],
         ];
         for (const [type, path, body, balance, currency] of cases) {
           billing = { [path]: body };
@@ -373,15 +446,25 @@ for (const engine of ENGINES) {
       test("types without a balance say so, and answers that are none are an error without the key", async () => {
         const id = await one("m", { type: 14 });
         const plan = await one("m", { type: 25, base_url: "kimi-coding-plan" });
-        for (const none of [id, plan]) expect(await update(none)).toMatchObject({ success: false, message: "该类型渠道不支持查询余额" });
+        for (const none of [id, plan])
+          expect(await update(none)).toMatchObject({ success: false, message: "该类型渠道不支持查询余额" });
         const refused = await one("m");
         billing["/v1/dashboard/billing/subscription"] = refuse(401, { message: `bad ${KEY}` });
         expect(await update(refused)).toMatchObject({ success: false, message: "查询余额失败：HTTP 401: bad [key]" });
-        for (const body of [new Response("<html>hello</html>"), {}, { hard_limit_usd: "x" }, null, [], { hard_limit_usd: 1 }]) {
+        for (const body of [
+          new Response("<html>hello</html>"),
+          {},
+          { hard_limit_usd: "x" },
+          null,
+          [],
+          { hard_limit_usd: 1 },
+        ]) {
           billing["/v1/dashboard/billing/subscription"] = body;
           expect((await update(refused)).code).toBe("channel_balance_failed");
         }
-        expect(await update(await one("m", { base_url: "http://127.0.0.1:1" }))).toMatchObject({ message: "查询余额失败：ECONNREFUSED" });
+        expect(await update(await one("m", { base_url: "http://127.0.0.1:1" }))).toMatchObject({
+          message: "查询余额失败：ECONNREFUSED",
+        });
         expect((await admin.rest("GET", "/api/channel/update_balance/999999")).body.code).toBe("channel_not_found");
         expect(await get(refused)).toMatchObject({ balance: 0, balance_updated_time: 0, status: 1 });
       });
@@ -405,7 +488,10 @@ for (const engine of ENGINES) {
         await one("m", { type: 14 });
         await one("m", { type: 43 });
         const { body } = await admin.rest("GET", "/api/channel/update_balance");
-        expect(body).toMatchObject({ success: true, data: { kind: "balance", running: false, total: 4, ok: 2, failed: 1, skipped: 1, disabled: 0 } });
+        expect(body).toMatchObject({
+          success: true,
+          data: { kind: "balance", running: false, total: 4, ok: 2, failed: 1, skipped: 1, disabled: 0 },
+        });
         expect([(await get(a)).balance, (await get(b)).balance, (await get(off)).balance]).toEqual([4, 4, 0]);
       });
 

@@ -41,13 +41,19 @@ const rowName = (kind: RunKind): string => `channel-run:${kind}`;
 async function save({ db }: Pick<Services, "db">, run: Stored): Promise<void> {
   const { meta } = db.t;
   const row = { name: rowName(run.kind), value: JSON.stringify(run) };
-  await db.q.insert(meta).values(row).onConflictDoUpdate({ target: meta.name, set: { value: row.value } });
+  await db.q
+    .insert(meta)
+    .values(row)
+    .onConflictDoUpdate({ target: meta.name, set: { value: row.value } });
 }
 
 /** The run that is under way, else the last one; undefined before the first. */
 export async function readRun(services: Pick<Services, "db" | "now">, kind: RunKind): Promise<ChannelRun | undefined> {
   const { meta } = services.db.t;
-  const [row] = await services.db.q.select().from(meta).where(eq(meta.name, rowName(kind)));
+  const [row] = await services.db.q
+    .select()
+    .from(meta)
+    .where(eq(meta.name, rowName(kind)));
   if (!row) return undefined;
   const { updated_at, ...run } = JSON.parse(row.value) as Stored; // written by save() alone
   return { ...run, running: run.finished_at === 0 && seconds(services) - updated_at < SILENT_SECONDS };
@@ -66,8 +72,19 @@ export async function startRun<Item>(
     const items = await plan.items();
     const now = seconds(services);
     const run: Stored = {
-      id: crypto.randomUUID(), kind: plan.kind, started_by: plan.started_by, started_at: now, finished_at: 0, updated_at: now,
-      total: items.length, done: 0, ok: 0, failed: 0, skipped: 0, disabled: 0, enabled: 0,
+      id: crypto.randomUUID(),
+      kind: plan.kind,
+      started_by: plan.started_by,
+      started_at: now,
+      finished_at: 0,
+      updated_at: now,
+      total: items.length,
+      done: 0,
+      ok: 0,
+      failed: 0,
+      skipped: 0,
+      disabled: 0,
+      enabled: 0,
     };
     await save(services, run);
     const { updated_at: _updated, ...first } = run;

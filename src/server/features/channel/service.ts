@@ -48,7 +48,10 @@ function filters(ctx: Ctx, filter: Partial<ChannelFilter>): SQL | undefined {
     const id = /^\d{1,15}$/.test(keyword) ? eq(channels.id, Number(keyword)) : undefined;
     const hash = ctx.secrets.hash("channel-key", keyword);
     const { channel_keys } = ctx.db.t;
-    const holders = ctx.db.read.select({ id: channel_keys.channel_id }).from(channel_keys).where(eq(channel_keys.key_hash, hash));
+    const holders = ctx.db.read
+      .select({ id: channel_keys.channel_id })
+      .from(channel_keys)
+      .where(eq(channel_keys.key_hash, hash));
     all.push(or(id, contains(channels.name, keyword), eq(channels.key_hash, hash), inArray(channels.id, holders)));
   }
   if (filter.group) all.push(hasItem(channels.group, withoutNul(filter.group)));
@@ -122,8 +125,14 @@ export async function pageTags(
   const { channels } = ctx.db.t;
   const where = filters(ctx, filter);
   const [[tagged], [single]] = await Promise.all([
-    ctx.db.read.select({ n: countDistinct(channels.tag).mapWith(Number) }).from(channels).where(and(ne(channels.tag, ""), where)),
-    ctx.db.read.select({ n: count() }).from(channels).where(and(eq(channels.tag, ""), where)),
+    ctx.db.read
+      .select({ n: countDistinct(channels.tag).mapWith(Number) })
+      .from(channels)
+      .where(and(ne(channels.tag, ""), where)),
+    ctx.db.read
+      .select({ n: count() })
+      .from(channels)
+      .where(and(eq(channels.tag, ""), where)),
   ]);
   const tagCount = tagged?.n ?? 0;
   const offset = (page - 1) * page_size;
@@ -153,14 +162,21 @@ export async function pageTags(
 /** How many channels have each status: the badge of the menu, and the number named before disabled ones are deleted. */
 export async function countByStatus(ctx: Ctx): Promise<Record<number, number>> {
   const { channels } = ctx.db.t;
-  const rows = await ctx.db.read.select({ status: channels.status, n: count() }).from(channels).groupBy(channels.status);
+  const rows = await ctx.db.read
+    .select({ status: channels.status, n: count() })
+    .from(channels)
+    .groupBy(channels.status);
   return Object.fromEntries(rows.map(({ status, n }) => [status, n]));
 }
 
 /** Every tag in use, sorted, for the fields that offer them. */
 export async function listTags(ctx: Ctx): Promise<string[]> {
   const { channels } = ctx.db.t;
-  const rows = await ctx.db.read.selectDistinct({ tag: channels.tag }).from(channels).where(ne(channels.tag, "")).orderBy(asc(channels.tag));
+  const rows = await ctx.db.read
+    .selectDistinct({ tag: channels.tag })
+    .from(channels)
+    .where(ne(channels.tag, ""))
+    .orderBy(asc(channels.tag));
   return rows.map((row) => row.tag);
 }
 
@@ -219,7 +235,9 @@ export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelCreat
   refuse(ctx, { ...fields, has_key: copied !== undefined, ...(copied === undefined ? {} : { key: "" }) });
   const type = fields.type ?? 0;
   const keys = copied?.keys ?? splitKeys(type, fields.key ?? "");
-  const multi_key_mode = copied ? copied.multi_key_mode : fields.multi_key_mode || (mode === "multi_to_single" ? "random" : "");
+  const multi_key_mode = copied
+    ? copied.multi_key_mode
+    : fields.multi_key_mode || (mode === "multi_to_single" ? "random" : "");
   const several = multi_key_mode !== "" && keys.length > 0;
   if (several && keys.length > MAX_KEYS) fail("channel_keys_too_many", { max: MAX_KEYS });
   if (mode === "single" && keys.length > 1) fail("channel_key_invalid", { detail: ONE_KEY[ctx.lang] });
@@ -283,8 +301,15 @@ async function keysOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<CopiedKe
   const isCopy = fields.name?.endsWith(COPY_SUFFIX) ?? false;
   const type = fields.type ?? 0;
   // As the form would be stored: what it leaves out is empty.
-  const copy = { type, base_url: "", setting: "", model_mapping: "", ...columnsOf({ ...fields, other: fields.other ?? "" }, type) };
-  const sameAddress = (row: ChannelRow): boolean => row.type === type && !goesElsewhere(ctx.secrets, row, { ...row, ...copy });
+  const copy = {
+    type,
+    base_url: "",
+    setting: "",
+    model_mapping: "",
+    ...columnsOf({ ...fields, other: fields.other ?? "" }, type),
+  };
+  const sameAddress = (row: ChannelRow): boolean =>
+    row.type === type && !goesElsewhere(ctx.secrets, row, { ...row, ...copy });
   if (/^\d{1,15}$/.test(key)) {
     const [row] = await ctx.db.q
       .select()
@@ -309,21 +334,31 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
   const { id: _id, ...row } = await findChannel(ctx, id);
   const keys = row.multi_key_mode === "" ? [] : await clearKeys(ctx, id);
   const created = await ctx.db.tx(function* (q) {
-    const [copy] = yield* run(q.insert(channels).values({
-      ...row,
-      name: row.name + COPY_SUFFIX,
-      // A copy of a channel that failed starts fresh; one that was switched off stays off.
-      status: row.status === CHANNEL_STATUS.disabled ? CHANNEL_STATUS.disabled : CHANNEL_STATUS.enabled,
-      other_info: "",
-      used_quota: 0,
-      balance: 0,
-      balance_updated_time: 0,
-      response_time: 0,
-      test_time: 0,
-      created_time: seconds(ctx),
-    }).returning());
+    const [copy] = yield* run(
+      q
+        .insert(channels)
+        .values({
+          ...row,
+          name: row.name + COPY_SUFFIX,
+          // A copy of a channel that failed starts fresh; one that was switched off stays off.
+          status: row.status === CHANNEL_STATUS.disabled ? CHANNEL_STATUS.disabled : CHANNEL_STATUS.enabled,
+          other_info: "",
+          used_quota: 0,
+          balance: 0,
+          balance_updated_time: 0,
+          response_time: 0,
+          test_time: 0,
+          created_time: seconds(ctx),
+        })
+        .returning(),
+    );
     if (!copy) return fail("internal");
-    yield* insertKeys(ctx, q, copy.id, keys.map(({ key }) => key));
+    yield* insertKeys(
+      ctx,
+      q,
+      copy.id,
+      keys.map(({ key }) => key),
+    );
     yield* noteChannel(ctx, q, "channel.create", undefined, copy);
     yield* announceChange(ctx, q, copy.id);
     return copy;
@@ -344,7 +379,11 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
   const touched = new Set(Object.keys(fields).filter((field) => fields[field as keyof ChannelFields] !== undefined));
   // Another type asks for another address, other field and key.
   if (type !== stored.type) for (const field of ["base_url", "other", "key"]) touched.add(field);
-  refuse(ctx, { ...stored, ...fields, key, has_key: stored.key_cipher !== "" || stored.multi_key_mode !== "" }, touched);
+  refuse(
+    ctx,
+    { ...stored, ...fields, key, has_key: stored.key_cipher !== "" || stored.multi_key_mode !== "" },
+    touched,
+  );
   const several = (fields.multi_key_mode ?? stored.multi_key_mode) !== "";
   const keys = several ? checkedKeys(ctx, type, key) : splitKeys(type, key);
   if (!several && keys.length > 1) fail("channel_key_invalid", { detail: ONE_KEY[ctx.lang] });
@@ -363,7 +402,12 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
   const row = await ctx.db.tx(function* (q) {
     // As it is now, not as it was read: two changes at once are judged one after the other.
     const current = (yield* lockChannel(ctx, q, id)) ?? fail("channel_not_found");
-    if (current.type !== stored.type || current.multi_key_mode !== stored.multi_key_mode || current.key_cipher !== stored.key_cipher) return undefined;
+    if (
+      current.type !== stored.type ||
+      current.multi_key_mode !== stored.multi_key_mode ||
+      current.key_cipher !== stored.key_cipher
+    )
+      return undefined;
     const elsewhere = goesElsewhere(ctx.secrets, current, { ...current, ...set });
     if (elsewhere && keys.length === 0 && holdsKey(ctx.secrets, current)) fail("channel_key_required");
     if (fields.status === CHANNEL_STATUS.enabled) yield* run(reviveKeys(ctx, q, eq(channels.id, id)));

@@ -47,20 +47,35 @@ export function startTestRun(services: Services, tester: Tester, timeoutMs = TES
 const MOST_FALLEN = 10;
 
 /** A channel is tested with its key; of several with the one whose turn it is, and with those that may come back. */
-async function testOne(services: Services, row: ChannelRow, tester: Tester, timeoutMs: number, signal: AbortSignal): Promise<StepResult> {
+async function testOne(
+  services: Services,
+  row: ChannelRow,
+  tester: Tester,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<StepResult> {
   if (!isMultiKeyMode(row.multi_key_mode)) return testKey(services, row, { tester, timeoutMs, signal });
   const keys = await loadKeys(services, row);
   const next = keyInTurn(services, row, keys, modelToTest(row));
-  const chosen = [...(next && !next.fallen ? [next] : []), ...keys.filter(({ fallen }) => fallen).slice(0, MOST_FALLEN)];
+  const chosen = [
+    ...(next && !next.fallen ? [next] : []),
+    ...keys.filter(({ fallen }) => fallen).slice(0, MOST_FALLEN),
+  ];
   let result: StepResult = { result: "failed" };
   for (const keyed of chosen) {
     const tested = await testKey(services, row, { tester, timeoutMs, signal, keyed }, keyed.fallen);
-    if (result.result !== "ok" || tested.status) result = { ...tested, result: result.result === "ok" ? "ok" : tested.result };
+    if (result.result !== "ok" || tested.status)
+      result = { ...tested, result: result.result === "ok" ? "ok" : tested.result };
   }
   return result;
 }
 
-async function testKey(services: Services, row: ChannelRow, options: TestOptions, fallen = row.status === CHANNEL_STATUS.auto_disabled): Promise<StepResult> {
+async function testKey(
+  services: Services,
+  row: ChannelRow,
+  options: TestOptions,
+  fallen = row.status === CHANNEL_STATUS.auto_disabled,
+): Promise<StepResult> {
   let outcome: TestOutcome;
   try {
     outcome = await runTest(services, row, options);
@@ -73,7 +88,12 @@ async function testKey(services: Services, row: ChannelRow, options: TestOptions
 }
 
 /** What the outcome does to the channel's status; undefined = nothing. */
-async function judgeStatus(services: Services, suspect: Suspect, outcome: TestOutcome, fallen: boolean): Promise<StepResult["status"]> {
+async function judgeStatus(
+  services: Services,
+  suspect: Suspect,
+  outcome: TestOutcome,
+  fallen: boolean,
+): Promise<StepResult["status"]> {
   const { problem, trouble, milliseconds, request_id, model } = outcome;
   const limit = services.options.get("ChannelDisableThreshold");
   const slow = limit > 0 && milliseconds > limit * 1000;

@@ -13,7 +13,13 @@ const PAUSE_MS = 60_000;
  * The seam of the relay: called for every call with a doubt. Answers at once and never throws; the mark is written behind the
  * call's back. A count of zero marks the row alone: many resellers count nothing, and it is estimated.
  */
-export function doubtWatch(services: Services): (channel: { id: number }, doubts: readonly UsageDoubt[], of: { request_id: string; request: { model: string } }) => void {
+export function doubtWatch(
+  services: Services,
+): (
+  channel: { id: number },
+  doubts: readonly UsageDoubt[],
+  of: { request_id: string; request: { model: string } },
+) => void {
   const marked = new Map<number, number>();
   return ({ id }, doubts, { request_id, request: { model } }) => {
     const worst = doubts.find(({ rule }) => rule !== "zero");
@@ -29,7 +35,9 @@ export function doubtWatch(services: Services): (channel: { id: number }, doubts
 function mark({ db }: Services, id: number, usage_doubt: ChannelDoubt): Promise<void> {
   const { channels } = db.t;
   return db.tx(function* (q) {
-    const [row] = yield* run(forUpdate(db, q.select({ other_info: channels.other_info }).from(channels).where(eq(channels.id, id))));
+    const [row] = yield* run(
+      forUpdate(db, q.select({ other_info: channels.other_info }).from(channels).where(eq(channels.id, id))),
+    );
     if (!row) return;
     const other_info = JSON.stringify({ ...jsonObject(row.other_info), usage_doubt });
     yield* run(q.update(channels).set({ other_info }).where(eq(channels.id, id)).returning({ id: channels.id }));

@@ -40,7 +40,14 @@ for (const engine of ENGINES) {
       const hours = health[id] ?? [];
       expect(hours).toHaveLength(HEALTH_HOURS);
       expect(hours.map((hour) => hour.hour)).toEqual(hours.map((_, i) => (hours[0]?.hour ?? 0) + i * 3600));
-      expect(hours.at(-1)).toEqual({ hour: now() - (now() % 3600), calls: 3, errors: 1, quota: 11, tokens: 7, seconds: 3.5 });
+      expect(hours.at(-1)).toEqual({
+        hour: now() - (now() % 3600),
+        calls: 3,
+        errors: 1,
+        quota: 11,
+        tokens: 7,
+        seconds: 3.5,
+      });
       expect(hours[0]).toMatchObject({ calls: 1, errors: 0, quota: 7 });
       expect(hours.slice(1, -1).every((hour) => hour.calls === 0)).toBe(true);
       expect(health[other]?.every((hour) => hour.calls === 0)).toBe(true);
@@ -49,7 +56,8 @@ for (const engine of ENGINES) {
 
     test("detect upstream answers groups and the programs in each, with counts and times; tests are nobody's calls", async () => {
       const id = await one();
-      const other = (client_type?: string) => JSON.stringify({ group: "g", ...(client_type ? { client_type } : {}), frt: 1 });
+      const other = (client_type?: string) =>
+        JSON.stringify({ group: "g", ...(client_type ? { client_type } : {}), frt: 1 });
       await call(id, 1000, { group: "vip", other: other("claude-cli") });
       await call(id, 3000, { group: "vip", other: other("claude-cli"), type: LOG_TYPE.error });
       await call(id, 2000, { group: "vip", other: other("OpenAI/Python") });
@@ -58,25 +66,38 @@ for (const engine of ENGINES) {
       await call(id, 9000, { group: "default", other: other("claude-cli"), folded: FOLDED.never });
       await call(id, 9000, { group: "default", type: LOG_TYPE.system });
       // Words of others inside the row are not the member.
-      await call(id, 800, { group: "default", other: JSON.stringify({ warnings: ['"client_type":"evil"', "a\u0000b"] }) });
+      await call(id, 800, {
+        group: "default",
+        other: JSON.stringify({ warnings: ['"client_type":"evil"', "a\u0000b"] }),
+      });
       const groups = [
         {
-          group: "vip", first_seen: 1000, last_seen: 3000,
+          group: "vip",
+          first_seen: 1000,
+          last_seen: 3000,
           client_types: [
             { client_type: "claude-cli", count: 2, first_seen: 1000, last_seen: 3000 },
             { client_type: "OpenAI/Python", count: 1, first_seen: 2000, last_seen: 2000 },
           ],
         },
         {
-          group: "default", first_seen: 500, last_seen: 800,
+          group: "default",
+          first_seen: 500,
+          last_seen: 800,
           client_types: [{ client_type: "unknown", count: 3, first_seen: 500, last_seen: 800 }],
         },
       ];
       const { body } = await admin.rest("GET", `/api/channel/test_upstream/${id}`);
       expect(body).toMatchObject({ success: true, message: "", groups, data: { groups } });
       expect(await admin.call.channel.upstreamUse({ id })).toEqual({ groups });
-      expect((await admin.rest("GET", `/api/channel/test_upstream/${await one()}`)).body).toMatchObject({ success: true, groups: [] });
-      expect((await admin.rest("GET", "/api/channel/test_upstream/999999")).body).toMatchObject({ success: false, code: "channel_not_found" });
+      expect((await admin.rest("GET", `/api/channel/test_upstream/${await one()}`)).body).toMatchObject({
+        success: true,
+        groups: [],
+      });
+      expect((await admin.rest("GET", "/api/channel/test_upstream/999999")).body).toMatchObject({
+        success: false,
+        code: "channel_not_found",
+      });
     });
   });
 }

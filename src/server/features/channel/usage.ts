@@ -16,7 +16,14 @@ export async function channelHealth(ctx: Ctx, ids: readonly number[]): Promise<R
   const now = seconds(ctx);
   const first = now - (now % HOUR) - (HEALTH_HOURS - 1) * HOUR;
   const empty = (): HealthHour[] =>
-    Array.from({ length: HEALTH_HOURS }, (_, i) => ({ hour: first + i * HOUR, calls: 0, errors: 0, quota: 0, tokens: 0, seconds: 0 }));
+    Array.from({ length: HEALTH_HOURS }, (_, i) => ({
+      hour: first + i * HOUR,
+      calls: 0,
+      errors: 0,
+      quota: 0,
+      tokens: 0,
+      seconds: 0,
+    }));
   const result: Record<number, HealthHour[]> = Object.fromEntries(ids.map((id) => [id, empty()]));
   if (ids.length === 0) return result;
   const rows = await ctx.db.read

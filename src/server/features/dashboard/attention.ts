@@ -17,11 +17,21 @@ export async function attention(ctx: UserCtx): Promise<Attention> {
   const enabled = eq(channels.status, CHANNEL_STATUS.enabled);
   const [statuses, low, failing, [waiting]] = await Promise.all([
     countByStatus(ctx),
-    ctx.db.read.select({ id: channels.id }).from(channels).where(and(enabled, ne(channels.balance_updated_time, 0), lt(channels.balance, LOW_BALANCE))).limit(1000),
+    ctx.db.read
+      .select({ id: channels.id })
+      .from(channels)
+      .where(and(enabled, ne(channels.balance_updated_time, 0), lt(channels.balance, LOW_BALANCE)))
+      .limit(1000),
     failingTests(ctx),
     ctx.db.read.select({ n: count() }).from(withdrawals).where(eq(withdrawals.status, "pending")),
   ]);
-  const stillEnabled = failing.length === 0 ? [] : await ctx.db.read.select({ id: channels.id }).from(channels).where(and(enabled, inArray(channels.id, failing)));
+  const stillEnabled =
+    failing.length === 0
+      ? []
+      : await ctx.db.read
+          .select({ id: channels.id })
+          .from(channels)
+          .where(and(enabled, inArray(channels.id, failing)));
   return {
     channels: Object.values(statuses).reduce((sum, n) => sum + n, 0),
     auto_disabled: statuses[CHANNEL_STATUS.auto_disabled] ?? 0,
@@ -38,7 +48,13 @@ async function failingTests(ctx: UserCtx): Promise<number[]> {
   const tests = await ctx.db.read
     .select({ channel: logs.channel, end_reason: logs.end_reason })
     .from(logs)
-    .where(and(sql`(${logs.folded} = ${sql.raw(String(FOLDED.never))} or not ${logs.visible})`, eq(logs.folded, FOLDED.never), gte(logs.created_at, seconds(ctx) - DAY)))
+    .where(
+      and(
+        sql`(${logs.folded} = ${sql.raw(String(FOLDED.never))} or not ${logs.visible})`,
+        eq(logs.folded, FOLDED.never),
+        gte(logs.created_at, seconds(ctx) - DAY),
+      ),
+    )
     .orderBy(desc(logs.created_at), desc(logs.id))
     .limit(MAX_TESTS);
   const newest = new Map<number, string>();

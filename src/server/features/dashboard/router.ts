@@ -1,5 +1,13 @@
 /** Doors of the data dashboard: everybody's consumption for administrators, the own for everybody. */
-import { dashboardInput, dashboardOwnInput, dataRest, dataSelfRest, rankingInput, totalsInput, totalsOwnInput } from "../../../shared/dashboard";
+import {
+  dashboardInput,
+  dashboardOwnInput,
+  dataRest,
+  dataSelfRest,
+  rankingInput,
+  totalsInput,
+  totalsOwnInput,
+} from "../../../shared/dashboard";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { attention } from "./attention";
 import { dashboard, dataByModel, dataByUser, ranking, totals } from "./service";
@@ -25,7 +33,10 @@ export const dashboardRouter = router({
     .query(({ ctx, input }) => dataByUser(ctx, input)),
 
   ownData: userProcedure
-    .meta({ rest: "GET /api/data/self", summary: "Consumption of the signed-in user by hour and model, at most 30 days" })
+    .meta({
+      rest: "GET /api/data/self",
+      summary: "Consumption of the signed-in user by hour and model, at most 30 days",
+    })
     .input(dataSelfRest)
     .query(({ ctx, input }) => dataByModel(ctx, "own", input)),
 });

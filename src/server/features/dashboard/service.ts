@@ -32,11 +32,23 @@ const DAY = 86_400;
 
 /** Columns of the statements below. */
 const SUM: Record<Measure, string> = { quota: "quota", count: `"count"`, tokens: "tokens" };
-const SUMS = sql.raw(`sum(quota) AS quota, sum("count") AS "count", sum(error_count) AS error_count, sum(tokens) AS tokens`);
+const SUMS = sql.raw(
+  `sum(quota) AS quota, sum("count") AS "count", sum(error_count) AS error_count, sum(tokens) AS tokens`,
+);
 const number = (column: string) => sql<number>`${sql.raw(column)}`.mapWith(Number);
 const text = (column: string) => sql<string>`${sql.raw(column)}`;
-const SUMMED = { quota: number("quota"), count: number(`"count"`), error_count: number("error_count"), tokens: number("tokens") };
-const SUMMED_UP = { quota: total(sql`quota`), count: total(sql`"count"`), error_count: total(sql`error_count`), tokens: total(sql`tokens`) };
+const SUMMED = {
+  quota: number("quota"),
+  count: number(`"count"`),
+  error_count: number("error_count"),
+  tokens: number("tokens"),
+};
+const SUMMED_UP = {
+  quota: total(sql`quota`),
+  count: total(sql`"count"`),
+  error_count: total(sql`error_count`),
+  tokens: total(sql`tokens`),
+};
 
 /** Refuses while the operator has the dashboard switched off (DataExportEnabled). */
 const requireEnabled = (ctx: UserCtx): void => {
@@ -47,12 +59,19 @@ const requireEnabled = (ctx: UserCtx): void => {
  * Whose rows alone; undefined: everybody's. A name that nobody has answers nothing rather than everything.
  * `username` counts for administrators only.
  */
-async function userOf(ctx: UserCtx, scope: DashboardScope, username: string | undefined): Promise<{ id: number; username: string } | undefined> {
+async function userOf(
+  ctx: UserCtx,
+  scope: DashboardScope,
+  username: string | undefined,
+): Promise<{ id: number; username: string } | undefined> {
   if (scope === "own") return ctx.actor;
   const name = withoutNul(username?.trim() ?? "");
   if (!name) return undefined;
   const { users } = ctx.db.t;
-  const [row] = await ctx.db.q.select({ id: users.id, username: users.username }).from(users).where(eq(users.username, name));
+  const [row] = await ctx.db.q
+    .select({ id: users.id, username: users.username })
+    .from(users)
+    .where(eq(users.username, name));
   return row ?? { id: -1, username: name };
 }
 
@@ -70,7 +89,8 @@ export async function dashboard(ctx: UserCtx, scope: DashboardScope, query: Dash
   requireEnabled(ctx);
   const { start, end } = wholeHours(query);
   const { granularity, group_by, measure, time_zone } = query;
-  if (granularity === "hour" && (end - start) / HOUR > MAX_BUCKETS) fail("range_too_long", { days: Math.floor((MAX_BUCKETS * HOUR) / DAY) });
+  if (granularity === "hour" && (end - start) / HOUR > MAX_BUCKETS)
+    fail("range_too_long", { days: Math.floor((MAX_BUCKETS * HOUR) / DAY) });
   const parts = stretches(time_zone, start, end);
   const from = await source(ctx, group_by, { start, end }, await userOf(ctx, scope, query.username));
   const rows = await rolledUp(ctx, { from, measure, bucket: bucketSql(granularity, parts, `"hour"`) });
@@ -108,7 +128,12 @@ interface Rolled extends Ranked {
  * Hour, item (text), quota, count, error_count and tokens of the range, as a FROM: of one user from his hourly sums, of
  * everybody from the sums by one thing.
  */
-async function source(ctx: UserCtx, by: Dimension, range: { start: number; end: number }, user: { id: number } | undefined): Promise<SQL> {
+async function source(
+  ctx: UserCtx,
+  by: Dimension,
+  range: { start: number; end: number },
+  user: { id: number } | undefined,
+): Promise<SQL> {
   if (!user) return sql`(${sumsBy(by, range, await summedUntil(ctx.db))}) AS sums`;
   return sql`(SELECT "hour", cast(${sql.raw(DIMENSION_COLUMN[by])} as text) AS item, quota, "count", error_count, prompt_tokens + completion_tokens AS tokens
     FROM usage_hourly WHERE "hour" >= ${sql.raw(String(range.start))} AND "hour" < ${sql.raw(String(range.end))} AND user_id = ${user.id}) AS sums`;
@@ -118,9 +143,17 @@ async function source(ctx: UserCtx, by: Dimension, range: { start: number; end: 
  * Reads the range once: sums by bucket and item, from them the ranking, from both the parts of every bucket. What is sent
  * is bounded by MAX_RANKED and buckets times series, however many users or tokens there are.
  */
-function rolledUp(ctx: UserCtx, { from, measure, bucket }: { from: SQL; measure: Measure; bucket: string }): Promise<Rolled[]> {
+function rolledUp(
+  ctx: UserCtx,
+  { from, measure, bucket }: { from: SQL; measure: Measure; bucket: string },
+): Promise<Rolled[]> {
   return ctx.db.read
-    .select({ place: number("place"), item: text("item"), bucket: sql<number | null>`bucket`.mapWith((value: unknown) => (value === null ? null : Number(value))), ...SUMMED })
+    .select({
+      place: number("place"),
+      item: text("item"),
+      bucket: sql<number | null>`bucket`.mapWith((value: unknown) => (value === null ? null : Number(value))),
+      ...SUMMED,
+    })
     .from(sql`(${rolledUpStatement(from, sql.raw(bucket), sql.raw(SUM[measure]))}) AS rolled`)
     .orderBy(sql`place`);
 }
@@ -147,7 +180,10 @@ const sumsOf = ({ quota, count, error_count, tokens }: Sums): Sums => ({ quota, 
 /** One column for each bucket: `series` parts in the order of the ranking, and a last one for all others. */
 function columnsOf(buckets: readonly Bucket[], rows: readonly Rolled[], series: number): DashboardView["buckets"] {
   const columns = new Map(
-    buckets.map(({ number, start, end }) => [number, { start, end, parts: Array.from({ length: series + 1 }, () => sumsOf(NO_SUMS)) }]),
+    buckets.map(({ number, start, end }) => [
+      number,
+      { start, end, parts: Array.from({ length: series + 1 }, () => sumsOf(NO_SUMS)) },
+    ]),
   );
   for (const row of rows) {
     if (row.bucket === null) continue;
@@ -158,8 +194,18 @@ function columnsOf(buckets: readonly Bucket[], rows: readonly Rolled[], series: 
 }
 
 /** Items with the names that users, channels and tokens have now. */
-async function named(ctx: UserCtx, scope: DashboardScope, group_by: Dimension, items: readonly Ranked[]): Promise<DashboardItem[]> {
-  const bare = (item: Ranked, label = item.item, owner = ""): DashboardItem => ({ key: item.item, label, owner, ...sumsOf(item) });
+async function named(
+  ctx: UserCtx,
+  scope: DashboardScope,
+  group_by: Dimension,
+  items: readonly Ranked[],
+): Promise<DashboardItem[]> {
+  const bare = (item: Ranked, label = item.item, owner = ""): DashboardItem => ({
+    key: item.item,
+    label,
+    owner,
+    ...sumsOf(item),
+  });
   if (group_by === "model" || group_by === "group") return items.map((item) => bare(item));
   const { users, tokens, channels } = ctx.db.t;
   const ids = items.map(({ item }) => Number(item));
@@ -168,7 +214,10 @@ async function named(ctx: UserCtx, scope: DashboardScope, group_by: Dimension, i
     group_by === "user"
       ? await ctx.db.q.select({ id: users.id, name: users.username }).from(users).where(inArray(users.id, ids))
       : group_by === "channel"
-        ? await ctx.db.q.select({ id: channels.id, name: channels.name }).from(channels).where(inArray(channels.id, ids))
+        ? await ctx.db.q
+            .select({ id: channels.id, name: channels.name })
+            .from(channels)
+            .where(inArray(channels.id, ids))
         : await ctx.db.q
             .select({ id: tokens.id, name: tokens.name, owner: users.username })
             .from(tokens)
@@ -177,7 +226,10 @@ async function named(ctx: UserCtx, scope: DashboardScope, group_by: Dimension, i
   const byId = new Map(names.map((row) => [row.id, row]));
   return items.map((item) => {
     const row = byId.get(Number(item.item));
-    return { ...bare(item, row?.name ?? "", (scope === "all" && row?.owner) || ""), key: item.item === "0" ? "" : item.item };
+    return {
+      ...bare(item, row?.name ?? "", (scope === "all" && row?.owner) || ""),
+      key: item.item === "0" ? "" : item.item,
+    };
   });
 }
 
@@ -220,15 +272,27 @@ function dataRange(ctx: UserCtx, scope: DashboardScope, query: DataQuery): { sta
 }
 
 /** Rows by hour and item; as many days as fit, when the rows do not. */
-async function dataRows(ctx: UserCtx, by: Dimension, range: { start: number; end: number }, user: { id: number } | undefined) {
+async function dataRows(
+  ctx: UserCtx,
+  by: Dimension,
+  range: { start: number; end: number },
+  user: { id: number } | undefined,
+) {
   const rows = await ctx.db.read
-    .select({ item: text("item"), created_at: number(`"hour"`), token_used: SUMMED_UP.tokens, count: SUMMED_UP.count, quota: SUMMED_UP.quota })
+    .select({
+      item: text("item"),
+      created_at: number(`"hour"`),
+      token_used: SUMMED_UP.tokens,
+      count: SUMMED_UP.count,
+      quota: SUMMED_UP.quota,
+    })
     .from(await source(ctx, by, range, user))
     .groupBy(sql`"hour"`, sql`item`)
     .orderBy(sql`"hour"`, sql`item`)
     .limit(MAX_DATA_ROWS + 1);
   const [first, last] = [rows[0], rows[MAX_DATA_ROWS]];
-  if (first && last) fail("range_too_long", { days: Math.max(1, Math.floor((last.created_at - first.created_at) / DAY)) });
+  if (first && last)
+    fail("range_too_long", { days: Math.max(1, Math.floor((last.created_at - first.created_at) / DAY)) });
   return rows;
 }
 
@@ -240,7 +304,11 @@ export async function dataByModel(ctx: UserCtx, scope: DashboardScope, query: Da
   const range = dataRange(ctx, scope, query);
   const user = await userOf(ctx, scope, query.username);
   const owner = { id: 0, user_id: user?.id ?? 0, username: user?.username ?? "" };
-  return (await dataRows(ctx, "model", range, user)).map(({ item, ...row }) => ({ ...owner, ...row, model_name: item }));
+  return (await dataRows(ctx, "model", range, user)).map(({ item, ...row }) => ({
+    ...owner,
+    ...row,
+    model_name: item,
+  }));
 }
 
 /** Rows of `GET /api/data/users`: one for each user and hour that lies in [start, end], oldest first. Throws as above. */
@@ -250,10 +318,19 @@ export async function dataByUser(ctx: UserCtx, query: DataQuery): Promise<DataRo
   const ids = [...new Set(rows.map(({ item }) => Number(item)))];
   const names = new Map<number, string>();
   for (let i = 0; i < ids.length; i += MAX_IDS) {
-    const found = await ctx.db.q.select({ id: users.id, username: users.username }).from(users).where(inArray(users.id, ids.slice(i, i + MAX_IDS)));
+    const found = await ctx.db.q
+      .select({ id: users.id, username: users.username })
+      .from(users)
+      .where(inArray(users.id, ids.slice(i, i + MAX_IDS)));
     for (const { id, username } of found) names.set(id, username);
   }
   return rows
-    .map(({ item, ...row }) => ({ id: 0, user_id: Number(item), username: names.get(Number(item)) ?? "", ...row, model_name: "" }))
+    .map(({ item, ...row }) => ({
+      id: 0,
+      user_id: Number(item),
+      username: names.get(Number(item)) ?? "",
+      ...row,
+      model_name: "",
+    }))
     .sort((a, b) => a.created_at - b.created_at || a.user_id - b.user_id);
 }

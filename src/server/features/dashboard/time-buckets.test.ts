@@ -45,7 +45,16 @@ describe("weeks", () => {
 describe("SQL and arithmetic", () => {
   const db = new Database(":memory:");
   // Clocks that change, one that changed in the middle of a day, half hours, far east and far west.
-  const zones = ["UTC", "Asia/Shanghai", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "Pacific/Kiritimati", "Pacific/Pago_Pago", "Africa/Casablanca"];
+  const zones = [
+    "UTC",
+    "Asia/Shanghai",
+    "America/New_York",
+    "Australia/Lord_Howe",
+    "Asia/Kolkata",
+    "Pacific/Kiritimati",
+    "Pacific/Pago_Pago",
+    "Africa/Casablanca",
+  ];
 
   test.each(GRANULARITIES)("number every hour of a year alike: %s", (granularity) => {
     const [start, end] = [at("2025-12-31T05:00Z"), at("2027-01-02T11:00Z")];
@@ -59,7 +68,8 @@ describe("SQL and arithmetic", () => {
         .all();
       const numbers = new Set(bucketsOf(granularity, parts, start, end).map((bucket) => bucket.number));
       for (const { hour, bucket } of rows) {
-        if (bucketOf(granularity, parts, hour) !== bucket || !numbers.has(bucket)) throw new Error(`${zone} ${iso(hour)}: ${bucket}`);
+        if (bucketOf(granularity, parts, hour) !== bucket || !numbers.has(bucket))
+          throw new Error(`${zone} ${iso(hour)}: ${bucket}`);
       }
       expect(numbers.size).toBe(new Set(rows.map((row) => row.bucket)).size);
     }

@@ -33,8 +33,15 @@ function offsetOf(clock: Intl.DateTimeFormat, at: number): number {
 /** The stretches of [start, end), both whole hours: one, and one more for each change of the clocks. */
 export function stretches(time_zone: string, start: number, end: number): Stretch[] {
   const clock = new Intl.DateTimeFormat("en-US", {
-    timeZone: time_zone, calendar: "gregory", hourCycle: "h23",
-    year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric",
+    timeZone: time_zone,
+    calendar: "gregory",
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
   });
   const found: Stretch[] = [{ from: start, offset: offsetOf(clock, start) }];
   for (let at = start; at < end; at += DAY) {
@@ -73,7 +80,8 @@ export function bucketSql(granularity: Granularity, parts: readonly Stretch[], h
   if (granularity === "hour") return `${hour} / ${HOUR}`;
   const [first, ...later] = parts;
   const whens = later.toReversed().map(({ from, offset }) => `WHEN ${hour} >= ${from} THEN ${offset}`);
-  const offset = whens.length === 0 ? `${first?.offset ?? 0}` : `CASE ${whens.join(" ")} ELSE ${first?.offset ?? 0} END`;
+  const offset =
+    whens.length === 0 ? `${first?.offset ?? 0}` : `CASE ${whens.join(" ")} ELSE ${first?.offset ?? 0} END`;
   const day = `(${hour} + ${offset}) / ${DAY}`;
   return granularity === "day" ? day : `(${day} + 3) / 7`;
 }

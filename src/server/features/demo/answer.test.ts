@@ -9,10 +9,16 @@ describe("the demo model", () => {
   test("repeats the last thing the user said, in his language", () => {
     expect(ask("hello").tokens.join("")).toEndWith("You said: hello");
     expect(ask("你好").tokens.join("")).toEndWith("你说的是：你好");
-    const answer = answerDemo(demoRequest.parse({
-      model: "demo-echo",
-      messages: [{ role: "user", content: "one" }, { role: "assistant", content: "two" }, { role: "user", content: "three" }],
-    }));
+    const answer = answerDemo(
+      demoRequest.parse({
+        model: "demo-echo",
+        messages: [
+          { role: "user", content: "one" },
+          { role: "assistant", content: "two" },
+          { role: "user", content: "three" },
+        ],
+      }),
+    );
     expect(answer.tokens.join("")).toEndWith("You said: three");
   });
 
@@ -22,7 +28,8 @@ describe("the demo model", () => {
   });
 
   test("loses no character to its tokens, and counts them as it says", () => {
-    for (const text of ["hello, world 你好吗？ 42", "  two  spaces ", "🙂 é", ""]) expect(demoTokens(text).join("")).toBe(text);
+    for (const text of ["hello, world 你好吗？ 42", "  two  spaces ", "🙂 é", ""])
+      expect(demoTokens(text).join("")).toBe(text);
     expect(demoTokens("你好")).toHaveLength(2);
     expect(demoTokens("abcdefgh")).toHaveLength(2);
   });
@@ -44,7 +51,9 @@ describe("the demo model", () => {
     const frames = [...framesOf(answer, envelope, true)];
     expect(frames.at(-1)).toBe("data: [DONE]\n\n");
     const chunks = frames.slice(0, -1).map((frame) => JSON.parse(frame.slice("data: ".length)));
-    expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")).toBe(plain.choices[0]?.message.content ?? "");
+    expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")).toBe(
+      plain.choices[0]?.message.content ?? "",
+    );
     expect(chunks.at(-1).usage).toEqual(plain.usage);
     expect(plain.usage.total_tokens).toBe(plain.usage.prompt_tokens + plain.usage.completion_tokens);
     expect([...framesOf(answer, envelope, false)].join("")).not.toContain("usage");

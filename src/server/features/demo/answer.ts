@@ -7,7 +7,9 @@ const part = z.union([z.string(), z.object({ type: z.string(), text: z.string().
 /** What is read of a chat completion request; everything else is accepted and ignored. */
 export const demoRequest = z.object({
   model: z.string(),
-  messages: z.array(z.object({ role: z.string(), content: z.union([z.string(), z.array(part), z.null()]).optional() }).loose()).min(1),
+  messages: z
+    .array(z.object({ role: z.string(), content: z.union([z.string(), z.array(part), z.null()]).optional() }).loose())
+    .min(1),
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).loose().nullish(),
   max_tokens: z.number().int().positive().nullish(),
@@ -65,7 +67,10 @@ const usageOf = ({ tokens, prompt_tokens }: DemoAnswer) => ({
 export function completionOf(answer: DemoAnswer, { id, created }: Envelope) {
   const message = { role: "assistant", content: answer.tokens.join("") };
   return {
-    id, object: "chat.completion", created, model: DEMO_MODEL,
+    id,
+    object: "chat.completion",
+    created,
+    model: DEMO_MODEL,
     choices: [{ index: 0, message, finish_reason: answer.finish_reason }],
     usage: usageOf(answer),
   };
@@ -75,7 +80,9 @@ export function completionOf(answer: DemoAnswer, { id, created }: Envelope) {
 export function* framesOf(answer: DemoAnswer, { id, created }: Envelope, includeUsage: boolean): Generator<string> {
   const common = { id, object: "chat.completion.chunk", created, model: DEMO_MODEL };
   const frame = (value: object) => `data: ${JSON.stringify({ ...common, ...value })}\n\n`;
-  const choice = (delta: object, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] });
+  const choice = (delta: object, finish_reason: string | null = null) => ({
+    choices: [{ index: 0, delta, finish_reason }],
+  });
   yield frame(choice({ role: "assistant", content: "" }));
   for (const token of answer.tokens) yield frame(choice({ content: token }));
   yield frame(choice({}, answer.finish_reason));

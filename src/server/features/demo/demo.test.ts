@@ -16,14 +16,19 @@ describe("the demo channel", () => {
     const token = await weir.newToken();
     const client = new OpenAI({ apiKey: token.key, baseURL: `${weir.url}/v1`, maxRetries: 0 });
 
-    const plain = await client.chat.completions.create({ model: "demo-echo", messages: [{ role: "user", content: "hello" }] });
+    const plain = await client.chat.completions.create({
+      model: "demo-echo",
+      messages: [{ role: "user", content: "hello" }],
+    });
     expect(plain.choices[0]?.message.content).toEndWith("You said: hello");
     const row = await weir.waitForLog((log) => log.token_id === token.id && !log.is_stream, 10_000);
     expect(row.prompt_tokens + row.completion_tokens).toBe(plain.usage?.total_tokens ?? -1);
     expect(row.quota).toBe(Math.round((row.prompt_tokens + row.completion_tokens) / 2));
 
     const stream = await client.chat.completions.create({
-      model: "demo-echo", stream: true, messages: [{ role: "user", content: "你好" }],
+      model: "demo-echo",
+      stream: true,
+      messages: [{ role: "user", content: "你好" }],
     });
     let text = "";
     for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? "";
@@ -51,7 +56,10 @@ describe("the demo channel", () => {
   test("is no open endpoint: without the derived key nobody is answered", async () => {
     const body = JSON.stringify({ model: "demo-echo", messages: [{ role: "user", content: "hi" }] });
     for (const authorization of [undefined, "Bearer ", "Bearer demo-", `Bearer ${(await weir.newToken()).key}`]) {
-      const headers: Record<string, string> = { "content-type": "application/json", ...(authorization ? { authorization } : {}) };
+      const headers: Record<string, string> = {
+        "content-type": "application/json",
+        ...(authorization ? { authorization } : {}),
+      };
       const response = await fetch(`${weir.url}/demo/v1/chat/completions`, { method: "POST", headers, body });
       expect(response.status).toBe(401);
     }
@@ -71,7 +79,10 @@ describe("the demo channel", () => {
       await child.process?.stop();
       await child.restart();
       expect(child.url).not.toBe(before);
-      const answer = await child.call(token.key, { model: "demo-echo", messages: [{ role: "user", content: "still there" }] });
+      const answer = await child.call(token.key, {
+        model: "demo-echo",
+        messages: [{ role: "user", content: "still there" }],
+      });
       expect(answer.status).toBe(200);
       expect(await answer.text()).toContain("still there");
     } finally {

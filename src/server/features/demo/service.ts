@@ -45,7 +45,10 @@ export async function createDemoChannel(ctx: Ctx): Promise<ChannelView> {
   const base_url = addresses.get(ctx.db) ?? fail("internal");
   const { q, t } = ctx.db;
   const key = demoKey(ctx.secrets);
-  const [existing] = await q.select().from(t.channels).where(eq(t.channels.key_hash, ctx.secrets.hash("channel-key", key)));
+  const [existing] = await q
+    .select()
+    .from(t.channels)
+    .where(eq(t.channels.key_hash, ctx.secrets.hash("channel-key", key)));
   if (existing) return updateChannel(ctx, { id: existing.id, base_url, key, status: CHANNEL_STATUS.enabled });
   const [created] = await createChannels(ctx, {
     type: OPENAI,

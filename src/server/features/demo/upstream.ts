@@ -39,7 +39,8 @@ export function createDemoUpstream({ secrets, pace = PACE_MS, now = Date.now }: 
     }
     const parsed = demoRequest.safeParse(await request.json().catch(() => null));
     if (!parsed.success) return refusal(400, "invalid_request", parsed.error.issues[0]?.message ?? "Bad request.");
-    if (parsed.data.model !== DEMO_MODEL) return refusal(404, "model_not_found", `The demo channel has one model: ${DEMO_MODEL}.`);
+    if (parsed.data.model !== DEMO_MODEL)
+      return refusal(404, "model_not_found", `The demo channel has one model: ${DEMO_MODEL}.`);
     const answer = answerDemo(parsed.data);
     const envelope = { id: `chatcmpl-demo-${crypto.randomUUID()}`, created };
     if (!parsed.data.stream) return Response.json(completionOf(answer, envelope));

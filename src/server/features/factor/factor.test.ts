@@ -15,19 +15,28 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
   afterAll(() => weir?.stop());
 
   const codeOf = (secret: string, periods = 0) =>
-    new TOTP({ secret: Secret.fromBase32(secret), period: 30, digits: 6 }).generate({ timestamp: Date.now() + periods * 30_000 });
-  const cookiesOf = (answer: ApiAnswer) => answer.headers.getSetCookie().map((line) => line.split(";")[0] ?? "").join("; ");
+    new TOTP({ secret: Secret.fromBase32(secret), period: 30, digits: 6 }).generate({
+      timestamp: Date.now() + periods * 30_000,
+    });
+  const cookiesOf = (answer: ApiAnswer) =>
+    answer.headers
+      .getSetCookie()
+      .map((line) => line.split(";")[0] ?? "")
+      .join("; ");
   const login = (username: string) => weir.anonymous("POST", "/api/user/login", { username, password: ROOT.password });
   const second = (cookie: string, code: string) => weir.anonymous("POST", "/api/user/login/2fa", { code }, { cookie });
   /** Forgets which periods were used, so that a test need not wait for the next one. */
-  const rewind = (id: number) => weir.db.q.update(weir.db.t.totps).set({ last_step: 0 }).where(eq(weir.db.t.totps.user_id, id));
+  const rewind = (id: number) =>
+    weir.db.q.update(weir.db.t.totps).set({ last_step: 0 }).where(eq(weir.db.t.totps.user_id, id));
 
   async function withTotp(): Promise<{ user: Session; secret: string; codes: string[] }> {
     const user = await weir.newUser();
     const { secret, uri } = await user.ok<{ secret: string; uri: string }>("POST", "/api/user/2fa/setup");
     expect(uri).toStartWith("otpauth://totp/Weir:user");
     expect(uri).toContain(`secret=${secret}`);
-    const { backup_codes } = await user.ok<{ backup_codes: string[] }>("POST", "/api/user/2fa/enable", { code: codeOf(secret) });
+    const { backup_codes } = await user.ok<{ backup_codes: string[] }>("POST", "/api/user/2fa/enable", {
+      code: codeOf(secret),
+    });
     return { user, secret, codes: backup_codes };
   }
 
@@ -35,12 +44,24 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
     const user = await weir.newUser();
     const { secret } = await user.ok<{ secret: string }>("POST", "/api/user/2fa/setup");
     expect((await login(user.username)).body.data).toMatchObject({ id: user.id });
-    expect((await user.api("POST", "/api/user/2fa/enable", { code: "000000" })).body).toMatchObject({ success: false, message: "验证码错误或已被使用" });
-    const { backup_codes } = await user.ok<{ backup_codes: string[] }>("POST", "/api/user/2fa/enable", { code: codeOf(secret) });
+    expect((await user.api("POST", "/api/user/2fa/enable", { code: "000000" })).body).toMatchObject({
+      success: false,
+      message: "验证码错误或已被使用",
+    });
+    const { backup_codes } = await user.ok<{ backup_codes: string[] }>("POST", "/api/user/2fa/enable", {
+      code: codeOf(secret),
+    });
     expect(backup_codes).toHaveLength(10);
     expect(new Set(backup_codes).size).toBe(10);
-    expect(await user.ok("GET", "/api/user/2fa/status")).toEqual({ enabled: true, backup_codes_remaining: 10, passkeys: [] });
-    expect((await user.api("POST", "/api/user/2fa/setup")).body).toMatchObject({ success: false, code: "totp_already_on" });
+    expect(await user.ok("GET", "/api/user/2fa/status")).toEqual({
+      enabled: true,
+      backup_codes_remaining: 10,
+      passkeys: [],
+    });
+    expect((await user.api("POST", "/api/user/2fa/setup")).body).toMatchObject({
+      success: false,
+      code: "totp_already_on",
+    });
 
     await rewind(user.id);
     const first = await login(user.username);
@@ -49,9 +70,15 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
     const done = await second(cookiesOf(first), codeOf(secret));
     expect(done.body).toMatchObject({ success: true, data: { id: user.id } });
     const cookie = cookiesOf(done);
-    expect((await weir.anonymous("GET", "/api/user/self", undefined, { cookie, "new-api-user": String(user.id) })).body.success).toBe(true);
+    expect(
+      (await weir.anonymous("GET", "/api/user/self", undefined, { cookie, "new-api-user": String(user.id) })).body
+        .success,
+    ).toBe(true);
     // That sign-in is over: its code and its ticket are worth nothing more.
-    expect((await second(cookiesOf(first), codeOf(secret, 1))).body).toMatchObject({ success: false, code: "second_step_expired" });
+    expect((await second(cookiesOf(first), codeOf(secret, 1))).body).toMatchObject({
+      success: false,
+      code: "second_step_expired",
+    });
   });
 
   test("a code works once, and the second step belongs to the browser that made the first", async () => {
@@ -88,7 +115,9 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
       expect((await user.api("POST", `/api/user/2fa/${path}`, { code: "000000" })).body.code).toBe("factor_code_wrong");
       expect((await user.api("POST", `/api/user/2fa/${path}`, {})).body.code).toBe("factor_code_missing");
     }
-    const { backup_codes } = await user.ok<{ backup_codes: string[] }>("POST", "/api/user/2fa/backup_codes", { code: codes[0] });
+    const { backup_codes } = await user.ok<{ backup_codes: string[] }>("POST", "/api/user/2fa/backup_codes", {
+      code: codes[0],
+    });
     expect((await user.api("POST", "/api/user/2fa/disable", { code: codes[1] })).body.code).toBe("factor_code_wrong");
     await user.ok("POST", "/api/user/2fa/disable", { code: backup_codes[0] });
     expect((await login(user.username)).body.data).toMatchObject({ id: user.id });
@@ -115,7 +144,8 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
     /** tRPC over fetch, with cookies. */
     const call = async (path: string, input: unknown, cookie: string, user?: Session) => {
       const response = await fetch(`${weir.url}/trpc/${path}`, {
-        method: "POST", body: input === undefined ? undefined : JSON.stringify(input),
+        method: "POST",
+        body: input === undefined ? undefined : JSON.stringify(input),
         headers: { "content-type": "application/json", cookie, ...(user ? { "new-api-user": String(user.id) } : {}) },
       });
       const set = response.headers.getSetCookie().map((line) => line.split(";")[0] ?? "");
@@ -124,12 +154,19 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
     };
     const addKey = async (user: Session, key: FakeAuthenticator, name = "laptop") => {
       const begun = await call("factor.beginRegistration", undefined, user.cookie, user);
-      return call("factor.finishRegistration", { name, response: key.create(begun.data) }, [user.cookie, ...begun.cookies].join("; "), user);
+      return call(
+        "factor.finishRegistration",
+        { name, response: key.create(begun.data) },
+        [user.cookie, ...begun.cookies].join("; "),
+        user,
+      );
     };
     const useKey = async (key: FakeAuthenticator, use: string, cookie = "", user?: Session) => {
       const begun = await call("factor.beginPasskey", { use }, cookie, user);
       if (begun.error) return begun;
-      const jar = new Map([...cookie.split("; "), ...begun.cookies].filter(Boolean).map((pair) => [pair.split("=")[0], pair]));
+      const jar = new Map(
+        [...cookie.split("; "), ...begun.cookies].filter(Boolean).map((pair) => [pair.split("=")[0], pair]),
+      );
       return call("factor.finishPasskey", { use, response: key.get(begun.data) }, [...jar.values()].join("; "), user);
     };
 
@@ -140,7 +177,10 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
       expect(added).toMatchObject({ data: { name: "laptop", last_used_at: 0 } });
       const { data, cookies } = await useKey(key, "sign-in");
       expect(data).toMatchObject({ id: user.id });
-      const self = await weir.anonymous("GET", "/api/user/self", undefined, { cookie: cookies.join("; "), "new-api-user": String(user.id) });
+      const self = await weir.anonymous("GET", "/api/user/self", undefined, {
+        cookie: cookies.join("; "),
+        "new-api-user": String(user.id),
+      });
       expect(self.body.success).toBe(true);
       expect((await user.trpc.factor.status.query()).passkeys[0]?.last_used_at).toBeGreaterThan(0);
       await weir.root.ok("POST", "/api/user/manage", { id: user.id, action: "disable" });
@@ -172,14 +212,22 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
       const key = keyOf();
       await addKey(user, key);
       const begin = (use = "sign-in") => call("factor.beginPasskey", { use }, "");
-      const finish = (response: unknown, cookies: string[], use = "sign-in") => call("factor.finishPasskey", { use, response }, cookies.join("; "));
+      const finish = (response: unknown, cookies: string[], use = "sign-in") =>
+        call("factor.finishPasskey", { use, response }, cookies.join("; "));
       const begun = await begin();
       const response = key.get(begun.data);
       expect((await finish(response, [])).error).toBe("passkey_expired");
       expect((await finish(response, [`sign_in_browser=${"b".repeat(43)}`])).error).toBe("passkey_expired");
       expect((await finish(response, begun.cookies)).data).toMatchObject({ id: user.id });
       expect((await finish(response, begun.cookies)).error).toBe("passkey_expired");
-      for (const fault of [{ origin: "https://evil.example" }, { rpId: "evil.example" }, { verified: false }, { type: "webauthn.create" }, { forge: true }, { counter: 0 }]) {
+      for (const fault of [
+        { origin: "https://evil.example" },
+        { rpId: "evil.example" },
+        { verified: false },
+        { type: "webauthn.create" },
+        { forge: true },
+        { counter: 0 },
+      ]) {
         const next = await begin();
         expect((await finish(key.get(next.data, fault), next.cookies)).error).toBe("passkey_refused");
       }
@@ -195,7 +243,16 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
       expect(await addKey(stranger, key)).toMatchObject({ error: "passkey_known" });
       const begun = await call("factor.beginRegistration", undefined, user.cookie, user);
       const made = keyOf().create(begun.data);
-      expect((await call("factor.finishRegistration", { response: made }, [stranger.cookie, ...begun.cookies].join("; "), stranger)).error).toBe("passkey_expired");
+      expect(
+        (
+          await call(
+            "factor.finishRegistration",
+            { response: made },
+            [stranger.cookie, ...begun.cookies].join("; "),
+            stranger,
+          )
+        ).error,
+      ).toBe("passkey_expired");
       await expect(stranger.trpc.factor.removePasskey.mutate({ id: data.id })).rejects.toThrow();
       await expect(stranger.trpc.factor.renamePasskey.mutate({ id: data.id, name: "mine" })).rejects.toThrow();
       await user.trpc.factor.renamePasskey.mutate({ id: data.id, name: "phone" });

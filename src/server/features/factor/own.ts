@@ -6,7 +6,10 @@ import { type Q, run, type Steps } from "../../db/client";
 
 export async function hasTotp({ db }: Pick<Services, "db">, user_id: number): Promise<boolean> {
   const { totps } = db.t;
-  const rows = await db.q.select({ id: totps.user_id }).from(totps).where(and(eq(totps.user_id, user_id), gt(totps.enabled_at, 0)));
+  const rows = await db.q
+    .select({ id: totps.user_id })
+    .from(totps)
+    .where(and(eq(totps.user_id, user_id), gt(totps.enabled_at, 0)));
   return rows.length > 0;
 }
 
@@ -27,7 +30,9 @@ export async function ownedFactors(services: Pick<Services, "db">, user_id: numb
 /** All second factors of an account end, recovery codes with them; answers which there were. One-time codes that were only begun are none. */
 export function* removeFactorSteps({ db }: Pick<Services, "db">, q: Q, user_id: number): Steps<OwnedFactors> {
   const { totps, passkeys } = db.t;
-  const codes = yield* run(q.delete(totps).where(eq(totps.user_id, user_id)).returning({ enabled_at: totps.enabled_at }));
+  const codes = yield* run(
+    q.delete(totps).where(eq(totps.user_id, user_id)).returning({ enabled_at: totps.enabled_at }),
+  );
   const keys = yield* run(q.delete(passkeys).where(eq(passkeys.user_id, user_id)).returning({ id: passkeys.id }));
   return { totp: codes.some(({ enabled_at }) => enabled_at > 0), passkeys: keys.length };
 }

@@ -5,13 +5,24 @@
 import "../../lib/reflect";
 import { and, desc, eq, lt } from "drizzle-orm";
 import {
-  generateAuthenticationOptions, generateRegistrationOptions, type PublicKeyCredentialCreationOptionsJSON, type PublicKeyCredentialRequestOptionsJSON,
-  verifyAuthenticationResponse, verifyRegistrationResponse,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type PublicKeyCredentialRequestOptionsJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
 } from "@simplewebauthn/server";
 import { decodeClientDataJSON } from "@simplewebauthn/server/helpers";
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
-import { PASSKEY_USES, type PasskeyUse, PASSKEYS_MAX, type passkeyAnswerInput, type passkeyRegisterInput, type PasskeyView } from "../../../shared/factor";
+import {
+  PASSKEY_USES,
+  type PasskeyUse,
+  PASSKEYS_MAX,
+  type passkeyAnswerInput,
+  type passkeyRegisterInput,
+  type PasskeyView,
+} from "../../../shared/factor";
 import { type Ctx, seconds, type UserCtx } from "../../context";
 import { run } from "../../db/client";
 import type { PasskeyRow } from "../../db/schema";
@@ -32,45 +43,80 @@ const challengeShape = z.object({ use: z.enum([...PASSKEY_USES, "register"]), us
 const originsOf = (ctx: Ctx): string[] => [`https://${siteOf(ctx).host}`, `http://${siteOf(ctx).host}`];
 
 const rowsOf = (ctx: Ctx, user_id: number): Promise<PasskeyRow[]> =>
-  ctx.db.q.select().from(ctx.db.t.passkeys).where(eq(ctx.db.t.passkeys.user_id, user_id)).orderBy(desc(ctx.db.t.passkeys.id));
+  ctx.db.q
+    .select()
+    .from(ctx.db.t.passkeys)
+    .where(eq(ctx.db.t.passkeys.user_id, user_id))
+    .orderBy(desc(ctx.db.t.passkeys.id));
 
-const listed = (row: PasskeyRow) => ({ id: row.credential_id, transports: row.transports === "" ? [] : row.transports.split(",") });
+const listed = (row: PasskeyRow) => ({
+  id: row.credential_id,
+  transports: row.transports === "" ? [] : row.transports.split(","),
+});
 
 export async function ownPasskeys(ctx: UserCtx): Promise<PasskeyView[]> {
   const rows = await rowsOf(ctx, ctx.actor.id);
-  return rows.map(({ id, name, backed_up, created_at, last_used_at }) => ({ id, name, backed_up, created_at, last_used_at }));
+  return rows.map(({ id, name, backed_up, created_at, last_used_at }) => ({
+    id,
+    name,
+    backed_up,
+    created_at,
+    last_used_at,
+  }));
 }
 
 /** What the browser needs to make a passkey. */
-export async function beginRegistration(ctx: UserCtx): Promise<Omit<PublicKeyCredentialCreationOptionsJSON, "extensions">> {
+export async function beginRegistration(
+  ctx: UserCtx,
+): Promise<Omit<PublicKeyCredentialCreationOptionsJSON, "extensions">> {
   requireStepUp(ctx);
   const { id, username } = ctx.actor;
   const rows = await rowsOf(ctx, id);
   if (rows.length >= PASSKEYS_MAX) fail("passkeys_full", { max: PASSKEYS_MAX });
   const options = await generateRegistrationOptions({
-    rpName: ctx.options.get("SystemName"), rpID: siteOf(ctx).hostname, userName: username, userID: new TextEncoder().encode(String(id)),
-    attestationType: "none", excludeCredentials: rows.map(listed), authenticatorSelection: { residentKey: "required", userVerification: "required" },
+    rpName: ctx.options.get("SystemName"),
+    rpID: siteOf(ctx).hostname,
+    userName: username,
+    userID: new TextEncoder().encode(String(id)),
+    attestationType: "none",
+    excludeCredentials: rows.map(listed),
+    authenticatorSelection: { residentKey: "required", userVerification: "required" },
   });
   await issueTicket(ctx, "passkey", options.challenge, { use: "register", user_id: id }, CHALLENGE_SECONDS);
   return options;
 }
 
 /** Keeps the passkey that the browser has made. */
-export async function finishRegistration(ctx: UserCtx, { name, response }: z.output<typeof passkeyRegisterInput>): Promise<PasskeyView> {
+export async function finishRegistration(
+  ctx: UserCtx,
+  { name, response }: z.output<typeof passkeyRegisterInput>,
+): Promise<PasskeyView> {
   requirePerson(ctx);
   const challenge = challengeOf(response.response.clientDataJSON);
   const begun = await takeTicket(ctx, "passkey", challenge, challengeShape);
   if (begun?.use !== "register" || begun.user_id !== ctx.actor.id) return fail("passkey_expired");
   const { registrationInfo } = await judged(() =>
-    verifyRegistrationResponse({ response, expectedChallenge: challenge, expectedOrigin: originsOf(ctx), expectedRPID: siteOf(ctx).hostname, requireUserVerification: true }));
+    verifyRegistrationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: originsOf(ctx),
+      expectedRPID: siteOf(ctx).hostname,
+      requireUserVerification: true,
+    }),
+  );
   if (!registrationInfo) return fail("passkey_refused");
   const { credential, credentialBackedUp } = registrationInfo;
   const [row] = await ctx.db.q
     .insert(ctx.db.t.passkeys)
     .values({
-      user_id: ctx.actor.id, credential_id: credential.id, public_key: Buffer.from(credential.publicKey).toString("base64url"), counter: credential.counter,
-      transports: response.response.transports.filter((word) => /^[a-z-]+$/.test(word)).join(","), backed_up: credentialBackedUp,
-      name: withoutNul(name), created_at: seconds(ctx),
+      user_id: ctx.actor.id,
+      credential_id: credential.id,
+      public_key: Buffer.from(credential.publicKey).toString("base64url"),
+      counter: credential.counter,
+      transports: response.response.transports.filter((word) => /^[a-z-]+$/.test(word)).join(","),
+      backed_up: credentialBackedUp,
+      name: withoutNul(name),
+      created_at: seconds(ctx),
     })
     .onConflictDoNothing()
     .returning();
@@ -83,7 +129,11 @@ export async function finishRegistration(ctx: UserCtx, { name, response }: z.out
 export async function renamePasskey(ctx: UserCtx, id: number, name: string): Promise<void> {
   requirePerson(ctx);
   const { passkeys } = ctx.db.t;
-  const renamed = await ctx.db.q.update(passkeys).set({ name: withoutNul(name) }).where(and(eq(passkeys.id, id), eq(passkeys.user_id, ctx.actor.id))).returning({ id: passkeys.id });
+  const renamed = await ctx.db.q
+    .update(passkeys)
+    .set({ name: withoutNul(name) })
+    .where(and(eq(passkeys.id, id), eq(passkeys.user_id, ctx.actor.id)))
+    .returning({ id: passkeys.id });
   if (renamed.length === 0) fail("passkey_not_found");
 }
 
@@ -92,7 +142,12 @@ export async function removePasskey(ctx: UserCtx, id: number): Promise<void> {
   requireStepUp(ctx);
   const { passkeys } = ctx.db.t;
   await ctx.db.tx(function* (q) {
-    const [removed] = yield* run(q.delete(passkeys).where(and(eq(passkeys.id, id), eq(passkeys.user_id, ctx.actor.id))).returning());
+    const [removed] = yield* run(
+      q
+        .delete(passkeys)
+        .where(and(eq(passkeys.id, id), eq(passkeys.user_id, ctx.actor.id)))
+        .returning(),
+    );
     if (!removed) return fail("passkey_not_found");
     yield* keepAWayIn(ctx, q, ctx.actor.id);
   });
@@ -102,7 +157,8 @@ export async function removePasskey(ctx: UserCtx, id: number): Promise<void> {
 /** What the browser needs to use a passkey: any of this site, or one of `user_id`'s. */
 export async function askPasskey(ctx: Ctx, use: PasskeyUse, user_id?: number): Promise<AskedPasskey> {
   const options = await generateAuthenticationOptions({
-    rpID: siteOf(ctx).hostname, userVerification: "required",
+    rpID: siteOf(ctx).hostname,
+    userVerification: "required",
     ...(user_id === undefined ? {} : { allowCredentials: (await rowsOf(ctx, user_id)).map(listed) }),
   });
   await issueTicket(ctx, "passkey", options.challenge, { use, user_id }, CHALLENGE_SECONDS);
@@ -110,7 +166,11 @@ export async function askPasskey(ctx: Ctx, use: PasskeyUse, user_id?: number): P
 }
 
 /** The id of the account whose passkey has answered. Throws passkey_expired, passkey_refused. */
-export async function passkeyOwner(ctx: Ctx, use: PasskeyUse, response: z.output<typeof passkeyAnswerInput>["response"]): Promise<number> {
+export async function passkeyOwner(
+  ctx: Ctx,
+  use: PasskeyUse,
+  response: z.output<typeof passkeyAnswerInput>["response"],
+): Promise<number> {
   const challenge = challengeOf(response.response.clientDataJSON);
   const begun = await takeTicket(ctx, "passkey", challenge, challengeShape);
   if (begun?.use !== use) return fail("passkey_expired");
@@ -119,9 +179,18 @@ export async function passkeyOwner(ctx: Ctx, use: PasskeyUse, response: z.output
   if (!row || (begun.user_id !== undefined && begun.user_id !== row.user_id)) return fail("passkey_refused");
   const { authenticationInfo } = await judged(() =>
     verifyAuthenticationResponse({
-      response, expectedChallenge: challenge, expectedOrigin: originsOf(ctx), expectedRPID: siteOf(ctx).hostname, requireUserVerification: true,
-      credential: { ...listed(row), publicKey: new Uint8Array(Buffer.from(row.public_key, "base64url")), counter: row.counter },
-    }));
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: originsOf(ctx),
+      expectedRPID: siteOf(ctx).hostname,
+      requireUserVerification: true,
+      credential: {
+        ...listed(row),
+        publicKey: new Uint8Array(Buffer.from(row.public_key, "base64url")),
+        counter: row.counter,
+      },
+    }),
+  );
   const counter = authenticationInfo.newCounter;
   // A counter that goes back is a copied key; those that never count stay at 0.
   const counted = await ctx.db.q

@@ -1,5 +1,12 @@
 /** Doors of second factors. REST lines are those that existing front-ends know (facts/compatibility.md, section 1.3). */
-import { factorCodeInput, passkeyAnswerInput, passkeyBeginInput, passkeyIdInput, passkeyRegisterInput, passkeyRenameInput } from "../../../shared/factor";
+import {
+  factorCodeInput,
+  passkeyAnswerInput,
+  passkeyBeginInput,
+  passkeyIdInput,
+  passkeyRegisterInput,
+  passkeyRenameInput,
+} from "../../../shared/factor";
 import { publicProcedure, router, userProcedure } from "../../http/trpc";
 import { beginRegistration, finishRegistration, removePasskey, renamePasskey } from "./passkeys";
 import { beginPasskey, codeSecondStep, codeStepUp, factorStatus, finishPasskey } from "./service";
@@ -13,7 +20,11 @@ export const factorRouter = router({
     .meta({ rest: "POST /api/user/2fa/setup", summary: "Begin with one-time codes: a secret for the app" })
     .mutation(({ ctx }) => beginTotp(ctx)),
   enable: userProcedure
-    .meta({ rest: "POST /api/user/2fa/enable", summary: "Switch one-time codes on; answers the recovery codes", critical: true })
+    .meta({
+      rest: "POST /api/user/2fa/enable",
+      summary: "Switch one-time codes on; answers the recovery codes",
+      critical: true,
+    })
     .input(factorCodeInput)
     .mutation(({ ctx, input }) => enableTotp(ctx, input.code)),
   disable: userProcedure
@@ -21,12 +32,20 @@ export const factorRouter = router({
     .input(factorCodeInput)
     .mutation(({ ctx, input }) => disableTotp(ctx, input.code)),
   recoveryCodes: userProcedure
-    .meta({ rest: "POST /api/user/2fa/backup_codes", summary: "New recovery codes in place of the old ones", critical: true })
+    .meta({
+      rest: "POST /api/user/2fa/backup_codes",
+      summary: "New recovery codes in place of the old ones",
+      critical: true,
+    })
     .input(factorCodeInput)
     .mutation(({ ctx, input }) => renewRecoveryCodes(ctx, input.code)),
 
   secondStep: publicProcedure
-    .meta({ rest: "POST /api/user/login/2fa", summary: "The second step of a sign-in, by a one-time or a recovery code", critical: true })
+    .meta({
+      rest: "POST /api/user/login/2fa",
+      summary: "The second step of a sign-in, by a one-time or a recovery code",
+      critical: true,
+    })
     .input(factorCodeInput)
     .mutation(({ ctx, input }) => codeSecondStep(ctx, input.code)),
   stepUp: userProcedure
@@ -34,10 +53,20 @@ export const factorRouter = router({
     .input(factorCodeInput)
     .mutation(({ ctx, input }) => codeStepUp(ctx, input.code)),
 
-  beginPasskey: publicProcedure.meta({ critical: true }).input(passkeyBeginInput).mutation(({ ctx, input }) => beginPasskey(ctx, input.use)),
-  finishPasskey: publicProcedure.meta({ critical: true }).input(passkeyAnswerInput).mutation(({ ctx, input }) => finishPasskey(ctx, input)),
+  beginPasskey: publicProcedure
+    .meta({ critical: true })
+    .input(passkeyBeginInput)
+    .mutation(({ ctx, input }) => beginPasskey(ctx, input.use)),
+  finishPasskey: publicProcedure
+    .meta({ critical: true })
+    .input(passkeyAnswerInput)
+    .mutation(({ ctx, input }) => finishPasskey(ctx, input)),
   beginRegistration: userProcedure.mutation(({ ctx }) => beginRegistration(ctx)),
-  finishRegistration: userProcedure.input(passkeyRegisterInput).mutation(({ ctx, input }) => finishRegistration(ctx, input)),
-  renamePasskey: userProcedure.input(passkeyRenameInput).mutation(({ ctx, input }) => renamePasskey(ctx, input.id, input.name)),
+  finishRegistration: userProcedure
+    .input(passkeyRegisterInput)
+    .mutation(({ ctx, input }) => finishRegistration(ctx, input)),
+  renamePasskey: userProcedure
+    .input(passkeyRenameInput)
+    .mutation(({ ctx, input }) => renamePasskey(ctx, input.id, input.name)),
   removePasskey: userProcedure.input(passkeyIdInput).mutation(({ ctx, input }) => removePasskey(ctx, input.id)),
 });

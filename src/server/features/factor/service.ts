@@ -31,11 +31,18 @@ export async function codeStepUp(ctx: UserCtx, code: string): Promise<void> {
 
 export async function beginPasskey(ctx: Ctx, use: PasskeyUse): Promise<AskedPasskey> {
   if (use === "sign-in") return askPasskey(ctx, use);
-  return askPasskey(ctx, use, use === "step-up" ? signedIn(ctx, ROLE.user).actor.id : (await secondStepOf(ctx)).user_id);
+  return askPasskey(
+    ctx,
+    use,
+    use === "step-up" ? signedIn(ctx, ROLE.user).actor.id : (await secondStepOf(ctx)).user_id,
+  );
 }
 
 /** Who is signed in now; undefined after a step-up. */
-export async function finishPasskey(ctx: Ctx, { use, response }: z.output<typeof passkeyAnswerInput>): Promise<SignedInUser | undefined> {
+export async function finishPasskey(
+  ctx: Ctx,
+  { use, response }: z.output<typeof passkeyAnswerInput>,
+): Promise<SignedInUser | undefined> {
   if (use === "sign-in") return enterAs(ctx, await passkeyOwner(ctx, use, response));
   if (use === "second-step") {
     const begun = await secondStepOf(ctx);

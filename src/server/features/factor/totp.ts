@@ -20,7 +20,14 @@ const RECOVERY_LENGTH = 16;
 const WINDOW = 1;
 
 const totpOf = (base32: string, label = "", issuer = ""): TOTP =>
-  new TOTP({ secret: Secret.fromBase32(base32), label, issuer, algorithm: "SHA1", digits: TOTP_DIGITS, period: TOTP_PERIOD });
+  new TOTP({
+    secret: Secret.fromBase32(base32),
+    label,
+    issuer,
+    algorithm: "SHA1",
+    digits: TOTP_DIGITS,
+    period: TOTP_PERIOD,
+  });
 
 const hashOf = (user_id: number, code: string): string => sha256(`recovery\n${user_id}\n${code}`);
 
@@ -90,7 +97,10 @@ export async function renewRecoveryCodes(ctx: UserCtx, code: string): Promise<{ 
 /** How many recovery codes are left; undefined while one-time codes are off. */
 export async function recoveryCodesLeft(ctx: UserCtx): Promise<number | undefined> {
   const { totps } = ctx.db.t;
-  const [row] = await ctx.db.q.select().from(totps).where(and(eq(totps.user_id, ctx.actor.id), gt(totps.enabled_at, 0)));
+  const [row] = await ctx.db.q
+    .select()
+    .from(totps)
+    .where(and(eq(totps.user_id, ctx.actor.id), gt(totps.enabled_at, 0)));
   return row && hashesOf(row.recovery_hashes).length;
 }
 
@@ -114,7 +124,11 @@ async function spendCode(ctx: Ctx, user_id: number, code: string): Promise<boole
   if (code.length === TOTP_DIGITS) {
     const step = stepOf(ctx, row.secret_cipher, code);
     if (step === undefined) return false;
-    const used = await ctx.db.q.update(totps).set({ last_step: step }).where(and(mine, lt(totps.last_step, step))).returning({ id: totps.user_id });
+    const used = await ctx.db.q
+      .update(totps)
+      .set({ last_step: step })
+      .where(and(mine, lt(totps.last_step, step)))
+      .returning({ id: totps.user_id });
     return used.length > 0;
   }
   const hashes = hashesOf(row.recovery_hashes);
@@ -122,7 +136,11 @@ async function spendCode(ctx: Ctx, user_id: number, code: string): Promise<boole
   if (!hashes.includes(hash)) return false;
   const left = JSON.stringify(hashes.filter((other) => other !== hash));
   // Of two that bring codes at once one must read again what is left.
-  const used = await ctx.db.q.update(totps).set({ recovery_hashes: left }).where(and(mine, eq(totps.recovery_hashes, row.recovery_hashes))).returning({ id: totps.user_id });
+  const used = await ctx.db.q
+    .update(totps)
+    .set({ recovery_hashes: left })
+    .where(and(mine, eq(totps.recovery_hashes, row.recovery_hashes)))
+    .returning({ id: totps.user_id });
   return used.length > 0 || spendCode(ctx, user_id, code);
 }
 

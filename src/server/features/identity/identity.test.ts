@@ -19,7 +19,10 @@ test("each provider's name in the public status is that of the option that switc
 /** A browser without a page: it keeps cookies. */
 class Browser {
   private jar = new Map<string, string>();
-  constructor(private weir: Weir, private user?: Session) {
+  constructor(
+    private weir: Weir,
+    private user?: Session,
+  ) {
     if (user) this.keep([user.cookie]);
   }
   private keep(lines: readonly string[]): void {
@@ -31,7 +34,10 @@ class Browser {
   get cookie(): string {
     return [...this.jar].map(([name, value]) => `${name}=${value}`).join("; ");
   }
-  async get(path: string, headers: Record<string, string> = { "new-api-user": String(this.user?.id ?? -1) }): Promise<ApiAnswer> {
+  async get(
+    path: string,
+    headers: Record<string, string> = { "new-api-user": String(this.user?.id ?? -1) },
+  ): Promise<ApiAnswer> {
     const answer = await this.weir.anonymous("GET", path, undefined, { cookie: this.cookie, ...headers });
     this.keep(answer.headers.getSetCookie());
     return answer;
@@ -79,9 +85,14 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     expect(self.body).toMatchObject({ success: true, data: { id, username } });
     return { id, username, self: self.body.data as Record<string, unknown> };
   };
-  const identitiesOf = (user_id: number) => weir.db.q.select().from(weir.db.t.identities).where(eq(weir.db.t.identities.user_id, user_id));
+  const identitiesOf = (user_id: number) =>
+    weir.db.q.select().from(weir.db.t.identities).where(eq(weir.db.t.identities.user_id, user_id));
   const telegram = (fields: Record<string, string | number>) => {
-    const signed = { id: "1", auth_date: String(Math.floor(Date.now() / 1000)), ...Object.fromEntries(Object.entries(fields).map(([k, v]) => [k, String(v)])) };
+    const signed = {
+      id: "1",
+      auth_date: String(Math.floor(Date.now() / 1000)),
+      ...Object.fromEntries(Object.entries(fields).map(([k, v]) => [k, String(v)])),
+    };
     return new URLSearchParams({ ...signed, hash: telegramHash(signed, fake.options.TelegramBotToken ?? "") });
   };
 
@@ -91,12 +102,20 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       const subject = provider === "oidc" ? `${fake.url}/oidc ${person.sub}` : String(person.id);
       // Somebody who has the provider's name and mail address already.
       const lookalike = await weir.newUser();
-      await weir.db.q.update(weir.db.t.users).set({ username: person.login, email: `${person.login}@x.example` }).where(eq(weir.db.t.users.id, lookalike.id));
+      await weir.db.q
+        .update(weir.db.t.users)
+        .set({ username: person.login, email: `${person.login}@x.example` })
+        .where(eq(weir.db.t.users.id, lookalike.id));
       const first = new Browser(weir);
       const made = await signedInAs(first, await first.get(await goThere(first, provider)));
       expect(made.username).toMatch(new RegExp(`^${provider}_\\d+$`));
       expect(made.id).not.toBe(lookalike.id);
-      expect(made.self).toMatchObject({ [IDENTITY_PROVIDERS[provider].field]: subject, role: 1, email: "", display_name: person.login });
+      expect(made.self).toMatchObject({
+        [IDENTITY_PROVIDERS[provider].field]: subject,
+        role: 1,
+        email: "",
+        display_name: person.login,
+      });
       fake.person.login = "renamed";
       const second = new Browser(weir);
       expect((await signedInAs(second, await second.get(await goThere(second, provider)))).id).toBe(made.id);
@@ -135,7 +154,10 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     newPerson();
     const browser = new Browser(weir);
     const path = await goThere(browser, "github");
-    await weir.db.q.update(weir.db.t.codes).set({ expires_at: Math.floor(Date.now() / 1000) - 1 }).where(eq(weir.db.t.codes.purpose, "oauth"));
+    await weir.db.q
+      .update(weir.db.t.codes)
+      .set({ expires_at: Math.floor(Date.now() / 1000) - 1 })
+      .where(eq(weir.db.t.codes.purpose, "oauth"));
     expect((await browser.get(path)).status).toBe(403);
   });
 
@@ -145,7 +167,9 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const { body } = await browser.get("/api/oauth/state");
     expect(body).toEqual({ success: true, message: "", data: expect.stringMatching(/^[A-Za-z0-9]{32}$/) });
     const callback = `${new URL(weir.url).origin}/oauth/linuxdo`;
-    const back = await fake.agree(`${fake.url}/oauth2/authorize?client_id=client-of-weir&redirect_uri=${encodeURIComponent(callback)}&state=${String(body.data)}`);
+    const back = await fake.agree(
+      `${fake.url}/oauth2/authorize?client_id=client-of-weir&redirect_uri=${encodeURIComponent(callback)}&state=${String(body.data)}`,
+    );
     await signedInAs(browser, await browser.get(`/api/oauth/linuxdo${back.search}`));
   });
 
@@ -157,7 +181,14 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       expect(body).toMatchObject({ success: false, code: "identity_provider_failed" });
       expect(JSON.stringify(body)).not.toContain("secret-of-weir");
     };
-    for (const claims of [{ aud: "somebody-else" }, { iss: "https://evil.example" }, { nonce: "another" }, { nonce: undefined }, { exp: 1_000 }, { sub: undefined }]) {
+    for (const claims of [
+      { aud: "somebody-else" },
+      { iss: "https://evil.example" },
+      { nonce: "another" },
+      { nonce: undefined },
+      { exp: 1_000 },
+      { sub: undefined },
+    ]) {
       fake.claims = claims;
       await attempt();
     }
@@ -171,9 +202,14 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
   test("a person who refuses at the provider, or whose code is wrong, is told in its words", async () => {
     const browser = new Browser(weir);
     const { body } = await browser.get("/api/oauth/state?provider=github");
-    expect((await browser.get(`/api/oauth/github?error=access_denied&state=${String(body.data)}`)).body).toMatchObject({ success: false, message: "GitHub 未授权：access_denied" });
+    expect((await browser.get(`/api/oauth/github?error=access_denied&state=${String(body.data)}`)).body).toMatchObject({
+      success: false,
+      message: "GitHub 未授权：access_denied",
+    });
     const { body: next } = await browser.get("/api/oauth/state?provider=github");
-    expect((await browser.get(`/api/oauth/github?code=wrong&state=${String(next.data)}`)).body.message).toContain("bad_verification_code");
+    expect((await browser.get(`/api/oauth/github?code=wrong&state=${String(next.data)}`)).body.message).toContain(
+      "bad_verification_code",
+    );
     expect((await browser.get("/api/oauth/nobody?code=x&state=y")).body).toMatchObject({ code: "not_found" });
   });
 
@@ -182,22 +218,44 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const [one, two] = [await weir.newUser(), await weir.newUser()];
     const [first, second] = [new Browser(weir, one), new Browser(weir, two)];
     expect((await first.get(await goThere(first, "github"))).body).toEqual({ success: true, message: "bind" });
-    expect((await first.get("/api/user/self")).body.data).toMatchObject({ id: one.id, github_id: String(fake.person.id) });
+    expect((await first.get("/api/user/self")).body.data).toMatchObject({
+      id: one.id,
+      github_id: String(fake.person.id),
+    });
     // Once more changes nothing; another identity of the same provider is refused.
     expect((await first.get(await goThere(first, "github"))).body.success).toBe(true);
-    expect((await second.get(await goThere(second, "github"))).body).toMatchObject({ success: false, message: "该 GitHub 账户已被绑定" });
+    expect((await second.get(await goThere(second, "github"))).body).toMatchObject({
+      success: false,
+      message: "该 GitHub 账户已被绑定",
+    });
     newPerson();
-    expect((await first.get(await goThere(first, "github"))).body).toMatchObject({ success: false, code: "identity_other_bound" });
+    expect((await first.get(await goThere(first, "github"))).body).toMatchObject({
+      success: false,
+      code: "identity_other_bound",
+    });
     // Begun signed in, finished as nobody or as somebody else.
     const path = await goThere(first, "linuxdo");
     expect((await first.get(path, {})).status).toBe(403);
     const again = await goThere(first, "linuxdo");
-    expect((await weir.anonymous("GET", again, undefined, { cookie: `${first.cookie}; ${two.cookie}`, "new-api-user": String(two.id) })).status).toBe(403);
+    expect(
+      (
+        await weir.anonymous("GET", again, undefined, {
+          cookie: `${first.cookie}; ${two.cookie}`,
+          "new-api-user": String(two.id),
+        })
+      ).status,
+    ).toBe(403);
 
     expect(await one.trpc.identity.list.query()).toMatchObject([{ provider: "github" }]);
-    expect((await one.api("DELETE", "/api/user/oauth/bindings/telegram")).body).toMatchObject({ success: false, code: "identity_not_bound" });
+    expect((await one.api("DELETE", "/api/user/oauth/bindings/telegram")).body).toMatchObject({
+      success: false,
+      code: "identity_not_bound",
+    });
     await weir.setOption("PasswordLoginEnabled", "false");
-    expect((await one.api("DELETE", "/api/user/oauth/bindings/github")).body).toMatchObject({ success: false, code: "identity_last" });
+    expect((await one.api("DELETE", "/api/user/oauth/bindings/github")).body).toMatchObject({
+      success: false,
+      code: "identity_last",
+    });
     expect(await identitiesOf(one.id)).toHaveLength(1);
     await weir.setOption("PasswordLoginEnabled", "true");
     expect((await one.api("DELETE", "/api/user/oauth/bindings/github")).body.success).toBe(true);
@@ -229,7 +287,9 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir);
     const { id, username } = await signedInAs(browser, await browser.get(await goThere(browser, "github")));
     const headers = { cookie: browser.cookie, "new-api-user": String(id) };
-    expect((await weir.anonymous("DELETE", "/api/user/oauth/bindings/github", undefined, headers)).body).toMatchObject({ code: "identity_last" });
+    expect((await weir.anonymous("DELETE", "/api/user/oauth/bindings/github", undefined, headers)).body).toMatchObject({
+      code: "identity_last",
+    });
     for (const password of ["-", "", "password"]) {
       expect((await weir.anonymous("POST", "/api/user/login", { username, password })).body.success).toBe(false);
     }
@@ -241,15 +301,27 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     await weir.setOption("RegisterEnabled", "false");
     const browser = new Browser(weir);
     for (const provider of ["github", "linuxdo", "oidc"] as const) {
-      expect((await browser.get(await goThere(browser, provider))).body).toMatchObject({ success: false, message: "管理员关闭了新用户注册" });
+      expect((await browser.get(await goThere(browser, provider))).body).toMatchObject({
+        success: false,
+        message: "管理员关闭了新用户注册",
+      });
     }
     expect((await browser.get("/api/oauth/wechat?code=998877")).body.code).toBe("registration_disabled");
-    expect((await browser.get(`/api/oauth/telegram/login?${telegram({ id: subjects })}`)).body.code).toBe("registration_disabled");
+    expect((await browser.get(`/api/oauth/telegram/login?${telegram({ id: subjects })}`)).body.code).toBe(
+      "registration_disabled",
+    );
     await weir.setOption("RegisterEnabled", "true");
     for (const provider of identityProviders) await weir.setOption(IDENTITY_PROVIDERS[provider].enabled, "false");
-    expect((await browser.get("/api/oauth/state?provider=github")).body).toMatchObject({ code: "identity_provider_off", message: "管理员未开启通过 GitHub 登录" });
+    expect((await browser.get("/api/oauth/state?provider=github")).body).toMatchObject({
+      code: "identity_provider_off",
+      message: "管理员未开启通过 GitHub 登录",
+    });
     const { body } = await browser.get("/api/oauth/state");
-    for (const path of [`/api/oauth/github?code=x&state=${String(body.data)}`, "/api/oauth/wechat?code=998877", `/api/oauth/telegram/login?${telegram({ id: subjects })}`]) {
+    for (const path of [
+      `/api/oauth/github?code=x&state=${String(body.data)}`,
+      "/api/oauth/wechat?code=998877",
+      `/api/oauth/telegram/login?${telegram({ id: subjects })}`,
+    ]) {
       expect((await browser.get(path)).body.code).toBe("identity_provider_off");
     }
     for (const provider of identityProviders) await weir.setOption(IDENTITY_PROVIDERS[provider].enabled, "true");
@@ -260,17 +332,26 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir);
     const { id } = await signedInAs(browser, await browser.get(await goThere(browser, "github")));
     await weir.root.ok("POST", "/api/user/manage", { id, action: "disable" });
-    expect((await browser.get(await goThere(browser, "github"))).body).toMatchObject({ success: false, message: "该用户已被封禁" });
+    expect((await browser.get(await goThere(browser, "github"))).body).toMatchObject({
+      success: false,
+      message: "该用户已被封禁",
+    });
     await weir.root.ok("POST", "/api/user/manage", { id, action: "enable" });
     await weir.db.q.update(weir.db.t.users).set({ deleted_at: 1 }).where(eq(weir.db.t.users.id, id));
-    expect((await browser.get(await goThere(browser, "github"))).body).toMatchObject({ success: false, code: "user_deleted" });
+    expect((await browser.get(await goThere(browser, "github"))).body).toMatchObject({
+      success: false,
+      code: "user_deleted",
+    });
   });
 
   test("LinuxDO people below the least trust level are refused", async () => {
     newPerson().trust_level = 1;
     await weir.setOption("LinuxDOMinimumTrustLevel", "2");
     const browser = new Browser(weir);
-    expect((await browser.get(await goThere(browser, "linuxdo"))).body).toMatchObject({ success: false, message: "您的 LinuxDO 信任等级为 1，至少需要 2" });
+    expect((await browser.get(await goThere(browser, "linuxdo"))).body).toMatchObject({
+      success: false,
+      message: "您的 LinuxDO 信任等级为 1，至少需要 2",
+    });
     fake.person.trust_level = 2;
     await signedInAs(browser, await browser.get(await goThere(browser, "linuxdo")));
     await weir.setOption("LinuxDOMinimumTrustLevel", "0");
@@ -300,11 +381,19 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     expect((await browser.get("/api/oauth/wechat?code=000000")).body.message).toBe("验证码错误或已过期");
     expect((await browser.get("/api/oauth/wechat?code=")).body.message).toBe("请输入验证码！");
     const user = await weir.newUser();
-    expect((await user.api("GET", "/api/oauth/wechat/bind?code=123456")).body).toMatchObject({ success: false, message: "该 微信 账户已被绑定" });
+    expect((await user.api("GET", "/api/oauth/wechat/bind?code=123456")).body).toMatchObject({
+      success: false,
+      message: "该 微信 账户已被绑定",
+    });
     fake.wechat.set("654321", `${person}b`);
     expect((await user.api("GET", "/api/oauth/wechat/bind?code=654321")).body.success).toBe(true);
-    expect((await weir.anonymous("GET", "/api/oauth/wechat/bind?code=654321", undefined, { cookie: user.cookie })).status).toBe(401);
-    const [bound] = await weir.db.q.select().from(weir.db.t.identities).where(and(eq(weir.db.t.identities.user_id, user.id), eq(weir.db.t.identities.provider, "wechat")));
+    expect(
+      (await weir.anonymous("GET", "/api/oauth/wechat/bind?code=654321", undefined, { cookie: user.cookie })).status,
+    ).toBe(401);
+    const [bound] = await weir.db.q
+      .select()
+      .from(weir.db.t.identities)
+      .where(and(eq(weir.db.t.identities.user_id, user.id), eq(weir.db.t.identities.provider, "wechat")));
     expect(bound?.subject).toBe(`${person}b`);
     expect(bound?.user_id).not.toBe(id);
   });
@@ -321,15 +410,22 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const changed = telegram({ id });
     changed.set("id", String(id + 1));
     expect((await login(changed)).body.code).toBe("telegram_invalid");
-    expect((await login(telegram({ id, auth_date: Math.floor(Date.now() / 1000) - 86_401 }))).body.code).toBe("telegram_invalid");
-    expect((await login(telegram({ id, auth_date: Math.floor(Date.now() / 1000) + 3600 }))).body.code).toBe("telegram_invalid");
-    expect((await login(new URLSearchParams({ id: "1", auth_date: "1", hash: "" }))).body.code).toBe("telegram_invalid");
+    expect((await login(telegram({ id, auth_date: Math.floor(Date.now() / 1000) - 86_401 }))).body.code).toBe(
+      "telegram_invalid",
+    );
+    expect((await login(telegram({ id, auth_date: Math.floor(Date.now() / 1000) + 3600 }))).body.code).toBe(
+      "telegram_invalid",
+    );
+    expect((await login(new URLSearchParams({ id: "1", auth_date: "1", hash: "" }))).body.code).toBe(
+      "telegram_invalid",
+    );
   });
 
   test("Telegram binds by a call, and by navigation only with the state of a signed-in page in the same browser", async () => {
     const user = await weir.newUser();
     const browser = new Browser(weir, user);
-    const bind = (fields: URLSearchParams, headers?: Record<string, string>) => browser.get(`/api/oauth/telegram/bind?${fields}`, headers);
+    const bind = (fields: URLSearchParams, headers?: Record<string, string>) =>
+      browser.get(`/api/oauth/telegram/bind?${fields}`, headers);
     expect((await bind(telegram({ id: ++subjects }), {})).status).toBe(401);
     const answer = await bind(telegram({ id: ++subjects }));
     expect(answer.status).toBe(302);

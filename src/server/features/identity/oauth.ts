@@ -45,10 +45,17 @@ const carried = {
   [oauth.customFetch]: async (url: string, init: oauth.CustomFetchOptions<string, unknown>): Promise<Response> => {
     const body = init.body instanceof URLSearchParams ? init.body.toString() : undefined;
     const { status, headers, text } = await egressFetch(url, {
-      method: init.method === "POST" ? "POST" : "GET", headers: { ...init.headers }, ...(body === undefined ? {} : { body }), allowPrivate: true, timeoutMs: TIMEOUT_MS,
+      method: init.method === "POST" ? "POST" : "GET",
+      headers: { ...init.headers },
+      ...(body === undefined ? {} : { body }),
+      allowPrivate: true,
+      timeoutMs: TIMEOUT_MS,
     });
     // The text has been unpacked already.
-    return new Response(text, { status: isRefusal(text) ? Math.max(status, 400) : status, headers: { "content-type": headers.get("content-type") ?? "", ...challengeOf(headers) } });
+    return new Response(text, {
+      status: isRefusal(text) ? Math.max(status, 400) : status,
+      headers: { "content-type": headers.get("content-type") ?? "", ...challengeOf(headers) },
+    });
   },
   // Whether a provider speaks https is the operator's choice: inside a private network some do not.
   [oauth.allowInsecureRequests]: true,
@@ -70,11 +77,23 @@ const challengeOf = (headers: Headers): Record<string, string> => {
 };
 
 /** Where a person is sent, with state, PKCE and nonce. */
-export async function authorizationUrl(endpoint: string, client_id: string, scope: string, { state, redirect_uri, verifier, nonce }: Attempt): Promise<URL> {
+export async function authorizationUrl(
+  endpoint: string,
+  client_id: string,
+  scope: string,
+  { state, redirect_uri, verifier, nonce }: Attempt,
+): Promise<URL> {
   const url = new URL(endpoint);
   const members = {
-    response_type: "code", client_id, redirect_uri, scope, state, nonce,
-    ...(verifier === undefined ? {} : { code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" }),
+    response_type: "code",
+    client_id,
+    redirect_uri,
+    scope,
+    state,
+    nonce,
+    ...(verifier === undefined
+      ? {}
+      : { code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" }),
   };
   for (const [name, value] of Object.entries(members)) if (value) url.searchParams.set(name, value);
   return url;
@@ -89,7 +108,10 @@ export interface CodeClient {
 }
 
 /** Exchanges the code. Throws what oauth4webapi throws when an answer is not what the standards ask for. */
-export async function exchange({ server, client_id, secret, openid }: CodeClient, answered: Answered): Promise<{ access_token: string; claims: oauth.IDToken | undefined }> {
+export async function exchange(
+  { server, client_id, secret, openid }: CodeClient,
+  answered: Answered,
+): Promise<{ access_token: string; claims: oauth.IDToken | undefined }> {
   const client: oauth.Client = { client_id };
   // In the form where the provider takes it: of HTTP Basic not all of them undo the percent-encoding that RFC 6749, 2.3.1 wants.
   const inForm = server.token_endpoint_auth_methods_supported?.includes("client_secret_post") ?? false;
@@ -97,16 +119,30 @@ export async function exchange({ server, client_id, secret, openid }: CodeClient
   const { code, state, iss, redirect_uri, verifier, nonce } = answered;
   const given = new URLSearchParams({ code, state, ...(iss === undefined ? {} : { iss }) });
   const params = oauth.validateAuthResponse(server, client, given, state);
-  const response = await oauth.authorizationCodeGrantRequest(server, client, auth, params, redirect_uri, verifier ?? oauth.nopkce, carried);
+  const response = await oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    auth,
+    params,
+    redirect_uri,
+    verifier ?? oauth.nopkce,
+    carried,
+  );
   const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
-    requireIdToken: openid, ...(nonce === undefined ? {} : { expectedNonce: nonce }),
+    requireIdToken: openid,
+    ...(nonce === undefined ? {} : { expectedNonce: nonce }),
   });
   if (openid) await checkSignature(server, response, tokens.id_token ?? "", secret);
   return { access_token: tokens.access_token, claims: oauth.getValidatedIdTokenClaims(tokens) };
 }
 
 /** The ID token's signature, by the provider's published keys; or by the shared secret where the provider signs with that. */
-async function checkSignature(server: oauth.AuthorizationServer, response: Response, token: string, secret: string): Promise<void> {
+async function checkSignature(
+  server: oauth.AuthorizationServer,
+  response: Response,
+  token: string,
+  secret: string,
+): Promise<void> {
   const { alg } = decodeProtectedHeader(token);
   if (alg?.startsWith("HS")) await jwtVerify(token, new TextEncoder().encode(secret));
   else await oauth.validateApplicationLevelSignature(server, response, carried);
@@ -114,13 +150,25 @@ async function checkSignature(server: oauth.AuthorizationServer, response: Respo
 
 /** A provider's own page of who the token belongs to: JSON. */
 export async function askWithToken(access_token: string, url: string, accept = "application/json"): Promise<unknown> {
-  const response = await oauth.protectedResourceRequest(access_token, "GET", new URL(url), new Headers({ accept, "user-agent": "Weir" }), null, carried);
+  const response = await oauth.protectedResourceRequest(
+    access_token,
+    "GET",
+    new URL(url),
+    new Headers({ accept, "user-agent": "Weir" }),
+    null,
+    carried,
+  );
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
   return response.json();
 }
 
 /** OpenID Connect's userinfo page; refused when it is about somebody else than the ID token. */
-export async function userInfo(server: oauth.AuthorizationServer, client_id: string, access_token: string, subject: string): Promise<oauth.UserInfoResponse> {
+export async function userInfo(
+  server: oauth.AuthorizationServer,
+  client_id: string,
+  access_token: string,
+  subject: string,
+): Promise<oauth.UserInfoResponse> {
   const response = await oauth.userInfoRequest(server, { client_id }, access_token, carried);
   return oauth.processUserInfoResponse(server, { client_id }, subject, response);
 }

@@ -20,7 +20,10 @@ export async function discover(address: string, now: number, anew = false): Prom
   const known = remembered.get(address);
   if (!anew && known && known.until > now) return known.server;
   const expected = address.endsWith(SUFFIX) ? address.slice(0, -SUFFIX.length) : address;
-  const { status, headers, text } = await egressFetch(`${bare(expected)}${SUFFIX}`, { headers: { accept: "application/json" }, allowPrivate: true });
+  const { status, headers, text } = await egressFetch(`${bare(expected)}${SUFFIX}`, {
+    headers: { accept: "application/json" },
+    allowPrivate: true,
+  });
   if (status !== 200) throw new Error(`discovery: HTTP ${status}`);
   const { issuer } = z.object({ issuer: z.url() }).parse(JSON.parse(text));
   if (bare(issuer) !== bare(expected)) throw new Error(`discovery: the document is of ${issuer}`);
@@ -51,10 +54,16 @@ export const oidc: RedirectDoor = {
   person: async (services, answered) => {
     const server = await providerOf(services);
     const client_id = services.options.get("oidc.client_id");
-    const { access_token, claims } = await exchange({ server, client_id, secret: services.options.get("oidc.client_secret"), openid: true }, answered);
+    const { access_token, claims } = await exchange(
+      { server, client_id, secret: services.options.get("oidc.client_secret"), openid: true },
+      answered,
+    );
     if (!claims) throw new Error("no ID token");
     const known = text(claims.preferred_username) ?? text(claims.name);
-    const said = known === undefined && server.userinfo_endpoint ? await userInfo(server, client_id, access_token, claims.sub) : undefined;
+    const said =
+      known === undefined && server.userinfo_endpoint
+        ? await userInfo(server, client_id, access_token, claims.sub)
+        : undefined;
     const name = known ?? text(said?.preferred_username) ?? text(said?.name) ?? "";
     // An id is unique within its issuer only: with another provider the same number is another person.
     return { subject: `${server.issuer} ${claims.sub}`, name };

@@ -16,7 +16,13 @@ const github: RedirectDoor = {
     authorizationUrl(`${env.WEIR_GITHUB_URL}/login/oauth/authorize`, options.get("GitHubClientId"), "", attempt),
   person: async (services, answered) => {
     const { access_token } = await exchange(githubClient(services), answered);
-    const { id, login } = githubUser.parse(await askWithToken(access_token, `${githubApi(services.env.WEIR_GITHUB_URL)}/user`, "application/vnd.github+json"));
+    const { id, login } = githubUser.parse(
+      await askWithToken(
+        access_token,
+        `${githubApi(services.env.WEIR_GITHUB_URL)}/user`,
+        "application/vnd.github+json",
+      ),
+    );
     return { subject: String(id), name: login };
   },
 };
@@ -25,7 +31,8 @@ const githubUser = z.object({ id: z.int().positive(), login: z.string() });
 
 const githubClient = ({ env, options }: Services): CodeClient => ({
   server: {
-    issuer: env.WEIR_GITHUB_URL, token_endpoint: `${env.WEIR_GITHUB_URL}/login/oauth/access_token`,
+    issuer: env.WEIR_GITHUB_URL,
+    token_endpoint: `${env.WEIR_GITHUB_URL}/login/oauth/access_token`,
     token_endpoint_auth_methods_supported: ["client_secret_post"],
   },
   client_id: options.get("GitHubClientId"),
@@ -34,7 +41,8 @@ const githubClient = ({ env, options }: Services): CodeClient => ({
 });
 
 /** An Enterprise Server has its API below its own address. */
-const githubApi = (site: string): string => (new URL(site).host === "github.com" ? "https://api.github.com" : `${site}/api/v3`);
+const githubApi = (site: string): string =>
+  new URL(site).host === "github.com" ? "https://api.github.com" : `${site}/api/v3`;
 
 /** connect.linux.do (facts/compatibility.md, section 1.2): HTTP Basic at the token page, no PKCE. */
 const linuxdo: RedirectDoor = {
@@ -44,10 +52,14 @@ const linuxdo: RedirectDoor = {
   person: async ({ env, options }, answered) => {
     const client: CodeClient = {
       server: { issuer: env.WEIR_LINUXDO_URL, token_endpoint: `${env.WEIR_LINUXDO_URL}/oauth2/token` },
-      client_id: options.get("LinuxDOClientId"), secret: options.get("LinuxDOClientSecret"), openid: false,
+      client_id: options.get("LinuxDOClientId"),
+      secret: options.get("LinuxDOClientSecret"),
+      openid: false,
     };
     const { access_token } = await exchange(client, answered);
-    const { id, username, trust_level } = linuxdoUser.parse(await askWithToken(access_token, `${env.WEIR_LINUXDO_URL}/api/user`));
+    const { id, username, trust_level } = linuxdoUser.parse(
+      await askWithToken(access_token, `${env.WEIR_LINUXDO_URL}/api/user`),
+    );
     const least = options.get("LinuxDOMinimumTrustLevel");
     if (trust_level < least) fail("identity_trust_too_low", { level: trust_level, least });
     return { subject: String(id), name: username };

@@ -1,7 +1,15 @@
 /** Doors of sign-in elsewhere. GETs that change something demand the user-id header like every call (checklist D-65). */
 import {
-  callbackInput, IDENTITY_PROVIDERS, oidcTrialInput, type RedirectProvider, stateInput, telegramBindInput, telegramInput, telegramTrialInput,
-  unbindInput, wechatInput,
+  callbackInput,
+  IDENTITY_PROVIDERS,
+  oidcTrialInput,
+  type RedirectProvider,
+  stateInput,
+  telegramBindInput,
+  telegramInput,
+  telegramTrialInput,
+  unbindInput,
+  wechatInput,
 } from "../../../shared/identity";
 import { publicProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { boundIdentities, unbindIdentity } from "./account";
@@ -10,15 +18,28 @@ import { tryOidc, tryTelegram } from "./try";
 
 const callback = (provider: RedirectProvider) =>
   publicProcedure
-    .meta({ rest: `GET /api/oauth/${provider}`, summary: `Sign in by, or bind, an account at ${IDENTITY_PROVIDERS[provider].title.en}`, answer: "top", critical: true })
+    .meta({
+      rest: `GET /api/oauth/${provider}`,
+      summary: `Sign in by, or bind, an account at ${IDENTITY_PROVIDERS[provider].title.en}`,
+      answer: "top",
+      critical: true,
+    })
     .input(callbackInput)
     .mutation(({ ctx, input }) => finishSignIn(ctx, provider, input));
 
-const callbacks = { github: callback("github"), linuxdo: callback("linuxdo"), oidc: callback("oidc") } satisfies Record<RedirectProvider, unknown>;
+const callbacks = { github: callback("github"), linuxdo: callback("linuxdo"), oidc: callback("oidc") } satisfies Record<
+  RedirectProvider,
+  unknown
+>;
 
 export const identityRouter = router({
   begin: publicProcedure
-    .meta({ rest: "GET /api/oauth/state", summary: "A state for a sign-in elsewhere, and where to go when a provider is named", answer: "top", critical: true })
+    .meta({
+      rest: "GET /api/oauth/state",
+      summary: "A state for a sign-in elsewhere, and where to go when a provider is named",
+      answer: "top",
+      critical: true,
+    })
     .input(stateInput)
     .mutation(({ ctx, input }) => beginSignIn(ctx, input)),
   finish: router(callbacks),
@@ -31,11 +52,22 @@ export const identityRouter = router({
     .input(wechatInput)
     .mutation(({ ctx, input }) => wechatBind(ctx, input.code)),
   telegram: publicProcedure
-    .meta({ rest: "GET /api/oauth/telegram/login", summary: "Sign in by the Telegram widget", critical: true, ownPage: "named" })
+    .meta({
+      rest: "GET /api/oauth/telegram/login",
+      summary: "Sign in by the Telegram widget",
+      critical: true,
+      ownPage: "named",
+    })
     .input(telegramInput)
     .mutation(({ ctx, input }) => telegramSignIn(ctx, input)),
   telegramBind: publicProcedure
-    .meta({ rest: "GET /api/oauth/telegram/bind", summary: "Bind a Telegram account; leads to the settings", answer: "redirect", critical: true, ownPage: "by-ticket" })
+    .meta({
+      rest: "GET /api/oauth/telegram/bind",
+      summary: "Bind a Telegram account; leads to the settings",
+      answer: "redirect",
+      critical: true,
+      ownPage: "by-ticket",
+    })
     .input(telegramBindInput)
     .mutation(({ ctx, input }) => telegramBind(ctx, input)),
   /** The buttons of the settings that try what is typed; a failure is an answer. */
@@ -45,7 +77,10 @@ export const identityRouter = router({
     .meta({ rest: "GET /api/user/oauth/bindings", summary: "What is bound to one's account" })
     .query(({ ctx }) => boundIdentities(ctx)),
   unbind: userProcedure
-    .meta({ rest: "DELETE /api/user/oauth/bindings/{provider}", summary: "Remove a binding, unless it is the last way to sign in" })
+    .meta({
+      rest: "DELETE /api/user/oauth/bindings/{provider}",
+      summary: "Remove a binding, unless it is the last way to sign in",
+    })
     .input(unbindInput)
     .mutation(({ ctx, input }) => unbindIdentity(ctx, input.provider)),
 });

@@ -7,7 +7,16 @@ import * as oauth from "oauth4webapi";
 import * as z from "zod";
 import { AppError, fail } from "../../../shared/errors";
 import type { SignInAnswer } from "../../../shared/factor";
-import { callbackPath, type callbackInput, type IdentityProvider, isRedirectProvider, type RedirectProvider, type stateInput, type telegramBindInput, type TelegramFields } from "../../../shared/identity";
+import {
+  callbackPath,
+  type callbackInput,
+  type IdentityProvider,
+  isRedirectProvider,
+  type RedirectProvider,
+  type stateInput,
+  type telegramBindInput,
+  type TelegramFields,
+} from "../../../shared/identity";
 import type { Ctx, UserCtx } from "../../context";
 import { siteOf } from "../../http/site";
 import { signedIn } from "../../http/trpc";
@@ -43,7 +52,10 @@ const redirectUri = (ctx: Ctx, provider: RedirectProvider): string => `${siteOf(
  * A state, which the browser is tied to; with `provider` also the address to send the person to. Who is signed in when he asks
  * will have the identity bound to his account.
  */
-export async function beginSignIn(ctx: Ctx, { aff, provider }: z.output<typeof stateInput>): Promise<{ data: string; url?: string }> {
+export async function beginSignIn(
+  ctx: Ctx,
+  { aff, provider }: z.output<typeof stateInput>,
+): Promise<{ data: string; url?: string }> {
   const state = randomText(32);
   const binder = ctx.actor.kind === "user" ? signedIn(ctx, ROLE.user) : undefined;
   // A binding is a way in: asked for here already, so that nobody comes back from a provider to be refused.
@@ -66,11 +78,16 @@ export async function beginSignIn(ctx: Ctx, { aff, provider }: z.output<typeof s
 }
 
 /** Back from the provider: signs in, or binds (`message: "bind"`) when it began on a signed-in page. */
-export async function finishSignIn(ctx: Ctx, provider: RedirectProvider, { code, state, iss, error }: z.output<typeof callbackInput>): Promise<{ data: SignInAnswer } | { message: "bind" }> {
+export async function finishSignIn(
+  ctx: Ctx,
+  provider: RedirectProvider,
+  { code, state, iss, error }: z.output<typeof callbackInput>,
+): Promise<{ data: SignInAnswer } | { message: "bind" }> {
   mustBeOn(ctx, provider);
   const begun = await takeTicket(ctx, "oauth", state, remembered);
   if (!begun || (begun.provider !== undefined && begun.provider !== provider)) return fail("identity_state_wrong");
-  if (error || code === "") return fail("identity_refused", { provider: providerName(ctx, provider), detail: error ?? "" });
+  if (error || code === "")
+    return fail("identity_refused", { provider: providerName(ctx, provider), detail: error ?? "" });
   const { verifier, nonce } = begun;
   const answered = { code, iss, state, redirect_uri: redirectUri(ctx, provider), verifier, nonce };
   const person = await asked(ctx, provider, () => redirectProviders[provider].person(ctx, answered));
@@ -87,7 +104,12 @@ function actorOf(ctx: Ctx, id: number): UserCtx {
   return user;
 }
 
-async function signInAs(ctx: Ctx, provider: IdentityProvider, person: ProvenPerson, aff: string | undefined): Promise<SignInAnswer> {
+async function signInAs(
+  ctx: Ctx,
+  provider: IdentityProvider,
+  person: ProvenPerson,
+  aff: string | undefined,
+): Promise<SignInAnswer> {
   return signIn(ctx, await accountOf(ctx, provider, person, aff));
 }
 
@@ -108,7 +130,10 @@ export async function telegramSignIn(ctx: Ctx, { aff, ...fields }: TelegramField
 }
 
 /** Called by the console with its headers; or reached by the widget's own navigation, which sends none (checklist D-65, D-66). */
-export async function telegramBind(ctx: Ctx, { state, ...fields }: z.output<typeof telegramBindInput>): Promise<{ location: string }> {
+export async function telegramBind(
+  ctx: Ctx,
+  { state, ...fields }: z.output<typeof telegramBindInput>,
+): Promise<{ location: string }> {
   const user = await whose(ctx, state);
   requireStepUp(user);
   mustBeOn(ctx, "telegram");
@@ -119,12 +144,25 @@ export async function telegramBind(ctx: Ctx, { state, ...fields }: z.output<type
 /** Who is signed in; without the user-id header the one whose page was given this state, in this browser. */
 async function whose(ctx: Ctx, state: string): Promise<UserCtx> {
   if (ctx.actor.kind === "user" || state === "") return signedIn(ctx, ROLE.user);
-  const { user_id: id, verified_at } = (await takeTicket(ctx, "oauth", state, remembered)) ?? fail("identity_state_wrong");
+  const { user_id: id, verified_at } =
+    (await takeTicket(ctx, "oauth", state, remembered)) ?? fail("identity_state_wrong");
   if (id === undefined) return fail("identity_state_wrong");
   const { users } = ctx.db.t;
   const [user] = await ctx.db.q.select().from(users).where(eq(users.id, id));
   if (!user || user.deleted_at !== null || user.status !== USER_STATUS.active) return fail("not_signed_in");
-  return { ...ctx, actor: { kind: "user", id, username: user.username, role: user.role, group: user.group, via: "session", session_id: 0, verified_at } };
+  return {
+    ...ctx,
+    actor: {
+      kind: "user",
+      id,
+      username: user.username,
+      role: user.role,
+      group: user.group,
+      via: "session",
+      session_id: 0,
+      verified_at,
+    },
+  };
 }
 
 function mustBeOn(ctx: Ctx, provider: IdentityProvider): void {
@@ -138,13 +176,19 @@ async function asked<T>(ctx: Ctx, provider: IdentityProvider, ask: () => Promise
   } catch (error) {
     if (error instanceof AppError) throw error;
     ctx.log.warn({ request_id: ctx.request_id, provider, err: error }, "a provider did not confirm a sign-in");
-    return fail("identity_provider_failed", { provider: providerName(ctx, provider), detail: reasonOf(error).slice(0, 200) }, error);
+    return fail(
+      "identity_provider_failed",
+      { provider: providerName(ctx, provider), detail: reasonOf(error).slice(0, 200) },
+      error,
+    );
   }
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof oauth.ResponseBodyError) return [error.error, error.error_description].filter(Boolean).join(": ");
-  if (error instanceof z.ZodError || error instanceof SyntaxError || error instanceof ResponseTooLarge) return "unreadable answer";
+  if (error instanceof oauth.ResponseBodyError)
+    return [error.error, error.error_description].filter(Boolean).join(": ");
+  if (error instanceof z.ZodError || error instanceof SyntaxError || error instanceof ResponseTooLarge)
+    return "unreadable answer";
   if (error instanceof Error) return error.name === "TimeoutError" ? "timeout" : error.message;
   return "";
 }

@@ -25,10 +25,20 @@ export async function telegramPerson(ctx: Ctx, fields: TelegramFields): Promise<
   const now = seconds(ctx);
   const date = Number(fields.auth_date);
   if (token === "" || !sameText(hash, telegramHash(fields, token))) fail("telegram_invalid");
-  if (!/^\d+$/.test(fields.id) || !Number.isSafeInteger(date) || date <= now - LIFETIME || date > now + AHEAD) fail("telegram_invalid");
+  if (!/^\d+$/.test(fields.id) || !Number.isSafeInteger(date) || date <= now - LIFETIME || date > now + AHEAD)
+    fail("telegram_invalid");
   const { codes } = ctx.db.t;
-  const row = { purpose: "telegram", target: ctx.secrets.hash("ticket", hash), code_hash: "", created_at: now, expires_at: date + LIFETIME };
+  const row = {
+    purpose: "telegram",
+    target: ctx.secrets.hash("ticket", hash),
+    code_hash: "",
+    created_at: now,
+    expires_at: date + LIFETIME,
+  };
   const first = await ctx.db.q.insert(codes).values(row).onConflictDoNothing().returning({ target: codes.target });
   if (first.length === 0) fail("telegram_invalid");
-  return { subject: fields.id, name: fields.username ?? [fields.first_name, fields.last_name].filter(Boolean).join(" ") };
+  return {
+    subject: fields.id,
+    name: fields.username ?? [fields.first_name, fields.last_name].filter(Boolean).join(" "),
+  };
 }

@@ -17,7 +17,10 @@ const telegram = Bun.serve({
     const { pathname } = new URL(request.url);
     asked.push(pathname);
     return pathname === `/bot${TOKEN}/getMe`
-      ? Response.json({ ok: true, result: { id: 123456, is_bot: true, first_name: "Weir", username: "weir_login_bot" } })
+      ? Response.json({
+          ok: true,
+          result: { id: 123456, is_bot: true, first_name: "Weir", username: "weir_login_bot" },
+        })
       : Response.json({ ok: false, error_code: 401, description: "Unauthorized" }, { status: 401 });
   },
 });
@@ -35,8 +38,15 @@ test("discovery answers the endpoints of the document, or why there is none; roo
   const root = await h.person({ role: ROLE.root });
   const address = fake.options["oidc.well_known"] ?? "";
   const found = await root.call.identity.tryOidc({ address: ` ${address} ` });
-  expect(found).toMatchObject({ ok: true, authorization_endpoint: expect.stringContaining("http"), token_endpoint: expect.stringContaining("http") });
-  expect(await root.call.identity.tryOidc({ address: `${fake.url}/nowhere` })).toEqual({ ok: false, detail: "discovery: HTTP 404" });
+  expect(found).toMatchObject({
+    ok: true,
+    authorization_endpoint: expect.stringContaining("http"),
+    token_endpoint: expect.stringContaining("http"),
+  });
+  expect(await root.call.identity.tryOidc({ address: `${fake.url}/nowhere` })).toEqual({
+    ok: false,
+    detail: "discovery: HTTP 404",
+  });
   expect(await root.call.identity.tryOidc({ address: "ftp://x" })).toMatchObject({ ok: false });
   const admin = await h.person({ role: ROLE.admin });
   await expect(admin.call.identity.tryOidc({ address })).rejects.toMatchObject({ code: "FORBIDDEN" });
@@ -48,7 +58,8 @@ test("a bot's token is asked for its name, typed or saved; a wrong one is refuse
   expect(await tryTelegram(h.services, TOKEN, api)).toEqual({ ok: true, name: "weir_login_bot" });
   expect(await tryTelegram(h.services, "1:wrong", api)).toEqual({ ok: false, detail: "Unauthorized" });
   const before = asked.length;
-  for (const odd of ["", "abc", "1:a/../b", "1:a?b", "1:a b"]) expect(await tryTelegram(h.services, odd, api)).toMatchObject({ ok: false });
+  for (const odd of ["", "abc", "1:a/../b", "1:a?b", "1:a b"])
+    expect(await tryTelegram(h.services, odd, api)).toMatchObject({ ok: false });
   expect(asked.length).toBe(before);
   const root = await h.person({ role: ROLE.root });
   await root.call.option.set({ key: "TelegramBotToken", value: TOKEN });

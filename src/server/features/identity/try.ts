@@ -10,7 +10,12 @@ const words = (error: unknown): string => (error instanceof Error ? error.messag
 /** What the provider's discovery document says, asked for anew. */
 export async function tryOidc({ now }: Pick<UserCtx, "now">, address: string): Promise<OidcTrial> {
   try {
-    const { issuer, authorization_endpoint = "", token_endpoint = "", userinfo_endpoint = "" } = await discover(address.trim(), now(), true);
+    const {
+      issuer,
+      authorization_endpoint = "",
+      token_endpoint = "",
+      userinfo_endpoint = "",
+    } = await discover(address.trim(), now(), true);
     return { ok: true, issuer, authorization_endpoint, token_endpoint, user_info_endpoint: userinfo_endpoint };
   } catch (error) {
     return { ok: false, detail: words(error) };
@@ -22,10 +27,18 @@ const BOT_API = "https://api.telegram.org";
 /** A number and a secret: nothing else may get into the address. */
 const BOT_TOKEN = /^\d{1,20}:[\w-]{1,100}$/;
 /** The answer to getMe; a refusal has `description` ("Making requests"). */
-const botAnswer = z.object({ ok: z.boolean(), description: z.string().optional(), result: z.object({ username: z.string() }).optional() });
+const botAnswer = z.object({
+  ok: z.boolean(),
+  description: z.string().optional(),
+  result: z.object({ username: z.string() }).optional(),
+});
 
 /** Whose token it is; "" = the saved one. */
-export async function tryTelegram({ options }: Pick<UserCtx, "options">, typed: string, api: string = BOT_API): Promise<TelegramTrial> {
+export async function tryTelegram(
+  { options }: Pick<UserCtx, "options">,
+  typed: string,
+  api: string = BOT_API,
+): Promise<TelegramTrial> {
   const token = typed.trim() || options.get("TelegramBotToken");
   if (!BOT_TOKEN.test(token)) return { ok: false, detail: "expected <bot_id>:<secret>" };
   try {

@@ -15,7 +15,12 @@ const answer = z.object({ success: z.boolean(), message: z.string().default(""),
 export async function wechatPerson({ options }: Pick<Services, "options">, code: string): Promise<ProvenPerson> {
   const url = `${options.get("WeChatServerAddress")}/api/wechat/user?code=${encodeURIComponent(code)}`;
   const headers = { authorization: options.get("WeChatServerToken"), accept: "application/json" };
-  const { status, text } = await egressFetch(url, { headers, allowPrivate: true, timeoutMs: TIMEOUT_MS, maxRedirects: 0 });
+  const { status, text } = await egressFetch(url, {
+    headers,
+    allowPrivate: true,
+    timeoutMs: TIMEOUT_MS,
+    maxRedirects: 0,
+  });
   if (status !== 200) throw new Error(`HTTP ${status}`);
   const { success, data } = answer.parse(JSON.parse(text));
   if (!success || data === "") fail("wechat_code_wrong");

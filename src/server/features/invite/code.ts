@@ -22,7 +22,11 @@ export async function inviteCode(ctx: UserCtx, draw: (length: number) => string 
     try {
       // Somebody else's call may have made it meanwhile: then nothing changes and the next round reads that one.
       const aff_code = draw(INVITE_LIMITS.code + Math.floor(attempt / TRIES_PER_LENGTH));
-      await ctx.db.q.update(users).set({ aff_code }).where(and(mine, isNull(users.aff_code))).returning({ id: users.id });
+      await ctx.db.q
+        .update(users)
+        .set({ aff_code })
+        .where(and(mine, isNull(users.aff_code)))
+        .returning({ id: users.id });
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
     }
@@ -34,6 +38,11 @@ export function* findInviter(db: Db, q: Q, code: string | undefined): Steps<User
   const { users } = db.t;
   const text = withoutNul(code?.trim() ?? "");
   if (text === "") return undefined;
-  const [row] = yield* run(q.select().from(users).where(and(eq(users.aff_code, text), isNull(users.deleted_at))));
+  const [row] = yield* run(
+    q
+      .select()
+      .from(users)
+      .where(and(eq(users.aff_code, text), isNull(users.deleted_at))),
+  );
   return row;
 }

@@ -29,12 +29,18 @@ for (const engine of ENGINES) {
     const give = (person: Person, amount: number) => h.services.db.tx((q) => earn(h.services, q, idOf(person), amount));
     const register = (user: Person, inviter?: Person) => {
       const who = (p: Person) => ({ id: idOf(p), username: p.ctx.actor.username });
-      return h.services.db.tx((q) => rewardRegistration(h.services, q, who(user), inviter && who(inviter), now()), { durable: true });
+      return h.services.db.tx((q) => rewardRegistration(h.services, q, who(user), inviter && who(inviter), now()), {
+        durable: true,
+      });
     };
     const options = async (values: Record<string, string>) => {
       for (const [key, value] of Object.entries(values)) await h.services.options.set(key as "QuotaForInviter", value);
     };
-    const logsOf = (person: Person) => h.services.db.q.select().from(h.services.db.t.logs).where(eq(h.services.db.t.logs.user_id, idOf(person)));
+    const logsOf = (person: Person) =>
+      h.services.db.q
+        .select()
+        .from(h.services.db.t.logs)
+        .where(eq(h.services.db.t.logs.user_id, idOf(person)));
     const findings = async () => {
       const found = [];
       for await (const finding of audit(h.services.db)) found.push(finding);
@@ -47,12 +53,24 @@ for (const engine of ENGINES) {
           q
             .insert(h.services.db.t.orders)
             .values({
-              trade_no: `t${++trades}`, user_id: idOf(user), amount: 1, quota, money: "7.30", provider: "epay", status: "success", create_time: now(),
+              trade_no: `t${++trades}`,
+              user_id: idOf(user),
+              amount: 1,
+              quota,
+              money: "7.30",
+              provider: "epay",
+              status: "success",
+              create_time: now(),
             })
             .returning(),
         );
         if (!order) throw new Error("no order");
-        const credit = { user_id: idOf(user), amount: quota, kind: "order", idempotency_key: `order:${order.trade_no}` } as const;
+        const credit = {
+          user_id: idOf(user),
+          amount: quota,
+          kind: "order",
+          idempotency_key: `order:${order.trade_no}`,
+        } as const;
         yield* creditSteps(h.services.db, q, credit, now());
         const shares: number[] = [];
         for (let i = 0; i < times; i++) shares.push(yield* payRebate(h.services, q, order, now()));
@@ -81,9 +99,14 @@ for (const engine of ENGINES) {
       const code = await inviter.call.invite.code();
       const find = (text: string | undefined) => h.services.db.tx((q) => findInviter(h.services.db, q, text));
       expect((await find(` ${code} `))?.id).toBe(idOf(inviter));
-      for (const text of [undefined, "", "  ", "nonsense", "\u0000", "%", code.slice(0, 3)]) expect(await find(text)).toBeUndefined();
+      for (const text of [undefined, "", "  ", "nonsense", "\u0000", "%", code.slice(0, 3)])
+        expect(await find(text)).toBeUndefined();
       const { users } = h.services.db.t;
-      await h.services.db.q.update(users).set({ deleted_at: 1 }).where(eq(users.id, idOf(inviter))).returning();
+      await h.services.db.q
+        .update(users)
+        .set({ deleted_at: 1 })
+        .where(eq(users.id, idOf(inviter)))
+        .returning();
       expect(await find(code)).toBeUndefined();
     });
 
@@ -96,7 +119,10 @@ for (const engine of ENGINES) {
       expect(await self(user)).toMatchObject({ quota: 120, inviter_id: idOf(inviter) });
       expect(await self(inviter)).toMatchObject({ quota: 0, aff_count: 1, aff_quota: 3, aff_history_quota: 3 });
       expect(await self(alone)).toMatchObject({ quota: 100, inviter_id: 0, aff_count: 0 });
-      expect((await logsOf(user)).map(({ type, quota }) => [type, quota]).sort()).toEqual([[4, 100], [4, 20]]);
+      expect((await logsOf(user)).map(({ type, quota }) => [type, quota]).sort()).toEqual([
+        [4, 100],
+        [4, 20],
+      ]);
       expect(await logsOf(inviter)).toMatchObject([{ type: 4, quota: 3 }]);
       expect(await findings()).toEqual([]);
       await options({ QuotaForNewUser: "0", QuotaForInvitee: "0", QuotaForInviter: "0" });
@@ -120,7 +146,10 @@ for (const engine of ENGINES) {
       expect(await paid(stranger, 1000)).toEqual([0]);
       expect(await self(inviter)).toMatchObject({ quota: 0, aff_quota: 125, aff_history_quota: 125 });
       const shares = await inviter.call.invite.dividends({});
-      expect(shares).toMatchObject({ total: 1, items: [{ invitee_id: idOf(user), username: user.ctx.actor.username, amount: 125 }] });
+      expect(shares).toMatchObject({
+        total: 1,
+        items: [{ invitee_id: idOf(user), username: user.ctx.actor.username, amount: 125 }],
+      });
       const invited = await inviter.call.invite.invited({});
       expect(invited).toMatchObject({ total: 1, items: [{ id: idOf(user), orders: 1, amount: 125 }] });
       expect((await user.call.invite.dividends({})).items).toEqual([]);
@@ -164,7 +193,9 @@ for (const engine of ENGINES) {
       await give(person, 5 * DOLLAR);
       const answers = await Promise.allSettled(
         Array.from({ length: 30 }, (_, i) =>
-          i % 2 ? person.call.invite.transfer({ quota: DOLLAR }) : person.call.invite.withdraw({ amount: DOLLAR, account: "a" }),
+          i % 2
+            ? person.call.invite.transfer({ quota: DOLLAR })
+            : person.call.invite.withdraw({ amount: DOLLAR, account: "a" }),
         ),
       );
       expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
@@ -180,8 +211,13 @@ for (const engine of ENGINES) {
       const second = await person.call.invite.withdraw({ amount: 2 * DOLLAR, account: "bank 42" });
       expect(first).toMatchObject({ status: "pending", account: "支付宝 a@b.example", settled_at: 0 });
       expect((await self(person)).aff_quota).toBe(DOLLAR);
-      const settle = (id: number, status: "paid" | "refused", note?: string) => admin.call.invite.settle({ id, status, note });
-      const tries = await Promise.allSettled([settle(first.id, "refused", "name?"), settle(first.id, "refused"), settle(first.id, "paid")]);
+      const settle = (id: number, status: "paid" | "refused", note?: string) =>
+        admin.call.invite.settle({ id, status, note });
+      const tries = await Promise.allSettled([
+        settle(first.id, "refused", "name?"),
+        settle(first.id, "refused"),
+        settle(first.id, "paid"),
+      ]);
       expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
       const settled = (await person.call.invite.withdrawals({})).items.find(({ id }) => id === first.id);
       expect((await self(person)).aff_quota).toBe(settled?.status === "refused" ? 2 * DOLLAR : DOLLAR);
@@ -200,9 +236,17 @@ for (const engine of ENGINES) {
       const { id } = await person.call.invite.withdraw({ amount: DOLLAR, account: "x" });
       await Promise.allSettled([1, 2, 3].map(() => admin.call.invite.settle({ id, status: "paid", note: "sent" })));
       const { audit_log: acts } = h.services.db.t;
-      const rows = await h.services.db.q.select().from(acts).where(eq(acts.target_id, String(id)));
+      const rows = await h.services.db.q
+        .select()
+        .from(acts)
+        .where(eq(acts.target_id, String(id)));
       expect(rows).toMatchObject([{ action: "withdrawal.settle", actor_id: idOf(admin), target_type: "withdrawal" }]);
-      expect(JSON.parse(rows[0]?.after ?? "")).toEqual({ status: "paid", note: "sent", amount: DOLLAR, user_id: idOf(person) });
+      expect(JSON.parse(rows[0]?.after ?? "")).toEqual({
+        status: "paid",
+        note: "sent",
+        amount: DOLLAR,
+        user_id: idOf(person),
+      });
     });
 
     test("an export tells a user's withdrawals and shares; an erasure removes where the money went and keeps the amounts", async () => {
@@ -214,11 +258,15 @@ for (const engine of ENGINES) {
       await person.call.invite.withdraw({ amount: DOLLAR, account: "IBAN of Ann" });
       const lines = (await admin.call.user.export({ id })).lines;
       expect(lines.filter((line) => "kind" in line && line.kind === "withdrawal")).toMatchObject([
-        { id: asked.id, amount: DOLLAR, account: "IBAN of Ann", status: "paid" }, { amount: DOLLAR, status: "pending" },
+        { id: asked.id, amount: DOLLAR, account: "IBAN of Ann", status: "paid" },
+        { amount: DOLLAR, status: "pending" },
       ]);
       await root.call.user.erase({ id });
       const { withdrawals, audit_log: acts } = h.services.db.t;
-      const kept = JSON.stringify([await h.services.db.q.select().from(withdrawals), await h.services.db.q.select().from(acts)]);
+      const kept = JSON.stringify([
+        await h.services.db.q.select().from(withdrawals),
+        await h.services.db.q.select().from(acts),
+      ]);
       expect(kept).not.toContain("Ann");
       const rows = await h.services.db.q.select().from(withdrawals).where(eq(withdrawals.user_id, id));
       expect(rows.map(({ amount }) => amount)).toEqual([DOLLAR, DOLLAR]);
@@ -230,8 +278,15 @@ for (const engine of ENGINES) {
       await give(person, DOLLAR);
       const { id } = await person.call.invite.withdraw({ amount: DOLLAR, account: "x" });
       const waiting = await admin.call.invite.allWithdrawals({ status: "pending", page_size: 100 });
-      expect(waiting.items.find((item) => item.id === id)).toMatchObject({ user_id: idOf(person), username: person.ctx.actor.username });
-      expect((await admin.call.invite.allWithdrawals({ status: "paid", page_size: 100 })).items.some((item) => item.id === id)).toBe(false);
+      expect(waiting.items.find((item) => item.id === id)).toMatchObject({
+        user_id: idOf(person),
+        username: person.ctx.actor.username,
+      });
+      expect(
+        (await admin.call.invite.allWithdrawals({ status: "paid", page_size: 100 })).items.some(
+          (item) => item.id === id,
+        ),
+      ).toBe(false);
       expect((await other.call.invite.withdrawals({})).items).toEqual([]);
       await expect(other.call.invite.allWithdrawals({})).rejects.toThrow();
       await expect(person.call.invite.settle({ id, status: "paid" })).rejects.toThrow();
@@ -242,7 +297,8 @@ for (const engine of ENGINES) {
       await give(person, 2 * DOLLAR);
       const ask = (amount: number, account: string) => person.call.invite.withdraw({ amount, account });
       for (const account of ["", "   ", "x".repeat(201)]) await expect(ask(DOLLAR, account)).rejects.toThrow();
-      for (const amount of [0, -1, 1.5, 499_999, 3 * DOLLAR, Number.NaN, Number.MAX_SAFE_INTEGER]) await expect(ask(amount, "a")).rejects.toThrow();
+      for (const amount of [0, -1, 1.5, 499_999, 3 * DOLLAR, Number.NaN, Number.MAX_SAFE_INTEGER])
+        await expect(ask(amount, "a")).rejects.toThrow();
       expect((await self(person)).aff_quota).toBe(2 * DOLLAR);
       expect((await ask(DOLLAR, "a\u0000b")).account).toBe("ab");
     });
@@ -250,9 +306,16 @@ for (const engine of ENGINES) {
     test("the audit names a user whose earnings do not add up", async () => {
       const person = await h.person();
       const { users } = h.services.db.t;
-      const set = (aff_quota: number) => h.services.db.q.update(users).set({ aff_quota }).where(eq(users.id, idOf(person))).returning();
+      const set = (aff_quota: number) =>
+        h.services.db.q
+          .update(users)
+          .set({ aff_quota })
+          .where(eq(users.id, idOf(person)))
+          .returning();
       await set(7);
-      expect(await findings()).toEqual([{ rule: "invite_earnings", row: `users ${idOf(person)}`, expected: 0, found: 7 }]);
+      expect(await findings()).toEqual([
+        { rule: "invite_earnings", row: `users ${idOf(person)}`, expected: 0, found: 7 },
+      ]);
       await set(0);
       expect(await findings()).toEqual([]);
     });

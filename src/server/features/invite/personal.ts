@@ -21,7 +21,11 @@ export async function earningLines(ctx: UserCtx, user_id: number): Promise<objec
 export function* eraseEarningSteps({ db }: Pick<UserCtx, "db">, q: Q, user_id: number): Steps<void> {
   const { withdrawals, audit_log } = db.t;
   const rows = yield* run(
-    q.update(withdrawals).set({ account: "", note: "" }).where(eq(withdrawals.user_id, user_id)).returning({ id: withdrawals.id }),
+    q
+      .update(withdrawals)
+      .set({ account: "", note: "" })
+      .where(eq(withdrawals.user_id, user_id))
+      .returning({ id: withdrawals.id }),
   );
   if (rows.length === 0) return;
   const ids = rows.map(({ id }) => String(id));

@@ -12,7 +12,12 @@ import { quotaText } from "../wallet/quota-text";
  * InviteRebatePercent of the order's units as invitation earnings, rounded down, once for each order. Answers the units,
  * 0 when there is nothing to give. `now`: epoch seconds.
  */
-export function* payRebate(services: Pick<Services, "db" | "options" | "now">, q: Q, order: OrderRow, now: number): Steps<number> {
+export function* payRebate(
+  services: Pick<Services, "db" | "options" | "now">,
+  q: Q,
+  order: OrderRow,
+  now: number,
+): Steps<number> {
   const { users, dividends, logs } = services.db.t;
   const amount = Math.floor((order.quota * services.options.get("InviteRebatePercent")) / 100);
   if (amount <= 0) return 0;
@@ -31,7 +36,12 @@ export function* payRebate(services: Pick<Services, "db" | "options" | "now">, q
   yield* earn(services, q, inviter.id, amount);
   const content = `被邀请用户 ${order.user_id} 充值，获得返利 ${quotaText(services, amount)}`;
   const other = { event: "rebate", order_id: order.id, invitee_id: order.user_id };
-  yield* run(q.insert(logs).values(accountRow(services, { type: "system", user: inviter, quota: amount, content, other })).returning({ id: logs.id }));
+  yield* run(
+    q
+      .insert(logs)
+      .values(accountRow(services, { type: "system", user: inviter, quota: amount, content, other }))
+      .returning({ id: logs.id }),
+  );
   return amount;
 }
 
@@ -41,7 +51,10 @@ export function* earn({ db }: Pick<Services, "db">, q: Q, user_id: number, amoun
   const changed = yield* run(
     q
       .update(users)
-      .set({ aff_quota: sql`${users.aff_quota} + ${amount}`, aff_history_quota: sql`${users.aff_history_quota} + ${amount}` })
+      .set({
+        aff_quota: sql`${users.aff_quota} + ${amount}`,
+        aff_history_quota: sql`${users.aff_history_quota} + ${amount}`,
+      })
       .where(eq(users.id, user_id))
       .returning({ id: users.id }),
   );

@@ -17,10 +17,22 @@ type Who = Pick<UserRow, "id" | "username">;
  * what makes a second call for the same user give nothing). Credits QuotaForNewUser; with an inviter also
  * QuotaForInvitee, and the inviter gets his count and QuotaForInviter as invitation earnings. `now`: epoch seconds.
  */
-export function* rewardRegistration(services: Money, q: Q, user: Who, inviter: Who | undefined, now: number): Steps<void> {
+export function* rewardRegistration(
+  services: Money,
+  q: Q,
+  user: Who,
+  inviter: Who | undefined,
+  now: number,
+): Steps<void> {
   const { db, options } = services;
   const { users } = db.t;
-  yield* reward(services, q, user, { amount: options.get("QuotaForNewUser"), cause: "new", content: "新用户注册赠送" }, now);
+  yield* reward(
+    services,
+    q,
+    user,
+    { amount: options.get("QuotaForNewUser"), cause: "new", content: "新用户注册赠送" },
+    now,
+  );
   if (!inviter || inviter.id === user.id) return;
   const bound = yield* run(
     q
@@ -30,8 +42,20 @@ export function* rewardRegistration(services: Money, q: Q, user: Who, inviter: W
       .returning({ id: users.id }),
   );
   if (bound.length === 0) return;
-  yield* reward(services, q, user, { amount: options.get("QuotaForInvitee"), cause: "invitee", content: "使用邀请码赠送" }, now);
-  yield* run(q.update(users).set({ aff_count: sql`${users.aff_count} + 1` }).where(eq(users.id, inviter.id)).returning({ id: users.id }));
+  yield* reward(
+    services,
+    q,
+    user,
+    { amount: options.get("QuotaForInvitee"), cause: "invitee", content: "使用邀请码赠送" },
+    now,
+  );
+  yield* run(
+    q
+      .update(users)
+      .set({ aff_count: sql`${users.aff_count} + 1` })
+      .where(eq(users.id, inviter.id))
+      .returning({ id: users.id }),
+  );
   const amount = options.get("QuotaForInviter");
   if (amount === 0) return;
   yield* earn(services, q, inviter.id, amount);
@@ -48,12 +72,31 @@ function* reward(
   now: number,
 ): Steps<void> {
   if (amount === 0) return;
-  const credit: Credit = { user_id: user.id, amount, kind: "reward", idempotency_key: `reward:${cause}:${user.id}`, note: cause };
+  const credit: Credit = {
+    user_id: user.id,
+    amount,
+    kind: "reward",
+    idempotency_key: `reward:${cause}:${user.id}`,
+    note: cause,
+  };
   const { applied } = yield* creditSteps(services.db, q, credit, now);
-  if (applied) yield* tell(services, q, user, amount, `${content} ${quotaText(services, amount)}`, { event: "reward", cause });
+  if (applied)
+    yield* tell(services, q, user, amount, `${content} ${quotaText(services, amount)}`, { event: "reward", cause });
 }
 
-function* tell(services: Money, q: Q, user: Who, quota: number, content: string, other: { event: string } & Record<string, unknown>): Steps<void> {
+function* tell(
+  services: Money,
+  q: Q,
+  user: Who,
+  quota: number,
+  content: string,
+  other: { event: string } & Record<string, unknown>,
+): Steps<void> {
   const { logs } = services.db.t;
-  yield* run(q.insert(logs).values(accountRow(services, { type: "system", user, quota, content, other })).returning({ id: logs.id }));
+  yield* run(
+    q
+      .insert(logs)
+      .values(accountRow(services, { type: "system", user, quota, content, other }))
+      .returning({ id: logs.id }),
+  );
 }

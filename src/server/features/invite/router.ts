@@ -1,9 +1,23 @@
 /** Doors of invitations: the signed-in user's own; administrators settle withdrawals. */
-import { inviteListInput, settleInput, transferInput, withdrawalListInput, withdrawInput } from "../../../shared/invite";
+import {
+  inviteListInput,
+  settleInput,
+  transferInput,
+  withdrawalListInput,
+  withdrawInput,
+} from "../../../shared/invite";
 import type { Text } from "../../../shared/text";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { inviteCode } from "./code";
-import { allWithdrawals, invitedUsers, ownDividends, ownWithdrawals, requestWithdrawal, settleWithdrawal, transferEarnings } from "./service";
+import {
+  allWithdrawals,
+  invitedUsers,
+  ownDividends,
+  ownWithdrawals,
+  requestWithdrawal,
+  settleWithdrawal,
+  transferEarnings,
+} from "./service";
 
 /** Front-ends show this message as it is (facts/console-calls.md 1.1). */
 const TRANSFERRED: Text = { zh: "划转成功", en: "Transferred" };
@@ -17,7 +31,10 @@ export const inviteRouter = router({
   transfer: userProcedure
     .meta({ rest: "POST /api/user/aff_transfer", answer: "top", summary: "Move invitation earnings to the balance" })
     .input(transferInput)
-    .mutation(async ({ ctx, input }) => ({ data: await transferEarnings(ctx, input.quota), message: TRANSFERRED[ctx.lang] })),
+    .mutation(async ({ ctx, input }) => ({
+      data: await transferEarnings(ctx, input.quota),
+      message: TRANSFERRED[ctx.lang],
+    })),
 
   invited: userProcedure.input(inviteListInput).query(({ ctx, input }) => invitedUsers(ctx, input)),
   dividends: userProcedure.input(inviteListInput).query(({ ctx, input }) => ownDividends(ctx, input)),

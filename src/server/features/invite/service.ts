@@ -2,7 +2,13 @@
 import { and, desc, eq, gte, inArray, sql } from "drizzle-orm";
 import type { Page } from "../../../shared/envelope";
 import { fail } from "../../../shared/errors";
-import type { DividendView, InvitedView, WithdrawalState, WithdrawalToSettle, WithdrawalView } from "../../../shared/invite";
+import type {
+  DividendView,
+  InvitedView,
+  WithdrawalState,
+  WithdrawalToSettle,
+  WithdrawalView,
+} from "../../../shared/invite";
 import { seconds, type UserCtx } from "../../context";
 import { run, type Q, type Steps } from "../../db/client";
 import { count, total, withoutNul } from "../../db/sql";
@@ -38,12 +44,23 @@ export async function transferEarnings(ctx: UserCtx, quota: number): Promise<num
   // Made before the transaction, which Postgres may ask to be run again.
   const key = `transfer:${crypto.randomUUID()}`;
   const row = accountRow(ctx, {
-    type: "system", user: ctx.actor, quota, ip: ctx.ip, content: `邀请额度划转 ${quotaText(ctx, quota)} 到余额`, other: { event: "transfer" },
+    type: "system",
+    user: ctx.actor,
+    quota,
+    ip: ctx.ip,
+    content: `邀请额度划转 ${quotaText(ctx, quota)} 到余额`,
+    other: { event: "transfer" },
   });
   await ctx.db.tx(
     function* (q) {
       yield* takeEarnings(ctx, q, quota);
-      const credit = { user_id: ctx.actor.id, amount: quota, kind: "transfer", idempotency_key: key, actor_id: ctx.actor.id } as const;
+      const credit = {
+        user_id: ctx.actor.id,
+        amount: quota,
+        kind: "transfer",
+        idempotency_key: key,
+        actor_id: ctx.actor.id,
+      } as const;
       const { applied } = yield* creditSteps(ctx.db, q, credit, now);
       if (!applied) fail("internal");
       yield* run(q.insert(ctx.db.t.logs).values(row).returning({ id: ctx.db.t.logs.id }));
@@ -54,12 +71,22 @@ export async function transferEarnings(ctx: UserCtx, quota: number): Promise<num
 }
 
 /** Asks for a payment: the earnings are taken at once and wait for an administrator. */
-export async function requestWithdrawal(ctx: UserCtx, { amount, account }: { amount: number; account: string }): Promise<WithdrawalView> {
+export async function requestWithdrawal(
+  ctx: UserCtx,
+  { amount, account }: { amount: number; account: string },
+): Promise<WithdrawalView> {
   if (amount < smallest(ctx)) fail("withdrawal_too_small", { minimum: quotaText(ctx, smallest(ctx)) });
   const { withdrawals, logs } = ctx.db.t;
   const asked = { user_id: ctx.actor.id, amount, account: withoutNul(account), created_at: seconds(ctx) };
   const content = `申请提现 ${quotaText(ctx, amount)}`;
-  const entry = accountRow(ctx, { type: "system", user: ctx.actor, quota: amount, ip: ctx.ip, content, other: { event: "withdrawal_asked" } });
+  const entry = accountRow(ctx, {
+    type: "system",
+    user: ctx.actor,
+    quota: amount,
+    ip: ctx.ip,
+    content,
+    other: { event: "withdrawal_asked" },
+  });
   return ctx.db.tx(
     function* (q) {
       yield* takeEarnings(ctx, q, amount);
@@ -93,7 +120,11 @@ export async function settleWithdrawal(
       }
       const back = status === "refused" ? row.amount : 0;
       const [owner] = yield* run(
-        q.update(users).set({ aff_quota: sql`${users.aff_quota} + ${back}` }).where(eq(users.id, row.user_id)).returning(),
+        q
+          .update(users)
+          .set({ aff_quota: sql`${users.aff_quota} + ${back}` })
+          .where(eq(users.id, row.user_id))
+          .returning(),
       );
       if (!owner) return fail("user_not_found");
       const amount = quotaText(ctx, row.amount);
@@ -135,13 +166,20 @@ export async function invitedUsers(ctx: UserCtx, paging: Paging): Promise<Page<I
       .offset(offset),
   ]);
   const ids = people.map(({ id }) => id);
-  const brought = ids.length === 0 ? [] : await ctx.db.read
-    .select({ id: dividends.invitee_id, orders: count(), amount: total(dividends.amount) })
-    .from(dividends)
-    .where(and(eq(dividends.user_id, ctx.actor.id), inArray(dividends.invitee_id, ids)))
-    .groupBy(dividends.invitee_id);
+  const brought =
+    ids.length === 0
+      ? []
+      : await ctx.db.read
+          .select({ id: dividends.invitee_id, orders: count(), amount: total(dividends.amount) })
+          .from(dividends)
+          .where(and(eq(dividends.user_id, ctx.actor.id), inArray(dividends.invitee_id, ids)))
+          .groupBy(dividends.invitee_id);
   const byId = new Map(brought.map((sum) => [sum.id, sum]));
-  const items = people.map((person) => ({ ...person, orders: byId.get(person.id)?.orders ?? 0, amount: byId.get(person.id)?.amount ?? 0 }));
+  const items = people.map((person) => ({
+    ...person,
+    orders: byId.get(person.id)?.orders ?? 0,
+    amount: byId.get(person.id)?.amount ?? 0,
+  }));
   return { items, ...paging, total: all?.n ?? 0 };
 }
 
@@ -154,8 +192,12 @@ export async function ownDividends(ctx: UserCtx, paging: Paging): Promise<Page<D
     ctx.db.read.select({ n: count() }).from(dividends).where(where),
     ctx.db.read
       .select({
-        id: dividends.id, invitee_id: dividends.invitee_id, username: sql<string>`coalesce(${users.username}, '')`,
-        order_id: dividends.order_id, amount: dividends.amount, created_at: dividends.created_at,
+        id: dividends.id,
+        invitee_id: dividends.invitee_id,
+        username: sql<string>`coalesce(${users.username}, '')`,
+        order_id: dividends.order_id,
+        amount: dividends.amount,
+        created_at: dividends.created_at,
       })
       .from(dividends)
       .leftJoin(users, eq(users.id, dividends.invitee_id))

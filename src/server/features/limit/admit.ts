@@ -50,24 +50,57 @@ export interface LimitNeeds extends Pick<Services, "now"> {
 export function createLimits(services: LimitNeeds): Limits {
   const { options, now } = services;
 
-  function addRules(rules: Rules, scope: LimitScope, of: string | number, limits: LimitSet, { tokens, inside }: Need): void {
+  function addRules(
+    rules: Rules,
+    scope: LimitScope,
+    of: string | number,
+    limits: LimitSet,
+    { tokens, inside }: Need,
+  ): void {
     const { rpm = 0, tpm = 0, concurrency = 0, budget_day = 0, budget_month = 0 } = limits;
     const add = (rule: Omit<Rule, "scope" | "of">): void => void rules.counters.push({ ...rule, scope, of });
     if (rpm > 0) {
-      add({ kind: "rpm", key: `rpm:${scope}:${of}`, amount: 1, limit: rpm, window_seconds: MINUTE, code: "rate_limited_requests", used: one, tells: "requests" });
+      add({
+        kind: "rpm",
+        key: `rpm:${scope}:${of}`,
+        amount: 1,
+        limit: rpm,
+        window_seconds: MINUTE,
+        code: "rate_limited_requests",
+        used: one,
+        tells: "requests",
+      });
     }
     if (tpm > 0) {
       // An estimate beyond the whole limit would never be let in: such a call needs the window for itself.
       const amount = Math.min(tokens, tpm);
-      add({ kind: "tpm", key: `tpm:${scope}:${of}`, amount, limit: tpm, window_seconds: MINUTE, code: "rate_limited_tokens", used: (end) => end.tokens, tells: "tokens" });
+      add({
+        kind: "tpm",
+        key: `tpm:${scope}:${of}`,
+        amount,
+        limit: tpm,
+        window_seconds: MINUTE,
+        code: "rate_limited_tokens",
+        used: (end) => end.tokens,
+        tells: "tokens",
+      });
     }
     if (concurrency > 0 && !inside) {
-      add({ kind: "concurrency", key: `calls:${scope}:${of}`, amount: 1, limit: concurrency, window_seconds: 0, code: "rate_limited_concurrency", used: () => 0 });
+      add({
+        kind: "concurrency",
+        key: `calls:${scope}:${of}`,
+        amount: 1,
+        limit: concurrency,
+        window_seconds: 0,
+        code: "rate_limited_concurrency",
+        used: () => 0,
+      });
     }
     if (budget_day <= 0 && budget_month <= 0) return;
     const { day, month } = periodsAt(now());
     const budget = (kind: "budget_day" | "budget_month", limit: number, { name, ends }: typeof day): void => {
-      if (limit > 0) rules.budgets.push({ kind, scope, of, name: `${scope}:${of}:${name}`, limit, ends, code: `${kind}_used_up` });
+      if (limit > 0)
+        rules.budgets.push({ kind, scope, of, name: `${scope}:${of}:${name}`, limit, ends, code: `${kind}_used_up` });
     };
     budget("budget_day", budget_day, day);
     budget("budget_month", budget_month, month);
@@ -81,13 +114,24 @@ export function createLimits(services: LimitNeeds): Limits {
     const total = own?.[0] ?? options.get("ModelRequestRateLimitCount");
     const successful = own?.[1] ?? options.get("ModelRequestRateLimitSuccessCount");
     const shared = {
-      scope: "user", of: user_id, amount: 1, code: "rate_limited_user", tells: "requests",
+      scope: "user",
+      of: user_id,
+      amount: 1,
+      code: "rate_limited_user",
+      tells: "requests",
       window_seconds: options.get("ModelRequestRateLimitDurationMinutes") * MINUTE,
     } as const;
-    if (total > 0) rules.counters.push({ ...shared, kind: "requests", key: `all:user:${user_id}`, limit: total, used: one });
+    if (total > 0)
+      rules.counters.push({ ...shared, kind: "requests", key: `all:user:${user_id}`, limit: total, used: one });
     if (successful > 0) {
       // Taken before it is known: only so is the number exact while calls run side by side. A failure gives it back.
-      rules.counters.push({ ...shared, kind: "successful_requests", key: `done:user:${user_id}`, limit: successful, used: (end) => (end.success ? 1 : 0) });
+      rules.counters.push({
+        ...shared,
+        kind: "successful_requests",
+        key: `done:user:${user_id}`,
+        limit: successful,
+        used: (end) => (end.success ? 1 : 0),
+      });
     }
   }
 
@@ -101,7 +145,8 @@ export function createLimits(services: LimitNeeds): Limits {
     const ofModel = model === "" ? undefined : limitsOf(options.get("ModelLimits"), model);
     const ofToken = LIMIT_FIELDS.some((field) => (caller[field] ?? 0) > 0);
     const { user_limits } = caller;
-    if (!ofToken && !user_limits && !group && !ofModel && !options.get("ModelRequestRateLimitEnabled")) return undefined;
+    if (!ofToken && !user_limits && !group && !ofModel && !options.get("ModelRequestRateLimitEnabled"))
+      return undefined;
     const rules: Rules = { counters: [], budgets: [] };
     addOptionRules(rules, caller);
     if (ofToken && caller.token_id !== 0) addRules(rules, "token", caller.token_id, caller, need);
@@ -142,9 +187,14 @@ export function createLimits(services: LimitNeeds): Limits {
           const { remaining = 0, reset_seconds = 0 } = states[i] ?? {};
           return { scope, of, kind, limit, remaining, reset_seconds };
         }),
-        ...budgets.map(({ scope, of, kind, limit, name, ends }) => (
-          { scope, of, kind, limit, remaining: Math.max(0, limit - (spent.get(name) ?? 0)), reset_seconds: secondsUntil(ends, now()) }
-        )),
+        ...budgets.map(({ scope, of, kind, limit, name, ends }) => ({
+          scope,
+          of,
+          kind,
+          limit,
+          remaining: Math.max(0, limit - (spent.get(name) ?? 0)),
+          reset_seconds: secondsUntil(ends, now()),
+        })),
       ];
     },
   };
@@ -202,7 +252,10 @@ function withBudgets(spend: SpendBook, admission: Admission, budgets: readonly B
   };
 }
 
-function refusal({ code, scope, limit }: Pick<Rule, "code" | "scope" | "limit">, retry_after_s: number): NonNullable<Admission["refused"]> {
+function refusal(
+  { code, scope, limit }: Pick<Rule, "code" | "scope" | "limit">,
+  retry_after_s: number,
+): NonNullable<Admission["refused"]> {
   const { zh, en } = limitScopes[scope];
   return { code, retry_after_s, values: { scope_zh: zh, scope_en: en, limit, retry_after_s } };
 }

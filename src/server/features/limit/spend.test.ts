@@ -13,7 +13,11 @@ for (const engine of ENGINES) {
     let h: Harness;
     let book: SpendBook;
     let names = 0;
-    const budget = (limit: number, ends = Math.floor(Date.now() / 1000) + 3600) => ({ name: `user:${++names}:2026-11-21`, limit, ends });
+    const budget = (limit: number, ends = Math.floor(Date.now() / 1000) + 3600) => ({
+      name: `user:${++names}:2026-11-21`,
+      limit,
+      ends,
+    });
     beforeAll(async () => {
       h = await openHarness(engine);
       book = createSpendBook(h.services);
@@ -32,7 +36,9 @@ for (const engine of ENGINES) {
 
     test("what one budget refuses takes nothing of the others, in whatever order they are asked", async () => {
       const [day, month] = [budget(100), budget(50)];
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => book.take(i % 2 ? [day, month] : [month, day], 10)));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => book.take(i % 2 ? [day, month] : [month, day], 10)),
+      );
       expect(answers.filter((full) => full === undefined)).toHaveLength(5);
       expect(new Set(answers)).toEqual(new Set([undefined, month.name]));
       const spent = await book.spent([day.name, month.name]);
@@ -59,19 +65,36 @@ for (const engine of ENGINES) {
   });
 }
 
-test("instances on one Postgres share a budget exactly", async () => {
-  const { db, url, close } = await freshDatabase("postgres");
-  const other = await openDb({ url, pool: 4 });
-  const log = pino({ level: "silent" });
-  const books = [createSpendBook({ db, log }), createSpendBook({ db: other, log })];
-  const budgets = [{ name: "group:vip:2026-11-21", limit: 500, ends: 2e9 }, { name: "user:1:2026-11", limit: 1_000, ends: 2e9 }];
-  const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => books[i % 2]?.take(budgets, 20)));
-  expect(answers.filter((full) => full === undefined)).toHaveLength(25);
-  await Promise.all(Array.from({ length: 25 }, (_, i) => books[i % 2]?.correct(budgets.map(({ name }) => name), -5)));
-  expect([...await books[0]?.spent(budgets.map(({ name }) => name)) ?? []].toSorted()).toEqual([["group:vip:2026-11-21", 375], ["user:1:2026-11", 375]]);
-  await other.close();
-  await close();
-}, HOOK_MS);
+test(
+  "instances on one Postgres share a budget exactly",
+  async () => {
+    const { db, url, close } = await freshDatabase("postgres");
+    const other = await openDb({ url, pool: 4 });
+    const log = pino({ level: "silent" });
+    const books = [createSpendBook({ db, log }), createSpendBook({ db: other, log })];
+    const budgets = [
+      { name: "group:vip:2026-11-21", limit: 500, ends: 2e9 },
+      { name: "user:1:2026-11", limit: 1_000, ends: 2e9 },
+    ];
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => books[i % 2]?.take(budgets, 20)));
+    expect(answers.filter((full) => full === undefined)).toHaveLength(25);
+    await Promise.all(
+      Array.from({ length: 25 }, (_, i) =>
+        books[i % 2]?.correct(
+          budgets.map(({ name }) => name),
+          -5,
+        ),
+      ),
+    );
+    expect([...((await books[0]?.spent(budgets.map(({ name }) => name))) ?? [])].toSorted()).toEqual([
+      ["group:vip:2026-11-21", 375],
+      ["user:1:2026-11", 375],
+    ]);
+    await other.close();
+    await close();
+  },
+  HOOK_MS,
+);
 
 describe("periods", () => {
   test("are the calendar's, and end where the next one begins", () => {

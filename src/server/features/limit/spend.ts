@@ -52,7 +52,9 @@ export function createSpendBook({ db, log }: Pick<Services, "db" | "log">): Spen
           for (const { name, limit, ends } of ordered) {
             const spent = sql`${t.amount} + ${units}`;
             const taken = yield* run(
-              q.insert(t).values({ name, amount: units, expires_at: ends + KEEP_SECONDS })
+              q
+                .insert(t)
+                .values({ name, amount: units, expires_at: ends + KEEP_SECONDS })
                 .onConflictDoUpdate({ target: t.name, set: { amount: spent }, setWhere: sql`${spent} <= ${limit}` })
                 .returning({ name: t.name }),
             );
@@ -68,17 +70,25 @@ export function createSpendBook({ db, log }: Pick<Services, "db" | "log">): Spen
 
     async correct(names, units) {
       if (units === 0 || names.length === 0) return;
-      const change = (): Promise<void> => db.tx(function* (q) {
-        // In the order of `take`: rows are locked one by one.
-        for (const name of names.toSorted()) {
-          yield* run(q.update(t).set({ amount: sql`${t.amount} + ${units}` }).where(eq(t.name, name)).returning({ name: t.name }));
-        }
-      });
+      const change = (): Promise<void> =>
+        db.tx(function* (q) {
+          // In the order of `take`: rows are locked one by one.
+          for (const name of names.toSorted()) {
+            yield* run(
+              q
+                .update(t)
+                .set({ amount: sql`${t.amount} + ${units}` })
+                .where(eq(t.name, name))
+                .returning({ name: t.name }),
+            );
+          }
+        });
       for (const pause of [...RETRIES_MS, undefined]) {
         try {
           return await change();
         } catch (error) {
-          if (pause === undefined) return void log.error({ err: error, budgets: names, units }, "a budget could not be corrected");
+          if (pause === undefined)
+            return void log.error({ err: error, budgets: names, units }, "a budget could not be corrected");
           await Bun.sleep(pause);
         }
       }
@@ -86,7 +96,10 @@ export function createSpendBook({ db, log }: Pick<Services, "db" | "log">): Spen
 
     async spent(names) {
       if (names.length === 0) return new Map();
-      const rows = await db.q.select({ name: t.name, amount: t.amount }).from(t).where(inArray(t.name, [...names]));
+      const rows = await db.q
+        .select({ name: t.name, amount: t.amount })
+        .from(t)
+        .where(inArray(t.name, [...names]));
       return new Map(rows.map(({ name, amount }) => [name, amount]));
     },
   };

@@ -32,7 +32,13 @@ type Stored = Omit<LogCleaning, "running"> & { updated_at: number };
 export async function cleanLogs(services: Needs, until: number, started_by: string): Promise<number> {
   const cleaning = cleanOnce(services, until, started_by);
   // Goes on when who asked for it has left.
-  services.background.track("cleaning of the log", cleaning.then(() => undefined, () => undefined));
+  services.background.track(
+    "cleaning of the log",
+    cleaning.then(
+      () => undefined,
+      () => undefined,
+    ),
+  );
   return (await cleaning) ?? fail("log_cleaning_running");
 }
 
@@ -42,7 +48,11 @@ export async function removeExpired(services: Needs): Promise<void> {
   const now = seconds(services);
   const days = options.get("LogRetentionDays");
   if (days > 0) await cleanOnce(services, now - days * DAY, "");
-  await services.cluster.lease.hold("log-contents", async () => void (await removeBodies(services, now - options.get("LogContentDays") * DAY)), { release: true });
+  await services.cluster.lease.hold(
+    "log-contents",
+    async () => void (await removeBodies(services, now - options.get("LogContentDays") * DAY)),
+    { release: true },
+  );
 }
 
 /** undefined when another one is under way. */
@@ -62,17 +72,25 @@ async function clean(services: Needs, until: number, started_by: string): Promis
   const { db } = services;
   const { logs } = db.t;
   const old = and(lt(logs.created_at, until), ne(logs.folded, FOLDED.not_yet));
-  const batch = db.bulk.select({ id: logs.id }).from(logs).where(old).orderBy(asc(logs.created_at), asc(logs.id)).limit(BATCH);
+  const batch = db.bulk
+    .select({ id: logs.id })
+    .from(logs)
+    .where(old)
+    .orderBy(asc(logs.created_at), asc(logs.id))
+    .limit(BATCH);
   const [any] = await batch;
   // An hourly timer with nothing to do leaves no trace.
   if (!any && started_by === "") return 0;
   const now = seconds(services);
   const state: Stored = { until, started_by, started_at: now, updated_at: now, finished_at: 0, removed: 0 };
-  await db.q.insert(db.t.meta).values({ name: LOG_COMPLETE_SINCE, value: String(until) }).onConflictDoUpdate({
-    target: db.t.meta.name,
-    set: { value: String(until) },
-    setWhere: sql`cast(${db.t.meta.value} as bigint) < ${until}`,
-  });
+  await db.q
+    .insert(db.t.meta)
+    .values({ name: LOG_COMPLETE_SINCE, value: String(until) })
+    .onConflictDoUpdate({
+      target: db.t.meta.name,
+      set: { value: String(until) },
+      setWhere: sql`cast(${db.t.meta.value} as bigint) < ${until}`,
+    });
   await save(db, state);
   let saved = performance.now();
   try {
@@ -97,9 +115,18 @@ async function clean(services: Needs, until: number, started_by: string): Promis
 async function removeBodies(services: Needs, until: number): Promise<void> {
   const { db } = services;
   const { log_bodies } = db.t;
-  const old = db.bulk.select({ id: log_bodies.request_id }).from(log_bodies).where(lt(log_bodies.created_at, until)).limit(BATCH);
+  const old = db.bulk
+    .select({ id: log_bodies.request_id })
+    .from(log_bodies)
+    .where(lt(log_bodies.created_at, until))
+    .limit(BATCH);
   await inBatches(services, async () => {
-    return (await db.bulk.delete(log_bodies).where(inArray(log_bodies.request_id, old)).returning({ id: log_bodies.request_id })).length;
+    return (
+      await db.bulk
+        .delete(log_bodies)
+        .where(inArray(log_bodies.request_id, old))
+        .returning({ id: log_bodies.request_id })
+    ).length;
   });
 }
 
@@ -114,7 +141,10 @@ async function inBatches({ background }: Needs, step: () => Promise<number>): Pr
 
 async function save(db: Db, state: Stored): Promise<void> {
   const value = JSON.stringify(state);
-  await db.q.insert(db.t.meta).values({ name: STATE, value }).onConflictDoUpdate({ target: db.t.meta.name, set: { value } });
+  await db.q
+    .insert(db.t.meta)
+    .values({ name: STATE, value })
+    .onConflictDoUpdate({ target: db.t.meta.name, set: { value } });
 }
 
 /** The cleaning that is under way, else the last one; null before the first. */

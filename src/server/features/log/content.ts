@@ -25,14 +25,25 @@ export async function packSample({ text, size }: Sample): Promise<string> {
   return (await pack(kept)).toString("base64");
 }
 
-const textOf = async (packed: string): Promise<string> => (packed === "" ? "" : (await unpack(Buffer.from(packed, "base64"))).toString("utf8"));
+const textOf = async (packed: string): Promise<string> =>
+  packed === "" ? "" : (await unpack(Buffer.from(packed, "base64"))).toString("utf8");
 
 export function createContentKeeper(services: Pick<Services, "db" | "log" | "background" | "now">): KeepContent {
   const { db, log, background } = services;
   let pending = 0;
-  const write = async ({ request_id, user_id }: { request_id: string; user_id: number }, request: Sample, response: Sample): Promise<void> => {
+  const write = async (
+    { request_id, user_id }: { request_id: string; user_id: number },
+    request: Sample,
+    response: Sample,
+  ): Promise<void> => {
     try {
-      const row = { request_id, user_id, created_at: seconds(services), request: await packSample(request), response: await packSample(response) };
+      const row = {
+        request_id,
+        user_id,
+        created_at: seconds(services),
+        request: await packSample(request),
+        response: await packSample(response),
+      };
       await db.q.insert(db.t.log_bodies).values(row).onConflictDoNothing();
     } finally {
       pending--;
@@ -51,6 +62,9 @@ export function createContentKeeper(services: Pick<Services, "db" | "log" | "bac
 /** null when nothing was kept of that call, or no longer. */
 export async function readContent({ db }: Pick<Services, "db">, request_id: string): Promise<LogContent | null> {
   const { log_bodies } = db.t;
-  const [row] = await db.q.select().from(log_bodies).where(eq(log_bodies.request_id, withoutNul(request_id)));
+  const [row] = await db.q
+    .select()
+    .from(log_bodies)
+    .where(eq(log_bodies.request_id, withoutNul(request_id)));
   return row ? { request: await textOf(row.request), response: await textOf(row.response) } : null;
 }

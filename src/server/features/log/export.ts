@@ -18,8 +18,26 @@ type Format = "csv" | "jsonl";
 
 /** Columns of the table, named as on the wire; `time` is created_at for people. */
 const COLUMNS = [
-  "id", "created_at", "time", "type", "username", "user_id", "token_name", "token_id", "group", "model_name", "quota", "prompt_tokens",
-  "completion_tokens", "use_time", "is_stream", "end_reason", "request_id", "ip", "content", "other",
+  "id",
+  "created_at",
+  "time",
+  "type",
+  "username",
+  "user_id",
+  "token_name",
+  "token_id",
+  "group",
+  "model_name",
+  "quota",
+  "prompt_tokens",
+  "completion_tokens",
+  "use_time",
+  "is_stream",
+  "end_reason",
+  "request_id",
+  "ip",
+  "content",
+  "other",
 ] as const;
 const ADMIN_COLUMNS = ["channel", "channel_name", "upstream_request_id"] as const;
 type Column = (typeof COLUMNS | typeof ADMIN_COLUMNS)[number];
@@ -34,7 +52,8 @@ export function csvCell(value: Cell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-const cellOf = (row: LogView, column: Column): Cell => (column === "time" ? new Date(row.created_at * 1000).toISOString() : row[column]);
+const cellOf = (row: LogView, column: Column): Cell =>
+  column === "time" ? new Date(row.created_at * 1000).toISOString() : row[column];
 
 const columnsOf = (scope: LogScope): readonly Column[] => (scope === "all" ? [...COLUMNS, ...ADMIN_COLUMNS] : COLUMNS);
 
@@ -46,13 +65,15 @@ const headOf = (format: Format, scope: LogScope): string => (format === "csv" ? 
 function textOf(format: Format, scope: LogScope, rows: readonly LogView[]): string {
   const columns = columnsOf(scope);
   return rows
-    .map((row) => (format === "csv" ? line(columns.map((column) => csvCell(cellOf(row, column)))) : `${JSON.stringify(row)}\n`))
+    .map((row) =>
+      format === "csv" ? line(columns.map((column) => csvCell(cellOf(row, column)))) : `${JSON.stringify(row)}\n`,
+    )
     .join("");
 }
 
 /** Batches of the filtered rows, each behind the last; never an empty one. */
 async function* batches(ctx: UserCtx, scope: LogScope, filter: LogFilter): AsyncGenerator<LogView[]> {
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const { rows, next } = await readSlice(ctx, scope, filter, BATCH, cursor);
     if (rows.length > 0) yield rows.map(present(scope));
     if (next === undefined) return;
@@ -87,7 +108,9 @@ export const logExport: PlainDoor = {
   answer: async (base, request) => {
     const ctx = signedIn(base, ROLE.user);
     const scope = scopeOf(ctx);
-    const { format, ...filter } = logExportRest.parse(buildInput(logExportRest, { path: {}, query: new URL(request.url).searchParams, body: undefined }));
+    const { format, ...filter } = logExportRest.parse(
+      buildInput(logExportRest, { path: {}, query: new URL(request.url).searchParams, body: undefined }),
+    );
     const name = `weir-log-${new Date(ctx.now()).toISOString().slice(0, 19).replaceAll(":", "-")}.${format}`;
     return new Response(bodyOf(ctx, scope, filter, format), {
       headers: {

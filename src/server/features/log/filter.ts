@@ -15,9 +15,15 @@ export type LogScope = "all" | "own";
 
 /** Filters that compare one column with one text, and where a keyword is looked for; more for who sees everybody's rows. */
 const EXACT = { own: ["request_id"], all: ["request_id", "upstream_request_id"] } as const;
-const SEARCHED = { own: ["content", "model_name", "token_name"], all: ["content", "model_name", "token_name", "username", "channel_name"] } as const;
+const SEARCHED = {
+  own: ["content", "model_name", "token_name"],
+  all: ["content", "model_name", "token_name", "username", "channel_name"],
+} as const;
 /** As EXACT, where the text stands in the row itself. */
-const EXACT_IN_ROW = { own: ["token_name", "group", ...EXACT.own], all: ["token_name", "group", "username", ...EXACT.all] } as const;
+const EXACT_IN_ROW = {
+  own: ["token_name", "group", ...EXACT.own],
+  all: ["token_name", "group", "username", ...EXACT.all],
+} as const;
 
 export const clean = (text: string | undefined): string => withoutNul(text?.trim() ?? "");
 
@@ -41,7 +47,12 @@ export async function namesOf({ db, actor }: UserCtx, scope: LogScope, filter: L
     ? await db.read
         .select({ id: tokens.id })
         .from(tokens)
-        .where(and(scope === "own" ? eq(tokens.user_id, actor.id) : user && eq(tokens.user_id, user.id), eq(tokens.name, token)))
+        .where(
+          and(
+            scope === "own" ? eq(tokens.user_id, actor.id) : user && eq(tokens.user_id, user.id),
+            eq(tokens.name, token),
+          ),
+        )
         .limit(MOST_NAMES + 1)
     : [];
   return {
@@ -69,7 +80,12 @@ async function ofModel({ db }: UserCtx, part: string, common: boolean): Promise<
     )
     .where(contains(sql`name`, part))
     .limit(MOST_NAMES + 1);
-  return names.length > MOST_NAMES ? containing : inArray(logs.model_name, names.map(({ name }) => name));
+  return names.length > MOST_NAMES
+    ? containing
+    : inArray(
+        logs.model_name,
+        names.map(({ name }) => name),
+      );
 }
 
 /** As with models: rows of several tokens, gathered by their index or met on the way. */
@@ -96,7 +112,13 @@ function ofGroup({ db }: UserCtx, group: string, narrowed: boolean): SQL | undef
 }
 
 /** The filters that are neither times nor the type. `common`: more rows than MAX_LOG_TOTAL match. */
-export async function subject(ctx: UserCtx, scope: LogScope, filter: LogFilter, common = false, known?: Named): Promise<(SQL | undefined)[]> {
+export async function subject(
+  ctx: UserCtx,
+  scope: LogScope,
+  filter: LogFilter,
+  common = false,
+  known?: Named,
+): Promise<(SQL | undefined)[]> {
   const { logs } = ctx.db.t;
   const named = known ?? (await namesOf(ctx, scope, filter));
   const keyword = clean(filter.keyword);
@@ -128,21 +150,37 @@ export interface LogRange {
  * The range that is looked through. What no index finds (a keyword, a name that nobody bears) is looked for among the newest
  * SEARCHED_ROWS of it, or of the rows behind `place`: those that an indexed filter beside it leaves.
  */
-export async function rangeOf(ctx: UserCtx, scope: LogScope, filter: LogFilter, named: Named, place?: string | null): Promise<LogRange> {
+export async function rangeOf(
+  ctx: UserCtx,
+  scope: LogScope,
+  filter: LogFilter,
+  named: Named,
+  place?: string | null,
+): Promise<LogRange> {
   const { logs } = ctx.db.t;
   const start = Math.floor(filter.start_timestamp || 0);
   const end = Math.floor(filter.end_timestamp || 0);
   const unindexed =
-    clean(filter.keyword) || (clean(filter.token_name) && !named.token_ids) || (scope === "all" && clean(filter.username) && named.user_id === undefined);
+    clean(filter.keyword) ||
+    (clean(filter.token_name) && !named.token_ids) ||
+    (scope === "all" && clean(filter.username) && named.user_id === undefined);
   if (!unindexed || clean(filter.request_id)) return { start, end };
   const [border] = await ctx.db.read
     .select({ created_at: logs.created_at })
     .from(logs)
-    .where(and(indexed(ctx, scope, filter, named)[0], end ? lte(logs.created_at, end) : undefined, place ? beyond(ctx, place, "behind") : undefined))
+    .where(
+      and(
+        indexed(ctx, scope, filter, named)[0],
+        end ? lte(logs.created_at, end) : undefined,
+        place ? beyond(ctx, place, "behind") : undefined,
+      ),
+    )
     .orderBy(desc(logs.created_at), desc(logs.id))
     .limit(1)
     .offset(SEARCHED_ROWS);
-  return border && border.created_at > start ? { start: border.created_at, end, searched_from: border.created_at } : { start, end };
+  return border && border.created_at > start
+    ? { start: border.created_at, end, searched_from: border.created_at }
+    : { start, end };
 }
 
 /** The type: nearly every row is consumption, so the others have a partial index; its condition is said as a literal. */
@@ -150,12 +188,18 @@ function ofType({ db }: UserCtx, scope: LogScope, type: number | undefined): SQL
   const { logs } = db.t;
   if (!type) return undefined;
   const rare = type !== LOG_TYPE.consume && (scope === "all" || type !== LOG_TYPE.error);
-  return rare ? and(byIndex(db, eq(logs.type, type)), sql`${logs.type} <> ${sql.raw(String(LOG_TYPE.consume))}`) : eq(logs.type, type);
+  return rare
+    ? and(byIndex(db, eq(logs.type, type)), sql`${logs.type} <> ${sql.raw(String(LOG_TYPE.consume))}`)
+    : eq(logs.type, type);
 }
 
 /** All filters, within a range that `rangeOf` answered. */
 export async function conditions(
-  ctx: UserCtx, scope: LogScope, filter: LogFilter, { start, end }: LogRange, { common = false, named }: { common?: boolean; named?: Named } = {},
+  ctx: UserCtx,
+  scope: LogScope,
+  filter: LogFilter,
+  { start, end }: LogRange,
+  { common = false, named }: { common?: boolean; named?: Named } = {},
 ): Promise<SQL | undefined> {
   const { logs } = ctx.db.t;
   return and(

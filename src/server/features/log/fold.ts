@@ -35,10 +35,19 @@ export async function fold({ db, cluster, now }: { db: Db; cluster: Cluster; now
 export const foldBatch = (db: Db): Promise<number> => db.tx((q) => foldSteps(db, q), { long: true });
 
 type HourRow = Db["t"]["usage_hourly"]["$inferInsert"];
-type Sums = Required<Pick<HourRow, "count" | "error_count" | "quota" | "prompt_tokens" | "completion_tokens" | "use_time">>;
+type Sums = Required<
+  Pick<HourRow, "count" | "error_count" | "quota" | "prompt_tokens" | "completion_tokens" | "use_time">
+>;
 /** What of one user, token, channel, model and group is added to one hour. */
 export type Hour = HourRow & Sums;
-export const NOTHING: Sums = { count: 0, error_count: 0, quota: 0, prompt_tokens: 0, completion_tokens: 0, use_time: 0 };
+export const NOTHING: Sums = {
+  count: 0,
+  error_count: 0,
+  quota: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  use_time: 0,
+};
 
 /** How many more refusals a row stands for (refusals.ts). */
 export const repeatedOf = (db: Pick<Db, "engine">): SQL<number> =>
@@ -47,15 +56,30 @@ export const repeatedOf = (db: Pick<Db, "engine">): SQL<number> =>
 /** Marks up to 200 rows as folded and answers them. The condition is a literal: a parameter would miss the partial index. */
 export function claim(db: Db, q: Q) {
   const { logs } = db.t;
-  const unfolded = q.select({ id: logs.id }).from(logs).where(sql`${logs.folded} = 0`).orderBy(asc(logs.id)).limit(BATCH);
+  const unfolded = q
+    .select({ id: logs.id })
+    .from(logs)
+    .where(sql`${logs.folded} = 0`)
+    .orderBy(asc(logs.id))
+    .limit(BATCH);
   return q
     .update(logs)
     .set({ folded: 1 })
     .where(and(inArray(logs.id, unfolded), sql`${logs.folded} = 0`))
     .returning({
-      type: logs.type, created_at: logs.created_at, user_id: logs.user_id, username: logs.username, token_id: logs.token_id,
-      channel: logs.channel, model_name: logs.model_name, group: logs.group, quota: logs.quota,
-      prompt_tokens: logs.prompt_tokens, completion_tokens: logs.completion_tokens, use_time: logs.use_time, repeated: repeatedOf(db).mapWith(Number),
+      type: logs.type,
+      created_at: logs.created_at,
+      user_id: logs.user_id,
+      username: logs.username,
+      token_id: logs.token_id,
+      channel: logs.channel,
+      model_name: logs.model_name,
+      group: logs.group,
+      quota: logs.quota,
+      prompt_tokens: logs.prompt_tokens,
+      completion_tokens: logs.completion_tokens,
+      use_time: logs.use_time,
+      repeated: repeatedOf(db).mapWith(Number),
     });
 }
 
@@ -75,12 +99,18 @@ function* foldSteps(db: Db, q: Q): Steps<number> {
   yield* addToHours(db, q, hours);
   for (const [id, quota] of [...perChannel].sort(([a], [b]) => a - b)) {
     if (quota === 0) continue;
-    yield* run(q.update(channels).set({ used_quota: sql`${channels.used_quota} + ${quota}` }).where(eq(channels.id, id)));
+    yield* run(
+      q
+        .update(channels)
+        .set({ used_quota: sql`${channels.used_quota} + ${quota}` })
+        .where(eq(channels.id, id)),
+    );
   }
   return rows.length;
 }
 
-const keyOf = ({ hour, user_id, token_id, channel, model_name, group }: Hour): string => [hour, user_id, token_id, channel, model_name, group].join("\n");
+const keyOf = ({ hour, user_id, token_id, channel, model_name, group }: Hour): string =>
+  [hour, user_id, token_id, channel, model_name, group].join("\n");
 
 /** Adds to roll-ups. */
 export function* addToHours(db: Db, q: Q, hours: readonly Hour[]): Steps<void> {
@@ -120,7 +150,8 @@ const SUM_NAMES = Object.keys(NOTHING) as (keyof Sums)[];
 /** What a row adds: a consumption its charge, an error its count and what it stands for, a refund takes its charge back, others nothing. */
 function sumsOf(row: Omit<Sums, "count" | "error_count"> & { type: number; repeated: number }): Sums | undefined {
   const { quota, prompt_tokens, completion_tokens, use_time } = row;
-  if (row.type === LOG_TYPE.consume) return { count: 1, error_count: 0, quota, prompt_tokens, completion_tokens, use_time };
+  if (row.type === LOG_TYPE.consume)
+    return { count: 1, error_count: 0, quota, prompt_tokens, completion_tokens, use_time };
   if (row.type === LOG_TYPE.error) return { ...NOTHING, error_count: 1 + row.repeated };
   if (row.type === LOG_TYPE.refund) return { ...NOTHING, quota: -quota };
   return undefined;

@@ -52,7 +52,10 @@ test("a shutdown does not wait for live logs: their streams end with it", async 
   const weir = await startWeir({ env: { WEIR_SHUTDOWN_SECONDS: "120", WEIR_DRAIN_SECONDS: "0" } });
   const live = await listen(weir, weir.root);
   await live.next();
-  const ended = live.next().then(() => "a row", () => "ended");
+  const ended = live.next().then(
+    () => "a row",
+    () => "ended",
+  );
   await weir.stop();
   expect(await ended).toBe("ended");
 });
@@ -67,25 +70,45 @@ for (const engine of ENGINES) {
     const now = Math.floor(Date.now() / 1000);
 
     const row = (who: Session, fields: Partial<NewLogRow> = {}): NewLogRow => ({
-      request_id: `door-${++made}`, created_at: now - 1000, type: LOG_TYPE.consume, user_id: who.id, username: who.username, token_id: 0,
-      token_name: "=cmd()", channel: 7, channel_name: "secret channel", group: "default", model_name: "gpt-4o-mini", quota: 10,
-      content: "text", other: '{"admin_info":{"use_channel":["7"]},"model_ratio":1}', upstream_request_id: `up-${made}`, folded: 2, ...fields,
+      request_id: `door-${++made}`,
+      created_at: now - 1000,
+      type: LOG_TYPE.consume,
+      user_id: who.id,
+      username: who.username,
+      token_id: 0,
+      token_name: "=cmd()",
+      channel: 7,
+      channel_name: "secret channel",
+      group: "default",
+      model_name: "gpt-4o-mini",
+      quota: 10,
+      content: "text",
+      other: '{"admin_info":{"use_channel":["7"]},"model_ratio":1}',
+      upstream_request_id: `up-${made}`,
+      folded: 2,
+      ...fields,
     });
     const insert = (...rows: NewLogRow[]) => weir.db.q.insert(weir.db.t.logs).values(rows);
     const download = async (who: Session, query: string) => {
       const response = await fetch(`${weir.url}/api/log/export?${query}`, { headers: who.headers });
       // text() would drop the mark at the beginning.
-    return { response, text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(await response.arrayBuffer()) };
+      return { response, text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(await response.arrayBuffer()) };
     };
     const lines = async (who: Session, query: string): Promise<LogView[]> =>
-      (await download(who, `format=jsonl&${query}`)).text.split("\n").filter(Boolean).map((line) => JSON.parse(line) as LogView);
+      (await download(who, `format=jsonl&${query}`)).text
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as LogView);
 
     beforeAll(async () => {
       weir = await startWeir({ engine });
       [ann, bob] = [await weir.newUser({ role: ROLE.user }), await weir.newUser({ role: ROLE.user })];
       token = await weir.newToken({ name: "mine", quota: 500 }, ann);
       // More than two batches of a file, many of one second.
-      for (let part = 0; part < 6; part++) await insert(...Array.from({ length: 200 }, (_, i) => row(ann, { created_at: now - 2000 - Math.floor(i / 50) })));
+      for (let part = 0; part < 6; part++)
+        await insert(
+          ...Array.from({ length: 200 }, (_, i) => row(ann, { created_at: now - 2000 - Math.floor(i / 50) })),
+        );
       await insert(
         row(ann, { token_id: token.id, token_name: "mine", model_name: "by-key" }),
         row(ann, { token_id: token.id, token_name: "mine", model_name: "by-key", created_at: now - 4 * 86_400 }),
@@ -104,7 +127,8 @@ for (const engine of ENGINES) {
       expect(all[0]?.channel_name).toBe("secret channel");
       const own = await lines(ann, `username=${bob.username}`);
       expect(own).toHaveLength(1202);
-      for (const item of own) expect([item.user_id, item.channel, item.channel_name, item.upstream_request_id]).toEqual([ann.id, 0, "", ""]);
+      for (const item of own)
+        expect([item.user_id, item.channel, item.channel_name, item.upstream_request_id]).toEqual([ann.id, 0, "", ""]);
       expect(own[0]?.other).not.toContain("admin_info");
       expect(await lines(bob, "")).toHaveLength(1);
       expect(await lines(bob, "model_name=nothing-like-it")).toEqual([]);
@@ -129,8 +153,14 @@ for (const engine of ENGINES) {
       for (const path of ["/api/log/export", "/api/log/live", "/api/log/export/"]) {
         expect(await weir.anonymous("GET", path)).toMatchObject({ status: 401, body: { success: false } });
       }
-      expect((await ann.api("GET", "/api/log/export?format=xlsx")).body).toMatchObject({ success: false, code: "invalid_parameter" });
-      expect((await ann.api("GET", "/api/log/export?start_timestamp=NaN&type=x&token_id=null&model_name=nothing-like-it")).status).toBe(200);
+      expect((await ann.api("GET", "/api/log/export?format=xlsx")).body).toMatchObject({
+        success: false,
+        code: "invalid_parameter",
+      });
+      expect(
+        (await ann.api("GET", "/api/log/export?start_timestamp=NaN&type=x&token_id=null&model_name=nothing-like-it"))
+          .status,
+      ).toBe(200);
     });
 
     test("who holds a key reads the last three days of its log, and others nothing", async () => {
@@ -141,10 +171,16 @@ for (const engine of ENGINES) {
       ];
       for (const [path, headers] of spellings) {
         const { body, headers: answered } = await weir.anonymous("GET", `/api/log/token${path}`, undefined, headers);
-        expect(body).toMatchObject({ success: true, data: [{ model_name: "by-key", channel: 0, channel_name: "", token_name: "mine" }] });
+        expect(body).toMatchObject({
+          success: true,
+          data: [{ model_name: "by-key", channel: 0, channel_name: "", token_name: "mine" }],
+        });
         expect(answered.get("access-control-allow-origin")).toBe("*");
       }
-      const { body } = await weir.anonymous("GET", `/api/log/token/?key=${token.key}&start_timestamp=${now - 10 * 86_400}`);
+      const { body } = await weir.anonymous(
+        "GET",
+        `/api/log/token/?key=${token.key}&start_timestamp=${now - 10 * 86_400}`,
+      );
       expect(body.data).toHaveLength(2);
       for (const key of ["", "null", "sk-", "sk-nobody", "%00", "x".repeat(5000)]) {
         const answer = await weir.anonymous("GET", `/api/log/token?key=${key}`);
@@ -154,33 +190,58 @@ for (const engine of ENGINES) {
     });
 
     test("the usage of a key has the shape that existing clients read, also when it is used up, and not when it is disabled", async () => {
-      const usage = (key: string) => weir.anonymous("GET", "/api/usage/token", undefined, { authorization: `Bearer ${key}` });
+      const usage = (key: string) =>
+        weir.anonymous("GET", "/api/usage/token", undefined, { authorization: `Bearer ${key}` });
       const { body } = await usage(token.key);
       expect<object>(body).toEqual({
         code: true,
         message: "ok",
         data: {
-          object: "token_usage", name: "mine", total_granted: 500, total_used: 0, total_available: 500, unlimited_quota: false,
-          model_limits: {}, model_limits_enabled: false, expires_at: 0,
+          object: "token_usage",
+          name: "mine",
+          total_granted: 500,
+          total_used: 0,
+          total_available: 500,
+          unlimited_quota: false,
+          model_limits: {},
+          model_limits_enabled: false,
+          expires_at: 0,
         },
       });
-      const limited = await weir.newToken({ name: "few", quota: 0, model_limits_enabled: true, model_limits: "a,b", expired_time: now + 5000 }, ann);
-      expect((await usage(limited.key)).body.data).toMatchObject({ total_available: 0, model_limits: { a: true, b: true }, expires_at: now + 5000 });
+      const limited = await weir.newToken(
+        { name: "few", quota: 0, model_limits_enabled: true, model_limits: "a,b", expired_time: now + 5000 },
+        ann,
+      );
+      expect((await usage(limited.key)).body.data).toMatchObject({
+        total_available: 0,
+        model_limits: { a: true, b: true },
+        expires_at: now + 5000,
+      });
       await ann.ok("PUT", "/api/token/?status_only=true", { id: limited.id, status: 2 });
       for (const path of ["/api/usage/token", "/api/log/token"]) {
         const answer = await weir.anonymous("GET", path, undefined, { authorization: `Bearer ${limited.key}` });
         expect(answer.body).toMatchObject({ success: false, code: "token_disabled" });
       }
-      const asked = await fetch(`${weir.url}/api/usage/token`, { method: "OPTIONS", headers: { origin: "https://elsewhere.example", "access-control-request-headers": "authorization" } });
+      const asked = await fetch(`${weir.url}/api/usage/token`, {
+        method: "OPTIONS",
+        headers: { origin: "https://elsewhere.example", "access-control-request-headers": "authorization" },
+      });
       expect([asked.status, asked.headers.get("access-control-allow-headers")]).toEqual([204, "authorization"]);
     });
 
     test("the live log pushes new rows to whom they belong, as filtered, and catches up who comes again", async () => {
-      const [everything, own, filtered] = await Promise.all([listen(weir, weir.root), listen(weir, ann), listen(weir, ann, "model_name=live-b")]);
+      const [everything, own, filtered] = await Promise.all([
+        listen(weir, weir.root),
+        listen(weir, ann),
+        listen(weir, ann, "model_name=live-b"),
+      ]);
       expect(everything.response.headers.get("content-type")).toStartWith("text/event-stream");
       const [first] = await Promise.all([everything.next(), own.next(), filtered.next()]);
       expect(first).toMatchObject({ items: [], skipped: false });
-      await insert(row(ann, { model_name: "live-a", created_at: now }), row(bob, { model_name: "live-b", created_at: now }));
+      await insert(
+        row(ann, { model_name: "live-a", created_at: now }),
+        row(bob, { model_name: "live-b", created_at: now }),
+      );
       await insert(row(ann, { model_name: "live-b", created_at: now }));
       const models = async (of: Awaited<ReturnType<typeof listen>>, n: number) => {
         const found: LogView[] = [];
@@ -188,7 +249,10 @@ for (const engine of ENGINES) {
         return found;
       };
       expect((await models(everything, 3)).map((item) => item.channel)).toEqual([7, 7, 7]);
-      expect((await models(own, 2)).map((item) => [item.user_id, item.channel])).toEqual([[ann.id, 0], [ann.id, 0]]);
+      expect((await models(own, 2)).map((item) => [item.user_id, item.channel])).toEqual([
+        [ann.id, 0],
+        [ann.id, 0],
+      ]);
       expect((await models(filtered, 1)).map((item) => [item.user_id, item.model_name])).toEqual([[ann.id, "live-b"]]);
       own.leave();
       const again = await listen(weir, ann, `since=${first.end}`);

@@ -176,7 +176,10 @@ for (const engine of ENGINES) {
       expect((await read(`p=1&before=${first}`)).items).toEqual((await read("p=1")).items);
       expect((await read(`p=3&after=${last}`)).total).toBe(28);
       for (const odd of ["after=1", "before=x", "after=1.2.3", "after=' or 1=1"]) {
-        expect((await admin.rest("GET", `/api/log/?${odd}`)).body).toMatchObject({ success: false, code: "invalid_parameter" });
+        expect((await admin.rest("GET", `/api/log/?${odd}`)).body).toMatchObject({
+          success: false,
+          code: "invalid_parameter",
+        });
       }
     });
 
@@ -186,7 +189,9 @@ for (const engine of ENGINES) {
       expect((await page(ann, "/api/log/self/?keyword=x%25_")).total).toBe(1);
       expect((await all("keyword=%25_%25")).total).toBe(0);
       expect((await all(`keyword=text&end_timestamp=${now - 100}`)).total).toBe(25);
-      await h.services.db.q.insert(h.services.db.t.logs).values(row(bob, { created_at: now - 8 * 86_400, content: "long ago" }));
+      await h.services.db.q
+        .insert(h.services.db.t.logs)
+        .values(row(bob, { created_at: now - 8 * 86_400, content: "long ago" }));
       const old = await all("keyword=long ago");
       expect(old).toMatchObject({ items: [{ content: "long ago" }], total: 1, total_exact: true });
       expect(old).not.toHaveProperty("searched_from");
@@ -198,13 +203,16 @@ for (const engine of ENGINES) {
       expect(await page(admin, "/api/log/search?keyword=claude")).toMatchObject([{ model_name: "Claude-X%_" }]);
       expect(await page(ann, "/api/log/self/search?keyword=t2")).toMatchObject([{ token_name: "t2", channel: 0 }]);
       expect(await page(bob, "/api/log/self/search?keyword=t2")).toEqual([]);
-      for (const query of ["", "keyword=", "keyword=%20", "keyword=null"]) expect(await page(admin, `/api/log/search?${query}`)).toEqual([]);
+      for (const query of ["", "keyword=", "keyword=%20", "keyword=null"])
+        expect(await page(admin, `/api/log/search?${query}`)).toEqual([]);
     });
 
     test("a user's rows are found by the name he bears now, and rows of a name that nobody bears by that name", async () => {
       const { db } = h.services;
       const carl = await h.person();
-      await db.q.insert(db.t.logs).values([row(carl, { username: "carl-of-old" }), row(carl, { username: "erased", user_id: 10 ** 9 })]);
+      await db.q
+        .insert(db.t.logs)
+        .values([row(carl, { username: "carl-of-old" }), row(carl, { username: "erased", user_id: 10 ** 9 })]);
       expect((await all(`username=${carl.ctx.actor.username}`)).total).toBe(1);
       expect((await all("username=erased")).total).toBe(1);
       await db.q.delete(db.t.logs).where(inArray(db.t.logs.username, ["carl-of-old", "erased"]));
@@ -213,12 +221,24 @@ for (const engine of ENGINES) {
     test("rows are found by their token's name of now, and by a name that no token bears", async () => {
       const { db } = h.services;
       const dora = await h.person();
-      const [token] = await db.q.insert(db.t.tokens)
-        .values({ user_id: dora.ctx.actor.id, name: "new name", key_hash: `h${dora.ctx.actor.id}`, key_cipher: "x", key_hint: "x", created_time: now })
+      const [token] = await db.q
+        .insert(db.t.tokens)
+        .values({
+          user_id: dora.ctx.actor.id,
+          name: "new name",
+          key_hash: `h${dora.ctx.actor.id}`,
+          key_cipher: "x",
+          key_hint: "x",
+          created_time: now,
+        })
         .returning({ id: db.t.tokens.id });
-      await db.q.insert(db.t.logs).values([
-        row(dora, { token_id: token?.id ?? 0, token_name: "old name" }), row(dora, { token_id: 10 ** 9, token_name: "gone" }), row(bob, { token_id: 10 ** 9, token_name: "new name" }),
-      ]);
+      await db.q
+        .insert(db.t.logs)
+        .values([
+          row(dora, { token_id: token?.id ?? 0, token_name: "old name" }),
+          row(dora, { token_id: 10 ** 9, token_name: "gone" }),
+          row(bob, { token_id: 10 ** 9, token_name: "new name" }),
+        ]);
       expect((await all("token_name=new name")).items).toMatchObject([{ token_name: "old name" }]);
       expect((await page(dora, "/api/log/self/?token_name=gone")).total).toBe(1);
       expect((await all("token_name=gone")).total).toBe(1);
@@ -230,13 +250,22 @@ for (const engine of ENGINES) {
     test("an administrator sees the figures of users below his level and of himself, and of nobody else (C-474)", async () => {
       const [other, root] = await Promise.all([h.person({ role: ROLE.admin }), h.person({ role: ROLE.root })]);
       expect(await admin.call.log.user({ id: ann.ctx.actor.id })).toEqual(
-        expect.objectContaining({ username: ann.ctx.actor.username, quota: expect.any(Number), used_quota: expect.any(Number), request_count: expect.any(Number) }),
+        expect.objectContaining({
+          username: ann.ctx.actor.username,
+          quota: expect.any(Number),
+          used_quota: expect.any(Number),
+          request_count: expect.any(Number),
+        }),
       );
       expect(await admin.call.log.user({ id: ann.ctx.actor.id })).not.toHaveProperty("role");
-      expect(await admin.call.log.user({ id: admin.ctx.actor.id })).toMatchObject({ username: admin.ctx.actor.username });
+      expect(await admin.call.log.user({ id: admin.ctx.actor.id })).toMatchObject({
+        username: admin.ctx.actor.username,
+      });
       for (const { ctx } of [other, root]) await expect(admin.call.log.user({ id: ctx.actor.id })).rejects.toThrow();
       await expect(ann.call.log.user({ id: bob.ctx.actor.id })).rejects.toThrow();
-      expect(await root.call.log.user({ id: admin.ctx.actor.id })).toMatchObject({ username: admin.ctx.actor.username });
+      expect(await root.call.log.user({ id: admin.ctx.actor.id })).toMatchObject({
+        username: admin.ctx.actor.username,
+      });
     });
 
     test("one row is found by id and by request id, by its user or an administrator", async () => {

@@ -18,7 +18,9 @@ export const logOfKey: PlainDoor = {
   answer: async (ctx, request) => {
     const token = await tokenOfKey(ctx, keyOf(request));
     const query = new URL(request.url).searchParams;
-    const { start_timestamp: start, end_timestamp: end } = logStatSelfRest.parse(buildInput(logStatSelfRest, { path: {}, query, body: undefined }));
+    const { start_timestamp: start, end_timestamp: end } = logStatSelfRest.parse(
+      buildInput(logStatSelfRest, { path: {}, query, body: undefined }),
+    );
     const { logs } = ctx.db.t;
     const rows = await ctx.db.read
       .select()
@@ -34,6 +36,9 @@ export const logOfKey: PlainDoor = {
       )
       .orderBy(desc(logs.created_at), desc(logs.id))
       .limit(MOST_ROWS);
-    return Response.json({ success: true, message: "", data: rows.map(presentForOwner) }, { headers: { "cache-control": "no-store" } });
+    return Response.json(
+      { success: true, message: "", data: rows.map(presentForOwner) },
+      { headers: { "cache-control": "no-store" } },
+    );
   },
 };

@@ -9,7 +9,16 @@ import type { CallLog } from "../wallet/ledger";
 /** The row of a call that was not charged. A lost row is logged, never thrown into the relay. */
 export async function recordFailure({ db, log }: Pick<Services, "db" | "log">, row: CallLog): Promise<void> {
   try {
-    await db.q.insert(db.t.logs).values({ ...row, model_name: withoutNul(row.model_name ?? ""), content: withoutNul(row.content ?? ""), type: LOG_TYPE.error, quota: 0 }).onConflictDoNothing();
+    await db.q
+      .insert(db.t.logs)
+      .values({
+        ...row,
+        model_name: withoutNul(row.model_name ?? ""),
+        content: withoutNul(row.content ?? ""),
+        type: LOG_TYPE.error,
+        quota: 0,
+      })
+      .onConflictDoNothing();
   } catch (err) {
     log.error({ err, request_id: row.request_id }, "the record of a failed call could not be written");
   }

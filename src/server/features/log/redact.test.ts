@@ -5,8 +5,17 @@ const KEY = "abcdefghij0123456789ABCDEFGHIJ";
 
 test("keys by their vendors' prefixes, tokens in headers and JSON Web Tokens are blanked", () => {
   const secrets = [
-    `sk-${KEY}`, `sk-ant-api03-${KEY}`, `sk-proj-${KEY}`, `gsk_${KEY}`, `xai-${KEY}`, `ghp_${KEY}`, `hf_${KEY}`, `AIza${KEY}12345`, "AKIAIOSFODNN7EXAMPLE",
-    `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.${KEY}`, `xoxb-${KEY}`,
+    `sk-${KEY}`,
+    `sk-ant-api03-${KEY}`,
+    `sk-proj-${KEY}`,
+    `gsk_${KEY}`,
+    `xai-${KEY}`,
+    `ghp_${KEY}`,
+    `hf_${KEY}`,
+    `AIza${KEY}12345`,
+    "AKIAIOSFODNN7EXAMPLE",
+    `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.${KEY}`,
+    `xoxb-${KEY}`,
   ];
   for (const secret of secrets) {
     const clean = redact(`my key is ${secret}, keep it`);
@@ -16,14 +25,28 @@ test("keys by their vendors' prefixes, tokens in headers and JSON Web Tokens are
   }
   expect(redact(`curl -H "Authorization: Bearer ${KEY}"`)).toBe(`curl -H "Authorization: Bearer ***"`);
   expect(redact("postgres://weir:hunter22@db/x")).toBe("postgres://weir:***@db/x");
-  expect(redact(`-----BEGIN RSA PRIVATE KEY-----\\n${KEY}\\n-----END RSA PRIVATE KEY----- end`)).toBe("[private key ***] end");
+  expect(redact(`-----BEGIN RSA PRIVATE KEY-----\\n${KEY}\\n-----END RSA PRIVATE KEY----- end`)).toBe(
+    "[private key ***] end",
+  );
   expect(redact(`-----BEGIN PRIVATE KEY-----\n${KEY}`)).toBe("[private key ***]");
 });
 
 test("members of JSON that are secrets by their name are blanked, also in JSON inside a text, and others are not", () => {
-  const value = { api_key: "short", "x-api-key": 'a"b\\c', user: { password: "p", client_secret: "s" }, max_tokens: 5, token: "Hello", model: "gpt-4o" };
+  const value = {
+    api_key: "short",
+    "x-api-key": 'a"b\\c',
+    user: { password: "p", client_secret: "s" },
+    max_tokens: 5,
+    token: "Hello",
+    model: "gpt-4o",
+  };
   expect(JSON.parse(redact(JSON.stringify(value)))).toEqual({
-    api_key: "***", "x-api-key": "***", user: { password: "***", client_secret: "***" }, max_tokens: 5, token: "Hello", model: "gpt-4o",
+    api_key: "***",
+    "x-api-key": "***",
+    user: { password: "***", client_secret: "***" },
+    max_tokens: 5,
+    token: "Hello",
+    model: "gpt-4o",
   });
   const nested = redact(JSON.stringify({ arguments: JSON.stringify({ password: "hunter22", q: "weather" }) }));
   expect(nested).not.toContain("hunter22");
@@ -34,15 +57,35 @@ test("media become their length, ordinary text stays as it is", () => {
   const data = "A".repeat(5000);
   expect(redact(`{"url":"data:image/png;base64,${data}"}`)).toBe('{"url":"data:image/png;base64,[5000 characters]"}');
   expect(redact(`{"data":"${data}"}`)).toBe('{"data":"[base64, 5000 characters]"}');
-  for (const text of ["", "你好，世界", "a task-list of risk-free disk-space", "see https://example.com/a?b=c", '{"content":"The secret is out: \\"Bearer\\""}']) {
+  for (const text of [
+    "",
+    "你好，世界",
+    "a task-list of risk-free disk-space",
+    "see https://example.com/a?b=c",
+    '{"content":"The secret is out: \\"Bearer\\""}',
+  ]) {
     expect(redact(text)).toBe(text);
   }
 });
 
 test("a text made to be slow to search is not", () => {
   const hostile = [
-    '"', '"password', "\\", '\\"password\\":\\"', "-----BEGIN PRIVATE KEY-----", "://a:", "sk-", '"password":"\\\\', "data:a/", "eyJaaaaaaaa.", "eyJaaaaaaaa",
-    "a-b+c/", "Bearer ", "api_key", "data:a/b;base64,", `${"a".repeat(199)} `,
+    '"',
+    '"password',
+    "\\",
+    '\\"password\\":\\"',
+    "-----BEGIN PRIVATE KEY-----",
+    "://a:",
+    "sk-",
+    '"password":"\\\\',
+    "data:a/",
+    "eyJaaaaaaaa.",
+    "eyJaaaaaaaa",
+    "a-b+c/",
+    "Bearer ",
+    "api_key",
+    "data:a/b;base64,",
+    `${"a".repeat(199)} `,
   ];
   for (const part of hostile) {
     const text = part.repeat(Math.floor(262_144 / part.length));

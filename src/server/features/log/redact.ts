@@ -7,8 +7,14 @@ const SECRET_NAME = String.raw`[\w.-]{0,40}(?:api[-_]?key|app[-_]?key|access[-_]
 
 /** Each is linear in the length of the text: what repeats is bounded, or cannot begin again inside its own match. */
 const RULES: readonly [RegExp, string | ((...found: string[]) => string)][] = [
-  [/-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g, `[private key ${HIDDEN}]`],
-  [/(data:[\w.+-]{1,60}\/[\w.+-]{1,80};base64,)([\w+/=-]*)/g, (_, head = "", data = "") => `${head}[${data.length} characters]`],
+  [
+    /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g,
+    `[private key ${HIDDEN}]`,
+  ],
+  [
+    /(data:[\w.+-]{1,60}\/[\w.+-]{1,80};base64,)([\w+/=-]*)/g,
+    (_, head = "", data = "") => `${head}[${data.length} characters]`,
+  ],
   // Base64 without a name: pictures, audio, embeddings, signatures.
   [/(?<![\w+/=-])[\w+/=-]{200,}/g, (found = "") => `[base64, ${found.length} characters]`],
   // A member of JSON; the same inside a JSON text.
@@ -16,7 +22,10 @@ const RULES: readonly [RegExp, string | ((...found: string[]) => string)][] = [
   [new RegExp(String.raw`(\\"${SECRET_NAME}\\"\s{0,9}:\s{0,9}\\")(?:[^"\\]|\\\\(?:\\"|[^"]))*`, "gi"), `$1${HIDDEN}`],
   [/\b(Bearer|Basic)\s{1,9}[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
   // Keys by the prefixes that vendors give them; JSON Web Tokens.
-  [/\b(sk|pk|rk|tp|ak|gsk|xai|hf|r8|ghp|gho|ghs|github_pat|glpat|xox[abprs]|pplx|nvapi|fw|csk|tvly|jina)([-_])[\w-]{16,}/g, `$1$2${HIDDEN}`],
+  [
+    /\b(sk|pk|rk|tp|ak|gsk|xai|hf|r8|ghp|gho|ghs|github_pat|glpat|xox[abprs]|pplx|nvapi|fw|csk|tvly|jina)([-_])[\w-]{16,}/g,
+    `$1$2${HIDDEN}`,
+  ],
   [/\b(AKIA|ASIA)[0-9A-Z]{16}\b/g, `$1${HIDDEN}`],
   [/\bAIza[\w-]{30,}/g, `AIza${HIDDEN}`],
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, `eyJ${HIDDEN}`],

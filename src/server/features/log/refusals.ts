@@ -131,17 +131,34 @@ function* countSteps({ db }: Pick<Services, "db">, q: Q, counts: readonly Count[
     const { pair, repeated } = count;
     if (!pair.last) continue;
     const { request_id, other } = pair.last;
-    const known = q.select({
-      folded: logs.folded, counted: repeatedOf(db).mapWith(Number), created_at: logs.created_at, user_id: logs.user_id, username: logs.username,
-      token_id: logs.token_id, channel: logs.channel, model_name: logs.model_name, group: logs.group,
-    }).from(logs).where(eq(logs.request_id, request_id));
+    const known = q
+      .select({
+        folded: logs.folded,
+        counted: repeatedOf(db).mapWith(Number),
+        created_at: logs.created_at,
+        user_id: logs.user_id,
+        username: logs.username,
+        token_id: logs.token_id,
+        channel: logs.channel,
+        model_name: logs.model_name,
+        group: logs.group,
+      })
+      .from(logs)
+      .where(eq(logs.request_id, request_id));
     const [row] = yield* run(forUpdate(db, known));
     // Cleaned away meanwhile, with its count.
     if (!row) continue;
-    yield* run(q.update(logs).set({ other: withCount(other, count) }).where(eq(logs.request_id, request_id)).returning({ id: logs.id }));
+    yield* run(
+      q
+        .update(logs)
+        .set({ other: withCount(other, count) })
+        .where(eq(logs.request_id, request_id))
+        .returning({ id: logs.id }),
+    );
     const { folded, counted: before, created_at, ...whose } = row;
     // A row that the fold has not seen yet brings its count along.
-    if (folded === FOLDED.done) hours.push({ ...NOTHING, ...whose, hour: created_at - (created_at % HOUR), error_count: repeated - before });
+    if (folded === FOLDED.done)
+      hours.push({ ...NOTHING, ...whose, hour: created_at - (created_at % HOUR), error_count: repeated - before });
   }
   yield* addToHours(db, q, hours);
 }

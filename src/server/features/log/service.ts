@@ -1,7 +1,15 @@
 /** Reading the log. Lists go through the reading door; rows of LogConsumeEnabled = false are counted but not shown. */
 import { and, asc, desc, eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
-import { type LogFilter, type LogPage, logPlace, type LogSlice, type LogUser, type LogView, MAX_LOG_TOTAL } from "../../../shared/log-list";
+import {
+  type LogFilter,
+  type LogPage,
+  logPlace,
+  type LogSlice,
+  type LogUser,
+  type LogView,
+  MAX_LOG_TOTAL,
+} from "../../../shared/log-list";
 import { mayActOn, ROLE } from "../../../shared/roles";
 import type { UserCtx } from "../../context";
 import type { LogRow } from "../../db/schema";
@@ -25,7 +33,13 @@ export const scopeOf = (ctx: UserCtx): LogScope => (ctx.actor.role >= ROLE.admin
 export async function pageLogs(
   ctx: UserCtx,
   scope: LogScope,
-  { p, page_size, after, before, ...filter }: LogFilter & { p: number; page_size: number; after?: string | undefined; before?: string | undefined },
+  {
+    p,
+    page_size,
+    after,
+    before,
+    ...filter
+  }: LogFilter & { p: number; page_size: number; after?: string | undefined; before?: string | undefined },
 ): Promise<LogPage> {
   const { logs } = ctx.db.t;
   const order = (direction: typeof asc | typeof desc) => [direction(logs.created_at), direction(logs.id)];
@@ -33,20 +47,35 @@ export async function pageLogs(
   const range = await rangeOf(ctx, scope, filter, named);
   const matches = await conditions(ctx, scope, filter, range, { named });
   const [all] = await ctx.db.gather((q) =>
-    q.select({ n: count() }).from(q.select({ id: logs.id }).from(logs).where(matches).limit(MAX_LOG_TOTAL + 1).as("bounded")));
+    q.select({ n: count() }).from(
+      q
+        .select({ id: logs.id })
+        .from(logs)
+        .where(matches)
+        .limit(MAX_LOG_TOTAL + 1)
+        .as("bounded"),
+    ),
+  );
   const n = all?.n ?? 0;
   const place = after ? beyond(ctx, after, "behind") : before ? beyond(ctx, before, "before") : undefined;
-  const rows = n === 0 ? [] : await ctx.db.read
-    .select()
-    .from(logs)
-    .where(and(await conditions(ctx, scope, filter, range, { named, common: n > MAX_LOG_TOTAL }), place))
-    .orderBy(...order(before && !after ? asc : desc))
-    .limit(page_size)
-    .offset(place ? 0 : (p - 1) * page_size);
+  const rows =
+    n === 0
+      ? []
+      : await ctx.db.read
+          .select()
+          .from(logs)
+          .where(and(await conditions(ctx, scope, filter, range, { named, common: n > MAX_LOG_TOTAL }), place))
+          .orderBy(...order(before && !after ? asc : desc))
+          .limit(page_size)
+          .offset(place ? 0 : (p - 1) * page_size);
   if (before && !after) rows.reverse();
   const { searched_from } = range;
   return {
-    items: rows.map(present(scope)), page: p, page_size, total: Math.min(n, MAX_LOG_TOTAL), total_exact: n <= MAX_LOG_TOTAL,
+    items: rows.map(present(scope)),
+    page: p,
+    page_size,
+    total: Math.min(n, MAX_LOG_TOTAL),
+    total_exact: n <= MAX_LOG_TOTAL,
     ...(searched_from !== undefined && { searched_from }),
   };
 }
@@ -62,14 +91,22 @@ export async function sliceLogs(
 }
 
 /** Up to `limit` rows behind `cursor`, and from where to go on; undefined: there is nothing more. */
-export async function readSlice(ctx: UserCtx, scope: LogScope, filter: LogFilter, limit: number, cursor?: string | null): Promise<{ rows: LogRow[]; next?: string }> {
+export async function readSlice(
+  ctx: UserCtx,
+  scope: LogScope,
+  filter: LogFilter,
+  limit: number,
+  cursor?: string | null,
+): Promise<{ rows: LogRow[]; next?: string }> {
   const { logs } = ctx.db.t;
   const named = await namesOf(ctx, scope, filter);
   const range = await rangeOf(ctx, scope, filter, named, cursor);
   const rows = await ctx.db.read
     .select()
     .from(logs)
-    .where(and(await conditions(ctx, scope, filter, range, { named }), cursor ? beyond(ctx, cursor, "behind") : undefined))
+    .where(
+      and(await conditions(ctx, scope, filter, range, { named }), cursor ? beyond(ctx, cursor, "behind") : undefined),
+    )
     .orderBy(desc(logs.created_at), desc(logs.id))
     .limit(limit + 1);
   const found = rows.slice(0, limit);
@@ -103,7 +140,10 @@ export async function findLog(ctx: UserCtx, key: { id: number } | { request_id: 
 export async function userOfRows({ db, actor }: Pick<UserCtx, "db" | "actor">, id: number): Promise<LogUser> {
   const { users } = db.t;
   const { role, username, display_name, group, quota, used_quota, request_count } = users;
-  const [user] = await db.q.select({ role, username, display_name, group, quota, used_quota, request_count }).from(users).where(eq(users.id, id));
+  const [user] = await db.q
+    .select({ role, username, display_name, group, quota, used_quota, request_count })
+    .from(users)
+    .where(eq(users.id, id));
   if (!user) return fail("user_not_found");
   const { role: level, ...figures } = user;
   const refusal = mayActOn(actor, { id, role: level }, "read");

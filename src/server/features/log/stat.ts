@@ -31,16 +31,30 @@ export async function logStat(ctx: UserCtx, scope: LogScope, asked: LogFilter): 
     ctx.db.read
       .select({ rpm: count(), tpm: total(sql`${logs.prompt_tokens} + ${logs.completion_tokens}`) })
       .from(logs)
-      .where(and(...(await subject(ctx, scope, filter, false, named)), eq(logs.type, LOG_TYPE.consume), gte(logs.created_at, seconds(ctx) - RATE_SECONDS))),
+      .where(
+        and(
+          ...(await subject(ctx, scope, filter, false, named)),
+          eq(logs.type, LOG_TYPE.consume),
+          gte(logs.created_at, seconds(ctx) - RATE_SECONDS),
+        ),
+      ),
   ]);
   return { ...sum, rpm: pace?.rpm ?? 0, tpm: pace?.tpm ?? 0 };
 }
 
-async function consumption(ctx: UserCtx, scope: LogScope, filter: LogFilter, named: Named): Promise<Pick<LogStat, "quota" | "searched_from">> {
+async function consumption(
+  ctx: UserCtx,
+  scope: LogScope,
+  filter: LogFilter,
+  named: Named,
+): Promise<Pick<LogStat, "quota" | "searched_from">> {
   const { logs } = ctx.db.t;
   const { searched_from, ...range } = await rangeOf(ctx, scope, filter, named);
   const summed = async (start: number, end: number): Promise<SQL> =>
-    sql`${ctx.db.read.select({ n: total(logs.quota) }).from(logs).where(and(await conditions(ctx, scope, filter, { start, end }, { named }), eq(logs.type, LOG_TYPE.consume)))}`;
+    sql`${ctx.db.read
+      .select({ n: total(logs.quota) })
+      .from(logs)
+      .where(and(await conditions(ctx, scope, filter, { start, end }, { named }), eq(logs.type, LOG_TYPE.consume)))}`;
   const whole = searched_from === undefined && inRollUps(filter, named) ? await wholeHours(ctx, range) : undefined;
   const parts: SQL[] = [];
   if (!whole) parts.push(await summed(range.start, range.end));
@@ -50,7 +64,9 @@ async function consumption(ctx: UserCtx, scope: LogScope, filter: LogFilter, nam
     if (range.start < whole.start) parts.push(await summed(range.start, whole.start - 1));
     if (whole.end !== FOREVER && range.end >= whole.end) parts.push(await summed(whole.end, range.end));
   }
-  const [row] = await ctx.db.read.select({ quota: sql<number>`${sql.join(parts, sql` + `)}`.mapWith(Number) }).from(sql`(SELECT 1) AS one`);
+  const [row] = await ctx.db.read
+    .select({ quota: sql<number>`${sql.join(parts, sql` + `)}`.mapWith(Number) })
+    .from(sql`(SELECT 1) AS one`);
   return { quota: row?.quota ?? 0, ...(searched_from !== undefined && { searched_from }) };
 }
 
@@ -61,8 +77,13 @@ const inRollUps = (filter: LogFilter, { user_id, token_ids }: Named): boolean =>
   (!clean(filter.username) || user_id !== undefined);
 
 /** The whole hours of the range of which the log has every row; undefined when there is none. */
-async function wholeHours(ctx: UserCtx, { start, end }: { start: number; end: number }): Promise<{ start: number; end: number } | undefined> {
-  const [meta] = await ctx.db.q.select({ since: sql<number>`${logCompleteSince()}`.mapWith(Number) }).from(sql`(SELECT 1) AS one`);
+async function wholeHours(
+  ctx: UserCtx,
+  { start, end }: { start: number; end: number },
+): Promise<{ start: number; end: number } | undefined> {
+  const [meta] = await ctx.db.q
+    .select({ since: sql<number>`${logCompleteSince()}`.mapWith(Number) })
+    .from(sql`(SELECT 1) AS one`);
   const first = Math.ceil(Math.max(start, meta?.since ?? 0) / HOUR) * HOUR;
   const behind = end ? Math.floor((end + 1) / HOUR) * HOUR : FOREVER;
   return first < behind ? { start: first, end: behind } : undefined;
@@ -92,14 +113,30 @@ function known({ db, actor }: UserCtx, scope: LogScope, filter: LogFilter, { use
   if (filter.token_id) ids("token", u.token_id, logs.token_id, [filter.token_id]);
   if (token_ids) ids("token", u.token_id, logs.token_id, token_ids);
   const group = clean(filter.group);
-  if (group) found.push({ by: "group", item: sql`item = ${group}`, hourly: eq(u.group, group), log: eq(aside(db, logs.group), group) });
+  if (group)
+    found.push({
+      by: "group",
+      item: sql`item = ${group}`,
+      hourly: eq(u.group, group),
+      log: eq(aside(db, logs.group), group),
+    });
   const model = clean(filter.model_name);
-  if (model) found.push({ by: "model", item: contains(sql`item`, model), hourly: contains(u.model_name, model), log: contains(logs.model_name, model) });
+  if (model)
+    found.push({
+      by: "model",
+      item: contains(sql`item`, model),
+      hourly: contains(u.model_name, model),
+      log: contains(logs.model_name, model),
+    });
   return found;
 }
 
 /** The roll-ups' sum of [start, end), both whole hours. */
-async function rolledUp({ db }: UserCtx, { start, end }: { start: number; end: number }, filters: readonly Known[]): Promise<SQL> {
+async function rolledUp(
+  { db }: UserCtx,
+  { start, end }: { start: number; end: number },
+  filters: readonly Known[],
+): Promise<SQL> {
   const { usage_hourly: u } = db.t;
   const [first, ...more] = filters;
   // A user's hours have an index.
@@ -108,7 +145,10 @@ async function rolledUp({ db }: UserCtx, { start, end }: { start: number; end: n
     return sql`${db.read.select({ n: total(sql`quota`) }).from(sql`(${sums}) AS sums`)}`;
   }
   const where = and(gte(u.hour, start), lt(u.hour, end), ...filters.map(({ hourly }) => hourly));
-  return sql`${db.read.select({ n: total(u.quota) }).from(u).where(where)}`;
+  return sql`${db.read
+    .select({ n: total(u.quota) })
+    .from(u)
+    .where(where)}`;
 }
 
 /** What roll-ups and list do not have in common, in [start, end). The literals let the partial indexes fit. */
@@ -116,13 +156,28 @@ function apart({ db }: UserCtx, { start, end }: { start: number; end: number }, 
   const { logs } = db.t;
   const { quota, folded, visible, type, created_at } = logs;
   const rows = (value: SQL, ...which: SQL[]): SQL =>
-    sql`${db.read.select({ n: total(value) }).from(logs).where(and(...which, ...filters.map(({ log }) => log)))}`;
+    sql`${db.read
+      .select({ n: total(value) })
+      .from(logs)
+      .where(and(...which, ...filters.map(({ log }) => log)))}`;
   const within = [gte(created_at, start), lt(created_at, end)];
   const later = [gte(aside(db, created_at), start), lt(aside(db, created_at), end)];
   const [not_yet, done, never] = [FOLDED.not_yet, FOLDED.done, FOLDED.never].map((state) => sql.raw(String(state)));
-  const refunds = rows(sql`${quota}`, eq(type, LOG_TYPE.refund), sql`${type} <> ${CONSUMED}`, sql`${folded} = ${done}`, ...within);
+  const refunds = rows(
+    sql`${quota}`,
+    eq(type, LOG_TYPE.refund),
+    sql`${type} <> ${CONSUMED}`,
+    sql`${folded} = ${done}`,
+    ...within,
+  );
   const here = sql`case when ${visible} and ${folded} = ${never} then ${quota} when not ${visible} and ${folded} = ${done} then -${quota} else 0 end`;
   const onlyInOne = rows(here, sql`(${folded} = ${never} or not ${visible})`, sql`${type} = ${CONSUMED}`, ...within);
-  const notYet = rows(sql`${quota}`, sql`${folded} = ${not_yet}`, sql`${aside(db, type)} = ${CONSUMED}`, eq(visible, true), ...later);
+  const notYet = rows(
+    sql`${quota}`,
+    sql`${folded} = ${not_yet}`,
+    sql`${aside(db, type)} = ${CONSUMED}`,
+    eq(visible, true),
+    ...later,
+  );
   return [refunds, onlyInOne, notYet];
 }

@@ -22,7 +22,11 @@ const SUMMED_UNTIL = "usage_summed_until";
 
 /** Columns of usage_hourly. */
 export const DIMENSION_COLUMN: Record<Dimension, string> = {
-  model: "model_name", user: "user_id", channel: "channel", token: "token_id", group: `"group"`,
+  model: "model_name",
+  user: "user_id",
+  channel: "channel",
+  token: "token_id",
+  group: `"group"`,
 };
 
 /** Before which hour usage_sums has everything; 0 = it has nothing. */
@@ -32,7 +36,9 @@ export async function summedUntil(db: Db): Promise<number> {
 }
 
 /** The same as part of a statement. */
-export const SUMMED = sql.raw(`(SELECT coalesce(max(CAST(value AS bigint)), 0) FROM meta WHERE name = '${SUMMED_UNTIL}')`);
+export const SUMMED = sql.raw(
+  `(SELECT coalesce(max(CAST(value AS bigint)), 0) FROM meta WHERE name = '${SUMMED_UNTIL}')`,
+);
 
 /** Sets the mark back to `hour` when that is earlier. For SQLite's ledger; the same as `reopenSteps`. */
 export const REOPEN = `UPDATE meta SET value = ?1 WHERE name = '${SUMMED_UNTIL}' AND CAST(value AS integer) > ?1`;
@@ -41,7 +47,13 @@ export const REOPEN = `UPDATE meta SET value = ?1 WHERE name = '${SUMMED_UNTIL}'
 export function* reopenSteps(db: Db, q: Q, hour: number): Steps<void> {
   const { meta } = db.t;
   const later = sql`cast(${meta.value} as bigint) > ${hour}`;
-  yield* run(q.update(meta).set({ value: String(hour) }).where(and(eq(meta.name, SUMMED_UNTIL), later)).returning({ name: meta.name }));
+  yield* run(
+    q
+      .update(meta)
+      .set({ value: String(hour) })
+      .where(and(eq(meta.name, SUMMED_UNTIL), later))
+      .returning({ name: meta.name }),
+  );
 }
 
 /** Adds up the hours that are over; `now`: epoch seconds. Answers how many. For the holder of the fold's lease. */
@@ -59,35 +71,61 @@ export async function sumHours(db: Db, now: number): Promise<number> {
 /** The next hour before `until` in which anything happened, whole, in one transaction. False when there is none. */
 function* nextHour(db: Db, q: Q, until: number): Steps<boolean> {
   const { meta, usage_hourly, usage_sums } = db.t;
-  yield* run(q.insert(meta).values({ name: SUMMED_UNTIL, value: "0" }).onConflictDoNothing().returning({ name: meta.name }));
+  yield* run(
+    q.insert(meta).values({ name: SUMMED_UNTIL, value: "0" }).onConflictDoNothing().returning({ name: meta.name }),
+  );
   // Whoever counts in an earlier hour meanwhile waits here or is waited for, and what he counted is seen below.
-  const [mark] = yield* run(forUpdate(db, q.select({ value: meta.value }).from(meta).where(eq(meta.name, SUMMED_UNTIL))));
+  const [mark] = yield* run(
+    forUpdate(db, q.select({ value: meta.value }).from(meta).where(eq(meta.name, SUMMED_UNTIL))),
+  );
   const from = Number(mark?.value ?? 0);
   if (from >= until) return false;
   const [next] = yield* run(
-    q.select({ hour: usage_hourly.hour }).from(usage_hourly)
-      .where(and(gte(usage_hourly.hour, from), lt(usage_hourly.hour, until))).orderBy(asc(usage_hourly.hour)).limit(1),
+    q
+      .select({ hour: usage_hourly.hour })
+      .from(usage_hourly)
+      .where(and(gte(usage_hourly.hour, from), lt(usage_hourly.hour, until)))
+      .orderBy(asc(usage_hourly.hour))
+      .limit(1),
   );
   const hour = next?.hour;
   const reached = hour === undefined ? until : hour + HOUR;
-  yield* run(q.update(meta).set({ value: String(reached) }).where(eq(meta.name, SUMMED_UNTIL)).returning({ name: meta.name }));
+  yield* run(
+    q
+      .update(meta)
+      .set({ value: String(reached) })
+      .where(eq(meta.name, SUMMED_UNTIL))
+      .returning({ name: meta.name }),
+  );
   if (hour === undefined) return false;
   for (const dimension of DIMENSIONS) {
-    yield* run(q.delete(usage_sums).where(and(eq(usage_sums.dimension, dimension), eq(usage_sums.hour, hour))).returning({ hour: usage_sums.hour }));
+    yield* run(
+      q
+        .delete(usage_sums)
+        .where(and(eq(usage_sums.dimension, dimension), eq(usage_sums.hour, hour)))
+        .returning({ hour: usage_sums.hour }),
+    );
     const item = sql.raw(DIMENSION_COLUMN[dimension]);
     const { count, error_count, quota, prompt_tokens, completion_tokens } = usage_hourly;
     yield* run(
-      q.insert(usage_sums).select(
-        q.select({
-          dimension: sql<string>`${sql.raw(`'${dimension}'`)}`.as("dimension"),
-          hour: sql<number>`${sql.raw(String(hour))}`.as("hour"),
-          item: sql<string>`cast(${item} as text)`.as("item"),
-          count: sql<number>`sum(${count})`.as("count"),
-          error_count: sql<number>`sum(${error_count})`.as("error_count"),
-          quota: sql<number>`sum(${quota})`.as("quota"),
-          tokens: sql<number>`sum(${prompt_tokens} + ${completion_tokens})`.as("tokens"),
-        }).from(usage_hourly).where(eq(usage_hourly.hour, hour)).groupBy(item),
-      ).returning({ hour: usage_sums.hour }),
+      q
+        .insert(usage_sums)
+        .select(
+          q
+            .select({
+              dimension: sql<string>`${sql.raw(`'${dimension}'`)}`.as("dimension"),
+              hour: sql<number>`${sql.raw(String(hour))}`.as("hour"),
+              item: sql<string>`cast(${item} as text)`.as("item"),
+              count: sql<number>`sum(${count})`.as("count"),
+              error_count: sql<number>`sum(${error_count})`.as("error_count"),
+              quota: sql<number>`sum(${quota})`.as("quota"),
+              tokens: sql<number>`sum(${prompt_tokens} + ${completion_tokens})`.as("tokens"),
+            })
+            .from(usage_hourly)
+            .where(eq(usage_hourly.hour, hour))
+            .groupBy(item),
+        )
+        .returning({ hour: usage_sums.hour }),
     );
   }
   return true;
@@ -97,7 +135,12 @@ function* nextHour(db: Db, q: Q, until: number): Steps<boolean> {
  * Everybody's sums by one thing in [start, end), both whole hours: a table of hour, item (text), quota, count, error_count and
  * tokens, for a FROM. `until` as `summedUntil` answered it. `items`: a condition on `item`.
  */
-export function sumsBy(dimension: Dimension, { start, end }: { start: number; end: number }, until: number, items?: SQL): SQL {
+export function sumsBy(
+  dimension: Dimension,
+  { start, end }: { start: number; end: number },
+  until: number,
+  items?: SQL,
+): SQL {
   const number = (value: number): SQL => sql.raw(String(value)); // literals, so that the planner judges the range
   const column = sql.raw(`cast(${DIMENSION_COLUMN[dimension]} as text)`);
   const border = Math.min(Math.max(start, until), end);

@@ -152,7 +152,10 @@ export function createLogTail(services: Needs): LiveTail {
                 missed = false;
               },
             };
-            const ping = setInterval(() => (controller.desiredSize ?? 0) > 0 && controller.enqueue(PING), PING_EVERY_MS);
+            const ping = setInterval(
+              () => (controller.desiredSize ?? 0) > 0 && controller.enqueue(PING),
+              PING_EVERY_MS,
+            );
             const limit = setTimeout(() => close(), LISTEN_MS);
             close = () => {
               close = () => {};
@@ -171,14 +174,22 @@ export function createLogTail(services: Needs): LiveTail {
             request.signal.addEventListener("abort", ended, { once: true });
             const end = await watcher.join(listener);
             const before = since === undefined ? [] : await newest(services, since);
-            say({ items: before.filter(wanted).map(show), end: Math.max(end, before[0]?.id ?? 0), skipped: before.length === MAX_TAIL_ROWS });
+            say({
+              items: before.filter(wanted).map(show),
+              end: Math.max(end, before[0]?.id ?? 0),
+              skipped: before.length === MAX_TAIL_ROWS,
+            });
           },
           cancel: () => close(),
         },
         { highWaterMark: BUFFER },
       );
       return new Response(body, {
-        headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no" },
+        headers: {
+          "content-type": "text/event-stream; charset=utf-8",
+          "cache-control": "no-store",
+          "x-accel-buffering": "no",
+        },
       });
     },
   };

@@ -7,12 +7,21 @@ type EndedCall = Parameters<CallCounts["ended"]>[0];
 /** As much of a call as is counted. */
 const call = (group: string, model: string, ms = 0): EndedCall => {
   const facts = {
-    caller: { group }, request: { model, stream: true }, channel: { type: { key: "openai" } }, operation: { key: "chat" },
-    arrived: 1000, first_content_at: 1000 + ms / 2, engine: { seams: { now: () => 1000 + ms } },
+    caller: { group },
+    request: { model, stream: true },
+    channel: { type: { key: "openai" } },
+    operation: { key: "chat" },
+    arrived: 1000,
+    first_content_at: 1000 + ms / 2,
+    engine: { seams: { now: () => 1000 + ms } },
   };
   return facts as unknown as EndedCall;
 };
-const end = { end_reason: "complete", quota: 7, usage: { input: 10, cache_read: 30, output: 5, reasoning: 2 } } as const;
+const end = {
+  end_reason: "complete",
+  quota: 7,
+  usage: { input: 10, cache_read: 30, output: 5, reasoning: 2 },
+} as const;
 
 describe("counting calls", () => {
   test("tokens, units and ends are summed per group, model and channel type", () => {
@@ -20,8 +29,19 @@ describe("counting calls", () => {
     counts.ended(call("vip", "m"), end);
     counts.ended(call("vip", "m"), { ...end, end_reason: "upstream_cut", usage: undefined });
     const [series] = counts.series.values();
-    expect(series).toMatchObject({ group: "vip", model: "m", channel_type: "openai", input: 40, cached: 30, output: 7, units: 14 });
-    expect([...(series?.ends ?? [])]).toEqual([["complete", 1], ["upstream_cut", 1]]);
+    expect(series).toMatchObject({
+      group: "vip",
+      model: "m",
+      channel_type: "openai",
+      input: 40,
+      cached: 30,
+      output: 7,
+      units: 14,
+    });
+    expect([...(series?.ends ?? [])]).toEqual([
+      ["complete", 1],
+      ["upstream_cut", 1],
+    ]);
   });
 
   test("however many models are asked for, the number of series is bounded: the rest is other", () => {
@@ -43,7 +63,10 @@ describe("counting calls", () => {
 });
 
 describe("who may read /metrics", () => {
-  const from = (peer: string, headers: Record<string, string> = {}) => ({ peer, headers: new Headers({ host: "localhost:3000", ...headers }) });
+  const from = (peer: string, headers: Record<string, string> = {}) => ({
+    peer,
+    headers: new Headers({ host: "localhost:3000", ...headers }),
+  });
   const bearer = (authorization: string) => from("203.0.113.9", { authorization });
 
   test("nobody while neither token nor addresses are set, this machine included", () => {
@@ -55,12 +78,16 @@ describe("who may read /metrics", () => {
   test("whoever has the token, from anywhere, and nobody else", () => {
     const mayScrape = createScrapeGuard({ WEIR_METRICS_TOKEN: "secret-token", WEIR_METRICS_ADDRESSES: [] });
     expect(mayScrape(bearer("Bearer secret-token"))).toBe(true);
-    for (const authorization of ["", "secret-token", "Bearer ", "Bearer secret-toke", "bearer secret-token"]) expect(mayScrape(bearer(authorization))).toBe(false);
+    for (const authorization of ["", "secret-token", "Bearer ", "Bearer secret-toke", "bearer secret-token"])
+      expect(mayScrape(bearer(authorization))).toBe(false);
     expect(mayScrape(from("127.0.0.1"))).toBe(false);
   });
 
   test("sockets of the listed addresses, whatever their headers say", () => {
-    const mayScrape = createScrapeGuard({ WEIR_METRICS_TOKEN: "secret-token", WEIR_METRICS_ADDRESSES: ["10.0.0.0/8", "::1"] });
+    const mayScrape = createScrapeGuard({
+      WEIR_METRICS_TOKEN: "secret-token",
+      WEIR_METRICS_ADDRESSES: ["10.0.0.0/8", "::1"],
+    });
     for (const peer of ["10.1.2.3", "::ffff:10.1.2.3", "::1"]) expect(mayScrape(from(peer))).toBe(true);
     expect(mayScrape(from("127.0.0.1", { "x-forwarded-for": "10.1.2.3" }))).toBe(false);
     expect(mayScrape(bearer("Bearer secret-token"))).toBe(true);

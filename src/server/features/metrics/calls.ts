@@ -72,7 +72,13 @@ export class CallCounts implements Watch {
     if (usage) {
       const cached = usage.cache_read ?? 0;
       series.cached += cached;
-      series.input += cached + (usage.input ?? 0) + (usage.cache_write_5m ?? 0) + (usage.cache_write_1h ?? 0) + (usage.audio_in ?? 0) + (usage.image_in ?? 0);
+      series.input +=
+        cached +
+        (usage.input ?? 0) +
+        (usage.cache_write_5m ?? 0) +
+        (usage.cache_write_1h ?? 0) +
+        (usage.audio_in ?? 0) +
+        (usage.image_in ?? 0);
       series.output += (usage.output ?? 0) + (usage.reasoning ?? 0) + (usage.audio_out ?? 0) + (usage.image_out ?? 0);
     }
     let times = this.times.get(operation.key);

@@ -5,7 +5,12 @@ import { scopeOf } from "../log/service";
 import { findJob, openJob, pageJobs, sliceJobs, type TimedFilter } from "../task/service";
 import { presentDrawing } from "./present";
 
-const filterOf = <F extends TimedFilter & { mj_id?: string | undefined }>({ mj_id, start_timestamp, end_timestamp, ...filter }: F) => ({
+const filterOf = <F extends TimedFilter & { mj_id?: string | undefined }>({
+  mj_id,
+  start_timestamp,
+  end_timestamp,
+  ...filter
+}: F) => ({
   ...filter,
   task_id: mj_id,
   start: start_timestamp,
@@ -32,11 +37,17 @@ export const midjourneyRouter = router({
     .meta({ rest: "GET /api/mj/", summary: "Drawing jobs of all users, a page as a bare array" })
     .input(drawingListRest)
     .query(async ({ ctx, input: { p, page_size, ...filter } }) =>
-      (await sliceJobs(ctx, "all", "drawing", filterOf(filter), p * page_size, page_size)).map((row) => presentDrawing(ctx, "all", row))),
+      (await sliceJobs(ctx, "all", "drawing", filterOf(filter), p * page_size, page_size)).map((row) =>
+        presentDrawing(ctx, "all", row),
+      ),
+    ),
 
   ownPage: userProcedure
     .meta({ rest: "GET /api/mj/self", summary: "Own drawing jobs, a page as a bare array" })
     .input(drawingSelfRest)
     .query(async ({ ctx, input: { p, page_size, ...filter } }) =>
-      (await sliceJobs(ctx, "own", "drawing", filterOf(filter), p * page_size, page_size)).map((row) => presentDrawing(ctx, "own", row))),
+      (await sliceJobs(ctx, "own", "drawing", filterOf(filter), p * page_size, page_size)).map((row) =>
+        presentDrawing(ctx, "own", row),
+      ),
+    ),
 });

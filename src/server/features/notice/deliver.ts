@@ -27,12 +27,17 @@ export interface Recipient {
 
 /** Columns of a recipient, for a select on `users`. */
 export const recipientColumns = ({ users }: Tables) => ({
-  id: users.id, email: users.email, setting: users.setting,
+  id: users.id,
+  email: users.email,
+  setting: users.setting,
   phones: sql<number>`(select count(*) from push_subscriptions as p where p.user_id = users.id)`.mapWith(Number),
 });
 
 export const recipientOf = (row: { id: number; email: string; setting: string; phones: number }): Recipient => ({
-  user_id: row.id, email: row.email, setting: noticeSetting(row.setting), phones: row.phones,
+  user_id: row.id,
+  email: row.email,
+  setting: noticeSetting(row.setting),
+  phones: row.phones,
 });
 
 /** Receivers are told within this time or not at all. */
@@ -66,7 +71,10 @@ function isWayOpen({ options }: Pick<Services, "options">, recipient: Recipient)
  * WrongSecret, NotDelivered when the receiver refused, or what the network threw.
  */
 export async function deliver(post: Post, recipient: Recipient, notice: Notice): Promise<void> {
-  const ways = [...(isWayOpen(post, recipient) ? [deliverByWay] : []), ...(recipient.phones > 0 ? [deliverToPhones] : [])];
+  const ways = [
+    ...(isWayOpen(post, recipient) ? [deliverByWay] : []),
+    ...(recipient.phones > 0 ? [deliverToPhones] : []),
+  ];
   const done = await Promise.allSettled(ways.map((way) => way(post, recipient, notice)));
   if (done.some(({ status }) => status === "fulfilled")) return;
   const [refused] = done.flatMap((way) => (way.status === "rejected" ? [way.reason] : []));
@@ -84,9 +92,19 @@ async function deliverByWay(post: Post, recipient: Recipient, notice: Notice): P
   const { title, content } = noticeText(notice, setting.language);
   switch (setting.notify_type) {
     case "email":
-      return post.sendMail({ to: mailboxOf(recipient), subject: `${post.options.get("SystemName")}: ${title}`, text: content });
+      return post.sendMail({
+        to: mailboxOf(recipient),
+        subject: `${post.options.get("SystemName")}: ${title}`,
+        text: content,
+      });
     case "webhook": {
-      const body = JSON.stringify({ type: notice.type, title, content, values: Object.values(notice.values), timestamp: seconds(post) });
+      const body = JSON.stringify({
+        type: notice.type,
+        title,
+        content,
+        values: Object.values(notice.values),
+        timestamp: seconds(post),
+      });
       const secret = post.secrets.decrypt("user-secret", setting.webhook_secret_cipher);
       // The signature alone: the secret itself is never sent.
       const signature = secret === "" ? undefined : createHmac("sha256", secret).update(body).digest("hex");

@@ -28,7 +28,12 @@ function receiver() {
     hostname: "127.0.0.1",
     fetch: async (request) => {
       const { pathname } = new URL(request.url);
-      heard.push({ path: pathname, method: request.method, headers: Object.fromEntries(request.headers), body: await request.text() });
+      heard.push({
+        path: pathname,
+        method: request.method,
+        headers: Object.fromEntries(request.headers),
+        body: await request.text(),
+      });
       if (pathname === "/moved") return Response.redirect("http://127.0.0.1:1/", 307);
       return new Response("ok", { status: pathname === "/broken" ? 500 : 200 });
     },
@@ -65,16 +70,29 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
   });
 
   /** A user with a balance, an address and a setting. */
-  async function somebody({ quota = 500, email, setting = "" }: { quota?: number; email?: string; setting?: string } = {}) {
+  async function somebody({
+    quota = 500,
+    email,
+    setting = "",
+  }: { quota?: number; email?: string; setting?: string } = {}) {
     const person = await house.person();
     const { id } = person.ctx.actor;
     const address = email ?? `u${id}@example.com`;
-    await house.services.db.q.update(house.services.db.t.users).set({ quota, setting, email: address }).where(eq(house.services.db.t.users.id, id)).returning();
+    await house.services.db.q
+      .update(house.services.db.t.users)
+      .set({ quota, setting, email: address })
+      .where(eq(house.services.db.t.users.id, id))
+      .returning();
     return { person, id, address };
   }
   const warn = (...ids: number[]) => warnLowQuota(house.services, ids);
   const settingOf = async ({ ctx }: Person) =>
-    (await house.services.db.q.select().from(house.services.db.t.users).where(eq(house.services.db.t.users.id, ctx.actor.id)))[0]?.setting ?? "";
+    (
+      await house.services.db.q
+        .select()
+        .from(house.services.db.t.users)
+        .where(eq(house.services.db.t.users.id, ctx.actor.id))
+    )[0]?.setting ?? "";
 
   describe("a low quota", () => {
     test("is told by mail, in the user's language, with what is left and where to add", async () => {
@@ -83,7 +101,8 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       expect(await warn(zh.id, en.id)).toBe(2);
       const byAddress = Object.fromEntries(house.mails.map((mail) => [mail.to, mail]));
       expect(byAddress[zh.address]).toEqual({
-        to: zh.address, subject: "Weir: 额度不足提醒",
+        to: zh.address,
+        subject: "Weir: 额度不足提醒",
         text: "您的剩余额度为 $0.50，已低于提醒阈值 $1.00。额度用尽后调用会被拒绝。https://weir.example/topup",
       });
       expect(byAddress[en.address]?.subject).toBe("Weir: Your quota is running low");
@@ -94,7 +113,8 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       const told = await Promise.all(Array.from({ length: 20 }, () => warn(id)));
       expect(told.filter((n) => n === 1)).toHaveLength(1);
       const { users } = house.services.db.t;
-      const set = (quota: number) => house.services.db.q.update(users).set({ quota }).where(eq(users.id, id)).returning();
+      const set = (quota: number) =>
+        house.services.db.q.update(users).set({ quota }).where(eq(users.id, id)).returning();
       house.advance(3600);
       await set(5000);
       expect(await warn(id)).toBe(0);
@@ -121,7 +141,10 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       const { id } = await somebody({ quota: 900 });
       const { db } = house.services;
       const hold = { user_id: id, amount: 100, token_amount: 0, created_at: 1, instance_id: "x" };
-      await db.q.insert(db.t.holds).values({ ...hold, request_id: `h-${id}` }).returning();
+      await db.q
+        .insert(db.t.holds)
+        .values({ ...hold, request_id: `h-${id}` })
+        .returning();
       expect(await warn(id)).toBe(0);
       await db.q.delete(db.t.holds).where(eq(db.t.holds.user_id, id)).returning();
       expect(await warn(id)).toBe(1);
@@ -148,7 +171,13 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       const { id, address } = await somebody({ quota: 1010 });
       const log = { request_id: `charge-${id}`, user_id: id, created_at: 1 };
       await house.services.ledger.settle({ request_id: log.request_id, user_id: id, token_id: 0, quota: 0, log });
-      await house.services.ledger.settle({ request_id: `${log.request_id}-2`, user_id: id, token_id: 0, quota: 20, log });
+      await house.services.ledger.settle({
+        request_id: `${log.request_id}-2`,
+        user_id: id,
+        token_id: 0,
+        quota: 20,
+        log,
+      });
       expect(house.mails).toEqual([]);
       await until(() => house.mails.length > 0);
       expect(house.mails.map((mail) => mail.to)).toEqual([address]);
@@ -159,7 +188,10 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     const setting = (more: Record<string, unknown> = {}) => {
       const { secrets } = house.services;
       return JSON.stringify({
-        notify_type: "webhook", webhook_url: `${hook.url}/hook`, webhook_secret_cipher: secrets.encrypt("user-secret", "hook-secret"), ...more,
+        notify_type: "webhook",
+        webhook_url: `${hook.url}/hook`,
+        webhook_secret_cipher: secrets.encrypt("user-secret", "hook-secret"),
+        ...more,
       });
     };
 
@@ -169,10 +201,17 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       const [call] = hook.heard;
       expect(call).toMatchObject({ path: "/hook", method: "POST" });
       expect(JSON.parse(call?.body ?? "")).toEqual({
-        type: "quota_exceed", title: "额度不足提醒", content: expect.stringContaining("$0.50"),
-        values: ["$0.50", "$1.00", "https://weir.example/topup"], timestamp: expect.any(Number),
+        type: "quota_exceed",
+        title: "额度不足提醒",
+        content: expect.stringContaining("$0.50"),
+        values: ["$0.50", "$1.00", "https://weir.example/topup"],
+        timestamp: expect.any(Number),
       });
-      expect(call?.headers["x-webhook-signature"]).toBe(createHmac("sha256", "hook-secret").update(call?.body ?? "").digest("hex"));
+      expect(call?.headers["x-webhook-signature"]).toBe(
+        createHmac("sha256", "hook-secret")
+          .update(call?.body ?? "")
+          .digest("hex"),
+      );
       expect(JSON.stringify(call)).not.toContain("hook-secret");
       expect(house.mails).toEqual([]);
     });
@@ -192,7 +231,13 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
 
     test("never leads into a private network unless the operator allows it", async () => {
       const strict = { ...house.services, env: { ...house.services.env, WEIR_ALLOW_PRIVATE_FETCH: false } };
-      for (const address of [`${hook.url}/hook`, "http://169.254.169.254/latest", "http://[::1]/", "file:///etc/passwd", "http://u:p@example.com/"]) {
+      for (const address of [
+        `${hook.url}/hook`,
+        "http://169.254.169.254/latest",
+        "http://[::1]/",
+        "file:///etc/passwd",
+        "http://u:p@example.com/",
+      ]) {
         const { id } = await somebody({ setting: setting({ webhook_url: address }) });
         expect(await warnLowQuota(strict, [id])).toBe(0);
       }
@@ -208,16 +253,28 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
   });
 
   test("Bark gets title and body at the device's address, Gotify a message with its token in a header", async () => {
-    const bark = await somebody({ setting: JSON.stringify({ notify_type: "bark", bark_url: `${hook.url}/device-key/{{title}}/{{content}}` }) });
+    const bark = await somebody({
+      setting: JSON.stringify({ notify_type: "bark", bark_url: `${hook.url}/device-key/{{title}}/{{content}}` }),
+    });
     const gotify = await somebody();
     const saved = await gotify.person.rest("PUT", "/api/user/setting", {
-      notify_type: "gotify", gotify_url: `${hook.url}/push/`, gotify_token: "app-token", gotify_priority: 8,
+      notify_type: "gotify",
+      gotify_url: `${hook.url}/push/`,
+      gotify_token: "app-token",
+      gotify_priority: 8,
     });
     expect(saved.body.success).toBe(true);
     expect(await warn(bark.id, gotify.id)).toBe(2);
     const byPath = Object.fromEntries(hook.heard.map((call) => [call.path, call]));
-    expect(JSON.parse(byPath["/device-key"]?.body ?? "")).toEqual({ title: "额度不足提醒", body: expect.stringContaining("$0.50") });
-    expect(JSON.parse(byPath["/push/message"]?.body ?? "")).toEqual({ title: "额度不足提醒", message: expect.stringContaining("$0.50"), priority: 8 });
+    expect(JSON.parse(byPath["/device-key"]?.body ?? "")).toEqual({
+      title: "额度不足提醒",
+      body: expect.stringContaining("$0.50"),
+    });
+    expect(JSON.parse(byPath["/push/message"]?.body ?? "")).toEqual({
+      title: "额度不足提醒",
+      message: expect.stringContaining("$0.50"),
+      priority: 8,
+    });
     expect(byPath["/push/message"]?.headers["x-gotify-key"]).toBe("app-token");
   });
 
@@ -227,37 +284,73 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       const put = async (body: object) => (await person.rest("PUT", "/api/user/setting", body)).body.success;
       const shown = async () => JSON.parse((await person.rest("GET", "/api/user/self")).body.data.setting);
       const cipher = async () => JSON.parse(await settingOf(person)).webhook_secret_cipher;
-      expect(await put({ notify_type: "webhook", webhook_url: "https://a.example/x", webhook_secret: "s3cret-of-mine", quota_warning_threshold: 7 })).toBe(true);
+      expect(
+        await put({
+          notify_type: "webhook",
+          webhook_url: "https://a.example/x",
+          webhook_secret: "s3cret-of-mine",
+          quota_warning_threshold: 7,
+        }),
+      ).toBe(true);
       expect(await shown()).toEqual({
-        language: "en", custom: [1], notify_type: "webhook", webhook_url: "https://a.example/x", webhook_secret_set: true, quota_warning_threshold: 7,
+        language: "en",
+        custom: [1],
+        notify_type: "webhook",
+        webhook_url: "https://a.example/x",
+        webhook_secret_set: true,
+        quota_warning_threshold: 7,
       });
       expect(await settingOf(person)).not.toContain("s3cret-of-mine");
       // A form that shows no secret sends none back.
-      expect(await put({ webhook_url: "https://a.example/x", webhook_secret: "", notification_email: "me@example.com" })).toBe(true);
+      expect(
+        await put({ webhook_url: "https://a.example/x", webhook_secret: "", notification_email: "me@example.com" }),
+      ).toBe(true);
       expect(house.services.secrets.decrypt("user-secret", await cipher())).toBe("s3cret-of-mine");
       expect(await put({ webhook_url: "https://b.example/", webhook_secret: "" })).toBe(true);
-      expect(await shown()).toMatchObject({ webhook_secret_set: false, notification_email: "me@example.com", custom: [1] });
+      expect(await shown()).toMatchObject({
+        webhook_secret_set: false,
+        notification_email: "me@example.com",
+        custom: [1],
+      });
       expect(await put({})).toBe(true);
     });
 
     test("refuses what is no setting, and leaves everything as it was", async () => {
       const { person } = await somebody({ setting: '{"notify_type":"email"}' });
       const bad: object[] = [
-        { notify_type: "pigeon" }, { quota_warning_threshold: -1 }, { quota_warning_threshold: 0.5 }, { quota_warning_threshold: 1e300 },
-        { webhook_url: "ftp://a" }, { webhook_url: "javascript:alert(1)" }, { webhook_url: "http://" }, { webhook_url: `https://a/${"x".repeat(500)}` },
-        { notification_email: "a@b,c@d" }, { notification_email: "nobody" }, { webhook_secret: "x".repeat(201) }, { gotify_priority: 11 },
+        { notify_type: "pigeon" },
+        { quota_warning_threshold: -1 },
+        { quota_warning_threshold: 0.5 },
+        { quota_warning_threshold: 1e300 },
+        { webhook_url: "ftp://a" },
+        { webhook_url: "javascript:alert(1)" },
+        { webhook_url: "http://" },
+        { webhook_url: `https://a/${"x".repeat(500)}` },
+        { notification_email: "a@b,c@d" },
+        { notification_email: "nobody" },
+        { webhook_secret: "x".repeat(201) },
+        { gotify_priority: 11 },
       ];
       for (const body of bad) {
         const answer = await person.rest("PUT", "/api/user/setting", body);
         expect([body, answer.body.success]).toEqual([body, false]);
       }
       expect(await settingOf(person)).toBe('{"notify_type":"email"}');
-      expect((await person.rest("PUT", "/api/user/setting", { webhook_url: "ftp://a" })).body.message).toBe("通知地址必须以 http:// 或 https:// 开头");
+      expect((await person.rest("PUT", "/api/user/setting", { webhook_url: "ftp://a" })).body.message).toBe(
+        "通知地址必须以 http:// 或 https:// 开头",
+      );
       expect((await house.guest.rest("PUT", "/api/user/setting", {})).body.success).toBe(false);
     });
 
     test("bears a row whose setting is no JSON or of other shapes", async () => {
-      for (const setting of ["", "null", "[]", "{broken", '"text"', '{"notify_type":5,"quota_warning_threshold":"many","webhook_url":{}}']) {
+      for (const setting of [
+        "",
+        "null",
+        "[]",
+        "{broken",
+        '"text"',
+        '{"notify_type":5,"quota_warning_threshold":"many","webhook_url":{}}',
+      ]) {
         const { person, id } = await somebody({ setting });
         expect(await warn(id)).toBe(1);
         expect((await person.rest("GET", "/api/user/self")).body.success).toBe(true);
@@ -269,7 +362,11 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     test("its secrets are written anew by a rotation of the master secret", () => {
       const { secrets } = house.services;
       const next = createSecrets("another secret for tests");
-      const setting = JSON.stringify({ language: "en", webhook_secret_cipher: secrets.encrypt("user-secret", "w"), gotify_token_cipher: "" });
+      const setting = JSON.stringify({
+        language: "en",
+        webhook_secret_cipher: secrets.encrypt("user-secret", "w"),
+        gotify_token_cipher: "",
+      });
       const anew = JSON.parse(rotateSetting(setting, secrets, next) ?? "");
       expect(anew.language).toBe("en");
       expect(next.decrypt("user-secret", anew.webhook_secret_cipher)).toBe("w");
@@ -285,7 +382,11 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     await person.rest("PUT", "/api/user/setting", { notify_type: "webhook" });
     expect(await ask()).toMatchObject({ success: false, code: "notice_unreachable" });
     await person.rest("PUT", "/api/user/setting", { webhook_url: `${hook.url}/broken` });
-    expect(await ask()).toMatchObject({ success: false, code: "notice_failed", message: expect.stringContaining("500") });
+    expect(await ask()).toMatchObject({
+      success: false,
+      code: "notice_failed",
+      message: expect.stringContaining("500"),
+    });
     await person.rest("PUT", "/api/user/setting", { webhook_url: "file:///etc/passwd" });
     await person.rest("PUT", "/api/user/setting", { webhook_url: `${hook.url}/fine` });
     expect(await ask()).toMatchObject({ success: true });
@@ -294,12 +395,26 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
 
   test("what the mail server said is shown to root alone", async () => {
     const mail = await startMailServer({ tls: "none", refuse: "No relaying for 10.1.2.3" });
-    const settings = { host: "127.0.0.1", port: mail.port, account: "", password: "", from: "post@weir.example", name: "Weir", ssl: false };
-    const sendMail = createMailer(() => settings, () => {});
+    const settings = {
+      host: "127.0.0.1",
+      port: mail.port,
+      account: "",
+      password: "",
+      from: "post@weir.example",
+      name: "Weir",
+      ssl: false,
+    };
+    const sendMail = createMailer(
+      () => settings,
+      () => {},
+    );
     const failing = { ...(await somebody()).person.ctx, sendMail };
     await expect(testNotice(failing)).rejects.toMatchObject({ code: "mail_failed", values: {} });
     const root = { ...failing, actor: { ...failing.actor, role: ROLE.root } };
-    await expect(testNotice(root)).rejects.toMatchObject({ code: "notice_failed", values: { detail: expect.stringContaining("No relaying") } });
+    await expect(testNotice(root)).rejects.toMatchObject({
+      code: "notice_failed",
+      values: { detail: expect.stringContaining("No relaying") },
+    });
     await mail.close();
   });
 
@@ -308,7 +423,8 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     const { db } = services;
     const root = await house.person({ role: ROLE.root });
     const admin = await house.person({ role: ROLE.admin });
-    const mail = (person: Person, email: string) => db.q.update(db.t.users).set({ email }).where(eq(db.t.users.id, person.ctx.actor.id)).returning();
+    const mail = (person: Person, email: string) =>
+      db.q.update(db.t.users).set({ email }).where(eq(db.t.users.id, person.ctx.actor.id)).returning();
     await mail(root, "root@example.com");
     await mail(admin, "admin@example.com");
     await services.options.set("AutomaticDisableChannelEnabled", "true");
@@ -317,7 +433,13 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       .values(["alpha", "beta"].map((name) => ({ type: 1, name, status: CHANNEL_STATUS.enabled, created_time: 1 })))
       .returning();
     const disabled = new Map<number, Parameters<typeof autoDisable>[2]>();
-    const watched = { ...services, notices: { ...services.notices, channelDisabled: (id: number, reason: Parameters<typeof autoDisable>[2]) => void disabled.set(id, reason) } };
+    const watched = {
+      ...services,
+      notices: {
+        ...services.notices,
+        channelDisabled: (id: number, reason: Parameters<typeof autoDisable>[2]) => void disabled.set(id, reason),
+      },
+    };
     const reason = { code: "channel_call_refused", values: { status: 401, detail: "bad key" } } as const;
     for (const { id } of made) {
       expect(await autoDisable(watched, { id }, reason)).toBe(true);
@@ -329,14 +451,19 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     expect(told.filter(Boolean)).toHaveLength(1);
     expect(house.mails).toHaveLength(1);
     expect(house.mails[0]).toMatchObject({ to: "root@example.com", subject: "Weir: 渠道已被自动禁用" });
-    for (const { id, name } of made) expect(house.mails[0]?.text).toContain(`#${id} ${name}: 上游拒绝服务（状态码 401）：bad key`);
+    for (const { id, name } of made)
+      expect(house.mails[0]?.text).toContain(`#${id} ${name}: 上游拒绝服务（状态码 401）：bad key`);
     house.advance(CHANNELS_EVERY_SECONDS - 5);
     expect(await tellDisabledChannels(services, disabled)).toBe(false);
     house.advance(6);
     expect(await tellDisabledChannels(services, disabled)).toBe(true);
     expect(house.mails).toHaveLength(2);
     // Nobody to tell: nothing waits for ever.
-    await db.q.update(db.t.users).set({ email: sql`''` }).where(eq(db.t.users.id, root.ctx.actor.id)).returning();
+    await db.q
+      .update(db.t.users)
+      .set({ email: sql`''` })
+      .where(eq(db.t.users.id, root.ctx.actor.id))
+      .returning();
     expect(await tellDisabledChannels(services, disabled)).toBe(true);
   });
 });

@@ -36,11 +36,15 @@ export interface Notices {
 
 export function createNotices(post: Post): Notices {
   const low = createCollector<number, true>(post.background, {
-    name: "low-quota warnings", pauseMs: LOOK_AFTER_MS, max: MAX_WAITING,
+    name: "low-quota warnings",
+    pauseMs: LOOK_AFTER_MS,
+    max: MAX_WAITING,
     work: async (users) => void (await warnLowQuota(post, [...users.keys()])),
   });
   const channels = createCollector<number, StatusReason>(post.background, {
-    name: "notices of disabled channels", pauseMs: CHANNELS_AFTER_MS, max: MAX_CHANNELS,
+    name: "notices of disabled channels",
+    pauseMs: CHANNELS_AFTER_MS,
+    max: MAX_CHANNELS,
     work: async (disabled) => {
       if (await tellDisabledChannels(post, disabled)) return;
       for (const [id, reason] of disabled) channels.add(id, reason); // somebody told root a moment ago
@@ -58,14 +62,22 @@ export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<
   // One pass over the running calls for all of them.
   const held = post.db.read
     .select({ user_id: holds.user_id, amount: sql<number>`sum(${holds.amount})`.as("amount") })
-    .from(holds).groupBy(holds.user_id).as("held");
+    .from(holds)
+    .groupBy(holds.user_id)
+    .as("held");
   let told = 0;
   for (let from = 0; from < ids.length; from += BATCH) {
     const rows = await post.db.read
-      .select({ ...recipientColumns(post.db.t), quota: users.quota, held: sql<number>`coalesce(${held.amount}, 0)`.mapWith(Number) })
+      .select({
+        ...recipientColumns(post.db.t),
+        quota: users.quota,
+        held: sql<number>`coalesce(${held.amount}, 0)`.mapWith(Number),
+      })
       .from(users)
       .leftJoin(held, eq(held.user_id, users.id))
-      .where(and(inArray(users.id, ids.slice(from, from + BATCH)), eq(users.status, ENABLED_USER), isNull(users.deleted_at)));
+      .where(
+        and(inArray(users.id, ids.slice(from, from + BATCH)), eq(users.status, ENABLED_USER), isNull(users.deleted_at)),
+      );
     const low = rows.flatMap((row) => {
       const recipient = recipientOf(row);
       const threshold = recipient.setting.quota_warning_threshold || post.options.get("QuotaRemindThreshold");
@@ -76,7 +88,11 @@ export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<
       const sent = await Promise.all(
         low.slice(next, next + PARALLEL).map(async ({ recipient, balance, threshold }) => {
           if (!(await claim(post, `low-quota:${recipient.user_id}`, LOW_QUOTA_EVERY_SECONDS))) return false;
-          const values = { balance: quotaText(post, balance), threshold: quotaText(post, threshold), link: linkTo(post, "/topup") };
+          const values = {
+            balance: quotaText(post, balance),
+            threshold: quotaText(post, threshold),
+            link: linkTo(post, "/topup"),
+          };
           return send(post, recipient, { type: "quota_exceed", values });
         }),
       );
@@ -106,7 +122,10 @@ export async function tellDisabledChannels(post: Post, disabled: ReadonlyMap<num
         const reason = disabled.get(id);
         return `#${id} ${name}: ${reason ? errorText(reason.code, reason.values, root.setting.language) : ""}`;
       });
-      return send(post, root, { type: "channel_update", values: { channels: lines.join("\n"), link: linkTo(post, "/channel") } });
+      return send(post, root, {
+        type: "channel_update",
+        values: { channels: lines.join("\n"), link: linkTo(post, "/channel") },
+      });
     }),
   );
   return true;
@@ -119,7 +138,11 @@ async function claim(post: Pick<Services, "now"> & { db: Db }, name: string, eve
   const taken = await post.db.q
     .insert(notices)
     .values({ name, sent_at: now })
-    .onConflictDoUpdate({ target: notices.name, set: { sent_at: now }, setWhere: sql`${notices.sent_at} <= ${now - every}` })
+    .onConflictDoUpdate({
+      target: notices.name,
+      set: { sent_at: now },
+      setWhere: sql`${notices.sent_at} <= ${now - every}`,
+    })
     .returning({ name: notices.name });
   return taken.length > 0;
 }

@@ -8,10 +8,7 @@ import { deliver, isReachable, recipientColumns, recipientOf } from "./deliver";
 /** Sends a test notice to the caller. Throws notice_unreachable, address_forbidden, mail_*, notice_failed. */
 export async function testNotice(ctx: UserCtx): Promise<void> {
   const { users } = ctx.db.t;
-  const [row] = await ctx.db.q
-    .select(recipientColumns(ctx.db.t))
-    .from(users)
-    .where(eq(users.id, ctx.actor.id));
+  const [row] = await ctx.db.q.select(recipientColumns(ctx.db.t)).from(users).where(eq(users.id, ctx.actor.id));
   if (!row) fail("user_not_found");
   const recipient = recipientOf(row);
   if (!isReachable(ctx, recipient)) fail("notice_unreachable");
@@ -19,7 +16,8 @@ export async function testNotice(ctx: UserCtx): Promise<void> {
     await deliver(ctx, recipient, { type: "test", values: { link: "" } });
   } catch (error) {
     // Root set the mail server up and needs its words; what any other address answers is its own user's business.
-    const cause = error instanceof AppError && error.code === "mail_failed" && ctx.actor.role >= ROLE.root ? error.cause : error;
+    const cause =
+      error instanceof AppError && error.code === "mail_failed" && ctx.actor.role >= ROLE.root ? error.cause : error;
     if (cause instanceof AppError) throw cause;
     throw new AppError("notice_failed", { detail: cause instanceof Error ? cause.message : "" }, { cause });
   }

@@ -9,7 +9,10 @@ import { forUpdate, withoutNul } from "../../db/sql";
 import type { Secrets } from "../../lib/secrets";
 
 /** With what the server alone sees. */
-const stored = noticeSettingSchema.extend({ webhook_secret_cipher: z.string().catch(""), gotify_token_cipher: z.string().catch("") });
+const stored = noticeSettingSchema.extend({
+  webhook_secret_cipher: z.string().catch(""),
+  gotify_token_cipher: z.string().catch(""),
+});
 export type NoticeSetting = z.output<typeof stored>;
 
 /** Each secret, and the address that it belongs to. */
@@ -50,7 +53,12 @@ export async function saveNoticeSetting(ctx: UserCtx, input: NoticeSettingInput)
       // A secret is not sent to a place it was not given for.
       else if (after[address] !== before[address]) after[cipher] = "";
     }
-    yield* run(q.update(users).set({ setting: withoutNul(JSON.stringify(after)) }).where(mine));
+    yield* run(
+      q
+        .update(users)
+        .set({ setting: withoutNul(JSON.stringify(after)) })
+        .where(mine),
+    );
     yield* ctx.cluster.bus.announce(q, "users", String(ctx.actor.id));
   });
 }

@@ -14,13 +14,19 @@ const optionInput = z.object({
 export const optionRouter = router({
   list: rootProcedure
     .meta({ rest: "GET /api/option/", summary: "Every option that is not secret, values as text" })
-    .query(({ ctx }) => optionKeys.filter((key) => !isHidden(key)).map((key) => ({ key, value: ctx.options.text(key) }))),
+    .query(({ ctx }) =>
+      optionKeys.filter((key) => !isHidden(key)).map((key) => ({ key, value: ctx.options.text(key) })),
+    ),
   set: rootProcedure
     .meta({ rest: "PUT /api/option/", summary: "Set one option" })
     .input(optionInput)
     .mutation(({ ctx, input }) => setOption(ctx, input.key, String(input.value ?? ""))),
   testMail: rootProcedure
-    .meta({ rest: "POST /api/option/test_mail", summary: "Send a mail by the SMTP settings, to oneself unless `to` says where", critical: true })
+    .meta({
+      rest: "POST /api/option/test_mail",
+      summary: "Send a mail by the SMTP settings, to oneself unless `to` says where",
+      critical: true,
+    })
     .input(z.object({ to: z.literal("").or(mailboxSchema).default("") }))
     .mutation(({ ctx, input }) => sendTestMail(ctx, input.to)),
   /** What the settings pages start from. */
@@ -29,7 +35,10 @@ export const optionRouter = router({
     .meta({ rest: "GET /api/notice", summary: "The operator's notice (Markdown or HTML)" })
     .query(({ ctx }) => ctx.options.get("Notice")),
   homePage: publicProcedure
-    .meta({ rest: "GET /api/home_page_content", summary: "The operator's home page (Markdown, HTML or an https address)" })
+    .meta({
+      rest: "GET /api/home_page_content",
+      summary: "The operator's home page (Markdown, HTML or an https address)",
+    })
     .query(({ ctx }) => ctx.options.get("HomePageContent")),
   about: publicProcedure
     .meta({ rest: "GET /api/about", summary: "The operator's about page (Markdown, HTML or an https address)" })

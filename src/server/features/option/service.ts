@@ -21,7 +21,8 @@ export async function setOption(ctx: UserCtx, key: string, text: string): Promis
   if (before === after) return;
   const shown = (value: string) => ({ [key]: secret ? (value === "" ? "" : "set") : value });
   await recordAct(ctx, { action: "option.update", target: key, before: shown(before), after: shown(after) });
-  if (key === "ServerAddress" || key === "ConsoleAddresses") await keepOwnAddress(ctx, (addresses) => setOption(ctx, "ConsoleAddresses", addresses));
+  if (key === "ServerAddress" || key === "ConsoleAddresses")
+    await keepOwnAddress(ctx, (addresses) => setOption(ctx, "ConsoleAddresses", addresses));
 }
 
 /**
@@ -29,8 +30,16 @@ export async function setOption(ctx: UserCtx, key: string, text: string): Promis
  * changes the addresses does not lock themselves out.
  */
 export async function keepOwnAddress(ctx: Ctx, keep: (addresses: string) => Promise<void>): Promise<void> {
-  const { actor, options, request: { origin } } = ctx;
-  const isPage = origin !== undefined && /^https?:/.test(origin) && URL.canParse(origin) && !(actor.kind === "user" && actor.via === "access_token");
+  const {
+    actor,
+    options,
+    request: { origin },
+  } = ctx;
+  const isPage =
+    origin !== undefined &&
+    /^https?:/.test(origin) &&
+    URL.canParse(origin) &&
+    !(actor.kind === "user" && actor.via === "access_token");
   if (isPage && !isOwnOrigin(ctx, origin)) await keep([...options.get("ConsoleAddresses"), origin].join("\n"));
 }
 

@@ -24,7 +24,13 @@ test("a slow reading of the options does not undo what was set meanwhile", async
   });
   const log = createLogger({ level: "silent", format: "json" });
   const bus = localBus();
-  const store = await openOptionStore({ db: { ...db, q }, bus, secrets: createSecrets("a secret for tests only"), log, now: Date.now });
+  const store = await openOptionStore({
+    db: { ...db, q },
+    bus,
+    secrets: createSecrets("a secret for tests only"),
+    log,
+    now: Date.now,
+  });
   slow = true;
   const reading = store.reload();
   await store.set("SystemName", "Second");

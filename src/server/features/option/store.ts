@@ -5,7 +5,14 @@
 import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import {
-  defaultText, isOptionKey, missingNeeds, option, type OptionKey, optionKeys, type OptionValue, parseOption,
+  defaultText,
+  isOptionKey,
+  missingNeeds,
+  option,
+  type OptionKey,
+  optionKeys,
+  type OptionValue,
+  parseOption,
 } from "../../../shared/options";
 import type { Bus } from "../../cluster/types";
 import { AfterCommit, type Db, run } from "../../db/client";
@@ -44,7 +51,8 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
     const parsed = parseOption(key, text);
     if (parsed.ok) values.set(key, parsed.value);
     else {
-      if (!reported.has(key)) log.warn({ option: key, problem: parsed.problem.en }, "stored option is invalid: its default is used");
+      if (!reported.has(key))
+        log.warn({ option: key, problem: parsed.problem.en }, "stored option is invalid: its default is used");
       reported.add(key);
       const fallback = parseOption(key, defaultText(key));
       if (fallback.ok) values.set(key, fallback.value);
@@ -59,12 +67,14 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
     const turn = ++begun;
     const stored = new Map<OptionKey, string>();
     for (const row of await q.select().from(t.options)) {
-      if (isOptionKey(row.key)) stored.set(row.key, option(row.key).secret ? secrets.decrypt("option-secret", row.value) : row.value);
+      if (isOptionKey(row.key))
+        stored.set(row.key, option(row.key).secret ? secrets.decrypt("option-secret", row.value) : row.value);
     }
     if (turn < known) return;
     known = turn;
     // The reading of every minute mostly finds nothing new: prices and pools need not be built again.
-    const news = values.size === 0 || stored.size !== texts.size || [...stored].some(([key, value]) => texts.get(key) !== value);
+    const news =
+      values.size === 0 || stored.size !== texts.size || [...stored].some(([key, value]) => texts.get(key) !== value);
     if (!news) return;
     texts = stored;
     for (const key of optionKeys) adopt(key, texts.get(key) ?? defaultText(key));
@@ -90,7 +100,12 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
       const kept = option(key).secret ? secrets.encrypt("option-secret", value) : value;
       const updated_at = Math.floor(now() / 1000);
       await db.tx(function* (tx) {
-        yield* run(tx.insert(t.options).values({ key, value: kept, updated_at }).onConflictDoUpdate({ target: t.options.key, set: { value: kept, updated_at } }));
+        yield* run(
+          tx
+            .insert(t.options)
+            .values({ key, value: kept, updated_at })
+            .onConflictDoUpdate({ target: t.options.key, set: { value: kept, updated_at } }),
+        );
         yield new AfterCommit(async () => {
           known = ++begun;
           texts.set(key, value);

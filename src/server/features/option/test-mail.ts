@@ -22,7 +22,11 @@ export async function sendTestMail(ctx: UserCtx, to: string): Promise<string> {
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "mail_failed") throw error;
     const { cause } = error;
-    throw new AppError("mail_test_failed", { detail: cause instanceof Error ? cause.message : error.message }, { cause });
+    throw new AppError(
+      "mail_test_failed",
+      { detail: cause instanceof Error ? cause.message : error.message },
+      { cause },
+    );
   }
   return address;
 }

@@ -5,7 +5,10 @@
 import type { Services } from "../../context";
 import type { EgressOptions } from "../../lib/egress";
 
-export function userFetch({ options, env }: Pick<Services, "options" | "env">): Pick<EgressOptions, "allowPrivate" | "worker"> {
+export function userFetch({
+  options,
+  env,
+}: Pick<Services, "options" | "env">): Pick<EgressOptions, "allowPrivate" | "worker"> {
   const url = options.get("WorkerUrl");
   const worker = url === "" ? undefined : { url, key: options.get("WorkerValidKey") };
   return { allowPrivate: env.WEIR_ALLOW_PRIVATE_FETCH, worker };

@@ -25,7 +25,8 @@ const head = (text: string, at: number): number => text.charCodeAt(at) * 0x10000
 /** Bits of a digest of up to four units; a missing unit is 0. */
 const DIGEST_BITS = 20;
 const digest = (a: number, b: number, c: number, d: number): number =>
-  (Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b) ^ Math.imul(c, 0xc2b2ae35) ^ Math.imul(d, 0x27d4eb2f)) >>> (32 - DIGEST_BITS);
+  (Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b) ^ Math.imul(c, 0xc2b2ae35) ^ Math.imul(d, 0x27d4eb2f)) >>>
+  (32 - DIGEST_BITS);
 
 /** undefined when there is no word. Words are trimmed; empty ones do not count. */
 export function wordList(lines: readonly string[]): WordList | undefined {
@@ -38,7 +39,10 @@ export function wordList(lines: readonly string[]): WordList | undefined {
     const sources = kept.map((word) => word.replace(special, "\\$&"));
     const patterns = sources.map((source) => new RegExp(source, "i"));
     const any = new RegExp(sources.join("|"), "gi");
-    return { occursIn: (text) => patterns.some((pattern) => pattern.test(text)), mask: (text) => text.replace(any, () => MASK) };
+    return {
+      occursIn: (text) => patterns.some((pattern) => pattern.test(text)),
+      mask: (text) => text.replace(any, () => MASK),
+    };
   }
 
   const single = new Set(kept.filter((word) => word.length === 1).map((word) => word.charCodeAt(0)));
@@ -70,7 +74,12 @@ export function wordList(lines: readonly string[]): WordList | undefined {
   /** Length of the word that begins there, 0 = none. */
   const wordAt = (lower: string, at: number): number => {
     if (single.size > 0 && single.has(lower.charCodeAt(at))) return 1;
-    const [a, b, c, d] = [lower.charCodeAt(at), lower.charCodeAt(at + 1), lower.charCodeAt(at + 2), lower.charCodeAt(at + 3)];
+    const [a, b, c, d] = [
+      lower.charCodeAt(at),
+      lower.charCodeAt(at + 1),
+      lower.charCodeAt(at + 2),
+      lower.charCodeAt(at + 3),
+    ];
     if (!beginnings[digest(a, b, 0, 0)] && !beginnings[digest(a, b, c, 0)] && !beginnings[digest(a, b, c, d)]) return 0;
     const range = ranges.get(head(lower, at));
     return range ? begins(lower, at, range) : 0;
@@ -88,7 +97,7 @@ export function wordList(lines: readonly string[]): WordList | undefined {
       const written = lower.length === text.length ? text : lower;
       let masked = "";
       let from = 0;
-      for (let at = 0; at < lower.length; ) {
+      for (let at = 0; at < lower.length;) {
         const length = wordAt(lower, at);
         if (length > 0) {
           masked += written.slice(from, at) + MASK;

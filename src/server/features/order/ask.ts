@@ -63,7 +63,10 @@ async function askAbout(services: Services, order: OrderRow, down: Set<string>):
       const verdict = await settlePayment(services, state.payment);
       if (isSettled(verdict)) return verdict;
       note = verdict;
-      services.log.error({ trade_no: order.trade_no, verdict }, "the payment provider reports a payment that does not fit its order");
+      services.log.error(
+        { trade_no: order.trade_no, verdict },
+        "the payment provider reports a payment that does not fit its order",
+      );
     }
     if (state?.kind === "ended") {
       await endOrder(services, order.trade_no, state.status, provider);
@@ -100,11 +103,16 @@ export async function forgetCallbacks(services: Pick<Services, "db" | "now">): P
   const t = services.db.t.payment_callbacks;
   const now = seconds(services);
   const strangers = inArray(t.verdict, [...STRANGERS]);
-  const old = [lt(t.received_at, now - KEPT_DAYS * DAY), and(lt(t.received_at, now - STRANGERS_KEPT_DAYS * DAY), strangers)];
+  const old = [
+    lt(t.received_at, now - KEPT_DAYS * DAY),
+    and(lt(t.received_at, now - STRANGERS_KEPT_DAYS * DAY), strangers),
+  ];
   for (const where of old) {
-    for (let gone = ROWS_AT_ONCE; gone === ROWS_AT_ONCE; ) {
+    for (let gone = ROWS_AT_ONCE; gone === ROWS_AT_ONCE;) {
       gone = await services.db.tx(function* (q) {
-        const rows = yield* run(q.select({ id: t.id }).from(t).where(where).orderBy(asc(t.received_at)).limit(ROWS_AT_ONCE));
+        const rows = yield* run(
+          q.select({ id: t.id }).from(t).where(where).orderBy(asc(t.received_at)).limit(ROWS_AT_ONCE),
+        );
         const ids = rows.map((row) => row.id);
         if (ids.length > 0) yield* run(q.delete(t).where(inArray(t.id, ids)).returning({ id: t.id }));
         return ids.length;

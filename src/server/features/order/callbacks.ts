@@ -57,23 +57,33 @@ async function keepStranger(services: Services, call: Call, verdict: Verdict): P
   const { allowed } = await services.cluster.counter.take("payment-callbacks:refused", 1, STRANGERS_AN_HOUR, 3600);
   if (!allowed) return;
   const { payment_callbacks } = services.db.t;
-  await services.db.q.insert(payment_callbacks).values({ ...rowOf(services, call, TEXT_LIMITS.payment_callback_of_strangers), verdict }).returning({ id: payment_callbacks.id });
+  await services.db.q
+    .insert(payment_callbacks)
+    .values({ ...rowOf(services, call, TEXT_LIMITS.payment_callback_of_strangers), verdict })
+    .returning({ id: payment_callbacks.id });
 }
 
 async function keepNoted(services: Services, call: Call): Promise<void> {
   const { payment_callbacks } = services.db.t;
-  await services.db.q.insert(payment_callbacks).values({ ...rowOf(services, call, TEXT_LIMITS.payment_callback), verdict: "noted" }).returning({ id: payment_callbacks.id });
+  await services.db.q
+    .insert(payment_callbacks)
+    .values({ ...rowOf(services, call, TEXT_LIMITS.payment_callback), verdict: "noted" })
+    .returning({ id: payment_callbacks.id });
 }
 
 function report(services: Services, call: Call, verdict: Verdict): boolean {
   if (isSettled(verdict)) return true;
-  services.log.error({ provider: call.provider, trade_no: call.trade_no, verdict }, "a reported payment fits no order; see payment_callbacks");
+  services.log.error(
+    { provider: call.provider, trade_no: call.trade_no, verdict },
+    "a reported payment fits no order; see payment_callbacks",
+  );
   return false;
 }
 
 /** GET and POST /api/user/epay/notify. A gateway repeats its call until it reads "success". */
 export const epayNotify: Door = async (services, request, ip) => {
-  const say = (word: "success" | "fail") => new Response(word, { headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" } });
+  const say = (word: "success" | "fail") =>
+    new Response(word, { headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" } });
   const { search } = new URL(request.url);
   const form = request.method === "POST" ? await formOf(request) : "";
   // A form has its parameters in the body; some gateways post with an empty one.
@@ -98,7 +108,8 @@ export const epayNotify: Door = async (services, request, ip) => {
 
 /** POST /api/stripe/webhook. Stripe repeats an event for three days until it is answered with 2xx. */
 export const stripeWebhook: Door = async (services, request, ip) => {
-  const say = (status: number, verdict: Verdict) => Response.json({ received: status === 200, verdict }, { status, headers: { "cache-control": "no-store" } });
+  const say = (status: number, verdict: Verdict) =>
+    Response.json({ received: status === 200, verdict }, { status, headers: { "cache-control": "no-store" } });
   const body = (await bodyOf(request)) ?? "";
   const config = stripeConfig(services.options, services.env);
   const call: Call = { provider: "stripe", trade_no: "", ip, body };

@@ -36,7 +36,9 @@ export function epaySign(parameters: Readonly<Record<string, string>>, key: stri
     .filter(([name, value]) => value !== "" && name !== "sign" && name !== "sign_type")
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => `${name}=${value}`);
-  return createHash("md5").update(signed.join("&") + key).digest("hex");
+  return createHash("md5")
+    .update(signed.join("&") + key)
+    .digest("hex");
 }
 
 export interface EpayOrder {
@@ -74,7 +76,8 @@ export function readEpayNotice(config: EpayConfig, parameters: URLSearchParams):
   if (names.length > 50 || new Set(names).size !== names.length) return { kind: "refused", verdict: "malformed" };
   const given = Object.fromEntries(parameters);
   if ((given.sign_type ?? "MD5").toUpperCase() !== "MD5") return { kind: "refused", verdict: "sign_type" };
-  if (!sameText((given.sign ?? "").toLowerCase(), epaySign(given, config.key))) return { kind: "refused", verdict: "signature" };
+  if (!sameText((given.sign ?? "").toLowerCase(), epaySign(given, config.key)))
+    return { kind: "refused", verdict: "signature" };
   if (given.pid !== config.pid) return { kind: "refused", verdict: "merchant" };
   if (given.trade_status !== "TRADE_SUCCESS") return { kind: "unpaid" };
   return {
@@ -121,7 +124,11 @@ function fail(why: string): never {
  * Asks the gateway about an order: its payment, or undefined while there is none. Throws when it cannot be reached or
  * answers something else. Not by way of the worker (WorkerUrl): the address carries the merchant's key.
  */
-export async function askEpay(config: EpayConfig, env: Pick<Env, "WEIR_ALLOW_PRIVATE_FETCH">, trade_no: string): Promise<Payment | undefined> {
+export async function askEpay(
+  config: EpayConfig,
+  env: Pick<Env, "WEIR_ALLOW_PRIVATE_FETCH">,
+  trade_no: string,
+): Promise<Payment | undefined> {
   const query = new URLSearchParams({ act: "order", pid: config.pid, key: config.key, out_trade_no: trade_no });
   const { status, text: body } = await egressFetch(`${config.address}/api.php?${query}`, {
     allowPrivate: env.WEIR_ALLOW_PRIVATE_FETCH,
@@ -131,7 +138,8 @@ export async function askEpay(config: EpayConfig, env: Pick<Env, "WEIR_ALLOW_PRI
   const answer = readAnswer(body) ?? fail(`the gateway answered ${status} and no order`);
   if (answer.code !== "1" || answer.status !== "1") return undefined;
   if (answer.pid !== undefined && answer.pid !== config.pid) fail("the gateway answered about another merchant");
-  if (answer.out_trade_no !== undefined && answer.out_trade_no !== trade_no) fail("the gateway answered about another order");
+  if (answer.out_trade_no !== undefined && answer.out_trade_no !== trade_no)
+    fail("the gateway answered about another order");
   return {
     provider: "epay",
     trade_no,

@@ -33,11 +33,23 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
   });
   beforeEach(async () => {
     const set = {
-      ServerAddress: "https://weir.example", CustomCallbackAddress: "https://hook.example/", PayAddress: `${epay.url}/`,
-      EpayId: EPAY_MERCHANT.pid, EpayKey: EPAY_MERCHANT.key, Price: "7.3", MinTopUp: "1", TopupGroupRatio: '{"default":1,"vip":0.9,"free":0}',
-      PayMethods: '[{"name":"支付宝","type":"alipay","color":"#1677ff"},{"name":"微信","type":"wxpay","color":"#07c160"},{"name":"大额","type":"bank","color":"","min_topup":50}]',
-      StripeApiSecret: STRIPE_SECRETS.api, StripeWebhookSecret: STRIPE_SECRETS.webhook, StripeUnitPrice: "1.1", StripeMinTopUp: "1", StripeCurrency: "usd",
-      QuotaPerUnit: "500000", InviteRebatePercent: "0",
+      ServerAddress: "https://weir.example",
+      CustomCallbackAddress: "https://hook.example/",
+      PayAddress: `${epay.url}/`,
+      EpayId: EPAY_MERCHANT.pid,
+      EpayKey: EPAY_MERCHANT.key,
+      Price: "7.3",
+      MinTopUp: "1",
+      TopupGroupRatio: '{"default":1,"vip":0.9,"free":0}',
+      PayMethods:
+        '[{"name":"支付宝","type":"alipay","color":"#1677ff"},{"name":"微信","type":"wxpay","color":"#07c160"},{"name":"大额","type":"bank","color":"","min_topup":50}]',
+      StripeApiSecret: STRIPE_SECRETS.api,
+      StripeWebhookSecret: STRIPE_SECRETS.webhook,
+      StripeUnitPrice: "1.1",
+      StripeMinTopUp: "1",
+      StripeCurrency: "usd",
+      QuotaPerUnit: "500000",
+      InviteRebatePercent: "0",
     };
     for (const [key, value] of Object.entries(set)) await harness.services.options.set(key, value);
     epay.broken = false;
@@ -54,7 +66,11 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
   };
   const verdictsOf = async (trade_no: string): Promise<string[]> => {
     const { q, t } = harness.services.db;
-    const rows = await q.select().from(t.payment_callbacks).where(eq(t.payment_callbacks.trade_no, trade_no)).orderBy(asc(t.payment_callbacks.id));
+    const rows = await q
+      .select()
+      .from(t.payment_callbacks)
+      .where(eq(t.payment_callbacks.trade_no, trade_no))
+      .orderBy(asc(t.payment_callbacks.id));
     return rows.map((row) => row.verdict);
   };
   const booksBalance = async () => {
@@ -79,7 +95,11 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
   const stripeEvent: FakeStripe["event"] = (type, trade_no, changes, signing) =>
     stripe.event(type, trade_no, changes, { time: Math.floor(harness.services.now() / 1000), ...signing });
   const hook = (call: { body: string; headers: Record<string, string> }) =>
-    stripeWebhook(harness.services, new Request("http://weir.local/api/stripe/webhook", { method: "POST", ...call }), "203.0.113.10");
+    stripeWebhook(
+      harness.services,
+      new Request("http://weir.local/api/stripe/webhook", { method: "POST", ...call }),
+      "203.0.113.10",
+    );
 
   describe("what it costs", () => {
     test("10 dollars at 7.3 are 73.00, with the words older front-ends read", async () => {
@@ -101,10 +121,12 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     test("what cannot be ordered is refused with success false, the word error, and the text in data, by both calls", async () => {
       await setOption("MinTopUp", "5");
       for (const path of ["/api/user/amount", "/api/user/pay"]) {
-        const said = async (amount: unknown) => (await user.rest("POST", path, { amount, payment_method: "alipay" })).body;
+        const said = async (amount: unknown) =>
+          (await user.rest("POST", path, { amount, payment_method: "alipay" })).body;
         expect(await said(4)).toMatchObject({ success: false, message: "error", data: "充值数量不能小于5" });
         for (const amount of [0, -3]) expect((await said(amount)).data).toBe("充值数量不能小于5");
-        for (const amount of [1.5, "abc", null, undefined, true, [], 1e300, "1e400"]) expect((await said(amount)).data).toBe("充值数量必须是正整数！");
+        for (const amount of [1.5, "abc", null, undefined, true, [], 1e300, "1e400"])
+          expect((await said(amount)).data).toBe("充值数量必须是正整数！");
         expect((await said(1_000_001)).data).toBe("充值数量不能大于1000000");
       }
       await setOption("Price", "0.0001");
@@ -116,7 +138,9 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
         const before = harness.services.options.text(key as "EpayId");
         await setOption(key, "");
         for (const path of ["/api/user/amount", "/api/user/pay"]) {
-          expect((await user.rest("POST", path, { amount: 10, payment_method: "alipay" })).body.data).toBe("管理员未开启在线充值！");
+          expect((await user.rest("POST", path, { amount: 10, payment_method: "alipay" })).body.data).toBe(
+            "管理员未开启在线充值！",
+          );
         }
         expect(await user.call.order.info()).toMatchObject({ enable_online_topup: false, enable_stripe_topup: true });
         expect(paymentOrigins(harness.services)).toEqual([]);
@@ -132,44 +156,72 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(await enabled()).toBe(true);
       await setOption("StripeWebhookSecret", "");
       expect(await enabled()).toBe(false);
-      expect((await user.rest("POST", "/api/user/stripe/pay", { amount: 10 })).body.data).toBe("管理员未开启在线充值！");
+      expect((await user.rest("POST", "/api/user/stripe/pay", { amount: 10 })).body.data).toBe(
+        "管理员未开启在线充值！",
+      );
     });
   });
 
   describe("ordering", () => {
     test("pay answers a signed form for the gateway; callbacks and payer come back without a doubled slash", async () => {
-      const { body } = await user.rest("POST", "/api/user/pay", { amount: 10, top_up_code: "ignored", payment_method: "alipay" });
+      const { body } = await user.rest("POST", "/api/user/pay", {
+        amount: 10,
+        top_up_code: "ignored",
+        payment_method: "alipay",
+      });
       expect(body).toMatchObject({ success: true, message: "success", url: `${epay.url}/submit.php` });
       expect(body.data).toMatchObject({
-        pid: EPAY_MERCHANT.pid, type: "alipay", name: "TUC10", money: "73.00", sign_type: "MD5",
-        notify_url: "https://hook.example/api/user/epay/notify", return_url: "https://weir.example/topup",
+        pid: EPAY_MERCHANT.pid,
+        type: "alipay",
+        name: "TUC10",
+        money: "73.00",
+        sign_type: "MD5",
+        notify_url: "https://hook.example/api/user/epay/notify",
+        return_url: "https://weir.example/topup",
       });
       expect(body.data.out_trade_no).toMatch(new RegExp(`^USR${user.ctx.actor.id}NO[A-Za-z0-9]{6}\\d{10}$`));
       const shown = await fetch(body["url"], { method: "POST", body: new URLSearchParams(body.data) });
       expect(await shown.text()).toContain("73.00");
-      expect(await orderOf(body.data.out_trade_no)).toMatchObject({ status: "pending", amount: 10, quota: 5_000_000, money: "73.00", currency: "cny", provider: "epay" });
+      expect(await orderOf(body.data.out_trade_no)).toMatchObject({
+        status: "pending",
+        amount: 10,
+        quota: 5_000_000,
+        money: "73.00",
+        currency: "cny",
+        provider: "epay",
+      });
     });
 
     test("the old names of the two methods are understood; unknown ones and too small amounts for a method are refused", async () => {
       expect((await user.call.order.pay({ amount: 1, payment_method: "zfb" })).data.type).toBe("alipay");
       expect((await user.call.order.pay({ amount: 1, payment_method: "wx" })).data.type).toBe("wxpay");
       for (const payment_method of ["paypal", "", "__proto__", "constructor", 7, null, undefined, "x".repeat(5000)]) {
-        expect((await user.rest("POST", "/api/user/pay", { amount: 10, payment_method })).body.data).toBe("支付方式不存在");
+        expect((await user.rest("POST", "/api/user/pay", { amount: 10, payment_method })).body.data).toBe(
+          "支付方式不存在",
+        );
       }
-      expect((await user.rest("POST", "/api/user/pay", { amount: 49, payment_method: "bank" })).body.data).toBe("充值数量不能小于50");
+      expect((await user.rest("POST", "/api/user/pay", { amount: 49, payment_method: "bank" })).body.data).toBe(
+        "充值数量不能小于50",
+      );
     });
 
     test("twenty unpaid orders are enough", async () => {
       for (let i = 0; i < 20; i++) await user.call.order.pay({ amount: 1, payment_method: "alipay" });
-      expect((await user.rest("POST", "/api/user/pay", { amount: 1, payment_method: "alipay" })).body.data).toContain("未支付的订单过多");
+      expect((await user.rest("POST", "/api/user/pay", { amount: 1, payment_method: "alipay" })).body.data).toContain(
+        "未支付的订单过多",
+      );
       const other = await harness.person();
-      expect((await other.rest("POST", "/api/user/pay", { amount: 1, payment_method: "alipay" })).body.success).toBe(true);
+      expect((await other.rest("POST", "/api/user/pay", { amount: 1, payment_method: "alipay" })).body.success).toBe(
+        true,
+      );
     });
 
     test("without an address of this server nothing is ordered", async () => {
       await setOption("ServerAddress", "");
       await setOption("CustomCallbackAddress", "");
-      expect((await user.rest("POST", "/api/user/pay", { amount: 1, payment_method: "alipay" })).body.data).toBe("请先填写服务器地址或回调地址");
+      expect((await user.rest("POST", "/api/user/pay", { amount: 1, payment_method: "alipay" })).body.data).toBe(
+        "请先填写服务器地址或回调地址",
+      );
       expect((await user.call.order.own({})).total).toBe(0);
     });
   });
@@ -181,7 +233,11 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(await balanceOf(user)).toBe(5_000_000);
       for (let i = 0; i < 20; i++) expect(await notify(epay.report(trade_no), i % 2 ? "POST" : "GET")).toBe("success");
       expect(await balanceOf(user)).toBe(5_000_000);
-      expect(await orderOf(trade_no)).toMatchObject({ status: "success", next_check_at: 0, provider_ref: epay.trades.get(trade_no)?.trade_no });
+      expect(await orderOf(trade_no)).toMatchObject({
+        status: "success",
+        next_check_at: 0,
+        provider_ref: epay.trades.get(trade_no)?.trade_no,
+      });
       expect(await verdictsOf(trade_no)).toEqual(["credited", ...Array(20).fill("repeated")]);
       const { q, t } = harness.services.db;
       const rows = await q.select().from(t.logs).where(eq(t.logs.user_id, user.ctx.actor.id));
@@ -189,7 +245,12 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(rows[0]).toMatchObject({ type: LOG_TYPE.topup, quota: 5_000_000 });
       expect(rows[0]?.content).toContain("$10.00");
       const kept = await q.select().from(t.payment_callbacks).where(eq(t.payment_callbacks.trade_no, trade_no));
-      expect(kept.every((row) => row.ip === "203.0.113.9" && row.body.includes(`out_trade_no=${trade_no}`) && !row.body.includes("sign="))).toBe(true);
+      expect(
+        kept.every(
+          (row) =>
+            row.ip === "203.0.113.9" && row.body.includes(`out_trade_no=${trade_no}`) && !row.body.includes("sign="),
+        ),
+      ).toBe(true);
       await booksBalance();
     });
 
@@ -224,7 +285,8 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
         [new URLSearchParams(`${right}&money=0.01`), "malformed"],
       ];
       for (const [parameters, verdict] of bad) {
-        for (const method of ["GET", "POST"] as const) expect([verdict, await notify(parameters, method)]).toEqual([verdict, "fail"]);
+        for (const method of ["GET", "POST"] as const)
+          expect([verdict, await notify(parameters, method)]).toEqual([verdict, "fail"]);
         expect((await verdictsOf(trade_no)).slice(-2)).toEqual([verdict, verdict]);
       }
       expect(await balanceOf(user)).toBe(0);
@@ -234,8 +296,14 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     test("a signed one is compared with the order: money, method, number, provider, state", async () => {
       const { trade_no } = await paidOrder();
       for (const [changes, verdict] of [
-        [{ money: "0.01" }, "amount"], [{ money: "73.001" }, "amount"], [{ money: "730" }, "amount"], [{ money: "-73.00" }, "amount"], [{ money: "7.3e1" }, "amount"],
-        [{ money: "" }, "amount"], [{ type: "wxpay" }, "method"], [{ type: "" }, "method"],
+        [{ money: "0.01" }, "amount"],
+        [{ money: "73.001" }, "amount"],
+        [{ money: "730" }, "amount"],
+        [{ money: "-73.00" }, "amount"],
+        [{ money: "7.3e1" }, "amount"],
+        [{ money: "" }, "amount"],
+        [{ type: "wxpay" }, "method"],
+        [{ type: "" }, "method"],
       ] as const) {
         expect([changes, await notify(epay.report(trade_no, changes))]).toEqual([changes, "fail"]);
         expect((await verdictsOf(trade_no)).at(-1)).toBe(verdict);
@@ -245,7 +313,11 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       const { q, t } = harness.services.db;
       await q.update(t.orders).set({ provider: "stripe" }).where(eq(t.orders.trade_no, trade_no)).returning();
       expect(await notify(epay.report(trade_no))).toBe("fail");
-      await q.update(t.orders).set({ provider: "epay", status: "refunded" }).where(eq(t.orders.trade_no, trade_no)).returning();
+      await q
+        .update(t.orders)
+        .set({ provider: "epay", status: "refunded" })
+        .where(eq(t.orders.trade_no, trade_no))
+        .returning();
       expect(await notify(epay.report(trade_no))).toBe("fail");
       expect((await verdictsOf(trade_no)).slice(-2)).toEqual(["provider", "state"]);
       expect(await balanceOf(user)).toBe(0);
@@ -261,7 +333,11 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       }
       expect(await balanceOf(user)).toBe(0);
       const { q, t } = harness.services.db;
-      await q.update(t.orders).set({ status: "expired", next_check_at: 0 }).where(eq(t.orders.trade_no, trade_no)).returning();
+      await q
+        .update(t.orders)
+        .set({ status: "expired", next_check_at: 0 })
+        .where(eq(t.orders.trade_no, trade_no))
+        .returning();
       expect(await notify(epay.report(trade_no))).toBe("success");
       expect(await balanceOf(user)).toBe(5_000_000);
     });
@@ -286,7 +362,11 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       const before = (await q.select().from(t.payment_callbacks)).length;
       const junk = new URLSearchParams({ out_trade_no: "flood", sign: "x", junk: "j".repeat(5000) });
       for (let i = 0; i < 320; i++) {
-        const answer = await epayNotify(services, new Request(`http://weir.local/api/user/epay/notify?${junk}`), "203.0.113.9");
+        const answer = await epayNotify(
+          services,
+          new Request(`http://weir.local/api/user/epay/notify?${junk}`),
+          "203.0.113.9",
+        );
         expect(await answer.text()).toBe("fail");
       }
       const kept = (await q.select().from(t.payment_callbacks).orderBy(asc(t.payment_callbacks.id))).slice(before);
@@ -299,8 +379,22 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
 
     test("odd bodies are refused: empty, huge, binary, with NUL", async () => {
       const send = async (body: BodyInit | undefined, query = "") =>
-        (await epayNotify(harness.services, new Request(`http://weir.local/api/user/epay/notify${query}`, { method: "POST", ...(body && { body }) }), "203.0.113.9")).text();
-      for (const body of [undefined, "", "{}", "a=".repeat(10_000), "x".repeat(400_000), new Uint8Array([0, 255, 254]), "out_trade_no=%00&sign=%00"]) {
+        (
+          await epayNotify(
+            harness.services,
+            new Request(`http://weir.local/api/user/epay/notify${query}`, { method: "POST", ...(body && { body }) }),
+            "203.0.113.9",
+          )
+        ).text();
+      for (const body of [
+        undefined,
+        "",
+        "{}",
+        "a=".repeat(10_000),
+        "x".repeat(400_000),
+        new Uint8Array([0, 255, 254]),
+        "out_trade_no=%00&sign=%00",
+      ]) {
         expect(await send(body)).toBe("fail");
       }
       expect(await send("", "?out_trade_no=%00")).toBe("fail");
@@ -316,13 +410,24 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     }
 
     test("an order opens a session; its completed event credits once, however often it comes", async () => {
-      expect((await user.rest("POST", "/api/user/stripe/amount", { amount: 10 })).body).toEqual({ success: true, message: "success", data: "11.00" });
+      expect((await user.rest("POST", "/api/user/stripe/amount", { amount: 10 })).body).toEqual({
+        success: true,
+        message: "success",
+        data: "11.00",
+      });
       const { trade_no, link } = await cardOrder();
       const session = stripe.of(trade_no);
-      expect(session).toMatchObject({ amount_total: 1100, currency: "usd", mode: "payment", success_url: `https://weir.example/topup?out_trade_no=${trade_no}` });
+      expect(session).toMatchObject({
+        amount_total: 1100,
+        currency: "usd",
+        mode: "payment",
+        success_url: `https://weir.example/topup?out_trade_no=${trade_no}`,
+      });
       expect(link).toBe(session.url ?? "");
       const paid = { payment_status: "paid", status: "complete" };
-      const answers = await Promise.all(Array.from({ length: 20 }, () => hook(stripeEvent("checkout.session.completed", trade_no, paid))));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => hook(stripeEvent("checkout.session.completed", trade_no, paid))),
+      );
       expect(answers.every((answer) => answer.status === 200)).toBe(true);
       expect(await balanceOf(user)).toBe(5_000_000);
       expect(await orderOf(trade_no)).toMatchObject({ status: "success", provider_ref: session.id });
@@ -331,11 +436,16 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
 
     test("a completed session that is not paid yet waits for its money; then it is credited, or failed", async () => {
       const { trade_no } = await cardOrder();
-      expect((await hook(stripeEvent("checkout.session.completed", trade_no, { status: "complete" }))).status).toBe(200);
+      expect((await hook(stripeEvent("checkout.session.completed", trade_no, { status: "complete" }))).status).toBe(
+        200,
+      );
       expect(await orderOf(trade_no)).toMatchObject({ status: "pending" });
       expect((await hook(stripeEvent("checkout.session.async_payment_failed", trade_no))).status).toBe(200);
       expect(await orderOf(trade_no)).toMatchObject({ status: "failed", next_check_at: 0 });
-      expect((await hook(stripeEvent("checkout.session.async_payment_succeeded", trade_no, { payment_status: "paid" }))).status).toBe(200);
+      expect(
+        (await hook(stripeEvent("checkout.session.async_payment_succeeded", trade_no, { payment_status: "paid" })))
+          .status,
+      ).toBe(200);
       expect(await orderOf(trade_no)).toMatchObject({ status: "success" });
       expect((await hook(stripeEvent("checkout.session.expired", trade_no))).status).toBe(200);
       expect(await orderOf(trade_no)).toMatchObject({ status: "success" });
@@ -351,8 +461,17 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     test("amount, currency, order and session are compared; other events are acknowledged", async () => {
       const { trade_no } = await cardOrder();
       const paid = { payment_status: "paid", status: "complete" };
-      for (const changes of [{ amount_total: 1 }, { amount_total: 110_000 }, { currency: "jpy" }, { client_reference_id: "USR1NO0" }, { client_reference_id: null }, { id: "cs_test_other" }]) {
-        expect((await hook(stripeEvent("checkout.session.completed", trade_no, { ...paid, ...changes }))).status).toBe(400);
+      for (const changes of [
+        { amount_total: 1 },
+        { amount_total: 110_000 },
+        { currency: "jpy" },
+        { client_reference_id: "USR1NO0" },
+        { client_reference_id: null },
+        { id: "cs_test_other" },
+      ]) {
+        expect((await hook(stripeEvent("checkout.session.completed", trade_no, { ...paid, ...changes }))).status).toBe(
+          400,
+        );
       }
       for (const type of ["payment_intent.succeeded", "toString", "charge.refunded"]) {
         expect((await hook(stripeEvent(type, trade_no, paid))).status).toBe(200);
@@ -360,7 +479,10 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(await balanceOf(user)).toBe(0);
       // An easy-pay order cannot be paid by a Stripe event that names it.
       const { trade_no: other } = await paidOrder();
-      expect((await hook(stripeEvent("checkout.session.completed", trade_no, { ...paid, client_reference_id: other }))).status).toBe(400);
+      expect(
+        (await hook(stripeEvent("checkout.session.completed", trade_no, { ...paid, client_reference_id: other })))
+          .status,
+      ).toBe(400);
       expect(await balanceOf(user)).toBe(0);
     });
 
@@ -368,7 +490,8 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       const { trade_no } = await cardOrder();
       const now = Math.floor(harness.services.now() / 1000);
       const paid = { payment_status: "paid", status: "complete" };
-      const event = (signing?: { secret?: string; time?: number }) => stripeEvent("checkout.session.completed", trade_no, paid, signing);
+      const event = (signing?: { secret?: string; time?: number }) =>
+        stripeEvent("checkout.session.completed", trade_no, paid, signing);
       const bad = [
         { ...event(), headers: {} },
         { ...event(), headers: { "stripe-signature": "" } },
@@ -386,9 +509,19 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
         for (const secret of ["", STRIPE_SECRETS.webhook]) expect((await hook(event({ secret }))).status).toBe(403);
         await setOption(key, key === "StripeApiSecret" ? STRIPE_SECRETS.api : STRIPE_SECRETS.webhook);
       }
-      for (const body of ["", "{", "null", "[]", '{"type":"checkout.session.completed"}', '{"type":"checkout.session.completed","data":{"object":{}}}']) {
+      for (const body of [
+        "",
+        "{",
+        "null",
+        "[]",
+        '{"type":"checkout.session.completed"}',
+        '{"type":"checkout.session.completed","data":{"object":{}}}',
+      ]) {
         const { stripeSignature } = await import("../../../../tests/kit/fake-pay/stripe");
-        expect((await hook({ body, headers: { "stripe-signature": stripeSignature(body, STRIPE_SECRETS.webhook, now) } })).status).toBe(400);
+        expect(
+          (await hook({ body, headers: { "stripe-signature": stripeSignature(body, STRIPE_SECRETS.webhook, now) } }))
+            .status,
+        ).toBe(400);
       }
       expect(await balanceOf(user)).toBe(0);
       // Two signatures while the secret is being replaced: one right one is enough.
@@ -419,7 +552,12 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
   });
 
   describe("asking", () => {
-    const later = (trade_no: string) => harness.services.db.q.update(harness.services.db.t.orders).set({ next_check_at: 1 }).where(eq(harness.services.db.t.orders.trade_no, trade_no)).returning();
+    const later = (trade_no: string) =>
+      harness.services.db.q
+        .update(harness.services.db.t.orders)
+        .set({ next_check_at: 1 })
+        .where(eq(harness.services.db.t.orders.trade_no, trade_no))
+        .returning();
 
     test("finds a payment whose report was lost, and not before its minute", async () => {
       const { trade_no } = await paidOrder();
@@ -468,7 +606,14 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     });
 
     test("a gateway that cannot be reached is asked once in a round, and its orders keep their turn", async () => {
-      const orders = [await paidOrder(1), await paidOrder(1), await paidOrder(1), await paidOrder(1), await paidOrder(1), await paidOrder(1)];
+      const orders = [
+        await paidOrder(1),
+        await paidOrder(1),
+        await paidOrder(1),
+        await paidOrder(1),
+        await paidOrder(1),
+        await paidOrder(1),
+      ];
       for (const { trade_no } of orders) await later(trade_no);
       epay.broken = true;
       const before = epay.asked.length;
@@ -483,19 +628,34 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     test("two instances that ask at once credit once", async () => {
       const { trade_no } = await paidOrder();
       await later(trade_no);
-      await Promise.all([askAboutOrders(harness.services), askAboutOrders(harness.services), notify(epay.report(trade_no))]);
+      await Promise.all([
+        askAboutOrders(harness.services),
+        askAboutOrders(harness.services),
+        notify(epay.report(trade_no)),
+      ]);
       expect(await balanceOf(user)).toBe(5_000_000);
     });
 
     test("callbacks are forgotten after half a year, those of strangers after a week", async () => {
       const { q, t } = harness.services.db;
       const now = Math.floor(harness.services.now() / 1000);
-      const rows = [["credited", 179], ["credited", 181], ["signature", 6], ["signature", 8]] as const;
+      const rows = [
+        ["credited", 179],
+        ["credited", 181],
+        ["signature", 6],
+        ["signature", 8],
+      ] as const;
       await q.delete(t.payment_callbacks).returning();
-      await q.insert(t.payment_callbacks).values(rows.map(([verdict, days]) => ({ provider: "epay", verdict, received_at: now - days * DAY }))).returning();
+      await q
+        .insert(t.payment_callbacks)
+        .values(rows.map(([verdict, days]) => ({ provider: "epay", verdict, received_at: now - days * DAY })))
+        .returning();
       await forgetCallbacks(harness.services);
       const left = await q.select().from(t.payment_callbacks).orderBy(asc(t.payment_callbacks.id));
-      expect(left.map((row) => [row.verdict, (now - row.received_at) / DAY])).toEqual([["credited", 179], ["signature", 6]]);
+      expect(left.map((row) => [row.verdict, (now - row.received_at) / DAY])).toEqual([
+        ["credited", 179],
+        ["signature", 6],
+      ]);
     });
   });
 
@@ -508,13 +668,23 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       await notify(epay.report(first.trade_no));
       const { body } = await user.rest("GET", "/api/user/topup/self?p=1&page_size=10");
       expect(body.data).toMatchObject({ total: 2, page: 1, page_size: 10 });
-      expect(body.data.items.map((item: { trade_no: string; status: string }) => [item.trade_no, item.status])).toEqual([[second.trade_no, "pending"], [first.trade_no, "success"]]);
+      expect(body.data.items.map((item: { trade_no: string; status: string }) => [item.trade_no, item.status])).toEqual(
+        [
+          [second.trade_no, "pending"],
+          [first.trade_no, "success"],
+        ],
+      );
       expect(await user.call.order.one({ trade_no: first.trade_no })).toMatchObject({ status: "success" });
-      expect((await other.call.order.one({ trade_no: first.trade_no }).catch((error: unknown) => error)) instanceof Error).toBe(true);
+      expect(
+        (await other.call.order.one({ trade_no: first.trade_no }).catch((error: unknown) => error)) instanceof Error,
+      ).toBe(true);
       expect((await user.rest("GET", "/api/user/topup")).body.success).toBe(false);
 
       const admin = await harness.person({ role: ROLE.admin });
-      const found = async (query: string) => (await admin.rest("GET", `/api/user/topup?${query}`)).body.data.items.map((item: { trade_no: string }) => item.trade_no);
+      const found = async (query: string) =>
+        (await admin.rest("GET", `/api/user/topup?${query}`)).body.data.items.map(
+          (item: { trade_no: string }) => item.trade_no,
+        );
       expect(await found(`keyword=${first.trade_no.slice(0, 14)}`)).toEqual([first.trade_no]);
       expect(await found(`keyword=${user.ctx.actor.username}`)).toEqual([second.trade_no, first.trade_no]);
       expect(await found(`keyword=${user.ctx.actor.id}&status=success`)).toContain(first.trade_no);
@@ -527,25 +697,36 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     test("an administrator completes a lost order once, below his level only, with a log row and an audit line", async () => {
       const { trade_no } = await paidOrder();
       const admin = await harness.person({ role: ROLE.admin });
-      const complete = (person: Person, number: unknown) => person.rest("POST", "/api/user/topup/complete", { trade_no: number });
+      const complete = (person: Person, number: unknown) =>
+        person.rest("POST", "/api/user/topup/complete", { trade_no: number });
       expect((await complete(user, trade_no)).body.success).toBe(false);
       expect((await complete(admin, trade_no)).body).toMatchObject({ success: true });
       expect(await balanceOf(user)).toBe(5_000_000);
-      expect((await complete(admin, trade_no)).body).toMatchObject({ success: false, message: "订单状态为“已到账”，不能补单" });
+      expect((await complete(admin, trade_no)).body).toMatchObject({
+        success: false,
+        message: "订单状态为“已到账”，不能补单",
+      });
       expect(await notify(epay.report(trade_no))).toBe("success");
       expect(await balanceOf(user)).toBe(5_000_000);
       expect(await orderOf(trade_no)).toMatchObject({ status: "success", completed_by: admin.ctx.actor.id });
 
       const { q, t } = harness.services.db;
       const [line] = await q.select().from(t.audit_log).where(eq(t.audit_log.target_id, trade_no));
-      expect(line).toMatchObject({ actor_id: admin.ctx.actor.id, action: "order.complete", target_type: "order", before: '{"status":"pending"}' });
+      expect(line).toMatchObject({
+        actor_id: admin.ctx.actor.id,
+        action: "order.complete",
+        target_type: "order",
+        before: '{"status":"pending"}',
+      });
       const rows = await q.select().from(t.logs).where(eq(t.logs.user_id, admin.ctx.actor.id));
       expect(rows).toMatchObject([{ type: LOG_TYPE.admin }]);
 
       const callbacks = await admin.call.order.callbacks({ trade_no });
       expect(callbacks).toMatchObject([{ verdict: "repeated", ip: "203.0.113.9" }]);
       expect(callbacks[0]?.body).not.toContain("sign=");
-      expect((await user.call.order.callbacks({ trade_no }).catch((error: unknown) => error)) instanceof Error).toBe(true);
+      expect((await user.call.order.callbacks({ trade_no }).catch((error: unknown) => error)) instanceof Error).toBe(
+        true,
+      );
 
       const own = await paidOrder(1, "alipay", admin);
       expect((await complete(admin, own.trade_no)).body.success).toBe(false);
@@ -559,7 +740,9 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     test("fifty administrators' clicks at once credit once", async () => {
       const { trade_no } = await paidOrder();
       const admin = await harness.person({ role: ROLE.admin });
-      const answers = await Promise.all(Array.from({ length: 50 }, () => admin.rest("POST", "/api/user/topup/complete", { trade_no })));
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => admin.rest("POST", "/api/user/topup/complete", { trade_no })),
+      );
       expect(answers.filter((answer) => answer.body.success)).toHaveLength(1);
       expect(await balanceOf(user)).toBe(5_000_000);
     });
@@ -578,10 +761,18 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       await setOption("InviteRebatePercent", "10");
       const inviter = await harness.person();
       const { q, t } = harness.services.db;
-      await q.update(t.users).set({ inviter_id: inviter.ctx.actor.id }).where(eq(t.users.id, user.ctx.actor.id)).returning();
+      await q
+        .update(t.users)
+        .set({ inviter_id: inviter.ctx.actor.id })
+        .where(eq(t.users.id, user.ctx.actor.id))
+        .returning();
       const { trade_no } = await paidOrder();
       await Promise.all([notify(epay.report(trade_no)), notify(epay.report(trade_no)), notify(epay.report(trade_no))]);
-      expect(await inviter.call.user.self()).toMatchObject({ quota: 0, aff_quota: 500_000, aff_history_quota: 500_000 });
+      expect(await inviter.call.user.self()).toMatchObject({
+        quota: 0,
+        aff_quota: 500_000,
+        aff_history_quota: 500_000,
+      });
       await booksBalance();
     });
   });

@@ -7,5 +7,11 @@ import { type Q, run, type Steps } from "../../db/client";
 export function* eraseOrderSteps({ db }: Pick<Services, "db">, q: Q, user_id: number): Steps<void> {
   const { orders, payment_callbacks } = db.t;
   const own = q.select({ trade_no: orders.trade_no }).from(orders).where(eq(orders.user_id, user_id));
-  yield* run(q.update(payment_callbacks).set({ body: "" }).where(inArray(payment_callbacks.trade_no, own)).returning({ id: payment_callbacks.id }));
+  yield* run(
+    q
+      .update(payment_callbacks)
+      .set({ body: "" })
+      .where(inArray(payment_callbacks.trade_no, own))
+      .returning({ id: payment_callbacks.id }),
+  );
 }

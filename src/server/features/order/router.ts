@@ -1,7 +1,17 @@
 /** Doors of online top-up. The calls of the payment gateways are in callbacks.ts: they are no envelopes. */
 import { orderInput, orderListInput, orderSearchInput, payInput, quoteInput } from "../../../shared/order";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
-import { completeOrder, orderCallbacks, ownOrder, pageOrders, pageOwnOrders, pay, payByCard, quote, topupInfo } from "./service";
+import {
+  completeOrder,
+  orderCallbacks,
+  ownOrder,
+  pageOrders,
+  pageOwnOrders,
+  pay,
+  payByCard,
+  quote,
+  topupInfo,
+} from "./service";
 
 export const orderRouter = router({
   info: userProcedure
@@ -21,12 +31,22 @@ export const orderRouter = router({
 
   /** `data` is the form that the browser posts to `url`. */
   pay: userProcedure
-    .meta({ rest: "POST /api/user/pay", summary: "Order a top-up by the easy-pay gateway", answer: "spoken", critical: true })
+    .meta({
+      rest: "POST /api/user/pay",
+      summary: "Order a top-up by the easy-pay gateway",
+      answer: "spoken",
+      critical: true,
+    })
     .input(payInput)
     .mutation(({ ctx, input }) => pay(ctx, input.amount, input.payment_method)),
 
   payByCard: userProcedure
-    .meta({ rest: "POST /api/user/stripe/pay", summary: "Order a top-up by Stripe checkout", answer: "spoken", critical: true })
+    .meta({
+      rest: "POST /api/user/stripe/pay",
+      summary: "Order a top-up by Stripe checkout",
+      answer: "spoken",
+      critical: true,
+    })
     .input(quoteInput)
     .mutation(async ({ ctx, input }) => ({ data: { pay_link: await payByCard(ctx, input.amount) } })),
 

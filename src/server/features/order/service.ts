@@ -60,7 +60,11 @@ export function topupInfo({ options, env }: Pick<Services, "options" | "env">): 
 function terms({ options }: Pick<Services, "options">, provider: PaymentProvider) {
   return {
     epay: { price: options.get("Price"), minimum: options.get("MinTopUp"), currency: EPAY_CURRENCY },
-    stripe: { price: options.get("StripeUnitPrice"), minimum: options.get("StripeMinTopUp"), currency: options.get("StripeCurrency") },
+    stripe: {
+      price: options.get("StripeUnitPrice"),
+      minimum: options.get("StripeMinTopUp"),
+      currency: options.get("StripeCurrency"),
+    },
   }[provider];
 }
 
@@ -89,7 +93,13 @@ export function quote(ctx: UserCtx, provider: PaymentProvider, amount: number, l
 /** Seconds until a new order is first asked about. */
 export const FIRST_CHECK = 60;
 
-async function createOrder(ctx: UserCtx, provider: PaymentProvider, amount: number, payment_method: string, quoted: Quote): Promise<OrderRow> {
+async function createOrder(
+  ctx: UserCtx,
+  provider: PaymentProvider,
+  amount: number,
+  payment_method: string,
+  quoted: Quote,
+): Promise<OrderRow> {
   const { orders } = ctx.db.t;
   const own = and(eq(orders.user_id, ctx.actor.id), eq(orders.status, "pending"));
   const [waiting] = await ctx.db.q.select({ n: count() }).from(orders).where(own);
@@ -119,7 +129,8 @@ const walletPage = ({ options }: Pick<Services, "options">): string =>
 export async function pay(ctx: UserCtx, amount: number, given: string): Promise<PaymentForm> {
   const type = payMethodType(given.trim());
   const config = epayConfig(ctx.options) ?? fail("topup_disabled");
-  const method = ctx.options.get("PayMethods").find((candidate) => candidate.type === type) ?? fail("payment_method_unknown");
+  const method =
+    ctx.options.get("PayMethods").find((candidate) => candidate.type === type) ?? fail("payment_method_unknown");
   const quoted = quote(ctx, "epay", amount, method.min_topup);
   const page = walletPage(ctx);
   const callback = ctx.options.get("CustomCallbackAddress") || ctx.options.get("ServerAddress");
@@ -138,7 +149,11 @@ export async function payByCard(ctx: UserCtx, amount: number): Promise<string> {
   const order = await createOrder(ctx, "stripe", amount, "card", quoted);
   try {
     const opened = await openStripeSession(config, order, page, `${ctx.options.get("SystemName")} $${amount}`);
-    await ctx.db.q.update(orders).set({ provider_ref: opened.id }).where(eq(orders.id, order.id)).returning({ id: orders.id });
+    await ctx.db.q
+      .update(orders)
+      .set({ provider_ref: opened.id })
+      .where(eq(orders.id, order.id))
+      .returning({ id: orders.id });
     return opened.url;
   } catch (error) {
     await ctx.db.q
@@ -148,7 +163,8 @@ export async function payByCard(ctx: UserCtx, amount: number): Promise<string> {
       .returning({ id: orders.id });
     ctx.log.warn({ err: error, trade_no: order.trade_no }, "Stripe opened no session");
     // What is wrong with the amount concerns the payer; a wrong key is the operator's business and stands in the log.
-    const detail = error instanceof StripeRefusal && error.status === 400 ? error.message : PAYMENT_PROVIDERS.stripe[ctx.lang];
+    const detail =
+      error instanceof StripeRefusal && error.status === 400 ? error.message : PAYMENT_PROVIDERS.stripe[ctx.lang];
     return fail("payment_gateway_failed", { detail }, error);
   }
 }
@@ -156,7 +172,10 @@ export async function payByCard(ctx: UserCtx, amount: number): Promise<string> {
 /** One of the caller's own orders. */
 export async function ownOrder(ctx: UserCtx, trade_no: string): Promise<OrderView> {
   const { orders } = ctx.db.t;
-  const [row] = await ctx.db.q.select().from(orders).where(and(eq(orders.trade_no, trade_no), eq(orders.user_id, ctx.actor.id)));
+  const [row] = await ctx.db.q
+    .select()
+    .from(orders)
+    .where(and(eq(orders.trade_no, trade_no), eq(orders.user_id, ctx.actor.id)));
   return row ? presentOrder(row) : fail("order_not_found");
 }
 
@@ -171,7 +190,13 @@ export async function pageOwnOrders(ctx: UserCtx, { p, page_size }: Paging): Pro
   const where = eq(orders.user_id, ctx.actor.id);
   const [[all], rows] = await Promise.all([
     ctx.db.read.select({ n: count() }).from(orders).where(where),
-    ctx.db.read.select().from(orders).where(where).orderBy(desc(orders.id)).limit(page_size).offset((p - 1) * page_size),
+    ctx.db.read
+      .select()
+      .from(orders)
+      .where(where)
+      .orderBy(desc(orders.id))
+      .limit(page_size)
+      .offset((p - 1) * page_size),
   ]);
   return { items: rows.map(presentOrder), page: p, page_size, total: all?.n ?? 0 };
 }
@@ -198,14 +223,24 @@ export async function pageOrders(
       .limit(page_size)
       .offset((p - 1) * page_size),
   ]);
-  return { items: rows.map(({ order, username }) => presentForAdmin(order, username ?? "")), page: p, page_size, total: all?.n ?? 0 };
+  return {
+    items: rows.map(({ order, username }) => presentForAdmin(order, username ?? "")),
+    page: p,
+    page_size,
+    total: all?.n ?? 0,
+  };
 }
 
 /** What providers reported about an order, newest first, fifty at most. */
 export async function orderCallbacks(ctx: Ctx, trade_no: string): Promise<PaymentCallbackView[]> {
   const { id, received_at, ip, body, verdict } = ctx.db.t.payment_callbacks;
   const { payment_callbacks: t } = ctx.db.t;
-  return ctx.db.read.select({ id, received_at, ip, body, verdict }).from(t).where(eq(t.trade_no, trade_no)).orderBy(desc(t.id)).limit(50);
+  return ctx.db.read
+    .select({ id, received_at, ip, body, verdict })
+    .from(t)
+    .where(eq(t.trade_no, trade_no))
+    .orderBy(desc(t.id))
+    .limit(50);
 }
 
 /**
@@ -218,7 +253,9 @@ export async function completeOrder(ctx: UserCtx, trade_no: string): Promise<voi
     function* (q) {
       const [order] = yield* run(q.select().from(orders).where(eq(orders.trade_no, trade_no)));
       if (!order) fail("order_not_found");
-      const [owner] = yield* run(q.select({ id: users.id, role: users.role }).from(users).where(eq(users.id, order.user_id)));
+      const [owner] = yield* run(
+        q.select({ id: users.id, role: users.role }).from(users).where(eq(users.id, order.user_id)),
+      );
       if (!owner) fail("user_not_found");
       const refusal = mayActOn(ctx.actor, owner, "update");
       if (refusal) fail(refusal);
@@ -229,7 +266,12 @@ export async function completeOrder(ctx: UserCtx, trade_no: string): Promise<voi
       const row = eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other });
       yield* run(q.insert(logs).values(row).returning({ id: logs.id }));
       const after = { status: "success", user_id: owner.id, quota: order.quota };
-      const line = auditRow(ctx, { action: "order.complete", target: trade_no, before: { status: order.status }, after });
+      const line = auditRow(ctx, {
+        action: "order.complete",
+        target: trade_no,
+        before: { status: order.status },
+        after,
+      });
       yield* run(q.insert(audit_log).values(line).returning({ id: audit_log.id }));
     },
     { durable: true },

@@ -25,30 +25,46 @@ export interface Payment {
   payment_method?: string;
 }
 
-export const isSettled = (verdict: Verdict): boolean => verdict === "credited" || verdict === "repeated" || verdict === "noted";
+export const isSettled = (verdict: Verdict): boolean =>
+  verdict === "credited" || verdict === "repeated" || verdict === "noted";
 
 /** What distinguishes a payment from the order that it names. */
 function difference(order: OrderRow, payment: Payment): Verdict | undefined {
   if (order.provider !== payment.provider) return "provider";
   const cents = centsOf(payment.money);
-  if (cents === undefined || cents !== centsOf(order.money) || payment.currency.toLowerCase() !== order.currency) return "amount";
+  if (cents === undefined || cents !== centsOf(order.money) || payment.currency.toLowerCase() !== order.currency)
+    return "amount";
   if (payment.payment_method !== undefined && payment.payment_method !== order.payment_method) return "method";
   // Only Stripe's number is known before it is paid.
-  if (order.status !== "success" && order.provider_ref !== "" && order.provider_ref !== payment.provider_ref) return "order";
+  if (order.status !== "success" && order.provider_ref !== "" && order.provider_ref !== payment.provider_ref)
+    return "order";
   return undefined;
 }
 
 type NewCallback = Services["db"]["t"]["payment_callbacks"]["$inferInsert"];
 
 /** Credits the order that a believed report names; `callback` is kept with the verdict in the same transaction. */
-export function settlePayment(services: Services, payment: Payment, callback?: Omit<NewCallback, "verdict">): Promise<Verdict> {
+export function settlePayment(
+  services: Services,
+  payment: Payment,
+  callback?: Omit<NewCallback, "verdict">,
+): Promise<Verdict> {
   const { orders, payment_callbacks } = services.db.t;
   return services.db.tx(
     function* (q) {
       const [order] = yield* run(q.select().from(orders).where(eq(orders.trade_no, payment.trade_no)));
       const against = order ? difference(order, payment) : "order";
-      const verdict = order && !against ? yield* completeSteps(services, q, order, { provider_ref: payment.provider_ref }) : (against ?? "order");
-      if (callback) yield* run(q.insert(payment_callbacks).values({ ...callback, verdict }).returning({ id: payment_callbacks.id }));
+      const verdict =
+        order && !against
+          ? yield* completeSteps(services, q, order, { provider_ref: payment.provider_ref })
+          : (against ?? "order");
+      if (callback)
+        yield* run(
+          q
+            .insert(payment_callbacks)
+            .values({ ...callback, verdict })
+            .returning({ id: payment_callbacks.id }),
+        );
       return verdict;
     },
     { durable: true },
@@ -67,7 +83,14 @@ export function* completeSteps(
   const now = seconds(services);
   const note = `${order.trade_no} ${order.money} ${order.currency}`;
   // Locks the user; of any number of reports at the same moment one gets past here.
-  const credit = { user_id: order.user_id, amount: order.quota, kind: "order", idempotency_key: `order:${order.trade_no}`, note, actor_id: completed_by } as const;
+  const credit = {
+    user_id: order.user_id,
+    amount: order.quota,
+    kind: "order",
+    idempotency_key: `order:${order.trade_no}`,
+    note,
+    actor_id: completed_by,
+  } as const;
   const done = yield* creditSteps(services.db, q, credit, now);
   if (!done.applied) return done.reason === "duplicate" ? "repeated" : "user";
   const [paid] = yield* run(
@@ -79,10 +102,24 @@ export function* completeSteps(
   );
   // Thrown, so that the credit is undone.
   if (!paid) throw new Error(`order ${order.trade_no} has no state in which it can be paid`);
-  const [user] = yield* run(q.select({ id: users.id, username: users.username }).from(users).where(eq(users.id, order.user_id)));
+  const [user] = yield* run(
+    q.select({ id: users.id, username: users.username }).from(users).where(eq(users.id, order.user_id)),
+  );
   const content = `${completed_by ? "管理员补单" : "在线充值成功"}，到账 ${quotaText(services, order.quota)}，支付 ${order.money} ${order.currency.toUpperCase()}，订单号 ${order.trade_no}`;
-  const other = { event: "order_paid", order_id: order.id, trade_no: order.trade_no, provider: order.provider, completed_by };
-  const row = accountRow(services, { type: "topup", user: user ?? { id: order.user_id, username: "" }, quota: order.quota, content, other });
+  const other = {
+    event: "order_paid",
+    order_id: order.id,
+    trade_no: order.trade_no,
+    provider: order.provider,
+    completed_by,
+  };
+  const row = accountRow(services, {
+    type: "topup",
+    user: user ?? { id: order.user_id, username: "" },
+    quota: order.quota,
+    content,
+    other,
+  });
   yield* run(q.insert(logs).values(row).returning({ id: logs.id }));
   yield* payRebate(services, q, paid, now);
   return "credited";

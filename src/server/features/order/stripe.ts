@@ -22,7 +22,10 @@ export interface StripeConfig {
 }
 
 /** The configured account; undefined while a secret is missing, and then no payment is taken or believed. */
-export function stripeConfig(options: Pick<OptionStore, "get">, env: Pick<Env, "WEIR_STRIPE_API">): StripeConfig | undefined {
+export function stripeConfig(
+  options: Pick<OptionStore, "get">,
+  env: Pick<Env, "WEIR_STRIPE_API">,
+): StripeConfig | undefined {
   const [secret, webhook_secret] = [options.get("StripeApiSecret"), options.get("StripeWebhookSecret")];
   if (!secret || !webhook_secret) return undefined;
   return { api: env.WEIR_STRIPE_API, secret, webhook_secret, currency: options.get("StripeCurrency") };
@@ -76,13 +79,22 @@ export type StripeState =
 const EVENTS: Readonly<Record<string, (found: Session) => StripeState>> = {
   "checkout.session.completed": stateOf,
   "checkout.session.async_payment_succeeded": stateOf,
-  "checkout.session.async_payment_failed": (found) => ({ kind: "ended", trade_no: found.client_reference_id ?? "", status: "failed" }),
-  "checkout.session.expired": (found) => ({ kind: "ended", trade_no: found.client_reference_id ?? "", status: "expired" }),
+  "checkout.session.async_payment_failed": (found) => ({
+    kind: "ended",
+    trade_no: found.client_reference_id ?? "",
+    status: "failed",
+  }),
+  "checkout.session.expired": (found) => ({
+    kind: "ended",
+    trade_no: found.client_reference_id ?? "",
+    status: "expired",
+  }),
 };
 
 function stateOf(found: Session): StripeState {
   if (found.payment_status === "paid") return { kind: "paid", payment: paymentOf(found) };
-  if (found.status === "expired") return { kind: "ended", trade_no: found.client_reference_id ?? "", status: "expired" };
+  if (found.status === "expired")
+    return { kind: "ended", trade_no: found.client_reference_id ?? "", status: "expired" };
   return { kind: "open" };
 }
 
@@ -114,7 +126,12 @@ export class StripeRefusal extends Error {
   }
 }
 
-async function callStripe({ api, secret }: StripeConfig, path: string, form?: Record<string, string>, idempotencyKey?: string): Promise<Session> {
+async function callStripe(
+  { api, secret }: StripeConfig,
+  path: string,
+  form?: Record<string, string>,
+  idempotencyKey?: string,
+): Promise<Session> {
   const response = await fetch(`${api}${path}`, {
     method: form ? "POST" : "GET",
     headers: { authorization: `Bearer ${secret}`, ...(idempotencyKey && { "idempotency-key": idempotencyKey }) },
@@ -137,7 +154,12 @@ export interface StripeOrder {
 }
 
 /** Opens a session for an order; `url` is where the payer goes. Throws what Stripe says against it. */
-export async function openStripeSession(config: StripeConfig, order: StripeOrder, page: string, product: string): Promise<{ id: string; url: string }> {
+export async function openStripeSession(
+  config: StripeConfig,
+  order: StripeOrder,
+  page: string,
+  product: string,
+): Promise<{ id: string; url: string }> {
   const { id, url } = await callStripe(
     config,
     "/v1/checkout/sessions",

@@ -33,7 +33,10 @@ export function upstreamBody({ group: _group, ...body }: JsonObject): JsonObject
 async function limitsOfUser({ db }: Pick<Services, "db">, id: number): Promise<LimitSet | undefined> {
   const { users } = db.t;
   const { rpm, tpm, concurrency, budget_day, budget_month } = users;
-  const [row] = await db.q.select({ rpm, tpm, concurrency, budget_day, budget_month }).from(users).where(eq(users.id, id));
+  const [row] = await db.q
+    .select({ rpm, tpm, concurrency, budget_day, budget_month })
+    .from(users)
+    .where(eq(users.id, id));
   return row && readLimits(row).limits;
 }
 
@@ -48,7 +51,10 @@ export function playgroundUser(actor: Actor): User {
 
 /** The caller of one playground call. Throws group_denied for a group that the user may not use; without a group their own counts. */
 export async function admitToPlayground(
-  services: Pick<Services, "options" | "db">, actor: User, sent: JsonObject, lang: Lang,
+  services: Pick<Services, "options" | "db">,
+  actor: User,
+  sent: JsonObject,
+  lang: Lang,
 ): Promise<{ caller: Caller; body: JsonObject }> {
   const { group: asked = "" } = sent;
   if (typeof asked !== "string") fail("invalid_request", { detail: "group" });

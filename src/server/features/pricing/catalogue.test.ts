@@ -28,7 +28,9 @@ beforeAll(async () => {
 });
 afterAll(() => weir?.stop());
 
-const asked = async (headers: Record<string, string> = {}): Promise<PriceList & { success: boolean; message: string }> => {
+const asked = async (
+  headers: Record<string, string> = {},
+): Promise<PriceList & { success: boolean; message: string }> => {
   const answer = await weir.anonymous("GET", "/api/pricing", undefined, headers);
   expect(answer.status).toBe(200);
   return answer.body as unknown as PriceList & { success: boolean; message: string };
@@ -41,15 +43,30 @@ describe("GET /api/pricing", () => {
       message: "",
       data: [
         {
-          model_name: "m-call", quota_type: 1, model_ratio: 0, model_price: 0.04, owner_by: "", completion_ratio: 1,
+          model_name: "m-call",
+          quota_type: 1,
+          model_ratio: 0,
+          model_price: 0.04,
+          owner_by: "",
+          completion_ratio: 1,
           enable_groups: ["default", "vip"],
         },
         {
-          model_name: "m-tokens", quota_type: 0, model_ratio: 15, model_price: 0, owner_by: "", completion_ratio: 2,
+          model_name: "m-tokens",
+          quota_type: 0,
+          model_ratio: 15,
+          model_price: 0,
+          owner_by: "",
+          completion_ratio: 2,
           enable_groups: ["default", "vip"],
         },
         {
-          model_name: "m-vip", quota_type: 0, model_ratio: 1, model_price: 0, owner_by: "", completion_ratio: 1,
+          model_name: "m-vip",
+          quota_type: 0,
+          model_ratio: 1,
+          model_price: 0,
+          owner_by: "",
+          completion_ratio: 1,
           enable_groups: ["vip"],
         },
       ],
@@ -108,11 +125,18 @@ describe("the console's catalogue", () => {
     const { models, groups, quota_per_unit } = await weir.root.trpc.pricing.catalogue.query();
     const model = models.find((candidate) => candidate.model === "m-tokens");
     if (!model) throw new Error("m-tokens is not in the catalogue");
-    for (const [group, factor] of [["default", 1], ["vip", 0.5]] as const) {
+    for (const [group, factor] of [
+      ["default", 1],
+      ["vip", 0.5],
+    ] as const) {
       const price = catalogPrice(model, groups[group]?.ratio ?? Number.NaN, quota_per_unit);
       if (!price) throw new Error("m-tokens has no price");
       const shown = displayPrices(price);
-      expect(shown).toEqual({ input: String(30 * factor), output: String(60 * factor), cache_read: String(3 * factor) });
+      expect(shown).toEqual({
+        input: String(30 * factor),
+        output: String(60 * factor),
+        cache_read: String(3 * factor),
+      });
       const charge = chargeOf(price, { input: 1_000_000, cache_read: 1_000_000, output: 1_000_000 });
       expect(charge.quota / quota_per_unit).toBe((30 + 60 + 3) * factor);
     }
@@ -125,7 +149,10 @@ describe("the console's catalogue", () => {
 
 describe("GET /api/ratio_config", () => {
   test("refuses until the operator publishes the tables, then answers them", async () => {
-    expect((await weir.anonymous("GET", "/api/ratio_config")).body).toMatchObject({ success: false, code: "ratios_not_published" });
+    expect((await weir.anonymous("GET", "/api/ratio_config")).body).toMatchObject({
+      success: false,
+      code: "ratios_not_published",
+    });
     await weir.setOption("ExposeRatioEnabled", "true");
     const { body } = await weir.anonymous("GET", "/api/ratio_config");
     expect(body).toMatchObject({
@@ -157,7 +184,15 @@ describe("vendors", () => {
 
 test("an administrator is told which of the named models have no price, in their order; nobody else is", async () => {
   const models = ["x-unknown", "m-call", "m-unpriced", "m-tokens", "", "__proto__"];
-  expect(await weir.root.trpc.pricing.unpriced.mutate({ models })).toEqual(["x-unknown", "m-unpriced", "", "__proto__"]);
-  const refused = (await weir.newUser()).trpc.pricing.unpriced.mutate({ models }).then(() => "told", () => "refused");
+  expect(await weir.root.trpc.pricing.unpriced.mutate({ models })).toEqual([
+    "x-unknown",
+    "m-unpriced",
+    "",
+    "__proto__",
+  ]);
+  const refused = (await weir.newUser()).trpc.pricing.unpriced.mutate({ models }).then(
+    () => "told",
+    () => "refused",
+  );
   expect(await refused).toBe("refused");
 });

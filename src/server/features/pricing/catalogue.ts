@@ -31,16 +31,25 @@ function build({ options, pool }: Sources, prices: LivePriceBook, userGroup: str
   for (const group of Object.keys(groups)) {
     for (const model of pool.models(group)) offered.set(model, [...(offered.get(model) ?? []), group]);
   }
-  const models = [...offered].sort(([a], [b]) => (a < b ? -1 : 1)).map(([model, enable_groups]): CatalogueModel => {
-    const price = resolvePrice(model, userGroup, userGroup, tables);
-    const vendor = vendorOf(model)?.key ?? "";
-    if (price.unpriced) return { model, vendor, enable_groups };
-    // The group's ratio is not the model's: it stands once, in `groups`.
-    const { group_ratio: _group, user_group_ratio: _own, ...factors } = price.why;
-    const long_context = longContextOf(model, tables);
-    const note = priceNoteOf(tables, model);
-    return { model, vendor, enable_groups, factors, ...(long_context.length > 0 && { long_context }), ...(note && { note }) };
-  });
+  const models = [...offered]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([model, enable_groups]): CatalogueModel => {
+      const price = resolvePrice(model, userGroup, userGroup, tables);
+      const vendor = vendorOf(model)?.key ?? "";
+      if (price.unpriced) return { model, vendor, enable_groups };
+      // The group's ratio is not the model's: it stands once, in `groups`.
+      const { group_ratio: _group, user_group_ratio: _own, ...factors } = price.why;
+      const long_context = longContextOf(model, tables);
+      const note = priceNoteOf(tables, model);
+      return {
+        model,
+        vendor,
+        enable_groups,
+        factors,
+        ...(long_context.length > 0 && { long_context }),
+        ...(note && { note }),
+      };
+    });
   return { models, groups, user_group: userGroup, quota_per_unit: tables.QuotaPerUnit };
 }
 

@@ -1,6 +1,12 @@
 /** The relay's price seam: prices from the options, compiled once per (model, group, user's group) until one changes. */
 import { canonicalModel } from "../../../shared/channel-types";
-import { type CompiledPrice, type PriceBook, priceBook, type PriceTables, priceTableKeys } from "../../../shared/pricing";
+import {
+  type CompiledPrice,
+  type PriceBook,
+  priceBook,
+  type PriceTables,
+  priceTableKeys,
+} from "../../../shared/pricing";
 import type { OptionStore } from "../option/store";
 
 export interface LivePriceBook {

@@ -11,6 +11,12 @@ export async function resetModelRatio(ctx: Ctx): Promise<{ message: string }> {
   await forgetOption({ db: ctx.db, bus: ctx.cluster.bus }, "ModelRatio");
   await ctx.options.reload();
   const after = ctx.options.text("ModelRatio");
-  if (before !== after) await recordAct(ctx, { action: "option.update", target: "ModelRatio", before: { ModelRatio: before }, after: { ModelRatio: after } });
+  if (before !== after)
+    await recordAct(ctx, {
+      action: "option.update",
+      target: "ModelRatio",
+      before: { ModelRatio: before },
+      after: { ModelRatio: after },
+    });
   return { message: ctx.lang === "zh" ? "模型倍率已重置" : "The model ratios were reset" };
 }

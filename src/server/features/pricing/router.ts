@@ -23,7 +23,11 @@ export const pricingRouter = router({
     .query(({ ctx }) => ratioTables(ctx) ?? fail("ratios_not_published")),
 
   resetModelRatio: rootProcedure
-    .meta({ rest: "POST /api/option/rest_model_ratio", answer: "top", summary: "Reset the model ratios to the built-in ones" })
+    .meta({
+      rest: "POST /api/option/rest_model_ratio",
+      answer: "top",
+      summary: "Reset the model ratios to the built-in ones",
+    })
     .mutation(({ ctx }) => resetModelRatio(ctx)),
 
   /** What the price editor shows beside the prices: use of the last 7 days, and of the last 24 hours by group. */

@@ -23,14 +23,34 @@ for (const engine of ENGINES) {
       const now = Math.floor(at / 1000);
       const hour = now - (now % HOUR);
       const row = (hours: number, model_name: string, group: string, user_id: number) => ({
-        hour: hour - hours * HOUR, user_id, token_id: 1, channel: 1, model_name, group, count: 2, quota: 100, prompt_tokens: 30, completion_tokens: 7,
+        hour: hour - hours * HOUR,
+        user_id,
+        token_id: 1,
+        channel: 1,
+        model_name,
+        group,
+        count: 2,
+        quota: 100,
+        prompt_tokens: 30,
+        completion_tokens: 7,
       });
-      await q.insert(t.usage_hourly).values([
-        row(0, "a", "default", 1), row(1, "a", "default", 2), row(23, "a", "vip", 1), row(30, "a", "default", 1), row(100, "b", "default", 1),
-        row(167, "b", "default", 2), row(168, "b", "default", 1), row(2000, "c", "default", 1),
-      ]);
+      await q
+        .insert(t.usage_hourly)
+        .values([
+          row(0, "a", "default", 1),
+          row(1, "a", "default", 2),
+          row(23, "a", "vip", 1),
+          row(30, "a", "default", 1),
+          row(100, "b", "default", 1),
+          row(167, "b", "default", 2),
+          row(168, "b", "default", 1),
+          row(2000, "c", "default", 1),
+        ]);
       const expected = {
-        week: [{ model: "a", count: 8, quota: 400 }, { model: "b", count: 4, quota: 200 }],
+        week: [
+          { model: "a", count: 8, quota: 400 },
+          { model: "b", count: 4, quota: 200 },
+        ],
         day: [
           { model: "a", group: "default", count: 4, quota: 200, prompt_tokens: 60, completion_tokens: 14 },
           { model: "a", group: "vip", count: 2, quota: 100, prompt_tokens: 30, completion_tokens: 7 },

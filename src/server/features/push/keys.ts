@@ -22,7 +22,10 @@ export async function vapidKeys({ db, secrets }: Pick<Services, "db" | "secrets"
   let value = await read();
   if (value === undefined) {
     const made = webPush.generateVAPIDKeys();
-    const kept = JSON.stringify({ public_key: made.publicKey, private_key_cipher: secrets.encrypt("push-key", made.privateKey) });
+    const kept = JSON.stringify({
+      public_key: made.publicKey,
+      private_key_cipher: secrets.encrypt("push-key", made.privateKey),
+    });
     // Another instance may have been first: then its keys are the keys.
     await db.q.insert(meta).values({ name: VAPID, value: kept }).onConflictDoNothing().returning({ name: meta.name });
     value = (await read()) ?? kept;
@@ -34,5 +37,8 @@ export async function vapidKeys({ db, secrets }: Pick<Services, "db" | "secrets"
 /** For `weir secret rotate`: the stored keys under another master secret. */
 export function rotateVapid(value: string, old: Secrets, next: Secrets): string {
   const { public_key, private_key_cipher } = stored.parse(JSON.parse(value));
-  return JSON.stringify({ public_key, private_key_cipher: next.encrypt("push-key", old.decrypt("push-key", private_key_cipher)) });
+  return JSON.stringify({
+    public_key,
+    private_key_cipher: next.encrypt("push-key", old.decrypt("push-key", private_key_cipher)),
+  });
 }

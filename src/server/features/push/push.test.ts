@@ -24,7 +24,8 @@ function phone(endpoint: string) {
       const record = body.subarray(21 + sender.length);
       const info = Buffer.concat([Buffer.from("WebPush: info\0"), own, sender]);
       const material = Buffer.from(hkdfSync("sha256", ecdh.computeSecret(sender), auth, info, 32));
-      const derived = (name: string, length: number) => Buffer.from(hkdfSync("sha256", material, salt, `Content-Encoding: ${name}\0`, length));
+      const derived = (name: string, length: number) =>
+        Buffer.from(hkdfSync("sha256", material, salt, `Content-Encoding: ${name}\0`, length));
       const open = createDecipheriv("aes-128-gcm", derived("aes128gcm", 16), derived("nonce", 12));
       open.setAuthTag(record.subarray(-16));
       const plain = Buffer.concat([open.update(record.subarray(0, -16)), open.final()]);
@@ -45,7 +46,11 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
       port: 0,
       hostname: "127.0.0.1",
       fetch: async (request) => {
-        received.push({ path: new URL(request.url).pathname, headers: request.headers, body: Buffer.from(await request.arrayBuffer()) });
+        received.push({
+          path: new URL(request.url).pathname,
+          headers: request.headers,
+          body: Buffer.from(await request.arrayBuffer()),
+        });
         return new Response(null, { status: answer });
       },
     });
@@ -63,10 +68,14 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
 
   let places = 0;
   const newPhone = () => phone(`http://127.0.0.1:${service.port}/push/${++places}`);
-  const scan = async (who: Person = person) => new URL((await who.call.push.begin()).url).searchParams.get("code") ?? "";
+  const scan = async (who: Person = person) =>
+    new URL((await who.call.push.begin()).url).searchParams.get("code") ?? "";
   /** What the phone that opened the address does; nobody is signed in there. */
   const subscribe = (code: string, subscription: ReturnType<typeof phone>["subscription"]) =>
-    person.call.push.subscribe({ code, ...subscription }).then(() => "bound", (error: { cause?: { code?: string } }) => error.cause?.code ?? "invalid");
+    person.call.push.subscribe({ code, ...subscription }).then(
+      () => "bound",
+      (error: { cause?: { code?: string } }) => error.cause?.code ?? "invalid",
+    );
   const phonesOf = (who: Person) => who.call.push.phones();
 
   test("a scanned code binds a phone, to which a low balance is then told, encrypted for it alone and signed by our key", async () => {
@@ -76,8 +85,16 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
     expect(await warnLowQuota(house.services, [person.ctx.actor.id])).toBe(1);
     expect(received).toHaveLength(1);
     const [{ headers, body, path }] = received as [(typeof received)[number]];
-    expect([path, headers.get("content-encoding"), headers.get("ttl")]).toEqual([new URL(mine.subscription.endpoint).pathname, "aes128gcm", "86400"]);
-    expect(mine.read(body)).toMatchObject({ title: "额度不足提醒", path: "/topup", body: expect.stringContaining("您的剩余额度为") });
+    expect([path, headers.get("content-encoding"), headers.get("ttl")]).toEqual([
+      new URL(mine.subscription.endpoint).pathname,
+      "aes128gcm",
+      "86400",
+    ]);
+    expect(mine.read(body)).toMatchObject({
+      title: "额度不足提醒",
+      path: "/topup",
+      body: expect.stringContaining("您的剩余额度为"),
+    });
     const [, jwt = "", key = ""] = /^vapid t=([^,]+), k=(.+)$/.exec(headers.get("authorization") ?? "") ?? [];
     expect(key).toBe(await person.call.push.key());
     expect(decodeJwt(jwt)).toMatchObject({ aud: `http://127.0.0.1:${service.port}` });
@@ -88,7 +105,10 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
     const first = await scan();
     const second = await scan();
     expect(await subscribe(first, newPhone().subscription)).toBe("push_code_invalid");
-    const both = await Promise.all([subscribe(second, newPhone().subscription), subscribe(second, newPhone().subscription)]);
+    const both = await Promise.all([
+      subscribe(second, newPhone().subscription),
+      subscribe(second, newPhone().subscription),
+    ]);
     expect(both.sort()).toEqual(["bound", "push_code_invalid"]);
     expect(await subscribe(second, newPhone().subscription)).toBe("push_code_invalid");
     const late = await scan();
@@ -97,7 +117,8 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
     const stranger = await house.person();
     const foreign = (await scan()).replace(/^\d+/, String(stranger.ctx.actor.id));
     expect(await subscribe(foreign, newPhone().subscription)).toBe("push_code_invalid");
-    for (const code of ["", "1.", "x", `0.${"a".repeat(32)}`]) expect(await subscribe(code, newPhone().subscription)).toBe("push_code_invalid");
+    for (const code of ["", "1.", "x", `0.${"a".repeat(32)}`])
+      expect(await subscribe(code, newPhone().subscription)).toBe("push_code_invalid");
     expect(await phonesOf(stranger)).toEqual([]);
     expect(await phonesOf(person)).toHaveLength(1);
   });
@@ -105,7 +126,13 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
   test("a subscription of another shape is refused and leaves the code to be used", async () => {
     const code = await scan();
     const { subscription } = newPhone();
-    for (const bad of [{ endpoint: "ftp://a.example/x" }, { endpoint: "javascript:alert(1)" }, { p256dh: "short" }, { auth: "" }, { auth: "!".repeat(22) }]) {
+    for (const bad of [
+      { endpoint: "ftp://a.example/x" },
+      { endpoint: "javascript:alert(1)" },
+      { p256dh: "short" },
+      { auth: "" },
+      { auth: "!".repeat(22) },
+    ]) {
       expect(await subscribe(code, { ...subscription, ...bad })).not.toBe("bound");
     }
     expect(await subscribe(code, subscription)).toBe("bound");
@@ -143,7 +170,9 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
     await subscribe(await scan(), newPhone().subscription);
     const [bound] = await phonesOf(person);
     const other = await house.person();
-    expect(await other.call.push.remove({ id: bound?.id ?? 0 }).catch((error) => error.cause?.code)).toBe("phone_not_found");
+    expect(await other.call.push.remove({ id: bound?.id ?? 0 }).catch((error) => error.cause?.code)).toBe(
+      "phone_not_found",
+    );
     await person.call.push.remove({ id: bound?.id ?? 0 });
     expect(await phonesOf(person)).toEqual([]);
     const { users, push_subscriptions } = house.services.db.t;
@@ -152,7 +181,12 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
     expect(await subscribe(code, newPhone().subscription)).toBe("push_code_invalid");
     await subscribe(await scan(other), newPhone().subscription);
     await other.call.user.deleteSelf();
-    expect(await house.services.db.q.select().from(push_subscriptions).where(eq(push_subscriptions.user_id, other.ctx.actor.id))).toEqual([]);
+    expect(
+      await house.services.db.q
+        .select()
+        .from(push_subscriptions)
+        .where(eq(push_subscriptions.user_id, other.ctx.actor.id)),
+    ).toEqual([]);
   });
 
   test("the keys are made once, kept encrypted, and survive a new master secret", async () => {
@@ -162,8 +196,16 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
     const [row] = await services.db.q.select().from(services.db.t.meta).where(eq(services.db.t.meta.name, VAPID));
     expect(row?.value).not.toContain(both[0].privateKey);
     const next = createSecrets("another secret for tests");
-    await services.db.q.update(services.db.t.meta).set({ value: rotateVapid(row?.value ?? "", services.secrets, next) }).where(eq(services.db.t.meta.name, VAPID)).returning();
+    await services.db.q
+      .update(services.db.t.meta)
+      .set({ value: rotateVapid(row?.value ?? "", services.secrets, next) })
+      .where(eq(services.db.t.meta.name, VAPID))
+      .returning();
     expect(await vapidKeys({ ...services, secrets: next })).toEqual(both[0]);
-    await services.db.q.update(services.db.t.meta).set({ value: row?.value ?? "" }).where(eq(services.db.t.meta.name, VAPID)).returning();
+    await services.db.q
+      .update(services.db.t.meta)
+      .set({ value: row?.value ?? "" })
+      .where(eq(services.db.t.meta.name, VAPID))
+      .returning();
   });
 });

@@ -9,7 +9,12 @@ export const pushRouter = router({
   begin: userProcedure.mutation(({ ctx }) => beginPush(ctx)),
   /** The public key that a browser subscribes for. */
   key: publicProcedure.query(async ({ ctx }) => (await vapidKeys(ctx)).publicKey),
-  subscribe: publicProcedure.meta({ critical: true }).input(pushSubscribeInput).mutation(({ ctx, input }) => subscribePhone(ctx, input)),
+  subscribe: publicProcedure
+    .meta({ critical: true })
+    .input(pushSubscribeInput)
+    .mutation(({ ctx, input }) => subscribePhone(ctx, input)),
   phones: userProcedure.query(({ ctx }) => ownPhones(ctx)),
-  remove: userProcedure.input(z.object({ id: z.int().positive() })).mutation(({ ctx, input }) => removePhone(ctx, input.id)),
+  remove: userProcedure
+    .input(z.object({ id: z.int().positive() }))
+    .mutation(({ ctx, input }) => removePhone(ctx, input.id)),
 });

@@ -27,7 +27,12 @@ export async function pushTo(sender: Sender, user_id: number, message: PushMessa
   return taken.filter(Boolean).length;
 }
 
-async function pushOne(sender: Sender, keys: VapidKeys, phone: PushSubscriptionRow, message: PushMessage): Promise<boolean> {
+async function pushOne(
+  sender: Sender,
+  keys: VapidKeys,
+  phone: PushSubscriptionRow,
+  message: PushMessage,
+): Promise<boolean> {
   try {
     const { endpoint, headers, body } = webPush.generateRequestDetails(
       { endpoint: phone.endpoint, keys: { p256dh: phone.p256dh, auth: phone.auth } },
@@ -39,7 +44,11 @@ async function pushOne(sender: Sender, keys: VapidKeys, phone: PushSubscriptionR
       // The worker takes text alone, and this is encrypted bytes.
       worker: undefined,
       method: "POST",
-      headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "Content-Length").map(([name, value]) => [name, String(value)])),
+      headers: Object.fromEntries(
+        Object.entries(headers)
+          .filter(([name]) => name !== "Content-Length")
+          .map(([name, value]) => [name, String(value)]),
+      ),
       ...(body ? { body: new Uint8Array(body) } : {}),
       timeoutMs: TIMEOUT_MS,
       maxBytes: ANSWER_BYTES,

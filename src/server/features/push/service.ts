@@ -23,23 +23,47 @@ export async function beginPush(ctx: UserCtx): Promise<{ url: string; expires_at
 }
 
 /** Subscribes a phone by the code that it scanned. Throws push_code_invalid. */
-export async function subscribePhone(ctx: Ctx, { code, endpoint, p256dh, auth }: z.output<typeof pushSubscribeInput>): Promise<void> {
+export async function subscribePhone(
+  ctx: Ctx,
+  { code, endpoint, p256dh, auth }: z.output<typeof pushSubscribeInput>,
+): Promise<void> {
   const { users, push_subscriptions } = ctx.db.t;
   const [owner = "", secret = ""] = code.split(".");
   const user_id = Number(owner);
-  const row = { user_id, endpoint, p256dh: bare(p256dh), auth: bare(auth), user_agent: cut(withoutNul(ctx.user_agent), TEXT_LIMITS.user_agent), created_at: seconds(ctx) };
+  const row = {
+    user_id,
+    endpoint,
+    p256dh: bare(p256dh),
+    auth: bare(auth),
+    user_agent: cut(withoutNul(ctx.user_agent), TEXT_LIMITS.user_agent),
+    created_at: seconds(ctx),
+  };
   const bound = await ctx.db.tx(function* (q) {
     if ((yield* takeCode(ctx, q, { purpose: "bind-push", target: owner, code: secret })) === undefined) return false;
     const active = and(eq(users.id, user_id), eq(users.status, USER_STATUS.active), isNull(users.deleted_at));
     if ((yield* run(q.select({ id: users.id }).from(users).where(active))).length === 0) return false;
     yield* run(
-      q.insert(push_subscriptions).values(row).onConflictDoUpdate({ target: push_subscriptions.endpoint, set: row }).returning({ id: push_subscriptions.id }),
+      q
+        .insert(push_subscriptions)
+        .values(row)
+        .onConflictDoUpdate({ target: push_subscriptions.endpoint, set: row })
+        .returning({ id: push_subscriptions.id }),
     );
     const phones = yield* run(
-      q.select({ id: push_subscriptions.id }).from(push_subscriptions).where(eq(push_subscriptions.user_id, user_id)).orderBy(desc(push_subscriptions.created_at), desc(push_subscriptions.id)),
+      q
+        .select({ id: push_subscriptions.id })
+        .from(push_subscriptions)
+        .where(eq(push_subscriptions.user_id, user_id))
+        .orderBy(desc(push_subscriptions.created_at), desc(push_subscriptions.id)),
     );
     const old = phones.slice(MAX_PHONES).map(({ id }) => id);
-    if (old.length > 0) yield* run(q.delete(push_subscriptions).where(inArray(push_subscriptions.id, old)).returning({ id: push_subscriptions.id }));
+    if (old.length > 0)
+      yield* run(
+        q
+          .delete(push_subscriptions)
+          .where(inArray(push_subscriptions.id, old))
+          .returning({ id: push_subscriptions.id }),
+      );
     return true;
   });
   if (!bound) fail("push_code_invalid");
@@ -52,7 +76,11 @@ const bare = (text: string): string => text.replace(/=+$/, "");
 export function ownPhones(ctx: UserCtx): Promise<PhoneView[]> {
   const { push_subscriptions } = ctx.db.t;
   return ctx.db.q
-    .select({ id: push_subscriptions.id, user_agent: push_subscriptions.user_agent, created_at: push_subscriptions.created_at })
+    .select({
+      id: push_subscriptions.id,
+      user_agent: push_subscriptions.user_agent,
+      created_at: push_subscriptions.created_at,
+    })
     .from(push_subscriptions)
     .where(eq(push_subscriptions.user_id, ctx.actor.id))
     .orderBy(desc(push_subscriptions.created_at), desc(push_subscriptions.id))

@@ -18,7 +18,12 @@ for (const engine of ENGINES) {
     afterAll(() => h?.close());
 
     const make = async (fields: object = {}): Promise<string[]> => {
-      const answer = await admin.rest("POST", "/api/redemption/", { name: "gift", quota: 100_000, count: 1, ...fields });
+      const answer = await admin.rest("POST", "/api/redemption/", {
+        name: "gift",
+        quota: 100_000,
+        count: 1,
+        ...fields,
+      });
       if (!answer.body.success) throw new Error(answer.text);
       return answer.body.data;
     };
@@ -51,20 +56,32 @@ for (const engine of ENGINES) {
         const { data } = (await admin.rest("GET", path)).body;
         expect(data).toMatchObject({ page: 1, page_size: 10, total: expect.any(Number) });
         expect(data.items[0]).toEqual({
-          id: expect.any(Number), user_id: admin.ctx.actor.id, name: "listed", key: code, status: 1, quota: 100_000,
-          created_time: expect.any(Number), redeemed_time: 0, used_user_id: 0, expired_time: 0,
+          id: expect.any(Number),
+          user_id: admin.ctx.actor.id,
+          name: "listed",
+          key: code,
+          status: 1,
+          quota: 100_000,
+          created_time: expect.any(Number),
+          redeemed_time: 0,
+          used_user_id: 0,
+          expired_time: 0,
         });
       }
       const { id } = await rowOf(code);
       expect((await admin.rest("GET", `/api/redemption/${id}`)).body.data.key).toBe(code);
-      expect((await admin.rest("GET", "/api/redemption/999999")).body).toMatchObject({ success: false, code: "redemption_not_found" });
+      expect((await admin.rest("GET", "/api/redemption/999999")).body).toMatchObject({
+        success: false,
+        code: "redemption_not_found",
+      });
     });
 
     test("search finds an exact id or a part of the name, and % and _ are letters like others", async () => {
       const { id } = await rowOf(await one({ name: "50% off_now" }));
       const search = async (keyword: string) =>
-        (await admin.rest("GET", `/api/redemption/search?keyword=${encodeURIComponent(keyword)}&p=1&page_size=100`)).body.data.items
-          .map((item: { id: number }) => item.id);
+        (
+          await admin.rest("GET", `/api/redemption/search?keyword=${encodeURIComponent(keyword)}&p=1&page_size=100`)
+        ).body.data.items.map((item: { id: number }) => item.id);
       expect(await search("OFF_N")).toEqual([id]);
       expect(await search("0%")).toEqual([id]);
       expect(await search("%_%")).toEqual([]);
@@ -118,9 +135,15 @@ for (const engine of ENGINES) {
       const balances = await Promise.all(people.map(balance));
       expect(balances.filter((units) => units !== 0)).toEqual([700_000]);
       const { id, status, used_user_id, redeemed_time } = await rowOf(code);
-      expect({ status, winner: balances[people.findIndex((p) => p.ctx.actor.id === used_user_id)] }).toEqual({ status: 3, winner: 700_000 });
+      expect({ status, winner: balances[people.findIndex((p) => p.ctx.actor.id === used_user_id)] }).toEqual({
+        status: 3,
+        winner: 700_000,
+      });
       expect(redeemed_time).toBeGreaterThan(0);
-      const rows = await h.services.db.q.select().from(h.services.db.t.logs).where(eq(h.services.db.t.logs.user_id, used_user_id));
+      const rows = await h.services.db.q
+        .select()
+        .from(h.services.db.t.logs)
+        .where(eq(h.services.db.t.logs.user_id, used_user_id));
       expect(rows).toHaveLength(1);
       expect(rows[0]).toMatchObject({ type: 1, quota: 700_000, folded: 2 });
       expect(rows[0]?.content).toContain(`兑换码 ID ${id}`);
@@ -130,7 +153,10 @@ for (const engine of ENGINES) {
     test("a code is taken with blanks, dashes and capitals, as people paste it", async () => {
       const code = await one({ quota: 5 });
       const pasted = ` ${code.slice(0, 8)}-${code.slice(8, 16)}-${code.slice(16).toUpperCase()}\n`;
-      expect((await user.rest("POST", "/api/user/topup", { key: pasted })).body).toMatchObject({ success: true, data: 5 });
+      expect((await user.rest("POST", "/api/user/topup", { key: pasted })).body).toMatchObject({
+        success: true,
+        data: 5,
+      });
     });
 
     test("wrong, used, disabled and deleted codes say the same; expired and empty ones their own", async () => {
@@ -199,7 +225,9 @@ for (const engine of ENGINES) {
       expect(await states("unused")).toContain(good);
       expect((await admin.rest("DELETE", "/api/redemption/invalid")).body.data).toBe(3);
       expect(await states("expired")).toEqual([]);
-      expect((await admin.rest("DELETE", `/api/redemption/${off}`)).body).toMatchObject({ code: "redemption_not_found" });
+      expect((await admin.rest("DELETE", `/api/redemption/${off}`)).body).toMatchObject({
+        code: "redemption_not_found",
+      });
       expect((await user.rest("POST", "/api/user/topup", { key: good })).body.success).toBe(true);
     });
 
@@ -212,8 +240,14 @@ for (const engine of ENGINES) {
       await boss.rest("PUT", "/api/redemption/?status_only=true", { id, status: 2 });
       await boss.rest("DELETE", `/api/redemption/${id}`);
       const { audit_log: acts } = h.services.db.t;
-      const rows = await h.services.db.q.select().from(acts).where(eq(acts.actor_id, boss.ctx.actor.id)).orderBy(acts.id);
-      expect(rows.map(({ action, before, after }) => [action, before && JSON.parse(before), after && JSON.parse(after)])).toEqual([
+      const rows = await h.services.db.q
+        .select()
+        .from(acts)
+        .where(eq(acts.actor_id, boss.ctx.actor.id))
+        .orderBy(acts.id);
+      expect(
+        rows.map(({ action, before, after }) => [action, before && JSON.parse(before), after && JSON.parse(after)]),
+      ).toEqual([
         ["redemption.create", "", { ids: [id], name: "audited", quota: 7, expired_time: 0 }],
         ["redemption.update", { quota: 7 }, { quota: 8 }],
         ["redemption.update", { status: 1 }, { status: 2 }],
@@ -225,9 +259,13 @@ for (const engine of ENGINES) {
     test("ordinary users and strangers reach no code", async () => {
       const { id } = await rowOf(await one());
       for (const [method, path, body] of [
-        ["GET", "/api/redemption/"], ["GET", "/api/redemption/search?keyword=g"], ["GET", `/api/redemption/${id}`],
-        ["POST", "/api/redemption/", { quota: 1 }], ["PUT", "/api/redemption/", { id, quota: 1 }],
-        ["DELETE", `/api/redemption/${id}`], ["DELETE", "/api/redemption/invalid"],
+        ["GET", "/api/redemption/"],
+        ["GET", "/api/redemption/search?keyword=g"],
+        ["GET", `/api/redemption/${id}`],
+        ["POST", "/api/redemption/", { quota: 1 }],
+        ["PUT", "/api/redemption/", { id, quota: 1 }],
+        ["DELETE", `/api/redemption/${id}`],
+        ["DELETE", "/api/redemption/invalid"],
       ] as const) {
         const answer = await user.rest(method, path, body);
         expect([path, answer.status, answer.body.success, answer.body.code]).toEqual([path, 200, false, "forbidden"]);
@@ -240,7 +278,8 @@ for (const engine of ENGINES) {
       const strict = await openHarness(engine, { WEIR_CRITICAL_RATE_LIMIT: "5" });
       const guesser = await strict.person();
       const statuses = [];
-      for (let i = 0; i < 6; i++) statuses.push((await guesser.rest("POST", "/api/user/topup", { key: `${i}`.repeat(32) })).status);
+      for (let i = 0; i < 6; i++)
+        statuses.push((await guesser.rest("POST", "/api/user/topup", { key: `${i}`.repeat(32) })).status);
       await strict.close();
       expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
     });

@@ -60,13 +60,17 @@ export const redemptionRouter = router({
     .meta({ rest: "PUT /api/redemption/", summary: "Change an unused code; with ?status_only only its status" })
     .input(redemptionPut)
     .mutation(async ({ ctx, input: { id, status_only, status, ...change } }) => {
-      const row = status_only ? await setRedemptionStatus(ctx, id, status ?? 0) : await updateRedemption(ctx, id, change);
+      const row = status_only
+        ? await setRedemptionStatus(ctx, id, status ?? 0)
+        : await updateRedemption(ctx, id, change);
       return presentRedemption(ctx, row);
     }),
 
   update: adminProcedure
     .input(redemptionUpdate)
-    .mutation(async ({ ctx, input: { id, ...change } }) => presentRedemption(ctx, await updateRedemption(ctx, id, change))),
+    .mutation(async ({ ctx, input: { id, ...change } }) =>
+      presentRedemption(ctx, await updateRedemption(ctx, id, change)),
+    ),
 
   setStatus: adminProcedure
     .input(redemptionStatusUpdate)
@@ -78,6 +82,9 @@ export const redemptionRouter = router({
     .mutation(({ ctx, input }) => deleteRedemption(ctx, input.id)),
 
   deleteInvalid: adminProcedure
-    .meta({ rest: "DELETE /api/redemption/invalid", summary: "Delete used, disabled and expired codes; answers how many" })
+    .meta({
+      rest: "DELETE /api/redemption/invalid",
+      summary: "Delete used, disabled and expired codes; answers how many",
+    })
     .mutation(({ ctx }) => deleteInvalidRedemptions(ctx)),
 });

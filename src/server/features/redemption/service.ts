@@ -55,14 +55,23 @@ export async function pageRedemptions(
   const where = and(alive(ctx), matching(ctx, withoutNul(keyword.trim())), state ? inState(ctx, state) : undefined);
   const [[all], items] = await Promise.all([
     ctx.db.read.select({ n: count() }).from(redemptions).where(where),
-    ctx.db.read.select().from(redemptions).where(where).orderBy(desc(redemptions.id)).limit(page_size).offset((p - 1) * page_size),
+    ctx.db.read
+      .select()
+      .from(redemptions)
+      .where(where)
+      .orderBy(desc(redemptions.id))
+      .limit(page_size)
+      .offset((p - 1) * page_size),
   ]);
   return { items, page: p, page_size, total: all?.n ?? 0 };
 }
 
 export async function findRedemption(ctx: Ctx, id: number): Promise<RedemptionRow> {
   const { redemptions } = ctx.db.t;
-  const [row] = await ctx.db.q.select().from(redemptions).where(and(alive(ctx), eq(redemptions.id, id)));
+  const [row] = await ctx.db.q
+    .select()
+    .from(redemptions)
+    .where(and(alive(ctx), eq(redemptions.id, id)));
   return row ?? fail("redemption_not_found");
 }
 
@@ -92,21 +101,38 @@ export async function createRedemptions(ctx: UserCtx, batch: RedemptionBatch): P
   await ctx.db.tx(function* (q) {
     const ids: number[] = [];
     for (let i = 0; i < rows.length; i += ROWS_AT_ONCE) {
-      const made = yield* run(q.insert(redemptions).values(rows.slice(i, i + ROWS_AT_ONCE)).returning({ id: redemptions.id }));
+      const made = yield* run(
+        q
+          .insert(redemptions)
+          .values(rows.slice(i, i + ROWS_AT_ONCE))
+          .returning({ id: redemptions.id }),
+      );
       ids.push(...made.map(({ id }) => id));
     }
     const after = { ids, name, quota: batch.quota, expired_time: batch.expired_time };
-    yield* run(q.insert(audit_log).values(auditRow(ctx, { action: "redemption.create", target: "", after })).returning({ id: audit_log.id }));
+    yield* run(
+      q
+        .insert(audit_log)
+        .values(auditRow(ctx, { action: "redemption.create", target: "", after }))
+        .returning({ id: audit_log.id }),
+    );
   });
   return codes;
 }
 
 /** What the audit log keeps of a code; never the code itself. */
-const factsOf = ({ name, status, quota, expired_time, used_user_id }: RedemptionRow) => ({ name, status, quota, expired_time, used_user_id });
+const factsOf = ({ name, status, quota, expired_time, used_user_id }: RedemptionRow) => ({
+  name,
+  status,
+  quota,
+  expired_time,
+  used_user_id,
+});
 
 async function recordChange(ctx: Ctx, before: RedemptionRow, after: RedemptionRow): Promise<void> {
   const facts = changes(factsOf(before), factsOf(after));
-  if (Object.keys(facts.after).length > 0) await recordAct(ctx, { action: "redemption.update", target: after.id, ...facts });
+  if (Object.keys(facts.after).length > 0)
+    await recordAct(ctx, { action: "redemption.update", target: after.id, ...facts });
 }
 
 /** Sets the fields that are sent, of an unused code: one that is redeemed meanwhile stays what was paid out (C-354). */
@@ -115,7 +141,8 @@ export async function updateRedemption(ctx: Ctx, id: number, change: RedemptionC
   const stored = await findRedemption(ctx, id);
   if (stored.status !== REDEMPTION_STATUS.unused) fail("redemption_not_editable");
   // An unchanged time may have passed: forms send back what they were given.
-  if (change.expired_time !== undefined && change.expired_time !== stored.expired_time) requireFuture(ctx, change.expired_time);
+  if (change.expired_time !== undefined && change.expired_time !== stored.expired_time)
+    requireFuture(ctx, change.expired_time);
   const { name, quota, expired_time } = change;
   const set = {
     ...(name !== undefined && { name: nameOf(ctx, name, quota ?? stored.quota) }),
@@ -172,7 +199,8 @@ export async function deleteInvalidRedemptions(ctx: Ctx): Promise<number> {
     .set({ deleted_at: seconds(ctx) })
     .where(and(alive(ctx), invalid))
     .returning({ id: redemptions.id });
-  if (gone.length > 0) await recordAct(ctx, { action: "redemption.delete", target: "", before: { ids: gone.map(({ id }) => id) } });
+  if (gone.length > 0)
+    await recordAct(ctx, { action: "redemption.delete", target: "", before: { ids: gone.map(({ id }) => id) } });
   return gone.length;
 }
 
@@ -204,7 +232,14 @@ export async function redeem(ctx: UserCtx, key: string): Promise<number> {
       const done = yield* creditSteps(
         ctx.db,
         q,
-        { user_id: ctx.actor.id, amount: quota, kind: "redeem", idempotency_key: `redeem:${id}`, note: name, actor_id: ctx.actor.id },
+        {
+          user_id: ctx.actor.id,
+          amount: quota,
+          kind: "redeem",
+          idempotency_key: `redeem:${id}`,
+          note: name,
+          actor_id: ctx.actor.id,
+        },
         now,
       );
       if (!done.applied) fail("redemption_invalid");

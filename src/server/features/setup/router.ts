@@ -7,7 +7,12 @@ export const setupRouter = router({
     .meta({ rest: "GET /api/setup", summary: "Whether the first run is done", uncounted: true })
     .query(({ ctx }) => setupStatus(ctx)),
   run: publicProcedure
-    .meta({ rest: "POST /api/setup", summary: "Create the root account; works once", uncounted: true, ownPage: "by-secret" })
+    .meta({
+      rest: "POST /api/setup",
+      summary: "Create the root account; works once",
+      uncounted: true,
+      ownPage: "by-secret",
+    })
     .input(setupInput)
     .mutation(({ ctx, input }) => setUp(ctx, input)),
 });

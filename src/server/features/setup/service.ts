@@ -35,10 +35,14 @@ export async function isSetUp(services: Pick<Services, "db">): Promise<boolean> 
 const CODE_DIGITS = 32;
 
 /** The same on every instance and after every restart; worth nothing once the set-up is done. */
-export const setupCode = (services: Pick<Services, "secrets">): string => services.secrets.hash("setup-code", "weir").slice(0, CODE_DIGITS);
+export const setupCode = (services: Pick<Services, "secrets">): string =>
+  services.secrets.hash("setup-code", "weir").slice(0, CODE_DIGITS);
 
 /** The wizard's address with the code behind the #, where no proxy and no log sees it. `reached`: the server as this machine reaches it. */
-export const setupLink = ({ secrets, options, env }: Pick<Services, "secrets" | "options" | "env">, reached: string): string =>
+export const setupLink = (
+  { secrets, options, env }: Pick<Services, "secrets" | "options" | "env">,
+  reached: string,
+): string =>
   `${options.get("ServerAddress").replace(/\/+$/, "") || env.WEIR_SERVER_ADDRESS || reached}/setup#code=${setupCode({ secrets })}`;
 
 export async function setupStatus(ctx: Ctx) {
@@ -77,7 +81,14 @@ export async function setUpUnattended(services: Services): Promise<boolean> {
   if (!username || (await isSetUp(services))) return false;
   try {
     const server_address = services.env.WEIR_SERVER_ADDRESS;
-    await createRoot(services, { username, password, SelfUseModeEnabled: false, DemoSiteEnabled: false, code: "", server_address });
+    await createRoot(services, {
+      username,
+      password,
+      SelfUseModeEnabled: false,
+      DemoSiteEnabled: false,
+      code: "",
+      server_address,
+    });
   } catch (error) {
     if (error instanceof AppError && error.code === "setup_done") return false;
     throw error;
@@ -89,27 +100,53 @@ async function createRoot(services: Services, input: SetupInput) {
   const { t } = services.db;
   const password_hash = await hashPassword(input.password);
   const time = seconds(services);
-  const user = await services.db.tx(function* (q) {
-    const won = yield* run(q.insert(t.meta).values({ name: DONE, value: String(time) }).onConflictDoNothing().returning());
-    if (won.length === 0) fail("setup_done");
-    const [row] = yield* run(
-      q.insert(t.users)
-        .values({ username: input.username, display_name: input.username, password_hash, role: ROLE.root, created_at: time, last_login_at: time })
-        .onConflictDoNothing()
-        .returning(),
-    );
-    if (!row) fail("username_taken");
-    // In the same transaction: a process that dies here leaves neither an account without its quota nor a closed door.
-    const credit = { user_id: row.id, amount: ROOT_QUOTA, kind: "setup", idempotency_key: `setup:${row.id}`, actor_id: row.id } as const;
-    yield* creditSteps(services.db, q, credit, time);
-    return row;
-  }, { durable: true });
+  const user = await services.db.tx(
+    function* (q) {
+      const won = yield* run(
+        q
+          .insert(t.meta)
+          .values({ name: DONE, value: String(time) })
+          .onConflictDoNothing()
+          .returning(),
+      );
+      if (won.length === 0) fail("setup_done");
+      const [row] = yield* run(
+        q
+          .insert(t.users)
+          .values({
+            username: input.username,
+            display_name: input.username,
+            password_hash,
+            role: ROLE.root,
+            created_at: time,
+            last_login_at: time,
+          })
+          .onConflictDoNothing()
+          .returning(),
+      );
+      if (!row) fail("username_taken");
+      // In the same transaction: a process that dies here leaves neither an account without its quota nor a closed door.
+      const credit = {
+        user_id: row.id,
+        amount: ROOT_QUOTA,
+        kind: "setup",
+        idempotency_key: `setup:${row.id}`,
+        actor_id: row.id,
+      } as const;
+      yield* creditSteps(services.db, q, credit, time);
+      return row;
+    },
+    { durable: true },
+  );
   await applyMode(services, input);
   return { ...user, quota: ROOT_QUOTA };
 }
 
 /** What the three cards of the wizard mean. */
-async function applyMode(services: Services, { mode, SelfUseModeEnabled, DemoSiteEnabled, server_address }: SetupInput): Promise<void> {
+async function applyMode(
+  services: Services,
+  { mode, SelfUseModeEnabled, DemoSiteEnabled, server_address }: SetupInput,
+): Promise<void> {
   const { options } = services;
   if (SelfUseModeEnabled || mode === "self") await options.set("SelfUseModeEnabled", "true");
   if (DemoSiteEnabled) await options.set("DemoSiteEnabled", "true");

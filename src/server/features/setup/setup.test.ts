@@ -20,18 +20,31 @@ describe.each([...ENGINES])("first run on %s", (engine) => {
   afterAll(() => weir?.stop());
 
   const post = (body: object) =>
-    fetch(`${weir.url}/api/setup`, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }).then(async (answer) => ({
+    fetch(`${weir.url}/api/setup`, {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    }).then(async (answer) => ({
       status: answer.status,
       cookie: answer.headers.get("set-cookie"),
-      body: (await answer.json()) as { success: boolean; message: string; code?: string; data?: { id: number; role: number } },
+      body: (await answer.json()) as {
+        success: boolean;
+        message: string;
+        code?: string;
+        data?: { id: number; role: number };
+      },
     }));
   const account = { username: "root", password: "correct-horse-9", confirmPassword: "correct-horse-9", code: "" };
 
   test("nothing is seeded: no default account exists and every management call is closed", async () => {
-    const status = (await (await fetch(`${weir.url}/api/setup`)).json()) as { data: { status: boolean; database_type: string } };
+    const status = (await (await fetch(`${weir.url}/api/setup`)).json()) as {
+      data: { status: boolean; database_type: string };
+    };
     expect(status.data).toMatchObject({ status: false, database_type: engine });
     const login = await fetch(`${weir.url}/api/user/login`, {
-      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ username: "root", password: "123456" }),
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ username: "root", password: "123456" }),
     });
     expect((await login.json()) as object).toMatchObject({ success: false });
     expect((await fetch(`${weir.url}/api/channel/`)).status).toBe(401);
@@ -44,7 +57,9 @@ describe.each([...ENGINES])("first run on %s", (engine) => {
   });
 
   test("bad accounts are refused with the specified words", async () => {
-    expect((await post({ ...account, password: "short", confirmPassword: "short" })).body.message).toBe("密码长度不得小于 8 位！");
+    expect((await post({ ...account, password: "short", confirmPassword: "short" })).body.message).toBe(
+      "密码长度不得小于 8 位！",
+    );
     expect((await post({ ...account, confirmPassword: "something else" })).body.message).toBe("两次输入的密码不一致");
     expect((await post({ ...account, username: "" })).body.success).toBe(false);
     expect((await post({ ...account, username: "a-name-that-is-too-long" })).body.code).toBe("username_length");
@@ -56,7 +71,8 @@ describe.each([...ENGINES])("first run on %s", (engine) => {
     expect(won).toHaveLength(1);
     expect(won[0]?.body.data?.role).toBe(100);
     expect(won[0]?.cookie).toContain("HttpOnly; SameSite=Lax");
-    for (const lost of answers.filter((answer) => !answer.body.success)) expect([lost.status, lost.body.code]).toEqual([403, "setup_done"]);
+    for (const lost of answers.filter((answer) => !answer.body.success))
+      expect([lost.status, lost.body.code]).toEqual([403, "setup_done"]);
     expect((await post({ ...account, username: "again" })).body.code).toBe("setup_done");
     const { data } = (await (await fetch(`${weir.url}/api/status`)).json()) as { data: { setup: boolean } };
     expect(data.setup).toBe(true);

@@ -29,7 +29,11 @@ export function createShelf(services: Needs): Shelf {
   const { stored_objects: t } = db.t;
   const owned = (kind: StoredKind, user_id: number) => and(eq(t.kind, kind), eq(t.user_id, user_id));
   const alive = () => or(eq(t.expires_at, 0), gt(t.expires_at, seconds(services)));
-  const read = async (row: typeof t.$inferSelect, kind: StoredKind): Promise<Stored> => ({ ...row, kind, value: await unpack(row.data) });
+  const read = async (row: typeof t.$inferSelect, kind: StoredKind): Promise<Stored> => ({
+    ...row,
+    kind,
+    value: await unpack(row.data),
+  });
 
   return {
     get lifetime() {
@@ -39,7 +43,10 @@ export function createShelf(services: Needs): Shelf {
       return options.get("StoredFileMaxMB") * MB;
     },
     async find(kind, object_id, user_id) {
-      const [row] = await db.q.select().from(t).where(and(owned(kind, user_id), eq(t.object_id, object_id), alive()));
+      const [row] = await db.q
+        .select()
+        .from(t)
+        .where(and(owned(kind, user_id), eq(t.object_id, object_id), alive()));
       return row && read(row, kind);
     },
     async put({ value, bytes, created_at, ...entry }) {
@@ -51,7 +58,14 @@ export function createShelf(services: Needs): Shelf {
         .values({ ...entry, data, bytes: size, created_at: created_at ?? seconds(services) })
         .onConflictDoUpdate({
           target: [t.kind, t.object_id],
-          set: { data, bytes: size, status: entry.status, channel_id: entry.channel_id, channel_key_id: entry.channel_key_id, expires_at: entry.expires_at },
+          set: {
+            data,
+            bytes: size,
+            status: entry.status,
+            channel_id: entry.channel_id,
+            channel_key_id: entry.channel_key_id,
+            expires_at: entry.expires_at,
+          },
           setWhere: owned(kind, user_id),
         });
     },
@@ -65,11 +79,22 @@ export function createShelf(services: Needs): Shelf {
       await db.q.delete(t).where(and(owned(kind, user_id), eq(t.object_id, object_id)));
     },
     async list(kind, user_id, { after, order, limit }) {
-      const [from] = after === undefined ? [] : await db.q.select().from(t).where(and(owned(kind, user_id), eq(t.object_id, after)));
+      const [from] =
+        after === undefined
+          ? []
+          : await db.q
+              .select()
+              .from(t)
+              .where(and(owned(kind, user_id), eq(t.object_id, after)));
       if (after !== undefined && !from) return [];
       const beyond = order === "asc" ? gt : lt;
       const turn = order === "asc" ? asc : desc;
-      const later = from && or(beyond(t.created_at, from.created_at), and(eq(t.created_at, from.created_at), beyond(t.object_id, from.object_id)));
+      const later =
+        from &&
+        or(
+          beyond(t.created_at, from.created_at),
+          and(eq(t.created_at, from.created_at), beyond(t.object_id, from.object_id)),
+        );
       const rows = await db.read
         .select()
         .from(t)
@@ -79,7 +104,10 @@ export function createShelf(services: Needs): Shelf {
       return Promise.all(rows.map((row) => read(row, kind)));
     },
     async size(kind, user_id) {
-      const [sum] = await db.q.select({ bytes: total(t.bytes) }).from(t).where(and(owned(kind, user_id), alive()));
+      const [sum] = await db.q
+        .select({ bytes: total(t.bytes) })
+        .from(t)
+        .where(and(owned(kind, user_id), alive()));
       return sum?.bytes ?? 0;
     },
   };

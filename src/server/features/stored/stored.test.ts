@@ -18,13 +18,28 @@ for (const engine of ENGINES) {
       if (!parsed.ok) throw new Error(key);
       return parsed.value as OptionValue<K>;
     };
-    const services = (): Pick<Services, "db" | "options" | "now"> => ({ db: fresh.db, options: { get } as Services["options"], now: () => time * 1000 });
+    const services = (): Pick<Services, "db" | "options" | "now"> => ({
+      db: fresh.db,
+      options: { get } as Services["options"],
+      now: () => time * 1000,
+    });
     const shelf = () => createShelf(services());
     const response = (object_id: string, user_id: number, more: object = {}) => ({
-      kind: "response" as const, object_id, user_id, token_id: 0, channel_id: 0, channel_key_id: 0, model: "m", parent_id: "", status: "completed",
-      expires_at: time + 30 * DAY, value: { said: object_id }, ...more,
+      kind: "response" as const,
+      object_id,
+      user_id,
+      token_id: 0,
+      channel_id: 0,
+      channel_key_id: 0,
+      model: "m",
+      parent_id: "",
+      status: "completed",
+      expires_at: time + 30 * DAY,
+      value: { said: object_id },
+      ...more,
     });
-    const ids = async (user: number) => (await shelf().list("response", user, { order: "asc", limit: 100 })).map(({ object_id }) => object_id);
+    const ids = async (user: number) =>
+      (await shelf().list("response", user, { order: "asc", limit: 100 })).map(({ object_id }) => object_id);
 
     beforeAll(async () => {
       fresh = await freshDatabase(engine);
@@ -63,12 +78,18 @@ for (const engine of ENGINES) {
       const whole = await ids(3);
       const seen: string[] = [];
       for (let after: string | undefined; ; after = seen.at(-1)) {
-        const page = await shelf().list("response", 3, { order: "asc", limit: 2, ...(after !== undefined && { after }) });
+        const page = await shelf().list("response", 3, {
+          order: "asc",
+          limit: 2,
+          ...(after !== undefined && { after }),
+        });
         if (page.length === 0) break;
         seen.push(...page.map(({ object_id }) => object_id));
       }
       expect(seen).toEqual(whole);
-      expect((await shelf().list("response", 3, { order: "desc", limit: 100 })).map(({ object_id }) => object_id)).toEqual(whole.toReversed());
+      expect(
+        (await shelf().list("response", 3, { order: "desc", limit: 100 })).map(({ object_id }) => object_id),
+      ).toEqual(whole.toReversed());
       expect(await shelf().list("response", 3, { order: "asc", limit: 2, after: "resp_a" })).toEqual([]);
     });
 
@@ -89,12 +110,18 @@ for (const engine of ENGINES) {
       await Promise.all([sweepStored(services()), sweepStored(services())]);
       const { stored_objects } = fresh.db.t;
       const left = await fresh.db.q.select().from(stored_objects);
-      expect(left.filter(({ user_id }) => user_id === 6).map(({ object_id }) => object_id).sort()).toEqual(["file-1", "resp_stays"]);
+      expect(
+        left
+          .filter(({ user_id }) => user_id === 6)
+          .map(({ object_id }) => object_id)
+          .sort(),
+      ).toEqual(["file-1", "resp_stays"]);
     });
 
     test("beyond the cap a user loses what expires first, others lose nothing, and files do not count", async () => {
       set.set("StoredResponseMaxMB", 1);
-      for (let n = 0; n < 6; n++) await shelf().put(response(`resp_k${n}`, 7, { expires_at: time + DAY + n, bytes: 300_000 }));
+      for (let n = 0; n < 6; n++)
+        await shelf().put(response(`resp_k${n}`, 7, { expires_at: time + DAY + n, bytes: 300_000 }));
       await shelf().put(response("resp_other", 8, { bytes: 900_000 }));
       await shelf().put({ ...response("file-2", 8, { bytes: 5_000_000, expires_at: 0 }), kind: "file" });
       await sweepStored(services());

@@ -17,7 +17,9 @@ export async function sweepStored(services: Pick<Services, "db" | "options" | "n
   const { db, options } = services;
   const { stored_objects: t, channels } = db.t;
   await db.bulk.delete(t).where(and(ne(t.expires_at, 0), lte(t.expires_at, seconds(services))));
-  await db.bulk.delete(t).where(and(ne(t.channel_id, 0), notInArray(t.channel_id, db.bulk.select({ id: channels.id }).from(channels))));
+  await db.bulk
+    .delete(t)
+    .where(and(ne(t.channel_id, 0), notInArray(t.channel_id, db.bulk.select({ id: channels.id }).from(channels))));
 
   const most = options.get("StoredResponseMaxMB") * MB;
   const size = total(sql`${t.bytes} + ${ROW_BYTES}`);
@@ -28,7 +30,7 @@ export async function sweepStored(services: Pick<Services, "db" | "options" | "n
     .groupBy(t.user_id)
     .having(gt(size, most));
   for (const user of heavy) {
-    for (let over = user.size - most; over > 0; ) {
+    for (let over = user.size - most; over > 0;) {
       const rows = await db.q
         .select({ id: t.object_id, bytes: t.bytes })
         .from(t)
@@ -42,7 +44,9 @@ export async function sweepStored(services: Pick<Services, "db" | "options" | "n
         over -= bytes + ROW_BYTES;
       }
       if (gone.length === 0) break;
-      await db.bulk.delete(t).where(and(eq(t.kind, "response"), eq(t.user_id, user.user_id), inArray(t.object_id, gone)));
+      await db.bulk
+        .delete(t)
+        .where(and(eq(t.kind, "response"), eq(t.user_id, user.user_id), inArray(t.object_id, gone)));
     }
   }
 }

@@ -14,7 +14,9 @@ export const taskFile: PlainDoor = {
   shown: true,
   async answer(guest, request) {
     const ctx = signedIn(guest, ROLE.user);
-    const { id, n } = jobFileRest.parse(buildInput(jobFileRest, { path: {}, query: new URL(request.url).searchParams, body: undefined }));
+    const { id, n } = jobFileRest.parse(
+      buildInput(jobFileRest, { path: {}, query: new URL(request.url).searchParams, body: undefined }),
+    );
     const row = await findJob(ctx, scopeOf(ctx), "any", id);
     const response = await ctx.desk.file({ ...nameOf(row), index: n }, request, ctx.request_id, ctx.lang);
     // It is shown on pages of ours alone.

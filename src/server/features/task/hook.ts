@@ -14,8 +14,16 @@ type Needs = Pick<Services, "background" | "env" | "log" | "options">;
 export function tellHook(services: Needs, address: string, body: Readonly<Record<string, unknown>>): void {
   const { background, log } = services;
   const work = egressFetch(address, {
-    ...userFetch(services), method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" },
-    timeoutMs: TIMEOUT_MS, maxBytes: ANSWER_BYTES, signal: background.signal,
+    ...userFetch(services),
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "content-type": "application/json" },
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: ANSWER_BYTES,
+    signal: background.signal,
   });
-  background.track("job hook", work.catch((err: unknown) => log.info({ err }, "a caller's hook could not be told")));
+  background.track(
+    "job hook",
+    work.catch((err: unknown) => log.info({ err }, "a caller's hook could not be told")),
+  );
 }

@@ -52,4 +52,7 @@ export function presentTask(scope: LogScope, row: TaskRow): TaskView {
   };
 }
 
-export const presentTaskDetail = (scope: LogScope, row: TaskRow): TaskDetail => ({ ...presentTask(scope, row), data: parsed(row.data) ?? null });
+export const presentTaskDetail = (scope: LogScope, row: TaskRow): TaskDetail => ({
+  ...presentTask(scope, row),
+  data: parsed(row.data) ?? null,
+});

@@ -26,13 +26,19 @@ export const taskRouter = router({
     .meta({ rest: "GET /api/task/", summary: "Asynchronous tasks of all users, a page as a bare array" })
     .input(taskListRest)
     .query(async ({ ctx, input: { p, page_size, ...filter } }) =>
-      (await sliceJobs(ctx, "all", "task", filterOf(filter), p * page_size, page_size)).map((row) => presentTaskDetail("all", row))),
+      (await sliceJobs(ctx, "all", "task", filterOf(filter), p * page_size, page_size)).map((row) =>
+        presentTaskDetail("all", row),
+      ),
+    ),
 
   ownPage: userProcedure
     .meta({ rest: "GET /api/task/self", summary: "Own asynchronous tasks, a page as a bare array" })
     .input(taskSelfRest)
     .query(async ({ ctx, input: { p, page_size, ...filter } }) =>
-      (await sliceJobs(ctx, "own", "task", filterOf(filter), p * page_size, page_size)).map((row) => presentTaskDetail("own", row))),
+      (await sliceJobs(ctx, "own", "task", filterOf(filter), p * page_size, page_size)).map((row) =>
+        presentTaskDetail("own", row),
+      ),
+    ),
 
   get: userProcedure.input(jobInput).query(async ({ ctx, input }) => {
     const scope = scopeOf(ctx);

@@ -8,7 +8,10 @@ const parsed = (text: string): unknown => (text === "" ? undefined : JSON.parse(
 
 /** What names a job, its status, and whose it is. Written by the engine alone, from these very types. */
 export const nameOf = ({ platform, status, task_id, user_id }: TaskRow) => ({
-  platform: platform as TaskPlatform, status: status as TaskStatus, task_id, user_id,
+  platform: platform as TaskPlatform,
+  status: status as TaskStatus,
+  task_id,
+  user_id,
 });
 
 export const taskOf = (row: TaskRow): Task => ({

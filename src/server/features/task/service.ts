@@ -43,20 +43,30 @@ const clean = (text: string | undefined): string => withoutNul(text?.trim() ?? "
  * The platform as a condition that leads to no index: without statistics SQLite would read every row of a platform and sort
  * them, rather than walk the newest ones.
  */
-const anyPlatform = ({ db }: UserCtx): SQL<string> => (db.engine === "sqlite" ? sql<string>`${db.t.tasks.platform} || ''` : sql<string>`${db.t.tasks.platform}`);
+const anyPlatform = ({ db }: UserCtx): SQL<string> =>
+  db.engine === "sqlite" ? sql<string>`${db.t.tasks.platform} || ''` : sql<string>`${db.t.tasks.platform}`;
 
 /** The rows of the user of that name; a name that nobody bears has none. */
 async function ofUser({ db }: UserCtx, name: string): Promise<SQL> {
   const { tasks, users } = db.t;
   const found = await db.q.select({ id: users.id }).from(users).where(eq(users.username, name));
-  return inArray(tasks.user_id, found.map((user) => user.id));
+  return inArray(
+    tasks.user_id,
+    found.map((user) => user.id),
+  );
 }
 
 async function conditions(ctx: UserCtx, scope: LogScope, kind: JobKind, filter: JobFilter): Promise<SQL | undefined> {
   const { tasks } = ctx.db.t;
   const { channel_id, start, end } = filter;
   const all = scope === "all";
-  const [username, task_id, platform, action, status] = [all ? filter.username : "", filter.task_id, filter.platform, filter.action, filter.status].map(clean);
+  const [username, task_id, platform, action, status] = [
+    all ? filter.username : "",
+    filter.task_id,
+    filter.platform,
+    filter.action,
+    filter.status,
+  ].map(clean);
   const drawing = kind === "drawing";
   return and(
     all ? undefined : eq(tasks.user_id, ctx.actor.id),
@@ -74,7 +84,14 @@ async function conditions(ctx: UserCtx, scope: LogScope, kind: JobKind, filter: 
 }
 
 /** Newest first. */
-export async function sliceJobs(ctx: UserCtx, scope: LogScope, kind: JobKind, filter: JobFilter, offset: number, limit: number): Promise<TaskRow[]> {
+export async function sliceJobs(
+  ctx: UserCtx,
+  scope: LogScope,
+  kind: JobKind,
+  filter: JobFilter,
+  offset: number,
+  limit: number,
+): Promise<TaskRow[]> {
   const { tasks } = ctx.db.t;
   return ctx.db.read
     .select()
@@ -87,10 +104,16 @@ export async function sliceJobs(ctx: UserCtx, scope: LogScope, kind: JobKind, fi
 
 /** Newest first, in pages from 1 with a total. */
 export async function pageJobs(
-  ctx: UserCtx, scope: LogScope, kind: JobKind, { page, page_size, ...filter }: JobFilter & { page: number; page_size: number },
+  ctx: UserCtx,
+  scope: LogScope,
+  kind: JobKind,
+  { page, page_size, ...filter }: JobFilter & { page: number; page_size: number },
 ): Promise<JobPage<TaskRow>> {
   const { tasks } = ctx.db.t;
-  const matching = ctx.db.read.select({ id: tasks.id }).from(tasks).where(await conditions(ctx, scope, kind, filter));
+  const matching = ctx.db.read
+    .select({ id: tasks.id })
+    .from(tasks)
+    .where(await conditions(ctx, scope, kind, filter));
   const [[all], items] = await Promise.all([
     ctx.db.read.select({ n: count() }).from(matching.limit(MAX_TASK_TOTAL + 1).as("bounded")),
     sliceJobs(ctx, scope, kind, filter, (page - 1) * page_size, page_size),
@@ -122,6 +145,11 @@ export async function openJob<View extends object>(ctx: UserCtx, row: TaskRow, v
 export async function cancelJob(ctx: UserCtx, scope: LogScope, id: number): Promise<TaskRow> {
   const row = await findJob(ctx, scope, "any", id);
   await ctx.desk.cancel(nameOf(row));
-  if (row.user_id !== ctx.actor.id) await recordAct(ctx, { action: "task.cancel", target: row.task_id, before: { user_id: row.user_id, status: row.status } });
+  if (row.user_id !== ctx.actor.id)
+    await recordAct(ctx, {
+      action: "task.cancel",
+      target: row.task_id,
+      before: { user_id: row.user_id, status: row.status },
+    });
   return findJob(ctx, scope, "any", id);
 }

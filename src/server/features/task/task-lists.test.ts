@@ -23,8 +23,17 @@ for (const engine of ENGINES) {
     async function job(fields: Partial<TaskRow>): Promise<void> {
       const { tasks } = h.services.db.t;
       await h.services.db.q.insert(tasks).values({
-        task_id: "", platform: "suno", action: "MUSIC", user_id: idOf(ann), username: ann.ctx.actor.username, channel_id: 3, status: "SUCCESS",
-        submit_time_ms: NOON, state: JSON.stringify({ own: { secret: "sk-state" } }), input: JSON.stringify({ prompt: "asked" }), ...fields,
+        task_id: "",
+        platform: "suno",
+        action: "MUSIC",
+        user_id: idOf(ann),
+        username: ann.ctx.actor.username,
+        channel_id: 3,
+        status: "SUCCESS",
+        submit_time_ms: NOON,
+        state: JSON.stringify({ own: { secret: "sk-state" } }),
+        input: JSON.stringify({ prompt: "asked" }),
+        ...fields,
       });
     }
 
@@ -32,24 +41,71 @@ for (const engine of ENGINES) {
       h = await openHarness(engine);
       [admin, ann, ben] = await Promise.all([h.person({ role: ROLE.admin }), h.person(), h.person()]);
       await job({
-        task_id: "song", progress: "100%", start_time_ms: NOON + 1500, finish_time_ms: NOON + 61_999, quota: 5, refunded: 1, charge_id: "call-1",
-        upstream_id: "up-song", data: JSON.stringify([{ title: "A", audio_url: "https://cdn.example/a.mp3" }]),
+        task_id: "song",
+        progress: "100%",
+        start_time_ms: NOON + 1500,
+        finish_time_ms: NOON + 61_999,
+        quota: 5,
+        refunded: 1,
+        charge_id: "call-1",
+        upstream_id: "up-song",
+        data: JSON.stringify([{ title: "A", audio_url: "https://cdn.example/a.mp3" }]),
       });
-      await job({ task_id: "words", action: "LYRICS", submit_time_ms: NOON + 1000, status: "FAILURE", fail_reason: "no", channel_id: 4 });
-      await job({ task_id: "film", platform: "kling", action: "textGenerate", submit_time_ms: NOON + 2000, status: "IN_PROGRESS", progress: "45%" });
-      await job({ task_id: "others", user_id: idOf(ben), username: ben.ctx.actor.username, submit_time_ms: NOON + 3000, data: "no JSON" });
       await job({
-        task_id: "draw", platform: "mj", action: "IMAGINE", prompt: "猫", submit_time_ms: NOON + 4567, finish_time_ms: NOON + 9999, progress: "100%",
+        task_id: "words",
+        action: "LYRICS",
+        submit_time_ms: NOON + 1000,
+        status: "FAILURE",
+        fail_reason: "no",
+        channel_id: 4,
+      });
+      await job({
+        task_id: "film",
+        platform: "kling",
+        action: "textGenerate",
+        submit_time_ms: NOON + 2000,
+        status: "IN_PROGRESS",
+        progress: "45%",
+      });
+      await job({
+        task_id: "others",
+        user_id: idOf(ben),
+        username: ben.ctx.actor.username,
+        submit_time_ms: NOON + 3000,
+        data: "no JSON",
+      });
+      await job({
+        task_id: "draw",
+        platform: "mj",
+        action: "IMAGINE",
+        prompt: "猫",
+        submit_time_ms: NOON + 4567,
+        finish_time_ms: NOON + 9999,
+        progress: "100%",
         data: JSON.stringify({
-          code: 22, description: "In queue", properties: { numberOfQueues: 1 },
+          code: 22,
+          description: "In queue",
+          properties: { numberOfQueues: 1 },
           task: {
-            promptEn: "a cat", imageUrl: "https://cdn.example/a.png", buttons: [{ customId: "JOB::upsample::1" }], properties: { finalPrompt: "a cat" },
+            promptEn: "a cat",
+            imageUrl: "https://cdn.example/a.png",
+            buttons: [{ customId: "JOB::upsample::1" }],
+            properties: { finalPrompt: "a cat" },
           },
         }),
       });
       await job({ task_id: "odd", platform: "mj", action: "", status: "", submit_time_ms: NOON + 4568, data: "[1]" });
-      await job({ task_id: "benmj", platform: "mj", action: "PAN", user_id: idOf(ben), username: ben.ctx.actor.username, submit_time_ms: NOON + 5000 });
-      const rows = await h.services.db.q.select({ id: h.services.db.t.tasks.id, task_id: h.services.db.t.tasks.task_id }).from(h.services.db.t.tasks);
+      await job({
+        task_id: "benmj",
+        platform: "mj",
+        action: "PAN",
+        user_id: idOf(ben),
+        username: ben.ctx.actor.username,
+        submit_time_ms: NOON + 5000,
+      });
+      const rows = await h.services.db.q
+        .select({ id: h.services.db.t.tasks.id, task_id: h.services.db.t.tasks.task_id })
+        .from(h.services.db.t.tasks);
       ids = Object.fromEntries(rows.map((row) => [row.task_id, row.id]));
     }, HOOK_MS);
     afterAll(() => h.close());
@@ -59,7 +115,8 @@ for (const engine of ENGINES) {
       expect(body).toMatchObject({ success: true });
       return body.data as Record<string, unknown>[];
     };
-    const names = async (...asked: Parameters<typeof tasks>) => (await tasks(...asked)).map((row) => row.task_id ?? row.mj_id);
+    const names = async (...asked: Parameters<typeof tasks>) =>
+      (await tasks(...asked)).map((row) => row.task_id ?? row.mj_id);
 
     test("an administrator sees everybody's jobs newest first, everybody else his own; drawing jobs stand in their own list", async () => {
       expect(await names(admin, "", "/api/task/")).toEqual(["others", "film", "words", "song"]);
@@ -74,21 +131,58 @@ for (const engine of ENGINES) {
     test("a task's times are whole seconds, 0 while it is not so far, and its texts are never null", async () => {
       const rows = await tasks(admin, "", "/api/task/");
       expect(rows.find((row) => row.task_id === "song")).toMatchObject({
-        submit_time: 1_790_000_000, start_time: 1_790_000_001, finish_time: 1_790_000_061, progress: "100%", channel_id: 3, platform: "suno",
-        action: "MUSIC", status: "SUCCESS", fail_reason: "", quota: 5, refunded: 1, request_id: "call-1", username: ann.ctx.actor.username,
+        submit_time: 1_790_000_000,
+        start_time: 1_790_000_001,
+        finish_time: 1_790_000_061,
+        progress: "100%",
+        channel_id: 3,
+        platform: "suno",
+        action: "MUSIC",
+        status: "SUCCESS",
+        fail_reason: "",
+        quota: 5,
+        refunded: 1,
+        request_id: "call-1",
+        username: ann.ctx.actor.username,
         data: [{ title: "A", audio_url: "https://cdn.example/a.mp3" }],
       });
-      expect(rows.find((row) => row.task_id === "others")).toMatchObject({ finish_time: 0, progress: "", prompt: "", data: null });
+      expect(rows.find((row) => row.task_id === "others")).toMatchObject({
+        finish_time: 0,
+        progress: "",
+        prompt: "",
+        data: null,
+      });
     });
 
     test("a drawing job's times are milliseconds, and what the vendor told stands beside them", async () => {
       const [odd, draw] = await tasks(ann, "", "/api/mj/self");
       expect(draw).toMatchObject({
-        mj_id: "draw", submit_time: NOON + 4567, finish_time: NOON + 9999, code: 22, prompt: "猫", prompt_en: "a cat", description: "In queue",
-        action: "IMAGINE", status: "SUCCESS", progress: "100%", buttons: '[{"customId":"JOB::upsample::1"}]', properties: '{"finalPrompt":"a cat"}',
-        channel_id: 0, fail_reason: "",
+        mj_id: "draw",
+        submit_time: NOON + 4567,
+        finish_time: NOON + 9999,
+        code: 22,
+        prompt: "猫",
+        prompt_en: "a cat",
+        description: "In queue",
+        action: "IMAGINE",
+        status: "SUCCESS",
+        progress: "100%",
+        buttons: '[{"customId":"JOB::upsample::1"}]',
+        properties: '{"finalPrompt":"a cat"}',
+        channel_id: 0,
+        fail_reason: "",
       });
-      expect(odd).toMatchObject({ mj_id: "odd", code: 0, properties: "{}", prompt_en: "", image_url: "", description: "", buttons: "", status: "", action: "" });
+      expect(odd).toMatchObject({
+        mj_id: "odd",
+        code: 0,
+        properties: "{}",
+        prompt_en: "",
+        image_url: "",
+        description: "",
+        buttons: "",
+        status: "",
+        action: "",
+      });
     });
 
     test("a picture's address is this server's, unless the operator lets the vendor's through", async () => {
@@ -132,8 +226,19 @@ for (const engine of ENGINES) {
       expect(await names(ann, "p=1&page_size=2")).toEqual(["song"]);
       expect(await names(ann, "p=7")).toEqual([]);
       for (const odd of [
-        "p=-1", "p=x", "p=1e300", "page_size=0", "page_size=x", "page_size=99999", "start_timestamp=&end_timestamp=NaN", "start_timestamp=x",
-        "end_timestamp=1e300", "start_timestamp=-5", "channel_id=x", "task_id=&status=null", "p=0&channel_id=&task_id=&start_timestamp=0.5&end_timestamp=NaN",
+        "p=-1",
+        "p=x",
+        "p=1e300",
+        "page_size=0",
+        "page_size=x",
+        "page_size=99999",
+        "start_timestamp=&end_timestamp=NaN",
+        "start_timestamp=x",
+        "end_timestamp=1e300",
+        "start_timestamp=-5",
+        "channel_id=x",
+        "task_id=&status=null",
+        "p=0&channel_id=&task_id=&start_timestamp=0.5&end_timestamp=NaN",
       ]) {
         expect([odd, await names(ann, odd)]).toEqual([odd, ["film", "words", "song"]]);
         expect([odd, await names(admin, odd, "/api/task/")]).toEqual([odd, ["others", "film", "words", "song"]]);
@@ -145,21 +250,32 @@ for (const engine of ENGINES) {
 
     test("the console's list has totals, and the filters of user and channel for administrators", async () => {
       expect(await admin.call.task.list({})).toMatchObject({ total: 4, total_exact: true, page: 1, page_size: 10 });
-      expect((await admin.call.task.list({ username: ben.ctx.actor.username })).items.map((row) => row.task_id)).toEqual(["others"]);
+      expect(
+        (await admin.call.task.list({ username: ben.ctx.actor.username })).items.map((row) => row.task_id),
+      ).toEqual(["others"]);
       expect((await admin.call.task.list({ username: "nobody" })).total).toBe(0);
       expect((await ann.call.task.list({ username: ben.ctx.actor.username, channel_id: 99 })).total).toBe(3);
-      expect((await ann.call.midjourney.list({ page: 2, page_size: 1 })).items.map((row) => row.mj_id)).toEqual(["draw"]);
+      expect((await ann.call.midjourney.list({ page: 2, page_size: 1 })).items.map((row) => row.mj_id)).toEqual([
+        "draw",
+      ]);
       expect((await admin.call.midjourney.list({ action: "PAN" })).items.map((row) => row.mj_id)).toEqual(["benmj"]);
     });
 
     test("one job is its owner's and the administrators' to open; for everybody else, and by the other list's door, there is none", async () => {
       const id = (name: string) => ({ id: ids[name] ?? 0 });
-      expect(await ann.call.task.get(id("song"))).toMatchObject({ task_id: "song", channel_id: 0, data: [{ title: "A" }] });
+      expect(await ann.call.task.get(id("song"))).toMatchObject({
+        task_id: "song",
+        channel_id: 0,
+        data: [{ title: "A" }],
+      });
       expect(await admin.call.task.get(id("song"))).toMatchObject({ task_id: "song", channel_id: 3 });
       expect(await ann.call.midjourney.get(id("draw"))).toMatchObject({ mj_id: "draw" });
       for (const asked of [
-        () => ben.call.task.get(id("song")), () => ann.call.task.get(id("draw")), () => ann.call.midjourney.get(id("song")),
-        () => ben.call.midjourney.get(id("draw")), () => ann.call.task.get({ id: 999_999 }),
+        () => ben.call.task.get(id("song")),
+        () => ann.call.task.get(id("draw")),
+        () => ann.call.midjourney.get(id("song")),
+        () => ben.call.midjourney.get(id("draw")),
+        () => ann.call.task.get({ id: 999_999 }),
       ]) {
         await expect(asked()).rejects.toThrow("No such task");
       }
@@ -168,7 +284,8 @@ for (const engine of ENGINES) {
     test("a job is stopped by its owner or an administrator, whose hand in another's job is recorded; a stranger stops nothing", async () => {
       const { tasks, audit_log } = h.services.db.t;
       const { q } = h.services.db;
-      for (const task_id of ["stop-own", "stop-others"]) await job({ task_id, platform: "replicate", status: "IN_PROGRESS", submit_time_ms: 1 });
+      for (const task_id of ["stop-own", "stop-others"])
+        await job({ task_id, platform: "replicate", status: "IN_PROGRESS", submit_time_ms: 1 });
       const rows = await q.select().from(tasks).where(eq(tasks.platform, "replicate")).orderBy(tasks.id);
       const [own = 0, others = 0] = rows.map((row) => row.id);
       const stopped: unknown[] = [];
@@ -178,7 +295,8 @@ for (const engine of ENGINES) {
         const [row] = await q.update(tasks).set({ status: "FAILURE" }).where(eq(tasks.task_id, task_id)).returning();
         return row ? taskOf(row) : fail("task_not_found");
       };
-      const as = ({ ctx }: Person) => createCaller({ ...ctx, desk: { ...ctx.desk, cancel, canCancel: ({ status }) => status === "IN_PROGRESS" } });
+      const as = ({ ctx }: Person) =>
+        createCaller({ ...ctx, desk: { ...ctx.desk, cancel, canCancel: ({ status }) => status === "IN_PROGRESS" } });
 
       await expect(as(ben).task.cancel({ id: own })).rejects.toThrow("No such task");
       expect(stopped).toEqual([]);
@@ -188,17 +306,24 @@ for (const engine of ENGINES) {
       const acts = () => q.select().from(audit_log).where(eq(audit_log.action, "task.cancel"));
       expect(await acts()).toEqual([]);
       await as(admin).task.cancel({ id: others });
-      expect(stopped).toEqual([{ task_id: "stop-own", user_id: idOf(ann) }, { task_id: "stop-others", user_id: idOf(ann) }]);
+      expect(stopped).toEqual([
+        { task_id: "stop-own", user_id: idOf(ann) },
+        { task_id: "stop-others", user_id: idOf(ann) },
+      ]);
       expect(await acts()).toMatchObject([{ actor_id: idOf(admin), target_type: "task", target_id: "stop-others" }]);
       await q.delete(tasks).where(eq(tasks.platform, "replicate"));
     });
 
     test("neither the engine's notes, nor the vendor's id, nor what was asked leaves the server", async () => {
       const said = [
-        (await admin.rest("GET", "/api/task/")).text, (await ann.rest("GET", "/api/task/self")).text, (await admin.rest("GET", "/api/mj/")).text,
-        JSON.stringify(await admin.call.task.get({ id: ids.song ?? 0 })), JSON.stringify(await ann.call.midjourney.get({ id: ids.draw ?? 0 })),
+        (await admin.rest("GET", "/api/task/")).text,
+        (await ann.rest("GET", "/api/task/self")).text,
+        (await admin.rest("GET", "/api/mj/")).text,
+        JSON.stringify(await admin.call.task.get({ id: ids.song ?? 0 })),
+        JSON.stringify(await ann.call.midjourney.get({ id: ids.draw ?? 0 })),
       ].join();
-      for (const secret of ["sk-state", "up-song", "asked", "client_key", "deadline"]) expect(said).not.toContain(secret);
+      for (const secret of ["sk-state", "up-song", "asked", "client_key", "deadline"])
+        expect(said).not.toContain(secret);
     });
   });
 }

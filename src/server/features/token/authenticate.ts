@@ -99,7 +99,9 @@ export function createTokenCache(services: Needs): TokenCache {
       user,
       allow: token.allow_ips.trim() ? compileNetworks(token.allow_ips) : undefined,
       deny: compileNetworks(token.deny_ips),
-      models: token.model_limits_enabled ? new Set(token.model_limits.split(",").filter(Boolean).map(canonicalModel)) : undefined,
+      models: token.model_limits_enabled
+        ? new Set(token.model_limits.split(",").filter(Boolean).map(canonicalModel))
+        : undefined,
       user_limits: readLimits(user).limits,
       loaded_at: now(),
     };
@@ -159,7 +161,9 @@ export function createTokenCache(services: Needs): TokenCache {
       // The whole key first: an imported key may itself end in a dash and digits.
       const whole = find(key);
       const known = whole instanceof Promise ? await whole : whole;
-      const { identity, channel_id }: { identity: Identity; channel_id?: number } = known ? { identity: known } : ((await findPinned(key)) ?? fail("token_invalid"));
+      const { identity, channel_id }: { identity: Identity; channel_id?: number } = known
+        ? { identity: known }
+        : ((await findPinned(key)) ?? fail("token_invalid"));
       const { token, user } = identity;
       const seconds = Math.floor(now() / 1000);
       judge(identity, ip, seconds);

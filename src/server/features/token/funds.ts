@@ -7,7 +7,12 @@ import type { Caller, Funds } from "../../relay/seams";
 export async function fundsOf({ db, options }: Pick<Services, "db" | "options">, caller: Caller): Promise<Funds> {
   const { tokens, users } = db.t;
   const [token] = await db.q
-    .select({ remain: tokens.remain_quota, used: tokens.used_quota, unlimited: tokens.unlimited_quota, expires: tokens.expired_time })
+    .select({
+      remain: tokens.remain_quota,
+      used: tokens.used_quota,
+      unlimited: tokens.unlimited_quota,
+      expires: tokens.expired_time,
+    })
     .from(tokens)
     .where(eq(tokens.id, caller.token_id));
   if (token && options.get("DisplayTokenStatEnabled")) return { ...token, expires: Math.max(0, token.expires) };

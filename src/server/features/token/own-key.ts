@@ -27,7 +27,8 @@ export async function tokenOfKey({ db, secrets, ip }: Ctx, presented: string | u
   if (token.status === TOKEN_STATUS.disabled) fail("token_disabled");
   if (status !== USER_STATUS.active) fail("user_banned");
   const { allow_ips, deny_ips } = token;
-  if (inNetworks(compileNetworks(deny_ips), ip) || (allow_ips.trim() && !inNetworks(compileNetworks(allow_ips), ip))) fail("token_ip_denied");
+  if (inNetworks(compileNetworks(deny_ips), ip) || (allow_ips.trim() && !inNetworks(compileNetworks(allow_ips), ip)))
+    fail("token_ip_denied");
   return token;
 }
 
@@ -42,7 +43,10 @@ export const tokenUsage: PlainDoor = {
   cors: true,
   answer: async (ctx, request) => {
     const token = await tokenOfKey(ctx, keyOf(request));
-    const models = token.model_limits.split(",").map((name) => name.trim()).filter((name) => name !== "");
+    const models = token.model_limits
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== "");
     const data = {
       object: "token_usage",
       name: token.name,

@@ -173,7 +173,13 @@ export async function createTokens(
 async function store(ctx: UserCtx, id: number, set: Partial<TokenRow>): Promise<TokenRow> {
   const { tokens } = ctx.db.t;
   return ctx.db.tx(function* (q) {
-    const [row] = yield* run(q.update(tokens).set(set).where(and(owned(ctx), eq(tokens.id, id))).returning());
+    const [row] = yield* run(
+      q
+        .update(tokens)
+        .set(set)
+        .where(and(owned(ctx), eq(tokens.id, id)))
+        .returning(),
+    );
     if (!row) return fail("token_not_found");
     yield* ctx.cluster.bus.announce(q, "tokens", String(id));
     return row;

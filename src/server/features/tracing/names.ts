@@ -22,7 +22,11 @@ const byKey: Readonly<Record<string, string>> = providers;
 export const providerName = (key: string): string => byKey[key] ?? key;
 
 /** Well-known values of gen_ai.operation.name; the others are called by their own key. */
-const operations: Partial<Record<Operation, string>> = { responses: "chat", messages: "chat", completions: "text_completion" };
+const operations: Partial<Record<Operation, string>> = {
+  responses: "chat",
+  messages: "chat",
+  completions: "text_completion",
+};
 
 /** gen_ai.operation.name of an operation. */
 export const operationName = (key: Operation): string => operations[key] ?? key;

@@ -3,11 +3,24 @@
  * caller's trace; each attempt is a client span inside it, after the conventions for generative AI. Spans are made when a
  * call has ended, from what the relay keeps anyway. No text of a user's is in them, and upstreams never see the trace.
  */
-import { type Attributes, type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
 import { parseTraceParent } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
-import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from "@opentelemetry/sdk-trace";
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
 import type { AttemptRecord } from "../../../shared/log";
 import type { Usage } from "../../../shared/pricing";
 import type { Env } from "../../env";
@@ -32,12 +45,17 @@ export interface Tracing {
 
 /** `a=1,b=2` with percent-encoded values, as OTEL_EXPORTER_OTLP_HEADERS is written. */
 export function parseHeaders(text: string): Record<string, string> {
-  const pairs = text.split(",").map((pair) => pair.trim()).filter((pair) => pair.includes("="));
-  return Object.fromEntries(pairs.map((pair) => {
-    const at = pair.indexOf("=");
-    const value = pair.slice(at + 1).trim();
-    return [pair.slice(0, at).trim(), decoded(value)];
-  }));
+  const pairs = text
+    .split(",")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.includes("="));
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf("=");
+      const value = pair.slice(at + 1).trim();
+      return [pair.slice(0, at).trim(), decoded(value)];
+    }),
+  );
 }
 
 /** A value that is no percent-encoding stands for itself. */
@@ -53,15 +71,31 @@ function decoded(value: string): string {
 export const tracesUrl = (endpoint: string): string =>
   /\/v1\/traces\/?$/.test(endpoint) ? endpoint : `${endpoint.replace(/\/+$/, "")}/v1/traces`;
 
-export function startTracing(env: Pick<Env, "WEIR_OTLP_ENDPOINT" | "WEIR_OTLP_HEADERS" | "WEIR_OTLP_SAMPLE_PERCENT">, instance: string): Tracing {
+export function startTracing(
+  env: Pick<Env, "WEIR_OTLP_ENDPOINT" | "WEIR_OTLP_HEADERS" | "WEIR_OTLP_SAMPLE_PERCENT">,
+  instance: string,
+): Tracing {
   const exporter = new OTLPTraceExporter({
-    url: tracesUrl(env.WEIR_OTLP_ENDPOINT), headers: parseHeaders(env.WEIR_OTLP_HEADERS), timeoutMillis: EXPORT_LIMIT_MS, concurrencyLimit: 4,
+    url: tracesUrl(env.WEIR_OTLP_ENDPOINT),
+    headers: parseHeaders(env.WEIR_OTLP_HEADERS),
+    timeoutMillis: EXPORT_LIMIT_MS,
+    concurrencyLimit: 4,
   });
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ "service.name": "weir", "service.version": VERSION, "service.instance.id": instance }),
+    resource: resourceFromAttributes({
+      "service.name": "weir",
+      "service.version": VERSION,
+      "service.instance.id": instance,
+    }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(env.WEIR_OTLP_SAMPLE_PERCENT / 100) }),
     spanProcessors: [
-      new BatchSpanProcessor({ exporter, maxQueueSize: QUEUE, maxExportBatchSize: BATCH, scheduledDelayMillis: EXPORT_EVERY_MS, exportTimeoutMillis: EXPORT_LIMIT_MS }),
+      new BatchSpanProcessor({
+        exporter,
+        maxQueueSize: QUEUE,
+        maxExportBatchSize: BATCH,
+        scheduledDelayMillis: EXPORT_EVERY_MS,
+        exportTimeoutMillis: EXPORT_LIMIT_MS,
+      }),
     ],
   });
   const tracer = provider.getTracer("weir", VERSION);
@@ -72,11 +106,20 @@ export function startTracing(env: Pick<Env, "WEIR_OTLP_ENDPOINT" | "WEIR_OTLP_HE
     const parent = traceparent === undefined ? null : parseTraceParent(traceparent);
     const context = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
     const attributes: Attributes = {
-      "weir.request_id": request_id, "weir.group": caller.group, "weir.end_reason": end_reason, "weir.charged_units": quota,
-      "gen_ai.operation.name": operationName(operation.key), "gen_ai.request.model": request.model, "gen_ai.request.stream": request.stream,
+      "weir.request_id": request_id,
+      "weir.group": caller.group,
+      "weir.end_reason": end_reason,
+      "weir.charged_units": quota,
+      "gen_ai.operation.name": operationName(operation.key),
+      "gen_ai.request.model": request.model,
+      "gen_ai.request.stream": request.stream,
       ...(first_content_at >= 0 && { "gen_ai.response.time_to_first_chunk": (first_content_at - arrived) / 1000 }),
     };
-    const span = tracer.startSpan(`weir ${operation.key}`, { kind: SpanKind.SERVER, startTime: arrived, attributes }, context);
+    const span = tracer.startSpan(
+      `weir ${operation.key}`,
+      { kind: SpanKind.SERVER, startTime: arrived, attributes },
+      context,
+    );
     if (!span.isRecording()) return undefined;
     if (end_reason !== "complete" && end_reason !== "caller_left") {
       span.setAttribute("error.type", end_reason);
@@ -85,12 +128,20 @@ export function startTracing(env: Pick<Env, "WEIR_OTLP_ENDPOINT" | "WEIR_OTLP_HE
     return span;
   }
 
-  function attemptSpan(call: Call, attempt: AttemptRecord, context: Context, ended: number, usage: Usage | undefined): void {
+  function attemptSpan(
+    call: Call,
+    attempt: AttemptRecord,
+    context: Context,
+    ended: number,
+    usage: Usage | undefined,
+  ): void {
     const name = operationName(call.operation.key);
     const model = call.upstream_model || call.request.model;
     const served = attempt.failure === "";
     const attributes: Attributes = {
-      "gen_ai.operation.name": name, "gen_ai.request.model": model, "weir.channel.id": attempt.channel,
+      "gen_ai.operation.name": name,
+      "gen_ai.request.model": model,
+      "weir.channel.id": attempt.channel,
       // An attempt keeps its channel's id alone; the call knows the last one's type.
       ...(call.channel?.id === attempt.channel && { "gen_ai.provider.name": providerName(call.channel.type.key) }),
       ...(attempt.status > 0 && { "http.response.status_code": attempt.status }),
@@ -98,7 +149,11 @@ export function startTracing(env: Pick<Env, "WEIR_OTLP_ENDPOINT" | "WEIR_OTLP_HE
       ...(!served && { "error.type": attempt.failure }),
     };
     const started = call.arrived + attempt.start_ms;
-    const span = tracer.startSpan(`${name} ${model}`, { kind: SpanKind.CLIENT, startTime: started, attributes }, context);
+    const span = tracer.startSpan(
+      `${name} ${model}`,
+      { kind: SpanKind.CLIENT, startTime: started, attributes },
+      context,
+    );
     if (!served) span.setStatus({ code: SpanStatusCode.ERROR });
     // The answer of the attempt that served goes on until the call ends.
     span.end(served ? ended : started + attempt.duration_ms);

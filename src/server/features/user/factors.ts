@@ -24,7 +24,12 @@ export async function removeFactorsOfUser(ctx: UserCtx, id: number): Promise<voi
     yield* lockedTarget(ctx, q, id, "update");
     const before = yield* removeFactorSteps(ctx, q, id);
     if (!before.totp && before.passkeys === 0) fail("user_no_factors");
-    const act = { action: "user.factor", target: id, before: { ...before }, after: { totp: false, passkeys: 0 } } as const;
+    const act = {
+      action: "user.factor",
+      target: id,
+      before: { ...before },
+      after: { totp: false, passkeys: 0 },
+    } as const;
     yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, act)));
   });
 }

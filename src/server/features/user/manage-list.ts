@@ -42,10 +42,23 @@ export async function pageUsers(
   const [[all], chosen] = await Promise.all([
     ctx.db.read.select({ n: count() }).from(users).where(where),
     // Only ids are sorted: whole rows of 100,000 accounts would take three times as long.
-    ctx.db.read.select({ id: users.id }).from(users).where(where).orderBy(...order).limit(page_size).offset((page - 1) * page_size),
+    ctx.db.read
+      .select({ id: users.id })
+      .from(users)
+      .where(where)
+      .orderBy(...order)
+      .limit(page_size)
+      .offset((page - 1) * page_size),
   ]);
   const ids = chosen.map((row) => row.id);
-  const rows = ids.length === 0 ? [] : await ctx.db.read.select().from(users).where(inArray(users.id, ids)).orderBy(...order);
+  const rows =
+    ids.length === 0
+      ? []
+      : await ctx.db.read
+          .select()
+          .from(users)
+          .where(inArray(users.id, ids))
+          .orderBy(...order);
   return { items: await withBindings(ctx, rows), page, page_size, total: all?.n ?? 0 };
 }
 
@@ -56,8 +69,18 @@ export async function withBindings(ctx: Pick<Ctx, "db">, rows: readonly UserRow[
   const bound = await ctx.db.q
     .select({ user_id: identities.user_id, provider: identities.provider, subject: identities.subject })
     .from(identities)
-    .where(inArray(identities.user_id, rows.map((row) => row.id)));
-  return rows.map((row) => presentManaged(row, bound.filter((identity) => identity.user_id === row.id)));
+    .where(
+      inArray(
+        identities.user_id,
+        rows.map((row) => row.id),
+      ),
+    );
+  return rows.map((row) =>
+    presentManaged(
+      row,
+      bound.filter((identity) => identity.user_id === row.id),
+    ),
+  );
 }
 
 /** An account that the caller may read; the refusal otherwise. */
@@ -78,12 +101,20 @@ export async function getUser(ctx: UserCtx, id: number): Promise<ManagedUser> {
 const LEDGER_PAGE = 20;
 
 /** What came into an account, newest first; `before` is the id to go on from. */
-export async function listCredits(ctx: UserCtx, id: number, before?: number): Promise<{ items: CreditView[]; next?: number }> {
+export async function listCredits(
+  ctx: UserCtx,
+  id: number,
+  before?: number,
+): Promise<{ items: CreditView[]; next?: number }> {
   const { credits } = ctx.db.t;
   await readableUser(ctx, id);
   const rows = await ctx.db.read
     .select({
-      id: credits.id, amount: credits.amount, kind: credits.kind, note: credits.note, actor_id: credits.actor_id,
+      id: credits.id,
+      amount: credits.amount,
+      kind: credits.kind,
+      note: credits.note,
+      actor_id: credits.actor_id,
       created_at: credits.created_at,
     })
     .from(credits)

@@ -36,7 +36,11 @@ for (const engine of ENGINES) {
     };
     const acts = async (id: number) => {
       const { q, t } = h.services.db;
-      return q.select().from(t.audit_log).where(and(eq(t.audit_log.target_type, "user"), eq(t.audit_log.target_id, String(id)))).orderBy(t.audit_log.id);
+      return q
+        .select()
+        .from(t.audit_log)
+        .where(and(eq(t.audit_log.target_type, "user"), eq(t.audit_log.target_id, String(id))))
+        .orderBy(t.audit_log.id);
     };
     const findings = async () => {
       const found = [];
@@ -48,7 +52,16 @@ for (const engine of ENGINES) {
       await h.services.options.set("QuotaForNewUser", "1234");
       const made = await create(admin, { display_name: "" });
       await h.services.options.set("QuotaForNewUser", "0");
-      expect(made).toMatchObject({ role: 1, status: 1, group: "default", quota: 1234, display_name: made.username, DeletedAt: null, github_id: "", inviter_id: 0 });
+      expect(made).toMatchObject({
+        role: 1,
+        status: 1,
+        group: "default",
+        quota: 1234,
+        display_name: made.username,
+        DeletedAt: null,
+        github_id: "",
+        inviter_id: 0,
+      });
       const signedIn = await h.guest.rest("POST", "/api/user/login", { username: made.username, password: PASSWORD });
       expect(signedIn.body).toMatchObject({ success: true, data: { id: made.id } });
       expect(announced).toContain(String(made.id));
@@ -58,7 +71,14 @@ for (const engine of ENGINES) {
     test("creating without name or password, with a taken name, a long name, a short password or too high a role is refused in words", async () => {
       const { username } = await create(admin);
       const told = async (by: Person, body: object) => (await by.rest("POST", "/api/user/", body)).body.message;
-      for (const body of [{}, { username: "", password: "" }, { username: " ", password: PASSWORD }, { username: "x", password: "" }, { username: null, password: null }, { username: ["a"], password: {} }]) {
+      for (const body of [
+        {},
+        { username: "", password: "" },
+        { username: " ", password: PASSWORD },
+        { username: "x", password: "" },
+        { username: null, password: null },
+        { username: ["a"], password: {} },
+      ]) {
         expect([body, await told(admin, body)]).toEqual([body, "用户名和密码不能为空！"]);
       }
       expect(await told(admin, { username, password: PASSWORD })).toBe("用户名已被使用");
@@ -72,7 +92,9 @@ for (const engine of ENGINES) {
 
     test("of two accounts of one name made at once, one is there", async () => {
       const username = randomText(8);
-      const answers = await Promise.all([1, 2, 3].map(() => admin.rest("POST", "/api/user/", { username, password: PASSWORD })));
+      const answers = await Promise.all(
+        [1, 2, 3].map(() => admin.rest("POST", "/api/user/", { username, password: PASSWORD })),
+      );
       expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
     });
 
@@ -80,12 +102,18 @@ for (const engine of ENGINES) {
       const user = await h.person();
       const { id } = await create(admin);
       const calls: [string, string, object?][] = [
-        ["GET", "/api/user/"], ["GET", "/api/user/search?keyword=a"], ["GET", `/api/user/${id}`],
-        ["POST", "/api/user/", { username: "zz", password: PASSWORD }], ["PUT", "/api/user/", { id, quota: 5 }],
+        ["GET", "/api/user/"],
+        ["GET", "/api/user/search?keyword=a"],
+        ["GET", `/api/user/${id}`],
+        ["POST", "/api/user/", { username: "zz", password: PASSWORD }],
+        ["PUT", "/api/user/", { id, quota: 5 }],
         ["POST", "/api/user/manage", { id, action: "delete" }],
       ];
       for (const [method, path, body] of calls) {
-        expect((await user.rest(method, path, body)).body).toMatchObject({ success: false, message: "无权进行此操作，权限不足" });
+        expect((await user.rest(method, path, body)).body).toMatchObject({
+          success: false,
+          message: "无权进行此操作，权限不足",
+        });
         expect((await h.guest.rest(method, path, body)).status).toBe(401);
       }
       const peer = await h.person({ role: ROLE.admin });
@@ -95,7 +123,11 @@ for (const engine of ENGINES) {
         const told = [
           (await admin.rest("GET", `/api/user/${other}`)).body,
           (await admin.rest("PUT", "/api/user/", { id: other, display_name: "taken over", password: PASSWORD })).body,
-          ...(await Promise.all(["promote", "demote", "disable", "enable", "delete"].map(async (action) => (await admin.rest("POST", "/api/user/manage", { id: other, action })).body))),
+          ...(await Promise.all(
+            ["promote", "demote", "disable", "enable", "delete"].map(
+              async (action) => (await admin.rest("POST", "/api/user/manage", { id: other, action })).body,
+            ),
+          )),
         ];
         for (const body of told) expect(body.success).toBe(false);
         expect(await rowOf(other)).toEqual(before);
@@ -106,7 +138,8 @@ for (const engine of ENGINES) {
 
     test("the five actions change what they say, answer the new state, and are refused where nothing would change", async () => {
       const { id } = await create(root);
-      const manage = async (by: Person, action: string) => (await by.rest("POST", "/api/user/manage", { id, action })).body;
+      const manage = async (by: Person, action: string) =>
+        (await by.rest("POST", "/api/user/manage", { id, action })).body;
       expect((await manage(admin, "promote")).message).toBe("普通管理员无法提升其他用户为管理员");
       expect((await manage(root, "promote")).data).toMatchObject({ role: 10, status: 1 });
       expect((await manage(root, "promote")).message).toBe("该用户已经是管理员");
@@ -117,14 +150,24 @@ for (const engine of ENGINES) {
       expect((await manage(admin, "disable")).success).toBe(false);
       expect((await manage(admin, "enable")).data).toMatchObject({ role: 1, status: 1 });
       for (const action of ["fly", "", "toString"]) expect((await manage(root, action)).message).toBe("未知的操作");
-      expect((await root.rest("POST", "/api/user/manage", { id: 999_999, action: "disable" })).body.message).toBe("用户不存在");
-      expect((await acts(id)).map((act) => act.action)).toEqual(["user.create", "user.promote", "user.demote", "user.disable", "user.enable"]);
+      expect((await root.rest("POST", "/api/user/manage", { id: 999_999, action: "disable" })).body.message).toBe(
+        "用户不存在",
+      );
+      expect((await acts(id)).map((act) => act.action)).toEqual([
+        "user.create",
+        "user.promote",
+        "user.demote",
+        "user.disable",
+        "user.enable",
+      ]);
     });
 
     test("deleting ends sign-ins and keys, keeps name and log, frees identities, and cannot be undone", async () => {
       const { id, username } = await create(admin);
       const { q, t } = h.services.db;
-      await q.insert(t.sessions).values({ token_hash: `h${id}`, user_id: id, created_at: 1, last_seen_at: 1, expires_at: 9e9 });
+      await q
+        .insert(t.sessions)
+        .values({ token_hash: `h${id}`, user_id: id, created_at: 1, last_seen_at: 1, expires_at: 9e9 });
       await q.insert(t.identities).values({ user_id: id, provider: "github", subject: `s${id}`, created_at: 1 });
       await q.insert(t.logs).values({ request_id: `r${id}`, created_at: 1, type: 3, user_id: id, username, folded: 2 });
       expect((await admin.rest("GET", `/api/user/${id}`)).body.data.github_id).toBe(`s${id}`);
@@ -138,11 +181,17 @@ for (const engine of ENGINES) {
       const log = (await admin.rest("GET", `/api/log/?username=${username}`)).body.data;
       expect(log.items).toHaveLength(1);
       for (const action of ["enable", "disable", "promote", "demote", "delete"]) {
-        expect((await root.rest("POST", "/api/user/manage", { id, action })).body.message).toBe("该用户已注销，无法恢复");
+        expect((await root.rest("POST", "/api/user/manage", { id, action })).body.message).toBe(
+          "该用户已注销，无法恢复",
+        );
       }
       expect((await root.rest("PUT", "/api/user/", { id, display_name: "back" })).body.success).toBe(false);
-      expect((await admin.rest("POST", "/api/user/", { username, password: PASSWORD })).body.message).toBe("用户名已被使用");
-      expect((await h.guest.rest("POST", "/api/user/login", { username, password: PASSWORD })).body.success).toBe(false);
+      expect((await admin.rest("POST", "/api/user/", { username, password: PASSWORD })).body.message).toBe(
+        "用户名已被使用",
+      );
+      expect((await h.guest.rest("POST", "/api/user/login", { username, password: PASSWORD })).body.success).toBe(
+        false,
+      );
     });
 
     test("second factors are removed by who may change the account and has just proved himself, once, with an audit line of what there was", async () => {
@@ -151,7 +200,11 @@ for (const engine of ENGINES) {
       const lock = (user_id: number) => q.insert(t.totps).values({ user_id, secret_cipher: "x", enabled_at: 1 });
       await lock(id);
       await lock(root.ctx.actor.id);
-      const refusal = async (by: Person, target: number) => by.call.user.removeFactors({ id: target }).then(() => "", (error) => error.cause?.code);
+      const refusal = async (by: Person, target: number) =>
+        by.call.user.removeFactors({ id: target }).then(
+          () => "",
+          (error) => error.cause?.code,
+        );
 
       expect(await admin.call.user.factors({ id })).toEqual({ totp: true, passkeys: 0 });
       expect(await refusal(await h.person(), id)).toBe("forbidden");
@@ -168,7 +221,11 @@ for (const engine of ENGINES) {
       expect(await refusal(admin, id)).toBe("user_no_factors");
       const lines = (await acts(id)).filter(({ action }) => action === "user.factor");
       expect(lines).toHaveLength(1);
-      expect(lines[0]).toMatchObject({ actor_id: admin.ctx.actor.id, before: '{"totp":true,"passkeys":0}', after: '{"totp":false,"passkeys":0}' });
+      expect(lines[0]).toMatchObject({
+        actor_id: admin.ctx.actor.id,
+        before: '{"totp":true,"passkeys":0}',
+        after: '{"totp":false,"passkeys":0}',
+      });
       expect(await root.call.user.factors({ id: root.ctx.actor.id })).toMatchObject({ totp: true });
     });
 
@@ -176,7 +233,10 @@ for (const engine of ENGINES) {
       const { id } = await create(admin);
       const put = async (body: object) => (await admin.rest("PUT", "/api/user/", { id, ...body })).body;
       expect((await put({ quota: 1000 })).data.quota).toBe(1000);
-      expect((await put({ quota: 1000, display_name: "same" })).data).toMatchObject({ quota: 1000, display_name: "same" });
+      expect((await put({ quota: 1000, display_name: "same" })).data).toMatchObject({
+        quota: 1000,
+        display_name: "same",
+      });
       expect((await put({ quota: 400 })).data.quota).toBe(400);
       expect((await put({ quota: -1 })).message).toBe("额度不足以扣减，当前余额：400");
       for (const quota of [1.5, "abc", [1], 1e16]) expect((await put({ quota })).message).toBe("额度必须是整数");
@@ -186,17 +246,32 @@ for (const engine of ENGINES) {
       expect([a.quota, b.quota]).toEqual([300, 300]);
       await expect(admin.call.user.update({ id, add_quota: -301 })).rejects.toThrow();
       const { items } = await admin.call.user.credits({ id });
-      expect(items.map((entry) => [entry.amount, entry.kind, entry.note])).toEqual([[-100, "adjust", "合同 7"], [-600, "adjust", ""], [1000, "adjust", ""]]);
+      expect(items.map((entry) => [entry.amount, entry.kind, entry.note])).toEqual([
+        [-100, "adjust", "合同 7"],
+        [-600, "adjust", ""],
+        [1000, "adjust", ""],
+      ]);
       const { q, t } = h.services.db;
       const rows = await q.select().from(t.logs).where(eq(t.logs.user_id, id)).orderBy(t.logs.id);
-      expect(rows.map((row) => [row.type, row.quota])).toEqual([[3, 0], [3, 0], [3, 0]]);
+      expect(rows.map((row) => [row.type, row.quota])).toEqual([
+        [3, 0],
+        [3, 0],
+        [3, 0],
+      ]);
       expect(await findings()).toEqual([]);
     });
 
     test("fifty deductions at once of a balance for ten take ten", async () => {
       const { id } = await create(admin);
       await admin.rest("PUT", "/api/user/", { id, quota: 100 });
-      const done = await Promise.all(Array.from({ length: 50 }, () => admin.call.user.update({ id, add_quota: -10 }).then(() => 1, () => 0)));
+      const done = await Promise.all(
+        Array.from({ length: 50 }, () =>
+          admin.call.user.update({ id, add_quota: -10 }).then(
+            () => 1,
+            () => 0,
+          ),
+        ),
+      );
       expect(done.reduce<number>((sum, n) => sum + n, 0)).toBe(10);
       expect((await rowOf(id)).quota).toBe(0);
       expect(await findings()).toEqual([]);
@@ -207,12 +282,36 @@ for (const engine of ENGINES) {
       const { q, t } = h.services.db;
       const hash = (await rowOf(id)).password_hash;
       const echo = (await admin.rest("GET", `/api/user/${id}`)).body.data;
-      await admin.rest("PUT", "/api/user/", { ...echo, password: "", role: 100, status: 2, used_quota: 77, aff_quota: 99, email: "x@example.com", group: "vip", rpm: 60 });
-      expect(await rowOf(id)).toMatchObject({ username, role: 1, status: 1, used_quota: 0, aff_quota: 0, email: "", group: "vip", rpm: 60, password_hash: hash });
-      await q.insert(t.sessions).values({ token_hash: `e${id}`, user_id: id, created_at: 1, last_seen_at: 1, expires_at: 9e9 });
+      await admin.rest("PUT", "/api/user/", {
+        ...echo,
+        password: "",
+        role: 100,
+        status: 2,
+        used_quota: 77,
+        aff_quota: 99,
+        email: "x@example.com",
+        group: "vip",
+        rpm: 60,
+      });
+      expect(await rowOf(id)).toMatchObject({
+        username,
+        role: 1,
+        status: 1,
+        used_quota: 0,
+        aff_quota: 0,
+        email: "",
+        group: "vip",
+        rpm: 60,
+        password_hash: hash,
+      });
+      await q
+        .insert(t.sessions)
+        .values({ token_hash: `e${id}`, user_id: id, created_at: 1, last_seen_at: 1, expires_at: 9e9 });
       await admin.rest("PUT", "/api/user/", { id, password: "another password" });
       expect(await q.select().from(t.sessions).where(eq(t.sessions.user_id, id))).toEqual([]);
-      expect((await h.guest.rest("POST", "/api/user/login", { username, password: "another password" })).body.success).toBe(true);
+      expect(
+        (await h.guest.rest("POST", "/api/user/login", { username, password: "another password" })).body.success,
+      ).toBe(true);
       const told = async (body: object) => (await admin.rest("PUT", "/api/user/", { id, ...body })).body.message;
       expect(await told({ group: "nowhere" })).toBe("分组 nowhere 不存在");
       expect(await told({ group: "constructor" })).toBe("分组 constructor 不存在");
@@ -226,7 +325,8 @@ for (const engine of ENGINES) {
 
     test("every account stands on exactly one page; search joins keyword and group, and takes % and _ as they are", async () => {
       const tag = randomText(5);
-      for (let i = 0; i < 5; i++) await create(admin, { username: `${tag}_${i}`, display_name: i === 0 ? `100%${tag}` : "" });
+      for (let i = 0; i < 5; i++)
+        await create(admin, { username: `${tag}_${i}`, display_name: i === 0 ? `100%${tag}` : "" });
       const ids: number[] = [];
       for (let p = 1; ; p++) {
         const { data } = (await admin.rest("GET", `/api/user/?p=${p}&page_size=7`)).body;
@@ -254,16 +354,32 @@ for (const engine of ENGINES) {
       await admin.rest("PUT", "/api/user/", { id, quota: 10 });
       const { q, t } = h.services.db;
       for (let i = 0; i < 1005; i += 201) {
-        await q.insert(t.logs).values(Array.from({ length: 201 }, (_, n) => ({ request_id: `x${id}-${i + n}`, created_at: 1, type: 3, user_id: id, folded: 2 })));
+        await q
+          .insert(t.logs)
+          .values(
+            Array.from({ length: 201 }, (_, n) => ({
+              request_id: `x${id}-${i + n}`,
+              created_at: 1,
+              type: 3,
+              user_id: id,
+              folded: 2,
+            })),
+          );
       }
       const lines: { kind?: string }[] = [];
       let cursor: number | undefined;
       do {
-        const part: { lines: object[]; next?: number } = await admin.call.user.export(cursor === undefined ? { id } : { id, cursor });
+        const part: { lines: object[]; next?: number } = await admin.call.user.export(
+          cursor === undefined ? { id } : { id, cursor },
+        );
         lines.push(...part.lines);
         cursor = part.next;
       } while (cursor !== undefined);
-      expect(Object.groupBy(lines, (line) => line.kind ?? "")).toMatchObject({ account: [{ id }], token: [{ name: "mine" }], credit: [{ amount: 10 }] });
+      expect(Object.groupBy(lines, (line) => line.kind ?? "")).toMatchObject({
+        account: [{ id }],
+        token: [{ name: "mine" }],
+        credit: [{ amount: 10 }],
+      });
       expect(lines.filter((line) => line.kind === "log")).toHaveLength(1006);
       expect(JSON.stringify(lines)).not.toContain(token.key);
       expect((await acts(id)).map((act) => act.action)).toContain("user.export");
@@ -274,14 +390,38 @@ for (const engine of ENGINES) {
       const { id, username } = await create(root, { display_name: "Jane Doe" });
       await root.call.user.update({ id, add_quota: 50 });
       const { q, t } = h.services.db;
-      await q.update(t.users).set({ email: `${username}@example.com`, aff_code: `c${id}` }).where(eq(t.users.id, id));
-      await q.insert(t.logs).values({ request_id: `z${id}`, created_at: 1, type: 5, user_id: id, username, ip: "203.0.113.9", token_name: "private", folded: 2, content: `says ${username}` });
+      await q
+        .update(t.users)
+        .set({ email: `${username}@example.com`, aff_code: `c${id}` })
+        .where(eq(t.users.id, id));
+      await q
+        .insert(t.logs)
+        .values({
+          request_id: `z${id}`,
+          created_at: 1,
+          type: 5,
+          user_id: id,
+          username,
+          ip: "203.0.113.9",
+          token_name: "private",
+          folded: 2,
+          content: `says ${username}`,
+        });
       await expect(admin.call.user.erase({ id })).rejects.toThrow();
       await root.call.user.erase({ id });
       await root.call.user.erase({ id });
-      expect(await rowOf(id)).toMatchObject({ username: erasedName(id), email: "", display_name: "", quota: 50, aff_code: null, password_hash: "-" });
+      expect(await rowOf(id)).toMatchObject({
+        username: erasedName(id),
+        email: "",
+        display_name: "",
+        quota: 50,
+        aff_code: null,
+        password_hash: "-",
+      });
       const kept = JSON.stringify([
-        await q.select().from(t.logs).where(eq(t.logs.user_id, id)), await acts(id), await q.select().from(t.users).where(eq(t.users.id, id)),
+        await q.select().from(t.logs).where(eq(t.logs.user_id, id)),
+        await acts(id),
+        await q.select().from(t.users).where(eq(t.users.id, id)),
       ]);
       for (const trace of [username, "Jane Doe", "203.0.113.9", "private"]) expect(kept).not.toContain(trace);
       expect(kept).toContain(erasedName(id));

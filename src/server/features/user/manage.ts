@@ -32,7 +32,11 @@ export function* lockedTarget(ctx: UserCtx, q: Q, id: number, action: UserAction
   const { users } = ctx.db.t;
   const [row] = yield* run(forUpdate(ctx.db, q.select().from(users).where(eq(users.id, id))));
   if (!row) return fail("user_not_found");
-  const refusal = mayActOn(ctx.actor, { id: row.id, role: row.role, status: row.status, deleted: row.deleted_at !== null }, action);
+  const refusal = mayActOn(
+    ctx.actor,
+    { id: row.id, role: row.role, status: row.status, deleted: row.deleted_at !== null },
+    action,
+  );
   if (refusal) fail(refusal);
   return row;
 }
@@ -43,32 +47,59 @@ async function presented(ctx: UserCtx, row: UserRow): Promise<ManagedUser> {
 }
 
 /** What the audit log keeps of an account; balances have entries of their own. */
-const factsOf = ({ username, display_name, group, role, status, rpm, tpm, concurrency, budget_day, budget_month }: UserRow) =>
-  ({ username, display_name, group, role, status, rpm, tpm, concurrency, budget_day, budget_month });
+const factsOf = ({
+  username,
+  display_name,
+  group,
+  role,
+  status,
+  rpm,
+  tpm,
+  concurrency,
+  budget_day,
+  budget_month,
+}: UserRow) => ({ username, display_name, group, role, status, rpm, tpm, concurrency, budget_day, budget_month });
 
 /** A new account in the default group, with what new users get. Refuses taken names, also those of deleted accounts (D-35). */
-export async function createUser(ctx: UserCtx, { username, password, display_name, role }: z.output<typeof userCreate>): Promise<ManagedUser> {
+export async function createUser(
+  ctx: UserCtx,
+  { username, password, display_name, role }: z.output<typeof userCreate>,
+): Promise<ManagedUser> {
   const refusal = mayActOn(ctx.actor, { id: 0, role }, "create");
   if (refusal) fail(refusal);
   const name = withoutNul(username);
   const password_hash = await hashPassword(password);
   const time = seconds(ctx);
-  const created = await ctx.db.tx(function* (q) {
-    yield* claimName(ctx, q, name);
-    const [row] = yield* run(
-      q
-        .insert(ctx.db.t.users)
-        .values({ username: name, display_name: withoutNul(display_name) || name, password_hash, role, group: DEFAULT_GROUP, created_at: time })
-        .onConflictDoNothing()
-        .returning(),
-    );
-    if (!row) return fail("username_taken");
-    yield* rewardRegistration(ctx, q, row, undefined, time);
-    yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "user.create", target: row.id, after: factsOf(row) })));
-    const [fresh] = yield* run(q.select().from(ctx.db.t.users).where(eq(ctx.db.t.users.id, row.id)));
-    yield* announce(ctx, q, row.id);
-    return fresh ?? fail("user_not_found");
-  }, { durable: true });
+  const created = await ctx.db.tx(
+    function* (q) {
+      yield* claimName(ctx, q, name);
+      const [row] = yield* run(
+        q
+          .insert(ctx.db.t.users)
+          .values({
+            username: name,
+            display_name: withoutNul(display_name) || name,
+            password_hash,
+            role,
+            group: DEFAULT_GROUP,
+            created_at: time,
+          })
+          .onConflictDoNothing()
+          .returning(),
+      );
+      if (!row) return fail("username_taken");
+      yield* rewardRegistration(ctx, q, row, undefined, time);
+      yield* run(
+        q
+          .insert(ctx.db.t.audit_log)
+          .values(auditRow(ctx, { action: "user.create", target: row.id, after: factsOf(row) })),
+      );
+      const [fresh] = yield* run(q.select().from(ctx.db.t.users).where(eq(ctx.db.t.users.id, row.id)));
+      yield* announce(ctx, q, row.id);
+      return fresh ?? fail("user_not_found");
+    },
+    { durable: true },
+  );
   return presented(ctx, created);
 }
 
@@ -89,7 +120,12 @@ function* adjustSteps(ctx: UserCtx, q: Q, user: UserRow, wanted: Adjustment): St
     if (missing === 0) break;
     const amount = Math.max(-UNITS_LIMIT, Math.min(missing, UNITS_LIMIT));
     const idempotency_key = `adjust:${user.id}:${key}${part === 0 ? "" : `:${part}`}`;
-    const done = yield* creditSteps(ctx.db, q, { user_id: user.id, amount, kind: "adjust", idempotency_key, note, actor_id: ctx.actor.id }, seconds(ctx));
+    const done = yield* creditSteps(
+      ctx.db,
+      q,
+      { user_id: user.id, amount, kind: "adjust", idempotency_key, note, actor_id: ctx.actor.id },
+      seconds(ctx),
+    );
     if (done.reason === "insufficient") fail("user_quota_negative", { balance: done.balance });
     if (done.reason === "limit") fail("invalid_request", { detail: "quota" });
     if (!done.applied) return;
@@ -101,35 +137,52 @@ function* adjustSteps(ctx: UserCtx, q: Q, user: UserRow, wanted: Adjustment): St
   const content = `管理员将额度从 ${balance - amount} 调整为 ${balance}（${amount > 0 ? "+" : ""}${amount}）${note ? `：${note}` : ""}`;
   const event = eventRow(ctx, { type: "admin", content, other: { event: "quota_adjusted", amount, balance } });
   yield* run(q.insert(ctx.db.t.logs).values({ ...event, user_id: user.id, username: user.username }));
-  yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "user.quota", target: user.id, after: facts })));
+  yield* run(
+    q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "user.quota", target: user.id, after: facts })),
+  );
 }
 
 /** Sets the fields that are sent; an empty password stays. A new password ends the account's sessions and its system access token. */
-export async function updateUser(ctx: UserCtx, id: number, change: UserChange & { quota?: number | undefined }): Promise<ManagedUser> {
+export async function updateUser(
+  ctx: UserCtx,
+  id: number,
+  change: UserChange & { quota?: number | undefined },
+): Promise<ManagedUser> {
   const { users, sessions, audit_log } = ctx.db.t;
   const password_hash = change.password ? await hashPassword(change.password) : undefined;
   try {
-    const row = await ctx.db.tx(function* (q) {
-      const stored = yield* lockedTarget(ctx, q, id, "update");
-      const set = columnsOf(ctx, stored, change);
-      const after = { ...stored, ...set };
-      if (set.username !== undefined) yield* claimName(ctx, q, set.username, id);
-      if (Object.keys(set).length > 0) yield* run(q.update(users).set(set).where(eq(users.id, id)).returning({ id: users.id }));
-      if (password_hash) {
-        yield* run(q.update(users).set({ password_hash, access_token_hash: null }).where(eq(users.id, id)).returning({ id: users.id }));
-        yield* run(q.delete(sessions).where(eq(sessions.user_id, id)).returning({ id: sessions.id }));
-      }
-      const facts = changes(factsOf(stored), factsOf(after));
-      if (password_hash) facts.after = { ...facts.after, password_hash: "changed" };
-      if (Object.keys(facts.after).length > 0) {
-        yield* run(q.insert(audit_log).values(auditRow(ctx, { action: "user.update", target: id, ...facts })));
-      }
-      if (change.add_quota !== undefined) yield* adjustSteps(ctx, q, after, { by: change.add_quota, note: change.note, key: change.adjust_key });
-      else if (change.quota !== undefined) yield* adjustSteps(ctx, q, after, { to: change.quota });
-      const [fresh] = yield* run(q.select().from(users).where(eq(users.id, id)));
-      yield* announce(ctx, q, id);
-      return fresh ?? fail("user_not_found");
-    }, { durable: true });
+    const row = await ctx.db.tx(
+      function* (q) {
+        const stored = yield* lockedTarget(ctx, q, id, "update");
+        const set = columnsOf(ctx, stored, change);
+        const after = { ...stored, ...set };
+        if (set.username !== undefined) yield* claimName(ctx, q, set.username, id);
+        if (Object.keys(set).length > 0)
+          yield* run(q.update(users).set(set).where(eq(users.id, id)).returning({ id: users.id }));
+        if (password_hash) {
+          yield* run(
+            q
+              .update(users)
+              .set({ password_hash, access_token_hash: null })
+              .where(eq(users.id, id))
+              .returning({ id: users.id }),
+          );
+          yield* run(q.delete(sessions).where(eq(sessions.user_id, id)).returning({ id: sessions.id }));
+        }
+        const facts = changes(factsOf(stored), factsOf(after));
+        if (password_hash) facts.after = { ...facts.after, password_hash: "changed" };
+        if (Object.keys(facts.after).length > 0) {
+          yield* run(q.insert(audit_log).values(auditRow(ctx, { action: "user.update", target: id, ...facts })));
+        }
+        if (change.add_quota !== undefined)
+          yield* adjustSteps(ctx, q, after, { by: change.add_quota, note: change.note, key: change.adjust_key });
+        else if (change.quota !== undefined) yield* adjustSteps(ctx, q, after, { to: change.quota });
+        const [fresh] = yield* run(q.select().from(users).where(eq(users.id, id)));
+        yield* announce(ctx, q, id);
+        return fresh ?? fail("user_not_found");
+      },
+      { durable: true },
+    );
     return await presented(ctx, row);
   } catch (error) {
     if (!(error instanceof AppError) && isUniqueViolation(error)) fail("username_taken");
@@ -140,7 +193,8 @@ export async function updateUser(ctx: UserCtx, id: number, change: UserChange & 
 /** The columns that a change writes. A group must have a ratio, unless it is the one the account is in already. */
 function columnsOf(ctx: UserCtx, stored: UserRow, change: UserChange): Partial<UserRow> {
   const group = change.group === undefined ? undefined : withoutNul(change.group);
-  if (group !== undefined && group !== stored.group && !Object.hasOwn(groupFacts(ctx).ratios, group)) fail("user_group_unknown", { group });
+  if (group !== undefined && group !== stored.group && !Object.hasOwn(groupFacts(ctx).ratios, group))
+    fail("user_group_unknown", { group });
   const set: Partial<UserRow> = {};
   if (change.username !== undefined) set.username = withoutNul(change.username);
   if (change.display_name !== undefined) set.display_name = withoutNul(change.display_name);
@@ -184,6 +238,11 @@ export function* deleteSteps(ctx: Pick<UserCtx, "db" | "now">, q: Q, id: number)
   yield* run(q.delete(sessions).where(eq(sessions.user_id, id)).returning({ user_id: sessions.user_id }));
   yield* run(q.delete(identities).where(eq(identities.user_id, id)).returning({ user_id: identities.user_id }));
   yield* removeFactorSteps(ctx, q, id);
-  yield* run(q.delete(push_subscriptions).where(eq(push_subscriptions.user_id, id)).returning({ user_id: push_subscriptions.user_id }));
+  yield* run(
+    q
+      .delete(push_subscriptions)
+      .where(eq(push_subscriptions.user_id, id))
+      .returning({ user_id: push_subscriptions.user_id }),
+  );
   return { deleted_at: seconds(ctx), access_token_hash: null };
 }

@@ -22,37 +22,82 @@ const BATCH = 500;
  * One part of an export, as lines `{ kind, … }`: without `cursor` everything but the log, with it the log from behind that
  * id on. `next` is the cursor of the following part, absent at the end. No key, hash or cipher is in it.
  */
-export async function exportUser(ctx: UserCtx, id: number, cursor?: number): Promise<{ lines: object[]; next?: number }> {
+export async function exportUser(
+  ctx: UserCtx,
+  id: number,
+  cursor?: number,
+): Promise<{ lines: object[]; next?: number }> {
   if (cursor !== undefined) return exportLog(ctx, id, cursor);
   const { tokens, credits, sessions, identities, passkeys, orders, tasks } = ctx.db.t;
   const account = await getUser(ctx, id);
-  const [row, ownTokens, ownCredits, ownSessions, ownIdentities, ownPasskeys, ownOrders, ownEarnings, ownTasks] = await Promise.all([
-    readableUser(ctx, id),
-    ctx.db.read.select().from(tokens).where(eq(tokens.user_id, id)).orderBy(asc(tokens.id)),
-    ctx.db.read.select().from(credits).where(eq(credits.user_id, id)).orderBy(asc(credits.id)),
-    ctx.db.read
-      .select({ created_at: sessions.created_at, last_seen_at: sessions.last_seen_at, ip: sessions.ip, user_agent: sessions.user_agent })
-      .from(sessions)
-      .where(eq(sessions.user_id, id)),
-    ctx.db.read.select().from(identities).where(eq(identities.user_id, id)),
-    ctx.db.read.select({ name: passkeys.name, created_at: passkeys.created_at, last_used_at: passkeys.last_used_at }).from(passkeys).where(eq(passkeys.user_id, id)),
-    ctx.db.read.select().from(orders).where(eq(orders.user_id, id)).orderBy(asc(orders.id)),
-    earningLines(ctx, id),
-    ctx.db.read.select().from(tasks).where(eq(tasks.user_id, id)).orderBy(asc(tasks.id)),
-  ]);
+  const [row, ownTokens, ownCredits, ownSessions, ownIdentities, ownPasskeys, ownOrders, ownEarnings, ownTasks] =
+    await Promise.all([
+      readableUser(ctx, id),
+      ctx.db.read.select().from(tokens).where(eq(tokens.user_id, id)).orderBy(asc(tokens.id)),
+      ctx.db.read.select().from(credits).where(eq(credits.user_id, id)).orderBy(asc(credits.id)),
+      ctx.db.read
+        .select({
+          created_at: sessions.created_at,
+          last_seen_at: sessions.last_seen_at,
+          ip: sessions.ip,
+          user_agent: sessions.user_agent,
+        })
+        .from(sessions)
+        .where(eq(sessions.user_id, id)),
+      ctx.db.read.select().from(identities).where(eq(identities.user_id, id)),
+      ctx.db.read
+        .select({ name: passkeys.name, created_at: passkeys.created_at, last_used_at: passkeys.last_used_at })
+        .from(passkeys)
+        .where(eq(passkeys.user_id, id)),
+      ctx.db.read.select().from(orders).where(eq(orders.user_id, id)).orderBy(asc(orders.id)),
+      earningLines(ctx, id),
+      ctx.db.read.select().from(tasks).where(eq(tasks.user_id, id)).orderBy(asc(tasks.id)),
+    ]);
   await recordAct(ctx, { action: "user.export", target: id });
   const lines = [
     { kind: "account", ...account, aff_code: row.aff_code ?? "" },
-    ...ownIdentities.map(({ provider, subject, name, created_at }) => ({ kind: "identity", provider, subject, name, created_at })),
+    ...ownIdentities.map(({ provider, subject, name, created_at }) => ({
+      kind: "identity",
+      provider,
+      subject,
+      name,
+      created_at,
+    })),
     ...ownPasskeys.map((passkey) => ({ kind: "passkey", ...passkey })),
     ...ownSessions.map((session) => ({ kind: "session", ...session })),
     ...ownTokens.map((token) => ({ kind: "token", ...presentToken(ctx, token) })),
-    ...ownCredits.map(({ id: credit, amount, kind, note, created_at }) => ({ kind: "credit", id: credit, amount, cause: kind, note, created_at })),
-    ...ownOrders.map(({ id: order, trade_no, quota, money, currency, status, create_time }) =>
-      ({ kind: "order", id: order, trade_no, quota, money, currency, status, create_time })),
+    ...ownCredits.map(({ id: credit, amount, kind, note, created_at }) => ({
+      kind: "credit",
+      id: credit,
+      amount,
+      cause: kind,
+      note,
+      created_at,
+    })),
+    ...ownOrders.map(({ id: order, trade_no, quota, money, currency, status, create_time }) => ({
+      kind: "order",
+      id: order,
+      trade_no,
+      quota,
+      money,
+      currency,
+      status,
+      create_time,
+    })),
     ...ownEarnings,
-    ...ownTasks.map(({ task_id, platform, action, model, status, prompt, input, data, quota, submit_time_ms }) =>
-      ({ kind: "task", task_id, platform, action, model, status, prompt, input, data, quota, submit_time_ms })),
+    ...ownTasks.map(({ task_id, platform, action, model, status, prompt, input, data, quota, submit_time_ms }) => ({
+      kind: "task",
+      task_id,
+      platform,
+      action,
+      model,
+      status,
+      prompt,
+      input,
+      data,
+      quota,
+      submit_time_ms,
+    })),
   ];
   return { lines, next: 0 };
 }
@@ -88,7 +133,16 @@ export async function eraseUser(ctx: UserCtx, id: number): Promise<void> {
     yield* run(
       q
         .update(users)
-        .set({ ...ended, deleted_at: stored.deleted_at ?? seconds(ctx), username: name, display_name: "", email: "", password_hash: "-", aff_code: null, setting: "" })
+        .set({
+          ...ended,
+          deleted_at: stored.deleted_at ?? seconds(ctx),
+          username: name,
+          display_name: "",
+          email: "",
+          password_hash: "-",
+          aff_code: null,
+          setting: "",
+        })
         .where(eq(users.id, id))
         .returning({ id: users.id }),
     );
@@ -99,7 +153,13 @@ export async function eraseUser(ctx: UserCtx, id: number): Promise<void> {
         .where(and(eq(tokens.user_id, id), isNull(tokens.deleted_at)))
         .returning({ id: tokens.id }),
     );
-    yield* run(q.update(tokens).set({ name: "", allow_ips: "", deny_ips: "" }).where(eq(tokens.user_id, id)).returning({ id: tokens.id }));
+    yield* run(
+      q
+        .update(tokens)
+        .set({ name: "", allow_ips: "", deny_ips: "" })
+        .where(eq(tokens.user_id, id))
+        .returning({ id: tokens.id }),
+    );
     // Names in the log of what was done to this account; what this account did as an administrator stays his.
     yield* run(
       q
@@ -122,7 +182,10 @@ export async function eraseUser(ctx: UserCtx, id: number): Promise<void> {
 /** Stored responses, files and jobs of the account. */
 async function eraseFiles(ctx: UserCtx, id: number): Promise<void> {
   const { stored_objects, tasks } = ctx.db.t;
-  await ctx.db.bulk.delete(stored_objects).where(eq(stored_objects.user_id, id)).returning({ id: stored_objects.object_id });
+  await ctx.db.bulk
+    .delete(stored_objects)
+    .where(eq(stored_objects.user_id, id))
+    .returning({ id: stored_objects.object_id });
   // A job that runs is still charged or given back; what it was about is nobody's business any more.
   const over = and(eq(tasks.user_id, id), eq(tasks.next_poll_at_ms, 0));
   await ctx.db.bulk.delete(tasks).where(over).returning({ id: tasks.id });
@@ -133,24 +196,37 @@ async function eraseFiles(ctx: UserCtx, id: number): Promise<void> {
 /** One batch of the log: name, address and token name go, with the kept bodies; the text of failures may quote a prompt. */
 async function eraseLogBatch(ctx: UserCtx, id: number, name: string): Promise<number> {
   const { logs, log_bodies } = ctx.db.t;
-  return ctx.db.tx(function* (q) {
-    const rows = yield* run(
-      q
-        .select({ id: logs.id, request_id: logs.request_id })
-        .from(logs)
-        .where(and(eq(logs.user_id, id), or(ne(logs.username, name), ne(logs.ip, ""))))
-        .limit(BATCH),
-    );
-    if (rows.length === 0) return 0;
-    const requests = rows.map((row) => row.request_id);
-    yield* run(q.delete(log_bodies).where(inArray(log_bodies.request_id, requests)).returning({ request_id: log_bodies.request_id }));
-    yield* run(
-      q
-        .update(logs)
-        .set({ username: name, token_name: "", ip: "", content: "" })
-        .where(inArray(logs.id, rows.map((row) => row.id)))
-        .returning({ id: logs.id }),
-    );
-    return rows.length;
-  }, { long: true });
+  return ctx.db.tx(
+    function* (q) {
+      const rows = yield* run(
+        q
+          .select({ id: logs.id, request_id: logs.request_id })
+          .from(logs)
+          .where(and(eq(logs.user_id, id), or(ne(logs.username, name), ne(logs.ip, ""))))
+          .limit(BATCH),
+      );
+      if (rows.length === 0) return 0;
+      const requests = rows.map((row) => row.request_id);
+      yield* run(
+        q
+          .delete(log_bodies)
+          .where(inArray(log_bodies.request_id, requests))
+          .returning({ request_id: log_bodies.request_id }),
+      );
+      yield* run(
+        q
+          .update(logs)
+          .set({ username: name, token_name: "", ip: "", content: "" })
+          .where(
+            inArray(
+              logs.id,
+              rows.map((row) => row.id),
+            ),
+          )
+          .returning({ id: logs.id }),
+      );
+      return rows.length;
+    },
+    { long: true },
+  );
 }

@@ -1,7 +1,15 @@
 /** Doors of accounts: one's own, and those that an administrator manages. */
 import * as z from "zod";
 import {
-  userCreate, userExport, userId, userListInput, userListRest, userManage, userPut, userSearchRest, userUpdate,
+  userCreate,
+  userExport,
+  userId,
+  userListInput,
+  userListRest,
+  userManage,
+  userPut,
+  userSearchRest,
+  userUpdate,
 } from "../../../shared/user-manage";
 import { selfUpdate } from "../../../shared/user";
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";

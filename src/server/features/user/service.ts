@@ -32,7 +32,13 @@ export async function newAccessToken(ctx: UserCtx): Promise<string> {
   const { users } = ctx.db.t;
   const token = randomText(32);
   await ctx.db.tx(function* (q) {
-    yield* run(q.update(users).set({ access_token_hash: ctx.secrets.hash("access-token", token) }).where(eq(users.id, ctx.actor.id)).returning({ id: users.id }));
+    yield* run(
+      q
+        .update(users)
+        .set({ access_token_hash: ctx.secrets.hash("access-token", token) })
+        .where(eq(users.id, ctx.actor.id))
+        .returning({ id: users.id }),
+    );
     yield* announce(ctx, q);
   });
   return token;
@@ -42,7 +48,10 @@ export async function newAccessToken(ctx: UserCtx): Promise<string> {
  * Changes the caller's own name or password. A new password needs a step-up, ends the other sessions and the system access
  * token (D-46). Throws username_taken, step_up_required, access_token_refused.
  */
-export async function updateSelf(ctx: UserCtx, { username, display_name, password }: z.output<typeof selfUpdate>): Promise<void> {
+export async function updateSelf(
+  ctx: UserCtx,
+  { username, display_name, password }: z.output<typeof selfUpdate>,
+): Promise<void> {
   const { users, sessions } = ctx.db.t;
   if (password) requireStepUp(ctx);
   const mine = eq(users.id, ctx.actor.id);

@@ -37,7 +37,8 @@ export const AUDIT_RULES = {
 /** Net units of a log row. */
 const NET = sql.raw(`CASE "type" WHEN ${LOG_TYPE.consume} THEN quota WHEN ${LOG_TYPE.refund} THEN -quota ELSE 0 END`);
 const CALL = sql.raw(`CASE "type" WHEN ${LOG_TYPE.consume} THEN 1 ELSE 0 END`);
-const entries = (db: Db): SQL => sql`CASE WHEN "type" IN (${sql.raw(`${LOG_TYPE.consume}, ${LOG_TYPE.error}`)}) THEN 1 + ${repeatedOf(db)} ELSE 0 END`;
+const entries = (db: Db): SQL =>
+  sql`CASE WHEN "type" IN (${sql.raw(`${LOG_TYPE.consume}, ${LOG_TYPE.error}`)}) THEN 1 + ${repeatedOf(db)} ELSE 0 END`;
 
 /** Sum of `hourly` in roll-ups plus `log` in the unfolded log, by `column`. */
 const counted = (column: "user_id" | "token_id", hourly: SQL, log: SQL) => sql`
@@ -79,8 +80,10 @@ const sums = (value: SQL) => sql`
   FROM (
     SELECT dimension, "hour", item, 0 AS rolled, ${value} AS summed FROM usage_sums
     ${sql.join(
-      DIMENSIONS.map((dimension) => sql`
-        UNION ALL SELECT '${sql.raw(dimension)}', "hour", cast(${sql.raw(DIMENSION_COLUMN[dimension])} AS text), ${value}, 0 FROM usage_hourly`),
+      DIMENSIONS.map(
+        (dimension) => sql`
+        UNION ALL SELECT '${sql.raw(dimension)}', "hour", cast(${sql.raw(DIMENSION_COLUMN[dimension])} AS text), ${value}, 0 FROM usage_hourly`,
+      ),
       sql``,
     )}
   ) AS both_sides

@@ -79,7 +79,9 @@ export class Batch {
   token(id: number): Readonly<TokenRow> | undefined {
     const { row, moved, charged } = this.#token(id);
     if (!row) return undefined;
-    return moved === 0 && charged === 0 ? row : { ...row, remain_quota: row.remain_quota + moved - (row.unlimited_quota ? 0 : charged) };
+    return moved === 0 && charged === 0
+      ? row
+      : { ...row, remain_quota: row.remain_quota + moved - (row.unlimited_quota ? 0 : charged) };
   }
 
   /** What a charge may take of a user and a token to whom `back` and `tokenBack` are given back with it. */
@@ -87,7 +89,8 @@ export class Batch {
     const { row, moved, charged } = this.#user(user_id);
     const token = token_id === 0 ? undefined : this.token(token_id);
     return {
-      quota: (row?.quota ?? 0) + moved + back, used_quota: (row?.used_quota ?? 0) + charged,
+      quota: (row?.quota ?? 0) + moved + back,
+      used_quota: (row?.used_quota ?? 0) + charged,
       remain_quota: token && !token.unlimited_quota ? token.remain_quota + tokenBack : undefined,
     };
   }
@@ -142,8 +145,18 @@ export class Batch {
     }
     for (const h of this.#hours.values()) {
       addHour.run(
-        h.hour, h.user_id, h.token_id, h.channel, h.model_name, h.group, h.username,
-        h.count, h.quota, h.prompt_tokens, h.completion_tokens, h.use_time,
+        h.hour,
+        h.user_id,
+        h.token_id,
+        h.channel,
+        h.model_name,
+        h.group,
+        h.username,
+        h.count,
+        h.quota,
+        h.prompt_tokens,
+        h.completion_tokens,
+        h.use_time,
       );
       if (h.hour < thisHour) reopen.run(h.hour);
     }
@@ -161,13 +174,15 @@ export class Batch {
 
   #user(id: number): UserMoves {
     let moves = this.#users.get(id);
-    if (!moves) this.#users.set(id, (moves = { row: this.#statements.readUser.get(id), moved: 0, charged: 0, calls: 0 }));
+    if (!moves)
+      this.#users.set(id, (moves = { row: this.#statements.readUser.get(id), moved: 0, charged: 0, calls: 0 }));
     return moves;
   }
 
   #token(id: number): TokenMoves {
     let moves = this.#tokens.get(id);
-    if (!moves) this.#tokens.set(id, (moves = { row: this.#statements.readToken.get(id), moved: 0, charged: 0, settled: false }));
+    if (!moves)
+      this.#tokens.set(id, (moves = { row: this.#statements.readToken.get(id), moved: 0, charged: 0, settled: false }));
     return moves;
   }
 }

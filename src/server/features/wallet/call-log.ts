@@ -58,10 +58,20 @@ export function logValues(log: CallLog, settled: Settled): Cell[] {
 
 /** The row that a settlement writes, as both engines keep it. */
 export const logRow = ({ log, request_id, user_id, token_id, quota }: Settlement): CallLog => ({
-  ...log, request_id, user_id, token_id, quota,
-  username: withoutNul(log.username ?? ""), token_name: withoutNul(log.token_name ?? ""), channel_name: withoutNul(log.channel_name ?? ""),
-  group: withoutNul(log.group ?? ""), model_name: withoutNul(log.model_name ?? ""), content: withoutNul(log.content ?? ""),
-  other: withoutNul(log.other ?? ""), end_reason: withoutNul(log.end_reason ?? ""), ip: withoutNul(log.ip ?? ""),
+  ...log,
+  request_id,
+  user_id,
+  token_id,
+  quota,
+  username: withoutNul(log.username ?? ""),
+  token_name: withoutNul(log.token_name ?? ""),
+  channel_name: withoutNul(log.channel_name ?? ""),
+  group: withoutNul(log.group ?? ""),
+  model_name: withoutNul(log.model_name ?? ""),
+  content: withoutNul(log.content ?? ""),
+  other: withoutNul(log.other ?? ""),
+  end_reason: withoutNul(log.end_reason ?? ""),
+  ip: withoutNul(log.ip ?? ""),
   upstream_request_id: withoutNul(log.upstream_request_id ?? ""),
 });
 
@@ -76,7 +86,10 @@ export interface Room {
 
 /** The units of `quota` that can be charged: all of them, but for counts that no vendor's answer can have. */
 export const chargeable = (quota: number, { quota: balance, used_quota, remain_quota = UNITS_LIMIT }: Room): number =>
-  Math.max(0, Math.min(quota, CHARGE_LIMIT, UNITS_LIMIT - used_quota, balance + UNITS_LIMIT, remain_quota + UNITS_LIMIT));
+  Math.max(
+    0,
+    Math.min(quota, CHARGE_LIMIT, UNITS_LIMIT - used_quota, balance + UNITS_LIMIT, remain_quota + UNITS_LIMIT),
+  );
 
 /** Amounts are whole units below 2^53; anything else is a fault of the caller and must not reach a balance. */
 export function checkUnits(amount: number): void {

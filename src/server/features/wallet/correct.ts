@@ -27,13 +27,40 @@ export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<boole
   const { users, tokens, logs } = db.t;
   const { request_id, user_id, token_id } = settlement;
   // Lock order: user, token, log row, roll-ups. A refund of this charge waits at the user.
-  const [user] = yield* run(forUpdate(db, q.select({ quota: users.quota, used_quota: users.used_quota }).from(users).where(eq(users.id, user_id))));
-  const [token] = token_id === 0 ? [] : yield* run(
-    forUpdate(db, q.select({ unlimited: tokens.unlimited_quota, remain_quota: tokens.remain_quota }).from(tokens).where(eq(tokens.id, token_id))),
+  const [user] = yield* run(
+    forUpdate(
+      db,
+      q.select({ quota: users.quota, used_quota: users.used_quota }).from(users).where(eq(users.id, user_id)),
+    ),
   );
-  const [row] = yield* run(forUpdate(db, q.select().from(logs).where(and(eq(logs.request_id, request_id), eq(logs.type, LOG_TYPE.consume)))));
+  const [token] =
+    token_id === 0
+      ? []
+      : yield* run(
+          forUpdate(
+            db,
+            q
+              .select({ unlimited: tokens.unlimited_quota, remain_quota: tokens.remain_quota })
+              .from(tokens)
+              .where(eq(tokens.id, token_id)),
+          ),
+        );
+  const [row] = yield* run(
+    forUpdate(
+      db,
+      q
+        .select()
+        .from(logs)
+        .where(and(eq(logs.request_id, request_id), eq(logs.type, LOG_TYPE.consume))),
+    ),
+  );
   if (!user || !row || !isSwept(row.other)) return false;
-  const refunds = yield* run(q.select({ id: logs.id }).from(logs).where(eq(logs.request_id, refundRequestId(request_id))));
+  const refunds = yield* run(
+    q
+      .select({ id: logs.id })
+      .from(logs)
+      .where(eq(logs.request_id, refundRequestId(request_id))),
+  );
   if (refunds.length > 0) return false;
   if (row.folded === FOLDED.done) yield* unfold(db, q, row);
   // What the sweep took is given back first.
@@ -42,18 +69,31 @@ export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<boole
     used_quota: user.used_quota - row.quota,
     remain_quota: token && !token.unlimited ? token.remain_quota + row.quota : undefined,
   });
-  yield* run(q.update(logs).set({ ...logRow({ ...settlement, quota }), folded: FOLDED.not_yet }).where(eq(logs.id, row.id)).returning({ id: logs.id }));
+  yield* run(
+    q
+      .update(logs)
+      .set({ ...logRow({ ...settlement, quota }), folded: FOLDED.not_yet })
+      .where(eq(logs.id, row.id))
+      .returning({ id: logs.id }),
+  );
   const more = quota - row.quota;
   yield* run(
-    q.update(users).set({ quota: sql`${users.quota} - ${more}`, used_quota: sql`${users.used_quota} + ${more}` })
-      .where(eq(users.id, user_id)).returning({ id: users.id }),
+    q
+      .update(users)
+      .set({ quota: sql`${users.quota} - ${more}`, used_quota: sql`${users.used_quota} + ${more}` })
+      .where(eq(users.id, user_id))
+      .returning({ id: users.id }),
   );
   if (token_id === 0) return true;
   yield* run(
-    q.update(tokens).set({
-      remain_quota: sql`${tokens.remain_quota} - case when ${tokens.unlimited_quota} then 0 else ${more} end`,
-      used_quota: sql`${tokens.used_quota} + ${more}`,
-    }).where(eq(tokens.id, token_id)).returning({ id: tokens.id }),
+    q
+      .update(tokens)
+      .set({
+        remain_quota: sql`${tokens.remain_quota} - case when ${tokens.unlimited_quota} then 0 else ${more} end`,
+        used_quota: sql`${tokens.used_quota} + ${more}`,
+      })
+      .where(eq(tokens.id, token_id))
+      .returning({ id: tokens.id }),
   );
   return true;
 }
@@ -63,19 +103,36 @@ function* unfold(db: Db, q: Q, row: LogRow): Steps<void> {
   const { usage_hourly: t, channels } = db.t;
   const hour = row.created_at - (row.created_at % 3600);
   const its = and(
-    eq(t.hour, hour), eq(t.user_id, row.user_id), eq(t.token_id, row.token_id), eq(t.channel, row.channel),
-    eq(t.model_name, row.model_name), eq(t.group, row.group),
+    eq(t.hour, hour),
+    eq(t.user_id, row.user_id),
+    eq(t.token_id, row.token_id),
+    eq(t.channel, row.channel),
+    eq(t.model_name, row.model_name),
+    eq(t.group, row.group),
   );
   const [sums] = yield* run(
-    q.update(t).set({
-      count: sql`${t.count} - 1`, quota: sql`${t.quota} - ${row.quota}`, prompt_tokens: sql`${t.prompt_tokens} - ${row.prompt_tokens}`,
-      completion_tokens: sql`${t.completion_tokens} - ${row.completion_tokens}`, use_time: sql`${t.use_time} - ${row.use_time}`,
-    }).where(its).returning({ count: t.count, error_count: t.error_count, quota: t.quota }),
+    q
+      .update(t)
+      .set({
+        count: sql`${t.count} - 1`,
+        quota: sql`${t.quota} - ${row.quota}`,
+        prompt_tokens: sql`${t.prompt_tokens} - ${row.prompt_tokens}`,
+        completion_tokens: sql`${t.completion_tokens} - ${row.completion_tokens}`,
+        use_time: sql`${t.use_time} - ${row.use_time}`,
+      })
+      .where(its)
+      .returning({ count: t.count, error_count: t.error_count, quota: t.quota }),
   );
   if (sums && sums.count === 0 && sums.error_count === 0 && sums.quota === 0) {
     yield* run(q.delete(t).where(its).returning({ hour: t.hour }));
   }
   yield* reopenSteps(db, q, hour);
   if (row.channel === 0 || row.quota === 0) return;
-  yield* run(q.update(channels).set({ used_quota: sql`${channels.used_quota} - ${row.quota}` }).where(eq(channels.id, row.channel)).returning({ id: channels.id }));
+  yield* run(
+    q
+      .update(channels)
+      .set({ used_quota: sql`${channels.used_quota} - ${row.quota}` })
+      .where(eq(channels.id, row.channel))
+      .returning({ id: channels.id }),
+  );
 }

@@ -27,7 +27,8 @@ export function* creditSteps(db: Db, q: Q, credit: Credit, now: number): Steps<C
   if (credit.amount < 0 && user.quota + credit.amount < 0) {
     return { applied: false, balance: user.quota, reason: "insufficient" };
   }
-  if (credit.amount > 0 && user.quota + credit.amount > UNITS_LIMIT) return { applied: false, balance: user.quota, reason: "limit" };
+  if (credit.amount > 0 && user.quota + credit.amount > UNITS_LIMIT)
+    return { applied: false, balance: user.quota, reason: "limit" };
   const inserted = yield* run(
     q
       .insert(credits)

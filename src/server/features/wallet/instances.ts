@@ -91,7 +91,8 @@ export async function whileNoneLives<T>(db: Db, work: () => Promise<T>): Promise
   if (!postgres) return work();
   return postgres.begin(async (tx) => {
     await tx`LOCK TABLE instances IN SHARE ROW EXCLUSIVE MODE`;
-    const rows: { n: string }[] = await tx`SELECT count(*) AS n FROM instances WHERE heartbeat_at >= extract(epoch from clock_timestamp())::bigint - ${SILENT_SECONDS}`;
+    const rows: { n: string }[] =
+      await tx`SELECT count(*) AS n FROM instances WHERE heartbeat_at >= extract(epoch from clock_timestamp())::bigint - ${SILENT_SECONDS}`;
     const live = Number(rows[0]?.n ?? 0);
     if (live > 0) throw new InstancesLive(live);
     return work();
@@ -107,10 +108,12 @@ export class InstancesLive extends Error {
 /** Removes rows of instances silent for a day that hold nothing. */
 export async function forgetInstances(db: Db): Promise<void> {
   const { instances, holds } = db.t;
-  await db.q.delete(instances).where(
-    and(
-      sql`${instances.heartbeat_at} < ${databaseNow(db)} - ${FORGET_SECONDS}`,
-      notExists(db.q.select({ id: holds.request_id }).from(holds).where(eq(holds.instance_id, instances.id))),
-    ),
-  );
+  await db.q
+    .delete(instances)
+    .where(
+      and(
+        sql`${instances.heartbeat_at} < ${databaseNow(db)} - ${FORGET_SECONDS}`,
+        notExists(db.q.select({ id: holds.request_id }).from(holds).where(eq(holds.instance_id, instances.id))),
+      ),
+    );
 }

@@ -72,10 +72,12 @@ export function openJournal(folder: string): Journal {
     append: (text) => own.append(text),
     sync: () => {
       // All that come while one runs share the next.
-      next ??= (written ?? Promise.resolve()).catch(() => undefined).then(() => {
-        next = undefined;
-        return (written = toDisk(own.fd));
-      });
+      next ??= (written ?? Promise.resolve())
+        .catch(() => undefined)
+        .then(() => {
+          next = undefined;
+          return (written = toDisk(own.fd));
+        });
       return next;
     },
     close: () => {
@@ -109,7 +111,8 @@ class JournalFile {
     const size = fstatSync(this.fd).size;
     if (size >= JOURNAL_BYTES) return;
     const zeros = Buffer.alloc(PART);
-    for (let at = size; at < JOURNAL_BYTES; ) at += writeSync(this.fd, zeros, 0, Math.min(zeros.length, JOURNAL_BYTES - at), at);
+    for (let at = size; at < JOURNAL_BYTES;)
+      at += writeSync(this.fd, zeros, 0, Math.min(zeros.length, JOURNAL_BYTES - at), at);
     fsyncSync(this.fd);
     const folder = openSync(join(this.path, ".."), "r");
     fsyncSync(folder);
@@ -148,7 +151,7 @@ class JournalFile {
     record.writeUInt32LE(body.length, 4);
     record.writeBigUInt64LE(checksum(body), 8);
     body.copy(record, HEADER);
-    for (let at = 0; at < record.length; ) at += writeSync(this.fd, record, at, record.length - at, block * BLOCK + at);
+    for (let at = 0; at < record.length;) at += writeSync(this.fd, record, at, record.length - at, block * BLOCK + at);
     this.#from = (block + blocks) % BLOCKS;
     return this.#take(block, blocks);
   }
@@ -170,7 +173,10 @@ class JournalFile {
 
   /** The first of so many free blocks side by side. */
   #room(blocks: number): number | undefined {
-    for (const [start, end] of [[this.#from, BLOCKS], [0, Math.min(BLOCKS, this.#from + blocks)]] as const) {
+    for (const [start, end] of [
+      [this.#from, BLOCKS],
+      [0, Math.min(BLOCKS, this.#from + blocks)],
+    ] as const) {
       let free = 0;
       for (let block = start; block < end; block++) {
         free = this.#taken[block] === 0 ? free + 1 : 0;

@@ -187,7 +187,8 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
         try {
           return await verb(tries === 1 ? client : client.within("usual", until - performance.now()));
         } catch (error) {
-          if (tries >= MAX_TRIES || !(isTransient(error) || isUnavailable(error)) || performance.now() >= until) throw error;
+          if (tries >= MAX_TRIES || !(isTransient(error) || isUnavailable(error)) || performance.now() >= until)
+            throw error;
           await Bun.sleep(2 ** tries * 5 * (0.5 + Math.random()));
         }
       }
@@ -200,7 +201,11 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
   }
 
   /** One row or none, as the statement's SELECT names it. */
-  async function one<Row>(on: { unsafe(text: string, values: unknown[]): PromiseLike<Row[]> }, statement: string, values: unknown[]): Promise<Row | undefined> {
+  async function one<Row>(
+    on: { unsafe(text: string, values: unknown[]): PromiseLike<Row[]> },
+    statement: string,
+    values: unknown[],
+  ): Promise<Row | undefined> {
     const [row] = await on.unsafe(statement, values);
     return row;
   }
@@ -213,7 +218,15 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
   async function settle(on: Connections, settlement: Settlement): Promise<SettleResult> {
     const { request_id, user_id, token_id, quota, log, held_only = false } = settlement;
     const row = logValues(log, { request_id, user_id, token_id, quota });
-    const values = (only_with_hold: boolean) => [request_id, user_id, token_id, quota, seconds(), only_with_hold, ...row];
+    const values = (only_with_hold: boolean) => [
+      request_id,
+      user_id,
+      token_id,
+      quota,
+      seconds(),
+      only_with_hold,
+      ...row,
+    ];
     let moved = await one<Moved>(on, SETTLE, values(true));
     if (!moved?.found && !held_only) {
       moved = await on.begin(async (tx) => {
@@ -224,7 +237,9 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
     if (moved?.charged) return { settled: true, hold_missing: !moved.found };
     if (held_only) return { settled: false };
     // A charge of this call is there already: a sweep's is corrected.
-    return (await db.tx((q) => correctSteps(db, q, settlement))) ? { settled: true, hold_missing: true } : { settled: false };
+    return (await db.tx((q) => correctSteps(db, q, settlement)))
+      ? { settled: true, hold_missing: true }
+      : { settled: false };
   }
 
   const release = async (request_id: string): Promise<boolean> =>

@@ -15,7 +15,15 @@ import { Batch } from "./batch.sqlite";
 import { chargeable, checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
-import { askedAgain, granted, type HoldRequest, type HoldResult, type Ledger, type Settlement, type SettleResult } from "./ledger";
+import {
+  askedAgain,
+  granted,
+  type HoldRequest,
+  type HoldResult,
+  type Ledger,
+  type Settlement,
+  type SettleResult,
+} from "./ledger";
 import { refundSteps } from "./refund";
 
 const MAX_BATCH = 64;
@@ -155,7 +163,8 @@ export function createSqliteLedger(db: Db, client: Database, instanceId: string,
     extend: (request_id, amount, running) => enqueue(() => verbs.extend(request_id, amount, running), amount, running),
     settle: (settlement) =>
       enqueue(() => verbs.settle(settlement), settlement.quota).then((result) =>
-        result.settled || settlement.held_only ? result : correct(settlement)),
+        result.settled || settlement.held_only ? result : correct(settlement),
+      ),
     release: (request_id) => enqueue(() => verbs.release(request_id)),
     // `durable` commits with synchronous=FULL: in WAL mode that syncs the log up to and including this commit, one
     // sequential sync. A checkpoint would also move pages and sync the database file, and a reader can block it.
@@ -217,7 +226,10 @@ function prepareVerbs(client: Database, batch: Batch, instanceId: string, second
       let tokenAmount = 0;
       if (token_id !== 0) {
         if (
-          !token || token.status !== 1 || token.deleted_at !== null || token.user_id !== user_id ||
+          !token ||
+          token.status !== 1 ||
+          token.deleted_at !== null ||
+          token.user_id !== user_id ||
           (token.expired_time !== -1 && token.expired_time <= seconds())
         ) {
           return { ok: false, reason: "token_unusable", balance: token?.remain_quota ?? 0 };
@@ -227,7 +239,16 @@ function prepareVerbs(client: Database, batch: Batch, instanceId: string, second
           tokenAmount = amount;
         }
       }
-      const { changes } = insertHold.run(request_id, user_id, token_id, amount, tokenAmount, seconds(), instanceId, draft);
+      const { changes } = insertHold.run(
+        request_id,
+        user_id,
+        token_id,
+        amount,
+        tokenAmount,
+        seconds(),
+        instanceId,
+        draft,
+      );
       if (changes === 0) return askedAgain(request);
       own.set(request_id, { amount, token_amount: tokenAmount, user_id, token_id });
       batch.move(user_id, -amount, token_id, -tokenAmount);

@@ -41,7 +41,8 @@ export type HoldResult =
   | { ok: false; reason: HoldRefusal; balance: number; left?: number };
 
 /** The answer to a hold that took `held` units. */
-export const granted = ({ amount }: Pick<HoldRequest, "amount">, held: number): HoldResult => (held < amount ? { ok: true, held } : { ok: true });
+export const granted = ({ amount }: Pick<HoldRequest, "amount">, held: number): HoldResult =>
+  held < amount ? { ok: true, held } : { ok: true };
 
 /** The same for a hold that is there already: it took `least` or more. */
 export const askedAgain = (request: HoldRequest): HoldResult => granted(request, request.least ?? request.amount);
@@ -84,7 +85,19 @@ export interface Refund {
 
 /** What a refund's row repeats of its charge. */
 export type RefundedCharge = Required<
-  Pick<CallLog, "user_id" | "username" | "token_id" | "token_name" | "channel" | "channel_name" | "group" | "model_name" | "quota" | "visible">
+  Pick<
+    CallLog,
+    | "user_id"
+    | "username"
+    | "token_id"
+    | "token_name"
+    | "channel"
+    | "channel_name"
+    | "group"
+    | "model_name"
+    | "quota"
+    | "visible"
+  >
 >;
 
 export type RefundResult =

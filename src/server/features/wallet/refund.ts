@@ -28,7 +28,13 @@ export const refundRequestId = (charge_id: string): string => `${charge_id}/refu
 export function* toBudgets(db: Db, q: Q, names: readonly string[], units: number): Steps<void> {
   const { budget_spend } = db.t;
   for (const name of names.toSorted()) {
-    yield* run(q.update(budget_spend).set({ amount: sql`${budget_spend.amount} - ${units}` }).where(eq(budget_spend.name, name)).returning({ name: budget_spend.name }));
+    yield* run(
+      q
+        .update(budget_spend)
+        .set({ amount: sql`${budget_spend.amount} - ${units}` })
+        .where(eq(budget_spend.name, name))
+        .returning({ name: budget_spend.name }),
+    );
   }
 }
 
@@ -40,9 +46,17 @@ export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<R
   const [found] = yield* run(
     q
       .select({
-        user_id: logs.user_id, username: logs.username, token_id: logs.token_id, token_name: logs.token_name,
-        channel: logs.channel, channel_name: logs.channel_name, group: logs.group, model_name: logs.model_name,
-        quota: logs.quota, visible: logs.visible, other: logs.other,
+        user_id: logs.user_id,
+        username: logs.username,
+        token_id: logs.token_id,
+        token_name: logs.token_name,
+        channel: logs.channel,
+        channel_name: logs.channel_name,
+        group: logs.group,
+        model_name: logs.model_name,
+        quota: logs.quota,
+        visible: logs.visible,
+        other: logs.other,
       })
       .from(logs)
       .where(and(eq(logs.request_id, charge_id), eq(logs.type, LOG_TYPE.consume))),
@@ -60,8 +74,12 @@ export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<R
       .insert(logs)
       .values({
         ...charge,
-        request_id: refundRequestId(charge_id), type: LOG_TYPE.refund, created_at: now, quota: units,
-        content: withoutNul(content), other: withoutNul(JSON.stringify({ ...other, refund_of: charge_id })),
+        request_id: refundRequestId(charge_id),
+        type: LOG_TYPE.refund,
+        created_at: now,
+        quota: units,
+        content: withoutNul(content),
+        other: withoutNul(JSON.stringify({ ...other, refund_of: charge_id })),
       })
       .onConflictDoNothing({ target: logs.request_id })
       .returning({ id: logs.id }),

@@ -54,18 +54,28 @@ type Entry = LateEnd & {
 };
 
 const keyOf = (end: LateEnd): string =>
-  "settle" in end ? `settle ${end.settle.request_id}` : "release" in end ? `release ${end.release}` : `undo ${end.undo}`;
+  "settle" in end
+    ? `settle ${end.settle.request_id}`
+    : "release" in end
+      ? `release ${end.release}`
+      : `undo ${end.undo}`;
 
 /** The calls' side of the ledger: what fails is tried later, and nobody is let in while there is no room for that. */
 export const callLedger = (ledger: Ledger, queue: SettleQueue): CallLedger => ({
-  hold: (request) => (queue.full() ? Promise.reject(new AppError("database_unavailable", { retry_after_s: 15 })) : ledger.hold(request)),
+  hold: (request) =>
+    queue.full() ? Promise.reject(new AppError("database_unavailable", { retry_after_s: 15 })) : ledger.hold(request),
   extend: ledger.extend,
   settle: ledger.settle,
   release: ledger.release,
   later: queue.later,
 });
 
-export async function openSettleQueue({ env, db, ledger, log }: Pick<Services, "env" | "db" | "ledger" | "log">): Promise<SettleQueue> {
+export async function openSettleQueue({
+  env,
+  db,
+  ledger,
+  log,
+}: Pick<Services, "env" | "db" | "ledger" | "log">): Promise<SettleQueue> {
   const database = await databaseId(db);
   const journal = open(env.dataDir);
   const waiting = new Map<string, Waiting>();
@@ -85,7 +95,10 @@ export async function openSettleQueue({ env, db, ledger, log }: Pick<Services, "
     if (journal.torn > 0) log.error({ records: journal.torn }, "the journal has records that are not whole");
     if (journal.found.length === 0) return;
     // Where the log has been cleaned, no row tells any more that a call was settled: only its hold does.
-    const [mark] = await db.q.select({ since: logCompleteSince().mapWith(Number) }).from(db.t.meta).limit(1);
+    const [mark] = await db.q
+      .select({ since: logCompleteSince().mapWith(Number) })
+      .from(db.t.meta)
+      .limit(1);
     let foreign = 0;
     for (const { text, place } of journal.found) {
       const entry = JSON.parse(text) as Entry; // its checksum was right: it is what `later` wrote
@@ -98,7 +111,8 @@ export async function openSettleQueue({ env, db, ledger, log }: Pick<Services, "
       if (known) known.places.push(place);
       else waiting.set(keyOf(entry), { end: entry, places: [place], from: 0 });
     }
-    if (foreign > 0) log.warn({ records: foreign }, "the journal has ends of calls of another database; they are left alone");
+    if (foreign > 0)
+      log.warn({ records: foreign }, "the journal has ends of calls of another database; they are left alone");
     log.info({ waiting: waiting.size }, "calls that were not settled when the last process ended are settled now");
   }
 
@@ -113,9 +127,11 @@ export async function openSettleQueue({ env, db, ledger, log }: Pick<Services, "
 
   async function tryAll(): Promise<void> {
     const now = performance.now();
-    const due = [...waiting].filter(([, { from }]) => from <= now)
+    const due = [...waiting]
+      .filter(([, { from }]) => from <= now)
       // Taken from the end: calls before holds of unknown fate.
-      .sort(([, a], [, b]) => Number("undo" in b.end) - Number("undo" in a.end)).map(([key]) => key);
+      .sort(([, a], [, b]) => Number("undo" in b.end) - Number("undo" in a.end))
+      .map(([key]) => key);
     const next = async (): Promise<void> => {
       for (let key = due.pop(); key !== undefined; key = due.pop()) {
         // The database is away for all of them.
@@ -184,7 +200,8 @@ export async function openSettleQueue({ env, db, ledger, log }: Pick<Services, "
       clearInterval(timer);
       if (waiting.size > 0) await Promise.race([round(), Bun.sleep(2_000)]);
       closed = true;
-      if (waiting.size > 0) log.warn({ waiting: waiting.size }, "calls that are not settled wait in the journal for the next process");
+      if (waiting.size > 0)
+        log.warn({ waiting: waiting.size }, "calls that are not settled wait in the journal for the next process");
       journal.close();
     },
   };
@@ -194,7 +211,9 @@ function open(folder: string): Journal {
   try {
     return openJournal(folder);
   } catch (error) {
-    throw new CannotStart(`the journal of unsettled calls in the data folder cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CannotStart(
+      `the journal of unsettled calls in the data folder cannot be opened: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

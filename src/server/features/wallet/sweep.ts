@@ -37,8 +37,12 @@ export async function sweepSilent(db: Db, ledger: Ledger, self: string): Promise
     for (const hold of orphans) {
       if (hold.running > 0) {
         const { settled } = await ledger.settle({
-          request_id: hold.request_id, user_id: hold.user_id, token_id: hold.token_id, quota: hold.running,
-          log: restartLog(hold, hold.running), held_only: true,
+          request_id: hold.request_id,
+          user_id: hold.user_id,
+          token_id: hold.token_id,
+          quota: hold.running,
+          log: restartLog(hold, hold.running),
+          held_only: true,
         });
         if (settled) swept.settled++;
       } else {
@@ -66,14 +70,24 @@ function silentHolds(db: Db, self: string): Promise<HoldRow[]> {
   const limit = sql`${databaseNow(db)} - ${SILENT_SECONDS}`;
   return db.q
     .select({
-      request_id: holds.request_id, user_id: holds.user_id, token_id: holds.token_id, amount: holds.amount,
-      token_amount: holds.token_amount, running: holds.running, created_at: holds.created_at,
-      instance_id: holds.instance_id, draft: holds.draft,
+      request_id: holds.request_id,
+      user_id: holds.user_id,
+      token_id: holds.token_id,
+      amount: holds.amount,
+      token_amount: holds.token_amount,
+      running: holds.running,
+      created_at: holds.created_at,
+      instance_id: holds.instance_id,
+      draft: holds.draft,
     })
     .from(holds)
     .leftJoin(instances, eq(instances.id, holds.instance_id))
     .where(
-      and(ne(holds.instance_id, self), sql`${holds.created_at} <= ${limit}`, or(isNull(instances.id), sql`${instances.heartbeat_at} < ${limit}`)),
+      and(
+        ne(holds.instance_id, self),
+        sql`${holds.created_at} <= ${limit}`,
+        or(isNull(instances.id), sql`${instances.heartbeat_at} < ${limit}`),
+      ),
     )
     .limit(BATCH)
     .then((rows) => rows);
@@ -82,10 +96,17 @@ function silentHolds(db: Db, self: string): Promise<HoldRow[]> {
 /** The draft as the row of a call that the gateway's end cut off. */
 function restartLog(hold: HoldRow, quota: number): CallLog {
   const bare: CallLog = {
-    request_id: hold.request_id, user_id: hold.user_id, token_id: hold.token_id, created_at: hold.created_at,
+    request_id: hold.request_id,
+    user_id: hold.user_id,
+    token_id: hold.token_id,
+    created_at: hold.created_at,
   };
   const draft = { ...bare, ...(parseObject(hold.draft) as Partial<CallLog>) }; // written by hold() from a CallLog
-  const other = { ...parseObject(draft.other ?? ""), end_reason: "gateway_restart", ...(quota > 0 && { estimated: true, ...SWEPT }) };
+  const other = {
+    ...parseObject(draft.other ?? ""),
+    end_reason: "gateway_restart",
+    ...(quota > 0 && { estimated: true, ...SWEPT }),
+  };
   return { ...draft, ...bare, quota, end_reason: "gateway_restart", other: JSON.stringify(other) };
 }
 

@@ -16,7 +16,12 @@ export interface AnswerContext {
   /** The call as the caller made it; some dialects repeat parts of it in every answer. */
   readonly request?: WireObject;
   /** An answer whose beginning the caller has from the upstream itself: what it said of itself, and frames so far. */
-  readonly begun?: { readonly id: string; readonly model: string; readonly created: number | undefined; readonly frames: number };
+  readonly begun?: {
+    readonly id: string;
+    readonly model: string;
+    readonly created: number | undefined;
+    readonly frames: number;
+  };
 }
 
 /** What stands in the address of a call instead of its body. */

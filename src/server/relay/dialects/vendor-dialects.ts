@@ -19,7 +19,10 @@ import type { ChatDialect } from "./translation";
 import { zhipuDialect } from "./zhipu-v3/dialect";
 
 /** Values in, values out, as in translation.ts; streams are read from SSE data, whatever the vendor's own framing is. */
-export type VendorDialect = Pick<ChatDialect, "encodeRequest" | "fromOthers" | "decodeAnswer" | "streamDecoder" | "readError" | "features">;
+export type VendorDialect = Pick<
+  ChatDialect,
+  "encodeRequest" | "fromOthers" | "decodeAnswer" | "streamDecoder" | "readError" | "features"
+>;
 
 export const vendorDialects = {
   cohere: cohereDialect,
@@ -42,6 +45,10 @@ export const vendorDialects = {
 /** Every language that a channel may be spoken to in. */
 export type UpstreamDialectKey = DialectKey | keyof typeof vendorDialects;
 
-export const upstreamDialects: Readonly<Record<UpstreamDialectKey, VendorDialect>> = { ...chatDialects, ...vendorDialects };
+export const upstreamDialects: Readonly<Record<UpstreamDialectKey, VendorDialect>> = {
+  ...chatDialects,
+  ...vendorDialects,
+};
 
-export const isUpstreamDialect = (dialect: string): dialect is UpstreamDialectKey => Object.hasOwn(upstreamDialects, dialect);
+export const isUpstreamDialect = (dialect: string): dialect is UpstreamDialectKey =>
+  Object.hasOwn(upstreamDialects, dialect);

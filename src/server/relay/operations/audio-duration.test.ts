@@ -10,8 +10,20 @@ function wav(seconds: number, claimed = seconds): Buffer<ArrayBuffer> {
   bytes.write("RIFF", 0);
   bytes.writeUInt32LE(36 + size, 4);
   bytes.write("WAVEfmt ", 8);
-  for (const [at, value] of [[16, 16], [24, rate], [28, rate * 2], [40, Math.round(claimed * rate) * 2]] as const) bytes.writeUInt32LE(value, at);
-  for (const [at, value] of [[20, 1], [22, 1], [32, 2], [34, 16]] as const) bytes.writeUInt16LE(value, at);
+  for (const [at, value] of [
+    [16, 16],
+    [24, rate],
+    [28, rate * 2],
+    [40, Math.round(claimed * rate) * 2],
+  ] as const)
+    bytes.writeUInt32LE(value, at);
+  for (const [at, value] of [
+    [20, 1],
+    [22, 1],
+    [32, 2],
+    [34, 16],
+  ] as const)
+    bytes.writeUInt16LE(value, at);
   bytes.write("data", 36);
   return bytes;
 }
@@ -19,21 +31,41 @@ function wav(seconds: number, claimed = seconds): Buffer<ArrayBuffer> {
 /** An MPEG-1 layer 3 frame of 128 kbit/s at 44.1 kHz, silent: 1152 samples. */
 const mp3Frame = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(413)]);
 
-const element = (id: number[], content: Buffer): Buffer => Buffer.concat([Buffer.from(id), Buffer.from([0x10, 0, 0, 0].map((b, i) => b | ((content.length >>> (8 * (3 - i))) & 0xff))), content]);
+const element = (id: number[], content: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from(id),
+    Buffer.from([0x10, 0, 0, 0].map((b, i) => b | ((content.length >>> (8 * (3 - i))) & 0xff))),
+    content,
+  ]);
 /** What a browser records: a WebM header and track without a duration. */
 const webm = Buffer.concat([
   element([0x1a, 0x45, 0xdf, 0xa3], element([0x42, 0x82], Buffer.from("webm"))),
-  element([0x18, 0x53, 0x80, 0x67], Buffer.concat([
-    element([0x15, 0x49, 0xa9, 0x66], element([0x2a, 0xd7, 0xb1], Buffer.from([0x0f, 0x42, 0x40]))),
-    element([0x16, 0x54, 0xae, 0x6b], element([0xae], Buffer.concat([
-      element([0xd7], Buffer.from([1])), element([0x83], Buffer.from([2])), element([0x86], Buffer.from("A_OPUS")),
-      element([0xe1], element([0x9f], Buffer.from([1]))),
-    ]))),
-    element([0x1f, 0x43, 0xb6, 0x75], Buffer.alloc(40_000)),
-  ])),
+  element(
+    [0x18, 0x53, 0x80, 0x67],
+    Buffer.concat([
+      element([0x15, 0x49, 0xa9, 0x66], element([0x2a, 0xd7, 0xb1], Buffer.from([0x0f, 0x42, 0x40]))),
+      element(
+        [0x16, 0x54, 0xae, 0x6b],
+        element(
+          [0xae],
+          Buffer.concat([
+            element([0xd7], Buffer.from([1])),
+            element([0x83], Buffer.from([2])),
+            element([0x86], Buffer.from("A_OPUS")),
+            element([0xe1], element([0x9f], Buffer.from([1]))),
+          ]),
+        ),
+      ),
+      element([0x1f, 0x43, 0xb6, 0x75], Buffer.alloc(40_000)),
+    ]),
+  ),
 ]);
 
-const codeOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => "read", (error: unknown) => (error instanceof AppError ? error.code : error));
+const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => "read",
+    (error: unknown) => (error instanceof AppError ? error.code : error),
+  );
 
 describe("the duration of a sound file", () => {
   test("is what the file says, exactly", async () => {
@@ -60,7 +92,12 @@ describe("the duration of a sound file", () => {
   });
 
   test("of what is no sound is refused, and broken files end in a number or a refusal", async () => {
-    for (const [bytes, name, type] of [[Buffer.from("no sound"), "a.mp3", "audio/mpeg"], [Buffer.alloc(5000), "a.wav", "audio/wav"], [Buffer.alloc(0), "", ""], [Buffer.from("<html></html>"), "a.webm", "audio/webm"]] as const) {
+    for (const [bytes, name, type] of [
+      [Buffer.from("no sound"), "a.mp3", "audio/mpeg"],
+      [Buffer.alloc(5000), "a.wav", "audio/wav"],
+      [Buffer.alloc(0), "", ""],
+      [Buffer.from("<html></html>"), "a.webm", "audio/webm"],
+    ] as const) {
       expect([name, await codeOf(secondsOf(bytes, name, type))]).toEqual([name, "invalid_request"]);
     }
     let seed = 7;

@@ -17,7 +17,10 @@ type Format = IAudioMetadata["format"];
 class TooManyParts extends Error {}
 
 /** What the parser finds; undefined when it gave up. Throws the parser's error for what it does not know. */
-async function parse(bytes: Bytes, hints: { path: string; mimeType?: string } | undefined): Promise<Format | undefined> {
+async function parse(
+  bytes: Bytes,
+  hints: { path: string; mimeType?: string } | undefined,
+): Promise<Format | undefined> {
   const tokenizer = fromBuffer(bytes, { fileInfo: { size: bytes.length, ...hints } });
   const peek = tokenizer.peekBuffer.bind(tokenizer);
   let reads = 0;
@@ -37,19 +40,32 @@ async function parse(bytes: Bytes, hints: { path: string; mimeType?: string } | 
 
 /** Whether the parser found any fact of a sound: a name alone makes it believe. */
 const isSound = ({ container, codec, hasAudio, sampleRate, duration }: Format): boolean =>
-  (container !== undefined || codec !== undefined) && (hasAudio !== false || sampleRate !== undefined || duration !== undefined);
+  (container !== undefined || codec !== undefined) &&
+  (hasAudio !== false || sampleRate !== undefined || duration !== undefined);
 
 /**
  * The seconds of a sound file by what it says; `exact` is false when it does not say and they are guessed from its size.
  * Throws invalid_request for what is no sound. A header that claims less than its samples last does not make them cheaper.
  */
-export async function secondsOf(bytes: Bytes, filename: string, contentType: string): Promise<{ seconds: number; exact: boolean }> {
+export async function secondsOf(
+  bytes: Bytes,
+  filename: string,
+  contentType: string,
+): Promise<{ seconds: number; exact: boolean }> {
   // Its own first bytes say what it is; name and type only where they do not.
   const format = await parse(bytes, undefined)
     .catch(() => parse(bytes, { path: filename, ...(contentType && { mimeType: contentType }) }))
     .catch((error: unknown) => fail("invalid_request", { detail: "file" }, error));
   if (format && !isSound(format)) fail("invalid_request", { detail: "file" });
-  const { duration, container, codec, sampleRate = 0, numberOfChannels = 0, bitsPerSample = 0, bitrate = 0 } = format ?? {};
+  const {
+    duration,
+    container,
+    codec,
+    sampleRate = 0,
+    numberOfChannels = 0,
+    bitsPerSample = 0,
+    bitrate = 0,
+  } = format ?? {};
   const byteRate = container === "WAVE" && codec === "PCM" ? (sampleRate * numberOfChannels * bitsPerSample) / 8 : 0;
   const least = byteRate > 0 ? Math.floor((bytes.length - 44) / byteRate) : 0;
   if (duration !== undefined && Number.isFinite(duration) && duration > 0) {

@@ -63,8 +63,10 @@ export const responsesCounter: TokenCounter = {
 const COUNT_MS = 10_000;
 
 /** The door of a counter. `named` is the model where the path names it. */
-export const counting = (counter: TokenCounter, named?: string): Aside => async ({ engine, caller, request, door }) =>
-  door.json(JSON.stringify(await countTokens(engine, caller, request, counter, named)));
+export const counting =
+  (counter: TokenCounter, named?: string): Aside =>
+  async ({ engine, caller, request, door }) =>
+    door.json(JSON.stringify(await countTokens(engine, caller, request, counter, named)));
 
 /**
  * The answer's body. Throws what a call of that model would: model_missing, token_model_denied, model_not_found, bad_json,
@@ -83,39 +85,78 @@ async function countTokens(
   const model = named ?? readModel(json);
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
   const pinned = caller.channel_id === undefined ? undefined : pool.byId(caller.channel_id);
-  const candidates = pinned?.enabled ? [pinned.channel] : caller.channel_id === undefined ? pool.candidates(caller.group, model) : [];
+  const candidates = pinned?.enabled
+    ? [pinned.channel]
+    : caller.channel_id === undefined
+      ? pool.candidates(caller.group, model)
+      : [];
   if (candidates.length === 0) fail("model_not_found", { group: caller.group, model });
   const asked = { model, stream: false, include_usage: false };
   const received: Received = { body: sent, json, form: undefined, asked, input_bound: 0 };
   const thread = counter.operation && (await Thread.open(engine, caller, counter.operation, received));
   const { body } = received;
-  const own = candidates.filter((channel) => (counter.operation ? takesAsIs(channel, counter.operation) : languageOf(channel, channel.model_mapping.get(model) ?? model) === counter.dialect));
-  const [channel] = own.flatMap((one) => (thread ? (thread.knower(one) ?? []) : one)).toSorted((a, b) => b.priority - a.priority);
+  const own = candidates.filter((channel) =>
+    counter.operation
+      ? takesAsIs(channel, counter.operation)
+      : languageOf(channel, channel.model_mapping.get(model) ?? model) === counter.dialect,
+  );
+  const [channel] = own
+    .flatMap((one) => (thread ? (thread.knower(one) ?? []) : one))
+    .toSorted((a, b) => b.priority - a.priority);
   if (!channel && thread?.home) throw thread.home.missing;
-  const count = channel && (await ask(engine, engine.routing.keys.take(channel, model), counter, model, body, request.headers.get("anthropic-beta") ?? ""));
+  const count =
+    channel &&
+    (await ask(
+      engine,
+      engine.routing.keys.take(channel, model),
+      counter,
+      model,
+      body,
+      request.headers.get("anthropic-beta") ?? "",
+    ));
   const member = count ?? Math.ceil(inputTokenBound(body) / BYTES_PER_TOKEN);
   return { ...counter.more, [counter.member]: member, ...(count === undefined && { estimated: true }) };
 }
 
 /** What the channel counts; undefined when it does not answer as it should. `betas`: the caller's names of beta features, as for the call itself. */
-async function ask(engine: Engine, channel: PoolChannel, counter: TokenCounter, model: string, body: Bytes, betas: string): Promise<number | undefined> {
+async function ask(
+  engine: Engine,
+  channel: PoolChannel,
+  counter: TokenCounter,
+  model: string,
+  body: Bytes,
+  betas: string,
+): Promise<number | undefined> {
   const rules = engine.seams.option.vendorRules;
   const names = namesOf(model, channel, counter.dialect, rules);
   const { model: mapped } = names;
   const provider = providerOf(channel);
-  const ownUrl = provider?.url(channel, counter.operation ? operationFor(channel, counter.operation, mapped) : "chat", mapped);
+  const ownUrl = provider?.url(
+    channel,
+    counter.operation ? operationFor(channel, counter.operation, mapped) : "chat",
+    mapped,
+  );
   if (!provider || ownUrl === undefined) return undefined;
   const url = atVersion(ownUrl, channel, names, rules);
   const headers = { ...provider.headers(channel), "content-type": "application/json", accept: "application/json" };
   if (counter.dialect === "anthropic") addClaudeHeaders(headers, betas, names, rules);
   const outgoing: Outgoing = {
-    channel, operation: "chat", model: mapped, stream: false, url, headers: withHeaders(headers, channel.headers, channel.key),
+    channel,
+    operation: "chat",
+    model: mapped,
+    stream: false,
+    url,
+    headers: withHeaders(headers, channel.headers, channel.key),
     body: mapped !== model && counter.dialect !== "gemini" ? withMembers(body, { model: mapped }) : body,
   };
   const tools = toolsFor(engine, channel, AbortSignal.timeout(COUNT_MS), () => engine.seams.now());
   try {
-    const inquiry = provider.count ? await provider.count(outgoing, tools) : { outgoing: { ...outgoing, url: counter.address(url) }, member: counter.member };
-    const response = await (provider.count && provider.open ? provider.open(inquiry.outgoing, tools) : send(inquiry.outgoing, tools));
+    const inquiry = provider.count
+      ? await provider.count(outgoing, tools)
+      : { outgoing: { ...outgoing, url: counter.address(url) }, member: counter.member };
+    const response = await (provider.count && provider.open
+      ? provider.open(inquiry.outgoing, tools)
+      : send(inquiry.outgoing, tools));
     const answer = response.ok ? tryParse(new Uint8Array(await response.arrayBuffer())) : undefined;
     const count = isObject(answer) ? answer[inquiry.member] : undefined;
     return typeof count === "number" && Number.isInteger(count) && count >= 0 ? count : undefined;

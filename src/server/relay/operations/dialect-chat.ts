@@ -31,7 +31,10 @@ export const responses: Operation = {
     const model = readModel(body);
     const { input } = body;
     // A template that the vendor keeps, or an answer that is continued, may say it all.
-    const said = typeof input === "string" || Array.isArray(input) || ((input ?? undefined) === undefined && (isObject(body.prompt) || typeof body.previous_response_id === "string"));
+    const said =
+      typeof input === "string" ||
+      Array.isArray(input) ||
+      ((input ?? undefined) === undefined && (isObject(body.prompt) || typeof body.previous_response_id === "string"));
     if (!said) fail("invalid_request", { detail: "input" });
     const most = limit(readCount(body, "max_output_tokens"));
     return { model, stream: readFlag(body, "stream"), include_usage: true, wire: body, ...most };
@@ -48,6 +51,12 @@ export const generateContent = (model: string, stream: boolean): Operation => ({
     const settings = isObject(config) ? config : {};
     const most = readCount(settings, "maxOutputTokens") ?? readCount(settings, "max_output_tokens");
     const choices = Math.max(1, readCount(settings, "candidateCount") ?? readCount(settings, "candidate_count") ?? 1);
-    return { model, stream, include_usage: true, ...limit(most === undefined ? undefined : most * choices), ...(choices > 1 && { choices }) };
+    return {
+      model,
+      stream,
+      include_usage: true,
+      ...limit(most === undefined ? undefined : most * choices),
+      ...(choices > 1 && { choices }),
+    };
   },
 });

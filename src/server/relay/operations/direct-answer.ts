@@ -44,7 +44,12 @@ const mediaType = (response: Response): string =>
   (response.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
 /** Reads the answer of a direct operation until it is known to be one. Throws Failed for what is none. */
-export async function openDirect(call: Call, channel: PoolChannel, response: Response, abort: () => void): Promise<WholeAnswer | FlowingAnswer> {
+export async function openDirect(
+  call: Call,
+  channel: PoolChannel,
+  response: Response,
+  abort: () => void,
+): Promise<WholeAnswer | FlowingAnswer> {
   // A name that is a secret is no kind of anything.
   const type = redact(channel, mediaType(response));
   const { direct } = call.operation;
@@ -56,18 +61,36 @@ export async function openDirect(call: Call, channel: PoolChannel, response: Res
   const body = Buffer.from(await response.arrayBuffer());
   const parsed = body.length > LARGE_ANSWER ? outline(body) : tryParse(body);
   if (isObject(parsed) && direct.isAnswer(parsed)) {
-    return { kind: "answer", content_type: "application/json", body: redactErrors(channel, body), usage: direct.usageOf(parsed), content_bytes: direct.contentBytes?.(parsed) ?? 0 };
+    return {
+      kind: "answer",
+      content_type: "application/json",
+      body: redactErrors(channel, body),
+      usage: direct.usageOf(parsed),
+      content_bytes: direct.contentBytes?.(parsed) ?? 0,
+    };
   }
   const error = readChannelError(channel, call.operation, call.upstream_model, parsed);
   if (error) throw new Failed(classifyErrorIn200(redactOf(channel), error));
   // Text of any kind may be a transcript; an object or a page is none.
   if (direct.plain === "text" && !isObject(parsed) && TEXT.test(type)) {
-    return { kind: "answer", content_type: type === "text/plain" ? "text/plain; charset=utf-8" : type, body, usage: undefined, content_bytes: body.length };
+    return {
+      kind: "answer",
+      content_type: type === "text/plain" ? "text/plain; charset=utf-8" : type,
+      body,
+      usage: undefined,
+      content_bytes: body.length,
+    };
   }
   throw new Failed(failureOf("malformed", response.status));
 }
 
-async function openFlow(channel: PoolChannel, response: Response, type: string, events: boolean, abort: () => void): Promise<FlowingAnswer> {
+async function openFlow(
+  channel: PoolChannel,
+  response: Response,
+  type: string,
+  events: boolean,
+  abort: () => void,
+): Promise<FlowingAnswer> {
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
   const scan = new UsageScan();
   for (;;) {
@@ -79,6 +102,14 @@ async function openFlow(channel: PoolChannel, response: Response, type: string, 
     const error = scan.error === undefined ? undefined : openaiChat.readError({ error: scan.error });
     if (error) throw new Failed(classifyErrorIn200(redactOf(channel), error));
     const content_type = events ? "text/event-stream; charset=utf-8" : type;
-    return { kind: "flow", content_type, events: events ? new RedactedEvents(channel) : undefined, first: piece.value, scan, reader, abort };
+    return {
+      kind: "flow",
+      content_type,
+      events: events ? new RedactedEvents(channel) : undefined,
+      first: piece.value,
+      scan,
+      reader,
+      abort,
+    };
   }
 }

@@ -15,25 +15,45 @@ type Refuse = (call: Call, money: CallMoney, door: Door, outcome: TriesOutcome) 
  * The answer when it is there; or, where the channel asks for pings and it takes long, its head with blanks until it is: then
  * an error comes with status 200.
  */
-export async function answerDirect(call: Call, selection: Selection, money: CallMoney, door: Door, refuse: Refuse): Promise<Response> {
+export async function answerDirect(
+  call: Call,
+  selection: Selection,
+  money: CallMoney,
+  door: Door,
+  refuse: Refuse,
+): Promise<Response> {
   const outcome = runAttempts(call, selection);
-  const first = await Promise.race([outcome, new Promise<"ping">((resolve) => (call.alarm.onPing = () => resolve("ping")))]);
+  const first = await Promise.race([
+    outcome,
+    new Promise<"ping">((resolve) => (call.alarm.onPing = () => resolve("ping"))),
+  ]);
   if (first !== "ping") return finish(call, money, door, refuse, first);
   const { engine, request_id } = call;
-  const answer = outcome.then((came) => finish(call, money, door, refuse, came)).catch((error: unknown) => {
-    engine.log.error({ err: error, request_id }, "relay failed");
-    call.form?.close();
-    return refuse(call, money, door, { ok: false, failure: failureOf("malformed"), end_reason: "upstream_error" });
-  });
+  const answer = outcome
+    .then((came) => finish(call, money, door, refuse, came))
+    .catch((error: unknown) => {
+      engine.log.error({ err: error, request_id }, "relay failed");
+      call.form?.close();
+      return refuse(call, money, door, { ok: false, failure: failureOf("malformed"), end_reason: "upstream_error" });
+    });
   // What is kept of the call's content is the answer, without the blanks.
   const { tap } = door;
   door.tap = undefined;
-  const response = door.raw(new ReadableStream(new AwaitedBody(call, answer), { highWaterMark: 0 }), "application/json");
+  const response = door.raw(
+    new ReadableStream(new AwaitedBody(call, answer), { highWaterMark: 0 }),
+    "application/json",
+  );
   door.tap = tap;
   return response;
 }
 
-async function finish(call: Call, money: CallMoney, door: Door, refuse: Refuse, outcome: TriesOutcome): Promise<Response> {
+async function finish(
+  call: Call,
+  money: CallMoney,
+  door: Door,
+  refuse: Refuse,
+  outcome: TriesOutcome,
+): Promise<Response> {
   const answer = outcome.ok && outcome.kind === "direct" ? outcome.answer : undefined;
   if (answer?.kind === "flow") {
     // What the request alone decides is owed as soon as the answer begins.
@@ -44,7 +64,11 @@ async function finish(call: Call, money: CallMoney, door: Door, refuse: Refuse, 
   call.over = true;
   call.alarm.clear();
   if (!answer) return refuse(call, money, door, outcome);
-  await money.settle({ end_reason: call.left ? "caller_left" : "complete", usage: answer.usage, content_bytes: answer.content_bytes });
+  await money.settle({
+    end_reason: call.left ? "caller_left" : "complete",
+    usage: answer.usage,
+    content_bytes: answer.content_bytes,
+  });
   return door.raw(answer.body, answer.content_type);
 }
 

@@ -103,11 +103,18 @@ export function directUrl(url: string | undefined, operation: Operation, complet
   if (url === undefined || !path || complete) return url;
   const query = url.indexOf("?");
   const end = query < 0 ? url.length : query;
-  return url.slice(0, end).endsWith(path[0]) ? url.slice(0, end - path[0].length) + path[1] + url.slice(end) : undefined;
+  return url.slice(0, end).endsWith(path[0])
+    ? url.slice(0, end - path[0].length) + path[1] + url.slice(end)
+    : undefined;
 }
 
 /** Units to hold: the whole price of a call, or every token at the dearest rate that the request allows. */
-export function holdOf(price: CompiledPrice, inputTokens: number, outputTokens: number, terms: Terms | undefined): number {
+export function holdOf(
+  price: CompiledPrice,
+  inputTokens: number,
+  outputTokens: number,
+  terms: Terms | undefined,
+): number {
   if (price.by === "call" && terms) return chargeOf(price, {}, terms.times).quota;
   return Math.max(terms?.least_hold ?? 0, estimateUpperBound(price, inputTokens, outputTokens, terms?.kinds));
 }

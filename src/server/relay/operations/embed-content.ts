@@ -13,14 +13,25 @@ function textOf(request: JsonObject): string {
   const parts = isObject(request.content) ? request.content.parts : undefined;
   if (!Array.isArray(parts) || parts.length === 0) fail("invalid_request", { detail: "content" });
   return parts
-    .map((part: unknown) => (isObject(part) && typeof part.text === "string" ? part.text : fail("invalid_request", { detail: "content.parts" })))
+    .map((part: unknown) =>
+      isObject(part) && typeof part.text === "string"
+        ? part.text
+        : fail("invalid_request", { detail: "content.parts" }),
+    )
     .join("");
 }
 
-const hint = (request: JsonObject): JsonObject => ({ taskType: request.taskType ?? request.task_type, title: request.title });
+const hint = (request: JsonObject): JsonObject => ({
+  taskType: request.taskType ?? request.task_type,
+  title: request.title,
+});
 
 function dimensionsOf(requests: readonly JsonObject[]): number | undefined {
-  const found = new Set(requests.map((request) => readCount(request, "outputDimensionality") ?? readCount(request, "output_dimensionality")));
+  const found = new Set(
+    requests.map(
+      (request) => readCount(request, "outputDimensionality") ?? readCount(request, "output_dimensionality"),
+    ),
+  );
   // OpenAI's call has one length for all of its texts.
   if (found.size > 1) fail("invalid_request", { detail: "outputDimensionality" });
   return [...found][0];
@@ -29,7 +40,8 @@ function dimensionsOf(requests: readonly JsonObject[]): number | undefined {
 function requestsOf(body: JsonObject, batch: boolean): JsonObject[] {
   if (!batch) return [body];
   const { requests } = body;
-  if (!Array.isArray(requests) || requests.length === 0 || !requests.every(isObject)) fail("invalid_request", { detail: "requests" });
+  if (!Array.isArray(requests) || requests.length === 0 || !requests.every(isObject))
+    fail("invalid_request", { detail: "requests" });
   return requests;
 }
 
@@ -45,7 +57,12 @@ export const embedContent = (model: string, batch: boolean): Operation => ({
     inOpenai(body) {
       const requests = requestsOf(body, batch);
       const dimensions = dimensionsOf(requests);
-      return { model, input: requests.map(textOf), ...(dimensions !== undefined && { dimensions }), google: requests.map(hint) };
+      return {
+        model,
+        input: requests.map(textOf),
+        ...(dimensions !== undefined && { dimensions }),
+        google: requests.map(hint),
+      };
     },
     withoutHints(body) {
       const { google: _, ...rest } = body;
@@ -53,7 +70,10 @@ export const embedContent = (model: string, batch: boolean): Operation => ({
     },
     fromOpenai({ data, usage }) {
       const found = (Array.isArray(data) ? data : []).map((item) => ({ values: valuesOf(item) }));
-      const counted = isObject(usage) && typeof usage.prompt_tokens === "number" ? { usageMetadata: { promptTokenCount: usage.prompt_tokens } } : {};
+      const counted =
+        isObject(usage) && typeof usage.prompt_tokens === "number"
+          ? { usageMetadata: { promptTokenCount: usage.prompt_tokens } }
+          : {};
       return { ...(batch ? { embeddings: found } : { embedding: found[0] ?? { values: [] } }), ...counted };
     },
   },

@@ -73,20 +73,27 @@ export class Form {
 
   /** The files of a name; browsers and SDKs also write `name[]`. Throws invalid_request when there is none. */
   files(name: string): Part[] {
-    const files = this.#scanner.parts.filter((part) => part.filename !== undefined && (part.name === name || part.name.startsWith(`${name}[`)));
+    const files = this.#scanner.parts.filter(
+      (part) => part.filename !== undefined && (part.name === name || part.name.startsWith(`${name}[`)),
+    );
     if (files.length === 0) fail("invalid_request", { detail: name });
     return files;
   }
 
   /** An upper bound of the tokens of its fields and files. */
   tokenBound(): number {
-    return this.#scanner.parts.reduce((sum, part) => sum + (part.filename === undefined ? part.end - part.start : FILE_TOKENS), 0);
+    return this.#scanner.parts.reduce(
+      (sum, part) => sum + (part.filename === undefined ? part.end - part.start : FILE_TOKENS),
+      0,
+    );
   }
 
   /** Whether a field's text, a name or a file's name contains the phrase; case ignored. */
   quotes(phrase: string): boolean {
     const wanted = phrase.toLowerCase();
-    return this.#scanner.parts.some(({ name, filename = "", value }) => [name, filename, value].some((text) => text.toLowerCase().includes(wanted)));
+    return this.#scanner.parts.some(({ name, filename = "", value }) =>
+      [name, filename, value].some((text) => text.toLowerCase().includes(wanted)),
+    );
   }
 
   /** The bytes of a part. */
@@ -102,7 +109,11 @@ export class Form {
     const { boundary, first } = this.#scanner;
     const pieces: Piece[] = field
       ? [[0, field.start], Buffer.from(model), [field.end, size]]
-      : [[0, first], Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`), [first, size]];
+      : [
+          [0, first],
+          Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`),
+          [first, size],
+        ];
     return this.#spool.body(pieces);
   }
 

@@ -20,7 +20,12 @@ export interface ImageAsk {
 /** Models that are billed by the tokens they report; all others have a price per picture. */
 const BY_TOKENS = /^(?:gpt-image|chatgpt-image|gemini-)/;
 
-const sizeFactors: Readonly<Record<string, number>> = { "256x256": 0.4, "512x512": 0.45, "1024x1792": 2, "1792x1024": 2 };
+const sizeFactors: Readonly<Record<string, number>> = {
+  "256x256": 0.4,
+  "512x512": 0.45,
+  "1024x1792": 2,
+  "1792x1024": 2,
+};
 
 function qualityFactor(model: string, { size, quality }: ImageAsk): number {
   if (!model.startsWith("dall-e-3") || quality !== "hd") return 1;
@@ -32,7 +37,9 @@ function qualityFactor(model: string, { size, quality }: ImageAsk): number {
  * (platform.openai.com/docs/guides/image-generation, November 2026). A quality or size left open counts as the dearest.
  */
 const outputTokens: Readonly<Record<string, readonly [square: number, other: number]>> = {
-  low: [272, 408], medium: [1056, 1584], high: [4160, 6240],
+  low: [272, 408],
+  medium: [1056, 1584],
+  high: [4160, 6240],
 };
 const DEAREST = 6240;
 /** Output tokens of one partial picture. */
@@ -89,7 +96,10 @@ export function imageTerms(model: string, ask: ImageAsk): { terms: Terms; max_ou
   const max_output = image_out + (model.startsWith("gemini-") ? GEMINI_BESIDE : 0);
   const input_bound = ask.input_bytes + ask.input_images * INPUT_IMAGE_TOKENS;
   const usage = { input: Math.ceil(ask.input_bytes / 3), image_in: ask.input_images * 1024, image_out };
-  return { terms: { times, kinds: { image: ask.input_images > 0, image_out: true }, input_bound, usage, exact: false }, max_output };
+  return {
+    terms: { times, kinds: { image: ask.input_images > 0, image_out: true }, input_bound, usage, exact: false },
+    max_output,
+  };
 }
 
 /** Usage of a picture: its output tokens are pictures unless details say that some are text. */
@@ -98,6 +108,7 @@ export function imageUsage(value: unknown): Usage | undefined {
   if (!usage || !isObject(value)) return undefined;
   const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
   const output = (usage.output ?? 0) + (usage.image_out ?? 0);
-  const text = typeof details.text_tokens === "number" ? Math.min(output, Math.max(0, Math.trunc(details.text_tokens))) : 0;
+  const text =
+    typeof details.text_tokens === "number" ? Math.min(output, Math.max(0, Math.trunc(details.text_tokens))) : 0;
   return { ...usage, output: text, image_out: output - text };
 }

@@ -31,30 +31,38 @@ function read(body: JsonObject): ChatRequest {
   });
 }
 
-const imagesIn = (value: unknown): number => (Array.isArray(value) ? value.length : value === undefined || value === null ? 0 : 1);
+const imagesIn = (value: unknown): number =>
+  Array.isArray(value) ? value.length : value === undefined || value === null ? 0 : 1;
 
 /** A form names the model, the picture and, for edits, what to do with it. */
 function readForm(form: Form): ChatRequest {
   const images = form.files("image");
   const named = form.text("model");
-  return request(named === undefined ? { model: DEFAULT_MODEL, model_added: true } : { model: named }, form.text("stream") === "true", {
-    n: form.count("n") ?? 1,
-    size: form.text("size"),
-    quality: form.text("quality"),
-    partial_images: form.count("partial_images") ?? 0,
-    input_bytes: Buffer.byteLength(form.text("prompt") ?? ""),
-    input_images: images.length + form.parts("mask").length,
-  });
+  return request(
+    named === undefined ? { model: DEFAULT_MODEL, model_added: true } : { model: named },
+    form.text("stream") === "true",
+    {
+      n: form.count("n") ?? 1,
+      size: form.text("size"),
+      quality: form.text("quality"),
+      partial_images: form.count("partial_images") ?? 0,
+      input_bytes: Buffer.byteLength(form.text("prompt") ?? ""),
+      input_images: images.length + form.parts("mask").length,
+    },
+  );
 }
 
 const numbers = new Set(["n", "seed", "output_compression", "partial_images"]);
 const flags = new Set(["stream", "watermark", "prompt_extend"]);
-const valueOf = (name: string, text: string): unknown => (numbers.has(name) ? Number(text) : flags.has(name) ? text === "true" : text);
+const valueOf = (name: string, text: string): unknown =>
+  numbers.has(name) ? Number(text) : flags.has(name) ? text === "true" : text;
 
 /** The form of an edit as OpenAI's JSON body (platform.openai.com/docs/api-reference/images/createEdit: images[].image_url, mask.image_url). */
 async function editInJson(form: Form): Promise<JsonObject> {
   const inside = async (part: Part): Promise<{ image_url: string }> => {
-    const type = part.content_type.startsWith("image/") ? part.content_type : (mediaTypeOfUrl(part.filename ?? "") ?? "image/png");
+    const type = part.content_type.startsWith("image/")
+      ? part.content_type
+      : (mediaTypeOfUrl(part.filename ?? "") ?? "image/png");
     return { image_url: dataUrlOf(type, (await form.read(part)).toString("base64")) };
   };
   const [mask] = form.parts("mask");

@@ -10,7 +10,14 @@ import { subscription, usage } from "./billing";
 import { findModel, listModels, listShape } from "./models";
 
 /** The answer. Throws not_found for a route that is none of these. */
-export async function answerLookup(engine: Engine, route: Route, caller: Caller, request: Request, door: Door, lang: Lang): Promise<Response> {
+export async function answerLookup(
+  engine: Engine,
+  route: Route,
+  caller: Caller,
+  request: Request,
+  door: Door,
+  lang: Lang,
+): Promise<Response> {
   const { seams } = engine;
   switch (route.operation) {
     case "models":
@@ -21,7 +28,9 @@ export async function answerLookup(engine: Engine, route: Route, caller: Caller,
       return door.json(JSON.stringify(await usage(seams, caller)));
     case "model": {
       const entry = findModel(seams, caller, route.model, listShape(request));
-      return entry ? door.json(JSON.stringify(entry)) : door.error(route.dialect, unknownModel(caller, route.model, lang, door.requestId));
+      return entry
+        ? door.json(JSON.stringify(entry))
+        : door.error(route.dialect, unknownModel(caller, route.model, lang, door.requestId));
     }
     case "unserved":
       return fail("api_not_implemented", { method: request.method, path: new URL(request.url).pathname });
@@ -30,6 +39,9 @@ export async function answerLookup(engine: Engine, route: Route, caller: Caller,
   }
 }
 
-const unknownModel = ({ group }: Caller, model: string, lang: Lang, requestId: string): RelayError => (
-  { ...ownError("model_not_found", { group, model }, lang, requestId), status: 404, type: "invalid_request_error", param: "model" }
-);
+const unknownModel = ({ group }: Caller, model: string, lang: Lang, requestId: string): RelayError => ({
+  ...ownError("model_not_found", { group, model }, lang, requestId),
+  status: 404,
+  type: "invalid_request_error",
+  param: "model",
+});

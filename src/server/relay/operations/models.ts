@@ -22,7 +22,12 @@ export function listShape(request: Request): ListShape {
   return request.headers.has("x-goog-api-key") || new URLSearchParams(search).has("key") ? "gemini" : "openai";
 }
 
-const openai = (id: string) => ({ id, object: "model" as const, created: CREATED, owned_by: owners.get(id) ?? "custom" });
+const openai = (id: string) => ({
+  id,
+  object: "model" as const,
+  created: CREATED,
+  owned_by: owners.get(id) ?? "custom",
+});
 const anthropic = (id: string) => ({ type: "model" as const, id, display_name: id, created_at: CREATED_AT });
 const gemini = (id: string) => ({
   name: `models/${id}`,
@@ -36,7 +41,12 @@ export type ModelEntry = ReturnType<typeof openai> | ReturnType<typeof anthropic
 const entries: Readonly<Record<ListShape, (id: string) => ModelEntry>> = { openai, anthropic, gemini };
 const lists: Readonly<Record<ListShape, (names: readonly string[]) => object>> = {
   openai: (names) => ({ object: "list", success: true, data: names.map(openai) }),
-  anthropic: (names) => ({ data: names.map(anthropic), has_more: false, first_id: names[0] ?? null, last_id: names.at(-1) ?? null }),
+  anthropic: (names) => ({
+    data: names.map(anthropic),
+    has_more: false,
+    first_id: names[0] ?? null,
+    last_id: names.at(-1) ?? null,
+  }),
   gemini: (names) => ({ models: names.map(gemini) }),
 };
 
@@ -51,7 +61,12 @@ export function listModels(seams: Seams, caller: Caller, shape: ListShape = "ope
 }
 
 /** One model, undefined when the caller may not call it. */
-export function findModel(seams: Seams, caller: Caller, name: string, shape: ListShape = "openai"): ModelEntry | undefined {
+export function findModel(
+  seams: Seams,
+  caller: Caller,
+  name: string,
+  shape: ListShape = "openai",
+): ModelEntry | undefined {
   if (caller.models && !caller.models.has(name)) return undefined;
   return modelsOf(seams, caller).includes(name) ? entries[shape](name) : undefined;
 }

@@ -15,5 +15,10 @@ export const moderations: Operation = {
     const usage = { input: Math.ceil(Buffer.byteLength(JSON.stringify(input)) / 3) };
     return { ...model, stream: false, include_usage: true, max_output: 0, terms: { usage, exact: false } };
   },
-  direct: { json: true, plain: "never", isAnswer: (body) => Array.isArray(body.results), usageOf: (body) => readUsage(body.usage) },
+  direct: {
+    json: true,
+    plain: "never",
+    isAnswer: (body) => Array.isArray(body.results),
+    usageOf: (body) => readUsage(body.usage),
+  },
 };

@@ -14,7 +14,7 @@ const body = Buffer.from(
     "content-disposition: form-data; name=model",
     "",
     "whisper-1",
-    '--b0und  ',
+    "--b0und  ",
     'Content-Disposition: form-data; name="empty"',
     "",
     "",
@@ -23,9 +23,13 @@ const body = Buffer.from(
   ].join("\r\n"),
 );
 
-function scan(bytes: Uint8Array, cuts: (i: number) => number = () => bytes.length, boundary = "b0und"): readonly Part[] {
+function scan(
+  bytes: Uint8Array,
+  cuts: (i: number) => number = () => bytes.length,
+  boundary = "b0und",
+): readonly Part[] {
   const scanner = new MultipartScanner(boundary);
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const size = Math.max(1, cuts(at));
     scanner.push(bytes.subarray(at, at + size));
     at += size;
@@ -46,7 +50,9 @@ const refusal = (run: () => unknown): unknown => {
 describe("a form", () => {
   test("is read to its parts, with offsets that name exactly their bytes", () => {
     expect(whole.map(({ name, filename, value }) => [name, filename, value])).toEqual([
-      ["file", 'a "b".wav', ""], ["model", undefined, "whisper-1"], ["empty", undefined, ""],
+      ["file", 'a "b".wav', ""],
+      ["model", undefined, "whisper-1"],
+      ["empty", undefined, ""],
     ]);
     const at = (i: number): string => body.toString("utf8", whole[i]?.start, whole[i]?.end);
     expect([at(0), at(1), at(2)]).toEqual(["bytes\r\n--b0un and \r\nnot the end", "whisper-1", ""]);
@@ -55,7 +61,8 @@ describe("a form", () => {
 
   test("is read alike however its bytes arrive", () => {
     expect(scan(body, () => 1)).toEqual(whole);
-    for (let cut = 1; cut < body.length; cut++) expect(scan(body, (at) => (at === 0 ? cut : body.length))).toEqual(whole);
+    for (let cut = 1; cut < body.length; cut++)
+      expect(scan(body, (at) => (at === 0 ? cut : body.length))).toEqual(whole);
   });
 
   test("that is cut anywhere before its last delimiter is refused", () => {
@@ -70,8 +77,15 @@ describe("a form", () => {
     expect(refusal(() => scan(part("Content-Type: text/plain")))).toBe("invalid_request");
     expect(refusal(() => scan(part('Content-Disposition: attachment; name="a"')))).toBe("invalid_request");
     expect(refusal(() => scan(part(`x: ${"y".repeat(20_000)}`)))).toBe("invalid_request");
-    expect(refusal(() => scan(part('Content-Disposition: form-data; name="a"', "z".repeat(1_100_000))))).toBe("invalid_request");
-    const many = Buffer.concat([...Array.from({ length: 201 }, () => Buffer.from('--b0und\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n')), Buffer.from("--b0und--")]);
+    expect(refusal(() => scan(part('Content-Disposition: form-data; name="a"', "z".repeat(1_100_000))))).toBe(
+      "invalid_request",
+    );
+    const many = Buffer.concat([
+      ...Array.from({ length: 201 }, () =>
+        Buffer.from('--b0und\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n'),
+      ),
+      Buffer.from("--b0und--"),
+    ]);
     expect(refusal(() => scan(many))).toBe("invalid_request");
   });
 

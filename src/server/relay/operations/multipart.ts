@@ -125,7 +125,14 @@ export class MultipartScanner {
     const name = parameter(disposition, "name");
     if (!/^form-data\b/i.test(disposition) || name === undefined) bad();
     const filename = parameter(disposition, "filename") ?? parameter(disposition, "filename*");
-    this.#part = { name: name ?? "", filename, content_type: header(headers, "content-type"), start, end: start, value: "" };
+    this.#part = {
+      name: name ?? "",
+      filename,
+      content_type: header(headers, "content-type"),
+      start,
+      end: start,
+      value: "",
+    };
     this.#state = "content";
   }
 
@@ -153,7 +160,9 @@ function header(headers: string, name: string): string {
 
 /** A parameter of Content-Disposition: quoted (browsers escape quotes as %22, older writers as \") or a token. */
 function parameter(disposition: string, name: string): string | undefined {
-  const found = new RegExp(`;\\s*${name.replace("*", "\\*")}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]*))`, "i").exec(disposition);
+  const found = new RegExp(`;\\s*${name.replace("*", "\\*")}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]*))`, "i").exec(
+    disposition,
+  );
   if (!found) return undefined;
   return found[1]?.replace(/\\(["\\])/g, "$1").replace(/%22/g, '"') ?? found[2] ?? "";
 }

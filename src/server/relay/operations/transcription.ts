@@ -39,7 +39,8 @@ async function readForm(form: Form): Promise<ChatRequest> {
 /** `{type: "duration", seconds}` or tokens; transcriptions spell the details of the input in the singular. */
 function usageOf(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
-  if (typeof value.seconds === "number" && Number.isFinite(value.seconds)) return { input: durationTokens(Math.max(0, value.seconds)) };
+  if (typeof value.seconds === "number" && Number.isFinite(value.seconds))
+    return { input: durationTokens(Math.max(0, value.seconds)) };
   return readUsage({ ...value, input_tokens_details: value.input_token_details ?? value.input_tokens_details });
 }
 
@@ -50,7 +51,8 @@ const rules: DirectRules = {
   isAnswer: (body) => typeof body.text === "string" || Array.isArray(body.segments),
   usageOf: (body) => usageOf(body.usage),
   // Where the duration is the bill, the text is free.
-  contentBytes: ({ text, usage }) => (typeof text === "string" && isObject(usage) && typeof usage.seconds !== "number" ? Buffer.byteLength(text) : 0),
+  contentBytes: ({ text, usage }) =>
+    typeof text === "string" && isObject(usage) && typeof usage.seconds !== "number" ? Buffer.byteLength(text) : 0,
 };
 
 /** A body that is no form never gets here. */

@@ -13,5 +13,7 @@ const beginnings = unservedRoutes.filter((route) => route.endsWith("*")).map((ro
 
 export function isUnserved(method: string, path: string): boolean {
   const line = `${method} ${path}`;
-  return exact.has(line) || beginnings.some((beginning) => line.startsWith(beginning) && line.length > beginning.length);
+  return (
+    exact.has(line) || beginnings.some((beginning) => line.startsWith(beginning) && line.length > beginning.length)
+  );
 }

@@ -25,7 +25,8 @@ const PICTURE_NOW = "/api/v1/services/aigc/multimodal-generation/generation";
 const RERANK = "/api/v1/services/rerank/text-rerank/text-rerank";
 
 /** Models whose pictures are jobs; the newer ones answer at once. */
-const isJob = (model: string): boolean => /^(?:wanx|wan2\.[0-5]-|flux|stable-diffusion|qwen-image(?:-plus)?$)/.test(model);
+const isJob = (model: string): boolean =>
+  /^(?:wanx|wan2\.[0-5]-|flux|stable-diffusion|qwen-image(?:-plus)?$)/.test(model);
 /** Jobs that edit pictures; wanx2.1-imageedit, the older one, has words of its own. */
 const isEditJob = (model: string): boolean => /^(?:wanx[\w.-]*-imageedit|wan2\.5-i2i)/.test(model);
 const isOldEditor = (model: string): boolean => model.startsWith("wanx");
@@ -53,7 +54,12 @@ async function editInput(model: string, body: WireObject): Promise<WireObject> {
   if (second !== undefined) throw new RequestFault("image", "this model edits one picture");
   const mask = await whiteMaskOf(body);
   if (mask === undefined) return { function: "description_edit", prompt, base_image_url: picture };
-  return { function: "description_edit_with_mask", prompt, base_image_url: picture, mask_image_url: dataUrlOf("image/png", mask) };
+  return {
+    function: "description_edit_with_mask",
+    prompt,
+    base_image_url: picture,
+    mask_image_url: dataUrlOf("image/png", mask),
+  };
 }
 
 const images: DirectCodec = {
@@ -64,12 +70,17 @@ const images: DirectCodec = {
     const prompt = text(body.prompt);
     const pictures = picturesOf(body);
     // Pictures come as addresses, good for 24 hours.
-    if (response_format === "b64_json") throw new RequestFault("response_format", "Model Studio answers with addresses");
+    if (response_format === "b64_json")
+      throw new RequestFault("response_format", "Model Studio answers with addresses");
     const wan = model.startsWith("wan");
     const own = Object.fromEntries(pictureParameters.map((name) => [name, body[name]]));
     // Without a number Wan makes four, and all are charged.
     const n = body.n ?? (wan ? 1 : undefined);
-    const parameters = { ...own, n, size: typeof size === "string" && size !== "auto" ? size.replace("x", "*") : undefined };
+    const parameters = {
+      ...own,
+      n,
+      size: typeof size === "string" && size !== "auto" ? size.replace("x", "*") : undefined,
+    };
     if (isEditJob(model)) return { model, input: await editInput(model, body), parameters: compact(parameters) };
     refuseMask(body);
     if (!isJob(model)) {
@@ -117,11 +128,23 @@ async function ended(made: Response, { channel, headers }: Outgoing, tools: Tool
     if (typeof task_id !== "string" || !unfinished.has(text(task_status))) return rewritten(response, bytes);
     await tools.wait(pause);
     const { authorization = "" } = headers;
-    const asked = await tools.fetch(`${channel.base_url}/api/v1/tasks/${encodeURIComponent(task_id)}`, { method: "GET", headers: { authorization } });
+    const asked = await tools.fetch(`${channel.base_url}/api/v1/tasks/${encodeURIComponent(task_id)}`, {
+      method: "GET",
+      headers: { authorization },
+    });
     // Too many questions, or a gate that is busy: the job goes on.
     if (asked.status === 429 || asked.status >= 500) continue;
     // It is being made: nobody else is asked for it.
-    if (!asked.ok) throw new Failed({ ...classifyStatus(tools.redact, asked.status, readError(tryParse(new Uint8Array(await asked.arrayBuffer()))), channel.status_mapping), retry: false });
+    if (!asked.ok)
+      throw new Failed({
+        ...classifyStatus(
+          tools.redact,
+          asked.status,
+          readError(tryParse(new Uint8Array(await asked.arrayBuffer()))),
+          channel.status_mapping,
+        ),
+        retry: false,
+      });
     response = asked;
     bytes = await asked.arrayBuffer();
   }
@@ -132,7 +155,10 @@ const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
   [/^(Arrearage|PrepaidBillOverdue|PostpaidBillOverdue|AllocationQuota\.FreeTierOnly)$/, "quota"],
   [/^Throttling|^limit_requests|^LimitRequests/, "rate"],
   [/^(ModelNotFound|model_not_found|ModelUnavailable|Model\.AccessDenied)$/, "model"],
-  [/^(InvalidParameter|InvalidURL|BadRequest|DataInspectionFailed|data_inspection_failed|IPInfringementSuspect)/, "caller"],
+  [
+    /^(InvalidParameter|InvalidURL|BadRequest|DataInspectionFailed|data_inspection_failed|IPInfringementSuspect)/,
+    "caller",
+  ],
 ];
 const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) => pattern.test(code))?.[1];
 
@@ -141,7 +167,8 @@ export function readError(body: unknown): WireError | undefined {
   if (!isObject(body)) return undefined;
   const { output } = body;
   const failed: WireObject = isObject(output) && text(output.code) !== "" ? output : body;
-  if (typeof failed.code === "string" && failed.code !== "") return wireError(text(failed.message), failed.code, kindOf);
+  if (typeof failed.code === "string" && failed.code !== "")
+    return wireError(text(failed.message), failed.code, kindOf);
   const error = readOpenai(body);
   const kind = error && kindOf(error.code);
   return error && kind ? { ...error, ...wireError(error.message, error.code, kindOf) } : error;
@@ -149,7 +176,8 @@ export function readError(body: unknown): WireError | undefined {
 
 export const ali: Provider = {
   url(channel, operation, model) {
-    if (operation === "images") return channel.base_url + (isEditJob(model) ? EDIT_JOB : isJob(model) ? PICTURE_JOB : PICTURE_NOW);
+    if (operation === "images")
+      return channel.base_url + (isEditJob(model) ? EDIT_JOB : isJob(model) ? PICTURE_JOB : PICTURE_NOW);
     if (operation === "rerank" && isOldReranker(model)) return channel.base_url + RERANK;
     return ordinary.url(channel, operation, model);
   },
@@ -159,7 +187,10 @@ export const ali: Provider = {
   },
   async open(outgoing, tools) {
     if (outgoing.operation !== "images" || !isJob(outgoing.model)) return send(outgoing, tools);
-    const response = await send({ ...outgoing, headers: { ...outgoing.headers, "x-dashscope-async": "enable" } }, tools);
+    const response = await send(
+      { ...outgoing, headers: { ...outgoing.headers, "x-dashscope-async": "enable" } },
+      tools,
+    );
     return response.ok ? afterAcceptance(tools.signal, () => ended(response, outgoing, tools)) : response;
   },
   readError,

@@ -8,7 +8,10 @@ import { piecesOf } from "./framing";
 /** Bytes of a message, at most: Amazon's own limit for a payload. */
 const MESSAGE_LIMIT = 16 << 20;
 
-const codec = new EventStreamCodec((bytes) => Buffer.from(bytes).toString("utf8"), (text) => Buffer.from(text, "utf8"));
+const codec = new EventStreamCodec(
+  (bytes) => Buffer.from(bytes).toString("utf8"),
+  (text) => Buffer.from(text, "utf8"),
+);
 
 /** Cuts a stream into its messages: each begins with its length, four bytes. Throws for a message that is too large, or cut. */
 async function* messagesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Buffer> {
@@ -45,7 +48,10 @@ const errorTypes: Readonly<Record<string, string>> = {
 /** Anthropic's error object for one of Amazon's. `name`: ThrottlingException, throttlingException, or with more behind a colon. */
 export function amazonError(name: string, message: unknown): JsonObject {
   const bare = (name.split(":")[0] ?? "").replace(/Exception$/, "").toLowerCase();
-  return { type: "error", error: { type: errorTypes[bare] ?? "api_error", message: typeof message === "string" ? message : name } };
+  return {
+    type: "error",
+    error: { type: errorTypes[bare] ?? "api_error", message: typeof message === "string" ? message : name },
+  };
 }
 
 /** An answer that refuses, with its error in that form; Amazon names it in a header. */
@@ -57,7 +63,10 @@ export async function withError(response: Response): Promise<Response> {
     const value = response.headers.get(name);
     if (value !== null) headers.set(name, value);
   }
-  return Response.json(amazonError(response.headers.get("x-amzn-errortype") ?? "", said), { status: response.status, headers });
+  return Response.json(amazonError(response.headers.get("x-amzn-errortype") ?? "", said), {
+    status: response.status,
+    headers,
+  });
 }
 
 /** The frames of a stream: `read` makes one of an event and its payload, undefined where it says nothing. */
@@ -72,7 +81,10 @@ export async function* jsonEvents(
     const kind = said(":message-type");
     if (kind === "exception" || kind === "error") {
       const name = said(":exception-type") || said(":error-code");
-      const error = amazonError(name, (isObject(payload) ? payload.message : undefined) ?? (said(":error-message") || name));
+      const error = amazonError(
+        name,
+        (isObject(payload) ? payload.message : undefined) ?? (said(":error-message") || name),
+      );
       yield { data: JSON.stringify(error), event: "error" };
       return;
     }

@@ -9,8 +9,23 @@ import { azure } from "./azure";
 const type = channelType(3);
 if (!type) throw new Error("no channel type 3");
 const channel = (more: Partial<PoolChannel> = {}): PoolChannel => ({
-  id: 1, name: "c", type, key: "k", base_url: "https://res.openai.azure.com", other: "", organization: "", models: new Set(), groups: new Set(),
-  priority: 0, weight: 0, auto_ban: true, model_mapping: new Map(), status_mapping: new Map(), setting: {}, test_model: "", ...more,
+  id: 1,
+  name: "c",
+  type,
+  key: "k",
+  base_url: "https://res.openai.azure.com",
+  other: "",
+  organization: "",
+  models: new Set(),
+  groups: new Set(),
+  priority: 0,
+  weight: 0,
+  auto_ban: true,
+  model_mapping: new Map(),
+  status_mapping: new Map(),
+  setting: {},
+  test_model: "",
+  ...more,
 });
 
 describe("Azure's address", () => {
@@ -27,19 +42,25 @@ describe("Azure's address", () => {
   });
 
   test("edits and translations go to their own paths, in front of the query", () => {
-    expect(urlOf(channel(), imageEdits, "gpt-image-1")).toBe("https://res.openai.azure.com/openai/deployments/gpt-image-1/images/edits?api-version=2023-06-01-preview");
+    expect(urlOf(channel(), imageEdits, "gpt-image-1")).toBe(
+      "https://res.openai.azure.com/openai/deployments/gpt-image-1/images/edits?api-version=2023-06-01-preview",
+    );
     expect(urlOf(channel(), translations, "whisper-1")).toContain("/whisper-1/audio/translations?api-version=");
   });
 
   test("responses and realtime have paths without a deployment; moderation does not exist there", () => {
     expect(azure.url(channel(), "responses", "gpt-4o")).toBe("https://res.openai.azure.com/openai/v1/responses");
-    expect(azure.url(channel(), "realtime", "gpt-4o-realtime")).toEndWith("/openai/realtime?api-version=2023-06-01-preview&deployment=gpt-4o-realtime");
+    expect(azure.url(channel(), "realtime", "gpt-4o-realtime")).toEndWith(
+      "/openai/realtime?api-version=2023-06-01-preview&deployment=gpt-4o-realtime",
+    );
     expect(azure.url(channel(), "moderations", "m")).toBeUndefined();
   });
 
   test("behind Cloudflare's gateway the resource is in the base address already", () => {
     const gateway = channel({ base_url: "https://gateway.ai.cloudflare.com/v1/acc/gw/azure-openai/res" });
-    expect(azure.url(gateway, "chat", "gpt-4o")).toBe("https://gateway.ai.cloudflare.com/v1/acc/gw/azure-openai/res/gpt-4o/chat/completions?api-version=2023-06-01-preview");
+    expect(azure.url(gateway, "chat", "gpt-4o")).toBe(
+      "https://gateway.ai.cloudflare.com/v1/acc/gw/azure-openai/res/gpt-4o/chat/completions?api-version=2023-06-01-preview",
+    );
   });
 
   test("a missing deployment is a missing model, and other errors are OpenAI's", () => {

@@ -41,7 +41,9 @@ export const azure: Provider = {
     const { channel, operation, model, body } = outgoing;
     const deployment = deploymentOf(channel, model);
     // An address without a deployment takes its name as the model.
-    return operation === "responses" && deployment !== model ? { ...outgoing, body: withMembers(body, { model: deployment }) } : outgoing;
+    return operation === "responses" && deployment !== model
+      ? { ...outgoing, body: withMembers(body, { model: deployment }) }
+      : outgoing;
   },
   readError(body) {
     const error = openaiChat.readError(body);

@@ -14,7 +14,11 @@ export const baiduV2: Provider = {
     const searched = withoutSearch(model);
     if (operation !== "chat" || searched === undefined) return outgoing;
     const parsed = tryParse(body);
-    const web_search = (isObject(parsed) && parsed.web_search) || { enable: true, enable_citation: true, enable_trace: true };
+    const web_search = (isObject(parsed) && parsed.web_search) || {
+      enable: true,
+      enable_citation: true,
+      enable_trace: true,
+    };
     return { ...outgoing, body: withMembers(body, { model: searched, web_search }) };
   },
 };

@@ -46,7 +46,8 @@ const accessToken = (outgoing: Outgoing, tools: Tools): Promise<string> =>
     const response = await tools.fetch(`${origin}/oauth/2.0/token?${query}`, { method: "POST" });
     const answer = tryParse(Buffer.from(await response.arrayBuffer()));
     const token = isObject(answer) ? optionalText(answer.access_token) : undefined;
-    if (!response.ok || !token || !isObject(answer)) throw tokenRefused(response.status, readError(answer)?.message ?? "no access token", tools.redact);
+    if (!response.ok || !token || !isObject(answer))
+      throw tokenRefused(response.status, readError(answer)?.message ?? "no access token", tools.redact);
     return { token, expires_in: count(answer.expires_in) ?? 3600 };
   });
 
@@ -74,7 +75,9 @@ export const baidu: Provider = {
   url({ base_url }, operation, model) {
     const folder = folders[operation];
     const name = model.toLowerCase();
-    return folder === undefined ? undefined : `${base_url}${ROOT}/${folder}/${encodeURIComponent(endpoints[name] ?? name)}`;
+    return folder === undefined
+      ? undefined
+      : `${base_url}${ROOT}/${folder}/${encodeURIComponent(endpoints[name] ?? name)}`;
   },
   headers: () => ({}),
   async open(outgoing, tools) {

@@ -33,10 +33,12 @@ export function bedrockModel(model: string, region: string): string {
 }
 
 /** The model itself behind a profile across regions: what CountTokens asks for. An ARN stays as it is. */
-export const withoutProfile = (id: string): string => id.replace(/^(?:us-gov|us|eu|apac|jp|au|ca|global)\.(?=[a-z0-9-]+\.)/, "");
+export const withoutProfile = (id: string): string =>
+  id.replace(/^(?:us-gov|us|eu|apac|jp|au|ca|global)\.(?=[a-z0-9-]+\.)/, "");
 
 /** Models of other makers, by the maker in their id: they are asked by Converse. Everything else is Claude. */
-const OTHERS = /^nova-|(?:^|[./])(?:ai21|amazon|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen|writer|zai)\./;
+const OTHERS =
+  /^nova-|(?:^|[./])(?:ai21|amazon|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen|writer|zai)\./;
 
 export const isClaude = (model: string): boolean => !OTHERS.test(model);
 
@@ -45,7 +47,16 @@ export const isClaude = (model: string): boolean => !OTHERS.test(model);
  * (docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response).
  */
 export const bedrockBetas: ReadonlySet<string> = new Set([
-  "computer-use-2024-10-22", "computer-use-2025-01-24", "computer-use-2025-11-24", "token-efficient-tools-2025-02-19", "interleaved-thinking-2025-05-14",
-  "output-128k-2025-02-19", "dev-full-thinking-2025-05-14", "context-1m-2025-08-07", "context-management-2025-06-27", "effort-2025-11-24",
-  "tool-search-tool-2025-10-19", "tool-examples-2025-10-29",
+  "computer-use-2024-10-22",
+  "computer-use-2025-01-24",
+  "computer-use-2025-11-24",
+  "token-efficient-tools-2025-02-19",
+  "interleaved-thinking-2025-05-14",
+  "output-128k-2025-02-19",
+  "dev-full-thinking-2025-05-14",
+  "context-1m-2025-08-07",
+  "context-management-2025-06-27",
+  "effort-2025-11-24",
+  "tool-search-tool-2025-10-19",
+  "tool-examples-2025-10-29",
 ]);

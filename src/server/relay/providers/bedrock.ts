@@ -35,9 +35,13 @@ function withoutSearch(body: JsonObject, warn: Warn): JsonObject {
 /** Anthropic's body as Bedrock takes it: model and manner are in the address, version and betas in the body. */
 function claudeBody(body: JsonObject, betas: string | undefined, warn: Warn): JsonObject {
   const { model: _, stream: __, ...rest } = withoutSearch(body, warn);
-  const named = (betas ?? "").split(",").map((beta) => beta.trim()).filter((beta) => beta !== "");
+  const named = (betas ?? "")
+    .split(",")
+    .map((beta) => beta.trim())
+    .filter((beta) => beta !== "");
   const known = named.filter((beta) => bedrockBetas.has(beta));
-  if (known.length < named.length) warn("dropped_field", `anthropic-beta: ${named.filter((beta) => !bedrockBetas.has(beta)).join(", ")}`);
+  if (known.length < named.length)
+    warn("dropped_field", `anthropic-beta: ${named.filter((beta) => !bedrockBetas.has(beta)).join(", ")}`);
   return { anthropic_version: VERSION, ...(known.length > 0 && { anthropic_beta: known }), ...rest };
 }
 
@@ -45,7 +49,9 @@ function claudeBody(body: JsonObject, betas: string | undefined, warn: Warn): Js
 function claudeEvent(_: string, { bytes }: JsonObject): OutFrame | undefined {
   const data = typeof bytes === "string" ? Buffer.from(bytes, "base64") : undefined;
   const parsed = data && tryParse(data);
-  return isObject(parsed) && typeof parsed.type === "string" ? { data: JSON.stringify(parsed), event: parsed.type } : undefined;
+  return isObject(parsed) && typeof parsed.type === "string"
+    ? { data: JSON.stringify(parsed), event: parsed.type }
+    : undefined;
 }
 
 /** An event of ConverseStream, under its name; `p` is padding. */
@@ -96,10 +102,14 @@ export const bedrock: Provider = {
   dialect: (_, model) => (isClaude(model) ? "anthropic" : undefined),
   async prepare(outgoing, { now, warn }) {
     const { "anthropic-beta": betas, ...others } = outgoing.headers;
-    const headers: Record<string, string> = outgoing.stream ? { ...others, accept: "application/vnd.amazon.eventstream" } : others;
+    const headers: Record<string, string> = outgoing.stream
+      ? { ...others, accept: "application/vnd.amazon.eventstream" }
+      : others;
     const last = { ...outgoing, headers };
     const ready = isClaude(outgoing.model) ? withBody(last, claudeBody(bodyOf(last), betas, warn)) : last;
-    return headers.authorization === undefined ? { ...ready, headers: { ...headers, ...(await signed(ready, now())) } } : ready;
+    return headers.authorization === undefined
+      ? { ...ready, headers: { ...headers, ...(await signed(ready, now())) } }
+      : ready;
   },
   /** CountTokens (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens), of what InvokeModel would be sent. */
   async count(outgoing, { now, warn }) {
@@ -110,14 +120,20 @@ export const bedrock: Provider = {
     const url = outgoing.url.replace(/[^/]+\/invoke$/, `${encodeURIComponent(id)}/count-tokens`);
     const asked = withBody({ ...outgoing, url, headers: others }, { input: { invokeModel: { body } } });
     const { headers } = asked;
-    const ready = headers.authorization === undefined ? { ...asked, headers: { ...headers, ...(await signed(asked, now())) } } : asked;
+    const ready =
+      headers.authorization === undefined
+        ? { ...asked, headers: { ...headers, ...(await signed(asked, now())) } }
+        : asked;
     return { outgoing: ready, member: "inputTokens" };
   },
   async open(outgoing, tools) {
     const response = await send(outgoing, tools);
     if (!response.ok) return withError(response);
     if (!/vnd\.amazon\.eventstream/i.test(response.headers.get("content-type") ?? "")) return response;
-    return eventsOf(jsonEvents(response.body, isClaude(outgoing.model) ? claudeEvent : converseEvent), response.headers);
+    return eventsOf(
+      jsonEvents(response.body, isClaude(outgoing.model) ? claudeEvent : converseEvent),
+      response.headers,
+    );
   },
   readError,
 };

@@ -10,4 +10,7 @@ export function bodyOf({ body }: Pick<Outgoing, "body">): WireObject {
 }
 
 /** The request with another body. */
-export const withBody = (outgoing: Outgoing, body: WireObject): Outgoing => ({ ...outgoing, body: Buffer.from(JSON.stringify(body)) });
+export const withBody = (outgoing: Outgoing, body: WireObject): Outgoing => ({
+  ...outgoing,
+  body: Buffer.from(JSON.stringify(body)),
+});

@@ -15,7 +15,17 @@ import { send } from "./tools";
 
 /** The members of a request that the service takes. */
 const TAKEN: ReadonlySet<string> = new Set([
-  "model", "instructions", "input", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "include", "service_tier", "prompt_cache_key", "text",
+  "model",
+  "instructions",
+  "input",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "reasoning",
+  "include",
+  "service_tier",
+  "prompt_cache_key",
+  "text",
   "client_metadata",
 ]);
 /** Members whose loss changes nothing. */
@@ -38,7 +48,8 @@ function codexBody(body: JsonObject, warn: Warn): JsonObject {
   return {
     ...taken,
     instructions: typeof instructions === "string" && instructions !== "" ? instructions : INSTRUCTIONS,
-    input: typeof input === "string" ? [{ role: "user", content: input }] : Array.isArray(input) ? input.map(itemOf) : [],
+    input:
+      typeof input === "string" ? [{ role: "user", content: input }] : Array.isArray(input) ? input.map(itemOf) : [],
     store: false,
     stream: true,
   };
@@ -63,7 +74,8 @@ async function wholeAnswer(response: Response): Promise<Response> {
 
 export const codex: Provider = {
   unlimited: true,
-  url: ({ base_url }, operation) => (operation === "chat" || operation === "responses" ? `${base_url}/backend-api/codex/responses` : undefined),
+  url: ({ base_url }, operation) =>
+    operation === "chat" || operation === "responses" ? `${base_url}/backend-api/codex/responses` : undefined,
   headers({ type, key }) {
     const { access_token = "", account_id = "" } = splitKey(type.id, key) ?? {};
     return {

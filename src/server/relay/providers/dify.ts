@@ -15,10 +15,19 @@ import { ordinary } from "./ordinary";
 import type { Outgoing, Provider } from "./provider";
 import { send, type Tools } from "./tools";
 
-const paths = { chat: "/v1/chat-messages", completion: "/v1/completion-messages", workflow: "/v1/workflows/run" } as const;
+const paths = {
+  chat: "/v1/chat-messages",
+  completion: "/v1/completion-messages",
+  workflow: "/v1/workflows/run",
+} as const;
 
 /** Uploads one file for the user of the call; the entry that names it. */
-async function upload(file: WireObject, user: string, { channel, headers }: Outgoing, tools: Tools): Promise<WireObject> {
+async function upload(
+  file: WireObject,
+  user: string,
+  { channel, headers }: Outgoing,
+  tools: Tools,
+): Promise<WireObject> {
   const { type, media_type, data, name } = file;
   const form = new FormData();
   const blob = new Blob([Buffer.from(text(data), "base64")], { type: text(media_type) });
@@ -26,10 +35,17 @@ async function upload(file: WireObject, user: string, { channel, headers }: Outg
   form.set("user", user);
   // The form brings its own type, with its boundary.
   const { authorization = "" } = headers;
-  const response = await tools.fetch(`${channel.base_url}/v1/files/upload`, { method: "POST", headers: { authorization }, body: form });
+  const response = await tools.fetch(`${channel.base_url}/v1/files/upload`, {
+    method: "POST",
+    headers: { authorization },
+    body: form,
+  });
   const answer = tryParse(Buffer.from(await response.arrayBuffer()));
   const id = isObject(answer) ? text(answer.id) : "";
-  if (!response.ok || id === "") throw new Failed(classifyStatus(tools.redact, response.ok ? 502 : response.status, readError(answer), channel.status_mapping));
+  if (!response.ok || id === "")
+    throw new Failed(
+      classifyStatus(tools.redact, response.ok ? 502 : response.status, readError(answer), channel.status_mapping),
+    );
   return { type, transfer_method: "local_file", upload_file_id: id };
 }
 

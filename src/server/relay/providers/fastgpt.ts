@@ -16,17 +16,23 @@ import { send } from "./tools";
 const DONE = "[DONE]";
 
 const kinds: ReadonlyMap<string, ErrorKind> = new Map([
-  ["403", "authentication"], ["514", "authentication"], ["510", "quota"], ["511", "model"], ["429", "rate"],
+  ["403", "authentication"],
+  ["514", "authentication"],
+  ["510", "quota"],
+  ["511", "model"],
+  ["429", "rate"],
 ]);
 
 /** {code, statusText, message, data}. */
 function readError(body: unknown): WireError | undefined {
-  if (!isObject(body) || typeof body.code !== "number" || typeof body.statusText !== "string" || body.code < 400) return undefined;
+  if (!isObject(body) || typeof body.code !== "number" || typeof body.statusText !== "string" || body.code < 400)
+    return undefined;
   return wireError(text(body.message), String(body.code), (code) => kinds.get(code));
 }
 
 /** The vendor writes 1 for every count and says that they are not real: without them tokens are estimated. */
-const isPlaceholder = (usage: unknown): boolean => isObject(usage) && usage.prompt_tokens === 1 && usage.completion_tokens === 1;
+const isPlaceholder = (usage: unknown): boolean =>
+  isObject(usage) && usage.prompt_tokens === 1 && usage.completion_tokens === 1;
 
 async function withoutCounts(response: Response): Promise<Response> {
   const bytes = await response.arrayBuffer();
@@ -41,7 +47,10 @@ async function* events(body: ReadableStream<Uint8Array> | null): AsyncGenerator<
   let done = false;
   for await (const { event, data } of framesOf(body)) {
     const failed = event === "error" && data !== undefined ? tryParse(Buffer.from(data)) : undefined;
-    if (isObject(failed)) yield JSON.stringify({ error: readError(failed) ?? { message: text(failed.message), type: "", code: "", param: null } });
+    if (isObject(failed))
+      yield JSON.stringify({
+        error: readError(failed) ?? { message: text(failed.message), type: "", code: "", param: null },
+      });
     else if (data === DONE) done = true;
     else if (data !== undefined) yield { data, event };
   }

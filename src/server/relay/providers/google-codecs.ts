@@ -47,9 +47,14 @@ export const geminiEmbeddings: DirectCodec = {
   encode(body, { model }) {
     const outputDimensionality = number(body.dimensions);
     return {
-      requests: textsOf(body).map((one, index) => (
-        compact({ model: `models/${model}`, content: { parts: [{ text: one }] }, ...hintsOf(body, index), outputDimensionality })
-      )),
+      requests: textsOf(body).map((one, index) =>
+        compact({
+          model: `models/${model}`,
+          content: { parts: [{ text: one }] },
+          ...hintsOf(body, index),
+          outputDimensionality,
+        }),
+      ),
     };
   },
   decode(answer, asked) {
@@ -73,8 +78,15 @@ export const vertexEmbeddings: DirectCodec = {
     if (!Array.isArray(answer.predictions)) return undefined;
     const found = objects(answer.predictions).map(({ embeddings }) => object(embeddings));
     const counts = found.map(({ statistics }) => number(object(statistics).token_count));
-    const tokens = counts.reduce<number | undefined>((sum, one) => (sum === undefined || one === undefined ? undefined : sum + one), 0);
-    return embeddingList(found.map(({ values }) => numbersOf(values)), asked, tokens);
+    const tokens = counts.reduce<number | undefined>(
+      (sum, one) => (sum === undefined || one === undefined ? undefined : sum + one),
+      0,
+    );
+    return embeddingList(
+      found.map(({ values }) => numbersOf(values)),
+      asked,
+      tokens,
+    );
   },
 };
 
@@ -97,23 +109,41 @@ function aspectRatio(size: unknown): string | undefined {
 export const isImagen = (model: string): boolean => model.startsWith("imagen");
 
 const filtered = (reason: string): WireObject => ({
-  error: { code: 400, message: reason || "no picture was made", status: "FAILED_PRECONDITION", details: [{ reason: "content_policy_violation" }] },
+  error: {
+    code: 400,
+    message: reason || "no picture was made",
+    status: "FAILED_PRECONDITION",
+    details: [{ reason: "content_policy_violation" }],
+  },
 });
 
 /** The models of Imagen that edit, such as imagen-3.0-capability-001; the others would draw something else. */
 const edits = (model: string): boolean => model.includes("-capability");
 
 /** What an Imagen model is asked: to draw, or to edit one picture, the whole of it or what a mask marks. */
-function imagenInstance(model: string, prompt: string, [picture, second]: readonly string[], mask: string | undefined): { instance: WireObject; edit?: { editMode: string } } {
+function imagenInstance(
+  model: string,
+  prompt: string,
+  [picture, second]: readonly string[],
+  mask: string | undefined,
+): { instance: WireObject; edit?: { editMode: string } } {
   if (picture === undefined) return { instance: { prompt } };
   if (!edits(model)) throw new RequestFault("image", "this model makes pictures from words alone");
   if (second !== undefined) throw new RequestFault("image", "Imagen edits one picture");
   const source = sourceOfUrl(picture);
   if (source.kind !== "data") throw new RequestFault("image", "Imagen takes pictures inside the call, not by address");
-  const raw = { referenceType: "REFERENCE_TYPE_RAW", referenceId: 1, referenceImage: { bytesBase64Encoded: source.data } };
-  if (mask === undefined) return { instance: { prompt, referenceImages: [raw] }, edit: { editMode: "EDIT_MODE_DEFAULT" } };
+  const raw = {
+    referenceType: "REFERENCE_TYPE_RAW",
+    referenceId: 1,
+    referenceImage: { bytesBase64Encoded: source.data },
+  };
+  if (mask === undefined)
+    return { instance: { prompt, referenceImages: [raw] }, edit: { editMode: "EDIT_MODE_DEFAULT" } };
   const marked = {
-    referenceType: "REFERENCE_TYPE_MASK", referenceId: 2, referenceImage: { bytesBase64Encoded: mask }, maskImageConfig: { maskMode: "MASK_MODE_USER_PROVIDED" },
+    referenceType: "REFERENCE_TYPE_MASK",
+    referenceId: 2,
+    referenceImage: { bytesBase64Encoded: mask },
+    maskImageConfig: { maskMode: "MASK_MODE_USER_PROVIDED" },
   };
   return { instance: { prompt, referenceImages: [raw, marked] }, edit: { editMode: "EDIT_MODE_INPAINT_INSERTION" } };
 }
@@ -132,11 +162,17 @@ export const googleImages: DirectCodec = {
     const n = number(body.n) ?? 1;
     if (isImagen(model)) {
       const { instance, edit } = imagenInstance(model, prompt, pictures, await whiteMaskOf(body));
-      return { instances: [instance], parameters: { ...edit, sampleCount: n, ...(ratio !== undefined && { aspectRatio: ratio }) } };
+      return {
+        instances: [instance],
+        parameters: { ...edit, sampleCount: n, ...(ratio !== undefined && { aspectRatio: ratio }) },
+      };
     }
     refuseMask(body);
     if (n !== 1) throw new RequestFault("n", "Gemini makes one picture a call");
-    const generationConfig = { responseModalities: ["TEXT", "IMAGE"], ...(ratio !== undefined && { imageConfig: { aspectRatio: ratio } }) };
+    const generationConfig = {
+      responseModalities: ["TEXT", "IMAGE"],
+      ...(ratio !== undefined && { imageConfig: { aspectRatio: ratio } }),
+    };
     const parts = [{ text: prompt }, ...pictures.map((picture) => mediaPart(sourceOfUrl(picture), "image/jpeg"))];
     // Imagen's thresholds have other words.
     return { contents: [{ role: "user", parts }], generationConfig, ...safetyOf(rules) };
@@ -145,21 +181,36 @@ export const googleImages: DirectCodec = {
     const created = Math.floor(now() / 1000);
     if (Array.isArray(answer.predictions)) {
       const made = objects(answer.predictions);
-      const data = made.map(({ bytesBase64Encoded }) => ({ b64_json: text(bytesBase64Encoded) })).filter(({ b64_json }) => b64_json !== "");
+      const data = made
+        .map(({ bytesBase64Encoded }) => ({ b64_json: text(bytesBase64Encoded) }))
+        .filter(({ b64_json }) => b64_json !== "");
       return data.length > 0 ? { created, data } : filtered(text(made[0]?.raiFilteredReason));
     }
     const [candidate] = objects(answer.candidates);
     if (!candidate) return undefined;
     const parts = objects(object(candidate.content).parts);
-    const data = parts.map(({ inlineData }) => ({ b64_json: text(object(inlineData).data) })).filter(({ b64_json }) => b64_json !== "");
+    const data = parts
+      .map(({ inlineData }) => ({ b64_json: text(object(inlineData).data) }))
+      .filter(({ b64_json }) => b64_json !== "");
     if (data.length === 0) return filtered(text(candidate.finishMessage) || text(candidate.finishReason));
-    const { input = 0, output = 0, image_out = 0, reasoning = 0, image_in = 0, cache_read = 0 } = readUsage(object(answer.usageMetadata)) ?? {};
+    const {
+      input = 0,
+      output = 0,
+      image_out = 0,
+      reasoning = 0,
+      image_in = 0,
+      cache_read = 0,
+    } = readUsage(object(answer.usageMetadata)) ?? {};
     const input_tokens = input + image_in + cache_read;
     const output_tokens = output + image_out + reasoning;
-    const words = image_out > 0 ? { output_tokens_details: { image_tokens: image_out, text_tokens: output + reasoning } } : {};
+    const words =
+      image_out > 0 ? { output_tokens_details: { image_tokens: image_out, text_tokens: output + reasoning } } : {};
     const usage = {
-      input_tokens, output_tokens, total_tokens: input_tokens + output_tokens,
-      input_tokens_details: { text_tokens: input, image_tokens: image_in, cached_tokens: cache_read }, ...words,
+      input_tokens,
+      output_tokens,
+      total_tokens: input_tokens + output_tokens,
+      input_tokens_details: { text_tokens: input, image_tokens: image_in, cached_tokens: cache_read },
+      ...words,
     };
     return { created, data, ...(input_tokens + output_tokens > 0 && { usage }) };
   },

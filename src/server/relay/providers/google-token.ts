@@ -52,7 +52,11 @@ export async function googleToken(account: ServiceAccount, { fetch, now, redact 
   const said = isObject(answer) ? answer : {};
   const { access_token, expires_in, error, error_description } = said;
   if (!response.ok || typeof access_token !== "string" || access_token === "") {
-    throw tokenRefused(response.status, [error, error_description].filter((text) => typeof text === "string").join(": "), redact);
+    throw tokenRefused(
+      response.status,
+      [error, error_description].filter((text) => typeof text === "string").join(": "),
+      redact,
+    );
   }
   return { token: access_token, expires_in: typeof expires_in === "number" ? expires_in : LIFE };
 }

@@ -5,7 +5,14 @@ import type { DirectCodec, Provider } from "./provider";
 
 const embeddings: DirectCodec = {
   encode: ({ model, input, encoding_format, dimensions, output_dimension, output_dtype, metadata }) =>
-    compact({ model, input, encoding_format, output_dimension: output_dimension ?? dimensions, output_dtype, metadata }),
+    compact({
+      model,
+      input,
+      encoding_format,
+      output_dimension: output_dimension ?? dimensions,
+      output_dtype,
+      metadata,
+    }),
   decode: (answer) => (Array.isArray(answer.data) ? answer : undefined),
 };
 

@@ -7,8 +7,23 @@ function channel(type: number, key: string, more: Partial<PoolChannel> = {}): Po
   const fact = channelType(type);
   if (!fact) throw new Error(`no channel type ${type}`);
   return {
-    id: 1, name: "c", type: fact, key, base_url: fact.base_url || "https://up.example", other: "", organization: "", models: new Set(), groups: new Set(),
-    priority: 0, weight: 0, auto_ban: true, model_mapping: new Map(), status_mapping: new Map(), setting: {}, test_model: "", ...more,
+    id: 1,
+    name: "c",
+    type: fact,
+    key,
+    base_url: fact.base_url || "https://up.example",
+    other: "",
+    organization: "",
+    models: new Set(),
+    groups: new Set(),
+    priority: 0,
+    weight: 0,
+    auto_ban: true,
+    model_mapping: new Map(),
+    status_mapping: new Map(),
+    setting: {},
+    test_model: "",
+    ...more,
   };
 }
 
@@ -25,15 +40,26 @@ describe("an ordinary provider's address", () => {
   });
 
   test("Qianfan's second key part travels as the appid header, and only the key is the bearer", () => {
-    expect(ordinary.headers(channel(46, "bce-v3/k|app-7"))).toMatchObject({ authorization: "Bearer bce-v3/k", appid: "app-7" });
+    expect(ordinary.headers(channel(46, "bce-v3/k|app-7"))).toMatchObject({
+      authorization: "Bearer bce-v3/k",
+      appid: "app-7",
+    });
     expect(ordinary.headers(channel(46, "bce-v3/k"))).not.toHaveProperty("appid");
   });
 
   test("behind Cloudflare's gateway the version is not repeated, and other paths stay", () => {
     const gateway = "https://gateway.ai.cloudflare.com/v1/acc/gw/openai";
     expect(ordinary.url(channel(1, "k", { base_url: gateway }), "chat", "gpt-4o")).toBe(`${gateway}/chat/completions`);
-    expect(ordinary.url(channel(14, "k", { base_url: "https://gateway.ai.cloudflare.com/v1/acc/gw/anthropic" }), "chat", "claude")).toEndWith("/anthropic/v1/messages");
-    expect(ordinary.url(channel(45, "k", { base_url: gateway }), "chat", "m")).toEndWith("/openai/api/v3/chat/completions");
+    expect(
+      ordinary.url(
+        channel(14, "k", { base_url: "https://gateway.ai.cloudflare.com/v1/acc/gw/anthropic" }),
+        "chat",
+        "claude",
+      ),
+    ).toEndWith("/anthropic/v1/messages");
+    expect(ordinary.url(channel(45, "k", { base_url: gateway }), "chat", "m")).toEndWith(
+      "/openai/api/v3/chat/completions",
+    );
   });
 
   test("an empty optional key sends no authorization", () => {

@@ -39,7 +39,9 @@ export const ordinary: Provider = {
     const path = operationPath(channel.type, operation, model);
     if (path === undefined) return undefined;
     if (channel.type.complete_url) return fill(channel.base_url, channel, model);
-    return channel.base_url + fill(isCloudflareGateway(channel) ? path.replace(/^\/v1(?=\/)/, "") : path, channel, model);
+    return (
+      channel.base_url + fill(isCloudflareGateway(channel) ? path.replace(/^\/v1(?=\/)/, "") : path, channel, model)
+    );
   },
   headers(channel) {
     const { key, headers: ofKey } = keyAndHeaders(channel);

@@ -14,7 +14,9 @@ async function* whole(response: Response): AsyncGenerator<string> {
 export const palm: Provider = {
   ...ordinary,
   url: ({ base_url }, operation, model) =>
-    operation === "chat" ? `${base_url}/v1beta2/models/${encodeURIComponent(names[model] ?? model)}:generateMessage` : undefined,
+    operation === "chat"
+      ? `${base_url}/v1beta2/models/${encodeURIComponent(names[model] ?? model)}:generateMessage`
+      : undefined,
   async open(outgoing, tools) {
     const response = await send(outgoing, tools);
     return response.ok && outgoing.stream ? eventsOf(whole(response), response.headers) : response;

@@ -30,13 +30,15 @@ export async function whiteMaskOf({ mask }: WireObject): Promise<string | undefi
   if (first === undefined) return undefined;
   const source = sourceOfUrl(addressOf(first, "mask"));
   const white = source.kind === "data" ? await whiteWhereClear(Buffer.from(source.data, "base64")) : undefined;
-  if (!white) throw new RequestFault("mask", "it must be a PNG inside the call with transparency of 8 bits, not interlaced");
+  if (!white)
+    throw new RequestFault("mask", "it must be a PNG inside the call with transparency of 8 bits, not interlaced");
   return white.toString("base64");
 }
 
 /** Throws RequestFault where a mask is given: the model has none, and an edit without it would change what was to stay. */
 export function refuseMask({ mask }: WireObject): void {
-  if (given(mask).length > 0) throw new RequestFault("mask", "this model takes no mask; say in the prompt what is to change");
+  if (given(mask).length > 0)
+    throw new RequestFault("mask", "this model takes no mask; say in the prompt what is to change");
 }
 
 /** Throws RequestFault for a stream: `maker` sends its pictures when they are done. */

@@ -18,7 +18,16 @@ const MOST_MINTED = 16;
 
 /** Headers whose values everybody may read. */
 const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
-  "accept", "accept-language", "user-agent", "referer", "http-referer", "origin", "x-title", "anthropic-version", "anthropic-beta", "openai-beta",
+  "accept",
+  "accept-language",
+  "user-agent",
+  "referer",
+  "http-referer",
+  "origin",
+  "x-title",
+  "anthropic-version",
+  "anthropic-beta",
+  "openai-beta",
 ]);
 /** Members of a JSON credential that are the vendor's own: addresses, and what kind it is. */
 const PUBLIC_PART = /^(?:https?:\/\/\S*|service_account|googleapis\.com)$/;
@@ -51,7 +60,14 @@ function addressSecrets(address: string | undefined): string[] {
   if (address === undefined || !URL.canParse(address)) return [];
   const { username, password, searchParams } = new URL(address);
   const [name, word] = [username, password].map(decoded);
-  return [username, password, name ?? "", word ?? "", password === "" ? "" : `${name}:${word}`, ...searchParams.values()];
+  return [
+    username,
+    password,
+    name ?? "",
+    word ?? "",
+    password === "" ? "" : `${name}:${word}`,
+    ...searchParams.values(),
+  ];
 }
 
 function decoded(text: string): string {
@@ -72,12 +88,21 @@ function halves(key: string): string[] {
 function secretsOf(channel: PoolChannel, minted: readonly string[]): Set<string> {
   const { key, type, headers, setting, base_url, organization } = channel;
   const sent = Object.entries(withHeaders({}, headers, key)).filter(([name]) => !PUBLIC_HEADERS.has(name));
-  const parts = [...Object.values(splitKey(type.id, key) ?? {}), ...key.split("|"), ...halves(key)].filter((part) => !PUBLIC_PART.test(part));
+  const parts = [...Object.values(splitKey(type.id, key) ?? {}), ...key.split("|"), ...halves(key)].filter(
+    (part) => !PUBLIC_PART.test(part),
+  );
   // A private key has many lines, and one of them is enough to be known by.
   const lines = parts.flatMap((part) => part.split(/\r?\n|\\n/)).filter((line) => !line.startsWith("-----"));
   const all = [
-    key, organization, ...parts, ...lines, ...sent.flatMap(([, value]) => headerSecrets(value)), ...minted.flatMap(headerSecrets),
-    setting.proxy ?? "", ...addressSecrets(setting.proxy), ...addressSecrets(base_url),
+    key,
+    organization,
+    ...parts,
+    ...lines,
+    ...sent.flatMap(([, value]) => headerSecrets(value)),
+    ...minted.flatMap(headerSecrets),
+    setting.proxy ?? "",
+    ...addressSecrets(setting.proxy),
+    ...addressSecrets(base_url),
   ];
   return new Set(all.map((secret) => secret.trim()).filter((secret) => secret.length >= SHORTEST));
 }
@@ -97,7 +122,11 @@ function formsFor(channel: PoolChannel): readonly string[] {
   const before = known.get(channel);
   if (before?.forms) return before.forms;
   const minted = before?.minted ?? [];
-  const all = [...secretsOf(channel, minted)].flatMap((secret) => [secret, Buffer.from(secret).toString("latin1"), ...insideBase64(secret)]);
+  const all = [...secretsOf(channel, minted)].flatMap((secret) => [
+    secret,
+    Buffer.from(secret).toString("latin1"),
+    ...insideBase64(secret),
+  ]);
   const forms = [...new Set(all)].toSorted((a, b) => b.length - a.length);
   known.set(channel, { minted, forms });
   return forms;
@@ -110,7 +139,8 @@ interface Plain {
 }
 
 /** One escaped character: in JSON, in an address, in a page. */
-const ESCAPED = /\\(?:u([0-9a-f]{4})|([nrt"'/\\]))|%([0-9a-f]{2})|&#(?:x([0-9a-f]{1,6})|(\d{1,7}));|&(amp|lt|gt|quot);/gi;
+const ESCAPED =
+  /\\(?:u([0-9a-f]{4})|([nrt"'/\\]))|%([0-9a-f]{2})|&#(?:x([0-9a-f]{1,6})|(\d{1,7}));|&(amp|lt|gt|quot);/gi;
 const LETTERS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", amp: "&", lt: "<", gt: ">", quot: '"' };
 
 function unescaped({ text, starts }: Plain): Plain {
@@ -126,7 +156,12 @@ function unescaped({ text, starts }: Plain): Plain {
     copy(match.index);
     const code = unit ?? byte ?? hex;
     const number = code === undefined ? Number(decimal) : Number.parseInt(code, 16);
-    said += letter !== undefined ? (LETTERS[letter] ?? letter) : name !== undefined ? (LETTERS[name] ?? "") : String.fromCharCode(number);
+    said +=
+      letter !== undefined
+        ? (LETTERS[letter] ?? letter)
+        : name !== undefined
+          ? (LETTERS[name] ?? "")
+          : String.fromCharCode(number);
     begins.push(starts[match.index] ?? 0);
     from = match.index + whole.length;
   }
@@ -139,11 +174,13 @@ function unescaped({ text, starts }: Plain): Plain {
 type Part = readonly [from: number, to: number];
 
 /** Where the forms stand. */
-const partsOf = ({ text, starts }: Plain, forms: readonly string[]): Part[] => forms.flatMap((form) => {
-  const parts: Part[] = [];
-  for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) parts.push([starts[at] ?? 0, starts[at + form.length] ?? 0]);
-  return parts;
-});
+const partsOf = ({ text, starts }: Plain, forms: readonly string[]): Part[] =>
+  forms.flatMap((form) => {
+    const parts: Part[] = [];
+    for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length))
+      parts.push([starts[at] ?? 0, starts[at + form.length] ?? 0]);
+    return parts;
+  });
 
 function without(text: string, parts: readonly Part[]): string {
   let said = "";
@@ -176,7 +213,10 @@ export function redact(channel: PoolChannel, text: string): string {
 }
 
 /** The same as a function of the text: for what knows no channels. */
-export const redactOf = (channel: PoolChannel) => (text: string): string => redact(channel, text);
+export const redactOf =
+  (channel: PoolChannel) =>
+  (text: string): string =>
+    redact(channel, text);
 
 /** A JSON value without the channel's secrets, members' names included. */
 export function redactJson<T>(channel: PoolChannel, value: T): T;
@@ -184,7 +224,9 @@ export function redactJson(channel: PoolChannel, value: unknown): unknown {
   if (typeof value === "string") return value.length > LONGEST ? value : redact(channel, value);
   if (Array.isArray(value)) return value.map((item: unknown) => redactJson(channel, item));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [redact(channel, name), redactJson(channel, member)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [redact(channel, name), redactJson(channel, member)]),
+  );
 }
 
 /** What was thrown, without the channel's secrets, for the log. */
@@ -206,7 +248,10 @@ export function redactErrors(channel: PoolChannel, bytes: Bytes): Bytes {
   const text = bytes.toString("latin1");
   if (!SAYS_ERROR.test(text)) return bytes;
   // What tells of no error stays, also where both come together.
-  const said = text.split(BETWEEN_EVENTS).map((event) => redactEvent(channel, event)).join("");
+  const said = text
+    .split(BETWEEN_EVENTS)
+    .map((event) => redactEvent(channel, event))
+    .join("");
   return said === text ? bytes : Buffer.from(said, "latin1");
 }
 
@@ -257,14 +302,16 @@ export class RedactedEvents {
 /** A body of events that passes through. */
 export function redactedBody(channel: PoolChannel, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const stream = new RedactedEvents(channel);
-  return body.pipeThrough(new TransformStream<Uint8Array, Uint8Array>({
-    transform: (chunk, controller) => {
-      const said = stream.push(chunk);
-      if (said.length > 0) controller.enqueue(said);
-    },
-    flush: (controller) => {
-      const said = stream.end();
-      if (said.length > 0) controller.enqueue(said);
-    },
-  }));
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        const said = stream.push(chunk);
+        if (said.length > 0) controller.enqueue(said);
+      },
+      flush: (controller) => {
+        const said = stream.end();
+        if (said.length > 0) controller.enqueue(said);
+      },
+    }),
+  );
 }

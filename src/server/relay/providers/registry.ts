@@ -27,7 +27,14 @@ import { zhipuV3 } from "./zhipu-v3";
 
 /** Types whose answers are jobs: not called from here, but by the tasks that they belong to. */
 export const taskTypes = [
-  "midjourney", "midjourney-plus", "suno", "kling", "jimeng", "vidu", "doubao-video", "sora",
+  "midjourney",
+  "midjourney-plus",
+  "suno",
+  "kling",
+  "jimeng",
+  "vidu",
+  "doubao-video",
+  "sora",
 ] as const satisfies readonly CustomProviderKey[];
 
 const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[number]>, Provider>> = {

@@ -24,8 +24,20 @@ const PICTURE_LIMIT = 32 << 20;
 
 /** Members of OpenAI's body that have a word of the vendor's own, or none; the rest are the model's own inputs. */
 const openaiWords = new Set([
-  "model", "prompt", "n", "size", "response_format", "output_format", "quality", "style", "background", "moderation",
-  "output_compression", "partial_images", "stream", "user",
+  "model",
+  "prompt",
+  "n",
+  "size",
+  "response_format",
+  "output_format",
+  "quality",
+  "style",
+  "background",
+  "moderation",
+  "output_compression",
+  "partial_images",
+  "stream",
+  "user",
 ]);
 
 /** What pictures may be cut to. */
@@ -58,7 +70,9 @@ async function base64Of(address: string, tools: Tools): Promise<string> {
 const images: DirectCodec = {
   encode(body) {
     if (body.stream === true) throw new RequestFault("stream");
-    const own = Object.fromEntries(Object.entries(body).filter(([name, value]) => !openaiWords.has(name) && value !== null));
+    const own = Object.fromEntries(
+      Object.entries(body).filter(([name, value]) => !openaiWords.has(name) && value !== null),
+    );
     const input = compact({
       prompt: body.prompt,
       aspect_ratio: ratioOf(body.size),
@@ -71,7 +85,9 @@ const images: DirectCodec = {
   },
   async decode(prediction, asked, tools) {
     const { status, output, created_at } = prediction;
-    const addresses = (Array.isArray(output) ? list(output) : [output]).filter((one): one is string => typeof one === "string");
+    const addresses = (Array.isArray(output) ? list(output) : [output]).filter(
+      (one): one is string => typeof one === "string",
+    );
     if (status !== "succeeded" || addresses.length === 0) return undefined;
     const whole = asked.response_format === "b64_json";
     const data = await Promise.all(
@@ -82,12 +98,18 @@ const images: DirectCodec = {
 };
 
 /** `owner/name` is a model with an address of its own; `owner/name:version` is named in the body. */
-const versionOf = (model: string): string | undefined => (model.includes(":") ? model.slice(model.indexOf(":") + 1) : undefined);
+const versionOf = (model: string): string | undefined =>
+  model.includes(":") ? model.slice(model.indexOf(":") + 1) : undefined;
 
 function readError(body: unknown): WireError | undefined {
   const { status, error } = object(body);
   if (status !== "failed" && status !== "canceled" && status !== "aborted") return undefined;
-  return { message: text(error) || `The prediction ${status === "failed" ? "failed" : `was ${status}`}.`, type: "", code: status, param: null };
+  return {
+    message: text(error) || `The prediction ${status === "failed" ? "failed" : `was ${status}`}.`,
+    type: "",
+    code: status,
+    param: null,
+  };
 }
 
 const unfinished = new Set(["starting", "processing"]);
@@ -101,7 +123,10 @@ export const replicate: Provider = {
   },
   prepare(outgoing) {
     const version = versionOf(outgoing.model);
-    const ready = { ...outgoing, headers: { ...outgoing.headers, prefer: `wait=${WAIT_S}`, "cancel-after": CANCEL_AFTER } };
+    const ready = {
+      ...outgoing,
+      headers: { ...outgoing.headers, prefer: `wait=${WAIT_S}`, "cancel-after": CANCEL_AFTER },
+    };
     return version === undefined ? ready : withBody(ready, { ...bodyOf(ready), version });
   },
   /** Until the prediction is over; the limits of the call are the limit. */
@@ -116,7 +141,7 @@ export const replicate: Provider = {
 /** Asks for a prediction until it is over. */
 async function ended(made: Response, { channel, headers }: Outgoing, tools: Tools): Promise<Response> {
   const { authorization = "" } = headers;
-  for (let response = made; ; ) {
+  for (let response = made; ;) {
     const prediction = tryParse(Buffer.from(await response.arrayBuffer()));
     if (!isObject(prediction) || !unfinished.has(text(prediction.status))) return Response.json(prediction ?? {});
     await tools.wait(POLL_MS);
@@ -124,6 +149,15 @@ async function ended(made: Response, { channel, headers }: Outgoing, tools: Tool
     const address = `${channel.base_url}/v1/predictions/${encodeURIComponent(text(prediction.id))}`;
     response = await tools.fetch(address, { method: "GET", headers: { authorization } });
     // It is being made: nobody else is asked for it.
-    if (!response.ok) throw new Failed({ ...classifyStatus(tools.redact, response.status, readError(tryParse(Buffer.from(await response.arrayBuffer()))), channel.status_mapping), retry: false });
+    if (!response.ok)
+      throw new Failed({
+        ...classifyStatus(
+          tools.redact,
+          response.status,
+          readError(tryParse(Buffer.from(await response.arrayBuffer()))),
+          channel.status_mapping,
+        ),
+        retry: false,
+      });
   }
 }

@@ -20,7 +20,9 @@ export function withSystemPrompt(prompt: ChatPrompt, { setting }: Pick<PoolChann
   if (before !== true) return prompt;
   const [first, ...rest] = own.content;
   const content: Block[] =
-    first?.type === "text" ? [{ ...first, text: `${text}\n\n${first.text}` }, ...rest] : [{ type: "text", text }, ...own.content];
+    first?.type === "text"
+      ? [{ ...first, text: `${text}\n\n${first.text}` }, ...rest]
+      : [{ type: "text", text }, ...own.content];
   return { ...prompt, messages: messages.map((message) => (message === own ? { ...own, content } : message)) };
 }
 
@@ -28,7 +30,10 @@ export function withSystemPrompt(prompt: ChatPrompt, { setting }: Pick<PoolChann
 export function withInstructions(body: JsonObject, { setting }: Pick<PoolChannel, "setting">): JsonObject {
   const { system_prompt: text, system_prompt_override: before } = setting;
   const own = typeof body.instructions === "string" ? body.instructions : "";
-  const brings = own !== "" || (Array.isArray(body.input) && body.input.some((item) => isObject(item) && (item.role === "system" || item.role === "developer")));
+  const brings =
+    own !== "" ||
+    (Array.isArray(body.input) &&
+      body.input.some((item) => isObject(item) && (item.role === "system" || item.role === "developer")));
   if (text === undefined || (brings && before !== true)) return body;
   return { ...body, instructions: own === "" ? text : `${text}\n\n${own}` };
 }

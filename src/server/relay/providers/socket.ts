@@ -13,7 +13,12 @@ const MAX_WAITING = 16 << 20;
  * Connects, sends one text and yields the texts that come, until the other side or the reader ends it. Throws when there is no
  * connection, when it breaks, and when the call's signal aborts. Goes through the channel's proxy.
  */
-export async function* messagesOf(url: string, text: string, { setting: { proxy } }: PoolChannel, { signal }: Tools): AsyncGenerator<string> {
+export async function* messagesOf(
+  url: string,
+  text: string,
+  { setting: { proxy } }: PoolChannel,
+  { signal }: Tools,
+): AsyncGenerator<string> {
   signal.throwIfAborted();
   const socket = await socketThrough(proxy, (through) => new Socket(url, through));
   const waiting: string[] = [];
@@ -38,7 +43,8 @@ export async function* messagesOf(url: string, text: string, { setting: { proxy 
     wake();
   };
   socket.onerror = () => end(new Error("the connection failed"));
-  socket.onclose = ({ code }) => end(code === 1000 || code === 1005 ? undefined : new Error(`the connection was closed: ${code}`));
+  socket.onclose = ({ code }) =>
+    end(code === 1000 || code === 1005 ? undefined : new Error(`the connection was closed: ${code}`));
   try {
     for (;;) {
       const next = waiting.shift();

@@ -87,7 +87,11 @@ export const spark: Provider = {
       parameter: { chat: { domain, ...object(object(parameter).chat) } },
       payload,
     };
-    return { ...outgoing, url: sparkAddress(outgoing.url, api_key, api_secret, now()), body: Buffer.from(JSON.stringify(frame)) };
+    return {
+      ...outgoing,
+      url: sparkAddress(outgoing.url, api_key, api_secret, now()),
+      body: Buffer.from(JSON.stringify(frame)),
+    };
   },
   async open(outgoing, tools) {
     const frames = framesOf(outgoing, tools);

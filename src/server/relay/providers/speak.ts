@@ -62,7 +62,12 @@ export function addressOf(channel: PoolChannel, operation: Asked, model: string,
 }
 
 /** The error object in a body of a channel, undefined when there is none. */
-export function readChannelError(channel: PoolChannel, operation: Asked, model: string, body: unknown): WireError | undefined {
+export function readChannelError(
+  channel: PoolChannel,
+  operation: Asked,
+  model: string,
+  body: unknown,
+): WireError | undefined {
   const own = providerOf(channel)?.readError?.(body);
   if (own) return own;
   // What is no conversation is refused in the vendor's own language too.
@@ -79,7 +84,9 @@ export function exchange(outgoing: Outgoing, tools: Tools): Promise<Response> {
   const { channel, operation, form, large } = outgoing;
   const provider = providerOf(channel);
   const codec = form ? undefined : provider?.direct?.[operation];
-  return codec || provider?.prepare || provider?.open || large ? exchangeOwnWay(outgoing, tools) : send(overridden(outgoing), tools);
+  return codec || provider?.prepare || provider?.open || large
+    ? exchangeOwnWay(outgoing, tools)
+    : send(overridden(outgoing), tools);
 }
 
 async function exchangeOwnWay(outgoing: Outgoing, tools: Tools): Promise<Response> {
@@ -88,17 +95,24 @@ async function exchangeOwnWay(outgoing: Outgoing, tools: Tools): Promise<Respons
   const codec = form ? undefined : provider?.direct?.[operation];
   const parsed = codec && (inJson ? await inJson() : tryParse(body));
   const asked = isObject(parsed) ? parsed : {};
-  const encoded = codec ? { ...outgoing, body: Buffer.from(JSON.stringify(await codec.encode(asked, outgoing))) } : outgoing;
+  const encoded = codec
+    ? { ...outgoing, body: Buffer.from(JSON.stringify(await codec.encode(asked, outgoing))) }
+    : outgoing;
   const changed = overridden(encoded);
   const ready = provider?.prepare ? await provider.prepare(changed, tools) : changed;
   // The attempt keeps `outgoing` for as long as the upstream takes.
   if (outgoing.large && ready !== outgoing) outgoing.body = nothing;
   const response = await (provider?.open ? provider.open(ready, tools) : send(ready, tools));
-  return codec && response.ok ? inOpenai(response, (answer) => afterAcceptance(tools.signal, () => codec.decode(answer, asked, tools))) : response;
+  return codec && response.ok
+    ? inOpenai(response, (answer) => afterAcceptance(tools.signal, () => codec.decode(answer, asked, tools)))
+    : response;
 }
 
 /** An answer as OpenAI would write it. What is none stays as it is: its error is read where all are. */
-async function inOpenai(response: Response, decode: (answer: WireObject) => Promise<WireObject | Response | undefined>): Promise<Response> {
+async function inOpenai(
+  response: Response,
+  decode: (answer: WireObject) => Promise<WireObject | Response | undefined>,
+): Promise<Response> {
   const bytes = await response.arrayBuffer();
   const answer = tryParse(new Uint8Array(bytes));
   const decoded = isObject(answer) ? await decode(answer) : undefined;

@@ -14,8 +14,22 @@ export const tencent: Provider = {
     const content_type = outgoing.headers["content-type"] ?? "application/json";
     const { host } = new URL(outgoing.url);
     const { body } = outgoing;
-    const authorization = tc3Authorization({ secret_id, secret_key, service: "hunyuan", host, action: ACTION, content_type, body, timestamp });
-    const headers = { ...outgoing.headers, "content-type": content_type, "x-tc-timestamp": String(timestamp), authorization };
+    const authorization = tc3Authorization({
+      secret_id,
+      secret_key,
+      service: "hunyuan",
+      host,
+      action: ACTION,
+      content_type,
+      body,
+      timestamp,
+    });
+    const headers = {
+      ...outgoing.headers,
+      "content-type": content_type,
+      "x-tc-timestamp": String(timestamp),
+      authorization,
+    };
     return { ...outgoing, headers };
   },
 };

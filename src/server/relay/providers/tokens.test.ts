@@ -11,7 +11,12 @@ describe("a channel's token", () => {
     let now = 0;
     let asked = 0;
     const tokens = new Tokens();
-    const get = () => tokens.get(channel, () => now, async () => ({ token: `t${++asked}`, expires_in: 3600 }));
+    const get = () =>
+      tokens.get(
+        channel,
+        () => now,
+        async () => ({ token: `t${++asked}`, expires_in: 3600 }),
+      );
     expect(await Promise.all([get(), get(), get()])).toEqual(["t1", "t1", "t1"]);
     now = 3_539_999;
     expect(await get()).toBe("t1");
@@ -23,7 +28,12 @@ describe("a channel's token", () => {
     let now = 0;
     let asked = 0;
     const tokens = new Tokens();
-    const get = (expires_in: number) => tokens.get(channel, () => now, async () => ({ token: `t${++asked}`, expires_in }));
+    const get = (expires_in: number) =>
+      tokens.get(
+        channel,
+        () => now,
+        async () => ({ token: `t${++asked}`, expires_in }),
+      );
     await get(60);
     now = 29_999;
     expect(await get(60)).toBe("t1");
@@ -35,7 +45,12 @@ describe("a channel's token", () => {
   test("belongs to the channel and its key: a changed key, another channel or a dropped token asks again", async () => {
     let asked = 0;
     const tokens = new Tokens();
-    const get = (of: typeof channel) => tokens.get(of, () => 0, async () => ({ token: `t${++asked}`, expires_in: 60 }));
+    const get = (of: typeof channel) =>
+      tokens.get(
+        of,
+        () => 0,
+        async () => ({ token: `t${++asked}`, expires_in: 60 }),
+      );
     expect(await get(channel)).toBe("t1");
     expect(await get({ ...channel, key: "new" })).toBe("t2");
     expect(await get({ ...channel, id: 2 })).toBe("t3");
@@ -47,8 +62,16 @@ describe("a channel's token", () => {
   test("a call that leaves takes only its own flight along: who waited asks for himself, and nothing is kept of a failure", async () => {
     const tokens = new Tokens();
     const first = Promise.withResolvers<{ token: string; expires_in: number }>();
-    const left = tokens.get(channel, () => 0, () => first.promise);
-    const waited = tokens.get(channel, () => 0, async () => ({ token: "mine", expires_in: 60 }));
+    const left = tokens.get(
+      channel,
+      () => 0,
+      () => first.promise,
+    );
+    const waited = tokens.get(
+      channel,
+      () => 0,
+      async () => ({ token: "mine", expires_in: 60 }),
+    );
     first.reject(new Error("left"));
     await expect(left).rejects.toThrow("left");
     expect(await waited).toBe("mine");

@@ -14,7 +14,10 @@ export interface Tools {
   /** Aborts when the call is over or too late. */
   readonly signal: AbortSignal;
   /** One request; no redirect is followed: it could lead anywhere with the channel's key. */
-  fetch(url: string, init: Pick<RequestInit, "method" | "body"> & { headers?: Record<string, string> }): Promise<Response>;
+  fetch(
+    url: string,
+    init: Pick<RequestInit, "method" | "body"> & { headers?: Record<string, string> },
+  ): Promise<Response>;
   /** Epoch milliseconds. */
   now(): number;
   /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
@@ -48,7 +51,13 @@ export function initFor({ setting: { proxy } }: PoolChannel, signal: AbortSignal
   return { signal, redirect: "manual", ...(proxy !== undefined && { proxy }) };
 }
 
-export function toolsFor(box: ToolBox, channel: PoolChannel, signal: AbortSignal, now: () => number, warn: Warn = () => undefined): Tools {
+export function toolsFor(
+  box: ToolBox,
+  channel: PoolChannel,
+  signal: AbortSignal,
+  now: () => number,
+  warn: Warn = () => undefined,
+): Tools {
   return {
     signal,
     warn,
@@ -85,7 +94,8 @@ export function toolsFor(box: ToolBox, channel: PoolChannel, signal: AbortSignal
 const ownBox: ToolBox = { timers: realTimers, tokens: new Tokens(), fetch: fetchThrough };
 
 /** Tools for a call of our own: the test of a channel. */
-export const ownTools = (channel: PoolChannel, signal: AbortSignal): Tools => toolsFor(ownBox, channel, signal, Date.now);
+export const ownTools = (channel: PoolChannel, signal: AbortSignal): Tools =>
+  toolsFor(ownBox, channel, signal, Date.now);
 
 /** Sends a request as it stands. */
 export const send = (outgoing: Outgoing, tools: Pick<Tools, "fetch">): Promise<Response> => {
@@ -95,7 +105,11 @@ export const send = (outgoing: Outgoing, tools: Pick<Tools, "fetch">): Promise<R
 
 async function sendLarge(large: LargeBody, outgoing: Outgoing, tools: Pick<Tools, "fetch">): Promise<Response> {
   const { body, length } = await large.send(outgoing);
-  return tools.fetch(outgoing.url, { method: "POST", headers: { ...outgoing.headers, "content-length": String(length) }, body });
+  return tools.fetch(outgoing.url, {
+    method: "POST",
+    headers: { ...outgoing.headers, "content-length": String(length) },
+    body,
+  });
 }
 
 /**
@@ -104,5 +118,7 @@ async function sendLarge(large: LargeBody, outgoing: Outgoing, tools: Pick<Tools
  */
 export function tokenRefused(status: number, message: string, redact: Redact = asIs): Failed {
   const bad = status >= 200 && status < 500 && status !== 429;
-  return new Failed(classifyStatus(redact, bad ? 401 : status, { message, type: "token", code: "", param: null }, new Map()));
+  return new Failed(
+    classifyStatus(redact, bad ? 401 : status, { message, type: "token", code: "", param: null }, new Map()),
+  );
 }

@@ -37,17 +37,22 @@ export interface ModelNames {
   readonly thoughts?: AskedThoughts;
 }
 
-const entryOf = <Value>(table: Readonly<Record<string, Value>>, { asked, model }: Pick<ModelNames, "asked" | "model">): Value | undefined =>
-  [asked, model].filter((name) => Object.hasOwn(table, name)).map((name) => table[name])[0];
+const entryOf = <Value>(
+  table: Readonly<Record<string, Value>>,
+  { asked, model }: Pick<ModelNames, "asked" | "model">,
+): Value | undefined => [asked, model].filter((name) => Object.hasOwn(table, name)).map((name) => table[name])[0];
 
 /** The dialects that name an effort by its word, in a member of the body. */
-const inWords = (dialect: UpstreamDialectKey | undefined): boolean => dialect === "openai-chat" || dialect === "openai-responses";
+const inWords = (dialect: UpstreamDialectKey | undefined): boolean =>
+  dialect === "openai-chat" || dialect === "openai-responses";
 
 /**
  * Whose names with endings mean something at a channel of a dialect. OpenAI and xAI have no models of such names; what stands at
  * another address may (deployments, other gateways): there a name is its own unless the channel lists the model besides.
  */
-const understood: Readonly<Record<Maker, (at: { dialect: UpstreamDialectKey | undefined; rules: VendorRules; ours: boolean }) => boolean>> = {
+const understood: Readonly<
+  Record<Maker, (at: { dialect: UpstreamDialectKey | undefined; rules: VendorRules; ours: boolean }) => boolean>
+> = {
   claude: ({ dialect, rules }) => dialect === "anthropic" && rules.claude_thinking_share !== undefined,
   gemini: ({ dialect, rules }) => dialect === "gemini" && rules.gemini_thinking_share !== undefined,
   openai: ({ dialect, ours }) => inWords(dialect) && ours,
@@ -57,26 +62,41 @@ const understood: Readonly<Record<Maker, (at: { dialect: UpstreamDialectKey | un
 type Namer = Pick<PoolChannel, "type" | "base_url" | "models" | "model_mapping">;
 
 /** The names of a model at a channel that speaks `dialect`: the vendor's own has no suffix of ours, and is what the mapping makes of the name without it. */
-export function namesOf(asked: string, { type, base_url, models, model_mapping }: Namer, dialect: UpstreamDialectKey | undefined, rules: VendorRules | undefined): ModelNames {
+export function namesOf(
+  asked: string,
+  { type, base_url, models, model_mapping }: Namer,
+  dialect: UpstreamDialectKey | undefined,
+  rules: VendorRules | undefined,
+): ModelNames {
   const model = model_mapping.get(asked) ?? asked;
   const split = rules && splitThinking(model);
   if (!split) return { asked, model };
   const mapped = model !== asked;
   const ours = base_url === type.base_url || (!mapped && models.has(split.model));
   if (!understood[split.maker]({ dialect, rules, ours })) return { asked, model };
-  return { asked, model: (mapped ? undefined : model_mapping.get(split.model)) ?? split.model, thoughts: split.thoughts };
+  return {
+    asked,
+    model: (mapped ? undefined : model_mapping.get(split.model)) ?? split.model,
+    thoughts: split.thoughts,
+  };
 }
 
-const isWord = (thoughts: AskedThoughts | undefined): thoughts is AskedEffort => typeof thoughts === "string" && thoughts !== "some";
+const isWord = (thoughts: AskedThoughts | undefined): thoughts is AskedEffort =>
+  typeof thoughts === "string" && thoughts !== "some";
 
 /**
  * What a body in one of OpenAI's languages lacks to ask for the effort that its model's name does: nothing where the caller says
  * himself how much to think. undefined: that is not said in a member (types of the `openai` SDK 7.55: reasoning_effort, reasoning).
  */
-export function effortMembers(body: WireObject, dialect: UpstreamDialectKey, { thoughts }: ModelNames): WireObject | undefined {
+export function effortMembers(
+  body: WireObject,
+  dialect: UpstreamDialectKey,
+  { thoughts }: ModelNames,
+): WireObject | undefined {
   if (!isWord(thoughts) || !inWords(dialect)) return undefined;
   const said = isObject(body.reasoning) ? body.reasoning : undefined;
-  if (dialect === "openai-chat") return said || typeof body.reasoning_effort === "string" ? {} : { reasoning_effort: thoughts };
+  if (dialect === "openai-chat")
+    return said || typeof body.reasoning_effort === "string" ? {} : { reasoning_effort: thoughts };
   return typeof said?.effort === "string" ? {} : { reasoning: { ...said, effort: thoughts } };
 }
 
@@ -101,23 +121,37 @@ function forClaude(prompt: ChatPrompt, names: ModelNames, rules: VendorRules): C
   const wished = share > 0 ? (adaptive ? {} : { budget: Math.floor(limit * share) }) : undefined;
   const reasoning = prompt.reasoning ?? wished;
   // Adaptive thoughts are part of the limit: an answer keeps the room that it would have without them.
-  const room = prompt.max_output === undefined && adaptive && reasoning ? budgetOf(wantedEffort(reasoning) ?? "high") : 0;
-  return { ...prompt, max_output: room > 0 ? Math.max(limit, Math.min(MOST_ROOM, limit + room)) : limit, ...(reasoning && { reasoning }) };
+  const room =
+    prompt.max_output === undefined && adaptive && reasoning ? budgetOf(wantedEffort(reasoning) ?? "high") : 0;
+  return {
+    ...prompt,
+    max_output: room > 0 ? Math.max(limit, Math.min(MOST_ROOM, limit + room)) : limit,
+    ...(reasoning && { reasoning }),
+  };
 }
 
 /** The categories that every Gemini model knows (ai.google.dev/gemini-api/docs/safety-settings, November 2026). */
-const CATEGORIES = ["HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT"].map((name) => `HARM_CATEGORY_${name}`);
+const CATEGORIES = ["HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT"].map(
+  (name) => `HARM_CATEGORY_${name}`,
+);
 
 /** The thresholds that calls of Gemini models carry, as their bodies have them; {} where the operator sets none. */
 export function safetyOf(rules: VendorRules | undefined): { safetySettings?: WireObject[] } {
   const { default: general, ...named } = rules?.gemini_safety ?? {};
-  const thresholds = { ...(general !== undefined && Object.fromEntries(CATEGORIES.map((category) => [category, general]))), ...named };
+  const thresholds = {
+    ...(general !== undefined && Object.fromEntries(CATEGORIES.map((category) => [category, general]))),
+    ...named,
+  };
   const safetySettings = Object.entries(thresholds).map(([category, threshold]) => ({ category, threshold }));
   return safetySettings.length > 0 ? { safetySettings } : {};
 }
 
 /** The thoughts that a name asks for. A share of the limit needs one, and a model that takes tokens; else the model thinks as it does by itself. */
-function geminiThoughts({ thoughts, model }: ModelNames, limit: number | undefined, share: number): Reasoning | undefined {
+function geminiThoughts(
+  { thoughts, model }: ModelNames,
+  limit: number | undefined,
+  share: number,
+): Reasoning | undefined {
   if (thoughts === undefined) return undefined;
   if (typeof thoughts === "number") return { budget: thoughts };
   if (thoughts !== "some") return { effort: thoughts, ...(thoughts === "none" && { show: false }) };
@@ -140,7 +174,13 @@ function forOpenai(prompt: ChatPrompt, { thoughts }: ModelNames): ChatPrompt {
  * The conversation, written in `from`, as the operator wants it said to the makers of Claude and Gemini. What the caller says
  * himself wins; to a maker in whose own language he speaks only the name of his model adds anything.
  */
-export function ruled(prompt: ChatPrompt, from: UpstreamDialectKey, to: UpstreamDialectKey, names: ModelNames, rules: VendorRules | undefined): ChatPrompt {
+export function ruled(
+  prompt: ChatPrompt,
+  from: UpstreamDialectKey,
+  to: UpstreamDialectKey,
+  names: ModelNames,
+  rules: VendorRules | undefined,
+): ChatPrompt {
   const native = from === to;
   if (!rules || (native && names.thoughts === undefined)) return prompt;
   if (to === "anthropic") return forClaude(prompt, names, rules);
@@ -152,18 +192,34 @@ export function ruled(prompt: ChatPrompt, from: UpstreamDialectKey, to: Upstream
 const BETAS = /^[\w., -]{1,500}$/;
 
 /** Puts what an Anthropic caller names of beta features, and the operator's headers for the model, beside a call's; lists of features are joined. */
-export function addClaudeHeaders(headers: Record<string, string>, betas: string, names: ModelNames, rules: VendorRules | undefined): void {
+export function addClaudeHeaders(
+  headers: Record<string, string>,
+  betas: string,
+  names: ModelNames,
+  rules: VendorRules | undefined,
+): void {
   if (BETAS.test(betas)) headers["anthropic-beta"] = betas;
   for (const [name, value] of Object.entries(entryOf(rules?.claude_headers ?? {}, names) ?? {})) {
     const key = name.toLowerCase();
     const values = [value].flat();
-    const before = key === "anthropic-beta" ? (headers[key] ?? "").split(",").map((one) => one.trim()).filter((one) => one !== "") : [];
+    const before =
+      key === "anthropic-beta"
+        ? (headers[key] ?? "")
+            .split(",")
+            .map((one) => one.trim())
+            .filter((one) => one !== "")
+        : [];
     headers[key] = [...new Set([...before, ...values])].join(",");
   }
 }
 
 /** An address of the Gemini API with the version that the operator wants for the model. */
-export function atVersion(url: string, { type }: Pick<PoolChannel, "type">, names: Pick<ModelNames, "asked" | "model">, rules: VendorRules | undefined): string {
+export function atVersion(
+  url: string,
+  { type }: Pick<PoolChannel, "type">,
+  names: Pick<ModelNames, "asked" | "model">,
+  rules: VendorRules | undefined,
+): string {
   const { api_version } = type;
   if (api_version === undefined || !rules) return url;
   const wanted = entryOf(rules.gemini_versions, names) ?? rules.gemini_versions.default ?? api_version;

@@ -14,7 +14,9 @@ const channel = (other: string, key = JSON.stringify(account)) => makeChannel(1,
 describe("Vertex' address", () => {
   test("is the region's own; global, and the two continents, have hosts of their own", () => {
     expect(["global", "eu", "us", "europe-west1"].map(vertexHost)).toEqual([
-      "https://aiplatform.googleapis.com", "https://aiplatform.eu.rep.googleapis.com", "https://aiplatform.us.rep.googleapis.com",
+      "https://aiplatform.googleapis.com",
+      "https://aiplatform.eu.rep.googleapis.com",
+      "https://aiplatform.us.rep.googleapis.com",
       "https://europe-west1-aiplatform.googleapis.com",
     ]);
     expect(vertex.url(channel("global"), "chat", "gemini-2.5-pro", true)).toBe(
@@ -24,7 +26,9 @@ describe("Vertex' address", () => {
 
   test("takes the region of the model where the operator named one", () => {
     const map = channel('{"default":"us-central1","claude-opus-4-6":"global"}');
-    expect(vertex.url(map, "chat", "claude-opus-4-6")).toContain("/locations/global/publishers/anthropic/models/claude-opus-4-6:rawPredict");
+    expect(vertex.url(map, "chat", "claude-opus-4-6")).toContain(
+      "/locations/global/publishers/anthropic/models/claude-opus-4-6:rawPredict",
+    );
     expect(vertex.url(map, "chat", "gemini-2.5-pro")).toStartWith("https://us-central1-aiplatform.googleapis.com/");
   });
 
@@ -41,9 +45,14 @@ describe("a key of the express mode", () => {
 
   test("asks for Google's own models without project and region; other makers' are not served", () => {
     const base = "https://aiplatform.googleapis.com/v1/publishers/google/models/";
-    expect(vertex.url(express, "chat", "gemini-2.5-flash", true)).toBe(`${base}gemini-2.5-flash:streamGenerateContent?alt=sse`);
+    expect(vertex.url(express, "chat", "gemini-2.5-flash", true)).toBe(
+      `${base}gemini-2.5-flash:streamGenerateContent?alt=sse`,
+    );
     expect(vertex.url(express, "images", "imagen-4.0-generate-001")).toBe(`${base}imagen-4.0-generate-001:predict`);
-    expect([vertex.url(express, "chat", "claude-opus-4-6"), vertex.url(express, "chat", "llama-3.3-70b-instruct-maas")]).toEqual([undefined, undefined]);
+    expect([
+      vertex.url(express, "chat", "claude-opus-4-6"),
+      vertex.url(express, "chat", "llama-3.3-70b-instruct-maas"),
+    ]).toEqual([undefined, undefined]);
   });
 
   test("travels as a header; a refusal is not asked again", async () => {
@@ -54,7 +63,15 @@ describe("a key of the express mode", () => {
     };
     // Only what sending uses.
     const tools = { fetch, signal: new AbortController().signal } as unknown as Tools;
-    const asked = { channel: express, operation: "chat", model: "gemini-2.5-flash", stream: false, url: "https://x.test/", headers: {}, body: Buffer.from("{}") } as const;
+    const asked = {
+      channel: express,
+      operation: "chat",
+      model: "gemini-2.5-flash",
+      stream: false,
+      url: "https://x.test/",
+      headers: {},
+      body: Buffer.from("{}"),
+    } as const;
     const ready = await vertex.prepare?.(asked, tools);
     expect(ready?.headers).toEqual({ "x-goog-api-key": KEY });
     expect((await vertex.open?.(ready ?? asked, tools))?.status).toBe(401);
@@ -65,28 +82,46 @@ describe("a key of the express mode", () => {
     const problem = (key: string) => keyProblem(41, key);
     expect(problem(KEY)).toBeUndefined();
     expect(problem(JSON.stringify(account))).toBeUndefined();
-    for (const key of ["short", "two words that are long enough", '{"project_id":"p"}', `${KEY}\n${KEY}`]) expect(problem(key)?.en).toContain("or an API Key");
+    for (const key of ["short", "two words that are long enough", '{"project_id":"p"}', `${KEY}\n${KEY}`])
+      expect(problem(key)?.en).toContain("or an API Key");
   });
 });
 
 test("models have Google's names and their makers' languages", () => {
   expect(["claude-3-5-sonnet-20241022", "claude-haiku-4-5-20251001", "claude-opus-4-6"].map(vertexModel)).toEqual([
-    "claude-3-5-sonnet-v2@20241022", "claude-haiku-4-5@20251001", "claude-opus-4-6",
+    "claude-3-5-sonnet-v2@20241022",
+    "claude-haiku-4-5@20251001",
+    "claude-opus-4-6",
   ]);
-  expect(["llama-3.3-70b-instruct-maas", "deepseek-ai/deepseek-v3.1-maas", "gemini-2.5-pro"].map((model) => [vertexModel(model), vertexFamily(model)])).toEqual([
-    ["meta/llama-3.3-70b-instruct-maas", "openai-chat"], ["deepseek-ai/deepseek-v3.1-maas", "openai-chat"], ["gemini-2.5-pro", "gemini"],
+  expect(
+    ["llama-3.3-70b-instruct-maas", "deepseek-ai/deepseek-v3.1-maas", "gemini-2.5-pro"].map((model) => [
+      vertexModel(model),
+      vertexFamily(model),
+    ]),
+  ).toEqual([
+    ["meta/llama-3.3-70b-instruct-maas", "openai-chat"],
+    ["deepseek-ai/deepseek-v3.1-maas", "openai-chat"],
+    ["gemini-2.5-pro", "gemini"],
   ]);
 });
 
 test("errors are read as Google's, and Anthropic's are left to Anthropic's language", () => {
-  expect(vertex.readError?.([{ error: { code: 429, message: "Quota exceeded", status: "RESOURCE_EXHAUSTED" } }])).toMatchObject({ message: "Quota exceeded" });
-  expect(vertex.readError?.({ type: "error", error: { type: "invalid_request_error", message: "no" } })).toBeUndefined();
+  expect(
+    vertex.readError?.([{ error: { code: 429, message: "Quota exceeded", status: "RESOURCE_EXHAUSTED" } }]),
+  ).toMatchObject({ message: "Quota exceeded" });
+  expect(
+    vertex.readError?.({ type: "error", error: { type: "invalid_request_error", message: "no" } }),
+  ).toBeUndefined();
 });
 
 test("a private key that cannot be read, or that Google refuses, is bad credentials and never repeated", async () => {
   const found = serviceAccount(channel("global"));
   if (!found) throw new Error("no account");
-  const tools = { now: () => 0, fetch: async () => Response.json({ error: "invalid_grant", error_description: "Invalid JWT Signature." }, { status: 400 }) };
+  const tools = {
+    now: () => 0,
+    fetch: async () =>
+      Response.json({ error: "invalid_grant", error_description: "Invalid JWT Signature." }, { status: 400 }),
+  };
   // Only what the token's fetch uses.
   const failure: unknown = await googleToken(found, tools as unknown as Tools).catch((error: unknown) => error);
   expect(failure).toMatchObject({ failure: { class: "bad_credentials", disable: true } });

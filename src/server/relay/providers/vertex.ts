@@ -21,7 +21,8 @@ const VERSION = "vertex-2023-10-16";
 const google = (model: string, call: string): string => `publishers/google/models/${encodeURIComponent(model)}:${call}`;
 
 const chatCalls = {
-  gemini: (model: string, stream: boolean) => google(model, stream ? "streamGenerateContent?alt=sse" : "generateContent"),
+  gemini: (model: string, stream: boolean) =>
+    google(model, stream ? "streamGenerateContent?alt=sse" : "generateContent"),
   // The @ before the date stays as it is.
   anthropic: (model: string, stream: boolean) =>
     `publishers/anthropic/models/${encodeURIComponent(model).replace("%40", "@")}:${stream ? "streamRawPredict" : "rawPredict"}`,
@@ -47,7 +48,13 @@ function spoken(outgoing: Outgoing): Outgoing {
       return withBody(outgoing, { anthropic_version: VERSION, ...rest });
     }
     case "openai-chat":
-      return { ...outgoing, body: withMembers(outgoing.body, { model: vertexModel(model), ...(stream && { stream_options: { include_usage: true } }) }) };
+      return {
+        ...outgoing,
+        body: withMembers(outgoing.body, {
+          model: vertexModel(model),
+          ...(stream && { stream_options: { include_usage: true } }),
+        }),
+      };
     case "gemini":
       return outgoing;
   }
@@ -71,7 +78,8 @@ async function authorized(outgoing: Outgoing, tools: Tools): Promise<Outgoing> {
  */
 function inquiry(outgoing: Outgoing): Outgoing {
   const { model, url } = outgoing;
-  if (vertexFamily(model) !== "anthropic") return { ...outgoing, url: url.replace(/:generateContent$/, ":countTokens") };
+  if (vertexFamily(model) !== "anthropic")
+    return { ...outgoing, url: url.replace(/:generateContent$/, ":countTokens") };
   const body = { anthropic_version: VERSION, ...bodyOf(outgoing), model: vertexModel(model) };
   return withBody({ ...outgoing, url: url.replace(/[^/]+:rawPredict$/, "count-tokens:rawPredict") }, body);
 }

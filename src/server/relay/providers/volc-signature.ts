@@ -39,7 +39,10 @@ export function volcHeaders(request: VolcRequest): Record<string, string> {
   const scope = `${date.slice(0, 8)}/${request.region}/${request.service}/request`;
   const headers = `content-type:${request.content_type}\nhost:${host}\nx-content-sha256:${digest}\nx-date:${date}\n`;
   const canonical = [request.method, pathname, canonicalQuery(searchParams), headers, SIGNED, digest].join("\n");
-  const key = [request.region, request.service, "request"].reduce((last, part) => hmac(last, part), hmac(request.secret_key, date.slice(0, 8)));
+  const key = [request.region, request.service, "request"].reduce(
+    (last, part) => hmac(last, part),
+    hmac(request.secret_key, date.slice(0, 8)),
+  );
   const signature = hmac(key, ["HMAC-SHA256", date, scope, sha256(canonical)].join("\n")).toString("hex");
   return {
     "content-type": request.content_type,

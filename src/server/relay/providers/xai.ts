@@ -14,7 +14,8 @@ const searches = (model: string): boolean => withoutSearch(model) !== undefined;
 
 // X is not searched unasked: its calls come back as custom_tool_call, which other dialects' callers would take for calls of theirs.
 const WEB_SEARCH = { type: "web_search" } as const;
-const isSearch = (tool: unknown): boolean => isObject(tool) && (tool.type === WEB_SEARCH.type || tool.type === "x_search");
+const isSearch = (tool: unknown): boolean =>
+  isObject(tool) && (tool.type === WEB_SEARCH.type || tool.type === "x_search");
 
 function searching(outgoing: Outgoing, model: string): Outgoing {
   const body = bodyOf(outgoing);
@@ -32,7 +33,8 @@ function drawing(outgoing: Outgoing): Outgoing {
 export const xai: Provider = {
   ...ordinary,
   dialect: (_, model) => (searches(model) ? "openai-responses" : undefined),
-  url: (channel, operation, model) => ordinary.url(channel, operation === "chat" && searches(model) ? "responses" : operation, model),
+  url: (channel, operation, model) =>
+    ordinary.url(channel, operation === "chat" && searches(model) ? "responses" : operation, model),
   prepare(outgoing) {
     const { operation, model, as_is, form } = outgoing;
     if (as_is || form) return outgoing;

@@ -32,7 +32,9 @@ async function* framesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerato
 
 export const zhipuV3: Provider = {
   url: ({ base_url }, operation, model, stream) =>
-    operation === "chat" ? `${base_url}/api/paas/v3/model-api/${encodeURIComponent(model)}/${stream ? "sse-invoke" : "invoke"}` : undefined,
+    operation === "chat"
+      ? `${base_url}/api/paas/v3/model-api/${encodeURIComponent(model)}/${stream ? "sse-invoke" : "invoke"}`
+      : undefined,
   headers: () => ({}),
   async prepare(outgoing, tools) {
     const { id = "", secret = "" } = keyParts(outgoing.channel);

@@ -35,7 +35,12 @@ export interface Upstream {
 export type Connected = { ok: true; upstream: Upstream } | Refused;
 
 /** The WebSocket address of a session; undefined when the channel's type has none. */
-export function realtimeUrl(channel: PoolChannel, call: Pick<Call, "operation" | "api_version">, model: string, intent?: string): string | undefined {
+export function realtimeUrl(
+  channel: PoolChannel,
+  call: Pick<Call, "operation" | "api_version">,
+  model: string,
+  intent?: string,
+): string | undefined {
   const address = withVersion(urlOf(channel, call.operation, model), call);
   if (address === undefined || !URL.canParse(address)) return undefined;
   const url = new URL(address);
@@ -59,11 +64,21 @@ const isFailure = (outcome: Upstream | Failure): outcome is Failure => "class" i
 
 async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Promise<Upstream | Failure> {
   const { engine, request } = call;
-  const { seams, routing: { cooling } } = engine;
+  const {
+    seams,
+    routing: { cooling },
+  } = engine;
   const started = seams.now();
   const record: AttemptRecord = {
-    channel: channel.id, channel_name: channel.name, status: 0, failure: "", message: "",
-    start_ms: started - call.arrived, duration_ms: 0, first_content_ms: -1, upstream_request_id: "",
+    channel: channel.id,
+    channel_name: channel.name,
+    status: 0,
+    failure: "",
+    message: "",
+    start_ms: started - call.arrived,
+    duration_ms: 0,
+    first_content_ms: -1,
+    upstream_request_id: "",
     ...(channel.key_row && { key: channel.key_row }),
   };
   call.attempts.push(record);
@@ -84,7 +99,14 @@ async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Pr
   cooling.failed(placeOf(channel), request.model, record, started, outcome);
   if (!call.left) {
     const { upstream_status: status, disable } = outcome;
-    seams.channelFailed(channel, { status, disable, message: "", request_id: call.request_id, model: request.model, quoted: () => false });
+    seams.channelFailed(channel, {
+      status,
+      disable,
+      message: "",
+      request_id: call.request_id,
+      model: request.model,
+      quoted: () => false,
+    });
   }
   return outcome;
 }
@@ -102,7 +124,10 @@ async function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promi
   let socket: UpstreamSocket;
   try {
     // What cannot go through its proxy goes nowhere.
-    socket = await socketThrough(proxy, (through) => new ClientSocket(url, { headers, perMessageDeflate: false, ...through }));
+    socket = await socketThrough(
+      proxy,
+      (through) => new ClientSocket(url, { headers, perMessageDeflate: false, ...through }),
+    );
   } catch {
     return failureOf("unreachable");
   }
@@ -135,5 +160,7 @@ async function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promi
 function handshakeFailure(event: object, { status_mapping }: PoolChannel): Failure {
   const message = "message" in event ? String(event.message) : "";
   const status = /Expected 101 status code: (\d{3})$/.exec(message)?.[1];
-  return status === undefined ? failureOf("unreachable") : classifyStatus(asIs, Number(status), undefined, status_mapping);
+  return status === undefined
+    ? failureOf("unreachable")
+    : classifyStatus(asIs, Number(status), undefined, status_mapping);
 }

@@ -42,7 +42,8 @@ const tokens = (object: JsonObject | undefined, name: string): number => tokenCo
  * it names no totals.
  */
 export function realtimeUsage(value: unknown): Usage | undefined {
-  if (!isObject(value) || (typeof value.input_tokens !== "number" && typeof value.output_tokens !== "number")) return undefined;
+  if (!isObject(value) || (typeof value.input_tokens !== "number" && typeof value.output_tokens !== "number"))
+    return undefined;
   const total = tokens(value, "input_tokens");
   const out = tokens(value, "output_tokens");
   const inDetails = child(value, "input_token_details");
@@ -102,7 +103,9 @@ export function generatedBy(frame: string): { output: number; audio_out: number 
   const delta = DELTA.exec(frame.slice(0, 100));
   if (!delta) return undefined;
   // A text delta is a token.
-  return delta[1] === undefined ? { output: 1, audio_out: 0 } : { output: 0, audio_out: frame.length / BASE64_PER_AUDIO_TOKEN };
+  return delta[1] === undefined
+    ? { output: 1, audio_out: 0 }
+    : { output: 0, audio_out: frame.length / BASE64_PER_AUDIO_TOKEN };
 }
 
 /** Sound that the caller sends: its event's name begins the frame. */
@@ -112,11 +115,16 @@ const ITEM = /"type"\s*:\s*"conversation\.item\.create"/;
 
 /** What a frame of the caller's adds to the estimate of the input. */
 export function saidBy(frame: string | Uint8Array): { input: number; audio_in: number } {
-  if (typeof frame === "string" && SOUND.test(frame.slice(0, 100))) return { input: 0, audio_in: frame.length / BASE64_PER_AUDIO_TOKEN };
+  if (typeof frame === "string" && SOUND.test(frame.slice(0, 100)))
+    return { input: 0, audio_in: frame.length / BASE64_PER_AUDIO_TOKEN };
   return { input: typeof frame === "string" && ITEM.test(frame) ? tokensOfContent(frame.length) : 0, audio_in: 0 };
 }
 
 /** An error event of our own. */
 export function errorEvent({ message, type, param, code }: RelayError, requestId: string): string {
-  return JSON.stringify({ type: "error", event_id: `event_${requestId}`, error: { type, code, message, param, event_id: null } });
+  return JSON.stringify({
+    type: "error",
+    event_id: `event_${requestId}`,
+    error: { type, code, message, param, event_id: null },
+  });
 }

@@ -59,7 +59,11 @@ const nothing = { tokens: 0, success: false, units: 0 };
  * who has no balance is told inside a session that ends with 1008, because a browser cannot read a refused handshake.
  */
 export async function openRealtime(
-  engine: Engine, request: Request, door: Door, arrival: RealtimeArrival, upgrade: Upgrade | undefined,
+  engine: Engine,
+  request: Request,
+  door: Door,
+  arrival: RealtimeArrival,
+  upgrade: Upgrade | undefined,
 ): Promise<Response> {
   if (!upgrade || request.headers.get("upgrade")?.toLowerCase() !== "websocket") fail("upgrade_required");
   const { seams } = engine;
@@ -82,24 +86,36 @@ export async function openRealtime(
     await refuse(error);
     const told = error instanceof AppError && errors[error.code].owner === "caller";
     if (told) engine.watch.refused(error.code);
-    if (told && upgrade(headers, refusal(errorEvent(thrownError(error, lang, request_id), request_id), error.code))) return upgraded();
+    if (told && upgrade(headers, refusal(errorEvent(thrownError(error, lang, request_id), request_id), error.code)))
+      return upgraded();
     throw error;
   }
   return start(request, door, prepared, (events) => upgrade(headers, events));
 }
 
-async function readWish(request: Request, { seams }: Engine, arrival: RealtimeArrival): Promise<RealtimeWish & { model: string }> {
+async function readWish(
+  request: Request,
+  { seams }: Engine,
+  arrival: RealtimeArrival,
+): Promise<RealtimeWish & { model: string }> {
   const query = new URL(request.url).searchParams;
   const intent = query.get("intent") || undefined;
   const model = query.get("model") || query.get("deployment") || (intent === undefined ? "" : TRANSCRIPTION_MODEL);
-  const beta = request.headers.get("openai-beta") === "realtime=v1" || offeredProtocols(request).includes("openai-beta.realtime-v1");
+  const beta =
+    request.headers.get("openai-beta") === "realtime=v1" ||
+    offeredProtocols(request).includes("openai-beta.realtime-v1");
   if (model !== "" && (intent === undefined || intent === "transcription")) return { model, intent, beta };
   const error = model === "" ? new AppError("model_missing") : new AppError("invalid_request", { detail: "intent" });
   await recordRefusal(seams, arrival.caller, { ...arrival, model }, error);
   throw error;
 }
 
-async function prepare(engine: Engine, door: Door, arrival: RealtimeArrival, model: string): Promise<Omit<Prepared, "wish">> {
+async function prepare(
+  engine: Engine,
+  door: Door,
+  arrival: RealtimeArrival,
+  model: string,
+): Promise<Omit<Prepared, "wish">> {
   const { seams } = engine;
   const { caller } = arrival;
   checkLength("model", model, TEXT_LIMITS.model);
@@ -113,19 +129,45 @@ async function prepare(engine: Engine, door: Door, arrival: RealtimeArrival, mod
   const step = Math.max(LEAST_STEP, seams.option.preConsumedTokens);
   const rounds = new Rounds(
     (id, name, itsPrice, terms) => ({
-      ...arrival, request_id: id, engine, operation: realtime, betas: "", alarm, attempts, explain: () => selection.explain(),
+      ...arrival,
+      request_id: id,
+      engine,
+      operation: realtime,
+      betas: "",
+      alarm,
+      attempts,
+      explain: () => selection.explain(),
       request: { model: name, stream: true, include_usage: true, max_output: step, terms },
-      body: Buffer.alloc(0), form: undefined, price: itsPrice, input_bound: step, arrived: seams.now(),
-      channel: undefined, need: { model: name, tokens: 0, units: 0 }, upstream_model: "", upstream_request_id: "", warnings: [],
-      first_content_at: -1, room: undefined, left: false, over: false, onLeave: undefined,
+      body: Buffer.alloc(0),
+      form: undefined,
+      price: itsPrice,
+      input_bound: step,
+      arrived: seams.now(),
+      channel: undefined,
+      need: { model: name, tokens: 0, units: 0 },
+      upstream_model: "",
+      upstream_request_id: "",
+      warnings: [],
+      first_content_at: -1,
+      room: undefined,
+      left: false,
+      over: false,
+      onLeave: undefined,
     }),
-    arrival.request_id, model, price,
+    arrival.request_id,
+    model,
+    price,
   );
   return { selection, rounds, ...(admission && { admission }) };
 }
 
 /** The upstream first: what it refuses is an HTTP error, and another channel may take it. */
-async function start(request: Request, door: Door, prepared: Prepared, upgrade: (events: CallerEvents) => boolean): Promise<Response> {
+async function start(
+  request: Request,
+  door: Door,
+  prepared: Prepared,
+  upgrade: (events: CallerEvents) => boolean,
+): Promise<Response> {
   const { wish, selection, rounds, admission } = prepared;
   const { call } = rounds;
   const { engine } = call;
@@ -149,7 +191,16 @@ async function start(request: Request, door: Door, prepared: Prepared, upgrade: 
     await rounds.end(outcome.end_reason);
     const error = callError(call, outcome.failure);
     engine.watch.ended(call, { end_reason: outcome.end_reason, quota: 0, usage: undefined });
-    await seams.recordFailure(callRow(call, { end_reason: outcome.end_reason, quota: 0, bill: [], usage: undefined, estimated: false, content: error.message }));
+    await seams.recordFailure(
+      callRow(call, {
+        end_reason: outcome.end_reason,
+        quota: 0,
+        bill: [],
+        usage: undefined,
+        estimated: false,
+        content: error.message,
+      }),
+    );
     return door.error(call.dialect, error);
   }
   call.alarm.total(patienceOf(seams.option, call.channel).totalMs);
@@ -163,7 +214,9 @@ async function start(request: Request, door: Door, prepared: Prepared, upgrade: 
 /** `realtime` is answered where it was offered; the sub-protocol that carries a key never is. */
 function answerHeaders(request: Request, requestId: string): Record<string, string> {
   const headers = { "x-request-id": requestId, "x-oneapi-request-id": requestId };
-  return offeredProtocols(request).includes("realtime") ? { ...headers, "sec-websocket-protocol": "realtime" } : headers;
+  return offeredProtocols(request).includes("realtime")
+    ? { ...headers, "sec-websocket-protocol": "realtime" }
+    : headers;
 }
 
 /** A session that only says why there is none. */

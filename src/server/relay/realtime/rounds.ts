@@ -151,7 +151,8 @@ export class Rounds {
     const { caller, engine } = before;
     const own = model === undefined ? undefined : priceFor(engine.seams, caller, model, []);
     const terms: Terms = { usage: {}, exact: true, kinds: { audio: true } };
-    const call = own && model ? this.#next(model, own, terms, before) : this.#next(this.#model, this.#price, terms, before);
+    const call =
+      own && model ? this.#next(model, own, terms, before) : this.#next(this.#model, this.#price, terms, before);
     const money = new CallMoney(call);
     money.owe();
     await money.settle({ end_reason: "complete", usage, content_bytes: 0 });

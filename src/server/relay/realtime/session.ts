@@ -161,7 +161,13 @@ export class RealtimeSession implements CallerEvents, OpenSession {
       this.#caller?.send(errorEvent(error, request_id));
       if (thrown instanceof AppError) engine.watch.refused(thrown.code);
       const arrived = engine.seams.now();
-      void recordRefusal(engine.seams, caller, { request_id: `${request_id}/${++this.#refusals}`, ip, arrived, path, lang, model: request.model }, thrown, this.#call.request_id);
+      void recordRefusal(
+        engine.seams,
+        caller,
+        { request_id: `${request_id}/${++this.#refusals}`, ip, arrived, path, lang, model: request.model },
+        thrown,
+        this.#call.request_id,
+      );
       return undefined;
     }
   }
@@ -214,7 +220,8 @@ export class RealtimeSession implements CallerEvents, OpenSession {
       await this.#break(error);
     }
     this.#busy = false;
-    if (this.#leaving && !this.#rounds.running) await this.#end(this.#call.left ? "caller_left" : "gateway_restart", CLOSE.going_away, "restart");
+    if (this.#leaving && !this.#rounds.running)
+      await this.#end(this.#call.left ? "caller_left" : "gateway_restart", CLOSE.going_away, "restart");
     if (!this.#over && !this.#full) this.#upstream.resume();
   }
 
@@ -265,7 +272,14 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     const { upstream_status: status, disable } = failure;
     engine.routing.cooling.add(placeOf(channel), request.model, failure.cool_ms);
     const message = failure.error?.message ?? "";
-    engine.seams.channelFailed(channel, { status, disable, message, request_id, model: request.model, quoted: () => false });
+    engine.seams.channelFailed(channel, {
+      status,
+      disable,
+      message,
+      request_id,
+      model: request.model,
+      quoted: () => false,
+    });
   }
 
   #send(frame: Frame): void {
@@ -285,7 +299,11 @@ export class RealtimeSession implements CallerEvents, OpenSession {
 
   async #upstreamClosed(code: number, reason: string): Promise<void> {
     const { channel } = this.#call;
-    await this.#end(this.#call.left ? "caller_left" : "upstream_cut", codeFor(code), channel ? redact(channel, reason) : reason);
+    await this.#end(
+      this.#call.left ? "caller_left" : "upstream_cut",
+      codeFor(code),
+      channel ? redact(channel, reason) : reason,
+    );
   }
 
   #expire(phase: string): void {
@@ -307,7 +325,14 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     if (running && this.#upstream.readyState === WebSocket.OPEN) this.#upstream.send('{"type":"response.cancel"}');
     await this.#end("out_of_quota", refused ? CLOSE.policy : CLOSE.internal, error.code, error);
     // What ran has the row of its charge.
-    if (!running) await recordRefusal(engine.seams, caller, { request_id: call.request_id, ip, arrived, path, lang, model: request.model }, thrown, request_id);
+    if (!running)
+      await recordRefusal(
+        engine.seams,
+        caller,
+        { request_id: call.request_id, ip, arrived, path, lang, model: request.model },
+        thrown,
+        request_id,
+      );
   }
 
   /** Ends both halves, then the money. Once. */

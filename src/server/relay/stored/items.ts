@@ -4,12 +4,16 @@ import type { Bytes } from "../sse";
 
 /** A call's `input` as items: a text is a message of the user, and a message's text is a part. */
 export function inputItems(input: unknown): JsonObject[] {
-  const items = typeof input === "string" ? [{ role: "user", content: input }] : Array.isArray(input) ? input.filter(isObject) : [];
+  const items =
+    typeof input === "string" ? [{ role: "user", content: input }] : Array.isArray(input) ? input.filter(isObject) : [];
   return items.map((item) => {
     const { type, role, content } = item;
     if (typeof role !== "string" || (type !== undefined && type !== "message")) return item;
     const kind = role === "assistant" ? "output_text" : "input_text";
-    const said = typeof content === "string" ? [role === "assistant" ? { type: kind, text: content, annotations: [] } : { type: kind, text: content }] : content;
+    const said =
+      typeof content === "string"
+        ? [role === "assistant" ? { type: kind, text: content, annotations: [] } : { type: kind, text: content }]
+        : content;
     return { ...item, type: "message", role, content: said };
   });
 }

@@ -17,8 +17,13 @@ export function readPage(query: URLSearchParams, { limit: usual, most }: { limit
 const idOf = (item: JsonObject | undefined): string | null => (typeof item?.id === "string" ? item.id : null);
 
 /** A page as it is answered. */
-export const listed = (data: readonly JsonObject[], has_more: boolean): JsonObject =>
-  ({ object: "list", data, first_id: idOf(data[0]), last_id: idOf(data.at(-1)), has_more });
+export const listed = (data: readonly JsonObject[], has_more: boolean): JsonObject => ({
+  object: "list",
+  data,
+  first_id: idOf(data[0]),
+  last_id: idOf(data.at(-1)),
+  has_more,
+});
 
 /** A page of items that are all there, oldest first. Throws invalid_request for an `after` that none of them is. */
 export function pageOf(items: readonly JsonObject[], { after, order, limit }: StoredPage): JsonObject {

@@ -39,10 +39,16 @@ export function keptIn({ value }: Stored): KeptResponse | undefined {
   return { input: value.input.filter(isObject), response: value.response };
 }
 
-const outputOf = ({ response }: KeptResponse): JsonObject[] => (Array.isArray(response.output) ? response.output.filter(isObject) : []);
+const outputOf = ({ response }: KeptResponse): JsonObject[] =>
+  Array.isArray(response.output) ? response.output.filter(isObject) : [];
 
 /** The turns up to a response that is kept here, oldest first. Throws `missing` when one of them is gone. */
-export async function turnsUntil(shelf: Shelf, newest: Stored, user_id: number, missing: () => AppError): Promise<{ ids: string[]; turns: KeptResponse[] }> {
+export async function turnsUntil(
+  shelf: Shelf,
+  newest: Stored,
+  user_id: number,
+  missing: () => AppError,
+): Promise<{ ids: string[]; turns: KeptResponse[] }> {
   const ids: string[] = [];
   const turns: KeptResponse[] = [];
   for (let entry: Stored | undefined = newest; ; entry = await shelf.find("response", entry.parent_id, user_id)) {
@@ -91,7 +97,12 @@ export class Thread {
    * refers to nothing and leaves nothing. Throws previous_response_not_found, file_not_found, background_unsupported,
    * invalid_request, body_too_large.
    */
-  static open(engine: Engine, caller: Caller, operation: Operation, received: Received): Promise<Thread | undefined> | undefined {
+  static open(
+    engine: Engine,
+    caller: Caller,
+    operation: Operation,
+    received: Received,
+  ): Promise<Thread | undefined> | undefined {
     const { json } = received;
     if (!operation.refers || !json) return undefined;
     const files = namedFiles(received.body, json);
@@ -100,7 +111,12 @@ export class Thread {
   }
 
   static async #open(
-    engine: Engine, { user_id }: Caller, operation: Operation, received: Received, json: JsonObject, files: readonly string[],
+    engine: Engine,
+    { user_id }: Caller,
+    operation: Operation,
+    received: Received,
+    json: JsonObject,
+    files: readonly string[],
   ): Promise<Thread> {
     const { shelf, option } = engine.seams;
     let home: Home | undefined;
@@ -114,7 +130,8 @@ export class Thread {
 
     // Of the operations that may refer to answers only the answer itself can come later: it has left for tasks/background.
     if (json.background === true && !operation.streams) fail("background_unsupported");
-    if (json.conversation !== undefined && json.conversation !== null) fail("invalid_request", { detail: "conversation" });
+    if (json.conversation !== undefined && json.conversation !== null)
+      fail("invalid_request", { detail: "conversation" });
     const named = inputItems(json.input);
     const own = named.some(isReference) ? await Promise.all(named.map((item) => lookUp(shelf, item, user_id))) : named;
     const lost = own.find(isReference);
@@ -179,9 +196,16 @@ export class Thread {
     const kept: KeptResponse = { input: this.input.map((item, index) => withId(item, tag, index)), response };
     const work = (async () => {
       await shelf.put({
-        kind: "response", object_id: id, user_id, token_id, channel_id: there ? channel.id : 0,
-        channel_key_id: there ? (channel.key_row?.id ?? 0) : 0, model: request.model,
-        parent_id: this.previous, status: typeof response.status === "string" ? response.status : "", expires_at,
+        kind: "response",
+        object_id: id,
+        user_id,
+        token_id,
+        channel_id: there ? channel.id : 0,
+        channel_key_id: there ? (channel.key_row?.id ?? 0) : 0,
+        model: request.model,
+        parent_id: this.previous,
+        status: typeof response.status === "string" ? response.status : "",
+        expires_at,
         value: there ? { tokens: tokensOf(response) } : kept,
       });
       if (this.ids.length > 0) await shelf.prolong("response", this.ids, user_id, expires_at);
@@ -212,7 +236,8 @@ const isReference = (item: JsonObject): boolean => item.type === "item_reference
 /** The item that a reference names, where it is one of an answer kept here; else the reference itself. */
 async function lookUp(shelf: Shelf, item: JsonObject, user_id: number): Promise<JsonObject> {
   // Our ids say which answer they are of: withId, and the encoders of the dialect.
-  const tag = isReference(item) && typeof item.id === "string" ? /^[a-z]+_(.+)_(?:in)?\d+$/.exec(item.id)?.[1] : undefined;
+  const tag =
+    isReference(item) && typeof item.id === "string" ? /^[a-z]+_(.+)_(?:in)?\d+$/.exec(item.id)?.[1] : undefined;
   const entry = tag === undefined ? undefined : await shelf.find("response", `resp_${tag}`, user_id);
   const kept = entry && keptIn(entry);
   return (kept && [...kept.input, ...outputOf(kept)].find(({ id }) => id === item.id)) ?? item;
@@ -228,7 +253,7 @@ function tokensOf({ usage }: JsonObject): number {
 function responseIn(bytes: Bytes): JsonObject | undefined {
   const whole = tryParse(bytes);
   if (isObject(whole)) return whole;
-  for (let from = 0; from < bytes.length; ) {
+  for (let from = 0; from < bytes.length;) {
     const next = firstFrameEnd(bytes, from, bytes.length);
     const end = next < 0 ? bytes.length : next;
     const event = tryParse(Buffer.from(readFrame(bytes.subarray(from, end)).data ?? ""));
@@ -246,7 +271,12 @@ function withId(item: JsonObject, tag: string, index: number): JsonObject {
 }
 
 const prefixes: Readonly<Record<string, string>> = {
-  message: "msg", reasoning: "rs", function_call: "fc", function_call_output: "fco", custom_tool_call: "ctc", custom_tool_call_output: "ctco",
+  message: "msg",
+  reasoning: "rs",
+  function_call: "fc",
+  function_call_output: "fco",
+  custom_tool_call: "ctc",
+  custom_tool_call_output: "ctco",
 };
 
 /**

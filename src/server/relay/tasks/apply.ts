@@ -13,7 +13,14 @@ import type { Priced, Task, TaskChange } from "./task";
 
 /** How far a job is: a report that is behind what is known is an old one. MODAL and UNKNOWN may follow anything that runs. */
 const rank: Readonly<Record<TaskStatus, number>> = {
-  NOT_START: 0, SUBMITTED: 1, QUEUED: 2, IN_PROGRESS: 3, UNKNOWN: 3, MODAL: 3, SUCCESS: 4, FAILURE: 4,
+  NOT_START: 0,
+  SUBMITTED: 1,
+  QUEUED: 2,
+  IN_PROGRESS: 3,
+  UNKNOWN: 3,
+  MODAL: 3,
+  SUCCESS: 4,
+  FAILURE: 4,
 };
 
 /** Most doubts that are kept with a job: a batch may have one for every line. */
@@ -30,7 +37,8 @@ const within = (time_ms: number | undefined, from: number, now: number): number 
 /** A report as the change it makes; the job's status is `task.status` until the book has taken it. */
 function changeOf(task: Task, report: TaskReport, now: number): TaskChange {
   const percent = Math.min(100, Math.max(percentOf(task.progress), Math.floor(report.percent ?? 0)));
-  const began = within(report.start_time_ms, task.submit_time_ms, now) ?? (rank[report.status] >= rank.IN_PROGRESS ? now : 0);
+  const began =
+    within(report.start_time_ms, task.submit_time_ms, now) ?? (rank[report.status] >= rank.IN_PROGRESS ? now : 0);
   return {
     status: rank[report.status] < rank[task.status] ? task.status : report.status,
     progress: `${isFinal(report.status) ? 100 : Math.min(percent, 99)}%`,
@@ -44,21 +52,37 @@ function changeOf(task: Task, report: TaskReport, now: number): TaskChange {
 }
 
 /** Takes a report of a job in. False: somebody else has decided about the job meanwhile; nothing changed. */
-export async function applyReport(seams: Pick<Seams, "tasks" | "now" | "option" | "tell" | "pool" | "usageDoubted">, watcher: TaskWatcher, task: Task, report: TaskReport): Promise<boolean> {
+export async function applyReport(
+  seams: Pick<Seams, "tasks" | "now" | "option" | "tell" | "pool" | "usageDoubted">,
+  watcher: TaskWatcher,
+  task: Task,
+  report: TaskReport,
+): Promise<boolean> {
   if (isFinal(task.status)) return false;
   const { tasks: book } = seams;
   const now = seams.now();
   const change = changeOf(task, report, now);
   if (!isFinal(report.status)) {
-    const won = await book.note(task, task.status, { ...change, next_poll_at_ms: now + pauseOf(watcher, now - task.submit_time_ms, 0) });
+    const won = await book.note(task, task.status, {
+      ...change,
+      next_poll_at_ms: now + pauseOf(watcher, now - task.submit_time_ms, 0),
+    });
     if (won) tellChange(seams, watcher, task, change);
     return won;
   }
   const began = change.start_time_ms ?? task.start_time_ms;
-  const ended = { ...change, finish_time_ms: within(report.finish_time_ms, Math.max(task.submit_time_ms, began), now) ?? now, next_poll_at_ms: 0 };
+  const ended = {
+    ...change,
+    finish_time_ms: within(report.finish_time_ms, Math.max(task.submit_time_ms, began), now) ?? now,
+    next_poll_at_ms: 0,
+  };
   const { data = task.data, state = task.state } = change;
-  const fails = report.status === "FAILURE" ? cleanText(report.fail_reason ?? "failed")
-    : watcher.hasResult({ action: task.action, data, state }) ? undefined : NO_RESULT;
+  const fails =
+    report.status === "FAILURE"
+      ? cleanText(report.fail_reason ?? "failed")
+      : watcher.hasResult({ action: task.action, data, state })
+        ? undefined
+        : NO_RESULT;
   if (fails !== undefined) return failTask(seams, watcher, task, fails, ended);
   const price = unpackPrice(task.state.price);
   const final = report.final && price ? checkedPrice(seams, task, report.final) : undefined;
@@ -71,7 +95,11 @@ export async function applyReport(seams: Pick<Seams, "tasks" | "now" | "option" 
 }
 
 /** What a job is really priced by, as far as its vendor's count can be believed (usage-check.ts). */
-function checkedPrice({ pool, usageDoubted }: Pick<Seams, "pool" | "usageDoubted">, task: Task, final: FinalPrice): { priced: Priced; doubts: readonly UsageDoubt[] } {
+function checkedPrice(
+  { pool, usageDoubted }: Pick<Seams, "pool" | "usageDoubted">,
+  task: Task,
+  final: FinalPrice,
+): { priced: Priced; doubts: readonly UsageDoubt[] } {
   const { usage: accepted, hidden_turns } = task.state.priced;
   const estimate = (): Usage => final.estimate ?? accepted;
   const { usage, doubts } = checkUsage(final.usage, {
@@ -81,21 +109,38 @@ function checkedPrice({ pool, usageDoubted }: Pick<Seams, "pool" | "usageDoubted
     ...(pool.byId(task.channel_id)?.channel.setting.trust_usage && { trusted: true }),
   });
   const all = [...(final.doubts ?? []), ...doubts].slice(0, MOST_DOUBTS);
-  if (all.length > 0) usageDoubted({ id: task.channel_id }, all, { request_id: task.charge_id, request: { model: task.model } });
+  if (all.length > 0)
+    usageDoubted({ id: task.channel_id }, all, { request_id: task.charge_id, request: { model: task.model } });
   return { priced: { ...final, usage }, doubts: all };
 }
 
 /** Ends a job as failed. False: somebody else has decided about it meanwhile. */
 export async function failTask(
-  seams: Pick<Seams, "tasks" | "now" | "option" | "tell">, watcher: TaskWatcher | undefined, task: Task, fail_reason: string, change: TaskChange = {},
+  seams: Pick<Seams, "tasks" | "now" | "option" | "tell">,
+  watcher: TaskWatcher | undefined,
+  task: Task,
+  fail_reason: string,
+  change: TaskChange = {},
 ): Promise<boolean> {
   const won = await seams.tasks.fail(task, task.status, fail_reason, change);
-  if (won && watcher) tellChange(seams, watcher, task, { finish_time_ms: seams.now(), ...change, status: "FAILURE", progress: "100%", fail_reason });
+  if (won && watcher)
+    tellChange(seams, watcher, task, {
+      finish_time_ms: seams.now(),
+      ...change,
+      status: "FAILURE",
+      progress: "100%",
+      fail_reason,
+    });
   return won;
 }
 
 /** Whoever wants to know of a job is told what it has become. */
-function tellChange(seams: Pick<Seams, "now" | "option" | "tell">, watcher: TaskWatcher, task: Task, change: TaskChange): void {
+function tellChange(
+  seams: Pick<Seams, "now" | "option" | "tell">,
+  watcher: TaskWatcher,
+  task: Task,
+  change: TaskChange,
+): void {
   const after: Task = { ...task, ...change };
   if (after.status === task.status && after.progress === task.progress) return;
   const hook = watcher.hook?.(after, seams);

@@ -14,13 +14,32 @@ import { errand, type Heard } from "./tools";
 
 export type Tried = { ok: true; accepted: Accepted } | { ok: false; failure: Failure };
 
-export async function attempt<Input>(call: Call, channel: PoolChannel, provider: TaskProvider<Input>, order: TaskOrder<Input>): Promise<Tried> {
-  const { engine, request: { model } } = call;
-  const { seams, routing: { cooling } } = engine;
+export async function attempt<Input>(
+  call: Call,
+  channel: PoolChannel,
+  provider: TaskProvider<Input>,
+  order: TaskOrder<Input>,
+): Promise<Tried> {
+  const {
+    engine,
+    request: { model },
+  } = call;
+  const {
+    seams,
+    routing: { cooling },
+  } = engine;
   const started = seams.now();
   const record: AttemptRecord = {
-    channel: channel.id, channel_name: channel.name, status: 0, failure: "", message: "", start_ms: started - call.arrived, duration_ms: 0,
-    first_content_ms: -1, upstream_request_id: "", ...(channel.key_row && { key: channel.key_row }),
+    channel: channel.id,
+    channel_name: channel.name,
+    status: 0,
+    failure: "",
+    message: "",
+    start_ms: started - call.arrived,
+    duration_ms: 0,
+    first_content_ms: -1,
+    upstream_request_id: "",
+    ...(channel.key_row && { key: channel.key_row }),
   };
   call.attempts.push(record);
   call.channel = channel;
@@ -31,9 +50,19 @@ export async function attempt<Input>(call: Call, channel: PoolChannel, provider:
   const { action, input, parent } = order;
   let tried: Tried;
   try {
-    const job = { channel, model: call.upstream_model, action, input, task_id: call.task_id ?? "", ...(parent && { parent }) };
+    const job = {
+      channel,
+      model: call.upstream_model,
+      action,
+      input,
+      task_id: call.task_id ?? "",
+      ...(parent && { parent }),
+    };
     const limits = { ms: Math.min(firstByteMs, totalMs), total_ms: Math.min(totalMs, SUBMIT_LIMIT_MS / 2) };
-    const accepted = await errand(engine, channel, limits, (tools) => provider.submit(job, tools), { submits: true, heard });
+    const accepted = await errand(engine, channel, limits, (tools) => provider.submit(job, tools), {
+      submits: true,
+      heard,
+    });
     if (accepted.upstream_id === "") throw new Failed(failureOf("malformed", heard.status));
     tried = { ok: true, accepted };
   } catch (error) {
@@ -53,7 +82,11 @@ export async function attempt<Input>(call: Call, channel: PoolChannel, provider:
   cooling.failed(placeOf(channel), model, record, started, failure);
   const said = JSON.stringify({ ...order.kept, prompt: order.prompt }).toLowerCase();
   seams.channelFailed(channel, {
-    status: failure.upstream_status, disable: failure.disable, message: failure.error?.message ?? "", request_id: call.request_id, model,
+    status: failure.upstream_status,
+    disable: failure.disable,
+    message: failure.error?.message ?? "",
+    request_id: call.request_id,
+    model,
     quoted: (phrase) => said.includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
   });
   return tried;
@@ -64,7 +97,11 @@ export function failureFrom(error: unknown, channel: PoolChannel, log: Call["eng
   if (error instanceof Failed) return error.failure;
   if (error instanceof RequestFault) {
     const { message, param } = error;
-    return { ...failureOf("caller_mistake"), status: 400, error: { message, type: "invalid_request_error", code: "invalid_request", param } };
+    return {
+      ...failureOf("caller_mistake"),
+      status: 400,
+      error: { message, type: "invalid_request_error", code: "invalid_request", param },
+    };
   }
   log.error({ err: redactError(channel, error) }, "a provider of jobs failed");
   return failureOf("malformed", status);

@@ -19,7 +19,9 @@ export async function cancelTask(engine: Engine, task: Task): Promise<Task> {
   const channel = channelOf(engine, task);
   if (!canCancel(task) || !watcher?.cancel || !channel) fail("task_not_cancellable");
   const { cancel } = watcher;
-  const report = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (tools) => cancel.call(watcher, task, channel, tools));
+  const report = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (tools) =>
+    cancel.call(watcher, task, channel, tools),
+  );
   await applyReport(engine.seams, watcher, task, report);
   return (await engine.seams.tasks.find([task.platform], task.task_id, task.user_id)) ?? fail("task_not_found");
 }

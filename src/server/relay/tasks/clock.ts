@@ -27,7 +27,10 @@ export const ERRAND_MS = 30 * SECOND;
 /** All that one look at a vendor takes: large results are read in it. */
 export const VISIT_MS = 5 * MINUTE;
 
-export function watcherTimes({ poll_ms = POLL_MS, lifetime_ms = LIFETIME_MS }: Pick<TaskWatcher, "poll_ms" | "lifetime_ms">) {
+export function watcherTimes({
+  poll_ms = POLL_MS,
+  lifetime_ms = LIFETIME_MS,
+}: Pick<TaskWatcher, "poll_ms" | "lifetime_ms">) {
   return { poll_ms, lifetime_ms };
 }
 

@@ -36,7 +36,8 @@ export interface TaskDesk {
 export function taskDesk(engine: Engine): TaskDesk {
   const see = async ({ platform, task_id, user_id }: TaskSight): Promise<Task> => {
     const { tasks: book } = engine.seams;
-    const task = user_id === undefined ? await book.anybodys(platform, task_id) : await book.find([platform], task_id, user_id);
+    const task =
+      user_id === undefined ? await book.anybodys(platform, task_id) : await book.find([platform], task_id, user_id);
     return task ?? fail("task_not_found");
   };
   return {
@@ -48,7 +49,8 @@ export function taskDesk(engine: Engine): TaskDesk {
         return await sendFile(engine, await see(sight), index, request, door);
       } catch (error) {
         if (error instanceof Failed) return door.error(openaiChat, failureError(error.failure, lang, requestId));
-        if (!(error instanceof AppError)) engine.log.error({ err: error, request_id: requestId }, "a file could not be sent");
+        if (!(error instanceof AppError))
+          engine.log.error({ err: error, request_id: requestId }, "a file could not be sent");
         return door.error(openaiChat, thrownError(error, lang, requestId));
       }
     },
@@ -57,7 +59,9 @@ export function taskDesk(engine: Engine): TaskDesk {
       try {
         return await cancelTask(engine, await see(sight));
       } catch (error) {
-        throw error instanceof Failed ? new AppError("upstream_error", { status: error.failure.upstream_status || error.failure.status }) : error;
+        throw error instanceof Failed
+          ? new AppError("upstream_error", { status: error.failure.upstream_status || error.failure.status })
+          : error;
       }
     },
   };

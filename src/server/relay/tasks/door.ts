@@ -26,12 +26,13 @@ interface DoorFacts {
   name: string;
 }
 
-export type TaskDoor = DoorFacts & (
+export type TaskDoor = DoorFacts &
   /** `submits`: it makes a job; what it is limited and counted by is then the engine's business (submitTask). */
-  | { answer(params: Params): Aside; submits?: boolean; open?: undefined }
-  /** For everybody who knows the link: images by their unguessable id. */
-  | { open(params: Params): OpenAnswer; answer?: undefined; submits?: undefined }
-);
+  (
+    | { answer(params: Params): Aside; submits?: boolean; open?: undefined }
+    /** For everybody who knows the link: images by their unguessable id. */
+    | { open(params: Params): OpenAnswer; answer?: undefined; submits?: undefined }
+  );
 
 /** A caller's dialect that has no streams: how its errors are spelled. */
 export const taskDialect = (writeError: (error: RelayError) => object): CallerDialect => ({
@@ -49,17 +50,25 @@ function decoded(segment: string): string {
 }
 
 /** Finds the door of a path (without a trailing slash). Doors whose path has fewer parameters come first. */
-export function doorFinder(doors: readonly TaskDoor[]): (method: string, path: string) => { door: TaskDoor; params: Params } | undefined {
+export function doorFinder(
+  doors: readonly TaskDoor[],
+): (method: string, path: string) => { door: TaskDoor; params: Params } | undefined {
   const parameters = (path: string): number => path.split("{").length;
-  const known = doors.toSorted((a, b) => parameters(a.path) - parameters(b.path)).map((door) => {
-    const names = [...door.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-    const source = door.path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{\w+\}/g, "([^/]+)").replace(/\/$/, "");
-    return { door, names, pattern: new RegExp(`^${source}$`) };
-  });
+  const known = doors
+    .toSorted((a, b) => parameters(a.path) - parameters(b.path))
+    .map((door) => {
+      const names = [...door.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+      const source = door.path
+        .replace(/[.*+?^$()|[\]\\]/g, "\\$&")
+        .replace(/\{\w+\}/g, "([^/]+)")
+        .replace(/\/$/, "");
+      return { door, names, pattern: new RegExp(`^${source}$`) };
+    });
   return (method, path) => {
     for (const { door, names, pattern } of known) {
       const found = door.method === method ? pattern.exec(path) : null;
-      if (found) return { door, params: Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1] ?? "")])) };
+      if (found)
+        return { door, params: Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1] ?? "")])) };
     }
     return undefined;
   };

@@ -11,7 +11,8 @@ export interface Events {
 }
 
 /** Whether an answer is a stream of events. */
-export const isEvents = ({ headers }: Response): boolean => /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
+export const isEvents = ({ headers }: Response): boolean =>
+  /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
 
 /** Reads an answer up to its first event. Throws Failed where it ends before that, or where that is no JSON object. */
 export async function readEvents({ body, status }: Response): Promise<Events> {
@@ -34,7 +35,10 @@ export async function readEvents({ body, status }: Response): Promise<Events> {
   throw new Failed(failureOf(kept.length === 0 ? "malformed" : "cut", status));
 }
 
-function joined(kept: readonly Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array>): ReadableStream<Uint8Array> {
+function joined(
+  kept: readonly Uint8Array[],
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {

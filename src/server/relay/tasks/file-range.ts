@@ -9,7 +9,10 @@ function rangeIn(range: string, size: number): { first: number; last: number } |
 }
 
 /** `range` is a header that has the form of one, or undefined. */
-export function fromMemory({ type, bytes }: { type: string; bytes: Uint8Array<ArrayBuffer> }, range?: string): Response {
+export function fromMemory(
+  { type, bytes }: { type: string; bytes: Uint8Array<ArrayBuffer> },
+  range?: string,
+): Response {
   const size = bytes.length;
   const whole = { "content-type": type, "accept-ranges": "bytes" };
   if (range === undefined) return new Response(bytes, { headers: { ...whole, "content-length": String(size) } });
@@ -18,6 +21,10 @@ export function fromMemory({ type, bytes }: { type: string; bytes: Uint8Array<Ar
   const { first, last } = part;
   return new Response(bytes.subarray(first, last + 1), {
     status: 206,
-    headers: { ...whole, "content-range": `bytes ${first}-${last}/${size}`, "content-length": String(last - first + 1) },
+    headers: {
+      ...whole,
+      "content-range": `bytes ${first}-${last}/${size}`,
+      "content-length": String(last - first + 1),
+    },
   });
 }

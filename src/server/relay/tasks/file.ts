@@ -25,11 +25,12 @@ const RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
 const CONTENT_RANGE = /^bytes (?:\d+-\d+|\*)\/(?:\d+|\*)$/;
 
 /** What a file of a kind may be called, what it is called when its vendor says anything else, and how large one that is passed through may be. */
-export const fileKinds: Readonly<Record<ResultFile["media"], { may: RegExp; otherwise: string; most_bytes: number }>> = {
-  image: { may: /^image\/(?:png|jpeg|webp|gif|avif)$/, otherwise: "image/png", most_bytes: 2 ** 26 },
-  video: { may: /^video\/(?:mp4|webm|quicktime|mpeg)$/, otherwise: "video/mp4", most_bytes: 2 ** 31 },
-  audio: { may: /^audio\/(?:mpeg|mp4|wav|x-wav|ogg|flac|aac|webm)$/, otherwise: "audio/mpeg", most_bytes: 2 ** 29 },
-};
+export const fileKinds: Readonly<Record<ResultFile["media"], { may: RegExp; otherwise: string; most_bytes: number }>> =
+  {
+    image: { may: /^image\/(?:png|jpeg|webp|gif|avif)$/, otherwise: "image/png", most_bytes: 2 ** 26 },
+    video: { may: /^video\/(?:mp4|webm|quicktime|mpeg)$/, otherwise: "video/mp4", most_bytes: 2 ** 31 },
+    audio: { may: /^audio\/(?:mpeg|mp4|wav|x-wav|ogg|flac|aac|webm)$/, otherwise: "audio/mpeg", most_bytes: 2 ** 29 },
+  };
 
 function typeOf({ media }: ResultFile, headers: Headers): string {
   const said = (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
@@ -37,7 +38,8 @@ function typeOf({ media }: ResultFile, headers: Headers): string {
 }
 
 /** Whether a job has files to show. */
-const hasFiles = ({ status, platform }: Task): boolean => status === "SUCCESS" || (!isFinal(status) && watcherOf(platform)?.half_done === true);
+const hasFiles = ({ status, platform }: Task): boolean =>
+  status === "SUCCESS" || (!isFinal(status) && watcherOf(platform)?.half_done === true);
 
 /** Files of a job, in order; none while it is not finished, unless its vendor shows what is half done. The channel may be gone: public ones do not need it. */
 export async function filesOf(engine: Engine, task: Task): Promise<readonly ResultFile[]> {
@@ -58,14 +60,24 @@ export function channelOf({ seams }: Engine, { channel_id, channel_key_id }: Tas
  * Answers one file of a job, the `index`th from 0. Throws task_not_finished, task_file_missing (also for a link that its vendor
  * has let expire), address_forbidden, and Failed.
  */
-export async function sendFile(engine: Engine, task: Task, index: number, request: Request, door: Door): Promise<Response> {
+export async function sendFile(
+  engine: Engine,
+  task: Task,
+  index: number,
+  request: Request,
+  door: Door,
+): Promise<Response> {
   if (!hasFiles(task)) fail("task_not_finished");
   const file = (await filesOf(engine, task))[index] ?? fail("task_file_missing");
   const { timers, seams } = engine;
   const late = new AbortController();
   const signal = AbortSignal.any([request.signal, late.signal]);
   const range = request.headers.get("range") ?? "";
-  const headers = { ...(file.from === "channel" ? file.headers : {}), "accept-encoding": "identity", ...(RANGE.test(range) && { range }) };
+  const headers = {
+    ...(file.from === "channel" ? file.headers : {}),
+    "accept-encoding": "identity",
+    ...(RANGE.test(range) && { range }),
+  };
   const cancel = timers.after(seams.option.firstByteTimeoutMs, () => late.abort());
   let response: Response;
   try {
@@ -88,13 +100,20 @@ export async function sendFile(engine: Engine, task: Task, index: number, reques
     fail("task_file_missing");
   }
   const passed: Record<string, string> = {
-    "accept-ranges": "bytes", "cache-control": "private, max-age=3600", "content-security-policy": "default-src 'none'; sandbox",
+    "accept-ranges": "bytes",
+    "cache-control": "private, max-age=3600",
+    "content-security-policy": "default-src 'none'; sandbox",
     "content-disposition": "inline",
   };
   if (length !== null) passed["content-length"] = length;
   const part = response.headers.get("content-range");
   if (part !== null && CONTENT_RANGE.test(part)) passed["content-range"] = part;
-  return door.file(limited(response, engine, late, fileKinds[file.media].most_bytes), typeOf(file, response.headers), status, passed);
+  return door.file(
+    limited(response, engine, late, fileKinds[file.media].most_bytes),
+    typeOf(file, response.headers),
+    status,
+    passed,
+  );
 }
 
 /** A small file that stands in its address itself (RFC 2397, base64): nothing is fetched. undefined: its address leads somewhere. */
@@ -104,7 +123,13 @@ function inAddress(url: string): { type: string; bytes: Uint8Array<ArrayBuffer> 
 }
 
 /** What a vendor's own address sends elsewhere is fetched there without the channel's key. */
-async function opened(engine: Engine, task: Task, file: ResultFile, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+async function opened(
+  engine: Engine,
+  task: Task,
+  file: ResultFile,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Response> {
   const { seams } = engine;
   if (file.from === "answer") return fromMemory((await file.read()) ?? fail("task_file_missing"), headers.range);
   const written = inAddress(file.url);
@@ -121,26 +146,34 @@ async function opened(engine: Engine, task: Task, file: ResultFile, headers: Rec
 }
 
 /** The body as its reader takes it, cut when it stands still for too long or is larger than `most` bytes. */
-function limited(response: Response, { timers, seams }: Engine, late: AbortController, most: number): ReadableStream<Uint8Array> | null {
+function limited(
+  response: Response,
+  { timers, seams }: Engine,
+  late: AbortController,
+  most: number,
+): ReadableStream<Uint8Array> | null {
   const reader = response.body?.getReader();
   if (!reader) return null;
   let size = 0;
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const cancel = timers.after(seams.option.idleTimeoutMs, () => late.abort());
-      try {
-        const { done, value } = await reader.read();
-        if (done) return controller.close();
-        size += value.length;
-        if (size > most) throw new Error("the file is too large");
-        controller.enqueue(value);
-      } catch (error) {
-        late.abort();
-        controller.error(error);
-      } finally {
-        cancel();
-      }
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const cancel = timers.after(seams.option.idleTimeoutMs, () => late.abort());
+        try {
+          const { done, value } = await reader.read();
+          if (done) return controller.close();
+          size += value.length;
+          if (size > most) throw new Error("the file is too large");
+          controller.enqueue(value);
+        } catch (error) {
+          late.abort();
+          controller.error(error);
+        } finally {
+          cancel();
+        }
+      },
+      cancel: () => late.abort(),
     },
-    cancel: () => late.abort(),
-  }, { highWaterMark: 0 });
+    { highWaterMark: 0 },
+  );
 }

@@ -32,9 +32,11 @@ export const REASONS = {
 /** Runs `work` over all items, a few at a time. */
 async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, async () => {
-    for (const item of left) await work(item);
-  }));
+  await Promise.all(
+    Array.from({ length: Math.min(AT_ONCE, items.length) }, async () => {
+      for (const item of left) await work(item);
+    }),
+  );
 }
 
 /** One round. Never throws for one job's sake; what it could not do is due again later. */
@@ -42,7 +44,9 @@ export async function pollTasks(engine: Engine): Promise<void> {
   const due = await engine.seams.tasks.due(MOST_A_ROUND);
   const groups = new Map<string, Visit>();
   for (const task of due) {
-    const visit = await settledOrVisit(engine, task).catch((error: unknown) => void engine.log.error({ err: error, task: task.task_id }, "a job could not be looked after"));
+    const visit = await settledOrVisit(engine, task).catch(
+      (error: unknown) => void engine.log.error({ err: error, task: task.task_id }, "a job could not be looked after"),
+    );
     if (!visit) continue;
     const { watcher, channel } = visit;
     const key = `${watcher.platform} ${placeOf(channel)}`;
@@ -53,7 +57,11 @@ export async function pollTasks(engine: Engine): Promise<void> {
   const visits = [...groups.values()].flatMap(({ tasks, ...rest }) => {
     const { poll_many = 1 } = rest.watcher;
     const state = { down: false };
-    return Array.from({ length: Math.ceil(tasks.length / poll_many) }, (_, i) => ({ ...rest, state, tasks: tasks.slice(i * poll_many, (i + 1) * poll_many) }));
+    return Array.from({ length: Math.ceil(tasks.length / poll_many) }, (_, i) => ({
+      ...rest,
+      state,
+      tasks: tasks.slice(i * poll_many, (i + 1) * poll_many),
+    }));
   });
   await each(visits, (visit) => visitChannel(engine, visit));
 }
@@ -107,16 +115,22 @@ async function halfDone({ seams }: Engine, task: Task): Promise<void> {
     return;
   }
   // Charged without an id of the vendor's, or neither charged nor held: a sweep did that, so the process that asked is gone.
-  if (!charged && held && now() < task.deadline_ms) return void (await book.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_LOOK_MS }));
+  if (!charged && held && now() < task.deadline_ms)
+    return void (await book.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_LOOK_MS }));
   if (!charged) await ledger.release(task.charge_id);
   await book.fail(task, "NOT_START", REASONS.never_accepted, {});
 }
 
-async function visitChannel(engine: Engine, { watcher, channel, tasks, state }: Visit & { state: { down: boolean } }): Promise<void> {
+async function visitChannel(
+  engine: Engine,
+  { watcher, channel, tasks, state }: Visit & { state: { down: boolean } },
+): Promise<void> {
   const { seams, log } = engine;
   try {
     if (state.down) throw new Failed(failureOf("unreachable"));
-    const reports = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (tools) => watcher.poll(tasks, channel, tools));
+    const reports = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (tools) =>
+      watcher.poll(tasks, channel, tools),
+    );
     for (const task of tasks) {
       const report = reports.get(task.upstream_id);
       if (report) await applyReport(seams, watcher, task, report);
@@ -125,7 +139,10 @@ async function visitChannel(engine: Engine, { watcher, channel, tasks, state }: 
   } catch (error) {
     const failure = failureFrom(error, channel, log);
     state.down ||= DOWN.has(failure.class);
-    log.warn({ platform: watcher.platform, channel: channel.id, failure: failure.class }, "jobs could not be asked for");
+    log.warn(
+      { platform: watcher.platform, channel: channel.id, failure: failure.class },
+      "jobs could not be asked for",
+    );
     if (failure.upstream_status === 401) engine.tokens.drop(channel);
     for (const task of tasks) await later(engine, watcher, task, task.state.fails + 1).catch(() => undefined);
   }
@@ -134,6 +151,13 @@ async function visitChannel(engine: Engine, { watcher, channel, tasks, state }: 
 /** Nothing is known: asked again after a pause that grows with the failures, at its deadline at the latest. */
 async function later({ seams }: Engine, watcher: TaskWatcher, task: Task, fails: number): Promise<void> {
   const now = seams.now();
-  const next_poll_at_ms = Math.min(Math.max(task.deadline_ms, now), now + pauseOf(watcher, now - task.submit_time_ms, fails));
-  await seams.tasks.note(task, task.status, { polls: task.polls + 1, state: { ...task.state, fails }, next_poll_at_ms });
+  const next_poll_at_ms = Math.min(
+    Math.max(task.deadline_ms, now),
+    now + pauseOf(watcher, now - task.submit_time_ms, fails),
+  );
+  await seams.tasks.note(task, task.status, {
+    polls: task.polls + 1,
+    state: { ...task.state, fails },
+    next_poll_at_ms,
+  });
 }

@@ -27,15 +27,25 @@ export interface Prepared {
 const upstreamName = ({ model_mapping }: PoolChannel, model: string): string => model_mapping.get(model) ?? model;
 
 /** Who asks this channel; undefined: nobody can. */
-export function providerFor<Input>({ kind, model, input, action }: TaskOrder<Input>, channel: PoolChannel): TaskProvider<Input> | undefined {
+export function providerFor<Input>(
+  { kind, model, input, action }: TaskOrder<Input>,
+  channel: PoolChannel,
+): TaskProvider<Input> | undefined {
   const name = upstreamName(channel, model);
   return kind.providers.find(
-    (provider) => provider.types.some((key) => key === channel.type.key) && (provider.serves?.(channel, name, input, action) ?? true),
+    (provider) =>
+      provider.types.some((key) => key === channel.type.key) &&
+      (provider.serves?.(channel, name, input, action) ?? true),
   );
 }
 
 /** Throws what the caller gets when it is refused before a channel is asked. Holds the dearest price that is possible. */
-export async function prepare<Input>(visit: Visit, order: TaskOrder<Input>, arrived: number, task_id: string): Promise<Prepared> {
+export async function prepare<Input>(
+  visit: Visit,
+  order: TaskOrder<Input>,
+  arrived: number,
+  task_id: string,
+): Promise<Prepared> {
   const { engine, caller, request, lang, ip, path, dialect, door, request_id } = visit;
   const { seams } = engine;
   const { kind, model, parent } = order;
@@ -46,7 +56,11 @@ export async function prepare<Input>(visit: Visit, order: TaskOrder<Input>, arri
   checkLength("input", JSON.stringify(order.kept), TEXT_LIMITS.task_input);
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
   refuseSensitive(seams, { ...order.kept, prompt: order.prompt });
-  const operation: Operation = { key: kind.operation, streams: false, read: () => fail("invalid_request", { detail: path }) };
+  const operation: Operation = {
+    key: kind.operation,
+    streams: false,
+    read: () => fail("invalid_request", { detail: path }),
+  };
   const supports = (channel: PoolChannel): boolean => providerFor(order, channel) !== undefined;
   // What follows a job goes to its channel, and to the account that holds it.
   const from = at ? { ...caller, channel_id: at.channel_id } : caller;
@@ -54,19 +68,50 @@ export async function prepare<Input>(visit: Visit, order: TaskOrder<Input>, arri
   if (at) selection.only((channel) => holding(channel, at.channel_key_id));
   if (selection.left === 0) fail("channel_disabled");
   const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
-  const { terms: its, price } = dearestOf(selection.candidates.flatMap((channel) => {
-    const provider = providerFor(order, channel);
-    const itsTerms = provider && termsOf(provider.terms?.(order.input, upstreamName(channel, model), order.action, parent));
-    return itsTerms ? [{ terms: itsTerms, price: itsTerms.priced?.(listed) ?? listed }] : [];
-  })) ?? fail("operation_unsupported", { group: caller.group, model });
+  const { terms: its, price } =
+    dearestOf(
+      selection.candidates.flatMap((channel) => {
+        const provider = providerFor(order, channel);
+        const itsTerms =
+          provider && termsOf(provider.terms?.(order.input, upstreamName(channel, model), order.action, parent));
+        return itsTerms ? [{ terms: itsTerms, price: itsTerms.priced?.(listed) ?? listed }] : [];
+      }),
+    ) ?? fail("operation_unsupported", { group: caller.group, model });
   // A price by tokens is held whole as well: its terms say how many there will be.
   const terms: Terms = { ...its, least_hold: costOf({ terms: its, price }) };
   const call: Call = {
-    dialect, operation, caller, lang, ip, path, client_type: knownClientType(request.headers.get("user-agent") ?? ""), betas: "", api_version: "",
-    request_id, arrived, engine, request: { model, stream: false, include_usage: false, terms }, body: Buffer.alloc(0), form: undefined, price,
-    input_bound: 0, alarm: new Alarm(() => seams.now(), engine.timers), attempts: [], explain: () => selection.explain(), task_id,
-    channel: undefined, need: { model, tokens: 0, units: 0 }, room: undefined, upstream_model: "", upstream_request_id: "", warnings: [],
-    first_content_at: -1, left: false, over: false, onLeave: undefined, ...traceOf(engine, request),
+    dialect,
+    operation,
+    caller,
+    lang,
+    ip,
+    path,
+    client_type: knownClientType(request.headers.get("user-agent") ?? ""),
+    betas: "",
+    api_version: "",
+    request_id,
+    arrived,
+    engine,
+    request: { model, stream: false, include_usage: false, terms },
+    body: Buffer.alloc(0),
+    form: undefined,
+    price,
+    input_bound: 0,
+    alarm: new Alarm(() => seams.now(), engine.timers),
+    attempts: [],
+    explain: () => selection.explain(),
+    task_id,
+    channel: undefined,
+    need: { model, tokens: 0, units: 0 },
+    room: undefined,
+    upstream_model: "",
+    upstream_request_id: "",
+    warnings: [],
+    first_content_at: -1,
+    left: false,
+    over: false,
+    onLeave: undefined,
+    ...traceOf(engine, request),
   };
   const money = new CallMoney(call);
   const admission = seams.limits.admit(caller, call.need);
@@ -85,6 +130,7 @@ interface Quote {
   price: Call["price"];
 }
 
-const costOf = ({ price, terms: { usage, times } }: Quote): number => unitsOf(price, { usage, ...(times && { times }) });
+const costOf = ({ price, terms: { usage, times } }: Quote): number =>
+  unitsOf(price, { usage, ...(times && { times }) });
 
 const dearestOf = (all: readonly Quote[]): Quote | undefined => all.toSorted((a, b) => costOf(b) - costOf(a))[0];

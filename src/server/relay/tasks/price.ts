@@ -16,7 +16,11 @@ function pricePerJob(price: CompiledPrice): CompiledPrice {
   if (!known) {
     const { model_ratio, group_ratio, user_group_ratio } = price.why;
     const value = (model_ratio?.value ?? 0) * USD_PER_RATIO;
-    const why = { model_price: { ...model_ratio, value, source: model_ratio?.source ?? "default" }, group_ratio, user_group_ratio };
+    const why = {
+      model_price: { ...model_ratio, value, source: model_ratio?.source ?? "default" },
+      group_ratio,
+      user_group_ratio,
+    };
     const tables = { QuotaPerUnit: Number(printDecimal(price.quotaPerUnit)), "tool_price_setting.prices": {} };
     known = compilePrice(price.model, price.group, why, tables);
     perJob.set(price, known);

@@ -98,12 +98,13 @@ export interface Accepted {
 }
 
 /** Where a finished job's file is. `media` is the kind that the job makes; a browser is told no other. */
-export type ResultFile = { media: "image" | "video" | "audio" } & (
+export type ResultFile = { media: "image" | "video" | "audio" } &
   /** `public`: anybody may fetch it, under the egress rule. `channel`: the channel's own address, with these headers and its proxy. */
-  | { from: "public" | "channel"; url: string; headers?: Record<string, string> }
-  /** The vendor hands it over inside an answer: the bytes, asked for anew. undefined: it is not there any more. */
-  | { from: "answer"; read(): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | undefined> }
-);
+  (
+    | { from: "public" | "channel"; url: string; headers?: Record<string, string> }
+    /** The vendor hands it over inside an answer: the bytes, asked for anew. undefined: it is not there any more. */
+    | { from: "answer"; read(): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | undefined> }
+  );
 
 /** What the engine needs of a provider after the submit: nothing here knows the kind's input. */
 export interface TaskWatcher {
@@ -125,7 +126,11 @@ export interface TaskWatcher {
    * Files of a finished job, in order; absent: it makes none. `channel` and `tools` are undefined when the channel is gone.
    * `half_done`: asked for those of a job that runs as well.
    */
-  files?(task: Task, channel: PoolChannel | undefined, tools: TaskTools | undefined): readonly ResultFile[] | Promise<readonly ResultFile[]>;
+  files?(
+    task: Task,
+    channel: PoolChannel | undefined,
+    tools: TaskTools | undefined,
+  ): readonly ResultFile[] | Promise<readonly ResultFile[]>;
   readonly half_done?: boolean;
   /** Who wants to be told that the job has changed, and in which words. */
   hook?(task: Task, seams: Pick<Seams, "option" | "now">): { url: string; body: JsonObject } | undefined;

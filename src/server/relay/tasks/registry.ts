@@ -8,7 +8,13 @@ import { suno } from "./suno/suno";
 import { videoKind } from "./video/kind";
 
 /** Who polls, cancels and finds the files of a platform's jobs: the providers of every kind. */
-const watchers: readonly TaskWatcher[] = [...backgroundResponses.providers, ...batches.providers, midjourney, ...suno.providers, ...videoKind.providers];
+const watchers: readonly TaskWatcher[] = [
+  ...backgroundResponses.providers,
+  ...batches.providers,
+  midjourney,
+  ...suno.providers,
+  ...videoKind.providers,
+];
 
 const byPlatform = new Map<TaskPlatform, TaskWatcher>(watchers.map((watcher) => [watcher.platform, watcher]));
 

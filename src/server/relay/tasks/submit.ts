@@ -41,7 +41,10 @@ interface Keys {
 function keysOf({ request, caller, path }: Visit, body: Uint8Array): Keys {
   const given = request.headers.get("idempotency-key") ?? "";
   if (given.length > MAX_CLIENT_KEY) fail("invalid_request", { detail: "idempotency-key" });
-  return { client_key: given === "" ? undefined : hashOf(String(caller.user_id), given), input_hash: hashOf(path, body) };
+  return {
+    client_key: given === "" ? undefined : hashOf(String(caller.user_id), given),
+    input_hash: hashOf(path, body),
+  };
 }
 
 /** The job of a client key that is used again. */
@@ -65,7 +68,12 @@ export async function submitTask<Input>(visit: Visit, order: TaskOrder<Input>): 
   const arrived = seams.now();
   let prepared: Prepared;
   try {
-    prepared = await prepare(visit, order, arrived, order.task_id ?? `${order.id_prefix ?? "task_"}${randomBytes(16).toString("hex")}`);
+    prepared = await prepare(
+      visit,
+      order,
+      arrived,
+      order.task_id ?? `${order.id_prefix ?? "task_"}${randomBytes(16).toString("hex")}`,
+    );
   } catch (error) {
     await recordRefusal(seams, caller, { arrived, request_id, ip, path, lang, model: order.model }, error);
     throw error;
@@ -86,7 +94,12 @@ async function run<Input>(order: TaskOrder<Input>, { call, money, selection }: P
   let opened: Task | undefined;
   let state: TaskState | undefined;
   let twin = false;
-  const outcome = await tryChannels<{ ok: true; accepted: Accepted; provider: TaskProvider<Input>; channel: PoolChannel }>(call, selection, async (_, channel) => {
+  const outcome = await tryChannels<{
+    ok: true;
+    accepted: Accepted;
+    provider: TaskProvider<Input>;
+    channel: PoolChannel;
+  }>(call, selection, async (_, channel) => {
     const provider = providerFor(order, channel);
     if (!provider) return { ok: false, failure: failureOf("malformed") };
     state = priceAt(call, channel, provider, order, keys.input_hash);
@@ -112,43 +125,87 @@ async function run<Input>(order: TaskOrder<Input>, { call, money, selection }: P
   }
   const { upstream_id } = outcome.accepted;
   // Before the job has the vendor's id: from then on it is charged even if this process ends.
-  await order.accepted?.({ upstream_id, channel_id: outcome.channel.id, channel_key_id: outcome.channel.key_row?.id ?? 0 });
+  await order.accepted?.({
+    upstream_id,
+    channel_id: outcome.channel.id,
+    channel_key_id: outcome.channel.key_row?.id ?? 0,
+  });
   return keep(call, money, opened, state, outcome);
 }
 
 const placeOf = <Input>(call: Call, channel: PoolChannel, { platform }: TaskProvider<Input>, state: TaskState) => ({
-  platform, channel_id: channel.id, channel_key_id: channel.key_row?.id ?? 0, group: call.caller.group, state,
+  platform,
+  channel_id: channel.id,
+  channel_key_id: channel.key_row?.id ?? 0,
+  group: call.caller.group,
+  state,
 });
 
 function newTask<Input>(call: Call, order: TaskOrder<Input>, { client_key }: Keys, place: ReturnType<typeof placeOf>) {
   const { caller, request_id, engine } = call;
   const now = engine.seams.now();
   return {
-    ...place, client_key, task_id: call.task_id ?? "", action: order.action, model: order.model, prompt: order.prompt, input: order.kept,
-    parent_id: order.parent?.task_id ?? "", user_id: caller.user_id, username: caller.username, token_id: caller.token_id, charge_id: request_id,
-    submit_time_ms: now, next_poll_at_ms: now + SUBMIT_LOOK_MS, deadline_ms: now + SUBMIT_LIMIT_MS,
+    ...place,
+    client_key,
+    task_id: call.task_id ?? "",
+    action: order.action,
+    model: order.model,
+    prompt: order.prompt,
+    input: order.kept,
+    parent_id: order.parent?.task_id ?? "",
+    user_id: caller.user_id,
+    username: caller.username,
+    token_id: caller.token_id,
+    charge_id: request_id,
+    submit_time_ms: now,
+    next_poll_at_ms: now + SUBMIT_LOOK_MS,
+    deadline_ms: now + SUBMIT_LIMIT_MS,
   };
 }
 
 /** The call is priced as this channel's provider prices it. */
-function priceAt<Input>(call: Call, channel: PoolChannel, provider: TaskProvider<Input>, { input, model, action, parent }: TaskOrder<Input>, input_hash: string): TaskState {
+function priceAt<Input>(
+  call: Call,
+  channel: PoolChannel,
+  provider: TaskProvider<Input>,
+  { input, model, action, parent }: TaskOrder<Input>,
+  input_hash: string,
+): TaskState {
   const terms = termsOf(provider.terms?.(input, channel.model_mapping.get(model) ?? model, action, parent));
   call.request.terms = terms;
   const listed = listedAt(call, channel) ?? call.price;
   call.price = terms.priced?.(listed) ?? listed;
   const { usage, times, hidden_turns } = terms;
   const priced = { usage, ...(times && { times }), ...(hidden_turns && { hidden_turns }) };
-  return { units: unitsOf(call.price, priced), price: packPrice(call.price), priced, budgets: budgetsOf(call), lang: call.lang, input_hash, fails: 0, own: {} };
+  return {
+    units: unitsOf(call.price, priced),
+    price: packPrice(call.price),
+    priced,
+    budgets: budgetsOf(call),
+    lang: call.lang,
+    input_hash,
+    fails: 0,
+    own: {},
+  };
 }
 
 /** The vendor has accepted: its id first, then the charge, then the job is alive. */
-async function keep(call: Call, money: CallMoney, opened: Task, placed: TaskState, { accepted, provider }: { accepted: Accepted; provider: TaskWatcher }): Promise<Task> {
+async function keep(
+  call: Call,
+  money: CallMoney,
+  opened: Task,
+  placed: TaskState,
+  { accepted, provider }: { accepted: Accepted; provider: TaskWatcher },
+): Promise<Task> {
   const { engine } = call;
   const { tasks: book, now } = engine.seams;
   const { poll_ms, lifetime_ms } = watcherTimes(provider);
   const state = { ...placed, own: accepted.own ?? {} };
   const known = await book.answered(opened.id, {
-    upstream_id: accepted.upstream_id, data: accepted.data, state, deadline_ms: opened.submit_time_ms + lifetime_ms,
+    upstream_id: accepted.upstream_id,
+    data: accepted.data,
+    state,
+    deadline_ms: opened.submit_time_ms + lifetime_ms,
     ...(accepted.prompt !== undefined && { prompt: accepted.prompt }),
   });
   // It took so long that the job was given up and paid back: nothing is charged for what nobody can see.

@@ -81,7 +81,20 @@ export interface Task {
 }
 
 /** A job that is about to be submitted. */
-export type NewTask = Omit<Task, "id" | "status" | "progress" | "fail_reason" | "upstream_id" | "start_time_ms" | "finish_time_ms" | "quota" | "refunded" | "data" | "polls"> & {
+export type NewTask = Omit<
+  Task,
+  | "id"
+  | "status"
+  | "progress"
+  | "fail_reason"
+  | "upstream_id"
+  | "start_time_ms"
+  | "finish_time_ms"
+  | "quota"
+  | "refunded"
+  | "data"
+  | "polls"
+> & {
   /** A caller's Idempotency-Key, hashed with his id; undefined = none. */
   client_key: string | undefined;
   next_poll_at_ms: number;
@@ -122,7 +135,10 @@ export interface TaskBook {
   /** The submit goes to this channel: said before each attempt. */
   place(id: number, place: Pick<Task, "platform" | "channel_id" | "channel_key_id" | "group" | "state">): Promise<void>;
   /** The vendor has accepted: its id is kept before anything is charged. False: the job was given up meanwhile. */
-  answered(id: number, answer: Pick<Task, "upstream_id" | "data" | "state" | "deadline_ms"> & { prompt?: string }): Promise<boolean>;
+  answered(
+    id: number,
+    answer: Pick<Task, "upstream_id" | "data" | "state" | "deadline_ms"> & { prompt?: string },
+  ): Promise<boolean>;
   /**
    * NOT_START -> SUBMITTED, if its charge is in the books (or it is free); `quota` is then what was charged. False: it is not,
    * or somebody else decided.

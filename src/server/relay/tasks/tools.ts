@@ -31,7 +31,11 @@ interface ErrandOptions {
  * what `work` throws, and Failed for the time limit.
  */
 export async function errand<T>(
-  engine: Engine, channel: PoolChannel, { ms, total_ms }: { ms: number; total_ms: number }, work: (tools: TaskTools) => Promise<T>, options: ErrandOptions = {},
+  engine: Engine,
+  channel: PoolChannel,
+  { ms, total_ms }: { ms: number; total_ms: number },
+  work: (tools: TaskTools) => Promise<T>,
+  options: ErrandOptions = {},
 ): Promise<T> {
   const over = new AbortController();
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -47,14 +51,30 @@ export async function errand<T>(
 }
 
 /** Tools for a channel. `ms`: the time limit of each request; `signal` ends them all. */
-export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { submits = false, heard, signal }: ErrandOptions & { signal?: AbortSignal } = {}): TaskTools {
+export function taskTools(
+  engine: Engine,
+  channel: PoolChannel,
+  ms: number,
+  { submits = false, heard, signal }: ErrandOptions & { signal?: AbortSignal } = {},
+): TaskTools {
   const { seams, timers } = engine;
   const controller = new AbortController();
-  const tools = toolsFor(engine, channel, signal ? AbortSignal.any([controller.signal, signal]) : controller.signal, () => seams.now());
+  const tools = toolsFor(
+    engine,
+    channel,
+    signal ? AbortSignal.any([controller.signal, signal]) : controller.signal,
+    () => seams.now(),
+  );
   /** Sends a request and reads of its answer what `read` wants, all within the time limit. */
-  const exchange = async <T>({ method, url, headers, body, sign, override }: TaskRequest, read: (response: Response) => Promise<T>): Promise<{ response: Response; got: T }> => {
+  const exchange = async <T>(
+    { method, url, headers, body, sign, override }: TaskRequest,
+    read: (response: Response) => Promise<T>,
+  ): Promise<{ response: Response; got: T }> => {
     const changed = submits && override !== false && channel.override && isObject(body) ? channel.override(body) : body;
-    const text = isObject(changed) && !(changed instanceof Blob) && !(changed instanceof FormData) ? JSON.stringify(changed) : changed;
+    const text =
+      isObject(changed) && !(changed instanceof Blob) && !(changed instanceof FormData)
+        ? JSON.stringify(changed)
+        : changed;
     const typed = typeof text === "string" ? { "content-type": "application/json", ...headers } : headers;
     const ready = withHeaders({ accept: "application/json", ...typed }, channel.headers, channel.key);
     const signed = sign ? await sign(typeof text === "string" ? text : "", ready) : ready;
@@ -66,12 +86,22 @@ export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { su
     if (heard) heard.status = 0;
     let response: Response | undefined;
     try {
-      response = await tools.fetch(url, { method, headers: signed, ...(text !== undefined && { body: text as BodyInit }) });
+      response = await tools.fetch(url, {
+        method,
+        headers: signed,
+        ...(text !== undefined && { body: text as BodyInit }),
+      });
       if (heard) heard.status = response.status;
       return { response, got: await read(response) };
     } catch (error) {
       if (error instanceof Failed) throw error;
-      throw new Failed(late ? failureOf("timeout", 0, "first byte") : response ? failureOf("cut", response.status) : failureOf(unanswered(error)));
+      throw new Failed(
+        late
+          ? failureOf("timeout", 0, "first byte")
+          : response
+            ? failureOf("cut", response.status)
+            : failureOf(unanswered(error)),
+      );
     } finally {
       done();
     }
@@ -82,7 +112,15 @@ export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { su
     const answer = redactJson(channel, tryParse(bytes));
     const error = (readError ?? openaiChat.readError)(answer);
     if (!response.ok) {
-      throw new Failed(classifyStatus(tools.redact, response.status, error, channel.status_mapping, retryAfterSeconds(response.headers.get("retry-after"), seams.now())));
+      throw new Failed(
+        classifyStatus(
+          tools.redact,
+          response.status,
+          error,
+          channel.status_mapping,
+          retryAfterSeconds(response.headers.get("retry-after"), seams.now()),
+        ),
+      );
     }
     if (error) throw new Failed(classifyErrorIn200(tools.redact, error));
     return answer;
@@ -94,12 +132,19 @@ export function taskTools(engine: Engine, channel: PoolChannel, ms: number, { su
     return answer;
   };
   const events = async (request: TaskRequest): Promise<Events> => {
-    const { response, got } = await exchange<Uint8Array | Events>(request, (answer) => (answer.ok && isEvents(answer) ? readEvents(answer) : readWhole(answer)));
+    const { response, got } = await exchange<Uint8Array | Events>(request, (answer) =>
+      answer.ok && isEvents(answer) ? readEvents(answer) : readWhole(answer),
+    );
     if (!(got instanceof Uint8Array)) return got;
     judged(request, response, got);
     throw new Failed(failureOf("malformed", response.status));
   };
-  return { ...tools, json: (request) => ask<JsonObject>(request, isObject), list: (request) => ask<readonly unknown[]>(request, Array.isArray), events };
+  return {
+    ...tools,
+    json: (request) => ask<JsonObject>(request, isObject),
+    list: (request) => ask<readonly unknown[]>(request, Array.isArray),
+    events,
+  };
 }
 
 async function readWhole(response: Response): Promise<Uint8Array> {

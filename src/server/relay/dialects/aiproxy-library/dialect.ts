@@ -3,7 +3,17 @@
  * documents: [{title, url}]}, streamed as {content, finish, documents} (shapes of the vendor's public clients, read November
  * 2026; its documents are gone). Which knowledge base stands in the channel: providers/aiproxy-library.ts puts it in.
  */
-import type { AnswerEvent, Block, ChatAnswer, ChatPrompt, Citation, FinishReason, Warn, WireError, WireObject } from "../../events";
+import type {
+  AnswerEvent,
+  Block,
+  ChatAnswer,
+  ChatPrompt,
+  Citation,
+  FinishReason,
+  Warn,
+  WireError,
+  WireObject,
+} from "../../events";
 import { BlockWriter } from "../shared/block-writer";
 import { compact, dataObject, isObject, number, objects, optionalText, text } from "../shared/json";
 import { limitedTo } from "../shared/limited";
@@ -24,14 +34,20 @@ function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
 }
 
 const citationOf = (document: WireObject): Citation =>
-  compact({ url: optionalText(document.url), title: optionalText(document.title), from: "aiproxy-library" as const, raw: document });
+  compact({
+    url: optionalText(document.url),
+    title: optionalText(document.title),
+    from: "aiproxy-library" as const,
+    raw: document,
+  });
 
 /** {success: false, errCode, message}. */
 function readError(body: unknown): WireError | undefined {
   if (!isObject(body)) return undefined;
   const code = text(body.errCode) || String(number(body.errCode) ?? number(body.errorCode) ?? "");
   const message = text(body.message);
-  if (body.success === true || typeof body.answer === "string" || (message === "" && (code === "" || code === "0"))) return undefined;
+  if (body.success === true || typeof body.answer === "string" || (message === "" && (code === "" || code === "0")))
+    return undefined;
   return { message, type: "", code, param: null };
 }
 

@@ -23,7 +23,9 @@ const types: Readonly<Record<number, string>> = {
 function codeOf(type: string, message: string): string {
   if (type === "not_found_error" && message.startsWith("model:")) return "model_not_found";
   if (type !== "invalid_request_error") return type;
-  return /^Your credit balance is too low|^You have reached your specified API usage limits/.test(message) ? "credit_balance_too_low" : type;
+  return /^Your credit balance is too low|^You have reached your specified API usage limits/.test(message)
+    ? "credit_balance_too_low"
+    : type;
 }
 
 /** {type: "error", error: {type, message}}, as body and as event. */

@@ -33,7 +33,10 @@ export const anthropicFeatures: FeatureRecord = {
   citations: true,
   cache_marks: { partly: "5 minutes and 1 hour" },
   stop_sequences: { partly: "not of white space alone" },
-  sampling: { partly: "models before 4.7, temperature up to 1, not both temperature and top_p; while thinking only temperature 1, or top_p from 0.95 on" },
+  sampling: {
+    partly:
+      "models before 4.7, temperature up to 1, not both temperature and top_p; while thinking only temperature 1, or top_p from 0.95 on",
+  },
   top_k: { partly: "models before 4.7, not while thinking" },
   penalties: { no: "there are no penalties" },
   seed: { no: "there is no seed" },

@@ -11,7 +11,9 @@ const said = (...lines: string[]): Block => ({ type: "text", text: lines.filter(
 
 function told(block: OpaqueBlock, warn: Warn): Block[] {
   const words = wordsOf(block);
-  if (words) for (const name of ["citations", "cache_control"]) if (block.value[name]) warn("dropped_field", `${text(block.value.type)}.${name}`);
+  if (words)
+    for (const name of ["citations", "cache_control"])
+      if (block.value[name]) warn("dropped_field", `${text(block.value.type)}.${name}`);
   return words ?? [block];
 }
 
@@ -25,19 +27,24 @@ function wordsOf({ value }: OpaqueBlock): Block[] | undefined {
       return [said(title, text(value.source)), ...decodeContent(value.content, "search_result.content")];
     case "document": {
       const { type, content } = object(value.source);
-      if (type === "content") return [...(title === "" ? [] : [said(title)]), ...decodeContent(content, "document.source.content")];
+      if (type === "content")
+        return [...(title === "" ? [] : [said(title)]), ...decodeContent(content, "document.source.content")];
     }
   }
   return undefined;
 }
 
 function plainBlocks(block: Block, warn: Warn): Block[] {
-  if (block.type === "tool_result") return [{ ...block, content: block.content.flatMap((inner) => plainBlocks(inner, warn)) }];
+  if (block.type === "tool_result")
+    return [{ ...block, content: block.content.flatMap((inner) => plainBlocks(inner, warn)) }];
   return block.type === "opaque" ? told(block, warn) : [block];
 }
 
 /** The prompt for a channel of another dialect. */
 export const inWords = (prompt: ChatPrompt, warn: Warn): ChatPrompt => ({
   ...prompt,
-  messages: prompt.messages.map((message) => ({ ...message, content: message.content.flatMap((block) => plainBlocks(block, warn)) })),
+  messages: prompt.messages.map((message) => ({
+    ...message,
+    content: message.content.flatMap((block) => plainBlocks(block, warn)),
+  })),
 });

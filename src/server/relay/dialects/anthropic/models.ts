@@ -50,9 +50,24 @@ export function modelFacts(model: string): ModelFacts {
   if (age < 4.6) return { ...stranger, structured: age >= 4.5 || age === 4.1, maxTokens: 32_000 };
   const is = (family: string): boolean => model.includes(family);
   const off =
-    age < 4.7 || is("haiku") ? "disabled" : age < 5 || is("fable") ? undefined : age < 5.5 ? "disabled" : is("sonnet") ? "between_tools" : undefined;
+    age < 4.7 || is("haiku")
+      ? "disabled"
+      : age < 5 || is("fable")
+        ? undefined
+        : age < 5.5
+          ? "disabled"
+          : is("sonnet")
+            ? "between_tools"
+            : undefined;
   const always = !is("haiku") && (age >= 5.5 || (is("fable") && age > 5));
   return {
-    thinking: "adaptive", off, xhigh: age >= 4.7, forcedTools: !always, sampling: age < 4.7, structured: true, midSystem: age >= 5, maxTokens: 32_000,
+    thinking: "adaptive",
+    off,
+    xhigh: age >= 4.7,
+    forcedTools: !always,
+    sampling: age < 4.7,
+    structured: true,
+    midSystem: age >= 5,
+    maxTokens: 32_000,
   };
 }

@@ -91,7 +91,11 @@ function toolOf(tool: Tool, strictly: boolean, warn: Warn): WireObject | undefin
   return { ...own, ...ownExtra(KEY, tool.extra, "tools", warn), ...cacheMember(tool.cache, warn) };
 }
 
-function toolChoice({ tool_choice, parallel_tools }: ChatPrompt, facts: ModelFacts, warn: Warn): WireObject | undefined {
+function toolChoice(
+  { tool_choice, parallel_tools }: ChatPrompt,
+  facts: ModelFacts,
+  warn: Warn,
+): WireObject | undefined {
   const single = parallel_tools === false ? { disable_parallel_tool_use: true } : {};
   if (!tool_choice) return parallel_tools === false ? { type: "auto", ...single } : undefined;
   const forces = tool_choice.mode === "required" || tool_choice.mode === "named";
@@ -229,7 +233,8 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   const wanted = (prompt.tools ?? []).filter(
     (tool) => !allowed || tool.type === "server" || allowed.includes(tool.name),
   );
-  const strictly = facts.structured && wanted.filter((tool) => tool.type === "function" && tool.strict === true).length <= MOST_STRICT;
+  const strictly =
+    facts.structured && wanted.filter((tool) => tool.type === "function" && tool.strict === true).length <= MOST_STRICT;
   const tools = wanted.flatMap((tool) => toolOf(tool, strictly, warn) ?? []);
   const choice = tools.length > 0 ? toolChoice(prompt, facts, warn) : undefined;
   const thought = thoughtOf(prompt, facts, messages, choice?.type === "any" || choice?.type === "tool", warn);

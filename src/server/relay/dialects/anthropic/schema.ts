@@ -6,9 +6,32 @@
 import type { WireObject } from "../../events";
 import { isObject, list, object, text } from "../shared/json";
 
-const kept = new Set(["$ref", "$schema", "$id", "title", "description", "default", "const", "enum", "type", "required"]);
+const kept = new Set([
+  "$ref",
+  "$schema",
+  "$id",
+  "title",
+  "description",
+  "default",
+  "const",
+  "enum",
+  "type",
+  "required",
+]);
 /** Rewritten below; `pattern` and the like are told in words. */
-const handled = new Set(["$defs", "definitions", "properties", "additionalProperties", "items", "anyOf", "oneOf", "allOf", "format", "minItems", "nullable"]);
+const handled = new Set([
+  "$defs",
+  "definitions",
+  "properties",
+  "additionalProperties",
+  "items",
+  "anyOf",
+  "oneOf",
+  "allOf",
+  "format",
+  "minItems",
+  "nullable",
+]);
 const formats = new Set(["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]);
 
 /** The schema leaves something open that Anthropic cannot be told. */

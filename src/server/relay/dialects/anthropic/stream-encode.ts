@@ -92,7 +92,12 @@ export class AnthropicStreamEncoder implements StreamEncoder {
   }
 
   fail(error: RelayError, out: OutFrame[], usage?: Usage): void {
-    if (usage) this.#conclude(usage, this.#finish ? encodeStop(this.#finish, this.#refused) : { stop_reason: null, stop_sequence: null }, out);
+    if (usage)
+      this.#conclude(
+        usage,
+        this.#finish ? encodeStop(this.#finish, this.#refused) : { stop_reason: null, stop_sequence: null },
+        out,
+      );
     this.#frame(writeError(error), out);
   }
 

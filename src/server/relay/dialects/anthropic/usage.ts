@@ -22,7 +22,8 @@ function tokensOf(usage: WireObject): Tokens | undefined {
   if (input === undefined && output === undefined) return undefined;
   const lifetimes = object(usage.cache_creation);
   const hour = tokenCount(lifetimes.ephemeral_1h_input_tokens) ?? 0;
-  const written = tokenCount(usage.cache_creation_input_tokens) ?? hour + (tokenCount(lifetimes.ephemeral_5m_input_tokens) ?? 0);
+  const written =
+    tokenCount(usage.cache_creation_input_tokens) ?? hour + (tokenCount(lifetimes.ephemeral_5m_input_tokens) ?? 0);
   const hourly = Math.min(hour, written);
   return compact({
     input,

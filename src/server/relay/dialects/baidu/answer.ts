@@ -9,7 +9,8 @@ import { type ErrorKind, wireError } from "../shared/error-kind";
 import { isObject, object, text } from "../shared/json";
 
 /** "normal" stands on every piece of a stream; the other words are OpenAI's. */
-const finishOf = (raw: string, called: boolean): string => (called ? "tool_calls" : raw === "" || raw === "normal" ? "stop" : raw);
+const finishOf = (raw: string, called: boolean): string =>
+  called ? "tool_calls" : raw === "" || raw === "normal" ? "stop" : raw;
 
 /** A piece as OpenAI's chunk, a whole answer as OpenAI's answer. */
 function chatOf(wire: WireObject, last: boolean): WireObject {
@@ -19,10 +20,20 @@ function chatOf(wire: WireObject, last: boolean): WireObject {
   const message = {
     content: text(result),
     ...(thoughts !== "" && { reasoning_content: thoughts }),
-    ...(called && { tool_calls: [{ type: "function", function: { name: function_call.name, arguments: text(function_call.arguments) } }] }),
+    ...(called && {
+      tool_calls: [
+        { type: "function", function: { name: function_call.name, arguments: text(function_call.arguments) } },
+      ],
+    }),
   };
   const finish_reason = last ? finishOf(text(wire.finish_reason), called) : null;
-  return { id, created, choices: [{ index: 0, message, finish_reason }], usage, ...(isObject(search_info) && { search_info }) };
+  return {
+    id,
+    created,
+    choices: [{ index: 0, message, finish_reason }],
+    usage,
+    ...(isObject(search_info) && { search_info }),
+  };
 }
 
 /** A piece of a stream. */
@@ -39,14 +50,35 @@ const kinds: readonly (readonly [ErrorKind, readonly string[]])[] = [
   ["rate", ["4", "18", "336501", "336502", "336503"]],
   ["overloaded", ["2", "336100"]],
   ["model", ["3"]],
-  ["caller", ["336001", "336002", "336003", "336004", "336005", "336006", "336007", "336103", "336104", "336105", "336106", "336108", "336109", "336110", "336111", "336112"]],
+  [
+    "caller",
+    [
+      "336001",
+      "336002",
+      "336003",
+      "336004",
+      "336005",
+      "336006",
+      "336007",
+      "336103",
+      "336104",
+      "336105",
+      "336106",
+      "336108",
+      "336109",
+      "336110",
+      "336111",
+      "336112",
+    ],
+  ],
 ];
 const kindOf = (code: string): ErrorKind | undefined => kinds.find(([, codes]) => codes.includes(code))?.[0];
 
 export function readError(body: unknown): WireError | undefined {
   if (!isObject(body)) return undefined;
   // The token's own door answers as OAuth does.
-  if (typeof body.error === "string") return wireError(text(body.error_description) || body.error, body.error, () => "authentication");
+  if (typeof body.error === "string")
+    return wireError(text(body.error_description) || body.error, body.error, () => "authentication");
   const { error_code } = body;
   if (typeof error_code !== "number" && (typeof error_code !== "string" || error_code === "")) return undefined;
   return Number(error_code) === 0 ? undefined : wireError(text(body.error_msg), String(error_code), kindOf);

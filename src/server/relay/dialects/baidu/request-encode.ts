@@ -9,7 +9,12 @@ import { plainTurns, type PlainTurn, warnUnsaid } from "../shared/turns";
 
 /** Members that only Baidu knows: an OpenAI caller may send them. */
 const OWN = new Set([
-  "penalty_score", "disable_search", "enable_citation", "enable_trace", "min_output_tokens", "enable_system_memory",
+  "penalty_score",
+  "disable_search",
+  "enable_citation",
+  "enable_trace",
+  "min_output_tokens",
+  "enable_system_memory",
   "system_memory_id",
 ]);
 const LEAST_TEMPERATURE = 0.01;
@@ -31,14 +36,30 @@ function temperatureOf({ temperature }: ChatPrompt, warn: Warn): number | undefi
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   warnUnsaid(
     prompt,
-    ["top_k", "seed", "frequency_penalty", "presence_penalty", "choices", "reasoning", "verbosity", "metadata", "cache", "parallel_tools"],
+    [
+      "top_k",
+      "seed",
+      "frequency_penalty",
+      "presence_penalty",
+      "choices",
+      "reasoning",
+      "verbosity",
+      "metadata",
+      "cache",
+      "parallel_tools",
+    ],
     warn,
   );
   const { system, turns } = plainTurns(prompt.messages, true, warn);
   const functions = functionsOf(prompt, warn);
   const { tool_choice, format } = prompt;
   if (tool_choice?.mode === "required" && functions.length > 1) warn("changed_value", "tool_choice");
-  const forced = tool_choice?.mode === "named" ? tool_choice.name : tool_choice?.mode === "required" && functions.length === 1 ? functions[0]?.name : undefined;
+  const forced =
+    tool_choice?.mode === "named"
+      ? tool_choice.name
+      : tool_choice?.mode === "required" && functions.length === 1
+        ? functions[0]?.name
+        : undefined;
   if (format?.type === "json_schema") warn("changed_value", "response_format");
   const own: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(ownExtra("openai-chat", prompt.extra, "", warn) ?? {})) {
@@ -49,7 +70,8 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     messages: turns.map(messageOf),
     system: system || undefined,
     functions: functions.length > 0 ? functions : undefined,
-    tool_choice: forced !== undefined && functions.length > 0 ? { type: "function", function: { name: forced } } : undefined,
+    tool_choice:
+      forced !== undefined && functions.length > 0 ? { type: "function", function: { name: forced } } : undefined,
     temperature: temperatureOf(prompt, warn),
     top_p: prompt.top_p,
     max_output_tokens: prompt.max_output === undefined ? undefined : Math.max(2, prompt.max_output),

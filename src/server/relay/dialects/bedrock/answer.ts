@@ -42,7 +42,9 @@ function blockOf(block: WireObject): Block[] {
   if (isObject(block.image)) {
     const { format, source } = block.image;
     const data = text(object(source).bytes);
-    return data === "" ? [] : [{ type: "image", source: { kind: "data", media_type: `image/${text(format) || "png"}`, data } }];
+    return data === ""
+      ? []
+      : [{ type: "image", source: { kind: "data", media_type: `image/${text(format) || "png"}`, data } }];
   }
   return [];
 }

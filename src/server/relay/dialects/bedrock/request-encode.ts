@@ -2,7 +2,18 @@
  * The neutral prompt as a body of Converse and ConverseStream (docs.aws.amazon.com/bedrock/latest/APIReference,
  * API_runtime_Converse; types of @aws-sdk/client-bedrock-runtime 3.1163; read November 2026).
  */
-import type { Block, CacheMark, ChatPrompt, FileBlock, ImageBlock, Message, ToolCallBlock, ToolResultBlock, Warn, WireObject } from "../../events";
+import type {
+  Block,
+  CacheMark,
+  ChatPrompt,
+  FileBlock,
+  ImageBlock,
+  Message,
+  ToolCallBlock,
+  ToolResultBlock,
+  Warn,
+  WireObject,
+} from "../../events";
 import { functionsOf } from "../shared/functions";
 import { compact, parseObject } from "../shared/json";
 import { base64Of } from "../shared/media";
@@ -10,12 +21,29 @@ import { alternate } from "../shared/turns";
 import { blockName, takeExtra, textsOf, warnUnsaid } from "../shared/unsaid";
 
 /** Words of Converse's own that a caller may put into his body. */
-const ownWords = new Set(["additionalModelRequestFields", "guardrailConfig", "performanceConfig", "requestMetadata", "serviceTier"]);
+const ownWords = new Set([
+  "additionalModelRequestFields",
+  "guardrailConfig",
+  "performanceConfig",
+  "requestMetadata",
+  "serviceTier",
+]);
 
-const imageFormats: Readonly<Record<string, string>> = { "image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp" };
+const imageFormats: Readonly<Record<string, string>> = {
+  "image/png": "png",
+  "image/jpeg": "jpeg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+};
 const documentFormats: Readonly<Record<string, string>> = {
-  "application/pdf": "pdf", "text/csv": "csv", "text/html": "html", "text/plain": "txt", "text/markdown": "md", "application/msword": "doc",
-  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx", "application/vnd.ms-excel": "xls",
+  "application/pdf": "pdf",
+  "text/csv": "csv",
+  "text/html": "html",
+  "text/plain": "txt",
+  "text/markdown": "md",
+  "application/msword": "doc",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+  "application/vnd.ms-excel": "xls",
   "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
 };
 
@@ -30,12 +58,16 @@ function imageOf({ source }: ImageBlock, warn: Warn): WireObject[] {
 
 /** A name may hold letters, digits, blanks, hyphens and brackets, and stands once in a call. */
 const documentName = (name: string | undefined, place: number): string =>
-  `${(name ?? "document").replace(/\.\w+$/, "").replace(/[^A-Za-z0-9 \-()[\]]+/g, "-").slice(0, 180)} ${place}`;
+  `${(name ?? "document")
+    .replace(/\.\w+$/, "")
+    .replace(/[^A-Za-z0-9 \-()[\]]+/g, "-")
+    .slice(0, 180)} ${place}`;
 
 function documentOf({ source, name }: FileBlock, place: number, warn: Warn): WireObject[] {
   const bytes = source.kind === "data" ? source.data : source.kind === "text" ? base64Of(source.text) : undefined;
   const format = documentFormats[plainType(source.media_type ?? (source.kind === "text" ? "text/plain" : ""))];
-  if (bytes !== undefined && format !== undefined) return [{ document: { format, name: documentName(name, place), source: { bytes } } }];
+  if (bytes !== undefined && format !== undefined)
+    return [{ document: { format, name: documentName(name, place), source: { bytes } } }];
   warn("dropped_block", `file by ${source.kind}`);
   return [];
 }
@@ -49,7 +81,10 @@ function callOf({ id, name, input, custom }: ToolCallBlock, warn: Warn): WireObj
 
 function resultOf({ call_id, content, error }: ToolResultBlock, warn: Warn): WireObject {
   const images = content.flatMap((block) => (block.type === "image" ? imageOf(block, warn) : []));
-  const text = textsOf(content.filter(({ type }) => type !== "image"), warn);
+  const text = textsOf(
+    content.filter(({ type }) => type !== "image"),
+    warn,
+  );
   const said = text === "" && images.length > 0 ? images : [{ text }, ...images];
   return { toolResult: compact({ toolUseId: call_id, content: said, status: error ? "error" : undefined }) };
 }
@@ -125,7 +160,12 @@ function toolConfig(prompt: ChatPrompt, warn: Warn): WireObject | undefined {
     toolSpec: { name, description, inputSchema: { json: parameters } },
   }));
   if (tools.length === 0) return undefined;
-  const choice = tool_choice?.mode === "named" ? { tool: { name: tool_choice.name ?? "" } } : tool_choice?.mode === "required" ? { any: {} } : undefined;
+  const choice =
+    tool_choice?.mode === "named"
+      ? { tool: { name: tool_choice.name ?? "" } }
+      : tool_choice?.mode === "required"
+        ? { any: {} }
+        : undefined;
   return compact({ tools, toolChoice: choice });
 }
 
@@ -136,9 +176,12 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   warnUnsaid(prompt, said, warn);
   const turns = alternate(prompt.messages, warn);
   const points = new CachePoints(prompt.model, warn);
-  const system = turns.filter(({ role }) => role === "system").flatMap(({ content }) => (
-    [{ text: textsOf(content, warn) }, ...points.behind(content.findLast(({ cache }) => cache)?.cache)]
-  ));
+  const system = turns
+    .filter(({ role }) => role === "system")
+    .flatMap(({ content }) => [
+      { text: textsOf(content, warn) },
+      ...points.behind(content.findLast(({ cache }) => cache)?.cache),
+    ]);
   const messages = turns
     .filter(({ role }) => role !== "system")
     .map((message, place) => ({ role: message.role, content: contentOf(message, place, points, warn) }))

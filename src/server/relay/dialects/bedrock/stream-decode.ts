@@ -51,7 +51,10 @@ export class ConverseStreamDecoder implements StreamDecoder {
     const { toolUse } = object(start);
     if (!isObject(toolUse)) return;
     const index = number(contentBlockIndex) ?? 0;
-    this.#calls.set(index, this.#blocks.call(text(toolUse.toolUseId) || `${this.#id}_${index}`, text(toolUse.name), out));
+    this.#calls.set(
+      index,
+      this.#blocks.call(text(toolUse.toolUseId) || `${this.#id}_${index}`, text(toolUse.name), out),
+    );
   }
 
   #delta({ delta, contentBlockIndex }: WireObject, out: AnswerEvent[]): void {

@@ -19,7 +19,12 @@ export const decodeFinish = (raw: string): FinishReason => ({ unified: finishes[
 export function failureIn(finish_reason: unknown, error: unknown): WireError | undefined {
   const code = text(finish_reason);
   if (!broken.has(code)) return undefined;
-  return { message: text(error) || `The generation ended with ${code}.`, type: "", code: code.toLowerCase(), param: null };
+  return {
+    message: text(error) || `The generation ended with ${code}.`,
+    type: "",
+    code: code.toLowerCase(),
+    param: null,
+  };
 }
 
 /** What is billed; the tokens of the whole prompt, templates included, where nothing else is named. */
@@ -81,7 +86,9 @@ export function decodeAnswer(body: WireObject, id: string): ChatAnswer | undefin
   return compact({
     id: text(body.id) || id,
     model: "",
-    choices: [compact({ index: 0, content: contentOf(body.message), finish: raw === "" ? undefined : decodeFinish(raw) })],
+    choices: [
+      compact({ index: 0, content: contentOf(body.message), finish: raw === "" ? undefined : decodeFinish(raw) }),
+    ],
     usage: readUsage(body.usage),
   });
 }

@@ -12,7 +12,14 @@ function encode(body: WireObject, from = openaiChatDialect): { body: WireObject;
   return { body: encoded, warnings: warnings.list.map(({ code, detail }) => `${code} ${detail}`) };
 }
 
-const weather = { type: "function", function: { name: "get_weather", description: "d", parameters: { type: "object", properties: { location: { type: "string" } } } } };
+const weather = {
+  type: "function",
+  function: {
+    name: "get_weather",
+    description: "d",
+    parameters: { type: "object", properties: { location: { type: "string" } } },
+  },
+};
 const clock = { type: "function", function: { name: "get_time", parameters: { type: "object", properties: {} } } };
 const hello = [{ role: "user", content: "hello" }];
 
@@ -23,7 +30,14 @@ describe("a request to Cohere", () => {
       messages: [
         { role: "system", content: "Be short." },
         { role: "user", content: "Weather in Madrid?" },
-        { role: "assistant", content: "I will look.", reasoning_content: "Madrid it is.", tool_calls: [{ id: "c1", type: "function", function: { name: "get_weather", arguments: '{"location":"Madrid"}' } }] },
+        {
+          role: "assistant",
+          content: "I will look.",
+          reasoning_content: "Madrid it is.",
+          tool_calls: [
+            { id: "c1", type: "function", function: { name: "get_weather", arguments: '{"location":"Madrid"}' } },
+          ],
+        },
         { role: "tool", tool_call_id: "c1", content: '{"temperature":24}' },
         { role: "user", content: "And now?" },
       ],
@@ -36,7 +50,9 @@ describe("a request to Cohere", () => {
         role: "assistant",
         content: [{ type: "thinking", thinking: "Madrid it is." }],
         tool_plan: "I will look.",
-        tool_calls: [{ id: "c1", type: "function", function: { name: "get_weather", arguments: '{"location":"Madrid"}' } }],
+        tool_calls: [
+          { id: "c1", type: "function", function: { name: "get_weather", arguments: '{"location":"Madrid"}' } },
+        ],
       },
       { role: "tool", tool_call_id: "c1", content: '{"temperature":24}' },
       { role: "user", content: "And now?" },
@@ -47,24 +63,54 @@ describe("a request to Cohere", () => {
 
   test("numbers are brought into the vendor's ranges, and it is noted", () => {
     const { body, warnings } = encode({
-      model: "m", messages: hello, temperature: 0.5, top_p: 1, top_k: 900, frequency_penalty: -2, presence_penalty: 2, seed: 7, max_tokens: 9,
-      stop: ["a", "b", "c", "d", "e", "f"], stream: true,
+      model: "m",
+      messages: hello,
+      temperature: 0.5,
+      top_p: 1,
+      top_k: 900,
+      frequency_penalty: -2,
+      presence_penalty: 2,
+      seed: 7,
+      max_tokens: 9,
+      stop: ["a", "b", "c", "d", "e", "f"],
+      stream: true,
     });
     expect(body).toMatchObject({
-      temperature: 0.5, p: 0.99, k: 500, frequency_penalty: 0, presence_penalty: 1, seed: 7, max_tokens: 9, stop_sequences: ["a", "b", "c", "d", "e"], stream: true,
+      temperature: 0.5,
+      p: 0.99,
+      k: 500,
+      frequency_penalty: 0,
+      presence_penalty: 1,
+      seed: 7,
+      max_tokens: 9,
+      stop_sequences: ["a", "b", "c", "d", "e"],
+      stream: true,
     });
     expect(warnings.sort()).toEqual([
-      "changed_value frequency_penalty", "changed_value presence_penalty", "changed_value stop", "changed_value top_k", "changed_value top_p",
+      "changed_value frequency_penalty",
+      "changed_value presence_penalty",
+      "changed_value stop",
+      "changed_value top_k",
+      "changed_value top_p",
     ]);
     expect(body).not.toHaveProperty("stream_options");
   });
 
   test("a named tool is the only one shown, and the model must call it", () => {
-    const { body } = encode({ model: "m", messages: hello, tools: [weather, clock], tool_choice: { type: "function", function: { name: "get_time" } } });
+    const { body } = encode({
+      model: "m",
+      messages: hello,
+      tools: [weather, clock],
+      tool_choice: { type: "function", function: { name: "get_time" } },
+    });
     expect(body.tools).toEqual([clock]);
     expect(body.tool_choice).toBe("REQUIRED");
-    expect(encode({ model: "m", messages: hello, tools: [weather], tool_choice: "none" }).body.tool_choice).toBe("NONE");
-    expect(encode({ model: "m", messages: hello, tools: [weather], tool_choice: "auto" }).body).not.toHaveProperty("tool_choice");
+    expect(encode({ model: "m", messages: hello, tools: [weather], tool_choice: "none" }).body.tool_choice).toBe(
+      "NONE",
+    );
+    expect(encode({ model: "m", messages: hello, tools: [weather], tool_choice: "auto" }).body).not.toHaveProperty(
+      "tool_choice",
+    );
   });
 
   test("tools are strict when all of them are, else it is noted", () => {
@@ -78,17 +124,27 @@ describe("a request to Cohere", () => {
   test("a schema, a budget for thoughts and the vendor's own words travel", () => {
     const schema = { type: "object", properties: { a: { type: "string" } } };
     const { body, warnings } = encode({
-      model: "m", messages: hello, response_format: { type: "json_schema", json_schema: { name: "n", schema } }, reasoning_effort: "low",
-      documents: [{ data: { text: "x" } }], safety_mode: "STRICT", logit_bias: { 1: 1 }, user: "u",
+      model: "m",
+      messages: hello,
+      response_format: { type: "json_schema", json_schema: { name: "n", schema } },
+      reasoning_effort: "low",
+      documents: [{ data: { text: "x" } }],
+      safety_mode: "STRICT",
+      logit_bias: { 1: 1 },
+      user: "u",
     });
     expect(body).toMatchObject({
-      response_format: { type: "json_object", json_schema: schema }, thinking: { type: "enabled", token_budget: 1024 },
-      documents: [{ data: { text: "x" } }], safety_mode: "STRICT",
+      response_format: { type: "json_object", json_schema: schema },
+      thinking: { type: "enabled", token_budget: 1024 },
+      documents: [{ data: { text: "x" } }],
+      safety_mode: "STRICT",
     });
     expect(body).not.toHaveProperty("logit_bias");
     expect(warnings).toContain("dropped_field logit_bias");
     expect(warnings).toContain("dropped_field user");
-    expect(encode({ model: "m", messages: hello, reasoning_effort: "none" }).body.thinking).toEqual({ type: "disabled" });
+    expect(encode({ model: "m", messages: hello, reasoning_effort: "none" }).body.thinking).toEqual({
+      type: "disabled",
+    });
   });
 
   test("pictures travel by address and by bytes; sound does not, and it is noted", () => {
@@ -104,8 +160,14 @@ describe("a request to Cohere", () => {
   });
 
   test("another vendor's signed thoughts stay behind", () => {
-    const content = [{ type: "thinking", thinking: "secret", signature: "sig" }, { type: "text", text: "yes" }];
-    const { body, warnings } = encode({ model: "m", max_tokens: 5, messages: [...hello, { role: "assistant", content }, ...hello] }, anthropicDialect);
+    const content = [
+      { type: "thinking", thinking: "secret", signature: "sig" },
+      { type: "text", text: "yes" },
+    ];
+    const { body, warnings } = encode(
+      { model: "m", max_tokens: 5, messages: [...hello, { role: "assistant", content }, ...hello] },
+      anthropicDialect,
+    );
     expect(JSON.stringify(body)).not.toContain("secret");
     expect(warnings).toContain("dropped_reasoning anthropic");
   });
@@ -117,8 +179,21 @@ describe("an answer of Cohere", () => {
     finish_reason: "COMPLETE",
     message: {
       role: "assistant",
-      content: [{ type: "thinking", thinking: "Hm." }, { type: "text", text: "It is 24°C in Madrid." }],
-      citations: [{ start: 6, end: 10, text: "24°C", content_index: 1, sources: [{ type: "document", id: "d1", document: { id: "d1", title: "Weather", url: "https://weather.example" } }] }],
+      content: [
+        { type: "thinking", thinking: "Hm." },
+        { type: "text", text: "It is 24°C in Madrid." },
+      ],
+      citations: [
+        {
+          start: 6,
+          end: 10,
+          text: "24°C",
+          content_index: 1,
+          sources: [
+            { type: "document", id: "d1", document: { id: "d1", title: "Weather", url: "https://weather.example" } },
+          ],
+        },
+      ],
     },
     usage: { billed_units: { input_tokens: 5, output_tokens: 418 }, tokens: { input_tokens: 71, output_tokens: 418 } },
   };
@@ -128,23 +203,35 @@ describe("an answer of Cohere", () => {
     expect(read).toMatchObject({
       id: answer.id,
       usage: { input: 5, output: 418 },
-      choices: [{
-        finish: { unified: "stop", raw: "COMPLETE" },
-        content: [
-          { type: "reasoning", text: "Hm." },
-          { type: "text", text: "It is 24°C in Madrid.", citations: [{ url: "https://weather.example", title: "Weather", cited_text: "24°C", start: 6, end: 10 }] },
-        ],
-      }],
+      choices: [
+        {
+          finish: { unified: "stop", raw: "COMPLETE" },
+          content: [
+            { type: "reasoning", text: "Hm." },
+            {
+              type: "text",
+              text: "It is 24°C in Madrid.",
+              citations: [{ url: "https://weather.example", title: "Weather", cited_text: "24°C", start: 6, end: 10 }],
+            },
+          ],
+        },
+      ],
     });
   });
 
   test("calls come with their plan; no arguments are an empty object", () => {
     const call = { id: "c1", type: "function", function: { name: "get_time", arguments: "null" } };
-    const read = cohereDialect.decodeAnswer({ finish_reason: "TOOL_CALL", message: { role: "assistant", tool_plan: "I will.", tool_calls: [call] } }, "req-1");
+    const read = cohereDialect.decodeAnswer(
+      { finish_reason: "TOOL_CALL", message: { role: "assistant", tool_plan: "I will.", tool_calls: [call] } },
+      "req-1",
+    );
     expect(read?.id).toBe("req-1");
     expect(read?.choices[0]).toEqual({
       index: 0,
-      content: [{ type: "text", text: "I will." }, { type: "tool_call", id: "c1", name: "get_time", input: "{}" }],
+      content: [
+        { type: "text", text: "I will." },
+        { type: "tool_call", id: "c1", name: "get_time", input: "{}" },
+      ],
       finish: { unified: "tool_calls", raw: "TOOL_CALL" },
     });
   });

@@ -135,7 +135,8 @@ function toolMembers(prompt: ChatPrompt, warn: Warn): WireObject {
   const declared = shown.flatMap((tool) => toolOf(tool, warn) ?? []);
   if (declared.length === 0) return {};
   const strict = shown.every((tool) => tool.type === "function" && tool.strict === true);
-  if (!strict && shown.some((tool) => tool.type === "function" && tool.strict === true)) warn("dropped_field", "tools.strict");
+  if (!strict && shown.some((tool) => tool.type === "function" && tool.strict === true))
+    warn("dropped_field", "tools.strict");
   return compact({
     tools: declared,
     tool_choice: tool_choice && toolChoices[tool_choice.mode],
@@ -169,8 +170,18 @@ function within(value: number | undefined, least: number, most: number, name: st
 }
 
 const said = [
-  "tools", "tool_choice", "format", "temperature", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty",
-  "max_output", "stop", "reasoning",
+  "tools",
+  "tool_choice",
+  "format",
+  "temperature",
+  "top_p",
+  "top_k",
+  "seed",
+  "frequency_penalty",
+  "presence_penalty",
+  "max_output",
+  "stop",
+  "reasoning",
 ] as const;
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {

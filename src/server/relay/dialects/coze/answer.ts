@@ -26,7 +26,9 @@ export function errorOf(value: unknown): WireError | undefined {
 export function errorIn({ event, data }: WireObject): WireError | undefined {
   if (event === "error") return errorOf(data) ?? { message: text(data), type: "", code: "error", param: null };
   if (event !== "conversation.chat.failed") return undefined;
-  return errorOf(object(data).last_error) ?? { message: "The conversation failed.", type: "", code: "failed", param: null };
+  return (
+    errorOf(object(data).last_error) ?? { message: "The conversation failed.", type: "", code: "failed", param: null }
+  );
 }
 
 export const readUsage = (usage: unknown): Usage | undefined => {
@@ -54,7 +56,9 @@ export function decodeAnswer(body: WireObject, id: string): ChatAnswer | undefin
     .map(({ data }) => object(data))
     .filter(isAnswer)
     .flatMap((message): Block[] => [
-      ...(text(message.reasoning_content) === "" ? [] : [{ type: "reasoning" as const, text: text(message.reasoning_content) }]),
+      ...(text(message.reasoning_content) === ""
+        ? []
+        : [{ type: "reasoning" as const, text: text(message.reasoning_content) }]),
       ...(text(message.content) === "" ? [] : [{ type: "text" as const, text: text(message.content) }]),
     ]);
   return compact({

@@ -57,6 +57,11 @@ export class CozeStreamDecoder implements StreamDecoder {
     if (this.#started) return;
     this.#started = true;
     const created = number(chat.created_at);
-    out.push({ type: "message_start", id: text(chat.id) || this.#id, model: "", ...(created !== undefined && { created }) });
+    out.push({
+      type: "message_start",
+      id: text(chat.id) || this.#id,
+      model: "",
+      ...(created !== undefined && { created }),
+    });
   }
 }

@@ -39,7 +39,13 @@ function fileOf(source: Source, otherwise: string, name: string | undefined): Wi
   }
   if (source.kind !== "data") return undefined;
   const { media_type, data } = source;
-  const file: InlineFile = { type: kindOf(media_type, otherwise), transfer_method: "inline", media_type, data, ...(name && { name }) };
+  const file: InlineFile = {
+    type: kindOf(media_type, otherwise),
+    transfer_method: "inline",
+    media_type,
+    data,
+    ...(name && { name }),
+  };
   return { ...file };
 }
 
@@ -65,7 +71,10 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   const continued = kind === "chat" && typeof own.conversation_id === "string" && own.conversation_id !== "";
   const query = continued ? questionOf(prompt.messages, warn) : transcriptOf(prompt.messages, warn);
   const inputs = isObject(own.inputs) ? own.inputs : {};
-  const said = filesOf(continued ? lastOfUser(prompt.messages) : prompt.messages.flatMap(({ content }) => content), warn);
+  const said = filesOf(
+    continued ? lastOfUser(prompt.messages) : prompt.messages.flatMap(({ content }) => content),
+    warn,
+  );
   const files = [...(Array.isArray(own.files) ? own.files : []), ...said];
   return compact({
     ...own,

@@ -22,7 +22,8 @@ const RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo";
 /** What Google tells in words only, in those of relay/failures.ts (api-errors, FAILED_PRECONDITION and NOT_FOUND, November 2026). */
 function ownCode(status: string, message: string): string | undefined {
   if (status === "NOT_FOUND" && /\bmodels?\b/i.test(message)) return "model_not_found";
-  if (status === "FAILED_PRECONDITION" && /location|free tier|billing/i.test(message)) return "unsupported_country_region_territory";
+  if (status === "FAILED_PRECONDITION" && /location|free tier|billing/i.test(message))
+    return "unsupported_country_region_territory";
   return undefined;
 }
 
@@ -38,9 +39,7 @@ export function readError(body: unknown): WireError | undefined {
   if (!isObject(value) || !isObject(value.error)) return undefined;
   const { message, status, code, details } = value.error;
   const entries = objects(details);
-  const reason = entries
-    .map((detail) => text(detail.reason))
-    .find((found) => found !== "");
+  const reason = entries.map((detail) => text(detail.reason)).find((found) => found !== "");
   const numeric = number(code);
   return compact({
     message: text(message),

@@ -123,7 +123,9 @@ export function decodeParts(parts: unknown, ids: CallIds, returned: boolean): Bl
     const file = member(part, "fileData");
     if (part.thought === true) {
       const seal = own === "" ? undefined : ({ from: KEY, kind: "signature", data: own } as const);
-      blocks.push(seal ? { type: "reasoning", text: text(part.text), seal } : { type: "reasoning", text: text(part.text) });
+      blocks.push(
+        seal ? { type: "reasoning", text: text(part.text), seal } : { type: "reasoning", text: text(part.text) },
+      );
     } else if (isObject(call)) {
       if (own !== "") blocks.push(sealed(own, "call"));
       const name = text(call.name);
@@ -137,7 +139,8 @@ export function decodeParts(parts: unknown, ids: CallIds, returned: boolean): Bl
       if (own !== "") blocks.push(sealed(own, "text"));
     } else if (typeof part.text === "string") {
       // Most pieces of a stream: nothing is made that would be taken away again.
-      if (part.text !== "") blocks.push(extra ? { type: "text", text: part.text, extra } : { type: "text", text: part.text });
+      if (part.text !== "")
+        blocks.push(extra ? { type: "text", text: part.text, extra } : { type: "text", text: part.text });
       if (own !== "") blocks.push(sealed(own, "text"));
     } else {
       blocks.push({ type: "opaque", from: KEY, value: part });

@@ -56,7 +56,12 @@ function toolsOf(tools: readonly Tool[], warn: Warn): WireObject[] {
     if (tool.type === "server") {
       // Beside functions most models refuse a search.
       const alone = tools.every(({ type }) => type === "server");
-      const own = tool.from === KEY ? tool.value : alone ? serverToolFor(KEY, tool, warn) : void warn("dropped_tool", String(tool.value.type ?? tool.from));
+      const own =
+        tool.from === KEY
+          ? tool.value
+          : alone
+            ? serverToolFor(KEY, tool, warn)
+            : void warn("dropped_tool", String(tool.value.type ?? tool.from));
       if (own) others.push(own);
     } else if (tool.type === "free_form") {
       warn("changed_value", `custom tool ${tool.name}`);
@@ -134,7 +139,8 @@ function thinkingConfig(prompt: ChatPrompt, facts: GeminiFacts, warn: Warn): Wir
 
 function penalties({ presence_penalty, frequency_penalty }: ChatPrompt, facts: GeminiFacts, warn: Warn): WireObject {
   if (facts.penalties) return { presencePenalty: presence_penalty, frequencyPenalty: frequency_penalty };
-  for (const [name, value] of Object.entries({ presence_penalty, frequency_penalty })) if (value) warn("dropped_field", name);
+  for (const [name, value] of Object.entries({ presence_penalty, frequency_penalty }))
+    if (value) warn("dropped_field", name);
   return {};
 }
 

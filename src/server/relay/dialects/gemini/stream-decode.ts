@@ -148,7 +148,8 @@ export class GeminiStreamDecoder implements StreamDecoder {
     const searches = searchesOf(candidates);
     this.#usage = usage ?? this.#usage;
     this.#searches = Math.max(this.#searches, searches);
-    if (this.#usage && (usage || searches > 0)) out.push({ type: "usage", usage: withSearches(this.#usage, this.#searches) });
+    if (this.#usage && (usage || searches > 0))
+      out.push({ type: "usage", usage: withSearches(this.#usage, this.#searches) });
     return true;
   }
 

@@ -115,7 +115,12 @@ export class GeminiStreamEncoder implements StreamEncoder {
   }
 
   fail(error: RelayError, out: OutFrame[], usage?: Usage): void {
-    if (usage) out.push({ data: JSON.stringify(compact({ usageMetadata: encodeUsage(usage), modelVersion: this.#model, responseId: this.#id })) });
+    if (usage)
+      out.push({
+        data: JSON.stringify(
+          compact({ usageMetadata: encodeUsage(usage), modelVersion: this.#model, responseId: this.#id }),
+        ),
+      });
     out.push({ data: JSON.stringify(writeError(error)) });
   }
 

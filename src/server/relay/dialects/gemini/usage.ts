@@ -34,7 +34,10 @@ export function readUsage(usage: WireObject): Usage | undefined {
   const imageIn = Math.min(plain - audioIn, left("IMAGE"));
   const audioOut = Math.min(said, tokensOf(usage.candidatesTokensDetails, "AUDIO"));
   const imageOut = Math.min(said - audioOut, tokensOf(usage.candidatesTokensDetails, "IMAGE"));
-  const read: { -readonly [Bucket in keyof Usage]: Usage[Bucket] } = { input: plain - audioIn - imageIn + tools, output: said - audioOut - imageOut };
+  const read: { -readonly [Bucket in keyof Usage]: Usage[Bucket] } = {
+    input: plain - audioIn - imageIn + tools,
+    output: said - audioOut - imageOut,
+  };
   if (cached > 0) read.cache_read = cached;
   if (audioIn > 0) read.audio_in = audioIn;
   if (imageIn > 0) read.image_in = imageIn;

@@ -13,8 +13,26 @@ import type { VendorDialect } from "../vendor-dialects";
 
 /** What a request may hold. */
 const words = new Set([
-  "model", "messages", "temperature", "top_p", "max_tokens", "stream", "stop", "random_seed", "response_format", "tools", "tool_choice",
-  "presence_penalty", "frequency_penalty", "n", "prediction", "parallel_tool_calls", "prompt_mode", "reasoning_effort", "safe_prompt", "metadata",
+  "model",
+  "messages",
+  "temperature",
+  "top_p",
+  "max_tokens",
+  "stream",
+  "stop",
+  "random_seed",
+  "response_format",
+  "tools",
+  "tool_choice",
+  "presence_penalty",
+  "frequency_penalty",
+  "n",
+  "prediction",
+  "parallel_tool_calls",
+  "prompt_mode",
+  "reasoning_effort",
+  "safe_prompt",
+  "metadata",
 ]);
 /** What a message may hold. */
 const messageWords = new Set(["role", "content", "tool_calls", "tool_call_id", "name", "prefix"]);
@@ -35,7 +53,8 @@ const callId = (id: string): string =>
 
 function messageOf(message: WireObject, warn: Warn): WireObject {
   const { role, tool_call_id, tool_calls, reasoning_content, reasoning, reasoning_details, ...rest } = message;
-  if (reasoning_content !== undefined || reasoning !== undefined || reasoning_details !== undefined) warn("dropped_reasoning", "mistral");
+  if (reasoning_content !== undefined || reasoning !== undefined || reasoning_details !== undefined)
+    warn("dropped_reasoning", "mistral");
   const kept = taken({ role, ...rest }, messageWords, "messages.", warn);
   const calls = objects(tool_calls).map((call) => {
     const { id, type, function: named } = call;
@@ -59,9 +78,16 @@ function withChoice(prompt: ChatPrompt): ChatPrompt {
 }
 
 function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  const { stream_options: _, seed, max_completion_tokens, reasoning_effort, ...body } = openaiChatDialect.encodeRequest(withChoice(prompt), warn);
+  const {
+    stream_options: _,
+    seed,
+    max_completion_tokens,
+    reasoning_effort,
+    ...body
+  } = openaiChatDialect.encodeRequest(withChoice(prompt), warn);
   const known = taken(compact(body), words, "", warn);
-  if (reasoning_effort !== undefined && reasoning_effort !== "none" && reasoning_effort !== "high") warn("changed_value", "reasoning_effort");
+  if (reasoning_effort !== undefined && reasoning_effort !== "none" && reasoning_effort !== "high")
+    warn("changed_value", "reasoning_effort");
   return compact({
     ...known,
     messages: objects(body.messages).map((message) => messageOf(message, warn)),
@@ -76,13 +102,21 @@ function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
 function plain(message: WireObject): WireObject {
   if (!Array.isArray(message.content)) return message;
   const parts = objects(message.content);
-  const thoughts = parts.flatMap(({ thinking }) => (typeof thinking === "string" ? [thinking] : objects(thinking).map((part) => text(part.text))));
-  return { ...message, content: parts.map((part) => text(part.text)).join(""), reasoning_content: thoughts.join("") || undefined };
+  const thoughts = parts.flatMap(({ thinking }) =>
+    typeof thinking === "string" ? [thinking] : objects(thinking).map((part) => text(part.text)),
+  );
+  return {
+    ...message,
+    content: parts.map((part) => text(part.text)).join(""),
+    reasoning_content: thoughts.join("") || undefined,
+  };
 }
 
 const plainChoices = (body: WireObject, member: "message" | "delta"): WireObject => ({
   ...body,
-  choices: list(body.choices).map((choice) => (isObject(choice) && isObject(choice[member]) ? { ...choice, [member]: plain(choice[member]) } : choice)),
+  choices: list(body.choices).map((choice) =>
+    isObject(choice) && isObject(choice[member]) ? { ...choice, [member]: plain(choice[member]) } : choice,
+  ),
 });
 
 class MistralStreamDecoder implements StreamDecoder {
@@ -118,7 +152,8 @@ function readError(body: unknown): WireError | undefined {
 export const mistralDialect: VendorDialect = {
   encodeRequest,
   fromOthers: forLikeness,
-  decodeAnswer: (body, id) => (Array.isArray(body.choices) ? openaiChatDialect.decodeAnswer(plainChoices(body, "message"), id) : undefined),
+  decodeAnswer: (body, id) =>
+    Array.isArray(body.choices) ? openaiChatDialect.decodeAnswer(plainChoices(body, "message"), id) : undefined,
   streamDecoder: (id) => new MistralStreamDecoder(id),
   readError,
   features: {

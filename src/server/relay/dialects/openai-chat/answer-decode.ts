@@ -1,16 +1,7 @@
 /** A chat.completion as the neutral answer (types of the `openai` SDK 7.55; OpenRouter's `images`; read November 2026). */
 import type { AudioBlock, Block, ChatAnswer, Choice, ReasoningBlock, WireObject } from "../../events";
 import { FREE_FORM } from "../shared/free-form";
-import {
-  compact,
-  extraOf,
-  isObject,
-  number,
-  object,
-  objects,
-  text,
-  unknownMembers,
-} from "../shared/json";
+import { compact, extraOf, isObject, number, object, objects, text, unknownMembers } from "../shared/json";
 import { audioType, sourceOfUrl } from "../shared/media";
 import { decodeCitations, searchAnnotations } from "./citations";
 import { decodeFinish } from "./finish-reason";

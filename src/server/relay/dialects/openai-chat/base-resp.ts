@@ -19,7 +19,8 @@ const kinds: Readonly<Record<string, ErrorKind>> = {
 /** undefined where the body tells of no error. */
 export function readBaseResp(body: Readonly<Record<string, unknown>>): WireError | undefined {
   const { base_resp } = body;
-  if (!isObject(base_resp) || typeof base_resp.status_code !== "number" || base_resp.status_code === 0) return undefined;
+  if (!isObject(base_resp) || typeof base_resp.status_code !== "number" || base_resp.status_code === 0)
+    return undefined;
   const { status_code, status_msg } = base_resp;
   return wireError(typeof status_msg === "string" ? status_msg : "", String(status_code), (code) => kinds[code]);
 }

@@ -25,7 +25,12 @@ export function searchAnnotations({ search_results, citations }: WireObject): Wi
   const sources = found.length > 0 ? found : list(citations).map((url) => ({ url, title: undefined }));
   return sources.flatMap(({ url, title }) =>
     typeof url === "string" && url !== ""
-      ? [{ type: "url_citation", url_citation: { url, title: optionalText(title) ?? url, start_index: 0, end_index: 0 } }]
+      ? [
+          {
+            type: "url_citation",
+            url_citation: { url, title: optionalText(title) ?? url, start_index: 0, end_index: 0 },
+          },
+        ]
       : [],
   );
 }

@@ -28,7 +28,11 @@ function joinTexts(blocks: readonly Block[]): Block[] {
 function plainMessage(message: Message): Message {
   // What an assistant said is joined without a gap, where it is written.
   if (message.role === "assistant") return message;
-  return { ...message, role: message.role === "developer" ? "system" : message.role, content: joinTexts(message.content) };
+  return {
+    ...message,
+    role: message.role === "developer" ? "system" : message.role,
+    content: joinTexts(message.content),
+  };
 }
 
 /** The prompt as every vendor of the kind reads it. */
@@ -36,4 +40,5 @@ export const forLikeness = (prompt: ChatPrompt, warn: Warn): ChatPrompt =>
   asFunctions({ ...prompt, messages: prompt.messages.map(plainMessage) }, warn);
 
 /** The same, unless the model is OpenAI's own. */
-export const forModel = (prompt: ChatPrompt, warn: Warn): ChatPrompt => (isOpenai(prompt.model) ? prompt : forLikeness(prompt, warn));
+export const forModel = (prompt: ChatPrompt, warn: Warn): ChatPrompt =>
+  isOpenai(prompt.model) ? prompt : forLikeness(prompt, warn);

@@ -56,7 +56,9 @@ describe("the OpenAI chat dialect", () => {
   }
 
   test("an error frame ends the stream and is not forwarded", () => {
-    const { out, meter } = play([Buffer.from(`data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: {"error":{"message":"no","code":500}}\n\n`)]);
+    const { out, meter } = play([
+      Buffer.from(`data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: {"error":{"message":"no","code":500}}\n\n`),
+    ]);
     expect(out).not.toContain("no");
     expect(meter.error).toEqual({ message: "no", type: "", code: "500", param: null });
   });
@@ -86,12 +88,28 @@ test("thoughts that are said twice in a frame are measured once, and those of re
 describe("MiniMax's errors inside answers", () => {
   test("are read by their number; 0, an answer with choices and odd numbers are none", () => {
     const body = (status_code: unknown, more = {}) => ({ base_resp: { status_code, status_msg: "m" }, ...more });
-    expect(openaiChat.readError(body(1008))).toEqual({ message: "m", type: "insufficient_quota", code: "1008", param: null });
-    expect(openaiChat.readError(body(2013, { choices: null }))).toMatchObject({ type: "invalid_request_error", code: "2013" });
-    for (const fine of [body(0), body("1008"), body(1008, { choices: [] }), { base_resp: null }, { base_resp: [1008] }]) {
+    expect(openaiChat.readError(body(1008))).toEqual({
+      message: "m",
+      type: "insufficient_quota",
+      code: "1008",
+      param: null,
+    });
+    expect(openaiChat.readError(body(2013, { choices: null }))).toMatchObject({
+      type: "invalid_request_error",
+      code: "2013",
+    });
+    for (const fine of [
+      body(0),
+      body("1008"),
+      body(1008, { choices: [] }),
+      { base_resp: null },
+      { base_resp: [1008] },
+    ]) {
       expect(openaiChat.readError(fine)).toBeUndefined();
     }
-    expect(openaiChat.decodeFrame(JSON.stringify(body(1002)))).toMatchObject([{ type: "error", error: { type: "rate_limit_error" } }]);
+    expect(openaiChat.decodeFrame(JSON.stringify(body(1002)))).toMatchObject([
+      { type: "error", error: { type: "rate_limit_error" } },
+    ]);
     expect(openaiChat.decodeFrame(JSON.stringify(body(0, { choices: [] })))).toEqual([]);
   });
 });
@@ -99,19 +117,72 @@ describe("MiniMax's errors inside answers", () => {
 describe("OpenAI usage in disjoint buckets", () => {
   const table: [name: string, wire: unknown, buckets: unknown][] = [
     ["plain", { prompt_tokens: 10, completion_tokens: 5 }, { input: 10, output: 5 }],
-    ["cached inside the prompt", { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } }, { input: 6, cache_read: 4, output: 5 }],
-    ["DeepSeek's cache", { prompt_tokens: 10, completion_tokens: 5, prompt_cache_hit_tokens: 7 }, { input: 3, cache_read: 7, output: 5 }],
-    ["Moonshot's cache", { prompt_tokens: 10, completion_tokens: 5, cached_tokens: 2 }, { input: 8, cache_read: 2, output: 5 }],
-    ["more cached than prompt", { prompt_tokens: 3, completion_tokens: 5, cached_tokens: 9 }, { input: 0, cache_read: 3, output: 5 }],
-    ["reasoning inside the completion", { prompt_tokens: 1, completion_tokens: 9, total_tokens: 10, completion_tokens_details: { reasoning_tokens: 6 } }, { input: 1, output: 3, reasoning: 6 }],
-    ["reasoning beside the completion", { prompt_tokens: 1, completion_tokens: 9, total_tokens: 16, completion_tokens_details: { reasoning_tokens: 6 } }, { input: 1, output: 9, reasoning: 6 }],
+    [
+      "cached inside the prompt",
+      { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } },
+      { input: 6, cache_read: 4, output: 5 },
+    ],
+    [
+      "DeepSeek's cache",
+      { prompt_tokens: 10, completion_tokens: 5, prompt_cache_hit_tokens: 7 },
+      { input: 3, cache_read: 7, output: 5 },
+    ],
+    [
+      "Moonshot's cache",
+      { prompt_tokens: 10, completion_tokens: 5, cached_tokens: 2 },
+      { input: 8, cache_read: 2, output: 5 },
+    ],
+    [
+      "more cached than prompt",
+      { prompt_tokens: 3, completion_tokens: 5, cached_tokens: 9 },
+      { input: 0, cache_read: 3, output: 5 },
+    ],
+    [
+      "reasoning inside the completion",
+      { prompt_tokens: 1, completion_tokens: 9, total_tokens: 10, completion_tokens_details: { reasoning_tokens: 6 } },
+      { input: 1, output: 3, reasoning: 6 },
+    ],
+    [
+      "reasoning beside the completion",
+      { prompt_tokens: 1, completion_tokens: 9, total_tokens: 16, completion_tokens_details: { reasoning_tokens: 6 } },
+      { input: 1, output: 9, reasoning: 6 },
+    ],
     // A chunk of gemini-3-flash-preview through Google's OpenAI door, recorded on 2026-02-26 (discuss.ai.google.dev/t/127400).
-    ["thoughts that only the total tells of", { completion_tokens: 3, prompt_tokens: 9, total_tokens: 105 }, { input: 9, output: 3, reasoning: 93 }],
-    ["a total with what was cached beside the prompt", { prompt_tokens: 10, completion_tokens: 5, total_tokens: 19, prompt_tokens_details: { cached_tokens: 4 } }, { input: 6, cache_read: 4, output: 5 }],
-    ["audio both ways", { prompt_tokens: 9, completion_tokens: 8, prompt_tokens_details: { audio_tokens: 4 }, completion_tokens_details: { audio_tokens: 5 } }, { input: 5, audio_in: 4, output: 3, audio_out: 5 }],
-    ["pictures in the completion", { prompt_tokens: 5, completion_tokens: 1300, completion_tokens_details: { reasoning_tokens: 2, image_tokens: 1290 } }, { input: 5, output: 8, reasoning: 2, image_out: 1290 }],
+    [
+      "thoughts that only the total tells of",
+      { completion_tokens: 3, prompt_tokens: 9, total_tokens: 105 },
+      { input: 9, output: 3, reasoning: 93 },
+    ],
+    [
+      "a total with what was cached beside the prompt",
+      { prompt_tokens: 10, completion_tokens: 5, total_tokens: 19, prompt_tokens_details: { cached_tokens: 4 } },
+      { input: 6, cache_read: 4, output: 5 },
+    ],
+    [
+      "audio both ways",
+      {
+        prompt_tokens: 9,
+        completion_tokens: 8,
+        prompt_tokens_details: { audio_tokens: 4 },
+        completion_tokens_details: { audio_tokens: 5 },
+      },
+      { input: 5, audio_in: 4, output: 3, audio_out: 5 },
+    ],
+    [
+      "pictures in the completion",
+      {
+        prompt_tokens: 5,
+        completion_tokens: 1300,
+        completion_tokens_details: { reasoning_tokens: 2, image_tokens: 1290 },
+      },
+      { input: 5, output: 8, reasoning: 2, image_out: 1290 },
+    ],
     ["embeddings", { prompt_tokens: 8, total_tokens: 8 }, { input: 8, output: 0 }],
-    ["numbers that count nothing are seen as such", { prompt_tokens: -8, completion_tokens: 2.9 }, { input: NaN, cache_read: NaN, output: NaN }],
+    [
+      "numbers that count nothing are seen as such",
+      { prompt_tokens: -8, completion_tokens: 2.9 },
+      { input: NaN, cache_read: NaN, output: NaN },
+    ],
     ["no tokens", {}, undefined],
     ["null", null, undefined],
     ["text", "12", undefined],
@@ -123,7 +194,8 @@ describe("OpenAI usage in disjoint buckets", () => {
 
 test("how long written caches last is told to callers of chat and of Responses, and read from them again", () => {
   const written = { input: 12, cache_read: 5, cache_write_5m: 500, cache_write_1h: 1500, output: 20 };
-  for (const told of [encodeUsage(written), encodeResponsesUsage(written)]) expect(readUsage(told)).toMatchObject(written);
+  for (const told of [encodeUsage(written), encodeResponsesUsage(written)])
+    expect(readUsage(told)).toMatchObject(written);
   const short = { input: 12, cache_write_5m: 500, output: 20 };
   expect(JSON.stringify([encodeUsage(short), encodeResponsesUsage(short)])).not.toContain("cache_creation");
 });

@@ -294,7 +294,8 @@ function decodeStop(stop: unknown): string[] | undefined {
 /** Throws RequestFault. */
 export function decodeRequest(body: WireObject): ChatPrompt {
   const tools = [...objects(body.tools).map(decodeTool), ...objects(body.functions).map((tool) => functionTool(tool))];
-  if (isObject(body.web_search_options)) tools.push({ type: "server", from: KEY, value: { ...body.web_search_options, type: SEARCH_OPTIONS } });
+  if (isObject(body.web_search_options))
+    tools.push({ type: "server", from: KEY, value: { ...body.web_search_options, type: SEARCH_OPTIONS } });
   const top = unknownMembers(body, knownTop);
   return compact({
     model: text(body.model),

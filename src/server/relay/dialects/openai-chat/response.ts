@@ -12,7 +12,8 @@ function choiceBytes(choice: JsonObject): number {
   sum += length(message.reasoning_content) || length(message.reasoning);
   if (Array.isArray(message.tool_calls)) {
     for (const call of message.tool_calls) {
-      if (isObject(call) && isObject(call.function)) sum += length(call.function.name) + length(call.function.arguments);
+      if (isObject(call) && isObject(call.function))
+        sum += length(call.function.name) + length(call.function.arguments);
     }
   }
   return sum;

@@ -17,7 +17,18 @@ import { readUsage } from "./usage";
 
 const KEY = "openai-chat";
 
-const knownChunk = new Set(["id", "object", "created", "model", "choices", "usage", "obfuscation", "error", "citations", "search_results"]);
+const knownChunk = new Set([
+  "id",
+  "object",
+  "created",
+  "model",
+  "choices",
+  "usage",
+  "obfuscation",
+  "error",
+  "citations",
+  "search_results",
+]);
 
 type Spoken = "text" | "reasoning" | "refusal" | "audio";
 
@@ -201,7 +212,10 @@ export class ChatStreamDecoder implements StreamDecoder {
 
   /** Adds the events of one chunk; for vendors whose chunks are these by other names. */
   read(chunk: WireObject, out: AnswerEvent[]): void {
-    if ((chunk.error !== undefined && chunk.error !== null) || (!Array.isArray(chunk.choices) && isObject(chunk.base_resp))) {
+    if (
+      (chunk.error !== undefined && chunk.error !== null) ||
+      (!Array.isArray(chunk.choices) && isObject(chunk.base_resp))
+    ) {
       const error = readError(chunk);
       if (error) {
         this.#count(chunk, out);

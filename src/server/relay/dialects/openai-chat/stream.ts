@@ -66,7 +66,13 @@ export function decodeFrame(data: string): ChatEvent[] | undefined {
     const error = readError(chunk);
     // What it cost until then may stand beside it (OpenRouter's last chunk; openrouter.ai/docs, errors and debugging).
     const spent = error && readUsage(chunk.usage);
-    if (error) return spent ? [{ type: "usage", usage: spent, alone: true }, { type: "error", error }] : [{ type: "error", error }];
+    if (error)
+      return spent
+        ? [
+            { type: "usage", usage: spent, alone: true },
+            { type: "error", error },
+          ]
+        : [{ type: "error", error }];
   }
   if (choices) for (const choice of choices) if (isObject(choice)) decodeChoice(choice, events);
   const usage = readUsage(chunk.usage);

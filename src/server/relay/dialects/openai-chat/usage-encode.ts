@@ -19,7 +19,9 @@ export function encodeUsage(usage: Usage): WireObject {
       audio_tokens: audio_in ?? 0,
       ...(written > 0 && { cache_write_tokens: written }),
       // Qwen's member: which of them last an hour (Model Studio, context cache).
-      ...(hour > 0 && { cache_creation: { ephemeral_5m_input_tokens: usage.cache_write_5m ?? 0, ephemeral_1h_input_tokens: hour } }),
+      ...(hour > 0 && {
+        cache_creation: { ephemeral_5m_input_tokens: usage.cache_write_5m ?? 0, ephemeral_1h_input_tokens: hour },
+      }),
       ...(image_in !== undefined && { image_tokens: image_in }),
     },
     completion_tokens_details: {

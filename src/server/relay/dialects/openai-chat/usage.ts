@@ -27,9 +27,14 @@ function toolsIn(value: JsonObject): Record<string, number> | undefined {
     if (calls !== undefined && calls > 0) found[tool] = calls;
   };
   const xai = child(value, "server_side_tool_usage_details");
-  for (const name of Object.keys(xai ?? {})) if (name.endsWith("_calls")) note(name.slice(0, -"_calls".length), tokens(xai, name));
+  for (const name of Object.keys(xai ?? {}))
+    if (name.endsWith("_calls")) note(name.slice(0, -"_calls".length), tokens(xai, name));
   note("live_search", tokens(value, "num_sources_used"));
-  note("web_search", tokens(child(value, "server_tool_use") ?? child(value, "server_tool_use_details"), "web_search_requests") ?? found.web_search);
+  note(
+    "web_search",
+    tokens(child(value, "server_tool_use") ?? child(value, "server_tool_use_details"), "web_search_requests") ??
+      found.web_search,
+  );
   return Object.keys(found).length > 0 ? found : undefined;
 }
 
@@ -56,8 +61,14 @@ export function readUsage(value: unknown): Usage | undefined {
     input,
     tokens(inDetails, "cached_tokens") ?? tokens(value, "cached_tokens", "prompt_cache_hit_tokens") ?? 0,
   );
-  const cacheWrite = Math.min(input - cacheRead, tokens(inDetails, "cache_write_tokens", "cache_creation_input_tokens", "cached_creation_tokens") ?? 0);
-  const hourly = Math.min(cacheWrite, tokens(inDetails && child(inDetails, "cache_creation"), "ephemeral_1h_input_tokens") ?? 0);
+  const cacheWrite = Math.min(
+    input - cacheRead,
+    tokens(inDetails, "cache_write_tokens", "cache_creation_input_tokens", "cached_creation_tokens") ?? 0,
+  );
+  const hourly = Math.min(
+    cacheWrite,
+    tokens(inDetails && child(inDetails, "cache_creation"), "ephemeral_1h_input_tokens") ?? 0,
+  );
   const audioIn = Math.min(input - cacheRead - cacheWrite, tokens(inDetails, "audio_tokens") ?? 0);
   const imageIn = Math.min(input - cacheRead - cacheWrite - audioIn, tokens(inDetails, "image_tokens") ?? 0);
   const audioOut = Math.min(output, tokens(outDetails, "audio_tokens") ?? 0);

@@ -39,10 +39,16 @@ export function blocksOfItem(item: WireObject): Block[] {
  */
 function containersOf(response: WireObject): number {
   const items = objects(response.output);
-  const code = items.filter(({ type }) => type === "code_interpreter_call").map(({ container_id }) => text(container_id));
+  const code = items
+    .filter(({ type }) => type === "code_interpreter_call")
+    .map(({ container_id }) => text(container_id));
   // Commands may also run at the caller's own machine.
-  const shell = items.filter(({ type }) => type === "shell_call").flatMap(({ environment }) => optionalText(object(environment).container_id) ?? []);
-  const sizes = objects(response.tools).map(({ container, environment }) => text(object(container).memory_limit) || text(object(environment).memory_limit));
+  const shell = items
+    .filter(({ type }) => type === "shell_call")
+    .flatMap(({ environment }) => optionalText(object(environment).container_id) ?? []);
+  const sizes = objects(response.tools).map(
+    ({ container, environment }) => text(object(container).memory_limit) || text(object(environment).memory_limit),
+  );
   const gigabytes = Math.max(1, ...sizes.map((size) => Number(/^(\d{1,3})g$/.exec(size)?.[1] ?? 1)));
   return new Set([...code, ...shell]).size * gigabytes;
 }
@@ -54,8 +60,12 @@ function containersOf(response: WireObject): number {
 function toolsUsed(response: WireObject): Record<string, number> {
   const items = objects(response.output);
   const calls = (type: string): WireObject[] => items.filter((item) => item.type === type);
-  const searched = calls("web_search_call").filter(({ action }) => !isObject(action) || action.type === undefined || action.type === "search");
-  const search = objects(response.tools).some(({ type }) => text(type).startsWith("web_search_preview")) ? "web_search_preview" : "web_search";
+  const searched = calls("web_search_call").filter(
+    ({ action }) => !isObject(action) || action.type === undefined || action.type === "search",
+  );
+  const search = objects(response.tools).some(({ type }) => text(type).startsWith("web_search_preview"))
+    ? "web_search_preview"
+    : "web_search";
   const used = {
     [search]: tokenCount(object(object(response.tool_usage).web_search).num_requests) ?? searched.length,
     file_search: calls("file_search_call").length,

@@ -97,7 +97,13 @@ export function callItem(
   free: boolean,
   status: string,
 ): WireObject {
-  const own = { id, call_id: call.id, name: call.name, ...(call.namespace !== undefined && { namespace: call.namespace }), status };
+  const own = {
+    id,
+    call_id: call.id,
+    name: call.name,
+    ...(call.namespace !== undefined && { namespace: call.namespace }),
+    status,
+  };
   return free ? { type: "custom_tool_call", ...own, input } : { type: "function_call", ...own, arguments: input };
 }
 
@@ -132,7 +138,13 @@ function itemOf(
       const { free = false, ...names } = declared.get(block.name) ?? { name: block.name };
       const isFree = block.custom === true || free;
       const input = isFree && !block.custom ? freeFormInput(block.input) : block.input;
-      return callItem(`${isFree ? "ctc" : "fc"}_${id}_${position}`, { id: block.id, ...names }, input, isFree, "completed");
+      return callItem(
+        `${isFree ? "ctc" : "fc"}_${id}_${position}`,
+        { id: block.id, ...names },
+        input,
+        isFree,
+        "completed",
+      );
     }
     case "image":
       if (block.source.kind === "data")

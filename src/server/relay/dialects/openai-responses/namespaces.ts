@@ -48,7 +48,9 @@ export function declaredTools(request: WireObject | undefined): ReadonlyMap<stri
 function flatTools(tool: Tool): Tool[] {
   if (tool.type !== "server" || !isNamespace(tool.value)) return [tool];
   const namespace = text(tool.value.name);
-  return objects(tool.value.tools).map((inner) => decodeTool({ ...inner, name: flatName(namespace, text(inner.name)) }));
+  return objects(tool.value.tools).map((inner) =>
+    decodeTool({ ...inner, name: flatName(namespace, text(inner.name)) }),
+  );
 }
 
 function flatBlock(block: Block): Block {

@@ -152,7 +152,9 @@ function assistantBlocks(item: WireObject, where: string): Block[] | undefined {
     }
     case "message":
     case undefined:
-      return item.role === "assistant" ? inPhase(decodeContent(item.content, `${where}.content`), item.phase) : undefined;
+      return item.role === "assistant"
+        ? inPhase(decodeContent(item.content, `${where}.content`), item.phase)
+        : undefined;
     default:
       return [{ type: "opaque", from: KEY, value: item }];
   }

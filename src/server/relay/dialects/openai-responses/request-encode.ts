@@ -194,7 +194,7 @@ function toolOf(tool: Tool, warn: Warn): WireObject | undefined {
         name,
         description,
         parameters: parameters ?? { type: "object", properties: {} },
-        strict: strict === "if_possible" ? undefined : strictFor(tool, warn) ?? false,
+        strict: strict === "if_possible" ? undefined : (strictFor(tool, warn) ?? false),
       });
       return { ...declared, ...ownExtra(KEY, tool.extra, "tools", warn) };
     }

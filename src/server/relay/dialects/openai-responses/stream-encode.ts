@@ -44,10 +44,20 @@ const places: Readonly<Record<keyof typeof deltas, string>> = {
   free_call: "",
 };
 
-const piece = (kind: keyof typeof deltas) => ({ type: deltas[kind], head: `{"type":"${deltas[kind]}","sequence_number":`, place: places[kind] });
+const piece = (kind: keyof typeof deltas) => ({
+  type: deltas[kind],
+  head: `{"type":"${deltas[kind]}","sequence_number":`,
+  place: places[kind],
+});
 
 /** What stands in every piece of a kind. */
-const pieces = { text: piece("text"), refusal: piece("refusal"), reasoning: piece("reasoning"), call: piece("call"), free_call: piece("free_call") };
+const pieces = {
+  text: piece("text"),
+  refusal: piece("refusal"),
+  reasoning: piece("reasoning"),
+  call: piece("call"),
+  free_call: piece("free_call"),
+};
 
 const prefixes: Readonly<Record<Kind, string>> = {
   text: "msg",

@@ -29,7 +29,10 @@ function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     if (last?.author === author) last.content += `\n\n${content}`;
     else if (content !== "") messages.push({ author, content });
   }
-  const context = prompt.messages.filter(instructs).map(({ content }) => textsOf(content, warn)).join("\n\n");
+  const context = prompt.messages
+    .filter(instructs)
+    .map(({ content }) => textsOf(content, warn))
+    .join("\n\n");
   return compact({
     prompt: { ...(context !== "" && { context }), messages },
     temperature: prompt.temperature,
@@ -40,16 +43,24 @@ function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
 }
 
 const stopped: FinishReason = { unified: "stop", raw: "stop" };
-const blocked = (filters: readonly WireObject[]): FinishReason => ({ unified: "content_filter", raw: text(filters[0]?.reason) || "BLOCKED" });
+const blocked = (filters: readonly WireObject[]): FinishReason => ({
+  unified: "content_filter",
+  raw: text(filters[0]?.reason) || "BLOCKED",
+});
 
 /** Usage is not told. A prompt that was blocked is an answer without content. */
 function decodeAnswer(body: WireObject, id: string): ChatAnswer | undefined {
   const candidates = objects(body.candidates);
   const filters = objects(body.filters);
   if (candidates.length === 0 && filters.length === 0) return undefined;
-  const content = (candidate: WireObject): Block[] => (text(candidate.content) === "" ? [] : [{ type: "text", text: text(candidate.content) }]);
+  const content = (candidate: WireObject): Block[] =>
+    text(candidate.content) === "" ? [] : [{ type: "text", text: text(candidate.content) }];
   const choices = candidates.map((candidate, index) => ({ index, content: content(candidate), finish: stopped }));
-  return { id, model: "", choices: choices.length > 0 ? choices : [{ index: 0, content: [], finish: blocked(filters) }] };
+  return {
+    id,
+    model: "",
+    choices: choices.length > 0 ? choices : [{ index: 0, content: [], finish: blocked(filters) }],
+  };
 }
 
 class PalmStreamDecoder implements StreamDecoder {

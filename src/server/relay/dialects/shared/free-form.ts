@@ -29,7 +29,12 @@ export function asFunctions(prompt: ChatPrompt, warn: Warn): ChatPrompt {
         warn("changed_value", `custom tool ${tool.name}`);
         const { name } = tool;
         const description = describeFreeForm(tool);
-        return { type: "function" as const, name, ...(description !== undefined && { description }), parameters: plainTextSchema };
+        return {
+          type: "function" as const,
+          name,
+          ...(description !== undefined && { description }),
+          parameters: plainTextSchema,
+        };
       }),
     }),
   };

@@ -28,6 +28,8 @@ export function functionsOf({ tools = [], tool_choice }: ChatPrompt, warn: Warn)
     if (tool.type === "free_form") warn("changed_value", `custom tool ${name}`);
     else if (tool.strict === true) warn("dropped_field", "tools.strict");
     const schema = tool.type === "free_form" ? plainTextSchema : tool.parameters;
-    return [compact({ name, description: description ?? name, parameters: schema ?? { type: "object", properties: {} } })];
+    return [
+      compact({ name, description: description ?? name, parameters: schema ?? { type: "object", properties: {} } }),
+    ];
   });
 }

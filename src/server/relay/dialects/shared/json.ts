@@ -70,7 +70,8 @@ export function ownExtra(to: DialectKey, extra: Extra | undefined, where: string
     if (from === to) continue;
     for (const [key, member] of Object.entries(members ?? {})) {
       const name = where === "" ? key : `${where}.${key}`;
-      if (boxes.has(key) && isObject(member)) for (const inner of Object.keys(member)) warn("dropped_field", `${name}.${inner}`);
+      if (boxes.has(key) && isObject(member))
+        for (const inner of Object.keys(member)) warn("dropped_field", `${name}.${inner}`);
       else warn("dropped_field", name);
     }
   }

@@ -30,7 +30,14 @@ const plainVariant = /^(?:(?:mini|nano|sol|luna|terra)(?:-\d{4}-\d{2}-\d{2})?|\d
 
 function effortsOfGpt5(minor: number): Effort[] {
   if (minor === 0) return ["minimal", "low", "medium", "high"];
-  return ["none", "low", "medium", "high", ...(minor > 1 ? ["xhigh" as const] : []), ...(minor > 5 ? ["max" as const] : [])];
+  return [
+    "none",
+    "low",
+    "medium",
+    "high",
+    ...(minor > 1 ? ["xhigh" as const] : []),
+    ...(minor > 5 ? ["max" as const] : []),
+  ];
 }
 
 export function openaiFacts(model: string): OpenaiFacts {
@@ -41,7 +48,8 @@ export function openaiFacts(model: string): OpenaiFacts {
     return /^(gpt-[34]|chatgpt-)/.test(name) ? { thinks: false, sampling: "yes" } : stranger;
   }
   if (point === "" && variant?.startsWith("chat")) return { thinks: false, sampling: "yes" };
-  if (Number(generation) > 5) return { thinks: true, efforts: ["low", "medium", "high", "xhigh", "max"], sampling: "no" };
+  if (Number(generation) > 5)
+    return { thinks: true, efforts: ["low", "medium", "high", "xhigh", "max"], sampling: "no" };
   const minor = Number(point);
   const plain = variant === undefined || plainVariant.test(variant);
   return {
@@ -70,12 +78,17 @@ export function effortFor({ model, reasoning }: ChatPrompt, warn: Warn): Effort 
     return undefined;
   }
   const effort = known ? nearest(wanted, known) : wanted;
-  if (effort !== reasoning?.effort) warn("changed_value", reasoning?.effort === undefined ? "reasoning.budget" : "reasoning.effort");
+  if (effort !== reasoning?.effort)
+    warn("changed_value", reasoning?.effort === undefined ? "reasoning.budget" : "reasoning.effort");
   return effort;
 }
 
 /** The members that decide by chance, as far as the model takes them with that effort; 1 is what it does anyway. */
-export function samplingFor({ model, temperature, top_p }: ChatPrompt, effort: unknown, warn: Warn): Pick<ChatPrompt, "temperature" | "top_p"> {
+export function samplingFor(
+  { model, temperature, top_p }: ChatPrompt,
+  effort: unknown,
+  warn: Warn,
+): Pick<ChatPrompt, "temperature" | "top_p"> {
   const { sampling } = openaiFacts(model);
   if (sampling === "yes" || (sampling === "without thoughts" && effort === "none")) {
     return { ...(temperature !== undefined && { temperature }), ...(top_p !== undefined && { top_p }) };
@@ -99,7 +112,14 @@ export function withCommon(prompt: ChatPrompt, to: "openai-chat" | "openai-respo
   const entries = Object.entries(theirs);
   const isCommon = ([name]: [string, unknown]): boolean => common.some((one) => one === name);
   const rest = Object.fromEntries(entries.filter((entry) => !isCommon(entry)));
-  return { ...prompt, extra: { ...prompt.extra, [from]: rest, [to]: { ...Object.fromEntries(entries.filter(isCommon)), ...prompt.extra?.[to] } } };
+  return {
+    ...prompt,
+    extra: {
+      ...prompt.extra,
+      [from]: rest,
+      [to]: { ...Object.fromEntries(entries.filter(isCommon)), ...prompt.extra?.[to] },
+    },
+  };
 }
 
 /** Most characters of `user`. */

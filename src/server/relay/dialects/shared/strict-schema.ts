@@ -21,7 +21,10 @@ export function isStrictSchema(schema: WireObject | undefined, depth = 0): boole
 }
 
 /** What OpenAI is told of a function's strictness: nothing that it would refuse. */
-export function strictFor({ parameters, strict }: Extract<Tool, { type: "function" }>, warn: Warn): boolean | undefined {
+export function strictFor(
+  { parameters, strict }: Extract<Tool, { type: "function" }>,
+  warn: Warn,
+): boolean | undefined {
   if (strict === "if_possible") return undefined;
   if (strict !== true || isStrictSchema(parameters)) return strict;
   warn("dropped_field", "tools.strict");

@@ -21,7 +21,10 @@ export function questionOf(messages: readonly Message[], warn: Warn): string {
 export function transcriptOf(messages: readonly Message[], warn: Warn): string {
   const spoken = messages.map(({ role, content }) => ({
     role,
-    text: textsOf(content.filter((block) => !isMedia(block)), warn),
+    text: textsOf(
+      content.filter((block) => !isMedia(block)),
+      warn,
+    ),
   }));
   const only = spoken.length === 1 ? spoken[0] : undefined;
   if (only) return only.text;

@@ -40,7 +40,11 @@ export type PlainTurn =
  * A conversation as words: calls of one turn are asked and answered one after the other. `functions` false: the vendor knows
  * no functions, so their results are words of the user and the calls are lost.
  */
-export function plainTurns(messages: readonly Message[], functions: boolean, warn: Warn): { system: string; turns: PlainTurn[] } {
+export function plainTurns(
+  messages: readonly Message[],
+  functions: boolean,
+  warn: Warn,
+): { system: string; turns: PlainTurn[] } {
   let system = "";
   const turns: PlainTurn[] = [];
   const results = new Map<string, ToolResultBlock>();
@@ -60,7 +64,9 @@ export function plainTurns(messages: readonly Message[], functions: boolean, war
       continue;
     }
     const calls = content.filter((block) => block.type === "tool_call");
-    const rest = content.filter((block) => block.type !== "tool_call" && block.type !== "tool_result" && block.type !== "reasoning");
+    const rest = content.filter(
+      (block) => block.type !== "tool_call" && block.type !== "tool_result" && block.type !== "reasoning",
+    );
     if (content.some((block) => block.type === "reasoning")) warn("dropped_block", "reasoning");
     if (functions && calls.length > 0) {
       let text = wordsOf(rest, warn);
@@ -76,7 +82,11 @@ export function plainTurns(messages: readonly Message[], functions: boolean, war
     const loose = content.flatMap((block) =>
       block.type === "tool_result" && !(functions && asked.has(block.call_id)) ? [resultWords(block, warn)] : [],
     );
-    push(turns, role === "assistant" ? "assistant" : "user", [...loose, wordsOf(rest, warn)].filter(Boolean).join("\n\n"));
+    push(
+      turns,
+      role === "assistant" ? "assistant" : "user",
+      [...loose, wordsOf(rest, warn)].filter(Boolean).join("\n\n"),
+    );
   }
   return { system, turns };
 }

@@ -27,20 +27,34 @@ function strings(value: unknown): string[] | undefined {
 
 function placeIn(value: unknown): WireObject | undefined {
   const { city, region, country, timezone } = object(value);
-  const place = compact({ city: optionalText(city), region: optionalText(region), country: optionalText(country), timezone: optionalText(timezone) });
+  const place = compact({
+    city: optionalText(city),
+    region: optionalText(region),
+    country: optionalText(country),
+    timezone: optionalText(timezone),
+  });
   return Object.keys(place).length > 0 ? place : undefined;
 }
 
 /** What each dialect's own tool says, when it is a search. */
 const readers: Readonly<Record<DialectKey, (tool: WireObject) => WebSearch | undefined>> = {
-  anthropic: (tool) => (/^web_search_\d{8}$/.test(text(tool.type))
-    ? { allowed: strings(tool.allowed_domains), blocked: strings(tool.blocked_domains), most: count(tool.max_uses), place: placeIn(tool.user_location) }
-    : undefined),
-  "openai-responses": (tool) => (/^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/.test(text(tool.type))
-    ? { allowed: strings(object(tool.filters).allowed_domains), place: placeIn(tool.user_location) }
-    : undefined),
-  "openai-chat": (tool) => (tool.type === SEARCH_OPTIONS ? { place: placeIn(object(tool.user_location).approximate) } : undefined),
-  gemini: (tool) => (Object.keys(tool).every((name) => name === "googleSearch" || name === "google_search") ? {} : undefined),
+  anthropic: (tool) =>
+    /^web_search_\d{8}$/.test(text(tool.type))
+      ? {
+          allowed: strings(tool.allowed_domains),
+          blocked: strings(tool.blocked_domains),
+          most: count(tool.max_uses),
+          place: placeIn(tool.user_location),
+        }
+      : undefined,
+  "openai-responses": (tool) =>
+    /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/.test(text(tool.type))
+      ? { allowed: strings(object(tool.filters).allowed_domains), place: placeIn(tool.user_location) }
+      : undefined,
+  "openai-chat": (tool) =>
+    tool.type === SEARCH_OPTIONS ? { place: placeIn(object(tool.user_location).approximate) } : undefined,
+  gemini: (tool) =>
+    Object.keys(tool).every((name) => name === "googleSearch" || name === "google_search") ? {} : undefined,
 };
 
 type Part = keyof WebSearch;
@@ -58,13 +72,20 @@ const writers = {
   anthropic: {
     says: parts,
     // One of the two lists may be given.
-    write: ({ allowed, blocked, most, place }) => compact({
-      type: "web_search_20250305", name: "web_search", max_uses: most, allowed_domains: allowed, blocked_domains: allowed ? undefined : blocked, user_location: located(place),
-    }),
+    write: ({ allowed, blocked, most, place }) =>
+      compact({
+        type: "web_search_20250305",
+        name: "web_search",
+        max_uses: most,
+        allowed_domains: allowed,
+        blocked_domains: allowed ? undefined : blocked,
+        user_location: located(place),
+      }),
   },
   "openai-responses": {
     says: ["allowed", "place"],
-    write: ({ allowed, place }) => compact({ type: "web_search", filters: allowed && { allowed_domains: allowed }, user_location: located(place) }),
+    write: ({ allowed, place }) =>
+      compact({ type: "web_search", filters: allowed && { allowed_domains: allowed }, user_location: located(place) }),
   },
   gemini: { says: [], write: () => ({ googleSearch: {} }) },
 } as const satisfies Partial<Record<DialectKey, Writer>>;
@@ -77,6 +98,7 @@ export function serverToolFor(to: keyof typeof writers, tool: ServerTool, warn: 
     return undefined;
   }
   const { says, write }: Writer = writers[to];
-  for (const part of parts) if (search[part] !== undefined && !says.includes(part)) warn("dropped_field", `web_search.${part}`);
+  for (const part of parts)
+    if (search[part] !== undefined && !says.includes(part)) warn("dropped_field", `web_search.${part}`);
   return write(search);
 }

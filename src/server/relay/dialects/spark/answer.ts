@@ -33,7 +33,8 @@ function chatOf(frame: WireObject): WireObject {
 }
 
 /** A frame of a stream; without a header it is none. */
-export const chunkOf = (frame: WireObject): WireObject | undefined => (isObject(frame.header) ? chatOf(frame) : undefined);
+export const chunkOf = (frame: WireObject): WireObject | undefined =>
+  isObject(frame.header) ? chatOf(frame) : undefined;
 
 export function decodeAnswer(frame: WireObject): ChatAnswer | undefined {
   return readError(frame) || !chosen(frame) ? undefined : decodeChat(chatOf(frame));

@@ -5,7 +5,10 @@ import { chunkOf, decodeAnswer, readError } from "./answer";
 import { sparkFeatures } from "./features";
 import { encodeRequest } from "./request-encode";
 
-export const sparkDialect: Pick<ChatDialect, "encodeRequest" | "decodeAnswer" | "streamDecoder" | "readError" | "features"> = {
+export const sparkDialect: Pick<
+  ChatDialect,
+  "encodeRequest" | "decodeAnswer" | "streamDecoder" | "readError" | "features"
+> = {
   encodeRequest,
   decodeAnswer,
   streamDecoder: (id) => new ChatLikeDecoder(id, { readError, chunkOf }),

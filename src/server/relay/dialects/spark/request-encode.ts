@@ -28,7 +28,20 @@ function within(value: number | undefined, least: number, most: number, name: st
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   warnUnsaid(
     prompt,
-    ["top_p", "seed", "stop", "frequency_penalty", "presence_penalty", "choices", "reasoning", "verbosity", "metadata", "cache", "parallel_tools", "format"],
+    [
+      "top_p",
+      "seed",
+      "stop",
+      "frequency_penalty",
+      "presence_penalty",
+      "choices",
+      "reasoning",
+      "verbosity",
+      "metadata",
+      "cache",
+      "parallel_tools",
+      "format",
+    ],
     warn,
   );
   for (const name of Object.keys(ownExtra("openai-chat", prompt.extra, "", warn) ?? {})) warn("dropped_field", name);

@@ -34,10 +34,16 @@ export function decodeAnswer(body: WireObject): ChatAnswer | undefined {
 /** Tencent's error codes (cloud.tencent.com/document/product/1729/105701, error codes; common codes). */
 const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
   [/^(AuthFailure|UnauthorizedOperation)/, "authentication"],
-  [/ResourcePackExhausted|ChargeResourceExhausted|FreeResourcePackExhausted|InArrears|NotEnough|ServiceStop|ServiceNotActivated/, "quota"],
+  [
+    /ResourcePackExhausted|ChargeResourceExhausted|FreeResourcePackExhausted|InArrears|NotEnough|ServiceStop|ServiceNotActivated/,
+    "quota",
+  ],
   [/EngineServerLimitExceeded|RequestLimitExceeded|^LimitExceeded/, "rate"],
   [/^(ResourceNotFound|InvalidParameterValue\.Model)$/, "model"],
-  [/^(InvalidParameter|MissingParameter|UnknownParameter|UnsupportedOperation|InvalidRequest|OperationDenied)/, "caller"],
+  [
+    /^(InvalidParameter|MissingParameter|UnknownParameter|UnsupportedOperation|InvalidRequest|OperationDenied)/,
+    "caller",
+  ],
 ];
 const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) => pattern.test(code))?.[1];
 

@@ -3,7 +3,10 @@ import { isObject } from "../shared/json";
 import type { WireObject } from "../../events";
 
 const snakeName = (name: string): string =>
-  name.replace(/([a-z\d])([A-Z])/g, "$1_$2").replace(/([A-Z]+)([A-Z][a-z])/g, "$1_$2").toLowerCase();
+  name
+    .replace(/([a-z\d])([A-Z])/g, "$1_$2")
+    .replace(/([A-Z]+)([A-Z][a-z])/g, "$1_$2")
+    .toLowerCase();
 
 /** A snake_case name as Tencent writes it. */
 export const pascalName = (name: string): string =>

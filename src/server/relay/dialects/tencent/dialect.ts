@@ -5,7 +5,10 @@ import { chatOf, decodeAnswer, readError } from "./answer";
 import { tencentFeatures } from "./features";
 import { encodeRequest } from "./request-encode";
 
-export const tencentDialect: Pick<ChatDialect, "encodeRequest" | "decodeAnswer" | "streamDecoder" | "readError" | "features"> = {
+export const tencentDialect: Pick<
+  ChatDialect,
+  "encodeRequest" | "decodeAnswer" | "streamDecoder" | "readError" | "features"
+> = {
   encodeRequest,
   decodeAnswer,
   streamDecoder: (id) => new ChatLikeDecoder(id, { readError, chunkOf: chatOf }),

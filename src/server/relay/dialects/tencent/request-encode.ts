@@ -11,19 +11,38 @@ import { pascalName } from "./case";
 
 /** Members of a call that only Tencent knows: an OpenAI caller may send them by their snake_case names. */
 const OWN = new Set([
-  "stream_moderation", "enable_enhancement", "search_info", "citation", "enable_speed_search", "enable_multimedia",
-  "enable_deep_search", "force_search_enhancement", "enable_recommended_questions", "enable_deep_read", "topic_choice",
+  "stream_moderation",
+  "enable_enhancement",
+  "search_info",
+  "citation",
+  "enable_speed_search",
+  "enable_multimedia",
+  "enable_deep_search",
+  "force_search_enhancement",
+  "enable_recommended_questions",
+  "enable_deep_read",
+  "topic_choice",
 ]);
 /** Members that have a place of their own below, or mean nothing here. */
 const READ = new Set([
-  "model", "messages", "tools", "tool_choice", "temperature", "top_p", "seed", "stop", "stream", "stream_options",
+  "model",
+  "messages",
+  "tools",
+  "tool_choice",
+  "temperature",
+  "top_p",
+  "seed",
+  "stop",
+  "stream",
+  "stream_options",
 ]);
 
 function contentOf(content: unknown, warn: Warn): WireObject {
   if (!Array.isArray(content)) return { Content: text(content) };
   const parts = objects(content);
   // Contents is for models with eyes alone; words go where every model reads them.
-  if (parts.every((part) => part.type === "text")) return { Content: parts.map((part) => text(part.text)).join("\n\n") };
+  if (parts.every((part) => part.type === "text"))
+    return { Content: parts.map((part) => text(part.text)).join("\n\n") };
   const Contents = parts.flatMap((part): WireObject[] => {
     if (part.type === "text") return [{ Type: "text", Text: text(part.text) }];
     if (part.type === "image_url") return [{ Type: "image_url", ImageUrl: { Url: text(object(part.image_url).url) } }];
@@ -60,7 +79,8 @@ function toolsOf(prompt: ChatPrompt, warn: Warn): WireObject[] {
     }
     if (tool.type === "free_form") warn("changed_value", `custom tool ${tool.name}`);
     else if (tool.strict === true) warn("dropped_field", "tools.strict");
-    const parameters = tool.type === "free_form" ? plainTextSchema : (tool.parameters ?? { type: "object", properties: {} });
+    const parameters =
+      tool.type === "free_form" ? plainTextSchema : (tool.parameters ?? { type: "object", properties: {} });
     const { name: Name, description: Description } = tool;
     return [{ Type: "function", Function: compact({ Name, Description, Parameters: JSON.stringify(parameters) }) }];
   });
@@ -72,7 +92,12 @@ function choiceOf({ tool_choice }: ChatPrompt, tools: WireObject[], warn: Warn):
   const { mode, name, allowed } = tool_choice;
   if (allowed) warn("dropped_field", "tool_choice.allowed");
   if (mode === "auto" || mode === "none") return { ToolChoice: mode };
-  const wanted = mode === "named" ? tools.find((tool) => object(tool.Function).Name === name) : tools.length === 1 ? tools[0] : undefined;
+  const wanted =
+    mode === "named"
+      ? tools.find((tool) => object(tool.Function).Name === name)
+      : tools.length === 1
+        ? tools[0]
+        : undefined;
   if (wanted) return { ToolChoice: "custom", CustomTool: wanted };
   warn("changed_value", "tool_choice");
   return { ToolChoice: "auto" };
@@ -81,7 +106,19 @@ function choiceOf({ tool_choice }: ChatPrompt, tools: WireObject[], warn: Warn):
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   warnUnsaid(
     prompt,
-    ["max_output", "parallel_tools", "format", "top_k", "frequency_penalty", "presence_penalty", "choices", "reasoning", "verbosity", "user", "metadata"],
+    [
+      "max_output",
+      "parallel_tools",
+      "format",
+      "top_k",
+      "frequency_penalty",
+      "presence_penalty",
+      "choices",
+      "reasoning",
+      "verbosity",
+      "user",
+      "metadata",
+    ],
     warn,
   );
   const { model, stop, cache, extra, stream, temperature, top_p, seed } = prompt;

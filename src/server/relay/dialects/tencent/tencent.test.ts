@@ -20,7 +20,11 @@ const encode = (prompt: ChatPrompt) => {
 const stream = (name: string) =>
   sameWhereverCut(() => tencentDialect.streamDecoder("req-1"), readFileSync(join(FIXTURES, `tencent.${name}.sse`)));
 
-const weather = { name: "get_weather", description: "d", parameters: { type: "object", properties: { city_name: { type: "string" } } } };
+const weather = {
+  name: "get_weather",
+  description: "d",
+  parameters: { type: "object", properties: { city_name: { type: "string" } } },
+};
 
 describe("a call in Tencent's language", () => {
   test("has OpenAI's members by Tencent's names, and the schema of a tool as JSON text", () => {
@@ -28,13 +32,31 @@ describe("a call in Tencent's language", () => {
       model: "hunyuan-turbos-latest",
       messages: [
         { role: "system", content: "Be brief." },
-        { role: "user", content: [{ type: "text", text: "look" }, { type: "image_url", image_url: { url: "https://example.com/a.png" } }] },
-        { role: "assistant", content: null, tool_calls: [{ id: "c1", type: "function", function: { name: "get_weather", arguments: '{"city_name":"x"}' } }] },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "look" },
+            { type: "image_url", image_url: { url: "https://example.com/a.png" } },
+          ],
+        },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [
+            { id: "c1", type: "function", function: { name: "get_weather", arguments: '{"city_name":"x"}' } },
+          ],
+        },
         { role: "tool", tool_call_id: "c1", content: "sunny" },
       ],
       tools: [{ type: "function", function: weather }],
       tool_choice: { type: "function", function: { name: "get_weather" } },
-      temperature: 0.5, top_p: 0.9, seed: 7, stop: ["END"], stream: true, enable_enhancement: true, max_tokens: 9,
+      temperature: 0.5,
+      top_p: 0.9,
+      seed: 7,
+      stop: ["END"],
+      stream: true,
+      enable_enhancement: true,
+      max_tokens: 9,
     });
     const Function = { Name: "get_weather", Description: "d", Parameters: JSON.stringify(weather.parameters) };
     const { body, lost } = encode(prompt);
@@ -42,14 +64,31 @@ describe("a call in Tencent's language", () => {
       Model: "hunyuan-turbos-latest",
       Messages: [
         { Role: "system", Content: "Be brief." },
-        { Role: "user", Contents: [{ Type: "text", Text: "look" }, { Type: "image_url", ImageUrl: { Url: "https://example.com/a.png" } }] },
-        { Role: "assistant", Content: "", ToolCalls: [{ Id: "c1", Type: "function", Function: { Name: "get_weather", Arguments: '{"city_name":"x"}' }, Index: 0 }] },
+        {
+          Role: "user",
+          Contents: [
+            { Type: "text", Text: "look" },
+            { Type: "image_url", ImageUrl: { Url: "https://example.com/a.png" } },
+          ],
+        },
+        {
+          Role: "assistant",
+          Content: "",
+          ToolCalls: [
+            { Id: "c1", Type: "function", Function: { Name: "get_weather", Arguments: '{"city_name":"x"}' }, Index: 0 },
+          ],
+        },
         { Role: "tool", Content: "sunny", ToolCallId: "c1" },
       ],
       Tools: [{ Type: "function", Function }],
       ToolChoice: "custom",
       CustomTool: { Type: "function", Function },
-      Temperature: 0.5, TopP: 0.9, Seed: 7, Stop: ["END"], Stream: true, EnableEnhancement: true,
+      Temperature: 0.5,
+      TopP: 0.9,
+      Seed: 7,
+      Stop: ["END"],
+      Stream: true,
+      EnableEnhancement: true,
     });
     expect(lost).toEqual(["max_output"]);
   });
@@ -65,12 +104,20 @@ describe("a call in Tencent's language", () => {
         { role: "system", content: [{ type: "text", text: "C" }] },
       ],
     });
-    expect(body.Messages).toEqual([{ Role: "system", Content: "A\n\nB" }, { Role: "user", Content: "1\n\n2\n\nC" }]);
+    expect(body.Messages).toEqual([
+      { Role: "system", Content: "A\n\nB" },
+      { Role: "user", Content: "1\n\n2\n\nC" },
+    ]);
     expect(lost).toEqual(["system message in the middle"]);
   });
 
   test("forces the only tool where any tool is required, and says so where there are two", () => {
-    const one = { model: "m", messages: [], tools: [{ type: "function" as const, ...weather }], tool_choice: { mode: "required" as const } };
+    const one = {
+      model: "m",
+      messages: [],
+      tools: [{ type: "function" as const, ...weather }],
+      tool_choice: { mode: "required" as const },
+    };
     expect(encode(one).body.ToolChoice).toBe("custom");
     const two = encode({ ...one, tools: [...one.tools, { type: "function", name: "other" }] });
     expect(two.body.ToolChoice).toBe("auto");
@@ -81,7 +128,15 @@ describe("a call in Tencent's language", () => {
     const seal = { from: "openai-chat", kind: "detail", data: "" } as const;
     const { body, lost } = encode({
       model: "m",
-      messages: [{ role: "assistant", content: [{ type: "reasoning", text: "hm", seal }, { type: "tool_call", id: "c", name: "f", input: "" }] }],
+      messages: [
+        {
+          role: "assistant",
+          content: [
+            { type: "reasoning", text: "hm", seal },
+            { type: "tool_call", id: "c", name: "f", input: "" },
+          ],
+        },
+      ],
     });
     expect(JSON.stringify(body)).not.toContain("hm");
     expect(lost).toEqual(["tencent"]);
@@ -91,26 +146,55 @@ describe("a call in Tencent's language", () => {
 describe("an answer in Tencent's language", () => {
   test("stands inside Response", () => {
     const answer = tencentDialect.decodeAnswer(
-      { Response: { RequestId: "r", Note: "n", Choices: [{ Index: 0, Message: { Role: "assistant", Content: "Hi" }, FinishReason: "stop" }], Created: 1, Id: "i", Usage: { PromptTokens: 16, CompletionTokens: 14, TotalTokens: 30 } } },
+      {
+        Response: {
+          RequestId: "r",
+          Note: "n",
+          Choices: [{ Index: 0, Message: { Role: "assistant", Content: "Hi" }, FinishReason: "stop" }],
+          Created: 1,
+          Id: "i",
+          Usage: { PromptTokens: 16, CompletionTokens: 14, TotalTokens: 30 },
+        },
+      },
       "x",
     );
-    expect(answer).toMatchObject({ id: "i", created: 1, choices: [{ content: [{ type: "text", text: "Hi" }], finish: { unified: "stop" } }], usage: { input: 16, output: 14 } });
+    expect(answer).toMatchObject({
+      id: "i",
+      created: 1,
+      choices: [{ content: [{ type: "text", text: "Hi" }], finish: { unified: "stop" } }],
+      usage: { input: 16, output: 14 },
+    });
   });
 
   test("that calls tools keeps their arguments as they were written", () => {
-    const ToolCalls = [{ Id: "call_1", Type: "function", Function: { Name: "get_weather", Arguments: '{"CityName":"x"}' }, Index: 0 }];
-    const answer = tencentDialect.decodeAnswer({ Response: { Choices: [{ Message: { Role: "assistant", Content: "", ToolCalls }, FinishReason: "tool_calls" }] } }, "x");
-    expect(answer?.choices[0]?.content).toEqual([{ type: "tool_call", id: "call_1", name: "get_weather", input: '{"CityName":"x"}' }]);
+    const ToolCalls = [
+      { Id: "call_1", Type: "function", Function: { Name: "get_weather", Arguments: '{"CityName":"x"}' }, Index: 0 },
+    ];
+    const answer = tencentDialect.decodeAnswer(
+      {
+        Response: { Choices: [{ Message: { Role: "assistant", Content: "", ToolCalls }, FinishReason: "tool_calls" }] },
+      },
+      "x",
+    );
+    expect(answer?.choices[0]?.content).toEqual([
+      { type: "tool_call", id: "call_1", name: "get_weather", input: '{"CityName":"x"}' },
+    ]);
   });
 
-  test.each([[null], [{}], [{ Response: null }], [{ Response: {} }], [{ Response: { Choices: "no" } }]])("is none when it is %j", (body) => {
-    expect(body === null ? undefined : tencentDialect.decodeAnswer(body as never, "x")).toBeUndefined();
-    expect(tencentDialect.readError(body)).toBeUndefined();
-  });
+  test.each([[null], [{}], [{ Response: null }], [{ Response: {} }], [{ Response: { Choices: "no" } }]])(
+    "is none when it is %j",
+    (body) => {
+      expect(body === null ? undefined : tencentDialect.decodeAnswer(body as never, "x")).toBeUndefined();
+      expect(tencentDialect.readError(body)).toBeUndefined();
+    },
+  );
 
   test("streamed: thoughts, text, one finish, the last usage, wherever it is cut", () => {
     const { content, finish, usage } = collect(stream("text"));
-    expect(content.map((block) => "text" in block && [block.type, block.text])).toEqual([["reasoning", "他在问好"], ["text", "你好！"]]);
+    expect(content.map((block) => "text" in block && [block.type, block.text])).toEqual([
+      ["reasoning", "他在问好"],
+      ["text", "你好！"],
+    ]);
     expect(finish).toEqual({ unified: "stop", raw: "stop" });
     expect(usage).toEqual({ input: 3, output: 4 });
   });
@@ -123,7 +207,9 @@ describe("an answer in Tencent's language", () => {
 
   test("whose moderation stops the stream ends as filtered", () => {
     const events: never[] = [];
-    tencentDialect.streamDecoder("x").decode('{"Choices":[{"Delta":{"Content":""},"FinishReason":"sensitive"}]}', events);
+    tencentDialect
+      .streamDecoder("x")
+      .decode('{"Choices":[{"Delta":{"Content":""},"FinishReason":"sensitive"}]}', events);
     expect(collect(events).finish?.unified).toBe("content_filter");
   });
 });
@@ -144,11 +230,16 @@ describe("an error in Tencent's language", () => {
 
   test("in the middle of a stream is an error event", () => {
     const events: unknown[] = [];
-    expect(tencentDialect.streamDecoder("x").decode('{"ErrorMsg":{"Msg":"timed out","Code":4001},"Choices":[]}', events as never)).toBe(true);
+    expect(
+      tencentDialect
+        .streamDecoder("x")
+        .decode('{"ErrorMsg":{"Msg":"timed out","Code":4001},"Choices":[]}', events as never),
+    ).toBe(true);
     expect(events).toEqual([{ type: "error", error: { message: "timed out", type: "", code: "4001", param: null } }]);
   });
 
   test("data that is no object is malformed", () => {
-    for (const data of ["", "null", "[1]", "{", "<html>"]) expect(tencentDialect.streamDecoder("x").decode(data, [])).toBe(false);
+    for (const data of ["", "null", "[1]", "{", "<html>"])
+      expect(tencentDialect.streamDecoder("x").decode(data, [])).toBe(false);
   });
 });

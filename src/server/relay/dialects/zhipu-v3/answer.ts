@@ -40,7 +40,8 @@ const kinds: readonly (readonly [ErrorKind, readonly string[]])[] = [
 ];
 const kindOf = (code: string): ErrorKind | undefined => kinds.find(([, codes]) => codes.includes(code))?.[0];
 
-const codeOf = (value: unknown): string => (typeof value === "string" || typeof value === "number" ? String(value) : "");
+const codeOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : "";
 
 /** {code, msg, success: false}, and {error: {code, message}} where the gate answers. */
 export function readError(body: unknown): WireError | undefined {

@@ -5,7 +5,10 @@ import { chunkOf, decodeAnswer, readError, readEventError } from "./answer";
 import { zhipuFeatures } from "./features";
 import { encodeRequest } from "./request-encode";
 
-export const zhipuDialect: Pick<ChatDialect, "encodeRequest" | "decodeAnswer" | "streamDecoder" | "readError" | "features"> = {
+export const zhipuDialect: Pick<
+  ChatDialect,
+  "encodeRequest" | "decodeAnswer" | "streamDecoder" | "readError" | "features"
+> = {
   encodeRequest,
   decodeAnswer,
   streamDecoder: (id) => new ChatLikeDecoder(id, { readError: readEventError, chunkOf }),

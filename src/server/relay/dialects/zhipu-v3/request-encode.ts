@@ -20,7 +20,22 @@ function between(value: number | undefined, name: string, warn: Warn): number | 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   warnUnsaid(
     prompt,
-    ["max_output", "top_k", "seed", "stop", "frequency_penalty", "presence_penalty", "choices", "reasoning", "verbosity", "user", "metadata", "cache", "parallel_tools", "format"],
+    [
+      "max_output",
+      "top_k",
+      "seed",
+      "stop",
+      "frequency_penalty",
+      "presence_penalty",
+      "choices",
+      "reasoning",
+      "verbosity",
+      "user",
+      "metadata",
+      "cache",
+      "parallel_tools",
+      "format",
+    ],
     warn,
   );
   for (const name of Object.keys(ownExtra("openai-chat", prompt.extra, "", warn) ?? {})) warn("dropped_field", name);

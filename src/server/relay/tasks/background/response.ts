@@ -36,7 +36,12 @@ export interface BackgroundInput {
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 const statuses: Readonly<Record<string, TaskStatus>> = {
-  queued: "QUEUED", in_progress: "IN_PROGRESS", completed: "SUCCESS", incomplete: "SUCCESS", failed: "FAILURE", cancelled: "FAILURE",
+  queued: "QUEUED",
+  in_progress: "IN_PROGRESS",
+  completed: "SUCCESS",
+  incomplete: "SUCCESS",
+  failed: "FAILURE",
+  cancelled: "FAILURE",
 };
 
 /** What the lists are shown: nothing of what was said. */
@@ -45,7 +50,10 @@ const factsOf = ({ id, status, usage }: JsonObject): JsonObject => ({ id, status
 /** What a response would have used if its vendor had not said so: nothing where it failed. */
 function estimateOf(response: JsonObject, status: TaskStatus, { usage: { input = 0 } }: Priced): Usage {
   if (status === "FAILURE") return {};
-  return { input, output: tokensOfContent(openaiChat.contentBytes(Buffer.from(JSON.stringify(response.output ?? [])))) };
+  return {
+    input,
+    output: tokensOfContent(openaiChat.contentBytes(Buffer.from(JSON.stringify(response.output ?? [])))),
+  };
 }
 
 function reportOf(response: JsonObject, { state }: Task): TaskReport {
@@ -54,12 +62,16 @@ function reportOf(response: JsonObject, { state }: Task): TaskReport {
   const { error } = response;
   const report: TaskReport = { status, data: factsOf(response) };
   // One that was cancelled or failed on the way is paid as far as its vendor says that it came.
-  if (usage && (status === "SUCCESS" || status === "FAILURE")) return { ...report, status: "SUCCESS", final: { usage, estimate: estimateOf(response, status, state.priced) } };
-  return status === "FAILURE" ? { ...report, fail_reason: (isObject(error) && text(error.message)) || text(response.status) } : report;
+  if (usage && (status === "SUCCESS" || status === "FAILURE"))
+    return { ...report, status: "SUCCESS", final: { usage, estimate: estimateOf(response, status, state.priced) } };
+  return status === "FAILURE"
+    ? { ...report, fail_reason: (isObject(error) && text(error.message)) || text(response.status) }
+    : report;
 }
 
 /** A response that failed has an error of its own, and is an answer all the same. */
-const readError = (body: unknown): WireError | undefined => (isObject(body) && body.object === "response" ? undefined : openaiChat.readError(body));
+const readError = (body: unknown): WireError | undefined =>
+  isObject(body) && body.object === "response" ? undefined : openaiChat.readError(body);
 
 const headers = (channel: PoolChannel): Record<string, string> => {
   const provider = providerOf(channel);
@@ -72,7 +84,12 @@ function required(url: string | undefined): string {
 }
 
 /** Opens a stream and answers the response object of its first event (`response.created`, API reference, streaming events). */
-async function openStream(channel: PoolChannel, input: BackgroundInput, request: TaskRequest, tools: TaskTools): Promise<JsonObject> {
+async function openStream(
+  channel: PoolChannel,
+  input: BackgroundInput,
+  request: TaskRequest,
+  tools: TaskTools,
+): Promise<JsonObject> {
   const { first, all } = await tools.events(request);
   const { response } = first;
   if (isObject(response) && text(response.id) !== "") {
@@ -87,24 +104,43 @@ async function openStream(channel: PoolChannel, input: BackgroundInput, request:
 
 const provider: TaskProvider<BackgroundInput> = {
   platform: "response",
-  types: channelTypes.filter(({ operations }) => operations.some((operation) => operation === "responses")).map(({ key }) => key),
+  types: channelTypes
+    .filter(({ operations }) => operations.some((operation) => operation === "responses"))
+    .map(({ key }) => key),
   serves: (channel) => keepsAnswers(channel, responses),
 
   terms: ({ input, output }) => ({ usage: { input, output }, exact: false, hidden_turns: true }),
 
   async submit({ channel, model, input }, tools) {
-    const body = { ...without(withInstructions(input.body, channel), dearMembers(input.body, channel.setting)).body, model };
-    const request: TaskRequest = { method: "POST", url: required(addressOf(channel, responses, model)), headers: headers(channel), body, readError };
-    const response = input.body.stream === true ? await openStream(channel, input, request, tools) : await tools.json(request);
+    const body = {
+      ...without(withInstructions(input.body, channel), dearMembers(input.body, channel.setting)).body,
+      model,
+    };
+    const request: TaskRequest = {
+      method: "POST",
+      url: required(addressOf(channel, responses, model)),
+      headers: headers(channel),
+      body,
+      readError,
+    };
+    const response =
+      input.body.stream === true ? await openStream(channel, input, request, tools) : await tools.json(request);
     input.first = response;
     return { upstream_id: text(response.id), data: factsOf(response) };
   },
 
   async poll([task], channel, tools) {
     if (!task) return new Map();
-    const url = required(placeOf(channel, operationFor(channel, responses, ""), `/${encodeURIComponent(task.upstream_id)}`));
+    const url = required(
+      placeOf(channel, operationFor(channel, responses, ""), `/${encodeURIComponent(task.upstream_id)}`),
+    );
     try {
-      return new Map([[task.upstream_id, reportOf(await tools.json({ method: "GET", url, headers: headers(channel), readError }), task)]]);
+      return new Map([
+        [
+          task.upstream_id,
+          reportOf(await tools.json({ method: "GET", url, headers: headers(channel), readError }), task),
+        ],
+      ]);
     } catch (error) {
       if (!(error instanceof Failed) || error.failure.upstream_status !== 404) throw error;
       // Its owner has deleted it, perhaps so that nobody could see what it used: the charge stands as it was made.
@@ -115,4 +151,8 @@ const provider: TaskProvider<BackgroundInput> = {
   hasResult: () => true,
 };
 
-export const backgroundResponses: TaskKind<BackgroundInput> = { operation: "responses", enabled: () => true, providers: [provider] };
+export const backgroundResponses: TaskKind<BackgroundInput> = {
+  operation: "responses",
+  enabled: () => true,
+  providers: [provider],
+};

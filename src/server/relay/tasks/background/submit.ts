@@ -14,46 +14,76 @@ import { channelOf } from "../file";
 import { submitTask } from "../submit";
 import { backgroundResponses, type BackgroundInput } from "./response";
 
-export const asksForBackground = (operation: Operation, { json }: Received): boolean => operation === responses && json?.background === true;
+export const asksForBackground = (operation: Operation, { json }: Received): boolean =>
+  operation === responses && json?.background === true;
 
 /**
  * Submits it, and answers the vendor's response object under the vendor's id, by which its owner asks for it, continues and
  * cancels it like any other; as a stream the vendor's events, which he may leave and come back to (`starting_after`). What it
  * used is charged either way when the poller finds it over. Throws background_unsupported where no channel of the model keeps answers.
  */
-export const submitBackground = (received: Received): Aside => async (visit) => {
-  const { engine, caller, request_id, door } = visit;
-  const { shelf, option, now } = engine.seams;
-  if (shelf.lifetime <= 0) fail("background_unsupported");
-  if (received.json?.store === false) fail("invalid_request", { detail: "store" });
-  const bytes = received.body;
-  const thread = await Thread.open(engine, caller, responses, received);
-  const body = tryParse(received.body);
-  if (!isObject(body)) fail("bad_json");
-  refuseSensitive(engine.seams, body);
-  const { model, max_output } = received.asked;
-  const input: BackgroundInput = {
-    body: { ...body, store: true }, input: Math.ceil(received.input_bound / BYTES_PER_TOKEN), output: Math.min(max_output ?? Infinity, option.maxHoldOutputTokens),
+export const submitBackground =
+  (received: Received): Aside =>
+  async (visit) => {
+    const { engine, caller, request_id, door } = visit;
+    const { shelf, option, now } = engine.seams;
+    if (shelf.lifetime <= 0) fail("background_unsupported");
+    if (received.json?.store === false) fail("invalid_request", { detail: "store" });
+    const bytes = received.body;
+    const thread = await Thread.open(engine, caller, responses, received);
+    const body = tryParse(received.body);
+    if (!isObject(body)) fail("bad_json");
+    refuseSensitive(engine.seams, body);
+    const { model, max_output } = received.asked;
+    const input: BackgroundInput = {
+      body: { ...body, store: true },
+      input: Math.ceil(received.input_bound / BYTES_PER_TOKEN),
+      output: Math.min(max_output ?? Infinity, option.maxHoldOutputTokens),
+    };
+    const at = thread?.home?.at;
+    const { user_id, token_id } = caller;
+    const expires_at = Math.floor(now() / 1000) + shelf.lifetime;
+    const task = await submitTask(visit, {
+      kind: backgroundResponses,
+      action: "RESPONSE",
+      model,
+      input,
+      kept: { model },
+      prompt: "",
+      body: bytes,
+      ...(at && { at }),
+      accepted: ({ upstream_id, ...place }) =>
+        shelf.put({
+          kind: "response",
+          object_id: upstream_id,
+          user_id,
+          token_id,
+          ...place,
+          model,
+          parent_id: thread?.previous ?? "",
+          status: "queued",
+          expires_at,
+          value: { tokens: 0 },
+        }),
+    }).catch((error: unknown) => {
+      input.events?.cancel().catch(() => undefined);
+      throw error instanceof AppError && error.code === "operation_unsupported"
+        ? new AppError("background_unsupported")
+        : error;
+    });
+    if (thread && thread.ids.length > 0) await shelf.prolong("response", thread.ids, user_id, expires_at);
+    if (input.events) return door.events(input.events);
+    if (input.first) return door.json(JSON.stringify(input.first));
+    // Said again under its Idempotency-Key.
+    const channel = channelOf(engine, task) ?? fail("response_not_found", { id: request_id });
+    const query = new URLSearchParams(received.asked.stream ? { stream: "true" } : {});
+    const url = placeOf(
+      channel,
+      operationFor(channel, responses, ""),
+      `/${encodeURIComponent(task.upstream_id)}`,
+      query,
+      ["stream"],
+    );
+    if (!received.asked.stream) return door.json((await askJson(visit, channel, { method: "GET", url })).body);
+    return door.events((await askEvents(visit, channel, { method: "GET", url })) ?? new Uint8Array());
   };
-  const at = thread?.home?.at;
-  const { user_id, token_id } = caller;
-  const expires_at = Math.floor(now() / 1000) + shelf.lifetime;
-  const task = await submitTask(visit, {
-    kind: backgroundResponses, action: "RESPONSE", model, input, kept: { model }, prompt: "", body: bytes, ...(at && { at }),
-    accepted: ({ upstream_id, ...place }) => shelf.put({
-      kind: "response", object_id: upstream_id, user_id, token_id, ...place, model, parent_id: thread?.previous ?? "", status: "queued", expires_at, value: { tokens: 0 },
-    }),
-  }).catch((error: unknown) => {
-    input.events?.cancel().catch(() => undefined);
-    throw error instanceof AppError && error.code === "operation_unsupported" ? new AppError("background_unsupported") : error;
-  });
-  if (thread && thread.ids.length > 0) await shelf.prolong("response", thread.ids, user_id, expires_at);
-  if (input.events) return door.events(input.events);
-  if (input.first) return door.json(JSON.stringify(input.first));
-  // Said again under its Idempotency-Key.
-  const channel = channelOf(engine, task) ?? fail("response_not_found", { id: request_id });
-  const query = new URLSearchParams(received.asked.stream ? { stream: "true" } : {});
-  const url = placeOf(channel, operationFor(channel, responses, ""), `/${encodeURIComponent(task.upstream_id)}`, query, ["stream"]);
-  if (!received.asked.stream) return door.json((await askJson(visit, channel, { method: "GET", url })).body);
-  return door.events((await askEvents(visit, channel, { method: "GET", url })) ?? new Uint8Array());
-};

@@ -39,14 +39,21 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 
 /** What a batch's own status means here (Batch.status). Those that ended early may have answers all the same. */
 const statuses: Readonly<Record<string, TaskStatus>> = {
-  validating: "QUEUED", in_progress: "IN_PROGRESS", finalizing: "IN_PROGRESS", cancelling: "IN_PROGRESS",
-  completed: "SUCCESS", expired: "FAILURE", cancelled: "FAILURE", failed: "FAILURE",
+  validating: "QUEUED",
+  in_progress: "IN_PROGRESS",
+  finalizing: "IN_PROGRESS",
+  cancelling: "IN_PROGRESS",
+  completed: "SUCCESS",
+  expired: "FAILURE",
+  cancelled: "FAILURE",
+  failed: "FAILURE",
 };
 
 const addUsage = (sum: Usage, more: Usage): Usage => {
   const { server_tools: _, ...tokens } = more;
   const total: Record<string, number> = {};
-  for (const [kind, count] of [...Object.entries(sum), ...Object.entries(tokens)]) if (typeof count === "number") total[kind] = (total[kind] ?? 0) + count;
+  for (const [kind, count] of [...Object.entries(sum), ...Object.entries(tokens)])
+    if (typeof count === "number") total[kind] = (total[kind] ?? 0) + count;
   return total;
 };
 
@@ -63,11 +70,16 @@ async function usedBy(body: ReadableStream<Uint8Array> | null, accepted: Priced)
     if (typeof status !== "number" || status < 200 || status > 299) continue;
     calls++;
     const told = isObject(response.body) ? readUsage(response.body.usage) : undefined;
-    const checked = told && checkUsage(told, {
-      estimate: { input: () => ({ input }), output: () => ({ output: tokensOfContent(openaiChat.contentBytes(line)) }) },
-      max_output: accepted.usage.output,
-      hidden: () => accepted.hidden_turns === true,
-    });
+    const checked =
+      told &&
+      checkUsage(told, {
+        estimate: {
+          input: () => ({ input }),
+          output: () => ({ output: tokensOfContent(openaiChat.contentBytes(line)) }),
+        },
+        max_output: accepted.usage.output,
+        hidden: () => accepted.hidden_turns === true,
+      });
     if (checked) doubts.push(...checked.doubts);
     usage = addUsage(usage, checked?.usage ?? { output: Math.ceil(line.length / BYTES_PER_TOKEN) });
   }
@@ -87,8 +99,16 @@ function address(channel: PoolChannel, what: "batches" | "files", path: string):
 }
 
 /** What the output of a batch is billed by; undefined when it is gone: then the charge stands as it was made. */
-async function billed(output: string, channel: PoolChannel, tools: TaskTools, accepted: Priced): Promise<FinalPrice | undefined> {
-  const response = await tools.fetch(address(channel, "files", `/${encodeURIComponent(output)}/content`), { method: "GET", headers: headers(channel) });
+async function billed(
+  output: string,
+  channel: PoolChannel,
+  tools: TaskTools,
+  accepted: Priced,
+): Promise<FinalPrice | undefined> {
+  const response = await tools.fetch(address(channel, "files", `/${encodeURIComponent(output)}/content`), {
+    method: "GET",
+    headers: headers(channel),
+  });
   if (response.status === 404 || response.status === 410) return undefined;
   if (!response.ok) throw new Failed(classifyStatus(tools.redact, response.status, undefined, channel.status_mapping));
   return usedBy(response.body, accepted);
@@ -96,7 +116,9 @@ async function billed(output: string, channel: PoolChannel, tools: TaskTools, ac
 
 /** Whole percent of the lines that are answered. */
 function percentOf({ request_counts: counts }: JsonObject): number {
-  const [total = 0, completed = 0, failed = 0] = ["total", "completed", "failed"].map((name) => (isObject(counts) && typeof counts[name] === "number" ? counts[name] : 0));
+  const [total = 0, completed = 0, failed = 0] = ["total", "completed", "failed"].map((name) =>
+    isObject(counts) && typeof counts[name] === "number" ? counts[name] : 0,
+  );
   return total > 0 ? Math.floor((100 * (completed + failed)) / total) : 0;
 }
 
@@ -105,13 +127,19 @@ function reasonOf({ errors, status }: JsonObject): string {
   return text(first?.message) || text(status);
 }
 
-async function reportOf(batch: JsonObject, channel: PoolChannel, tools: TaskTools, { state }: Task): Promise<TaskReport> {
+async function reportOf(
+  batch: JsonObject,
+  channel: PoolChannel,
+  tools: TaskTools,
+  { state }: Task,
+): Promise<TaskReport> {
   const status = statuses[text(batch.status)] ?? "UNKNOWN";
   const output = text(batch.output_file_id);
   const report: TaskReport = { status, data: batch, percent: percentOf(batch) };
   if (status === "SUCCESS" || (status === "FAILURE" && output !== "")) {
     // What was answered before it was cancelled or its time was over is paid; the rest goes back.
-    const final = output === "" ? { usage: {}, times: { calls: 0 } } : await billed(output, channel, tools, state.priced);
+    const final =
+      output === "" ? { usage: {}, times: { calls: 0 } } : await billed(output, channel, tools, state.priced);
     return { ...report, status: "SUCCESS", ...(final && { final }) };
   }
   return status === "FAILURE" ? { ...report, fail_reason: reasonOf(batch) } : report;
@@ -119,7 +147,8 @@ async function reportOf(batch: JsonObject, channel: PoolChannel, tools: TaskTool
 
 const look = (task: Task, channel: PoolChannel, tools: TaskTools, path = ""): Promise<JsonObject> =>
   tools.json({
-    method: path === "" ? "GET" : "POST", headers: headers(channel),
+    method: path === "" ? "GET" : "POST",
+    headers: headers(channel),
     url: address(channel, "batches", `/${encodeURIComponent(task.upstream_id)}${path}`),
   });
 
@@ -131,11 +160,21 @@ const provider: TaskProvider<BatchInput> = {
   serves: (channel) => takes(channel, "batches"),
 
   terms: ({ survey: { lines, input, output, hidden_turns }, ratio }) => ({
-    usage: { input, output }, times: { calls: lines }, exact: false, ...(hidden_turns && { hidden_turns }), priced: (price) => batchPrice(price, ratio),
+    usage: { input, output },
+    times: { calls: lines },
+    exact: false,
+    ...(hidden_turns && { hidden_turns }),
+    priced: (price) => batchPrice(price, ratio),
   }),
 
   async submit({ channel, input }, tools) {
-    const batch = await tools.json({ method: "POST", url: address(channel, "batches", ""), headers: headers(channel), body: input.body, override: false });
+    const batch = await tools.json({
+      method: "POST",
+      url: address(channel, "batches", ""),
+      headers: headers(channel),
+      body: input.body,
+      override: false,
+    });
     return { upstream_id: text(batch.id), data: batch };
   },
 

@@ -28,7 +28,10 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 function shown(task: Task): JsonObject {
   const batch = isObject(task.data) ? task.data : { object: "batch", status: "validating", ...task.input };
   const lost = task.status === "FAILURE" && !["failed", "expired", "cancelled"].includes(text(batch.status));
-  const errors = { object: "list", data: [{ code: "task_failed", message: task.fail_reason, line: null, param: null }] };
+  const errors = {
+    object: "list",
+    data: [{ code: "task_failed", message: task.fail_reason, line: null, param: null }],
+  };
   return { ...batch, id: task.task_id, ...(lost && { status: "failed", errors }), quota: task.quota };
 }
 
@@ -38,8 +41,27 @@ async function own({ engine, caller }: Visit, { data, channel_id, channel_key_id
   const { user_id, token_id } = caller;
   for (const id of isObject(data) ? [text(data.output_file_id), text(data.error_file_id)] : []) {
     if (id === "" || (await shelf.find("file", id, user_id))) continue;
-    const value = { id, object: "file", bytes: 0, created_at: Math.floor(now() / 1000), filename: `${task_id}.jsonl`, purpose: "batch_output" };
-    await shelf.put({ kind: "file", object_id: id, user_id, token_id, channel_id, channel_key_id, model: "", expires_at: 0, parent_id: "", status: "processed", value });
+    const value = {
+      id,
+      object: "file",
+      bytes: 0,
+      created_at: Math.floor(now() / 1000),
+      filename: `${task_id}.jsonl`,
+      purpose: "batch_output",
+    };
+    await shelf.put({
+      kind: "file",
+      object_id: id,
+      user_id,
+      token_id,
+      channel_id,
+      channel_key_id,
+      model: "",
+      expires_at: 0,
+      parent_id: "",
+      status: "processed",
+      value,
+    });
   }
 }
 
@@ -47,15 +69,22 @@ async function own({ engine, caller }: Visit, { data, channel_id, channel_key_id
 function servedBy({ engine, caller }: Visit, channel: PoolChannel, model: string): Caller {
   const { pool } = engine.seams;
   const { groups, ...rest } = caller;
-  const group = (groups ?? [caller.group]).find((name) => pool.candidates(name, model).some(({ id }) => id === channel.id));
+  const group = (groups ?? [caller.group]).find((name) =>
+    pool.candidates(name, model).some(({ id }) => id === channel.id),
+  );
   // The lines go upstream as they are.
-  if ((channel.model_mapping.get(model) ?? model) !== model) fail("batch_line_invalid", { line: 1, what: "body.model" });
+  if ((channel.model_mapping.get(model) ?? model) !== model)
+    fail("batch_line_invalid", { line: 1, what: "body.model" });
   return group === undefined ? fail("model_not_found", { group: caller.group, model }) : { ...rest, group };
 }
 
 /** POST /v1/batches: of a file of the caller's, on the channel that has it. */
 const create: Aside = async (visit) => {
-  const { engine: { seams }, request, door } = visit;
+  const {
+    engine: { seams },
+    request,
+    door,
+  } = visit;
   const body = await readBody(request, seams.option.maxBodyBytes);
   const json = parseBody(body);
   const input_file_id = readText(json, "input_file_id") ?? fail("invalid_request", { detail: "input_file_id" });
@@ -65,13 +94,25 @@ const create: Aside = async (visit) => {
   if (!takes(channel, "batches")) fail("batches_unavailable");
   const url = placeOf(channel, "files", `/${encodeURIComponent(input_file_id)}/content`);
   const content = await orMissing(missing, ask(visit, channel, { method: "GET", url }));
-  const found = await survey(content.body, endpoint, seams.option.maxHoldOutputTokens, (line) => refuseSensitive(seams, line));
+  const found = await survey(content.body, endpoint, seams.option.maxHoldOutputTokens, (line) =>
+    refuseSensitive(seams, line),
+  );
   const caller = servedBy(visit, channel, found.model);
   const at = { channel_id: channel.id, channel_key_id: channel.key_row?.id ?? 0 };
-  const task = await submitTask({ ...visit, caller }, {
-    kind: batches, action: "BATCH", model: found.model, input: { body: json, survey: found, ratio: seams.option.batchRatio }, kept: json, prompt: "", body,
-    at, id_prefix: "batch_",
-  });
+  const task = await submitTask(
+    { ...visit, caller },
+    {
+      kind: batches,
+      action: "BATCH",
+      model: found.model,
+      input: { body: json, survey: found, ratio: seams.option.batchRatio },
+      kept: json,
+      prompt: "",
+      body,
+      at,
+      id_prefix: "batch_",
+    },
+  );
   return door.json(JSON.stringify(shown(task)));
 };
 
@@ -86,14 +127,19 @@ async function current(visit: Visit, known: Task): Promise<JsonObject> {
   return shown(task);
 }
 
-const retrieve = (id: string): Aside => async (visit) => visit.door.json(JSON.stringify(await current(visit, await find(visit, id))));
+const retrieve =
+  (id: string): Aside =>
+  async (visit) =>
+    visit.door.json(JSON.stringify(await current(visit, await find(visit, id))));
 
-const cancel = (id: string): Aside => async (visit) => {
-  const known = await find(visit, id);
-  const task = canCancel(known) ? await cancelTask(visit.engine, known) : fail("task_not_cancellable");
-  await own(visit, task);
-  return visit.door.json(JSON.stringify(shown(task)));
-};
+const cancel =
+  (id: string): Aside =>
+  async (visit) => {
+    const known = await find(visit, id);
+    const task = canCancel(known) ? await cancelTask(visit.engine, known) : fail("task_not_cancellable");
+    await own(visit, task);
+    return visit.door.json(JSON.stringify(shown(task)));
+  };
 
 /** GET /v1/batches: the caller's own. */
 const list: Aside = async (visit) => {

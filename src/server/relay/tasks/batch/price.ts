@@ -14,10 +14,24 @@ export function batchPrice(price: CompiledPrice, ratio: number): CompiledPrice {
   const tokens: Record<string, CompiledPrice["tokens"]["input"]> = Object.fromEntries(
     Object.entries(price.tokens).map(([kind, { weight, usd, ratios }]) => [
       kind,
-      { weight: scaled(weight), usd: printDecimal(multiply(toDecimal(usd), factor)), ratios: { ...ratios, batch_ratio: text } },
+      {
+        weight: scaled(weight),
+        usd: printDecimal(multiply(toDecimal(usd), factor)),
+        ratios: { ...ratios, batch_ratio: text },
+      },
     ]),
   );
   const { model_price } = price.why;
-  const why = model_price ? { ...price.why, model_price: { ...model_price, value: model_price.value * ratio } } : price.why;
-  return { ...price, why, scale, unit: 10n ** BigInt(scale), tokens: { ...price.tokens, ...tokens }, tiers: [], call: scaled(price.call) };
+  const why = model_price
+    ? { ...price.why, model_price: { ...model_price, value: model_price.value * ratio } }
+    : price.why;
+  return {
+    ...price,
+    why,
+    scale,
+    unit: 10n ** BigInt(scale),
+    tokens: { ...price.tokens, ...tokens },
+    tiers: [],
+    call: scaled(price.call),
+  };
 }

@@ -13,7 +13,12 @@ export const MOST_BYTES = 200 << 20;
 const MOST_LINE_BYTES = 16 << 20;
 
 /** Endpoints whose answers say what they used. */
-export const ENDPOINTS: ReadonlySet<string> = new Set(["/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/embeddings"]);
+export const ENDPOINTS: ReadonlySet<string> = new Set([
+  "/v1/chat/completions",
+  "/v1/completions",
+  "/v1/responses",
+  "/v1/embeddings",
+]);
 
 export interface Survey {
   /** All lines name this one (the vendors' own rule). */
@@ -28,7 +33,10 @@ export interface Survey {
 }
 
 /** The lines of a body that are not empty. Throws `tooLarge` beyond the limits. */
-export async function* linesOf(body: ReadableStream<Uint8Array> | null, tooLarge: () => Error): AsyncGenerator<Buffer<ArrayBuffer>> {
+export async function* linesOf(
+  body: ReadableStream<Uint8Array> | null,
+  tooLarge: () => Error,
+): AsyncGenerator<Buffer<ArrayBuffer>> {
   let rest = Buffer.alloc(0);
   let size = 0;
   let lines = 0;
@@ -69,7 +77,8 @@ function parsable(line: Buffer, number: number): unknown {
   return tryParse(line);
 }
 
-const count = (value: unknown): number | undefined => (typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined);
+const count = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined;
 
 /** The most output tokens that one line can have; `usual` where it names none. */
 function outputOf(body: JsonObject, endpoint: string, usual: number): number {
@@ -82,9 +91,16 @@ function outputOf(body: JsonObject, endpoint: string, usual: number): number {
  * Reads the input of a batch. Throws batch_line_invalid for the first line that is no request of this endpoint or names another
  * model than the first, batch_too_large, and invalid_request for an input without lines.
  */
-export async function survey(body: ReadableStream<Uint8Array> | null, endpoint: string, usualOutput: number, check: (line: JsonObject) => void): Promise<Survey> {
+export async function survey(
+  body: ReadableStream<Uint8Array> | null,
+  endpoint: string,
+  usualOutput: number,
+  check: (line: JsonObject) => void,
+): Promise<Survey> {
   const found: Survey = { model: "", lines: 0, input: 0, output: 0 };
-  for await (const line of linesOf(body, () => fail("batch_too_large", { lines: MOST_LINES, limit: MOST_BYTES >> 20 }))) {
+  for await (const line of linesOf(body, () =>
+    fail("batch_too_large", { lines: MOST_LINES, limit: MOST_BYTES >> 20 }),
+  )) {
     const number = ++found.lines;
     const request = parsable(line, number);
     if (!isObject(request)) return wrong(number, "JSON");
@@ -93,7 +109,8 @@ export async function survey(body: ReadableStream<Uint8Array> | null, endpoint: 
     if (typeof request.custom_id !== "string" || request.custom_id === "") wrong(number, "custom_id");
     const { body: asked } = request;
     if (!isObject(asked)) return wrong(number, "body");
-    if (typeof asked.model !== "string" || asked.model === "" || (found.model !== "" && asked.model !== found.model)) wrong(number, "body.model");
+    if (typeof asked.model !== "string" || asked.model === "" || (found.model !== "" && asked.model !== found.model))
+      wrong(number, "body.model");
     if (asked.stream === true) wrong(number, "body.stream");
     check(asked);
     found.model = String(asked.model);

@@ -4,8 +4,18 @@ import { callerCode, isAccepted, readMjError, readSubmitAnswer, readTask } from 
 describe("answers to a submit", () => {
   // midjourney-proxy docs/api.md section 2.
   const accepted = { code: 1, description: "成功", result: "8498455807619990" };
-  const existed = { code: 21, description: "任务已存在", result: "0741798445574458", properties: { status: "SUCCESS", imageUrl: "https://xxxx" } };
-  const queued = { code: 22, description: "排队中，前面还有1个任务", result: "0741798445574458", properties: { numberOfQueues: 1 } };
+  const existed = {
+    code: 21,
+    description: "任务已存在",
+    result: "0741798445574458",
+    properties: { status: "SUCCESS", imageUrl: "https://xxxx" },
+  };
+  const queued = {
+    code: 22,
+    description: "排队中，前面还有1个任务",
+    result: "0741798445574458",
+    properties: { numberOfQueues: 1 },
+  };
   const banned = { code: 24, description: "可能包含敏感词", properties: { promptEn: "nude body", bannedWord: "nude" } };
 
   test("accepted, existing and queued jobs are taken, with their id as it was written", () => {
@@ -35,9 +45,15 @@ describe("answers to a submit", () => {
   });
 
   test("a gateway's error is one, the vendor's own answers are none", () => {
-    expect(readMjError({ description: "quota_not_enough", type: "upstream_error", code: 4 })).toEqual({ message: "quota_not_enough", type: "upstream_error", code: "4", param: null });
+    expect(readMjError({ description: "quota_not_enough", type: "upstream_error", code: 4 })).toEqual({
+      message: "quota_not_enough",
+      type: "upstream_error",
+      code: "4",
+      param: null,
+    });
     expect(readMjError({ error: { message: "no", type: "x", code: "y" } })).toMatchObject({ message: "no" });
-    for (const body of [accepted, existed, queued, banned, [], null, "x", {}]) expect(readMjError(body)).toBeUndefined();
+    for (const body of [accepted, existed, queued, banned, [], null, "x", {}])
+      expect(readMjError(body)).toBeUndefined();
   });
 
   test("what has no code is no answer", () => {
@@ -54,28 +70,65 @@ describe("answers to a submit", () => {
 describe("task objects", () => {
   // midjourney-proxy docs/api.md section 5.
   const done = {
-    id: "14001929738841620", action: "IMAGINE", status: "SUCCESS", prompt: "猫猫", promptEn: "Cat", description: "/imagine 猫猫",
-    submitTime: 1689231405854, startTime: 1689231442755, finishTime: 1689231544312, progress: "100%",
-    imageUrl: "https://cdn.discordapp.com/attachments/xxx/xxx/xxxx.png", failReason: null, properties: { finalPrompt: "Cat" },
+    id: "14001929738841620",
+    action: "IMAGINE",
+    status: "SUCCESS",
+    prompt: "猫猫",
+    promptEn: "Cat",
+    description: "/imagine 猫猫",
+    submitTime: 1689231405854,
+    startTime: 1689231442755,
+    finishTime: 1689231544312,
+    progress: "100%",
+    imageUrl: "https://cdn.discordapp.com/attachments/xxx/xxx/xxxx.png",
+    failReason: null,
+    properties: { finalPrompt: "Cat" },
   };
 
   test("the documents' example is read", () => {
     expect(readTask(done)).toEqual({
-      upstream_id: "14001929738841620", status: "SUCCESS", progress: "100%", fail_reason: "", file: done.imageUrl,
-      start_time_ms: 1689231442755, finish_time_ms: 1689231544312, raw: done,
+      upstream_id: "14001929738841620",
+      status: "SUCCESS",
+      progress: "100%",
+      fail_reason: "",
+      file: done.imageUrl,
+      start_time_ms: 1689231442755,
+      finish_time_ms: 1689231544312,
+      raw: done,
     });
   });
 
   test("a film is a file: its address alone, a list, a list in a text", () => {
     const film = "https://cdn.example/a.mp4";
-    for (const member of [{ videoUrl: film }, { videoUrls: [film] }, { videoUrls: [{ url: film }] }, { videoUrls: JSON.stringify([{ url: film }]) }]) {
+    for (const member of [
+      { videoUrl: film },
+      { videoUrls: [film] },
+      { videoUrls: [{ url: film }] },
+      { videoUrls: JSON.stringify([{ url: film }]) },
+    ]) {
       expect(readTask({ ...done, imageUrl: null, ...member })?.file).toBe(film);
     }
   });
 
   test("odd members are as if they were not there; only addresses of the web, and pictures in their address, are files", () => {
-    const odd = { id: "1", status: "DANCING", progress: "soon", failReason: 5, imageUrl: "file:///etc/passwd", startTime: "x", finishTime: -1, videoUrls: "{" };
-    expect(readTask(odd)).toMatchObject({ status: undefined, progress: "", fail_reason: "", file: "", start_time_ms: 0, finish_time_ms: 0 });
+    const odd = {
+      id: "1",
+      status: "DANCING",
+      progress: "soon",
+      failReason: 5,
+      imageUrl: "file:///etc/passwd",
+      startTime: "x",
+      finishTime: -1,
+      videoUrls: "{",
+    };
+    expect(readTask(odd)).toMatchObject({
+      status: undefined,
+      progress: "",
+      fail_reason: "",
+      file: "",
+      start_time_ms: 0,
+      finish_time_ms: 0,
+    });
     for (const none of [null, [], {}, { id: "" }, "x"]) expect(readTask(none)).toBeUndefined();
     expect(readTask({ id: "1", status: "constructor" })?.status).toBeUndefined();
     expect(readTask({ id: "1", status: "CANCEL" })?.status).toBe("FAILURE");

@@ -26,7 +26,12 @@ export function readSubmitAnswer(body: unknown): SubmitAnswer | undefined {
   const { code, description, result, properties } = body;
   if (typeof code !== "number" || !Number.isInteger(code)) return undefined;
   // Ids are texts; some deployments write them as numbers, and too large ones have lost digits already.
-  const id = typeof result === "string" ? result : typeof result === "number" && Number.isSafeInteger(result) ? String(result) : "";
+  const id =
+    typeof result === "string"
+      ? result
+      : typeof result === "number" && Number.isSafeInteger(result)
+        ? String(result)
+        : "";
   return {
     code,
     description: typeof description === "string" ? description : "",
@@ -67,9 +72,15 @@ export function callerCode(code: number, action: MjAction): number {
 
 export type MjStatus = "NOT_START" | "SUBMITTED" | "MODAL" | "IN_PROGRESS" | "SUCCESS" | "FAILURE";
 const statuses: Readonly<Record<string, MjStatus>> = {
-  NOT_START: "NOT_START", SUBMITTED: "SUBMITTED", MODAL: "MODAL", IN_PROGRESS: "IN_PROGRESS", SUCCESS: "SUCCESS", FAILURE: "FAILURE",
+  NOT_START: "NOT_START",
+  SUBMITTED: "SUBMITTED",
+  MODAL: "MODAL",
+  IN_PROGRESS: "IN_PROGRESS",
+  SUCCESS: "SUCCESS",
+  FAILURE: "FAILURE",
   // Said by descendants of the proxy.
-  CANCEL: "FAILURE", CANCELLED: "FAILURE",
+  CANCEL: "FAILURE",
+  CANCELLED: "FAILURE",
 };
 
 /** The task object, as far as anything depends on it. */
@@ -99,7 +110,8 @@ export const leavesFile = (action: string): boolean => !WORDS.has(action);
 const ADDRESS = /^(?:https?:\/\/|data:(?:image|video)\/)/i;
 const address = (value: unknown): string => (typeof value === "string" && ADDRESS.test(value) ? value : "");
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const time = (value: unknown): number => (typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0);
+const time = (value: unknown): number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
 
 /** The picture of a task object; "" = none. */
 export const pictureOf = (task: JsonObject): string => address(task.imageUrl);
@@ -107,7 +119,9 @@ export const pictureOf = (task: JsonObject): string => address(task.imageUrl);
 /** The films of a task object: `videoUrl`, or `videoUrls` as addresses, as objects that hold one, or as the text of such a list. */
 export function filmsOf({ videoUrl, videoUrls }: JsonObject): readonly string[] {
   const list: unknown = typeof videoUrls === "string" ? tryParse(Buffer.from(videoUrls)) : videoUrls;
-  const films = (Array.isArray(list) ? list : []).map((film: unknown) => address(isObject(film) ? film.url : film)).filter((film) => film !== "");
+  const films = (Array.isArray(list) ? list : [])
+    .map((film: unknown) => address(isObject(film) ? film.url : film))
+    .filter((film) => film !== "");
   const first = address(videoUrl);
   return first === "" ? films : [first, ...films.filter((film) => film !== first)];
 }

@@ -26,24 +26,51 @@ describe("what a button does", () => {
   }
 
   test("what is no known button is none, and inherited names are no words", () => {
-    for (const odd of ["", "::", "MJ", "MJ::JOB", "MJ::BOOKMARK::x", "MJ::Job::PicReader::1", "constructor::1", "MJ::JOB::__proto__", "a".repeat(10_000)]) {
+    for (const odd of [
+      "",
+      "::",
+      "MJ",
+      "MJ::JOB",
+      "MJ::BOOKMARK::x",
+      "MJ::Job::PicReader::1",
+      "constructor::1",
+      "MJ::JOB::__proto__",
+      "a".repeat(10_000),
+    ]) {
       expect(readCustomId(odd)).toBeUndefined();
     }
   });
 
   test("a picture that does not exist is the first", () => {
-    for (const index of ["0", "5", "-1", "x", "1e3", ""]) expect(readCustomId(`MJ::JOB::upsample::${index}::x`)).toEqual({ action: "UPSCALE", index: 1 });
+    for (const index of ["0", "5", "-1", "x", "1e3", ""])
+      expect(readCustomId(`MJ::JOB::upsample::${index}::x`)).toEqual({ action: "UPSCALE", index: 1 });
   });
 });
 
 describe("simple changes", () => {
   test("an id and a word of one of four pictures, or R", () => {
-    expect(readSimpleChange("1320098173412546 U2")).toEqual({ taskId: "1320098173412546", action: "UPSCALE", index: 2, word: "U2" });
-    expect(readSimpleChange("  1320098173412546   v4 ")).toEqual({ taskId: "1320098173412546", action: "VARIATION", index: 4, word: "V4" });
-    expect(readSimpleChange("1320098173412546 R")).toEqual({ taskId: "1320098173412546", action: "REROLL", index: 1, word: "R" });
+    expect(readSimpleChange("1320098173412546 U2")).toEqual({
+      taskId: "1320098173412546",
+      action: "UPSCALE",
+      index: 2,
+      word: "U2",
+    });
+    expect(readSimpleChange("  1320098173412546   v4 ")).toEqual({
+      taskId: "1320098173412546",
+      action: "VARIATION",
+      index: 4,
+      word: "V4",
+    });
+    expect(readSimpleChange("1320098173412546 R")).toEqual({
+      taskId: "1320098173412546",
+      action: "REROLL",
+      index: 1,
+      word: "R",
+    });
   });
 
   test("anything else is none", () => {
-    for (const odd of ["", "1 U0", "1 U5", "1 R1", "1 X1", "U1", "1 U1 U2", "1  "]) expect(readSimpleChange(odd)).toBeUndefined();
+    for (const odd of ["", "1 U0", "1 U5", "1 R1", "1 X1", "U1", "1 U1 U2", "1  "])
+      expect(readSimpleChange(odd)).toBeUndefined();
   });
 });

@@ -37,7 +37,9 @@ export function readCustomId(customId: string): Button | undefined {
   const start = parts[0] === "MJ" ? 1 : 0;
   const at = parts[start]?.toUpperCase() === "JOB" ? start + 1 : start;
   const word = parts[at]?.toLowerCase() ?? "";
-  const action = Object.hasOwn(words, word) ? words[word] : beginnings.find(([beginning]) => word.startsWith(beginning))?.[1];
+  const action = Object.hasOwn(words, word)
+    ? words[word]
+    : beginnings.find(([beginning]) => word.startsWith(beginning))?.[1];
   if (!action) return undefined;
   const index = INDEXED.has(action) ? Number(parts[at + 1]) : 1;
   return { action, index: Number.isSafeInteger(index) && index >= 1 && index <= 4 ? index : 1 };

@@ -4,7 +4,14 @@
  */
 import { randomInt } from "node:crypto";
 import { fail } from "../../../../shared/errors";
-import { MJ_CODE, MJ_IMAGE_PATH, MJ_MODES, MJ_NOTIFY_PATH, MJ_VIDEO_PATH, type MjAction } from "../../../../shared/midjourney";
+import {
+  MJ_CODE,
+  MJ_IMAGE_PATH,
+  MJ_MODES,
+  MJ_NOTIFY_PATH,
+  MJ_VIDEO_PATH,
+  type MjAction,
+} from "../../../../shared/midjourney";
 import type { Aside, Visit } from "../../aside";
 import { sameText } from "../../../lib/secrets";
 import { BODY_LIMITS, readBody } from "../../../lib/body";
@@ -25,17 +32,26 @@ import { midjourney, type MjInput, mjHeaders, mjUrl, refusalOf } from "./provide
 import { keptOf, MJ_SUBMITS, type MjSubmit, readSubmit, submitPath } from "./submit";
 import { type MjShown, shownAnswer, shownTask } from "./view";
 
-export const midjourneyKind: TaskKind<MjInput> = { operation: "midjourney", enabled: (option) => option.drawing, providers: [midjourney] };
+export const midjourneyKind: TaskKind<MjInput> = {
+  operation: "midjourney",
+  enabled: (option) => option.drawing,
+  providers: [midjourney],
+};
 
 /** Errors as these programs read them; `code` 30 is that of too many calls. */
-const dialect = taskDialect(({ message, status }) => ({ description: message, type: "upstream_error", code: status === 429 ? MJ_CODE.busy : MJ_CODE.request_error }));
+const dialect = taskDialect(({ message, status }) => ({
+  description: message,
+  type: "upstream_error",
+  code: status === 429 ? MJ_CODE.busy : MJ_CODE.request_error,
+}));
 
 /** Most jobs of one question. */
 const MOST_IDS = 1_000;
 /** A vendor's call back is the task object. */
 
 /** Vendors' ids are 16 to 19 digits; ours are 19, and chance: who knows one may see its picture. */
-const newId = (): string => `${randomInt(1, 10)}${Array.from({ length: 3 }, () => String(randomInt(1_000_000)).padStart(6, "0")).join("")}`;
+const newId = (): string =>
+  `${randomInt(1, 10)}${Array.from({ length: 3 }, () => String(randomInt(1_000_000)).padStart(6, "0")).join("")}`;
 
 const PASSED_MODE = /^mj-[a-z0-9-]{1,32}$/;
 
@@ -48,10 +64,12 @@ function segmentOf(mode: string | undefined, own: string | undefined): string {
 }
 
 /** Our own address: what the operator says, else what the caller called. */
-const serverOf = ({ engine, request }: Pick<Visit, "engine" | "request">): string => engine.seams.option.serverAddress || new URL(request.url).origin;
+const serverOf = ({ engine, request }: Pick<Visit, "engine" | "request">): string =>
+  engine.seams.option.serverAddress || new URL(request.url).origin;
 
 const shownBy = (visit: Visit): MjShown => ({
-  server: visit.engine.seams.option.midjourney.forwardUrl ? serverOf(visit) : undefined, now: visit.engine.seams.now(),
+  server: visit.engine.seams.option.midjourney.forwardUrl ? serverOf(visit) : undefined,
+  now: visit.engine.seams.now(),
 });
 
 async function ownJob({ engine, caller }: Visit, id: string): Promise<Task> {
@@ -62,27 +80,46 @@ async function ownJob({ engine, caller }: Visit, id: string): Promise<Task> {
 async function parentOf(visit: Visit, id: string, action: MjAction): Promise<Task> {
   const parent = await ownJob(visit, id);
   const { checkSuccess } = visit.engine.seams.option.midjourney;
-  if (parent.upstream_id === "" || (checkSuccess && action !== "MODAL" && parent.status !== "SUCCESS")) fail("task_not_finished");
+  if (parent.upstream_id === "" || (checkSuccess && action !== "MODAL" && parent.status !== "SUCCESS"))
+    fail("task_not_finished");
   return parent;
 }
 
-const submitDoor = (name: MjSubmit) => ({ mode }: Params): Aside => async (visit) => {
-  const { engine, request, caller, door } = visit;
-  const { option } = engine.seams;
-  const bytes = await readBody(request, option.maxBodyBytes);
-  const body = tryParse(bytes);
-  const job = readSubmit(name, body, option.midjourney);
-  const parent = job.parent_id === "" ? undefined : await parentOf(visit, job.parent_id, job.action);
-  const input: MjInput = { ...job, path: submitPath(name), segment: segmentOf(mode, caller.mj_mode), server: serverOf(visit) };
-  try {
-    const { action, model, prompt } = job;
-    const kept = keptOf(isObject(body) ? body : {});
-    const task = await submitTask(visit, { kind: midjourneyKind, action, model, input, kept, prompt, body: bytes, task_id: newId(), ...(parent && { parent }) });
-    return door.json(JSON.stringify(shownAnswer(task, shownBy(visit))));
-  } catch (error) {
-    return refusedBy(error, visit);
-  }
-};
+const submitDoor =
+  (name: MjSubmit) =>
+  ({ mode }: Params): Aside =>
+  async (visit) => {
+    const { engine, request, caller, door } = visit;
+    const { option } = engine.seams;
+    const bytes = await readBody(request, option.maxBodyBytes);
+    const body = tryParse(bytes);
+    const job = readSubmit(name, body, option.midjourney);
+    const parent = job.parent_id === "" ? undefined : await parentOf(visit, job.parent_id, job.action);
+    const input: MjInput = {
+      ...job,
+      path: submitPath(name),
+      segment: segmentOf(mode, caller.mj_mode),
+      server: serverOf(visit),
+    };
+    try {
+      const { action, model, prompt } = job;
+      const kept = keptOf(isObject(body) ? body : {});
+      const task = await submitTask(visit, {
+        kind: midjourneyKind,
+        action,
+        model,
+        input,
+        kept,
+        prompt,
+        body: bytes,
+        task_id: newId(),
+        ...(parent && { parent }),
+      });
+      return door.json(JSON.stringify(shownAnswer(task, shownBy(visit))));
+    } catch (error) {
+      return refusedBy(error, visit);
+    }
+  };
 
 /** The vendor's own no, as its programs know it: 200 with a code. Throws what is none. */
 function refusedBy(error: unknown, { door }: Visit): Response {
@@ -92,17 +129,22 @@ function refusedBy(error: unknown, { door }: Visit): Response {
   return door.json(JSON.stringify({ code, description: cleanText(description), properties }));
 }
 
-const cancelDoor = ({ id = "" }: Params): Aside => async (visit) => {
-  const job = await ownJob(visit, id);
-  try {
-    const { task_id } = await cancelTask(visit.engine, job);
-    return visit.door.json(JSON.stringify({ code: MJ_CODE.submitted, description: "ok", result: task_id }));
-  } catch (error) {
-    return refusedBy(error, visit);
-  }
-};
+const cancelDoor =
+  ({ id = "" }: Params): Aside =>
+  async (visit) => {
+    const job = await ownJob(visit, id);
+    try {
+      const { task_id } = await cancelTask(visit.engine, job);
+      return visit.door.json(JSON.stringify({ code: MJ_CODE.submitted, description: "ok", result: task_id }));
+    } catch (error) {
+      return refusedBy(error, visit);
+    }
+  };
 
-const fetchDoor = ({ id = "" }: Params): Aside => async (visit) => visit.door.json(JSON.stringify(shownTask(await ownJob(visit, id), shownBy(visit))));
+const fetchDoor =
+  ({ id = "" }: Params): Aside =>
+  async (visit) =>
+    visit.door.json(JSON.stringify(shownTask(await ownJob(visit, id), shownBy(visit))));
 
 const listDoor = (): Aside => async (visit) => {
   const { engine, request, caller, door } = visit;
@@ -110,20 +152,35 @@ const listDoor = (): Aside => async (visit) => {
   const ids: unknown = isObject(body) ? body.ids : undefined;
   if (!Array.isArray(ids) || ids.length > MOST_IDS) fail("invalid_request", { detail: "ids" });
   const asked = [...new Set(ids.map(String))];
-  const found = new Map((await engine.seams.tasks.findMany([midjourney.platform], asked, caller.user_id)).map((task) => [task.task_id, task]));
-  return door.json(JSON.stringify(asked.flatMap((id) => found.get(id) ?? []).map((task) => shownTask(task, shownBy(visit)))));
+  const found = new Map(
+    (await engine.seams.tasks.findMany([midjourney.platform], asked, caller.user_id)).map((task) => [
+      task.task_id,
+      task,
+    ]),
+  );
+  return door.json(
+    JSON.stringify(asked.flatMap((id) => found.get(id) ?? []).map((task) => shownTask(task, shownBy(visit)))),
+  );
 };
 
 /** Asked of the channel that made the picture, with the key that did. */
-const seedDoor = ({ id = "" }: Params): Aside => async (visit) => {
-  const { engine, door } = visit;
-  const task = await ownJob(visit, id);
-  const channel = channelOf(engine, task);
-  if (!channel || task.upstream_id === "") fail("task_not_found");
-  const url = mjUrl(channel, `/task/${encodeURIComponent(task.upstream_id)}/image-seed`);
-  const { code, description, result } = await taskTools(engine, channel, ERRAND_MS).json({ method: "GET", url, headers: mjHeaders(channel) });
-  return door.json(JSON.stringify({ code, description: typeof description === "string" ? cleanText(description) : "", result }));
-};
+const seedDoor =
+  ({ id = "" }: Params): Aside =>
+  async (visit) => {
+    const { engine, door } = visit;
+    const task = await ownJob(visit, id);
+    const channel = channelOf(engine, task);
+    if (!channel || task.upstream_id === "") fail("task_not_found");
+    const url = mjUrl(channel, `/task/${encodeURIComponent(task.upstream_id)}/image-seed`);
+    const { code, description, result } = await taskTools(engine, channel, ERRAND_MS).json({
+      method: "GET",
+      url,
+      headers: mjHeaders(channel),
+    });
+    return door.json(
+      JSON.stringify({ code, description: typeof description === "string" ? cleanText(description) : "", result }),
+    );
+  };
 
 async function told({ request }: Pick<OpenVisit, "request">): Promise<JsonObject> {
   const body = tryParse(await readBody(request, BODY_LIMITS.callback));
@@ -131,43 +188,65 @@ async function told({ request }: Pick<OpenVisit, "request">): Promise<JsonObject
 }
 
 const idIn = ({ id }: JsonObject): string => (typeof id === "string" || typeof id === "number" ? String(id) : "");
-const heard = ({ door }: OpenVisit): Response => door.json(JSON.stringify({ code: MJ_CODE.submitted, description: "ok" }));
+const heard = ({ door }: OpenVisit): Response =>
+  door.json(JSON.stringify({ code: MJ_CODE.submitted, description: "ok" }));
 
 /** The hook that a submit named: the id in it is known to the job's owner and its vendor alone. */
-const hookDoor = ({ id = "" }: Params): OpenAnswer => async (visit) => {
-  const { tasks } = visit.engine.seams;
-  const task = await tasks.anybodys(midjourney.platform, id);
-  if (!task || task.upstream_id === "" || task.upstream_id !== idIn(await told(visit))) fail("task_not_found");
-  await tasks.nudge([task.channel_id], task.upstream_id);
-  return heard(visit);
-};
+const hookDoor =
+  ({ id = "" }: Params): OpenAnswer =>
+  async (visit) => {
+    const { tasks } = visit.engine.seams;
+    const task = await tasks.anybodys(midjourney.platform, id);
+    if (!task || task.upstream_id === "" || task.upstream_id !== idIn(await told(visit))) fail("task_not_found");
+    await tasks.nudge([task.channel_id], task.upstream_id);
+    return heard(visit);
+  };
 
-const hasKey = (channel: PoolChannel, key: string): boolean => (channel.keys ?? [channel]).some((one) => sameText(one.key, key));
+const hasKey = (channel: PoolChannel, key: string): boolean =>
+  (channel.keys ?? [channel]).some((one) => sameText(one.key, key));
 
 /** The hook that a server of the operator's names for all its jobs: it proves itself by the channel's secret. */
 const notifyDoor = (): OpenAnswer => async (visit) => {
   const { pool, tasks } = visit.engine.seams;
   const key = presentedKey(visit.request) ?? "";
-  const channels = key === "" ? [] : pool.all().filter((channel) => midjourney.types.some((type) => type === channel.type.key) && hasKey(channel, key));
+  const channels =
+    key === ""
+      ? []
+      : pool
+          .all()
+          .filter((channel) => midjourney.types.some((type) => type === channel.type.key) && hasKey(channel, key));
   if (channels.length === 0) fail("token_invalid");
   const upstream_id = idIn(await told(visit));
-  if (upstream_id !== "") await tasks.nudge(channels.map((channel) => channel.id), upstream_id);
+  if (upstream_id !== "")
+    await tasks.nudge(
+      channels.map((channel) => channel.id),
+      upstream_id,
+    );
   return heard(visit);
 };
 
 /** A picture is the first file of a job; films come behind it. */
-const fileDoor = (media: "image" | "video") => ({ id = "", index = "0" }: Params): OpenAnswer => async ({ engine, request, door }) => {
-  const task = (await engine.seams.tasks.anybodys(midjourney.platform, id)) ?? fail("task_not_found");
-  const places = midjourney.files(task).flatMap((file, place) => (file.media === media ? [place] : []));
-  const place = /^\d{1,3}$/.test(index) ? places[Number(index)] : undefined;
-  return sendFile(engine, task, place ?? fail("task_file_missing"), request, door);
-};
+const fileDoor =
+  (media: "image" | "video") =>
+  ({ id = "", index = "0" }: Params): OpenAnswer =>
+  async ({ engine, request, door }) => {
+    const task = (await engine.seams.tasks.anybodys(midjourney.platform, id)) ?? fail("task_not_found");
+    const places = midjourney.files(task).flatMap((file, place) => (file.media === media ? [place] : []));
+    const place = /^\d{1,3}$/.test(index) ? places[Number(index)] : undefined;
+    return sendFile(engine, task, place ?? fail("task_file_missing"), request, door);
+  };
 
 const both = (door: TaskDoor): TaskDoor[] => [door, { ...door, path: `/{mode}${door.path}` }];
 const facts = { dialect, name: "midjourney" } as const;
 
 export const midjourneyDoors: readonly TaskDoor[] = [
-  ...MJ_SUBMITS.map((name): TaskDoor => ({ ...facts, method: "POST", path: `/mj${submitPath(name)}`, submits: true, answer: submitDoor(name) })),
+  ...MJ_SUBMITS.map((name): TaskDoor => ({
+    ...facts,
+    method: "POST",
+    path: `/mj${submitPath(name)}`,
+    submits: true,
+    answer: submitDoor(name),
+  })),
   { ...facts, method: "GET", path: "/mj/task/{id}/fetch", answer: fetchDoor } satisfies TaskDoor,
   { ...facts, method: "GET", path: "/mj/task/{id}/image-seed", answer: seedDoor } satisfies TaskDoor,
   { ...facts, method: "POST", path: "/mj/task/{id}/cancel", answer: cancelDoor } satisfies TaskDoor,

@@ -3,14 +3,31 @@
  * github.com/novicezk/midjourney-proxy docs/api.md, github.com/litter-coder/midjourney-proxy-plus docs/api.md, read November
  * 2026; facts/compatibility.md 7.1.
  */
-import { MJ_CODE, MJ_NOTIFY_PATH, type MjAction, type MjData, readMjData, WINDOW_ACTIONS } from "../../../../shared/midjourney";
+import {
+  MJ_CODE,
+  MJ_NOTIFY_PATH,
+  type MjAction,
+  type MjData,
+  readMjData,
+  WINDOW_ACTIONS,
+} from "../../../../shared/midjourney";
 import { AppError } from "../../../../shared/errors";
 import { Failed } from "../../failed";
 import { type Failure, type FailureClass, failureOf } from "../../failures";
 import type { PoolChannel } from "../../seams";
 import type { Accepted, Job, ResultFile, TaskProvider, TaskReport, TaskTools } from "../provider";
 import type { Task } from "../task";
-import { filmsOf, isAccepted, leavesFile, pictureOf, readMjError, readSubmitAnswer, readTask, type SubmitAnswer, type TaskAnswer } from "./answer";
+import {
+  filmsOf,
+  isAccepted,
+  leavesFile,
+  pictureOf,
+  readMjError,
+  readSubmitAnswer,
+  readTask,
+  type SubmitAnswer,
+  type TaskAnswer,
+} from "./answer";
 import type { MjJob } from "./submit";
 import { shownTask } from "./view";
 
@@ -95,7 +112,8 @@ async function submit({ channel, input, task_id, parent }: Job<MjInput>, tools: 
   const url = mjUrl(channel, input.path, input.segment);
   const asked = input.body(parent?.upstream_id ?? "");
   // The vendor tells us, and we tell the caller: its ids and addresses are not his.
-  const body = input.notify_hook === "" ? asked : { ...asked, notifyHook: `${input.server}${MJ_NOTIFY_PATH}${task_id}` };
+  const body =
+    input.notify_hook === "" ? asked : { ...asked, notifyHook: `${input.server}${MJ_NOTIFY_PATH}${task_id}` };
   const said = await tools.json({ method: "POST", url, headers: mjHeaders(channel), body, readError: readMjError });
   const answer = readSubmitAnswer(said);
   const { action } = input;
@@ -127,17 +145,33 @@ export function reportsOf(answer: readonly unknown[]): Map<string, TaskReport> {
   return reports;
 }
 
-async function poll(tasks: readonly Task[], channel: PoolChannel, tools: TaskTools): Promise<ReadonlyMap<string, TaskReport>> {
+async function poll(
+  tasks: readonly Task[],
+  channel: PoolChannel,
+  tools: TaskTools,
+): Promise<ReadonlyMap<string, TaskReport>> {
   const body = { ids: tasks.map(({ upstream_id }) => upstream_id) };
-  return reportsOf(await tools.list({ method: "POST", url: mjUrl(channel, "/task/list-by-condition"), headers: mjHeaders(channel), body, readError: readMjError }));
+  return reportsOf(
+    await tools.list({
+      method: "POST",
+      url: mjUrl(channel, "/task/list-by-condition"),
+      headers: mjHeaders(channel),
+      body,
+      readError: readMjError,
+    }),
+  );
 }
 
 /** Stops a job (Plus alone: POST /mj/task/{id}/cancel answers {code, description}). Throws task_not_cancellable where there is no such path. */
 async function cancel({ upstream_id }: Task, channel: PoolChannel, tools: TaskTools): Promise<TaskReport> {
   const url = mjUrl(channel, `/task/${encodeURIComponent(upstream_id)}/cancel`);
-  const said = await tools.json({ method: "POST", url, headers: mjHeaders(channel), body: {}, readError: readMjError }).catch((error: unknown) => {
-    throw error instanceof Failed && error.failure.upstream_status === 404 ? new AppError("task_not_cancellable") : error;
-  });
+  const said = await tools
+    .json({ method: "POST", url, headers: mjHeaders(channel), body: {}, readError: readMjError })
+    .catch((error: unknown) => {
+      throw error instanceof Failed && error.failure.upstream_status === 404
+        ? new AppError("task_not_cancellable")
+        : error;
+    });
   const answer = readSubmitAnswer(said);
   if (!answer) throw new Failed(failureOf("malformed", 200));
   if (answer.code !== MJ_CODE.submitted) throw refused(answer, true);

@@ -7,7 +7,9 @@ const refusalOf = (name: MjSubmit, body: unknown): unknown => {
     readSubmit(name, body, strict);
     return undefined;
   } catch (error) {
-    return error instanceof Error && "values" in error ? (error.values as { detail?: string }).detail ?? "bad_json" : error;
+    return error instanceof Error && "values" in error
+      ? ((error.values as { detail?: string }).detail ?? "bad_json")
+      : error;
   }
 };
 
@@ -17,7 +19,12 @@ describe("bodies", () => {
     ["imagine", { prompt: "Cat" }, "IMAGINE", "mj_imagine"],
     ["describe", { base64: "data:image/png;base64,xxx" }, "DESCRIBE", "mj_describe"],
     ["describe", { link: "https://example.com/a.png" }, "DESCRIBE", "mj_describe"],
-    ["blend", { base64Array: ["data:image/png;base64,xxx1", "data:image/png;base64,xxx2"], dimensions: "SQUARE" }, "BLEND", "mj_blend"],
+    [
+      "blend",
+      { base64Array: ["data:image/png;base64,xxx1", "data:image/png;base64,xxx2"], dimensions: "SQUARE" },
+      "BLEND",
+      "mj_blend",
+    ],
     ["shorten", { prompt: "appdash appdash" }, "SHORTEN", "mj_shorten"],
     ["upload-discord-images", { base64Array: ["data:image/png;base64,xxx"] }, "UPLOAD", "mj_upload"],
     ["change", { taskId: "1", action: "UPSCALE", index: 2 }, "UPSCALE", "mj_upscale"],
@@ -36,7 +43,9 @@ describe("bodies", () => {
       expect(job).toMatchObject({ action, model } as never);
       const follows = JSON.stringify(body).includes('"1');
       expect(job.parent_id).toBe(follows ? "1" : "");
-      expect(job.body("up-9")).toEqual(follows ? JSON.parse(JSON.stringify(body).replace('"1"', '"up-9"').replace('"1 V3"', '"up-9 V3"')) : body);
+      expect(job.body("up-9")).toEqual(
+        follows ? JSON.parse(JSON.stringify(body).replace('"1"', '"up-9"').replace('"1 V3"', '"up-9 V3"')) : body,
+      );
     });
   }
 
@@ -45,8 +54,10 @@ describe("bodies", () => {
     expect(refusalOf("imagine", { prompt: "  " })).toBe("prompt");
     expect(refusalOf("imagine", { prompt: 5 })).toBe("prompt");
     expect(refusalOf("describe", {})).toBe("base64 / link");
-    for (const base64Array of [undefined, "x", [], ["a"], ["a", ""], ["a", 1], null]) expect(refusalOf("blend", { base64Array })).toBe("base64Array");
-    for (const index of [undefined, 0, 5, 1.5, "1", null]) expect(refusalOf("change", { taskId: "1", action: "UPSCALE", index })).toBe("index");
+    for (const base64Array of [undefined, "x", [], ["a"], ["a", ""], ["a", 1], null])
+      expect(refusalOf("blend", { base64Array })).toBe("base64Array");
+    for (const index of [undefined, 0, 5, 1.5, "1", null])
+      expect(refusalOf("change", { taskId: "1", action: "UPSCALE", index })).toBe("index");
     expect(refusalOf("change", { taskId: "1", action: "DESTROY", index: 1 })).toBe("action");
     expect(refusalOf("change", { action: "REROLL" })).toBe("taskId");
     expect(refusalOf("simple-change", { content: "1 X9" })).toBe("content");
@@ -65,7 +76,14 @@ describe("bodies", () => {
 });
 
 describe("what the operator keeps back", () => {
-  const body = { prompt: "Cat --fast", notifyHook: "https://me.example/hook", accountFilter: { modes: ["FAST"] }, filter: { remark: "x" }, state: "s", botType: "NIJI_JOURNEY" };
+  const body = {
+    prompt: "Cat --fast",
+    notifyHook: "https://me.example/hook",
+    accountFilter: { modes: ["FAST"] },
+    filter: { remark: "x" },
+    state: "s",
+    botType: "NIJI_JOURNEY",
+  };
 
   test("by default neither hook nor account filter go on; all else does", () => {
     const job = readSubmit("imagine", body, strict);
@@ -75,7 +93,13 @@ describe("what the operator keeps back", () => {
 
   test("what he allows does", () => {
     const job = readSubmit("imagine", body, { notify: true, accountFilter: true, modeClear: true });
-    expect(job.body("")).toEqual({ prompt: "Cat", state: "s", botType: "NIJI_JOURNEY", accountFilter: { modes: ["FAST"] }, filter: { remark: "x" } });
+    expect(job.body("")).toEqual({
+      prompt: "Cat",
+      state: "s",
+      botType: "NIJI_JOURNEY",
+      accountFilter: { modes: ["FAST"] },
+      filter: { remark: "x" },
+    });
     expect(job).toMatchObject({ prompt: "Cat", notify_hook: "https://me.example/hook" });
   });
 
@@ -87,13 +111,29 @@ describe("what the operator keeps back", () => {
 });
 
 test("what is kept of a body has no pictures in it, and nothing that is long or unknown", () => {
-  const pictures = { base64Array: ["a"], base64: "b", maskBase64: "m", image: "data:image/png;base64,xx", sourceBase64: "s", targetBase64: "t" };
-  expect(keptOf({ prompt: "x", ...pictures, state: "s", index: 0, unknown: "u", customId: {} })).toEqual({ state: "s", index: 0 });
-  expect(keptOf({ image: "https://example.com/a.png", state: "x".repeat(8_193) })).toEqual({ image: "https://example.com/a.png" });
+  const pictures = {
+    base64Array: ["a"],
+    base64: "b",
+    maskBase64: "m",
+    image: "data:image/png;base64,xx",
+    sourceBase64: "s",
+    targetBase64: "t",
+  };
+  expect(keptOf({ prompt: "x", ...pictures, state: "s", index: 0, unknown: "u", customId: {} })).toEqual({
+    state: "s",
+    index: 0,
+  });
+  expect(keptOf({ image: "https://example.com/a.png", state: "x".repeat(8_193) })).toEqual({
+    image: "https://example.com/a.png",
+  });
 });
 
 test("prompts and addresses without end are refused", () => {
   expect(refusalOf("imagine", { prompt: "x".repeat(32_769) })).toBe("prompt");
-  expect(readSubmit("imagine", { prompt: "x".repeat(32_768), notifyHook: "x".repeat(3_000) }, strict).notify_hook).toBe("");
-  expect(() => readSubmit("imagine", { prompt: "x", notifyHook: `https://${"x".repeat(3_000)}` }, { ...strict, notify: true })).toThrow();
+  expect(readSubmit("imagine", { prompt: "x".repeat(32_768), notifyHook: "x".repeat(3_000) }, strict).notify_hook).toBe(
+    "",
+  );
+  expect(() =>
+    readSubmit("imagine", { prompt: "x", notifyHook: `https://${"x".repeat(3_000)}` }, { ...strict, notify: true }),
+  ).toThrow();
 });

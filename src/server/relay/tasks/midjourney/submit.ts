@@ -37,7 +37,8 @@ const MOST_PROMPT = TEXT_LIMITS.task_prompt;
 const MOST_ADDRESS = 2_048;
 
 /** A text that must be there. */
-const needed = (body: JsonObject, name: string): string => (string(body, name).trim() === "" ? fail("invalid_request", { detail: name }) : string(body, name));
+const needed = (body: JsonObject, name: string): string =>
+  string(body, name).trim() === "" ? fail("invalid_request", { detail: name }) : string(body, name);
 
 /** The names of which at least one must be a text that says something. */
 function oneOf(body: JsonObject, ...names: readonly string[]): void {
@@ -46,14 +47,19 @@ function oneOf(body: JsonObject, ...names: readonly string[]): void {
 
 function pictures(body: JsonObject, least: number): void {
   const { base64Array: given } = body;
-  const good = Array.isArray(given) && given.length >= least && given.every((picture) => typeof picture === "string" && picture !== "");
+  const good =
+    Array.isArray(given) &&
+    given.length >= least &&
+    given.every((picture) => typeof picture === "string" && picture !== "");
   if (!good) fail("invalid_request", { detail: "base64Array" });
 }
 
 /** Four pictures at most stand on one sheet. */
 function pictureIndex(body: JsonObject): number {
   const { index } = body;
-  return typeof index === "number" && Number.isInteger(index) && index >= 1 && index <= 4 ? index : fail("invalid_request", { detail: "index" });
+  return typeof index === "number" && Number.isInteger(index) && index >= 1 && index <= 4
+    ? index
+    : fail("invalid_request", { detail: "index" });
 }
 
 interface Reading {
@@ -63,9 +69,17 @@ interface Reading {
   naming?: (upstream_id: string) => JsonObject;
 }
 
-const following = (body: JsonObject, action: MjAction): Reading => ({ action, parent: needed(body, "taskId"), naming: (taskId) => ({ taskId }) });
+const following = (body: JsonObject, action: MjAction): Reading => ({
+  action,
+  parent: needed(body, "taskId"),
+  naming: (taskId) => ({ taskId }),
+});
 
-const changes: ReadonlyMap<string, MjAction> = new Map([["UPSCALE", "UPSCALE"], ["VARIATION", "VARIATION"], ["REROLL", "REROLL"]]);
+const changes: ReadonlyMap<string, MjAction> = new Map([
+  ["UPSCALE", "UPSCALE"],
+  ["VARIATION", "VARIATION"],
+  ["REROLL", "REROLL"],
+]);
 
 const readers = {
   imagine: (body) => (needed(body, "prompt"), { action: "IMAGINE" }),
@@ -82,7 +96,8 @@ const readers = {
     const change = readSimpleChange(needed(body, "content")) ?? fail("invalid_request", { detail: "content" });
     return { action: change.action, parent: change.taskId, naming: (id) => ({ content: `${id} ${change.word}` }) };
   },
-  action: (body) => following(body, (readCustomId(needed(body, "customId")) ?? fail("invalid_request", { detail: "customId" })).action),
+  action: (body) =>
+    following(body, (readCustomId(needed(body, "customId")) ?? fail("invalid_request", { detail: "customId" })).action),
   modal: (body) => following(body, "MODAL"),
   edits: (body) => {
     needed(body, "prompt");
@@ -138,12 +153,26 @@ export function readSubmit(name: MjSubmit, given: unknown, rules: MjRules): MjJo
 }
 
 /** Members that are kept with a job, where they are texts of some length or numbers: what its owner is told again, and who looks for a reason. */
-const KEPT = ["taskId", "action", "index", "content", "customId", "state", "botType", "dimensions", "motion", "mode", "link", "image"] as const;
+const KEPT = [
+  "taskId",
+  "action",
+  "index",
+  "content",
+  "customId",
+  "state",
+  "botType",
+  "dimensions",
+  "motion",
+  "mode",
+  "link",
+  "image",
+] as const;
 const MOST_KEPT = 8_192;
 const DATA = /^data:/i;
 
 /** What is kept of a body: no pictures, and nothing of any length. */
 export function keptOf(body: JsonObject): JsonObject {
-  const isKept = (value: unknown): boolean => typeof value === "number" || (typeof value === "string" && value.length <= MOST_KEPT && !DATA.test(value));
+  const isKept = (value: unknown): boolean =>
+    typeof value === "number" || (typeof value === "string" && value.length <= MOST_KEPT && !DATA.test(value));
   return Object.fromEntries(KEPT.flatMap((name) => (isKept(body[name]) ? [[name, body[name]]] : [])));
 }

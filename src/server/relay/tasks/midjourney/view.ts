@@ -17,7 +17,9 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 /** The films: their own addresses, or ours. */
 function filmsShown(task_id: string, { task = {} }: Pick<MjData, "task">, { server }: MjShown): readonly string[] {
   const films = filmsOf(task);
-  return server === undefined ? films : films.map((_, index) => `${server}${MJ_VIDEO_PATH}${task_id}${index === 0 ? "" : `/${index}`}`);
+  return server === undefined
+    ? films
+    : films.map((_, index) => `${server}${MJ_VIDEO_PATH}${task_id}${index === 0 ? "" : `/${index}`}`);
 }
 
 /** What a job is to its owner. Times are epoch milliseconds, 0 = not yet; texts are never null. */
@@ -51,7 +53,8 @@ export function shownTask(job: Task, shown: MjShown): JsonObject {
 /** `finalPrompt` and `finalZhPrompt` are always there: they are what describing and shortening come to. */
 function propertiesOf({ task, properties }: MjData): JsonObject {
   const given = task?.properties;
-  const own: JsonObject = typeof given === "object" && given !== null && !Array.isArray(given) ? { ...given } : properties;
+  const own: JsonObject =
+    typeof given === "object" && given !== null && !Array.isArray(given) ? { ...given } : properties;
   return { ...own, finalPrompt: text(own.finalPrompt), finalZhPrompt: text(own.finalZhPrompt) };
 }
 
@@ -63,7 +66,10 @@ export function shownAnswer(job: Task, shown: MjShown): JsonObject {
   return {
     code: isAction(job.action) ? callerCode(code, job.action) : code,
     description,
-    properties: imageUrl === undefined ? properties : { ...properties, imageUrl: mjImageUrl(job.task_id, { task: properties }, shown.server) },
+    properties:
+      imageUrl === undefined
+        ? properties
+        : { ...properties, imageUrl: mjImageUrl(job.task_id, { task: properties }, shown.server) },
     result: result ?? job.task_id,
   };
 }

@@ -27,44 +27,77 @@ const OURS = new Set(["task_id", "notify_hook", "model"]);
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
 const shown = (task: Task): JsonObject => ({
-  task_id: task.task_id, action: task.action, status: task.status, fail_reason: task.fail_reason, submit_time: seconds(task.submit_time_ms),
-  start_time: seconds(task.start_time_ms), finish_time: seconds(task.finish_time_ms), progress: task.progress, data: task.data ?? null,
+  task_id: task.task_id,
+  action: task.action,
+  status: task.status,
+  fail_reason: task.fail_reason,
+  submit_time: seconds(task.submit_time_ms),
+  start_time: seconds(task.start_time_ms),
+  finish_time: seconds(task.finish_time_ms),
+  progress: task.progress,
+  data: task.data ?? null,
 });
 
 /** Checks the members that are known, and leaves the others to the vendor. */
 function readInput(action: string, json: JsonObject): JsonObject {
   const body = Object.fromEntries(Object.entries(json).filter(([name]) => !OURS.has(name)));
-  for (const name of ["prompt", "tags", "title", "mv", "gpt_description_prompt", "continue_clip_id"]) readText(body, name);
+  for (const name of ["prompt", "tags", "title", "mv", "gpt_description_prompt", "continue_clip_id"])
+    readText(body, name);
   readFlag(body, "make_instrumental");
   const { continue_at } = body;
-  if (continue_at !== undefined && continue_at !== null && typeof continue_at !== "number") fail("invalid_request", { detail: "continue_at" });
-  if (action === "LYRICS") return { ...body, prompt: readText(body, "prompt") ?? fail("invalid_request", { detail: "prompt" }) };
+  if (continue_at !== undefined && continue_at !== null && typeof continue_at !== "number")
+    fail("invalid_request", { detail: "continue_at" });
+  if (action === "LYRICS")
+    return { ...body, prompt: readText(body, "prompt") ?? fail("invalid_request", { detail: "prompt" }) };
   return { ...body, mv: readText(body, "mv") ?? DEFAULT_MV };
 }
 
-const submit = (action: "MUSIC" | "LYRICS"): Aside => async (visit) => {
-  const { engine: { seams }, request, caller, door } = visit;
-  const body = await readBody(request, seams.option.maxBodyBytes);
-  const json = parseBody(body);
-  const input = readInput(action, json);
-  const earlier = readText(json, "task_id");
-  // A clip is continued where it was made.
-  if (action === "MUSIC" && readText(json, "continue_clip_id") !== undefined && earlier === undefined) fail("invalid_request", { detail: "task_id" });
-  const parent = earlier === undefined ? undefined : ((await seams.tasks.find(["suno"], earlier, caller.user_id)) ?? fail("task_not_found"));
-  const prompt = readText(json, "prompt") ?? readText(json, "gpt_description_prompt") ?? "";
-  const task = await submitTask(visit, { kind: suno, action, model: modelOf(action), input, kept: input, prompt, body, ...(parent && { parent }) });
-  return door.json(success(task.task_id));
-};
+const submit =
+  (action: "MUSIC" | "LYRICS"): Aside =>
+  async (visit) => {
+    const {
+      engine: { seams },
+      request,
+      caller,
+      door,
+    } = visit;
+    const body = await readBody(request, seams.option.maxBodyBytes);
+    const json = parseBody(body);
+    const input = readInput(action, json);
+    const earlier = readText(json, "task_id");
+    // A clip is continued where it was made.
+    if (action === "MUSIC" && readText(json, "continue_clip_id") !== undefined && earlier === undefined)
+      fail("invalid_request", { detail: "task_id" });
+    const parent =
+      earlier === undefined
+        ? undefined
+        : ((await seams.tasks.find(["suno"], earlier, caller.user_id)) ?? fail("task_not_found"));
+    const prompt = readText(json, "prompt") ?? readText(json, "gpt_description_prompt") ?? "";
+    const task = await submitTask(visit, {
+      kind: suno,
+      action,
+      model: modelOf(action),
+      input,
+      kept: input,
+      prompt,
+      body,
+      ...(parent && { parent }),
+    });
+    return door.json(success(task.task_id));
+  };
 
-const fetchOne = (id: string): Aside => async ({ engine, caller, door }) => {
-  const task = await engine.seams.tasks.find(["suno"], id, caller.user_id);
-  return door.json(success(shown(task ?? fail("task_not_found"))));
-};
+const fetchOne =
+  (id: string): Aside =>
+  async ({ engine, caller, door }) => {
+    const task = await engine.seams.tasks.find(["suno"], id, caller.user_id);
+    return door.json(success(shown(task ?? fail("task_not_found"))));
+  };
 
 /** The caller's own among the ids, in the order of their submit. */
 const fetchMany: Aside = async ({ engine: { seams }, request, caller, door }) => {
   const { ids, action } = parseBody(await readBody(request, seams.option.maxBodyBytes));
-  if (!Array.isArray(ids) || ids.length > MOST_IDS || !ids.every((id) => typeof id === "string")) fail("invalid_request", { detail: "ids" });
+  if (!Array.isArray(ids) || ids.length > MOST_IDS || !ids.every((id) => typeof id === "string"))
+    fail("invalid_request", { detail: "ids" });
   const wanted = typeof action === "string" && action !== "" ? action.toUpperCase() : undefined;
   const found = await seams.tasks.findMany(["suno"], ids.map(String), caller.user_id);
   const chosen = found.filter((task) => wanted === undefined || task.action === wanted).toSorted((a, b) => a.id - b.id);

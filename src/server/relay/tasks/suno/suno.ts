@@ -59,13 +59,25 @@ const provider: TaskProvider<SunoInput> = {
 
   async submit({ channel, action, input, parent }, tools) {
     const body = parent ? { ...input, task_id: parent.upstream_id } : input;
-    const answer = await tools.json({ method: "POST", url: `${channel.base_url}/suno/submit/${action}`, headers: headers(channel), body, readError });
+    const answer = await tools.json({
+      method: "POST",
+      url: `${channel.base_url}/suno/submit/${action}`,
+      headers: headers(channel),
+      body,
+      readError,
+    });
     return { upstream_id: text(answer.data) };
   },
 
   async poll(tasks, channel, tools) {
     const body = { ids: tasks.map(({ upstream_id }) => upstream_id) };
-    const answer = await tools.json({ method: "POST", url: `${channel.base_url}/suno/fetch`, headers: headers(channel), body, readError });
+    const answer = await tools.json({
+      method: "POST",
+      url: `${channel.base_url}/suno/fetch`,
+      headers: headers(channel),
+      body,
+      readError,
+    });
     if (!Array.isArray(answer.data)) throw new Failed(failureOf("malformed", 200));
     return new Map(answer.data.filter(isObject).map((task) => [text(task.task_id), reportOf(task)]));
   },
@@ -78,7 +90,11 @@ const provider: TaskProvider<SunoInput> = {
   files({ data }) {
     const file = (clip: JsonObject, member: string, media: ResultFile["media"]): ResultFile[] =>
       text(clip[member]) === "" ? [] : [{ url: text(clip[member]), from: "public", media }];
-    return clipsOf(data).flatMap((clip) => [...file(clip, "audio_url", "audio"), ...file(clip, "image_url", "image"), ...file(clip, "video_url", "video")]);
+    return clipsOf(data).flatMap((clip) => [
+      ...file(clip, "audio_url", "audio"),
+      ...file(clip, "image_url", "image"),
+      ...file(clip, "video_url", "video"),
+    ]);
   },
 };
 

@@ -18,7 +18,11 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
   if (state) return { status: state };
   if (status === "succeeded") {
     const url = text(object(content).video_url);
-    const use = compact({ tokens: number(object(usage).completion_tokens), seconds: number(duration), resolution: text(resolution) || undefined });
+    const use = compact({
+      tokens: number(object(usage).completion_tokens),
+      seconds: number(duration),
+      resolution: text(resolution) || undefined,
+    });
     return { status: "succeeded", files: url === "" ? [] : [url], use };
   }
   if (status !== "failed" && status !== "cancelled" && status !== "expired") return undefined;
@@ -39,7 +43,9 @@ export const ark: VideoVendor = {
     if (ask.n !== 1) throw new RequestFault("n");
     const { content: own, ...extra } = ask.extra;
     // Words of the vendor's own after `--` would decide the price behind the caller's back.
-    const prompt = ask.prompt.replaceAll(/(?:^|\s)--(?:resolution|rs|duration|dur|frames|framespersecond|fps)\s+\S+/g, "").trim();
+    const prompt = ask.prompt
+      .replaceAll(/(?:^|\s)--(?:resolution|rs|duration|dur|frames|framespersecond|fps)\s+\S+/g, "")
+      .trim();
     const content = [...(prompt === "" ? [] : [{ type: "text", text: prompt }]), ...pictures(ask)];
     if (own !== undefined || content.length === 0) throw new RequestFault(own === undefined ? "prompt" : "content");
     const body = compact({
@@ -55,9 +61,18 @@ export const ark: VideoVendor = {
     return { method: "POST", url: channel.base_url + PATH, body };
   },
   accepted: ({ id }) => text(id) || undefined,
-  poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: `${channel.base_url}${PATH}/${encodeURIComponent(upstream_id)}` }),
+  poll: ({ upstream_id }, { channel }) => ({
+    method: "GET",
+    url: `${channel.base_url}${PATH}/${encodeURIComponent(upstream_id)}`,
+  }),
   report,
-  cancel: ({ upstream_id }, { channel }) => ({ method: "DELETE", url: `${channel.base_url}${PATH}/${encodeURIComponent(upstream_id)}` }),
-  remove: ({ upstream_id }, { channel }) => ({ method: "DELETE", url: `${channel.base_url}${PATH}/${encodeURIComponent(upstream_id)}` }),
+  cancel: ({ upstream_id }, { channel }) => ({
+    method: "DELETE",
+    url: `${channel.base_url}${PATH}/${encodeURIComponent(upstream_id)}`,
+  }),
+  remove: ({ upstream_id }, { channel }) => ({
+    method: "DELETE",
+    url: `${channel.base_url}${PATH}/${encodeURIComponent(upstream_id)}`,
+  }),
   readError,
 };

@@ -16,48 +16,126 @@ const faultOf = (body: Record<string, unknown>): string | undefined => {
 
 describe("what a caller asks of a video", () => {
   test("OpenAI's words: seconds as text, a size that is a step and a shape as well", () => {
-    expect(read({ model: "sora-2", prompt: "A calico cat playing a piano on stage", seconds: "8", size: "1280x720" })).toEqual({
-      model: "m", prompt: "A calico cat playing a piano on stage", images: [], seconds: 8, size: "1280x720", resolution: "720p", ratio: "16:9", n: 1, extra: {},
+    expect(
+      read({ model: "sora-2", prompt: "A calico cat playing a piano on stage", seconds: "8", size: "1280x720" }),
+    ).toEqual({
+      model: "m",
+      prompt: "A calico cat playing a piano on stage",
+      images: [],
+      seconds: 8,
+      size: "1280x720",
+      resolution: "720p",
+      ratio: "16:9",
+      n: 1,
+      extra: {},
     });
     expect(read({ prompt: "x", size: "1024x1792" })).toMatchObject({ resolution: "1024p", ratio: "9:16" });
-    expect(read({ prompt: "x", input_reference: { image_url: "https://pictures.test/a.png" } })).toMatchObject({ images: ["https://pictures.test/a.png"] });
+    expect(read({ prompt: "x", input_reference: { image_url: "https://pictures.test/a.png" } })).toMatchObject({
+      images: ["https://pictures.test/a.png"],
+    });
   });
 
   test("the family's words: a picture or several, width and height, and the vendor's own in metadata", () => {
     const ask = read({
-      model: "kling-v1", prompt: "x", image: "https://pictures.test/a.png", duration: 5, width: 1920, height: 1080, fps: 30, response_format: "url",
+      model: "kling-v1",
+      prompt: "x",
+      image: "https://pictures.test/a.png",
+      duration: 5,
+      width: 1920,
+      height: 1080,
+      fps: 30,
+      response_format: "url",
       metadata: { negative_prompt: "blur", image_tail: "https://pictures.test/b.png", seed: 20231234, cfg_scale: 0.7 },
     });
     expect(ask).toEqual({
-      model: "m", prompt: "x", negative_prompt: "blur", images: ["https://pictures.test/a.png"], last_frame: "https://pictures.test/b.png", seconds: 5,
-      size: "1920x1080", resolution: "1080p", ratio: "16:9", n: 1, seed: 20231234, extra: { cfg_scale: 0.7 },
+      model: "m",
+      prompt: "x",
+      negative_prompt: "blur",
+      images: ["https://pictures.test/a.png"],
+      last_frame: "https://pictures.test/b.png",
+      seconds: 5,
+      size: "1920x1080",
+      resolution: "1080p",
+      ratio: "16:9",
+      n: 1,
+      seed: 20231234,
+      extra: { cfg_scale: 0.7 },
     });
   });
 
   test("Kling's words: the mode is a step, sound is on or off, pictures are bare base64", () => {
-    expect(read({ model_name: "kling-v2-6", prompt: "x", mode: "pro", duration: "10", aspect_ratio: "1:1", sound: "on", image: PNG, camera_control: { type: "simple" } })).toEqual({
-      model: "m", prompt: "x", images: [`data:image/png;base64,${PNG}`], seconds: 10, resolution: "1080p", ratio: "1:1", n: 1, audio: true,
+    expect(
+      read({
+        model_name: "kling-v2-6",
+        prompt: "x",
+        mode: "pro",
+        duration: "10",
+        aspect_ratio: "1:1",
+        sound: "on",
+        image: PNG,
+        camera_control: { type: "simple" },
+      }),
+    ).toEqual({
+      model: "m",
+      prompt: "x",
+      images: [`data:image/png;base64,${PNG}`],
+      seconds: 10,
+      resolution: "1080p",
+      ratio: "1:1",
+      n: 1,
+      audio: true,
       extra: { camera_control: { type: "simple" } },
     });
   });
 
   test("Jimeng's words: frames are seconds", () => {
-    expect(read({ req_key: "jimeng_ti2v_v30_pro", prompt: "千军万马", image_urls: ["https://xxx"], seed: -1, frames: 121, aspect_ratio: "16:9" })).toMatchObject({
-      images: ["https://xxx"], seconds: 5, seed: -1, ratio: "16:9", extra: {},
+    expect(
+      read({
+        req_key: "jimeng_ti2v_v30_pro",
+        prompt: "千军万马",
+        image_urls: ["https://xxx"],
+        seed: -1,
+        frames: 121,
+        aspect_ratio: "16:9",
+      }),
+    ).toMatchObject({
+      images: ["https://xxx"],
+      seconds: 5,
+      seed: -1,
+      ratio: "16:9",
+      extra: {},
     });
     expect(read({ prompt: "x", frames: 241 })).toMatchObject({ seconds: 10 });
   });
 
   test("what decides the price reaches a vendor only by the member that it is priced by", () => {
     const { extra, seconds, resolution, n, audio } = read({
-      prompt: "x", seconds: 4, resolution: "480p", metadata: { duration: 60, durationSeconds: 60, resolution: "4k", mode: "pro", sampleCount: 4, generateAudio: true, frames: 999 },
+      prompt: "x",
+      seconds: 4,
+      resolution: "480p",
+      metadata: {
+        duration: 60,
+        durationSeconds: 60,
+        resolution: "4k",
+        mode: "pro",
+        sampleCount: 4,
+        generateAudio: true,
+        frames: 999,
+      },
     });
     expect({ seconds, resolution, n, audio }).toEqual({ seconds: 4, resolution: "480p", n: 4, audio: true });
     expect(extra).toEqual({});
   });
 
   test("no caller makes a vendor call, write or name anything for him", () => {
-    const hooks = { callback_url: "https://evil.test", webhook: "https://evil.test", storageUri: "gs://evil", external_task_id: "taken", model_name: "other", req_key: "other" };
+    const hooks = {
+      callback_url: "https://evil.test",
+      webhook: "https://evil.test",
+      storageUri: "gs://evil",
+      external_task_id: "taken",
+      model_name: "other",
+      req_key: "other",
+    };
     expect(read({ prompt: "x", ...hooks, metadata: { ...hooks, pubsubTopic: "t" } }).extra).toEqual({});
   });
 
@@ -93,6 +171,11 @@ describe("what a caller asks of a video", () => {
   });
 
   test("what is kept with the job has no media and none of the vendor's words", () => {
-    expect(describeAsk(read({ prompt: "x", image: PNG, metadata: { cfg_scale: 1 } }))).toEqual({ model: "m", prompt: "x", images: 1, n: 1 });
+    expect(describeAsk(read({ prompt: "x", image: PNG, metadata: { cfg_scale: 1 } }))).toEqual({
+      model: "m",
+      prompt: "x",
+      images: 1,
+      n: 1,
+    });
   });
 });

@@ -48,7 +48,16 @@ const names = {
   n: ["n", "sampleCount", "numberOfVideos", "number_of_videos"],
   audio: ["generate_audio", "generateAudio", "audio", "sound"],
   seed: ["seed"],
-  image: ["image", "images", "input_reference", "image_url", "image_urls", "first_frame_image", "binary_data_base64", "img_url"],
+  image: [
+    "image",
+    "images",
+    "input_reference",
+    "image_url",
+    "image_urls",
+    "first_frame_image",
+    "binary_data_base64",
+    "img_url",
+  ],
   last_frame: ["image_tail", "last_frame", "lastFrame", "last_frame_image"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
@@ -60,9 +69,32 @@ type Wanted = keyof typeof names;
  */
 const ownWords = new Set<string>([
   ...Object.values(names).flat(),
-  "model", "model_name", "req_key", "mode", "frames", "fps", "framespersecond", "width", "height", "metadata", "stream", "user", "response_format",
-  "callback_url", "callBackUrl", "webhook", "webhook_events_filter", "webhookConfig", "external_task_id", "notify_hook",
-  "storageUri", "storage_uri", "outputGcsUri", "output_gcs_uri", "pubsubTopic", "version",
+  "model",
+  "model_name",
+  "req_key",
+  "mode",
+  "frames",
+  "fps",
+  "framespersecond",
+  "width",
+  "height",
+  "metadata",
+  "stream",
+  "user",
+  "response_format",
+  "callback_url",
+  "callBackUrl",
+  "webhook",
+  "webhook_events_filter",
+  "webhookConfig",
+  "external_task_id",
+  "notify_hook",
+  "storageUri",
+  "storage_uri",
+  "outputGcsUri",
+  "output_gcs_uri",
+  "pubsubTopic",
+  "version",
 ]);
 
 /** What the steps of resolution are called by the vendors that name them by quality (Kling). */
@@ -70,7 +102,12 @@ const modes: Readonly<Record<string, string>> = { std: "720p", pro: "1080p", "4k
 
 /** Pixels of the steps at 16:9. */
 const steps: readonly (readonly [name: string, pixels: number])[] = [
-  ["360p", 640 * 360], ["480p", 854 * 480], ["540p", 960 * 540], ["720p", 1280 * 720], ["1080p", 1920 * 1080], ["4k", 3840 * 2160],
+  ["360p", 640 * 360],
+  ["480p", 854 * 480],
+  ["540p", 960 * 540],
+  ["720p", 1280 * 720],
+  ["1080p", 1920 * 1080],
+  ["4k", 3840 * 2160],
 ];
 
 /** The shapes that vendors name. */
@@ -172,7 +209,8 @@ function readSeconds(places: readonly WireObject[]): number | undefined {
   const said = readNumber(find(places, "seconds"), 0.5, MAX_SECONDS);
   if (said !== undefined) return said;
   for (const { frames } of places) {
-    if (frames !== undefined && frames !== null) return Math.max(1, Math.round((readNumber([frames, "frames"], 1, MAX_SECONDS * FPS) ?? FPS) / FPS));
+    if (frames !== undefined && frames !== null)
+      return Math.max(1, Math.round((readNumber([frames, "frames"], 1, MAX_SECONDS * FPS) ?? FPS) / FPS));
   }
   return undefined;
 }
@@ -224,7 +262,8 @@ function readRatio(places: readonly WireObject[], size: string | undefined): str
  * Throws RequestFault with the member that cannot be.
  */
 export function readAsk(model: string, body: WireObject): VideoAsk {
-  if (body.metadata !== undefined && body.metadata !== null && !isObject(body.metadata)) throw new RequestFault("metadata");
+  if (body.metadata !== undefined && body.metadata !== null && !isObject(body.metadata))
+    throw new RequestFault("metadata");
   const metadata = object(body.metadata);
   const places = [body, metadata];
   const size = readSize(places);
@@ -232,8 +271,16 @@ export function readAsk(model: string, body: WireObject): VideoAsk {
   const tail = find(places, "last_frame");
   const prompt = readText(find(places, "prompt")) ?? "";
   // A vendor may draw from a picture alone; from nothing at all, none.
-  if (prompt.trim() === "" && images.length === 0 && metadata.multi_prompt === undefined && body.multi_prompt === undefined) throw new RequestFault("prompt");
-  const extra = Object.entries({ ...metadata, ...body }).filter(([name, value]) => !ownWords.has(name) && value !== undefined && value !== null);
+  if (
+    prompt.trim() === "" &&
+    images.length === 0 &&
+    metadata.multi_prompt === undefined &&
+    body.multi_prompt === undefined
+  )
+    throw new RequestFault("prompt");
+  const extra = Object.entries({ ...metadata, ...body }).filter(
+    ([name, value]) => !ownWords.has(name) && value !== undefined && value !== null,
+  );
   return compact({
     model,
     prompt,

@@ -48,10 +48,13 @@ async function readInput({ request, engine }: Visit): Promise<WireObject> {
       const member = name.replace(/\[\d*\]$/, "");
       if (part?.filename === undefined) {
         const value = form.text(name);
-        if (value !== undefined) body[member] = jsonFields.has(member) && /^[[{]/.test(value) ? jsonValue(value, member) : value;
+        if (value !== undefined)
+          body[member] = jsonFields.has(member) && /^[[{]/.test(value) ? jsonValue(value, member) : value;
         continue;
       }
-      const files = await Promise.all(parts.map(async (file) => dataUrlOf(imageType(file.content_type), (await form.read(file)).toString("base64"))));
+      const files = await Promise.all(
+        parts.map(async (file) => dataUrlOf(imageType(file.content_type), (await form.read(file)).toString("base64"))),
+      );
       body[member] = files.length === 1 ? files[0] : files;
     }
     return body;
@@ -102,7 +105,13 @@ function askOf(model: string, body: WireObject): VideoAsk {
 async function submit(visit: Visit, body: WireObject, model: string): Promise<Task> {
   const input = askOf(model, body);
   return submitTask(visit, {
-    kind: videoKind, action: actionOf(input), model, input, kept: describeAsk(input), prompt: input.prompt, body: Buffer.from(JSON.stringify(body)),
+    kind: videoKind,
+    action: actionOf(input),
+    model,
+    input,
+    kept: describeAsk(input),
+    prompt: input.prompt,
+    body: Buffer.from(JSON.stringify(body)),
   });
 }
 
@@ -116,43 +125,63 @@ async function own({ engine, caller }: Visit, id: string): Promise<Task> {
   return (await engine.seams.tasks.find(videoPlatforms, id, caller.user_id)) ?? fail("task_not_found");
 }
 
-const answer = (visit: Visit, body: JsonObject, task?: Task): Response => visit.door.json(JSON.stringify(body), 200, task && told(task));
+const answer = (visit: Visit, body: JsonObject, task?: Task): Response =>
+  visit.door.json(JSON.stringify(body), 200, task && told(task));
 const server = ({ engine }: Visit): string => engine.seams.option.serverAddress;
 
 const openai = {
-  create: (otherwise?: string): Aside => async (visit) => {
-    const body = await readInput(visit);
-    const task = await submit(visit, body, modelOf(body, ["model", "model_name"], otherwise));
-    return answer(visit, openaiVideo(task, server(visit)), task);
-  },
+  create:
+    (otherwise?: string): Aside =>
+    async (visit) => {
+      const body = await readInput(visit);
+      const task = await submit(visit, body, modelOf(body, ["model", "model_name"], otherwise));
+      return answer(visit, openaiVideo(task, server(visit)), task);
+    },
   list: async (visit: Visit) => {
     const { limit, ...page } = readPage(new URL(visit.request.url).searchParams, { limit: 20, most: 100 });
-    const found = await visit.engine.seams.tasks.list(videoPlatforms, visit.caller.user_id, { ...page, limit: limit + 1 });
+    const found = await visit.engine.seams.tasks.list(videoPlatforms, visit.caller.user_id, {
+      ...page,
+      limit: limit + 1,
+    });
     const videos = found.slice(0, limit).map((task) => openaiVideo(task, server(visit)));
     return answer(visit, listed(videos, found.length > limit));
   },
-  retrieve: (id: string): Aside => async (visit) => answer(visit, openaiVideo(await own(visit, id), server(visit))),
-  remove: (id: string): Aside => async (visit) => {
-    const { engine, caller } = visit;
-    const task = await own(visit, id);
-    if (!(await engine.seams.tasks.remove(videoPlatforms, task.task_id, caller.user_id))) fail("task_not_finished");
-    await forget(engine, task);
-    return answer(visit, { id, object: "video.deleted", deleted: true });
-  },
+  retrieve:
+    (id: string): Aside =>
+    async (visit) =>
+      answer(visit, openaiVideo(await own(visit, id), server(visit))),
+  remove:
+    (id: string): Aside =>
+    async (visit) => {
+      const { engine, caller } = visit;
+      const task = await own(visit, id);
+      if (!(await engine.seams.tasks.remove(videoPlatforms, task.task_id, caller.user_id))) fail("task_not_finished");
+      await forget(engine, task);
+      return answer(visit, { id, object: "video.deleted", deleted: true });
+    },
   /** A new version of a finished video: at the channel and the key that made it. */
-  remix: (id: string): Aside => async (visit) => {
-    const body = await readInput(visit);
-    const parent = await own(visit, id);
-    const prompt = text(body.prompt);
-    if (prompt.trim() === "") fail("invalid_request", { detail: "prompt" });
-    if (parent.status !== "SUCCESS") fail("task_not_finished");
-    const kept = { ...parent.input, prompt };
-    const input: VideoAsk = { model: parent.model, prompt, images: [], n: 1, extra: {} };
-    const task = await submitTask(visit, {
-      kind: videoKind, action: REMIX, model: parent.model, input, kept, prompt, body: Buffer.from(JSON.stringify({ id, prompt })), parent,
-    });
-    return answer(visit, openaiVideo(task, server(visit)), task);
-  },
+  remix:
+    (id: string): Aside =>
+    async (visit) => {
+      const body = await readInput(visit);
+      const parent = await own(visit, id);
+      const prompt = text(body.prompt);
+      if (prompt.trim() === "") fail("invalid_request", { detail: "prompt" });
+      if (parent.status !== "SUCCESS") fail("task_not_finished");
+      const kept = { ...parent.input, prompt };
+      const input: VideoAsk = { model: parent.model, prompt, images: [], n: 1, extra: {} };
+      const task = await submitTask(visit, {
+        kind: videoKind,
+        action: REMIX,
+        model: parent.model,
+        input,
+        kept,
+        prompt,
+        body: Buffer.from(JSON.stringify({ id, prompt })),
+        parent,
+      });
+      return answer(visit, openaiVideo(task, server(visit)), task);
+    },
 };
 
 /** What the vendor keeps of a deleted job goes as well, where he can and answers. */
@@ -161,7 +190,10 @@ async function forget(engine: Engine, task: Task): Promise<void> {
   const watcher = watcherOf(task.platform);
   if (!channel || !watcher?.forget) return;
   await watcher.forget(task, channel, taskTools(engine, channel, ERRAND_MS)).catch((error: unknown) => {
-    engine.log.warn({ task: task.task_id, failure: error instanceof Failed ? error.failure.class : String(error) }, "a deleted job is still at its vendor");
+    engine.log.warn(
+      { task: task.task_id, failure: error instanceof Failed ? error.failure.class : String(error) },
+      "a deleted job is still at its vendor",
+    );
   });
 }
 
@@ -169,26 +201,45 @@ async function forget(engine: Engine, task: Task): Promise<void> {
 const pictures: Readonly<Record<string, number>> = { thumbnail: 0, spritesheet: 1 };
 
 /** GET /v1/videos/{id}/content, with OpenAI's `variant`; `index` is which of several videos. Most vendors make the video alone. */
-const content = (id: string): Aside => async (visit) => {
-  const { engine, request, door } = visit;
-  const task = await own(visit, id);
-  const { searchParams } = new URL(request.url);
-  const variant = searchParams.get("variant") || "video";
-  const index = searchParams.get("index") || "0";
-  if (!/^\d{1,2}$/.test(index)) fail("invalid_request", { detail: "index" });
-  if (variant === "video") return sendFile(engine, task, Number(index), request, door);
-  const wanted = pictures[variant] ?? fail("invalid_request", { detail: "variant" });
-  const files = await filesOf(engine, task);
-  const beside = files.flatMap(({ media }, index) => (index > 0 && media === "image" ? [index] : []));
-  return sendFile(engine, task, beside[wanted] ?? fail("task_file_missing"), request, door);
-};
+const content =
+  (id: string): Aside =>
+  async (visit) => {
+    const { engine, request, door } = visit;
+    const task = await own(visit, id);
+    const { searchParams } = new URL(request.url);
+    const variant = searchParams.get("variant") || "video";
+    const index = searchParams.get("index") || "0";
+    if (!/^\d{1,2}$/.test(index)) fail("invalid_request", { detail: "index" });
+    if (variant === "video") return sendFile(engine, task, Number(index), request, door);
+    const wanted = pictures[variant] ?? fail("invalid_request", { detail: "variant" });
+    const files = await filesOf(engine, task);
+    const beside = files.flatMap(({ media }, index) => (index > 0 && media === "image" ? [index] : []));
+    return sendFile(engine, task, beside[wanted] ?? fail("task_file_missing"), request, door);
+  };
 
-const generation = (id: string): Aside => async (visit) =>
-  answer(visit, { code: "success", message: "", data: taskObject(await own(visit, id), server(visit)) });
+const generation =
+  (id: string): Aside =>
+  async (visit) =>
+    answer(visit, { code: "success", message: "", data: taskObject(await own(visit, id), server(visit)) });
 
 /** The number that Kling has for an error of that status (general information, error codes). */
-const klingCodes: Readonly<Record<number, number>> = { 400: 1201, 401: 1000, 403: 1103, 404: 1203, 409: 1201, 422: 1201, 429: 1302, 503: 5001, 504: 5002 };
-const klingDialect = taskDialect(({ status, message, code }) => ({ code: klingCodes[status] ?? 5000, message, error: code, data: null }));
+const klingCodes: Readonly<Record<number, number>> = {
+  400: 1201,
+  401: 1000,
+  403: 1103,
+  404: 1203,
+  409: 1201,
+  422: 1201,
+  429: 1302,
+  503: 5001,
+  504: 5002,
+};
+const klingDialect = taskDialect(({ status, message, code }) => ({
+  code: klingCodes[status] ?? 5000,
+  message,
+  error: code,
+  data: null,
+}));
 
 const kling = {
   create: async (visit: Visit) => {
@@ -196,12 +247,18 @@ const kling = {
     const task = await submit(visit, body, modelOf(body, ["model_name", "model"], "kling-v1"));
     return answer(visit, klingAnswer(task, server(visit), visit.request_id), task);
   },
-  retrieve: (id: string): Aside => async (visit) => answer(visit, klingAnswer(await own(visit, id), server(visit), visit.request_id)),
+  retrieve:
+    (id: string): Aside =>
+    async (visit) =>
+      answer(visit, klingAnswer(await own(visit, id), server(visit), visit.request_id)),
 };
 
 /** Jimeng tells errors by a code of its own as well; `status` in `data` is the word for a job that is not there. */
 const jimengDialect = taskDialect(({ status, message, code }) => ({
-  code: status === 429 ? 50_429 : status < 500 ? 50_400 : 50_500, message, error: code, data: status === 404 ? { status: "not_found" } : null,
+  code: status === 429 ? 50_429 : status < 500 ? 50_400 : 50_500,
+  message,
+  error: code,
+  data: status === 404 ? { status: "not_found" } : null,
   status: status === 429 ? 50_429 : status < 500 ? 50_400 : 50_500,
 }));
 
@@ -219,8 +276,12 @@ const jimeng: Aside = async (visit) => {
   return answer(visit, jimengResult(await own(visit, task_id), server(visit), visit.request_id));
 };
 
-const video = (method: TaskDoor["method"], path: string, answers: (params: Readonly<Record<string, string>>) => Aside, submits = false): TaskDoor =>
-  ({ method, path, dialect: openaiChat, name: "video", answer: answers, submits });
+const video = (
+  method: TaskDoor["method"],
+  path: string,
+  answers: (params: Readonly<Record<string, string>>) => Aside,
+  submits = false,
+): TaskDoor => ({ method, path, dialect: openaiChat, name: "video", answer: answers, submits });
 
 export const videoDoors: readonly TaskDoor[] = [
   video("POST", "/v1/videos", () => openai.create("sora-2"), true),

@@ -8,15 +8,29 @@ import { compact, isObject, number, object, text } from "../../dialects/shared/j
 import type { VideoReport, VideoVendor } from "./vendor";
 
 const kinds: Readonly<Record<string, ErrorKind>> = {
-  1002: "rate", 1039: "rate", 1041: "rate", 2056: "rate",
-  1004: "authentication", 2049: "authentication",
+  1002: "rate",
+  1039: "rate",
+  1041: "rate",
+  2056: "rate",
+  1004: "authentication",
+  2049: "authentication",
   1008: "quota",
-  1026: "caller", 1027: "caller", 1042: "caller", 2013: "caller",
-  1000: "overloaded", 1001: "overloaded", 1024: "overloaded", 1033: "overloaded",
+  1026: "caller",
+  1027: "caller",
+  1042: "caller",
+  2013: "caller",
+  1000: "overloaded",
+  1001: "overloaded",
+  1024: "overloaded",
+  1033: "overloaded",
 };
 const kindOf = (code: string): ErrorKind | undefined => kinds[code];
 
-const states: Readonly<Record<string, "queued" | "running">> = { Preparing: "queued", Queueing: "queued", Processing: "running" };
+const states: Readonly<Record<string, "queued" | "running">> = {
+  Preparing: "queued",
+  Queueing: "queued",
+  Processing: "running",
+};
 
 const codeOf = (answer: Readonly<Record<string, unknown>>): number => number(object(answer.base_resp).status_code) ?? 0;
 
@@ -49,10 +63,16 @@ export const hailuo: VideoVendor = {
     return { method: "POST", url: `${channel.base_url}/v1/video_generation`, body };
   },
   accepted: (answer) => (codeOf(answer) === 0 ? text(answer.task_id) || undefined : undefined),
-  poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: `${channel.base_url}/v1/query/video_generation?task_id=${encodeURIComponent(upstream_id)}` }),
+  poll: ({ upstream_id }, { channel }) => ({
+    method: "GET",
+    url: `${channel.base_url}/v1/query/video_generation?task_id=${encodeURIComponent(upstream_id)}`,
+  }),
   report,
   locate: {
-    call: (file, { channel }) => ({ method: "GET", url: `${channel.base_url}/v1/files/retrieve?file_id=${encodeURIComponent(file)}` }),
+    call: (file, { channel }) => ({
+      method: "GET",
+      url: `${channel.base_url}/v1/files/retrieve?file_id=${encodeURIComponent(file)}`,
+    }),
     read: ({ file }) => text(object(file).download_url) || undefined,
   },
   readError(answer) {

@@ -22,7 +22,10 @@ const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
   [/^(50411|50511|50412|50512|50413|50400)$/, "caller"],
   [/^504(29|30)$/, "rate"],
   [/^50(500|501)$/, "overloaded"],
-  [/^(SignatureDoesNotMatch|InvalidAuthorization|InvalidCredential|InvalidAccessKey|MissingAuthenticationToken|AccessDenied)$/, "authentication"],
+  [
+    /^(SignatureDoesNotMatch|InvalidAuthorization|InvalidCredential|InvalidAccessKey|MissingAuthenticationToken|AccessDenied)$/,
+    "authentication",
+  ],
 ];
 const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) => pattern.test(code))?.[1];
 
@@ -38,7 +41,8 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
   const { status, video_url, image_urls } = object(data);
   const state = states[text(status)];
   if (code === DONE && state) return { status: state };
-  if (status === "not_found" || status === "expired") return { status: "failed", code: text(status), message: text(message) };
+  if (status === "not_found" || status === "expired")
+    return { status: "failed", code: text(status), message: text(message) };
   // Failed jobs are done as well: the code outside tells them.
   if (typeof code === "number" && code !== DONE && kindOf(String(code)) === "caller") {
     return { status: "failed", code: String(code), message: text(message) };
@@ -46,7 +50,11 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
   if (code !== DONE || status !== "done") return undefined;
   if (text(video_url) !== "") return { status: "succeeded", files: [text(video_url)] };
   const images = list(image_urls).filter((url): url is string => typeof url === "string" && url !== "");
-  return { status: "succeeded", files: images, ...(images.length > 0 && { media: "image", use: { n: images.length } }) };
+  return {
+    status: "succeeded",
+    files: images,
+    ...(images.length > 0 && { media: "image", use: { n: images.length } }),
+  };
 }
 
 export const jimeng: VideoVendor = {
@@ -89,6 +97,16 @@ export const jimeng: VideoVendor = {
   headers: () => ({}),
   sign({ method, url }, channel, now, body) {
     const { access_key = "", secret_key = "" } = keyParts(channel);
-    return volcHeaders({ access_key, secret_key, region: REGION, service: SERVICE, method, url, content_type: "application/json", body, now });
+    return volcHeaders({
+      access_key,
+      secret_key,
+      region: REGION,
+      service: SERVICE,
+      method,
+      url,
+      content_type: "application/json",
+      body,
+      now,
+    });
   },
 };

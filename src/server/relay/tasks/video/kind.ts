@@ -14,12 +14,22 @@ import { vidu } from "./vidu";
 import { wan } from "./wan";
 
 const providers = [
-  videoProvider({ platform: "sora" }, [["sora", sora], ["openai", sora], ["azure", azureSora]]),
+  videoProvider({ platform: "sora" }, [
+    ["sora", sora],
+    ["openai", sora],
+    ["azure", azureSora],
+  ]),
   videoProvider({ platform: "kling" }, [["kling", kling]]),
   videoProvider({ platform: "jimeng" }, [["jimeng", jimeng]]),
-  videoProvider({ platform: "veo", models: /^veo-/ }, [["gemini", veoGemini], ["vertex", veoVertex]]),
+  videoProvider({ platform: "veo", models: /^veo-/ }, [
+    ["gemini", veoGemini],
+    ["vertex", veoVertex],
+  ]),
   videoProvider({ platform: "wan" }, [["ali", wan]]),
-  videoProvider({ platform: "doubao", tokens: true, sound: /seedance-(?:1-5|[2-9])/ }, [["doubao-video", ark], ["volcengine", ark]]),
+  videoProvider({ platform: "doubao", tokens: true, sound: /seedance-(?:1-5|[2-9])/ }, [
+    ["doubao-video", ark],
+    ["volcengine", ark],
+  ]),
   videoProvider({ platform: "vidu" }, [["vidu", vidu]]),
   videoProvider({ platform: "hailuo" }, [["minimax", hailuo]]),
   videoProvider({ platform: "replicate" }, [["replicate", replicate]]),

@@ -73,7 +73,10 @@ export const kling: VideoVendor = {
     return { method: "POST", url: `${channel.base_url}/v1/videos/${kind}`, body, kind };
   },
   accepted: ({ code, data }) => (code === 0 ? text(object(data).task_id) || undefined : undefined),
-  poll: ({ upstream_id, kind }, { channel }) => ({ method: "GET", url: `${channel.base_url}/v1/videos/${kind}/${encodeURIComponent(upstream_id)}` }),
+  poll: ({ upstream_id, kind }, { channel }) => ({
+    method: "GET",
+    url: `${channel.base_url}/v1/videos/${kind}/${encodeURIComponent(upstream_id)}`,
+  }),
   report,
   readError(answer) {
     if (!isObject(answer)) return undefined;

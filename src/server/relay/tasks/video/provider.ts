@@ -28,10 +28,12 @@ export const specOf = (input: JsonObject, use: VideoUse = {}): VideoSpec =>
   });
 
 /** Factors stand for the model that the caller names; for one of the operator's own, for the vendor's behind it. */
-const factorsOf = (asked: string, model: string, spec: VideoSpec) => videoFactors(videoTariff(asked) ? asked : model, spec);
+const factorsOf = (asked: string, model: string, spec: VideoSpec) =>
+  videoFactors(videoTariff(asked) ? asked : model, spec);
 
 /** Tokens with sound stand in another bucket: they have a price of their own. */
-const tokenUsage = (tokens: number, audio: boolean): Priced["usage"] => (audio ? { audio_out: tokens } : { output: tokens });
+const tokenUsage = (tokens: number, audio: boolean): Priced["usage"] =>
+  audio ? { audio_out: tokens } : { output: tokens };
 
 interface Traits {
   readonly platform: TaskPlatform;
@@ -44,7 +46,10 @@ interface Traits {
 }
 
 /** How a vendor is asked, by the type of channel that he is behind. */
-export type Vendors = readonly [first: readonly [ChannelTypeKey, VideoVendor], ...more: (readonly [ChannelTypeKey, VideoVendor])[]];
+export type Vendors = readonly [
+  first: readonly [ChannelTypeKey, VideoVendor],
+  ...more: (readonly [ChannelTypeKey, VideoVendor])[],
+];
 
 /** What the engine keeps of a video beside its row. */
 interface Own {
@@ -63,7 +68,13 @@ function ownOf({ state: { own } }: Pick<Task, "state">): Own {
 const jobOf = (task: Task): VendorJob => ({ upstream_id: task.upstream_id, kind: ownOf(task).kind });
 
 /** A vendor's call as the engine sends it. `known`: the answers that are none of an error, whatever else they look like. */
-async function requestOf(vendor: VideoVendor, call: VendorCall, channel: PoolChannel, tools: TaskTools, known: (answer: WireObject) => boolean): Promise<TaskRequest> {
+async function requestOf(
+  vendor: VideoVendor,
+  call: VendorCall,
+  channel: PoolChannel,
+  tools: TaskTools,
+  known: (answer: WireObject) => boolean,
+): Promise<TaskRequest> {
   const { sign } = vendor;
   return {
     method: call.method,
@@ -75,8 +86,11 @@ async function requestOf(vendor: VideoVendor, call: VendorCall, channel: PoolCha
   };
 }
 
-const headersOf = async ({ headers }: VideoVendor, channel: PoolChannel, tools: TaskTools): Promise<Record<string, string>> =>
-  headers ? headers(channel, tools) : ordinary.headers(channel);
+const headersOf = async (
+  { headers }: VideoVendor,
+  channel: PoolChannel,
+  tools: TaskTools,
+): Promise<Record<string, string>> => (headers ? headers(channel, tools) : ordinary.headers(channel));
 
 /** Files are at addresses that everybody may fetch. */
 const isOpen = ({ content, locate, inline }: VideoVendor): boolean => !content && !locate && !inline;
@@ -100,7 +114,12 @@ function reported(vendor: VideoVendor, traits: Traits, task: Task, report: Video
   const { files, use, media } = report;
   const own = { ...task.state.own, files, ...(media && { media }) };
   // An address that needs the channel's key, or none at all, is nothing to show: the content door has the file.
-  const data = compact({ ...(isOpen(vendor) ? { url: files[0], files } : { count: files.length }), media, seconds: use?.seconds, resolution: use?.resolution });
+  const data = compact({
+    ...(isOpen(vendor) ? { url: files[0], files } : { count: files.length }),
+    media,
+    seconds: use?.seconds,
+    resolution: use?.resolution,
+  });
   return { status: "SUCCESS", own, data, ...(use && { final: pricedAt(traits, task, use) }) };
 }
 
@@ -123,7 +142,13 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
   const ask = async (task: Task, channel: PoolChannel, tools: TaskTools): Promise<Asked> => {
     const vendor = vendorOf(channel);
     const place: Place = { channel, model: ownOf(task).model };
-    const request = await requestOf(vendor, vendor.poll(jobOf(task), place), channel, tools, (answer) => vendor.report(answer) !== undefined);
+    const request = await requestOf(
+      vendor,
+      vendor.poll(jobOf(task), place),
+      channel,
+      tools,
+      (answer) => vendor.report(answer) !== undefined,
+    );
     try {
       const answer = await tools.json(request);
       const report = vendor.report(answer);
@@ -138,7 +163,8 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
   return {
     platform: traits.platform,
     types: vendors.map(([key]) => key),
-    serves: (channel, model, _, action) => (traits.models?.test(model) ?? true) && (action !== REMIX || vendorOf(channel).remix !== undefined),
+    serves: (channel, model, _, action) =>
+      (traits.models?.test(model) ?? true) && (action !== REMIX || vendorOf(channel).remix !== undefined),
     terms(input, model, _action, parent): Terms {
       // A remix is as long and as large as what it is made of.
       const spec = parent ? specOf(parent.input) : specOf({ ...input });
@@ -149,8 +175,12 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
       const vendor = vendorOf(channel);
       const place: Place = { channel, model };
       const call: VendorCall & { readonly kind?: string } =
-        action === REMIX && parent && vendor.remix ? vendor.remix(jobOf(parent), input.prompt, place) : vendor.submit(input, place);
-      const answer = await tools.json(await requestOf(vendor, call, channel, tools, (said) => vendor.accepted(said) !== undefined));
+        action === REMIX && parent && vendor.remix
+          ? vendor.remix(jobOf(parent), input.prompt, place)
+          : vendor.submit(input, place);
+      const answer = await tools.json(
+        await requestOf(vendor, call, channel, tools, (said) => vendor.accepted(said) !== undefined),
+      );
       const upstream_id = vendor.accepted(answer);
       if (upstream_id === undefined) throw new Failed(failureOf("malformed", 200));
       return { upstream_id, own: { model, kind: call.kind ?? "", files: [] } };
@@ -162,7 +192,10 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
     },
     hasResult: (task) => ownOf(task).files.length > 0,
     async files(task, channel, tools): Promise<ResultFile[]> {
-      if (channel && tools) return filesAt(vendorOf(channel), task, { channel, model: ownOf(task).model }, tools, () => ask(task, channel, tools));
+      if (channel && tools)
+        return filesAt(vendorOf(channel), task, { channel, model: ownOf(task).model }, tools, () =>
+          ask(task, channel, tools),
+        );
       // What is at the channel alone went with it.
       const { files, media } = ownOf(task);
       return isOpen(first) ? files.map(open(media)) : [];
@@ -206,10 +239,18 @@ async function settled(errand: Promise<unknown>): Promise<void> {
   }
 }
 
-const open = (media: ResultFile["media"]) => (url: string): ResultFile => ({ url, from: "public", media });
+const open =
+  (media: ResultFile["media"]) =>
+  (url: string): ResultFile => ({ url, from: "public", media });
 
 /** Files of a finished job where the channel is there to be asked. `again` asks for the job once more. */
-async function filesAt(vendor: VideoVendor, task: Task, place: Place, tools: TaskTools, again: () => Promise<Asked>): Promise<ResultFile[]> {
+async function filesAt(
+  vendor: VideoVendor,
+  task: Task,
+  place: Place,
+  tools: TaskTools,
+  again: () => Promise<Asked>,
+): Promise<ResultFile[]> {
   const { files, media } = ownOf(task);
   const { content, locate, inline, link_seconds = 0 } = vendor;
   if (inline) {
@@ -224,13 +265,17 @@ async function filesAt(vendor: VideoVendor, task: Task, place: Place, tools: Tas
   }
   if (content) {
     const headers = await headersOf(vendor, place.channel, tools);
-    return files.flatMap((file) => content(jobOf(task), file, place).map(({ url, media }): ResultFile => ({ url, from: "channel", headers, media })));
+    return files.flatMap((file) =>
+      content(jobOf(task), file, place).map(({ url, media }): ResultFile => ({ url, from: "channel", headers, media })),
+    );
   }
   if (locate) {
-    const found = await Promise.all(files.map(async (file) => {
-      const request = await requestOf(vendor, locate.call(file, place), place.channel, tools, () => false);
-      return locate.read(await tools.json(request));
-    }));
+    const found = await Promise.all(
+      files.map(async (file) => {
+        const request = await requestOf(vendor, locate.call(file, place), place.channel, tools, () => false);
+        return locate.read(await tools.json(request));
+      }),
+    );
     return found.flatMap((url) => (url === undefined ? [] : [open(media)(url)]));
   }
   if (link_seconds > 0 && tools.now() - task.finish_time_ms > link_seconds * 1000) {

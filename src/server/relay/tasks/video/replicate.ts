@@ -20,7 +20,9 @@ function report(prediction: WireObject): VideoReport | undefined {
   const state = states[text(status)];
   if (state) return { status: state };
   if (status === "succeeded") {
-    const files = (Array.isArray(output) ? list(output) : [output]).filter((one): one is string => typeof one === "string" && one !== "");
+    const files = (Array.isArray(output) ? list(output) : [output]).filter(
+      (one): one is string => typeof one === "string" && one !== "",
+    );
     const seconds = number(object(metrics).video_output_duration_seconds);
     const pictures = files.length > 0 && files.every((file) => mediaTypeOfUrl(file)?.startsWith("image/"));
     return { status: "succeeded", files, use: compact({ seconds }), ...(pictures && { media: "image" }) };
@@ -50,12 +52,26 @@ export const replicate: VideoVendor = {
       seed: ask.seed,
       generate_audio: ask.audio,
     });
-    const path = version === undefined ? `/v1/models/${(name ?? "").split("/").map(encodeURIComponent).join("/")}/predictions` : base;
-    return { method: "POST", url: channel.base_url + path, headers: { "cancel-after": CANCEL_AFTER }, body: version === undefined ? { input } : { version, input } };
+    const path =
+      version === undefined
+        ? `/v1/models/${(name ?? "").split("/").map(encodeURIComponent).join("/")}/predictions`
+        : base;
+    return {
+      method: "POST",
+      url: channel.base_url + path,
+      headers: { "cancel-after": CANCEL_AFTER },
+      body: version === undefined ? { input } : { version, input },
+    };
   },
   accepted: ({ id }) => text(id) || undefined,
-  poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: `${channel.base_url}${base}/${encodeURIComponent(upstream_id)}` }),
+  poll: ({ upstream_id }, { channel }) => ({
+    method: "GET",
+    url: `${channel.base_url}${base}/${encodeURIComponent(upstream_id)}`,
+  }),
   report,
-  cancel: ({ upstream_id }, { channel }) => ({ method: "POST", url: `${channel.base_url}${base}/${encodeURIComponent(upstream_id)}/cancel` }),
+  cancel: ({ upstream_id }, { channel }) => ({
+    method: "POST",
+    url: `${channel.base_url}${base}/${encodeURIComponent(upstream_id)}/cancel`,
+  }),
   readError: (answer) => provider.readError?.(answer),
 };

@@ -26,7 +26,11 @@ function formOf(members: Readonly<Record<string, unknown>>, image: { type: strin
   const form = new FormData();
   for (const [name, value] of Object.entries(members)) if (value !== undefined) form.set(name, String(value));
   const end = image.type.split("/")[1] ?? "png";
-  form.set("input_reference", new Blob([Buffer.from(image.base64, "base64")], { type: image.type }), `reference.${end}`);
+  form.set(
+    "input_reference",
+    new Blob([Buffer.from(image.base64, "base64")], { type: image.type }),
+    `reference.${end}`,
+  );
   return form;
 }
 
@@ -34,7 +38,10 @@ function formOf(members: Readonly<Record<string, unknown>>, image: { type: strin
 const variants = ["video", "thumbnail", "spritesheet"] as const;
 
 const states: Readonly<Record<string, "queued" | "running">> = {
-  queued: "queued", submitted: "queued", in_progress: "running", processing: "running",
+  queued: "queued",
+  submitted: "queued",
+  in_progress: "running",
+  processing: "running",
 };
 
 function report(video: Readonly<Record<string, unknown>>): VideoReport | undefined {
@@ -62,25 +69,41 @@ export function openaiVideos(place: (channel: PoolChannel, path: string) => stri
       if (ask.images.length > 1 || ask.last_frame !== undefined) throw new RequestFault("input_reference");
       const [image] = ask.images;
       const members = {
-        model, prompt: ask.prompt, seconds: ask.seconds === undefined ? undefined : String(ask.seconds), size: sizeOf(ask),
+        model,
+        prompt: ask.prompt,
+        seconds: ask.seconds === undefined ? undefined : String(ask.seconds),
+        size: sizeOf(ask),
       };
       const call = { method: "POST", url: place(channel, "") } as const;
       const inline = image === undefined ? undefined : inlineImage(image);
       if (inline) return { ...call, form: formOf(members, inline) };
-      return { ...call, body: compact({ ...members, input_reference: image === undefined ? undefined : { image_url: image } }) };
+      return {
+        ...call,
+        body: compact({ ...members, input_reference: image === undefined ? undefined : { image_url: image } }),
+      };
     },
     accepted: ({ id, task_id }) => text(id) || text(task_id) || undefined,
-    poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: place(channel, `/${encodeURIComponent(upstream_id)}`) }),
+    poll: ({ upstream_id }, { channel }) => ({
+      method: "GET",
+      url: place(channel, `/${encodeURIComponent(upstream_id)}`),
+    }),
     report,
-    remix: ({ upstream_id }, prompt, { channel }) => (
-      { method: "POST", url: place(channel, `/${encodeURIComponent(upstream_id)}/remix`), body: { prompt } }
-    ),
-    remove: ({ upstream_id }, { channel }) => ({ method: "DELETE", url: place(channel, `/${encodeURIComponent(upstream_id)}`) }),
+    remix: ({ upstream_id }, prompt, { channel }) => ({
+      method: "POST",
+      url: place(channel, `/${encodeURIComponent(upstream_id)}/remix`),
+      body: { prompt },
+    }),
+    remove: ({ upstream_id }, { channel }) => ({
+      method: "DELETE",
+      url: place(channel, `/${encodeURIComponent(upstream_id)}`),
+    }),
     content: ({ upstream_id }, _, { channel }) => {
       const at = `/${encodeURIComponent(upstream_id)}/content`;
-      return variants.map((variant) => (
-        variant === "video" ? { url: place(channel, at), media: "video" } : { url: place(channel, `${at}?variant=${variant}`), media: "image" }
-      ));
+      return variants.map((variant) =>
+        variant === "video"
+          ? { url: place(channel, at), media: "video" }
+          : { url: place(channel, `${at}?variant=${variant}`), media: "image" },
+      );
     },
     readError,
   };

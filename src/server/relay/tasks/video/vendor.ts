@@ -43,7 +43,12 @@ export interface VideoUse {
 export type VideoReport =
   | { readonly status: "queued" | "running"; readonly progress?: number }
   /** `media`: what the files are, videos unless said. */
-  | { readonly status: "succeeded"; readonly files: readonly string[]; readonly use?: VideoUse; readonly media?: "image" }
+  | {
+      readonly status: "succeeded";
+      readonly files: readonly string[];
+      readonly use?: VideoUse;
+      readonly media?: "image";
+    }
   /** Also one that the vendor no longer knows. */
   | { readonly status: "failed"; readonly code: string; readonly message: string };
 
@@ -71,7 +76,11 @@ export interface VideoVendor {
    * Where a finished job's file, and what else there is of it, is fetched with the channel's key at the channel's own host. Absent:
    * the report names an address that is open to everybody who knows it.
    */
-  content?(job: VendorJob, file: string, place: Place): readonly { readonly url: string; readonly media: "image" | "video" }[];
+  content?(
+    job: VendorJob,
+    file: string,
+    place: Place,
+  ): readonly { readonly url: string; readonly media: "image" | "video" }[];
   /** The report names a file; this tells its address of the moment. */
   readonly locate?: {
     call(file: string, place: Place): VendorCall;

@@ -23,7 +23,8 @@ const ownParameters = ["personGeneration", "enhancePrompt", "compressionQuality"
 function picture(image: string, store: boolean): WireObject {
   const inline = inlineImage(image);
   if (inline) return { bytesBase64Encoded: inline.base64, mimeType: inline.type };
-  if (store && image.startsWith("gs://")) return { gcsUri: image, mimeType: image.endsWith(".png") ? "image/png" : "image/jpeg" };
+  if (store && image.startsWith("gs://"))
+    return { gcsUri: image, mimeType: image.endsWith(".png") ? "image/png" : "image/jpeg" };
   throw new RequestFault("input_reference");
 }
 
@@ -35,7 +36,10 @@ function bodyOf(ask: VideoAsk, store: boolean): WireObject {
     prompt: ask.prompt || undefined,
     image: first === undefined || references.length > 0 ? undefined : picture(first, store),
     lastFrame: ask.last_frame === undefined ? undefined : picture(ask.last_frame, store),
-    referenceImages: references.length === 0 ? undefined : references.map((image) => ({ image: picture(image, store), referenceType: "asset" })),
+    referenceImages:
+      references.length === 0
+        ? undefined
+        : references.map((image) => ({ image: picture(image, store), referenceType: "asset" })),
   });
   const parameters = compact({
     ...Object.fromEntries(ownParameters.map((name) => [name, ask.extra[name]])),
@@ -80,9 +84,11 @@ const readError = geminiDialect.readError;
 const pathOf = (name: string): string => name.split("/").map(encodeURIComponent).join("/");
 
 export const veoGemini: VideoVendor = {
-  submit: (ask, { channel, model }) => (
-    { method: "POST", url: `${channel.base_url}/v1beta/models/${encodeURIComponent(model)}:predictLongRunning`, body: bodyOf(ask, false) }
-  ),
+  submit: (ask, { channel, model }) => ({
+    method: "POST",
+    url: `${channel.base_url}/v1beta/models/${encodeURIComponent(model)}:predictLongRunning`,
+    body: bodyOf(ask, false),
+  }),
   accepted,
   poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: `${channel.base_url}/v1beta/${pathOf(upstream_id)}` }),
   report: reportWith(({ generateVideoResponse }) => {
@@ -115,7 +121,11 @@ const INLINE = "inline:";
 export const veoVertex: VideoVendor = {
   submit: (ask, place) => ({ method: "POST", url: vertexCall(place, "predictLongRunning"), body: bodyOf(ask, true) }),
   accepted,
-  poll: ({ upstream_id }, place) => ({ method: "POST", url: vertexCall(place, "fetchPredictOperation"), body: { operationName: upstream_id } }),
+  poll: ({ upstream_id }, place) => ({
+    method: "POST",
+    url: vertexCall(place, "fetchPredictOperation"),
+    body: { operationName: upstream_id },
+  }),
   report: reportWith((response) => {
     const files = objects(response.videos).flatMap(({ bytesBase64Encoded, gcsUri }, index) =>
       text(bytesBase64Encoded) !== "" || text(gcsUri) !== "" ? [`${INLINE}${index}`] : [],

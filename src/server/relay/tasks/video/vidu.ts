@@ -13,7 +13,10 @@ const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
   [/^CreditInsufficient$/, "quota"],
   [/^(TooManyRequests|SystemThrottling|QuotaExceeded)$/, "rate"],
   [/^ModelUnavailable$/, "model"],
-  [/^(BadRequest|Field|Image|Video|PageSize|AuditSubmitIllegal|AuditFailed|CreationPolicyViolation|FaceDetect|NoFace|MultiFace)/, "caller"],
+  [
+    /^(BadRequest|Field|Image|Video|PageSize|AuditSubmitIllegal|AuditFailed|CreationPolicyViolation|FaceDetect|NoFace|MultiFace)/,
+    "caller",
+  ],
 ];
 const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) => pattern.test(code))?.[1];
 
@@ -26,7 +29,11 @@ function kindFor({ images, last_frame }: VideoAsk): string {
 /** Addresses live a day; a later question names new ones. */
 const LINK_SECONDS = 86_400;
 
-const states: Readonly<Record<string, "queued" | "running">> = { created: "queued", queueing: "queued", processing: "running" };
+const states: Readonly<Record<string, "queued" | "running">> = {
+  created: "queued",
+  queueing: "queued",
+  processing: "running",
+};
 
 function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefined {
   const { state, err_code, creations } = answer;
@@ -34,7 +41,12 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
   if (running) return { status: running };
   if (state === "failed") return { status: "failed", code: text(err_code) || "failed", message: text(err_code) };
   if (state !== "success") return undefined;
-  return { status: "succeeded", files: objects(creations).map(({ url }) => text(url)).filter((url) => url !== "") };
+  return {
+    status: "succeeded",
+    files: objects(creations)
+      .map(({ url }) => text(url))
+      .filter((url) => url !== ""),
+  };
 }
 
 export const vidu: VideoVendor = {
@@ -58,12 +70,17 @@ export const vidu: VideoVendor = {
     return { method: "POST", url: `${channel.base_url}/ent/v2/${kind}`, body };
   },
   accepted: ({ task_id, state }) => (state === "failed" ? undefined : text(task_id) || undefined),
-  poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: `${channel.base_url}/ent/v2/tasks/${encodeURIComponent(upstream_id)}/creations` }),
+  poll: ({ upstream_id }, { channel }) => ({
+    method: "GET",
+    url: `${channel.base_url}/ent/v2/tasks/${encodeURIComponent(upstream_id)}/creations`,
+  }),
   report,
   link_seconds: LINK_SECONDS,
-  cancel: ({ upstream_id }, { channel }) => (
-    { method: "POST", url: `${channel.base_url}/ent/v2/tasks/${encodeURIComponent(upstream_id)}/cancel`, body: { id: upstream_id } }
-  ),
+  cancel: ({ upstream_id }, { channel }) => ({
+    method: "POST",
+    url: `${channel.base_url}/ent/v2/tasks/${encodeURIComponent(upstream_id)}/cancel`,
+    body: { id: upstream_id },
+  }),
   readError(answer) {
     if (!isObject(answer)) return undefined;
     const { reason, message, err_code } = answer;

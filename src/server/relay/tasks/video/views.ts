@@ -6,13 +6,26 @@ import type { JsonObject } from "../../json";
 import type { Task } from "../task";
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
-const percentOf = ({ progress, status }: Task): number => (status === "SUCCESS" ? 100 : Number.parseInt(progress, 10) || 0);
+const percentOf = ({ progress, status }: Task): number =>
+  status === "SUCCESS" ? 100 : Number.parseInt(progress, 10) || 0;
 
 /** What of a finished job its provider shows (provider.ts). */
-function shown({ data }: Task): { files: string[]; count: number; pictures: boolean; seconds?: number; error: JsonObject } {
+function shown({ data }: Task): {
+  files: string[];
+  count: number;
+  pictures: boolean;
+  seconds?: number;
+  error: JsonObject;
+} {
   const { files, count, media, seconds: length, error } = object(data);
   const urls = list(files).filter((file) => typeof file === "string");
-  return compact({ files: urls, count: number(count) ?? 1, pictures: media === "image", seconds: number(length), error: object(error) });
+  return compact({
+    files: urls,
+    count: number(count) ?? 1,
+    pictures: media === "image",
+    seconds: number(length),
+    error: object(error),
+  });
 }
 
 /**
@@ -23,14 +36,23 @@ function addressesOf(task: Task, server: string): string[] {
   if (task.status !== "SUCCESS") return [];
   const { files, count } = shown(task);
   if (files.length > 0) return files;
-  return Array.from({ length: count }, (_, index) => `${server}/v1/videos/${task.task_id}/content${index === 0 ? "" : `?index=${index}`}`);
+  return Array.from(
+    { length: count },
+    (_, index) => `${server}/v1/videos/${task.task_id}/content${index === 0 ? "" : `?index=${index}`}`,
+  );
 }
 
 type Words = Readonly<Record<TaskStatus, string>>;
 
 const openaiWords: Words = {
-  NOT_START: "queued", SUBMITTED: "queued", QUEUED: "queued", IN_PROGRESS: "in_progress", MODAL: "in_progress", UNKNOWN: "in_progress",
-  SUCCESS: "completed", FAILURE: "failed",
+  NOT_START: "queued",
+  SUBMITTED: "queued",
+  QUEUED: "queued",
+  IN_PROGRESS: "in_progress",
+  MODAL: "in_progress",
+  UNKNOWN: "in_progress",
+  SUCCESS: "completed",
+  FAILURE: "failed",
 };
 
 /** OpenAI's video object (types of the `openai` SDK 7.55), with `task_id` and `metadata.url` as the family adds them. */
@@ -76,8 +98,14 @@ export function taskObject(task: Task, server: string): JsonObject {
 }
 
 const klingWords: Words = {
-  NOT_START: "submitted", SUBMITTED: "submitted", QUEUED: "submitted", IN_PROGRESS: "processing", MODAL: "processing", UNKNOWN: "processing",
-  SUCCESS: "succeed", FAILURE: "failed",
+  NOT_START: "submitted",
+  SUBMITTED: "submitted",
+  QUEUED: "submitted",
+  IN_PROGRESS: "processing",
+  MODAL: "processing",
+  UNKNOWN: "processing",
+  SUCCESS: "succeed",
+  FAILURE: "failed",
 };
 
 /** Kling's answer about a task; times are milliseconds there. */
@@ -98,32 +126,49 @@ export function klingAnswer(task: Task, server: string, request_id: string): Jso
       task_info: {},
       created_at: task.submit_time_ms,
       updated_at: task.finish_time_ms || task.start_time_ms || task.submit_time_ms,
-      ...(task.status === "SUCCESS" && { task_result: { videos: urls.map((url, index) => ({ id: `${task.task_id}-${index}`, url, duration })) } }),
+      ...(task.status === "SUCCESS" && {
+        task_result: { videos: urls.map((url, index) => ({ id: `${task.task_id}-${index}`, url, duration })) },
+      }),
     },
   };
 }
 
 const jimengWords: Words = {
-  NOT_START: "in_queue", SUBMITTED: "in_queue", QUEUED: "in_queue", IN_PROGRESS: "generating", MODAL: "generating", UNKNOWN: "generating",
-  SUCCESS: "done", FAILURE: "done",
+  NOT_START: "in_queue",
+  SUBMITTED: "in_queue",
+  QUEUED: "in_queue",
+  IN_PROGRESS: "generating",
+  MODAL: "generating",
+  UNKNOWN: "generating",
+  SUCCESS: "done",
+  FAILURE: "done",
 };
 
 /** The code of an answer that is none of an error, and of a job that failed inside. */
 const DONE = 10_000;
 const FAILED = 50_500;
 
-const envelope = (code: number, message: string, request_id: string, data: JsonObject | null): JsonObject =>
-  ({ code, data, message, request_id, status: code, time_elapsed: "" });
+const envelope = (code: number, message: string, request_id: string, data: JsonObject | null): JsonObject => ({
+  code,
+  data,
+  message,
+  request_id,
+  status: code,
+  time_elapsed: "",
+});
 
 /** Jimeng's answer to a submit. */
-export const jimengAccepted = ({ task_id }: Task, request_id: string): JsonObject => envelope(DONE, "Success", request_id, { task_id });
+export const jimengAccepted = ({ task_id }: Task, request_id: string): JsonObject =>
+  envelope(DONE, "Success", request_id, { task_id });
 
 /** Jimeng's answer to the question for a result: a failed job is done, and the code tells. */
 export function jimengResult(task: Task, server: string, request_id: string): JsonObject {
   const { error, pictures } = shown(task);
   if (task.status === "FAILURE") {
     const code = Number(error.code);
-    return envelope(code >= FAILED - 100 && code < FAILED + 100 ? code : FAILED, task.fail_reason, request_id, { status: "done" });
+    return envelope(code >= FAILED - 100 && code < FAILED + 100 ? code : FAILED, task.fail_reason, request_id, {
+      status: "done",
+    });
   }
   const urls = addressesOf(task, server);
   const made = task.status !== "SUCCESS" ? {} : pictures ? { image_urls: urls } : { video_url: urls[0] };

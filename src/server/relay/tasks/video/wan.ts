@@ -25,7 +25,8 @@ const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 function sizeOf({ resolution, ratio }: VideoAsk): string | undefined {
   if (resolution === undefined && ratio === undefined) return undefined;
   const size = sizes[resolution ?? "1080p"]?.[ratio ?? "16:9"];
-  if (size === undefined) throw new RequestFault(resolution !== undefined && !sizes[resolution] ? "resolution" : "size");
+  if (size === undefined)
+    throw new RequestFault(resolution !== undefined && !sizes[resolution] ? "resolution" : "size");
   return size;
 }
 
@@ -42,7 +43,19 @@ function ownWords(extra: WireObject): { input: WireObject; parameters: WireObjec
 }
 
 /** What nested objects may not say once more. */
-const priced = new Set(["input", "parameters", "prompt", "size", "resolution", "duration", "ratio", "audio", "img_url", "first_frame_url", "last_frame_url"]);
+const priced = new Set([
+  "input",
+  "parameters",
+  "prompt",
+  "size",
+  "resolution",
+  "duration",
+  "ratio",
+  "audio",
+  "img_url",
+  "first_frame_url",
+  "last_frame_url",
+]);
 
 function older(ask: VideoAsk, own: ReturnType<typeof ownWords>): { input: WireObject; parameters: WireObject } {
   const [first, second] = ask.images;
@@ -51,7 +64,11 @@ function older(ask: VideoAsk, own: ReturnType<typeof ownWords>): { input: WireOb
   const shared = { ...own.parameters, duration: ask.seconds, audio: ask.audio, seed: ask.seed };
   if (first === undefined) return { input: { ...own.input, ...common }, parameters: { ...shared, size: sizeOf(ask) } };
   const resolution = ask.resolution?.toUpperCase();
-  if (tail !== undefined) return { input: { ...own.input, ...common, first_frame_url: first, last_frame_url: tail }, parameters: { ...shared, resolution } };
+  if (tail !== undefined)
+    return {
+      input: { ...own.input, ...common, first_frame_url: first, last_frame_url: tail },
+      parameters: { ...shared, resolution },
+    };
   return { input: { ...own.input, ...common, img_url: first }, parameters: { ...shared, resolution } };
 }
 
@@ -63,7 +80,12 @@ function newer(ask: VideoAsk, own: ReturnType<typeof ownWords>): { input: WireOb
     ...(tail === undefined ? [] : [{ type: "last_frame", url: tail }]),
   ];
   return {
-    input: { ...own.input, prompt: ask.prompt || undefined, negative_prompt: ask.negative_prompt, ...(frames.length > 0 && { media: frames }) },
+    input: {
+      ...own.input,
+      prompt: ask.prompt || undefined,
+      negative_prompt: ask.negative_prompt,
+      ...(frames.length > 0 && { media: frames }),
+    },
     parameters: {
       ...own.parameters,
       resolution: ask.resolution?.toUpperCase(),
@@ -85,7 +107,10 @@ function report({ output, usage }: WireObject): VideoReport | undefined {
     const { duration, video_duration, output_video_duration, SR } = object(usage);
     const step = number(SR);
     const seconds = number(duration) ?? number(output_video_duration) ?? number(video_duration);
-    const use = compact({ seconds: seconds !== undefined && seconds > 0 ? seconds : undefined, resolution: step === undefined ? undefined : `${step}p` });
+    const use = compact({
+      seconds: seconds !== undefined && seconds > 0 ? seconds : undefined,
+      resolution: step === undefined ? undefined : `${step}p`,
+    });
     return { status: "succeeded", files: text(video_url) === "" ? [] : [text(video_url)], use };
   }
   if (status === "UNKNOWN") return { status: "failed", code: "UNKNOWN", message: "" };
@@ -107,8 +132,14 @@ export const wan: VideoVendor = {
     };
   },
   accepted: ({ output }) => text(object(output).task_id) || undefined,
-  poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: `${channel.base_url}/api/v1/tasks/${encodeURIComponent(upstream_id)}` }),
+  poll: ({ upstream_id }, { channel }) => ({
+    method: "GET",
+    url: `${channel.base_url}/api/v1/tasks/${encodeURIComponent(upstream_id)}`,
+  }),
   report,
-  cancel: ({ upstream_id }, { channel }) => ({ method: "POST", url: `${channel.base_url}/api/v1/tasks/${encodeURIComponent(upstream_id)}/cancel` }),
+  cancel: ({ upstream_id }, { channel }) => ({
+    method: "POST",
+    url: `${channel.base_url}/api/v1/tasks/${encodeURIComponent(upstream_id)}/cancel`,
+  }),
   readError,
 };
