@@ -1,6 +1,6 @@
 /**
- * What must be there before anything of ours can run: the pinned Bun and the packages of bun.lock. Plain Node 20 without
- * packages, because on a new machine there is nothing else; works under Bun as well.
+ * What must be there before anything of ours can run: the pinned Bun and the packages of bun.lock. Plain Node 20
+ * without packages, because on a new machine there is nothing else; works under Bun as well.
  *
  * Bun comes from its platform package: the real executable lies in it, so no install script has to run, and npm 10, 11
  * and 12 (which differ in what scripts they allow) behave alike. Network: package registries only, those that npm is
@@ -86,8 +86,8 @@ export function runChild(command, args) {
     };
     const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
     for (const signal of signals) process.on(signal, pass);
-    // npm runs scripts by a shell, and passes SIGTERM to that shell only, which dies without telling anybody: under npm a
-    // lost parent means the same.
+    // npm runs scripts by a shell, and passes SIGTERM to that shell only, which dies without telling anybody: under npm
+    // a lost parent means the same.
     const parent = process.ppid;
     const watch =
       process.env.npm_lifecycle_event && !WINDOWS

@@ -96,8 +96,8 @@ export async function buildClient(options: { outdir?: string; prod?: boolean } =
 }
 
 /**
- * The API reference at /docs: Swagger UI (swagger-ui-dist, a well-kept library) over /api/openapi.json, from this server
- * alone: nothing is fetched from elsewhere and no inline script is needed.
+ * The API reference at /docs: Swagger UI (swagger-ui-dist, a well-kept library) over /api/openapi.json, from this
+ * server alone: nothing is fetched from elsewhere and no inline script is needed.
  */
 async function apiReference(outdir: string, prod: boolean): Promise<void> {
   const from = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));

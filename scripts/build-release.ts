@@ -1,6 +1,6 @@
 /**
- * The executable of a release, built again from its own commit with its own Bun, lock file and build script; upgrades are
- * tested from it.
+ * The executable of a release, built again from its own commit with its own Bun, lock file and build script; upgrades
+ * are tested from it.
  *
  *   bun run build:release 0.1.0              a release of scripts/releases.json: dist/releases/weir-0.1.0-…
  *   bun run build:release <tag or commit>    any other commit
@@ -27,7 +27,10 @@ export async function commitOf(name: string): Promise<string | undefined> {
   return code === 0 ? output.trim() : undefined;
 }
 
-/** Path of the release's executable for this machine, built when it is not there yet. Throws with the output of what failed. */
+/**
+ * Path of the release's executable for this machine, built when it is not there yet. Throws with the output of what
+ * failed.
+ */
 export async function buildRelease(name: string, outdir = KEPT_RELEASES): Promise<string> {
   const commit = await commitOf(name);
   if (!commit)

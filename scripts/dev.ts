@@ -1,4 +1,7 @@
-/** `bun run dev`: a server that starts again whenever its sources change, and a console that is built anew; reload the page to see it. */
+/**
+ * `bun run dev`: a server that starts again whenever its sources change, and a console that is built anew; reload the
+ * page to see it.
+ */
 import { rmSync, watch } from "node:fs";
 import { join } from "node:path";
 import { buildClient } from "./build-client";

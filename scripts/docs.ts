@@ -1,6 +1,6 @@
 /**
- * Writes docs/generated/*.md from the registries. `bun run docs` writes, `bun run docs --check` fails when a page is stale.
- * These pages are never edited by hand.
+ * Writes docs/generated/*.md from the registries. `bun run docs` writes, `bun run docs --check` fails when a page is
+ * stale. These pages are never edited by hand.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
  * A failed end-to-end test is run once more, alone. A machine that stands still for ten seconds then costs a line that
- * says FLAKY instead of a release; whatever fails twice has failed. A FLAKY line is a bug to be mended (CONTRIBUTING.md).
+ * says FLAKY instead of a release; whatever fails twice has failed. A FLAKY line is a bug to be mended
+ * (CONTRIBUTING.md).
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

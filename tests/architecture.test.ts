@@ -78,7 +78,8 @@ const ROOMS: Room[] = [
     why: "a door calls its feature's verbs: database access and other doors do not belong into a router",
   },
   {
-    // relay/providers: a channel test and a model list go where the relay's calls go, and its pure parts judge the answer.
+    // relay/providers: a channel test and a model list go where the relay's calls go, and its pure parts judge the
+    // answer.
     name: "features",
     files: /^src\/server\/features\//,
     may: /^src\/(server\/(features\/[^/]+\/(?!router\.)|(db|lib|cluster|http|relay\/(providers|dialects))\/|relay\/(failures|failed|sse)\.ts$)|shared\/)|^src\/server\/(context|env|version)\.ts$/,
@@ -101,6 +102,7 @@ const LONG_FILES: Record<string, string> = {
   "src/shared/channel-types.ts": "one entry a vendor: a table",
   "src/shared/options.ts": "one line an option: a table",
   "src/server/db/schema.ts": "every table: one thing a migration is made of",
+  "src/shared/model-prices.ts": "one line a price, with its source: a table",
 };
 
 /** `any` and non-null `!` outside tests: how many, and why. New ones need a reason here. */

@@ -1,6 +1,6 @@
 /**
- * Many steady streams, a process of its own: `bun scripts/bench/gaps.ts '<JSON GapsSpec>'` prints GapsResult, the times between
- * what arrives. A second after all are open it begins to count.
+ * Many steady streams, a process of its own: `bun scripts/bench/gaps.ts '<JSON GapsSpec>'` prints GapsResult, the times
+ * between what arrives. A second after all are open it begins to count.
  */
 import { Connection, postBytes } from "./http-client";
 import { percentile } from "./load";

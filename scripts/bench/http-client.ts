@@ -1,6 +1,7 @@
 /**
- * A small HTTP/1.1 client on raw sockets, for measuring: the request is bytes made once, the answer is not parsed beyond
- * its end. It costs a few microseconds a call, so that the measured process, not the measuring one, sets the pace.
+ * A small HTTP/1.1 client on raw sockets, for measuring: the request is bytes made once, the answer is not parsed
+ * beyond its end. It costs a few microseconds a call, so that the measured process, not the measuring one, sets the
+ * pace.
  */
 import type { Socket } from "bun";
 

@@ -1,8 +1,9 @@
 /**
- * Translation (issue 3, "Speed"), each part by its name: `bun run bench translated translator gaps growth [--quick] [--only anthropic]`.
+ * Translation (issue 3, "Speed"), each part by its name: `bun run bench translated translator gaps growth [--quick]
+ * [--only anthropic]`.
  *
- * translated: each pair of dialects beside the bare pass-through. translator: no I/O. gaps: 512 streams of 20 events a second.
- * growth: memory over the length of translated streams.
+ * translated: each pair of dialects beside the bare pass-through. translator: no I/O. gaps: 512 streams of 20 events a
+ * second. growth: memory over the length of translated streams.
  */
 import { dialectKeys } from "../../src/server/relay/events";
 import {
@@ -148,7 +149,8 @@ async function pairsPage({ quick, only = "", say }: Plan, bare: MeasuredProcess,
         }
         costs.push({ pair: `${caller} on ${channel}`, weirs });
       }
-      // All rounds of the bare one, between those of every pair: it is the same for each, and three rounds of it swing more than Weir's.
+      // All rounds of the bare one, between those of every pair: it is the same for each, and three rounds of it swing
+      // more than Weir's.
       const base = median(bares.map(({ cpu_us }) => cpu_us));
       for (const { pair, weirs } of costs) {
         const cost = median(weirs.map(({ cpu_us }) => cpu_us));
@@ -183,7 +185,10 @@ function pairs(only: string): (readonly [(typeof dialectKeys)[number], ChannelDi
     .filter(([caller, channel]) => `${caller} on ${channel}`.includes(only));
 }
 
-/** Two that pass through and four that are translated stand for all: gaps come from the loop and the collector, not from the pair. */
+/**
+ * Two that pass through and four that are translated stand for all: gaps come from the loop and the collector, not from
+ * the pair.
+ */
 const STEADY_CALLS = [
   ["openai-chat", "openai-chat"],
   ["anthropic", "openai-chat"],
@@ -236,7 +241,10 @@ ${table(["", "streams", "p50", "p99", "p99.9", "added p99 / p99.9"], rows)}
 }
 
 const LONG_STREAMS = 16;
-/** Anthropic's frames are written anew; the Responses API repeats the answer at its end, so its streams keep it (the exception). */
+/**
+ * Anthropic's frames are written anew; the Responses API repeats the answer at its end, so its streams keep it (the
+ * exception).
+ */
 const LONG_CALLS = [
   ["openai-chat", "anthropic"],
   ["anthropic", "gemini"],

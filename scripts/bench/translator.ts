@@ -1,4 +1,7 @@
-/** The translator alone: processor time an event of every pair, frames to frames, without I/O. A busy machine matters less here. */
+/**
+ * The translator alone: processor time an event of every pair, frames to frames, without I/O. A busy machine matters
+ * less here.
+ */
 import { chatDialects } from "../../src/server/relay/dialects/chat-dialects";
 import { type AnswerEvent, type DialectKey, dialectKeys } from "../../src/server/relay/events";
 import { type Bytes, wholeFrames, writeFrame } from "../../src/server/relay/sse";

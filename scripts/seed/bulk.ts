@@ -1,6 +1,6 @@
 /**
- * Millions of past calls, made by the database itself: rows of the log, the roll-ups that they add up to, and the books of
- * users, tokens and channels, so that `weir audit` passes. The same every time but for its run's name.
+ * Millions of past calls, made by the database itself: rows of the log, the roll-ups that they add up to, and the books
+ * of users, tokens and channels, so that `weir audit` passes. The same every time but for its run's name.
  */
 import { sql } from "drizzle-orm";
 import type { Db } from "../../src/server/db/client";

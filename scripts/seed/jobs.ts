@@ -1,4 +1,7 @@
-/** Jobs through the book of jobs and the ledger: each accepted, charged, and then finished, failed with its refund, or still running. */
+/**
+ * Jobs through the book of jobs and the ledger: each accepted, charged, and then finished, failed with its refund, or
+ * still running.
+ */
 import type { Services } from "../../src/server/context";
 import { createTaskBook } from "../../src/server/features/task/book";
 import { createPriceBook } from "../../src/server/features/pricing/price";

@@ -1,6 +1,6 @@
 /**
- * What the vendors of the demo's jobs made: small files that stand in their own addresses (RFC 2397), so that they are shown
- * with nothing else running. The same every time.
+ * What the vendors of the demo's jobs made: small files that stand in their own addresses (RFC 2397), so that they are
+ * shown with nothing else running. The same every time.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

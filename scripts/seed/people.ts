@@ -90,7 +90,10 @@ export async function makeChannels(services: Services, root: Root): Promise<Seed
   return made;
 }
 
-/** What an operator's list has besides: a pool under a tag, several keys, an address of its own, one switched off, one that the system switched off. */
+/**
+ * What an operator's list has besides: a pool under a tag, several keys, an address of its own, one switched off, one
+ * that the system switched off.
+ */
 const MORE_CHANNELS = [
   {
     name: "Claude 三个密钥",

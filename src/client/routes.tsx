@@ -66,8 +66,8 @@ export interface ConsoleRoute {
   title: MessageDescriptor;
   access: Access;
   /**
-   * Where the side menu shows it; absent: nowhere. `to` when the item needs another address, `items` stand below it, `badge`
-   * says what waits there.
+   * Where the side menu shows it; absent: nowhere. `to` when the item needs another address, `items` stand below it,
+   * `badge` says what waits there.
    */
   nav?: {
     group: NavGroup;
@@ -310,7 +310,10 @@ export function findRoute(path: string): { route: ConsoleRoute; pattern: string 
   return null;
 }
 
-/** The entry of the menu that an address belongs to: its page's, unless another one leads to exactly this address (a tab). */
+/**
+ * The entry of the menu that an address belongs to: its page's, unless another one leads to exactly this address (a
+ * tab).
+ */
 export function menuRouteAt(path: string, search: string): ConsoleRoute | undefined {
   return routes.find((route) => route.nav?.to === `${path}?${search}`) ?? findRoute(path)?.route;
 }

@@ -247,7 +247,8 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
         method,
         path,
         ({ request, server }) => {
-          // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite them.
+          // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite
+          // them.
           const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
           return relay.handle(request, whereFrom(request, server).ip, newRequestId(), upgrade);
         },

@@ -1,7 +1,7 @@
 /**
- * Doors of /api that are no envelopes: what a third party calls, in the words that it understands. They stand in the route
- * table and in docs/generated/routes.md beside the others. The limit of /api by address does not count them: a gateway
- * calls from one address for all of its payers.
+ * Doors of /api that are no envelopes: what a third party calls, in the words that it understands. They stand in the
+ * route table and in docs/generated/routes.md beside the others. The limit of /api by address does not count them: a
+ * gateway calls from one address for all of its payers.
  */
 import type { Services } from "./context";
 import { epayNotify, stripeWebhook } from "./features/order/callbacks";

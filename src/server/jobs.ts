@@ -1,4 +1,6 @@
-/** Timers. Each job runs on one instance at a time (a lease), never overlaps itself, and reports what it could not do. */
+/**
+ * Timers. Each job runs on one instance at a time (a lease), never overlaps itself, and reports what it could not do.
+ */
 import { lt } from "drizzle-orm";
 import { type Services, seconds } from "./context";
 import { forgetCodes } from "./features/auth/codes";
@@ -45,7 +47,9 @@ export interface Jobs {
   stop(): Promise<void>;
 }
 
-/** `relay`: looks after the jobs of callers. `instance`: this one, which sweeps only while its own heartbeat is steady. */
+/**
+ * `relay`: looks after the jobs of callers. `instance`: this one, which sweeps only while its own heartbeat is steady.
+ */
 export function startJobs(services: Services, relay: Pick<Relay, "tasks">, instance: Pick<Instance, "steady">): Jobs {
   const running = new Map<string, Promise<unknown>>();
   const start = (job: Job) => {

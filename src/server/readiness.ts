@@ -1,8 +1,8 @@
 /**
- * /readyz: the database answers, the schema is ours, the data folder can be written, the journal has room, the fetch limit is raised,
- * and we are not draining. It also says how old the oldest reading of options and channels is. That decides nothing: what keeps
- * one instance from reading keeps most likely all of them, and a balancer that turned away from all would end the service
- * over an old price.
+ * /readyz: the database answers, the schema is ours, the data folder can be written, the journal has room, the fetch
+ * limit is raised, and we are not draining. It also says how old the oldest reading of options and channels is. That
+ * decides nothing: what keeps one instance from reading keeps most likely all of them, and a balancer that turned away
+ * from all would end the service over an old price.
  */
 import { open, rm } from "node:fs/promises";
 import { eq } from "drizzle-orm";
@@ -35,7 +35,10 @@ const PROBE_MS = 2_000;
 const PROBE_BYTES = 64 * 1024;
 const NO_ROOM = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** Whether the folder of `path` takes new bytes: writes the file, waits for the disk, removes it. Once every few seconds. */
+/**
+ * Whether the folder of `path` takes new bytes: writes the file, waits for the disk, removes it. Once every few
+ * seconds.
+ */
 export function createDiskProbe(path: string): () => Promise<string> {
   let last: { at: number; found: Promise<string> } | undefined;
   const attempt = async (): Promise<string> => {

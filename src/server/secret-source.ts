@@ -40,7 +40,10 @@ async function master(env: Env, db: Db, log: Logger): Promise<string> {
   return row.value;
 }
 
-/** Throws WrongSecret when the secret does not fit the database, or fits it no longer: it may be rotated while a server starts. */
+/**
+ * Throws WrongSecret when the secret does not fit the database, or fits it no longer: it may be rotated while a server
+ * starts.
+ */
 export async function checkCanary(db: Db, secrets: Secrets): Promise<void> {
   const { meta } = db.t;
   await db.q

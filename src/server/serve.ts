@@ -25,7 +25,10 @@ export interface Serving {
   url: string;
   /** Where the first run is done, while it is not. */
   setupLink: string | undefined;
-  /** Drains: /readyz says so for WEIR_DRAIN_SECONDS (`lameDuck`), then no new calls, running ones finish (within WEIR_SHUTDOWN_SECONDS), then everything closes. */
+  /**
+   * Drains: /readyz says so for WEIR_DRAIN_SECONDS (`lameDuck`), then no new calls, running ones finish (within
+   * WEIR_SHUTDOWN_SECONDS), then everything closes.
+   */
   stop(options?: { lameDuck?: boolean }): Promise<void>;
 }
 

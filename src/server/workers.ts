@@ -1,6 +1,6 @@
 /**
- * WEIR_WORKERS=n: n processes on one port (the kernel shares the connections out). They are ordinary instances that agree
- * through Postgres; this process only keeps them running and passes signals on.
+ * WEIR_WORKERS=n: n processes on one port (the kernel shares the connections out). They are ordinary instances that
+ * agree through Postgres; this process only keeps them running and passes signals on.
  */
 import type { Env } from "./env";
 import type { Logger } from "./lib/log";

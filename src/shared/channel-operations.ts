@@ -207,10 +207,13 @@ export function statusInfo({ code, values }: StatusReason, status_time: number):
 function reasonText(code: unknown, values: unknown, lang: Lang): string | undefined {
   const known =
     typeof code === "string" && Object.hasOwn(errors, code) && typeof values === "object" && values !== null;
-  return known ? errorText(code as ErrorCode, values as ErrorValues, lang) : undefined; // looked up above; values were stored with it
+  // looked up above; values were stored with it
+  return known ? errorText(code as ErrorCode, values as ErrorValues, lang) : undefined;
 }
 
-/** Reason (in `lang` where we know it) and time (epoch seconds) of an automatic change; undefined when there is none. */
+/**
+ * Reason (in `lang` where we know it) and time (epoch seconds) of an automatic change; undefined when there is none.
+ */
 export function readStatusInfo(other_info: string, lang: Lang): { reason: string; time: number } | undefined {
   const info = jsonObject(other_info);
   if (!info || (info.status_reason === undefined && info.status_time === undefined)) return undefined;

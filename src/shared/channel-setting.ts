@@ -1,6 +1,7 @@
 /**
- * The members of a channel's `setting`, declared once: form, validation and relay read them here. Sources: channels.md 3.1,
- * compatibility.md 5.4 (names of the first block), issue 3 "Per channel". Members that are not declared are kept as they are.
+ * The members of a channel's `setting`, declared once: form, validation and relay read them here. Sources: channels.md
+ * 3.1, compatibility.md 5.4 (names of the first block), issue 3 "Per channel". Members that are not declared are kept
+ * as they are.
  */
 import type { Text } from "./text";
 

@@ -457,7 +457,10 @@ export function otherProblem(type: number, other: string): Text | undefined {
   return undefined;
 }
 
-/** The value of `other` for one model: the text itself, or the entry of a map, else its default. "" where a region is none. */
+/**
+ * The value of `other` for one model: the text itself, or the entry of a map, else its default. "" where a region is
+ * none.
+ */
 export function otherFor(type: number, other: string, model: string): string {
   const declared = byId.get(type)?.other;
   const value = otherOrDefault(type, other);
@@ -488,8 +491,8 @@ export function baseUrlProblem(type: number, base_url: string): Text | undefined
 }
 
 /**
- * The path of an operation at a type's address (with `{model}` and `{other}` still in it), for a model where it has one of its own;
- * undefined: not served.
+ * The path of an operation at a type's address (with `{model}` and `{other}` still in it), for a model where it has one
+ * of its own; undefined: not served.
  */
 export function operationPath(type: ChannelType, operation: Operation, model = ""): string | undefined {
   if (!type.operations.includes(operation)) return undefined;

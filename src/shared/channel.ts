@@ -132,8 +132,8 @@ export const channelFields = z.object({
 export type ChannelFields = z.output<typeof channelFields>;
 
 /**
- * `mode`: "single" = the key is one key; "batch", or none = one channel per line of it; "multi_to_single" = one channel with
- * every line a key (C-207). A multi_key_mode means the last as well.
+ * `mode`: "single" = the key is one key; "batch", or none = one channel per line of it; "multi_to_single" = one channel
+ * with every line a key (C-207). A multi_key_mode means the last as well.
  */
 export const channelCreate = channelFields.extend({ mode: z.enum(["single", "batch", "multi_to_single"]).optional() });
 export type ChannelCreate = z.output<typeof channelCreate>;

@@ -162,8 +162,8 @@ export interface InputKinds {
 
 /**
  * The most that a call of at most so many tokens can cost, for holds: every token at the dearest price that the request
- * allows, in the dearest tier that its input can reach, rounded up. Equal to the charge when the call uses all of it and
- * is plain text.
+ * allows, in the dearest tier that its input can reach, rounded up. Equal to the charge when the call uses all of it
+ * and is plain text.
  */
 export function estimateUpperBound(
   price: CompiledPrice,
@@ -178,7 +178,9 @@ export function estimateUpperBound(
   return Math.max(...bounds);
 }
 
-/** The most output tokens, up to `most`, whose `estimateUpperBound` beside so many input tokens is not above `units`. */
+/**
+ * The most output tokens, up to `most`, whose `estimateUpperBound` beside so many input tokens is not above `units`.
+ */
 export function outputWithin(price: CompiledPrice, inputTokens: number, units: number, most: number): number {
   let [covered, beyond] = [0, most + 1];
   while (beyond - covered > 1) {

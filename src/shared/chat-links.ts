@@ -4,7 +4,10 @@
  */
 import { policyOrigin } from "./content";
 
-/** The placeholders filled in: the key with `sk-`, the gateway's address URI-encoded; nothing else is substituted (C-049). */
+/**
+ * The placeholders filled in: the key with `sk-`, the gateway's address URI-encoded; nothing else is substituted
+ * (C-049).
+ */
 export function fillChatLink(template: string, { key, address }: { key: string; address: string }): string {
   return template
     .replaceAll("{key}", () => `sk-${key.replace(/^sk-/, "")}`)

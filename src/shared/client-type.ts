@@ -29,13 +29,17 @@ const BROWSER_PRODUCTS = new Set([
   "Chromium",
 ]);
 
-/** The name without its version (`codex_cli_rs/0.4` -> `codex_cli_rs`); letters that could end a JSON text are left out. */
+/**
+ * The name without its version (`codex_cli_rs/0.4` -> `codex_cli_rs`); letters that could end a JSON text are left out.
+ */
 function productName(token: string): string {
   const name = token.replace(/\/v?\d.*$/i, "").replace(/[^A-Za-z0-9._/@+-]/g, "");
   return name.slice(0, MAX_LENGTH);
 }
 
-/** The product of a User-Agent. Programs built on a browser engine are named by what they add; bare browsers are one. */
+/**
+ * The product of a User-Agent. Programs built on a browser engine are named by what they add; bare browsers are one.
+ */
 export function clientType(userAgent: string | null | undefined): string {
   const products = (userAgent ?? "")
     .slice(0, 1000)

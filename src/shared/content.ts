@@ -1,4 +1,6 @@
-/** The operator's texts (home page, about, notice, footer): how the console reads them (facts/console-calls.md /about). */
+/**
+ * The operator's texts (home page, about, notice, footer): how the console reads them (facts/console-calls.md /about).
+ */
 
 /**
  * The address of a text that is nothing but an https:// address: such a page is framed. undefined for every other text,
@@ -15,8 +17,8 @@ export function framedAddress(text: string): URL | undefined {
 }
 
 /**
- * The origin of an http(s) address as a content security policy may name it; undefined for anything else: ";", "'" and "*"
- * are letters to a URL's host and grammar to the policy, and a placeholder in the host is no origin.
+ * The origin of an http(s) address as a content security policy may name it; undefined for anything else: ";", "'" and
+ * "*" are letters to a URL's host and grammar to the policy, and a placeholder in the host is no origin.
  */
 export function policyOrigin(address: string): string | undefined {
   const text = address.trim();

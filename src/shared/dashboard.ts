@@ -1,6 +1,7 @@
 /**
- * The data dashboard: consumption over time, fed by the hourly roll-ups. Two doors: `/api/data/*` in the rows that existing
- * front-ends add up themselves (facts/compatibility.md 4.11), and one answer for the console that is added up already.
+ * The data dashboard: consumption over time, fed by the hourly roll-ups. Two doors: `/api/data/*` in the rows that
+ * existing front-ends add up themselves (facts/compatibility.md 4.11), and one answer for the console that is added up
+ * already.
  */
 import * as z from "zod";
 
@@ -48,7 +49,10 @@ export interface DashboardItem extends Sums {
   owner: string;
 }
 
-/** A column: what began in [start, end), epoch seconds. `parts` belong to the first MAX_SERIES items, the last to all others. */
+/**
+ * A column: what began in [start, end), epoch seconds. `parts` belong to the first MAX_SERIES items, the last to all
+ * others.
+ */
 export interface DashboardBucket {
   start: number;
   end: number;

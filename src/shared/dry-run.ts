@@ -5,7 +5,9 @@ import type { LimitField, LimitScope } from "./limits";
 import type { DisplayPrices } from "./price-display";
 import type { Text } from "./text";
 
-/** The endpoints that the console offers; any path of the relay is understood. `{model}` stands for the model's name. */
+/**
+ * The endpoints that the console offers; any path of the relay is understood. `{model}` stands for the model's name.
+ */
 export const DRY_RUN_ENDPOINTS = [
   "/v1/chat/completions",
   "/v1/responses",
@@ -37,9 +39,9 @@ export const dryRunInput = z.object({
 export type DryRunInput = z.output<typeof dryRunInput>;
 
 /**
- * ready: drawn from in its turn. cooling: left alone after a failure, tried last. probing: its pause is over and one call
- * finds out. limited: at a limit of its own, passed over. unsupported: its type does not serve the endpoint. disabled: stored
- * for this model and group, but not enabled.
+ * ready: drawn from in its turn. cooling: left alone after a failure, tried last. probing: its pause is over and one
+ * call finds out. limited: at a limit of its own, passed over. unsupported: its type does not serve the endpoint.
+ * disabled: stored for this model and group, but not enabled.
  */
 export type DryRunStanding = "ready" | "cooling" | "probing" | "limited" | "unsupported" | "disabled";
 
@@ -69,7 +71,10 @@ export interface DryRunChannel {
   group: string;
   priority: number;
   weight: number;
-  /** Its turn, from 1: those of one turn are drawn from together, the next turn comes when all of them failed. 0 = never tried. */
+  /**
+   * Its turn, from 1: those of one turn are drawn from together, the next turn comes when all of them failed. 0 = never
+   * tried.
+   */
   turn: number;
   /** Its chance to be the first of its turn, 0 to 1. */
   share: number;

@@ -1,6 +1,6 @@
 /**
- * Headers that a channel sends in place of Weir's own (`header_override`): a JSON object name -> value. `{api_key}` in a
- * value is the key that the attempt uses; null takes a header away. Source: compatibility.md 5.4.
+ * Headers that a channel sends in place of Weir's own (`header_override`): a JSON object name -> value. `{api_key}` in
+ * a value is the key that the attempt uses; null takes a header away. Source: compatibility.md 5.4.
  */
 import type { Text } from "./text";
 

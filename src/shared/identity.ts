@@ -1,7 +1,7 @@
 /**
- * Where people may sign in elsewhere: one entry a provider. Sign-in and register pages, the cards of the personal page, the
- * fields of an account and the doors read it. To add one: an entry here, its options in options.ts, and its way to know a
- * person in server/features/identity/ (the compiler asks for it).
+ * Where people may sign in elsewhere: one entry a provider. Sign-in and register pages, the cards of the personal page,
+ * the fields of an account and the doors read it. To add one: an entry here, its options in options.ts, and its way to
+ * know a person in server/features/identity/ (the compiler asks for it).
  */
 import * as z from "zod";
 import type { OptionKey } from "./options";
@@ -12,8 +12,8 @@ const UNBOUND = { github_id: "", wechat_id: "", telegram_id: "", linux_do_id: ""
 export type BoundIds = typeof UNBOUND;
 
 /**
- * redirect: the person is sent to the provider's page and comes back with a code. code: he reads a code off his phone and types
- * it. widget: the provider's frame hands over signed facts.
+ * redirect: the person is sent to the provider's page and comes back with a code. code: he reads a code off his phone
+ * and types it. widget: the provider's frame hands over signed facts.
  */
 export type IdentityFlow = "redirect" | "code" | "widget";
 
@@ -135,7 +135,10 @@ export const telegramInput = z.object({
 });
 export type TelegramFields = z.output<typeof telegramInput>;
 
-/** Bound by the widget's own navigation, which sends no user-id header: then the state of a signed-in page says whose it is. */
+/**
+ * Bound by the widget's own navigation, which sends no user-id header: then the state of a signed-in page says whose it
+ * is.
+ */
 export const telegramBindInput = telegramInput.extend({ state: z.string().max(100).default("") });
 
 export const unbindInput = z.object({ provider });

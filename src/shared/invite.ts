@@ -17,7 +17,9 @@ export const INVITE_LIMITS = {
 export const WITHDRAWAL_STATES = ["pending", "paid", "refused"] as const;
 export type WithdrawalState = (typeof WITHDRAWAL_STATES)[number];
 
-/** POST /api/user/aff_transfer. How small and how large is judged against the option and the earnings, in the service. */
+/**
+ * POST /api/user/aff_transfer. How small and how large is judged against the option and the earnings, in the service.
+ */
 export const transferInput = z.object({
   quota: z
     .int({ error: "transfer_invalid" })

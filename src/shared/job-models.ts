@@ -38,7 +38,8 @@ interface JobInput {
 }
 
 /**
- * Blends take two to five pictures, a description takes one (github.com/novicezk/midjourney-proxy docs/api.md, read November
+ * Blends take two to five pictures, a description takes one (github.com/novicezk/midjourney-proxy docs/api.md, read
+ * November
  * 2026). A film begins with its first picture; what several are for its model knows.
  */
 export const jobInputs: Readonly<Record<JobKind, JobInput>> = {

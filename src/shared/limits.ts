@@ -1,6 +1,7 @@
 /**
- * Limits of use: what may be limited, whose it is, and how a set of limits is written. Users, tokens, groups, models and
- * channels have the same five; 0 or absent means none. A group's, a model's and a channel's hold for all callers together.
+ * Limits of use: what may be limited, whose it is, and how a set of limits is written. Users, tokens, groups, models
+ * and channels have the same five; 0 or absent means none. A group's, a model's and a channel's hold for all callers
+ * together.
  */
 import type { Shape } from "./options/kinds";
 import type { Text } from "./text";

@@ -34,7 +34,10 @@ export interface LogView {
   upstream_request_id: string;
 }
 
-/** A list by key: `next` is the cursor of the following slice, absent on the last; a slice may be short, even empty, and have one. */
+/**
+ * A list by key: `next` is the cursor of the following slice, absent on the last; a slice may be short, even empty, and
+ * have one.
+ */
 export interface LogSlice {
   items: LogView[];
   next?: string;
@@ -43,7 +46,9 @@ export interface LogSlice {
 /** A page with its total: exact up to MAX_LOG_TOTAL rows, and that number with `total_exact` false beyond. */
 export interface LogPage extends Page<LogView> {
   total_exact: boolean;
-  /** Epoch seconds, when older rows of the range were not looked at (SEARCHED_ROWS); ask with this as the end to go on. */
+  /**
+   * Epoch seconds, when older rows of the range were not looked at (SEARCHED_ROWS); ask with this as the end to go on.
+   */
   searched_from?: number;
 }
 

@@ -96,11 +96,17 @@ export interface ConsumeOther {
   task_id?: string;
   /** The program that called (shared/client-type.ts). */
   client_type?: string;
-  /** True when tokens, or a part of them, were estimated: no usage came, a stream ended early, or a count could not be believed. */
+  /**
+   * True when tokens, or a part of them, were estimated: no usage came, a stream ended early, or a count could not be
+   * believed.
+   */
   estimated?: boolean;
   /** Counts of the upstream that were not believed (relay/usage-check.ts). */
   usage_doubts?: readonly UsageDoubt[];
-  /** True when the channel asks nothing for a call that ended so (setting.bill_broken, setting.bill_left): the bill is empty. */
+  /**
+   * True when the channel asks nothing for a call that ended so (setting.bill_broken, setting.bill_left): the bill is
+   * empty.
+   */
   waived?: boolean;
   end_reason: EndReason;
   /** Bill lines of shared/charge.ts; their units sum to the charge before its one rounding. */

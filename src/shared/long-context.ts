@@ -1,6 +1,7 @@
 /**
  * Prices that rise with the length of the input: which calls they concern and by what they multiply. The whole call is
- * charged at the tier that its input reaches, as the vendors do (OpenAI above 272K tokens, Google and Anthropic above 200K).
+ * charged at the tier that its input reaches, as the vendors do (OpenAI above 272K tokens, Google and Anthropic above
+ * 200K).
  */
 
 /** Factors of calls whose input is longer than `over` tokens. */

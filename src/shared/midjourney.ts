@@ -1,7 +1,8 @@
 /**
- * Midjourney by way of midjourney-proxy and its Plus variant (channel types 2 and 5): what can be asked for, and the words of
- * their answers. Sources: facts/compatibility.md 7.1, channels.md section 4 (actions, statuses, codes); github.com/novicezk/
- * midjourney-proxy docs/api.md and github.com/litter-coder/midjourney-proxy-plus docs/api.md, read November 2026.
+ * Midjourney by way of midjourney-proxy and its Plus variant (channel types 2 and 5): what can be asked for, and the
+ * words of their answers. Sources: facts/compatibility.md 7.1, channels.md section 4 (actions, statuses, codes);
+ * github.com/novicezk/ midjourney-proxy docs/api.md and github.com/litter-coder/midjourney-proxy-plus docs/api.md, read
+ * November 2026.
  */
 
 /** Action -> the model that channels serve and that has a price. */
@@ -57,7 +58,9 @@ export type TokenMjMode = (typeof TOKEN_MJ_MODES)[number];
 /** A stored mode; "" for what is none. */
 export const tokenMjMode = (text: string): TokenMjMode => TOKEN_MJ_MODES.find((mode) => mode === text) ?? "";
 
-/** What is kept of a job and may be shown (tasks.data): how the vendor answered its submit, and the last task object. */
+/**
+ * What is kept of a job and may be shown (tasks.data): how the vendor answered its submit, and the last task object.
+ */
 export interface MjData {
   /** MJ_CODE; 0 = the submit was not answered, or refused in another way. */
   code: number;
@@ -96,9 +99,9 @@ export const MJ_NOTIFY_PATH = "/mj/notify/";
 export const MJ_VIDEO_PATH = "/mj/video/";
 
 /**
- * The address of a job's picture that its owner is told; "" while there is none. `server`: our own address without a trailing
- * slash; undefined = the vendor's address is told (option MjForwardUrlEnabled off). `fresh`: a number that changes while the
- * picture does; absent when it is finished.
+ * The address of a job's picture that its owner is told; "" while there is none. `server`: our own address without a
+ * trailing slash; undefined = the vendor's address is told (option MjForwardUrlEnabled off). `fresh`: a number that
+ * changes while the picture does; absent when it is finished.
  */
 export function mjImageUrl(
   task_id: string,

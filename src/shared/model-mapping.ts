@@ -35,7 +35,10 @@ export function resolveMapping(json: Readonly<Record<string, unknown>>): {
 
 const isStatus = (value: number): boolean => Number.isInteger(value) && value >= 100 && value <= 599;
 
-/** Upstream status -> the status that retry, disabling and caller see: one step, no chain. `wrong`: entries that are none. */
+/**
+ * Upstream status -> the status that retry, disabling and caller see: one step, no chain. `wrong`: entries that are
+ * none.
+ */
 export function statusMapping(json: Readonly<Record<string, unknown>>): {
   mapping: Map<number, number>;
   wrong: string[];

@@ -60,7 +60,8 @@ describe("built-in prices", () => {
     const draws = /image|flux|ideogram|cogview|seedream|kolors|dall-e|t2i|i2i/i;
     const offered = channelTypes.flatMap(({ models }) => models.filter((model) => draws.test(model)));
     expect(offered).toContain("qwen-image-edit-plus");
-    // In yuan alone, free at this vendor's, or not on its page of prices: calls are refused until an operator names a price.
+    // In yuan alone, free at this vendor's, or not on its page of prices: calls are refused until an operator names a
+    // price.
     expect(new Set(offered.filter((model) => !priced.has(model)))).toEqual(
       new Set([
         "doubao-seedream-4-0-250828",

@@ -1,9 +1,9 @@
 /**
  * The built-in price table: what the vendors ask, from their public price pages (November 2026). It only supplies the
- * defaults of the price options; an operator's table replaces it. Where a vendor has several prices for one model this is
- * the standard one (not that of batches), and where the price depends on the hour the dearest, with a note (`priceNotes`): a
- * call must not be sold below its cost. Long contexts stand in a table of their own. A model that is missing here has no
- * price, and calls of it are refused until the operator sets one.
+ * defaults of the price options; an operator's table replaces it. Where a vendor has several prices for one model this
+ * is the standard one (not that of batches), and where the price depends on the hour the dearest, with a note
+ * (`priceNotes`): a call must not be sold below its cost. Long contexts stand in a table of their own. A model that is
+ * missing here has no price, and calls of it are refused until the operator sets one.
  */
 import type { ContextTiers } from "./long-context";
 import type { Text } from "./text";
@@ -232,7 +232,8 @@ const lines: Readonly<Record<string, readonly Line[]>> = {
     ["nova-micro-v1:0", 0.035, 0.14, cached(0.00875)],
   ],
   lingyiwanwu: [["yi-large", 3, 3]],
-  // Videos by the tokens of their frames; with sound they are audio_out (docs.byteplus.com/en/docs/ModelArk, model pricing).
+  // Videos by the tokens of their frames; with sound they are audio_out (docs.byteplus.com/en/docs/ModelArk, model
+  // pricing).
   bytedance: [
     ["doubao-seedance-2-0-260128", 7, 7, { audio_out: 7 }],
     ["doubao-seedance-2-0-fast-260128", 5.6, 5.6, { audio_out: 5.6 }],
@@ -257,16 +258,19 @@ const DEEPSEEK_HOURS: Text = {
   en: "DeepSeek asks double at peak hours (Monday to Friday, 01:00–04:00 and 06:00–10:00 UTC, Chinese public holidays excepted). Prices do not know the hour yet, so the built-in one is the peak rate; at all other hours DeepSeek asks half of it.",
 };
 
-/** What the built-in price of a model leaves out; shown beside it for as long as it is the one in force (price-rows.ts). */
+/**
+ * What the built-in price of a model leaves out; shown beside it for as long as it is the one in force (price-rows.ts).
+ */
 export const priceNotes: Readonly<Record<string, Text>> = {
   "deepseek-v4-pro": DEEPSEEK_HOURS, "deepseek-flash": DEEPSEEK_HOURS, "deepseek-v4-flash": DEEPSEEK_HOURS,
 };
 
 /**
- * USD of one picture. Alibaba's: help.aliyun.com/zh/model-studio/model-pricing, deployment "international" (its dollars, shown as yuan;
- * wanx2.1-imageedit, which only Beijing has: alibabacloud.com/help/en/model-studio/wanx-image-edit); Google's:
- * ai.google.dev/gemini-api/docs/pricing; Zhipu's: docs.z.ai/guides/overview/pricing; Replicate's: replicate.com/pricing. Pictures whose
- * vendors name no dollars have no price; Gemini's and gpt-image's cost tokens, above.
+ * USD of one picture. Alibaba's: help.aliyun.com/zh/model-studio/model-pricing, deployment "international" (its
+ * dollars, shown as yuan; wanx2.1-imageedit, which only Beijing has:
+ * alibabacloud.com/help/en/model-studio/wanx-image-edit); Google's: ai.google.dev/gemini-api/docs/pricing; Zhipu's:
+ * docs.z.ai/guides/overview/pricing; Replicate's: replicate.com/pricing. Pictures whose vendors name no dollars have no
+ * price; Gemini's and gpt-image's cost tokens, above.
  */
 const picturePrices: Readonly<Record<string, number>> = {
   "dall-e-3": 0.04, "dall-e-2": 0.02, "grok-2-image-1212": 0.07,
@@ -293,11 +297,12 @@ export const callPrices: Readonly<Record<string, number>> = {
 
 /**
  * Prices of server-side tools in USD per 1000 calls; `tool:model*` wins over `tool` (November 2026). OpenAI's:
- * developers.openai.com/api/docs/pricing#built-in-tools; a container of code costs 0.03 USD for each gigabyte and 20 minutes, since
- * June 2026 by the minute and for five at least (changelog, 2 June 2026): an answer does not tell the minutes, so it counts as 20.
- * Anthropic's code execution has no price here: it costs nothing beside its searches, else 0.05 USD an hour beyond 1,550 free ones a
- * month of the account, and an answer tells calls, not hours (platform.claude.com/docs/en/about-claude/pricing). xAI's:
- * docs.x.ai/developers/pricing, "Tools pricing"; its older live search costs by source.
+ * developers.openai.com/api/docs/pricing#built-in-tools; a container of code costs 0.03 USD for each gigabyte and 20
+ * minutes, since June 2026 by the minute and for five at least (changelog, 2 June 2026): an answer does not tell the
+ * minutes, so it counts as 20. Anthropic's code execution has no price here: it costs nothing beside its searches, else
+ * 0.05 USD an hour beyond 1,550 free ones a month of the account, and an answer tells calls, not hours
+ * (platform.claude.com/docs/en/about-claude/pricing). xAI's: docs.x.ai/developers/pricing, "Tools pricing"; its older
+ * live search costs by source.
  */
 export const toolPrices: Readonly<Record<string, number>> = {
   web_search: 10,
@@ -314,8 +319,8 @@ export const toolPrices: Readonly<Record<string, number>> = {
 };
 
 /**
- * Chat models that search the web at every call and do not count it, with the tool's price that they cost besides their tokens
- * (openai.com/api/pricing: search-preview models by the older tool's price; November 2026).
+ * Chat models that search the web at every call and do not count it, with the tool's price that they cost besides their
+ * tokens (openai.com/api/pricing: search-preview models by the older tool's price; November 2026).
  */
 const searchingModels: readonly (readonly [models: RegExp, tool: string])[] = [
   [/^gpt-[\w.-]*-search-preview/, "web_search_preview"],
@@ -335,8 +340,9 @@ const OPENAI_LONG = [
 /**
  * Models whose vendors ask more for long inputs, and then for the whole call (checked in November 2026):
  * OpenAI above 272K tokens, developers.openai.com/api/docs/models (gpt-5.4 to gpt-5.6 and gpt-6); Google above 200K,
- * ai.google.dev/gemini-api/docs/pricing; Anthropic above 100K for Haiku 5.5, platform.claude.com/docs/en/about-claude/pricing.
- * Anthropic's other models cost the same over their whole window: the 1M beta of Sonnet 4 and 4.5, which cost more above
+ * ai.google.dev/gemini-api/docs/pricing; Anthropic above 100K for Haiku 5.5,
+ * platform.claude.com/docs/en/about-claude/pricing. Anthropic's other models cost the same over their whole window: the
+ * 1M beta of Sonnet 4 and 4.5, which cost more above
  * 200K, has ended, and their window is 200K.
  */
 export const longContextTiers: Readonly<Record<string, ContextTiers>> = {

@@ -27,7 +27,9 @@ const mailbox = z
   .max(320)
   .refine((text) => text === "" || isMailbox(text), "mail_address_invalid");
 
-/** PUT /api/user/setting. What is left out stays as it is; a secret that is "" stays too, unless its address changes. */
+/**
+ * PUT /api/user/setting. What is left out stays as it is; a secret that is "" stays too, unless its address changes.
+ */
 export const noticeSettingInput = z.object({
   /** Of notices and mails. */
   language: z.enum(["zh", "en"]).optional(),

@@ -28,7 +28,9 @@ export const ORDER_STATUSES: Readonly<Record<OrderStatus, Text>> = {
 /** A payment may arrive for these: who paid late has paid all the same. */
 export const PAYABLE_STATUSES: readonly OrderStatus[] = ["pending", "failed", "expired"];
 
-/** What became of a provider's report of a payment; kept with every callback, and as the note of an order that is odd. */
+/**
+ * What became of a provider's report of a payment; kept with every callback, and as the note of an order that is odd.
+ */
 export const VERDICTS = {
   credited: { zh: "已到账", en: "Credited" },
   repeated: { zh: "重复通知", en: "Repeated" },

@@ -1,9 +1,10 @@
 /**
- * What a channel changes in the JSON body that it sends upstream (`param_override`), as pure functions. Two forms, after
- * compatibility.md 5.4: an object whose members are laid over the body's own, or `{"operations": [...]}`, done in order.
+ * What a channel changes in the JSON body that it sends upstream (`param_override`), as pure functions. Two forms,
+ * after compatibility.md 5.4: an object whose members are laid over the body's own, or `{"operations": [...]}`, done in
+ * order.
  *
- * A path names a place: members joined by dots, list positions as numbers, -1 for the last ("messages.0.content"); a dot
- * inside a name is written `\.`. An operation whose place does not exist does nothing, unless it makes one.
+ * A path names a place: members joined by dots, list positions as numbers, -1 for the last ("messages.0.content"); a
+ * dot inside a name is written `\.`. An operation whose place does not exist does nothing, unless it makes one.
  */
 import type { Text } from "./text";
 

@@ -1,7 +1,7 @@
 /**
  * Prices from elsewhere: another gateway's GET /api/pricing or GET /api/ratio_config (facts of the field: rows of
- * {model_name, quota_type, …}; maps named model_ratio, completion_ratio, …), or a file written by this console. Read into
- * numbers per model and shown as a difference before anything is taken over.
+ * {model_name, quota_type, …}; maps named model_ratio, completion_ratio, …), or a file written by this console. Read
+ * into numbers per model and shown as a difference before anything is taken over.
  */
 import * as z from "zod";
 import {
@@ -28,7 +28,10 @@ const number = (value: unknown): number | undefined =>
 /** Incoming numbers by model. */
 export type IncomingPrices = ReadonlyMap<string, PriceNumbers>;
 
-/** A row of /api/pricing. By the call only its price counts, by tokens only its ratios: the other is filled with 0 there. */
+/**
+ * A row of /api/pricing. By the call only its price counts, by tokens only its ratios: the other is filled with 0
+ * there.
+ */
 function fromRow(row: Record<string, unknown>): readonly [string, PriceNumbers] | undefined {
   const name = row.model_name;
   if (typeof name !== "string" || name.trim() === "") return undefined;
@@ -85,8 +88,8 @@ export interface PriceChange {
 }
 
 /**
- * What taking everything over would change, sorted by name. The import says nothing about factors that it does not name: those
- * stay, unless the model changes between per call and per token.
+ * What taking everything over would change, sorted by name. The import says nothing about factors that it does not
+ * name: those stay, unless the model changes between per call and per token.
  */
 export function priceChanges(tables: RatioTables, incoming: IncomingPrices): PriceChange[] {
   return [...incoming]

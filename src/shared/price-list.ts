@@ -1,6 +1,6 @@
 /**
- * The price list as it travels: GET /api/pricing for existing front-ends and scripts, `Catalogue` for the console, which
- * computes every price it shows from the factors with shared/pricing.ts, as the ledger does.
+ * The price list as it travels: GET /api/pricing for existing front-ends and scripts, `Catalogue` for the console,
+ * which computes every price it shows from the factors with shared/pricing.ts, as the ledger does.
  */
 import * as z from "zod";
 import type { GroupChoice } from "./group";
@@ -61,7 +61,9 @@ export function billingOf({ factors }: CatalogueModel): "ratio" | "call" | null 
   return factors ? (factors.model_price ? "call" : "ratio") : null;
 }
 
-/** The price of a model in a group with this ratio, ready for `displayPrices` and `chargeOf`; undefined without a price. */
+/**
+ * The price of a model in a group with this ratio, ready for `displayPrices` and `chargeOf`; undefined without a price.
+ */
 export function catalogPrice(
   { model, factors, long_context }: CatalogueModel,
   ratio: number,

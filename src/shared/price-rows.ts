@@ -1,13 +1,15 @@
 /**
- * The price options as an editor sees them: one row per model instead of one table per factor, in ratios (as stored) or in
- * dollars (as vendors print them). Ratio 1 = 2 USD per 1M tokens; every other ratio is relative to the input's price, the
- * audio output's to the audio input's.
+ * The price options as an editor sees them: one row per model instead of one table per factor, in ratios (as stored) or
+ * in dollars (as vendors print them). Ratio 1 = 2 USD per 1M tokens; every other ratio is relative to the input's
+ * price, the audio output's to the audio input's.
  */
 import type { ContextTiers } from "./long-context";
 import { defaultPriceTables, priceNotes } from "./model-prices";
 import type { Text } from "./text";
 
-/** The options that hold one number per model. `short` is the name that other gateways and our /api/ratio_config use. */
+/**
+ * The options that hold one number per model. `short` is the name that other gateways and our /api/ratio_config use.
+ */
 export const priceColumns = [
   { key: "ModelPrice", short: "model_price" },
   { key: "ModelRatio", short: "model_ratio" },
@@ -59,8 +61,8 @@ export const priceNoteOf = (tables: RatioTables, name: string): Text | undefined
   Object.hasOwn(priceNotes, name) && asBuiltIn(tables, name) ? priceNotes[name] : undefined;
 
 /**
- * One row for every name that a table or an enabled channel has, sorted. `isPriced` says whether calls of a served name are
- * accepted, by an entry that ends in `*` for instance.
+ * One row for every name that a table or an enabled channel has, sorted. `isPriced` says whether calls of a served name
+ * are accepted, by an entry that ends in `*` for instance.
  */
 export function priceRows(
   tables: RatioTables,
@@ -77,7 +79,10 @@ export function priceRows(
   });
 }
 
-/** The tables with the entries of these models replaced (undefined: removed). Tables that stay as they were are the same objects. */
+/**
+ * The tables with the entries of these models replaced (undefined: removed). Tables that stay as they were are the same
+ * objects.
+ */
 export function withNumbers(tables: RatioTables, changes: ReadonlyMap<string, PriceNumbers | undefined>): RatioTables {
   const changed = priceKeys.map((key) => {
     const entries = new Map(Object.entries(tables[key]));
@@ -109,7 +114,9 @@ export function withTiers<Tables extends EditedTables>(
   return { ...tables, LongContextRatio: Object.fromEntries(entries) };
 }
 
-/** The options that differ, with their text before and after: one PUT each. Tables that `after` lacks stay as they are. */
+/**
+ * The options that differ, with their text before and after: one PUT each. Tables that `after` lacks stay as they are.
+ */
 export function changedOptions(
   before: EditedTables,
   after: EditedTables,
@@ -130,7 +137,9 @@ const short = (value: number): number => Number(value.toFixed(12));
 const base = (key: PriceColumn, input: number, audioRatio: number | undefined): number =>
   key === "AudioCompletionRatio" ? input * (audioRatio ?? 1) : input;
 
-/** Ratios to USD per 1M tokens; ModelPrice stays USD per call. Without ModelRatio nothing else can be said in dollars. */
+/**
+ * Ratios to USD per 1M tokens; ModelPrice stays USD per call. Without ModelRatio nothing else can be said in dollars.
+ */
 export function toDollars(numbers: PriceNumbers): PriceNumbers {
   const { ModelPrice, ModelRatio, AudioRatio } = numbers;
   const call = ModelPrice === undefined ? {} : { ModelPrice };
@@ -144,7 +153,9 @@ export function toDollars(numbers: PriceNumbers): PriceNumbers {
   return { ...call, ...Object.fromEntries(others) };
 }
 
-/** USD per 1M tokens to ratios. undefined where a ratio cannot say it: another price beside an input of 0 or of none. */
+/**
+ * USD per 1M tokens to ratios. undefined where a ratio cannot say it: another price beside an input of 0 or of none.
+ */
 export function toRatios(dollars: PriceNumbers): PriceNumbers | undefined {
   const { ModelPrice, ModelRatio: input, AudioRatio: audio } = dollars;
   const call = ModelPrice === undefined ? {} : { ModelPrice };

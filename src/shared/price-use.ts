@@ -37,9 +37,9 @@ function sumAt(price: CompiledPrice, { count, prompt_tokens, completion_tokens }
 }
 
 /**
- * What the calls of the last 24 hours would have cost more (or, below 0, less) by the prices `after`: an estimate in units of
- * quota. What was charged is multiplied by how the formula's result grows, so that cached tokens and tools, which the hourly sums
- * do not tell apart, keep their part; what was free or had no price counts by the formula alone.
+ * What the calls of the last 24 hours would have cost more (or, below 0, less) by the prices `after`: an estimate in
+ * units of quota. What was charged is multiplied by how the formula's result grows, so that cached tokens and tools,
+ * which the hourly sums do not tell apart, keep their part; what was free or had no price counts by the formula alone.
  */
 export function priceEffect(day: readonly DayUse[], before: PriceTables, after: PriceTables): number {
   return day.reduce((effect, use) => {

@@ -202,7 +202,9 @@ function groupFactors(group: string, userGroup: string, tables: PriceTables): Fa
   };
 }
 
-/** An entry of tool prices, `tool` or `tool:model`, at its first colon: models have colons of their own (`llama:7b`). */
+/**
+ * An entry of tool prices, `tool` or `tool:model`, at its first colon: models have colons of their own (`llama:7b`).
+ */
 export function splitToolEntry(entry: string): { tool: string; model: string } {
   const colon = entry.indexOf(":");
   return colon < 0 ? { tool: entry, model: "" } : { tool: entry.slice(0, colon), model: entry.slice(colon + 1) };
@@ -301,7 +303,8 @@ export function compilePrice(
 
 /**
  * The price of a model for a user of `userGroup` who is served by `group`. ModelPrice wins over ModelRatio; without
- * either the model is unpriced, or costs ratio 37.5 in self-use mode; a name that only says how the model is asked costs what the model does. A ratio in GroupGroupRatio replaces GroupRatio.
+ * either the model is unpriced, or costs ratio 37.5 in self-use mode; a name that only says how the model is asked
+ * costs what the model does. A ratio in GroupGroupRatio replaces GroupRatio.
  */
 export function resolvePrice(
   model: string,

@@ -1,6 +1,7 @@
 /**
  * Redemption codes: statuses, limits, input shapes, the row as administrators see it.
- * Sources: channels.md sections 2 to 5, 7.5 and 9; checklist C-264 to C-268, C-349 to C-354, C-436 to C-445, C-540 to C-546.
+ * Sources: channels.md sections 2 to 5, 7.5 and 9; checklist C-264 to C-268, C-349 to C-354, C-436 to C-445, C-540 to
+ * C-546.
  */
 import * as z from "zod";
 import { pageShape } from "./paging";
@@ -86,7 +87,9 @@ export const redemptionSearch = z.object({
   state: z.enum(REDEMPTION_STATES).optional(),
 });
 
-/** Whole answers are checked in the service, so that a code with blanks around it, or none, gets a message of its own. */
+/**
+ * Whole answers are checked in the service, so that a code with blanks around it, or none, gets a message of its own.
+ */
 export const redeemInput = z.object({
   key: z.string({ error: "redemption_key_missing" }).max(200, { error: "redemption_invalid" }),
 });

@@ -1,6 +1,7 @@
 /**
  * Reading jobs: filters, pages and rows of the two lists, drawing (`/api/mj/`, milliseconds) and everything else
- * (`/api/task/`, seconds). Sources: channels.md sections 2.9, 3 and 7; checklist C-153 to C-156, C-286 to C-294, C-552 to C-556.
+ * (`/api/task/`, seconds). Sources: channels.md sections 2.9, 3 and 7; checklist C-153 to C-156, C-286 to C-294, C-552
+ * to C-556.
  */
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";

@@ -1,11 +1,11 @@
 /**
- * Jobs that take minutes: drawing, music, video, batches, background responses. The names that SQL, wire and console share;
- * their words and colours are the console's. What their lists show and are asked: task-list.ts.
+ * Jobs that take minutes: drawing, music, video, batches, background responses. The names that SQL, wire and console
+ * share; their words and colours are the console's. What their lists show and are asked: task-list.ts.
  */
 
 /**
- * Where a job stands (specification, task status). NOT_START: not known to be accepted yet. MODAL: Midjourney waits for its
- * owner. UNKNOWN: the vendor said something that nobody knows.
+ * Where a job stands (specification, task status). NOT_START: not known to be accepted yet. MODAL: Midjourney waits for
+ * its owner. UNKNOWN: the vendor said something that nobody knows.
  */
 export const TASK_STATUSES = [
   "NOT_START",
@@ -25,7 +25,10 @@ export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
 export const isFinal = (status: TaskStatus): status is FinalStatus => status === "SUCCESS" || status === "FAILURE";
 
-/** Who does a job, as the column `platform` says it; the name is that of a filter. `mj` rows are listed by /api/mj, the others by /api/task. */
+/**
+ * Who does a job, as the column `platform` says it; the name is that of a filter. `mj` rows are listed by /api/mj, the
+ * others by /api/task.
+ */
 export const TASK_PLATFORMS = {
   mj: "Midjourney",
   suno: "Suno",
@@ -43,7 +46,10 @@ export const TASK_PLATFORMS = {
 } as const satisfies Record<string, string>;
 export type TaskPlatform = keyof typeof TASK_PLATFORMS;
 
-/** What a job makes, as the column `action` says it. Midjourney's and Suno's are the specification's, the videos' those of facts/compatibility.md 7.3. */
+/**
+ * What a job makes, as the column `action` says it. Midjourney's and Suno's are the specification's, the videos' those
+ * of facts/compatibility.md 7.3.
+ */
 export const TASK_ACTIONS = {
   mj: [
     "IMAGINE",

@@ -1,6 +1,6 @@
 /**
- * The greatest length of every text that a caller, their program or their vendor puts into a table, in characters. What a form asks
- * for is bounded where the form is declared (TOKEN_LIMITS, USERNAME_MAX, the other inputs of shared/).
+ * The greatest length of every text that a caller, their program or their vendor puts into a table, in characters. What
+ * a form asks for is bounded where the form is declared (TOKEN_LIMITS, USERNAME_MAX, the other inputs of shared/).
  */
 export const TEXT_LIMITS = {
   /** logs, holds, usage_hourly, tasks, stored_objects: a call for a longer name is refused. */

@@ -1,6 +1,6 @@
 /**
- * Names that say how a model is to be asked: its own name with an ending (compatibility.md 5.1, types 1, 14, 24, 46 and 48). Which
- * efforts a model takes its maker says: platform.openai.com/docs/guides/reasoning and
+ * Names that say how a model is to be asked: its own name with an ending (compatibility.md 5.1, types 1, 14, 24, 46 and
+ * 48). Which efforts a model takes its maker says: platform.openai.com/docs/guides/reasoning and
  * docs.x.ai/developers/model-capabilities/text/reasoning, November 2026.
  */
 
@@ -29,7 +29,10 @@ function effortOf([, word]: RegExpExecArray): AskedEffort {
 export type Maker = keyof typeof makers;
 const makerNames = Object.keys(makers) as Maker[]; // its own keys
 
-/** The model without the ending, whose it is, and what the ending asks for; undefined for a name without one, and for models of other makers. */
+/**
+ * The model without the ending, whose it is, and what the ending asks for; undefined for a name without one, and for
+ * models of other makers.
+ */
 export function splitThinking(name: string): { maker: Maker; model: string; thoughts: AskedThoughts } | undefined {
   for (const maker of makerNames) {
     const { models, ending, asks } = makers[maker];
@@ -42,7 +45,10 @@ export function splitThinking(name: string): { maker: Maker; model: string; thou
 
 const SEARCH = "-search";
 
-/** The model of a name that asks for a search of the web; undefined for another name. Whether a vendor has such names its provider knows. */
+/**
+ * The model of a name that asks for a search of the web; undefined for another name. Whether a vendor has such names
+ * its provider knows.
+ */
 export const withoutSearch = (name: string): string | undefined =>
   name.endsWith(SEARCH) ? name.slice(0, -SEARCH.length) : undefined;
 

@@ -112,7 +112,10 @@ export const userUpdate = z
   });
 export type UserChange = Omit<z.output<typeof userUpdate>, "id">;
 
-/** REST: `quota` is the balance wanted; it is booked as the difference to the present one (D-47). Other fields echoed are ignored. */
+/**
+ * REST: `quota` is the balance wanted; it is booked as the difference to the present one (D-47). Other fields echoed
+ * are ignored.
+ */
 export const userPut = z.object(fields).partial().extend({ id: z.int().positive(), quota: quota.optional() });
 
 export const userManage = z.object({

@@ -10,8 +10,8 @@ export const PASSWORD_MAX = 20;
 export const ROOT_PASSWORD_MAX = 72;
 
 /**
- * A typed name (D-84): 1 to 12 characters as people count them, without control characters and without @, by which addresses
- * are told from names at sign-in. `missing`: the error of an empty one.
+ * A typed name (D-84): 1 to 12 characters as people count them, without control characters and without @, by which
+ * addresses are told from names at sign-in. `missing`: the error of an empty one.
  */
 export const usernameRule = (missing: ErrorCode) =>
   z

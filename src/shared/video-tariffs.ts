@@ -1,11 +1,13 @@
 /**
- * What the vendors ask for videos, from their public price pages (read November 2026): a price for one second, or for one clip,
- * at one step of resolution, and what multiplies it. The prices are defaults of the option ModelPrice, which an operator's table
- * replaces; the multipliers apply to his prices as well. Vendors that count tokens (Ark) stand in model-prices.ts.
+ * What the vendors ask for videos, from their public price pages (read November 2026): a price for one second, or for
+ * one clip, at one step of resolution, and what multiplies it. The prices are defaults of the option ModelPrice, which
+ * an operator's table replaces; the multipliers apply to his prices as well. Vendors that count tokens (Ark) stand in
+ * model-prices.ts.
  *
- * Sources: developers.openai.com/api/docs/models/sora-2 (before its end in September 2026); ai.google.dev/gemini-api/docs/pricing;
- * kling.ai/document-api (prices of the models, list price of a unit 0.14 USD); volcengine.com/docs/85621 (1, 0.63 and 0.28 CNY); alibabacloud.com/help/en/model-studio/model-pricing
- * (Singapore); platform.minimax.io/docs/pricing; platform.vidu.com/docs/pricing (a credit is 0.005 USD).
+ * Sources: developers.openai.com/api/docs/models/sora-2 (before its end in September 2026);
+ * ai.google.dev/gemini-api/docs/pricing; kling.ai/document-api (prices of the models, list price of a unit 0.14 USD);
+ * volcengine.com/docs/85621 (1, 0.63 and 0.28 CNY); alibabacloud.com/help/en/model-studio/model-pricing (Singapore);
+ * platform.minimax.io/docs/pricing; platform.vidu.com/docs/pricing (a credit is 0.005 USD).
  */
 
 export interface VideoTariff {
@@ -118,8 +120,8 @@ export interface VideoSpec {
 const dearest = (factors: readonly string[]): string => factors.toSorted((a, b) => Number(b) - Number(a))[0] ?? "1";
 
 /**
- * What a model's price is multiplied by, by name, as exact texts; factors of 1 are left out. `{}` for a model that is priced by
- * the call.
+ * What a model's price is multiplied by, by name, as exact texts; factors of 1 are left out. `{}` for a model that is
+ * priced by the call.
  */
 export function videoFactors(model: string, { seconds, resolution, audio, n = 1 }: VideoSpec): Record<string, string> {
   const tariff = videoTariff(model);
@@ -150,8 +152,8 @@ const pixels: Readonly<Record<string, number>> = {
 const FPS = 24;
 
 /**
- * Tokens of a video of the models that are counted so: frames x width x height / 1024 (volcengine.com/docs/82379, model pages of
- * Seedance). An upper bound: what the caller leaves open counts as 1080p and the longest usual length.
+ * Tokens of a video of the models that are counted so: frames x width x height / 1024 (volcengine.com/docs/82379, model
+ * pages of Seedance). An upper bound: what the caller leaves open counts as 1080p and the longest usual length.
  */
 export function videoTokens({ seconds = 5, resolution = "1080p", n = 1 }: VideoSpec): number {
   const frame = pixels[resolution] ?? Math.max(...Object.values(pixels));

@@ -1,4 +1,7 @@
-/** Amazon's side of a call: the signature as its document computes it, and its event streams as its own encoder writes them. */
+/**
+ * Amazon's side of a call: the signature as its document computes it, and its event streams as its own encoder writes
+ * them.
+ */
 import { createHash, createHmac } from "node:crypto";
 import { EventStreamCodec } from "@smithy/core/event-streams";
 import type { Asked } from "./vendor-fake";
@@ -6,7 +9,10 @@ import type { Asked } from "./vendor-fake";
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 
-/** The Authorization header of a request by docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request (November 2026). */
+/**
+ * The Authorization header of a request by
+ * docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request (November 2026).
+ */
 export function sigv4(
   { url, headers, text }: Pick<Asked, "url" | "headers" | "text">,
   access: string,

@@ -1,6 +1,7 @@
 /**
- * Every channel type of the registry against its vendor, played in the vendor's wire format: who says that he does a thing
- * is asked for it, at the right address, with the right key and body, whole and streamed, by callers of several dialects.
+ * Every channel type of the registry against its vendor, played in the vendor's wire format: who says that he does a
+ * thing is asked for it, at the right address, with the right key and body, whole and streamed, by callers of several
+ * dialects.
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";

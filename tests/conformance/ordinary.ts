@@ -1,4 +1,7 @@
-/** An OpenAI-compatible vendor, played from its entry in the registry (platform.openai.com/docs/api-reference/chat, November 2026). */
+/**
+ * An OpenAI-compatible vendor, played from its entry in the registry (platform.openai.com/docs/api-reference/chat,
+ * November 2026).
+ */
 import { expect } from "bun:test";
 import { type ChannelType, operationPath } from "../../src/shared/channel-types";
 import { responsesAnswer } from "./responses";
@@ -14,7 +17,9 @@ const chunk = (delta: object, finish_reason: string | null = null) => ({
 });
 const usage = { prompt_tokens: 19, completion_tokens: 10, total_tokens: 29 };
 
-/** The same answer where a vendor takes Anthropic's calls besides (docs.anthropic.com/en/api/messages, November 2026). */
+/**
+ * The same answer where a vendor takes Anthropic's calls besides (docs.anthropic.com/en/api/messages, November 2026).
+ */
 function asAnthropic(stream: boolean): Response {
   const message = { id: "msg_1", type: "message", role: "assistant", model: "m", stop_sequence: null };
   const tokens = { input_tokens: usage.prompt_tokens, output_tokens: usage.completion_tokens };

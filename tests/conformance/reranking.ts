@@ -1,4 +1,7 @@
-/** Reranking and embeddings of vendors whose shapes are passed on as they are: the same call of each, an answer of its own. */
+/**
+ * Reranking and embeddings of vendors whose shapes are passed on as they are: the same call of each, an answer of its
+ * own.
+ */
 import { expect } from "bun:test";
 import type { Asked, VendorCall } from "./vendor-fake";
 

@@ -1,5 +1,6 @@
 /**
- * An answer of a vendor that takes calls of the Responses API as they are (platform.openai.com/docs/api-reference/responses and
+ * An answer of a vendor that takes calls of the Responses API as they are
+ * (platform.openai.com/docs/api-reference/responses and
  * /responses-streaming, types of the `openai` SDK 7.55, November 2026).
  */
 import { expect } from "bun:test";

@@ -1,6 +1,6 @@
 /**
- * What a file in vendors/ is: one vendor, played in its own wire format. The suite (conformance.test.ts) finds the files by
- * itself; a new vendor is a new file with `export const vendor: VendorFake`.
+ * What a file in vendors/ is: one vendor, played in its own wire format. The suite (conformance.test.ts) finds the
+ * files by itself; a new vendor is a new file with `export const vendor: VendorFake`.
  */
 import { inflateSync } from "node:zlib";
 import type { FailureClass } from "../../src/server/relay/failures";
@@ -47,7 +47,10 @@ export interface VendorFake {
   readonly scheme?: "http" | "ws";
   /** The model that chat is asked of. */
   readonly model: string;
-  /** What the fake says in every chat answer, and what it counts (absent: nothing, an estimate is charged). Absent: the type does no chat. */
+  /**
+   * What the fake says in every chat answer, and what it counts (absent: nothing, an estimate is charged). Absent: the
+   * type does no chat.
+   */
   readonly chat?: { readonly says: string; readonly prompt?: number; readonly completion?: number };
   /** An answer that refuses: what the fake answers when the model is `model`, and how it must be judged. */
   readonly refusal?: { readonly model: string; readonly class: FailureClass; readonly message: string };

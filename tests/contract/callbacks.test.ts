@@ -1,4 +1,7 @@
-/** The doors that third parties call, over the real server: mounted in both spellings, closed as long as nothing is configured. */
+/**
+ * The doors that third parties call, over the real server: mounted in both spellings, closed as long as nothing is
+ * configured.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { callbackDoors } from "../../src/server/callbacks";
 import { openApi } from "../../src/server/http/openapi";

@@ -1,6 +1,7 @@
 /**
- * Channels, tokens, groups and logs as scripts and existing front-ends call them: over HTTP, with a system access token,
- * both spellings of a slash, ids and parameters that are no ids (facts/console-calls.md 1.1, 1.4; facts/security.md).
+ * Channels, tokens, groups and logs as scripts and existing front-ends call them: over HTTP, with a system access
+ * token, both spellings of a slash, ids and parameters that are no ids (facts/console-calls.md 1.1, 1.4;
+ * facts/security.md).
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";

@@ -1,4 +1,6 @@
-/** What old front-ends really send (facts/console-calls.md 1.1 and 1.2): nulls, NaN, floats, numbers as text, echoes. */
+/**
+ * What old front-ends really send (facts/console-calls.md 1.1 and 1.2): nulls, NaN, floats, numbers as text, echoes.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startWeir, type Weir } from "../kit/weir";
 

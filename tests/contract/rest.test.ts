@@ -1,4 +1,7 @@
-/** The REST doors as scripts and existing front-ends use them, over the real server. Sources: facts/console-calls.md 1.1. */
+/**
+ * The REST doors as scripts and existing front-ends use them, over the real server. Sources: facts/console-calls.md
+ * 1.1.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { restRoutes } from "../../src/server/http/rest";
 import { appRouter } from "../../src/server/router";

@@ -1,4 +1,7 @@
-/** The connections to Postgres: what takes too long fails in time, what is slow but alive does not, and nothing dead is kept. */
+/**
+ * The connections to Postgres: what takes too long fails in time, what is slow but alive does not, and nothing dead is
+ * kept.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Connections, LIMITS_MS, openConnections } from "../../src/server/db/connections";
 import { type FreshDatabase, freshPostgres } from "../kit/databases";

@@ -1,4 +1,6 @@
-/** Two whole processes of Weir on one Postgres: they start together, and what one is told holds on the other at once. */
+/**
+ * Two whole processes of Weir on one Postgres: they start together, and what one is told holds on the other at once.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * The log page among 200,000 rows: every list, page and filter that docs/log.md calls indexed finds its rows by an index, on
- * both engines, as the statements that the services really send; and totals stop counting at 10,000.
+ * The log page among 200,000 rows: every list, page and filter that docs/log.md calls indexed finds its rows by an
+ * index, on both engines, as the statements that the services really send; and totals stop counting at 10,000.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
@@ -34,17 +34,15 @@ for (const engine of ENGINES) {
       const fill = `INSERT INTO logs (request_id, created_at, type, user_id, username, token_id, channel, model_name, "group", content, upstream_request_id, quota, folded)
         SELECT 'l' || n, ${END} - n, CASE WHEN n % 10 = 0 THEN 5 ELSE 2 END, n % 100 + 1, 'u' || (n % 100 + 1), n % 500 + 1, n % 50 + 1,
           'model-' || (n % 200), 'default', 'content ' || n, CASE WHEN n % 60 = 0 THEN 'up-' || n ELSE '' END, 1, 1 FROM ${numbers}`;
-      await h.services.db.q
-        .insert(h.services.db.t.tokens)
-        .values({
-          id: 7,
-          user_id: ann.ctx.actor.id,
-          name: "named",
-          key_hash: "h",
-          key_cipher: "x",
-          key_hint: "x",
-          created_time: END,
-        });
+      await h.services.db.q.insert(h.services.db.t.tokens).values({
+        id: 7,
+        user_id: ann.ctx.actor.id,
+        name: "named",
+        key_hash: "h",
+        key_cipher: "x",
+        key_hint: "x",
+        created_time: END,
+      });
       if (sqlite) {
         sqlite.exec(fill);
         sqlite.exec("ANALYZE");

@@ -1,4 +1,7 @@
-/** The total of the log, taken from roll-ups, is the sum of the rows that the list shows: whatever the range, filter and kind of row. */
+/**
+ * The total of the log, taken from roll-ups, is the sum of the rows that the list shows: whatever the range, filter and
+ * kind of row.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fold } from "../../src/server/features/log/fold";
 import { cleanLogs } from "../../src/server/features/log/clean";
@@ -29,17 +32,15 @@ describe.each(ENGINES)("totals of the log on %s", (engine) => {
     [admin, ann] = await Promise.all([h.person({ role: ROLE.root }), h.person()]);
     end = Math.floor(h.services.now() / 1000);
     const { logs, tokens } = h.services.db.t;
-    await h.services.db.q
-      .insert(tokens)
-      .values({
-        id: 5,
-        user_id: ann.ctx.actor.id,
-        name: "five",
-        key_hash: "5",
-        key_cipher: "x",
-        key_hint: "x",
-        created_time: 1,
-      });
+    await h.services.db.q.insert(tokens).values({
+      id: 5,
+      user_id: ann.ctx.actor.id,
+      name: "five",
+      key_hash: "5",
+      key_cipher: "x",
+      key_hint: "x",
+      created_time: 1,
+    });
     // Every kind of row, spread over 50 hours: charges, refunds, errors, charges that are not listed, channel tests.
     const rows = Array.from({ length: 600 }, (_, i) => {
       const who = i % 3 === 0 ? admin : ann;

@@ -1,4 +1,7 @@
-/** The lists of jobs among 100,000 rows: every list and filter finds its rows by an index, on both engines, as the services really ask. */
+/**
+ * The lists of jobs among 100,000 rows: every list and filter finds its rows by an index, on both engines, as the
+ * services really ask.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pageJobs, type JobFilter, type JobKind } from "../../src/server/features/task/service";
 import { ROLE } from "../../src/shared/roles";

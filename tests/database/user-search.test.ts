@@ -1,6 +1,7 @@
 /**
- * Administrators search 100,000 accounts while typing: an answer with page and total, measured on both engines. On SQLite, which
- * works in this process, its processor time counts, so that other work on the machine does not; on Postgres the best answer.
+ * Administrators search 100,000 accounts while typing: an answer with page and total, measured on both engines. On
+ * SQLite, which works in this process, its processor time counts, so that other work on the machine does not; on
+ * Postgres the best answer.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ROLE } from "../../src/shared/roles";

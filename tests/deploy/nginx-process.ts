@@ -37,7 +37,9 @@ export const startNginx = (nginx: string, weirPort: number): Promise<Nginx> =>
     }),
   );
 
-/** What an operator writes who has read nothing: it sends `Host: 127.0.0.1:<weirPort>` and no word about its callers. */
+/**
+ * What an operator writes who has read nothing: it sends `Host: 127.0.0.1:<weirPort>` and no word about its callers.
+ */
 export const startBareNginx = (nginx: string, weirPort: number): Promise<Nginx> =>
   start(
     nginx,

@@ -1,4 +1,6 @@
-/** The proxy file that docs/deploy.md hands out does what it promises, in a real nginx before a small streaming server. */
+/**
+ * The proxy file that docs/deploy.md hands out does what it promises, in a real nginx before a small streaming server.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Server } from "bun";
 import { createAddressReader } from "../../src/server/http/address";

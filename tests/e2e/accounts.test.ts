@@ -1,4 +1,7 @@
-/** Accounts in a real browser against a real mail server: registration with the bot check, reset by mail, one's own settings. */
+/**
+ * Accounts in a real browser against a real mail server: registration with the bot check, reset by mail, one's own
+ * settings.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";

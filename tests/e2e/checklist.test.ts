@@ -1,6 +1,7 @@
 /**
- * What the checklists of issue 2 say of a browser that other end-to-end tests do not show: fresh visitors, local storage,
- * guards, the reactions to failed calls. A visitor here has no stored choice at all, and a browser that asks for English.
+ * What the checklists of issue 2 say of a browser that other end-to-end tests do not show: fresh visitors, local
+ * storage, guards, the reactions to failed calls. A visitor here has no stored choice at all, and a browser that asks
+ * for English.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { desc, eq } from "drizzle-orm";

@@ -1,4 +1,6 @@
-/** Root prices a model that channels serve but nothing prices; both languages, both themes, and nothing that axe finds. */
+/**
+ * Root prices a model that channels serve but nothing prices; both languages, both themes, and nothing that axe finds.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { type } from "../kit/typing";

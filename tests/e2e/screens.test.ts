@@ -1,4 +1,7 @@
-/** Every screen of the console, in both languages and themes, on desktop and phone: axe finds nothing, nothing overflows. */
+/**
+ * Every screen of the console, in both languages and themes, on desktop and phone: axe finds nothing, nothing
+ * overflows.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { TaskRow } from "../../src/server/db/schema";
 import {
@@ -50,8 +53,8 @@ const CLOSED = [
   "/no-such-page",
 ];
 /**
- * Two looks a pair, opposite in everything: a path is looked at in one pair, so in both languages, both themes and both sizes
- * at half the price of all eight.
+ * Two looks a pair, opposite in everything: a path is looked at in one pair, so in both languages, both themes and both
+ * sizes at half the price of all eight.
  */
 const PAIRS: [Language, Theme, "desktop" | "phone"][][] = [
   [
@@ -93,36 +96,34 @@ beforeAll(async () => {
   for (const model of ["gpt-4o", "gpt-4o-mini", "error-500"]) {
     await (await weir.call(key, { model, messages: [{ role: "user", content: "hello" }] })).text();
   }
-  await weir.db.q
-    .insert(weir.db.t.tasks)
-    .values([
-      job({
-        task_id: "task_1",
-        status: "FAILURE",
-        progress: "100%",
-        fail_reason: "上游拒绝了这个提示词 (content policy)",
-        prompt: "夏夜的风 a song for the summer",
-      }),
-      job({
-        task_id: "task_2",
-        platform: "kling",
-        action: "textGenerate",
-        model: "kling-v2",
-        status: "IN_PROGRESS",
-        progress: "45%",
-        finish_time_ms: 0,
-      }),
-      job({ task_id: "task_3", status: "SUCCESS", progress: "100%", finish_time_ms: NOW + 30_000 }),
-      job({
-        task_id: "1320098173412546",
-        platform: "mj",
-        action: "IMAGINE",
-        model: "mj_imagine",
-        status: "MODAL",
-        progress: "0%",
-        prompt: "一只猫，水彩 ".repeat(20),
-      }),
-    ]);
+  await weir.db.q.insert(weir.db.t.tasks).values([
+    job({
+      task_id: "task_1",
+      status: "FAILURE",
+      progress: "100%",
+      fail_reason: "上游拒绝了这个提示词 (content policy)",
+      prompt: "夏夜的风 a song for the summer",
+    }),
+    job({
+      task_id: "task_2",
+      platform: "kling",
+      action: "textGenerate",
+      model: "kling-v2",
+      status: "IN_PROGRESS",
+      progress: "45%",
+      finish_time_ms: 0,
+    }),
+    job({ task_id: "task_3", status: "SUCCESS", progress: "100%", finish_time_ms: NOW + 30_000 }),
+    job({
+      task_id: "1320098173412546",
+      platform: "mj",
+      action: "IMAGINE",
+      model: "mj_imagine",
+      status: "MODAL",
+      progress: "0%",
+      prompt: "一只猫，水彩 ".repeat(20),
+    }),
+  ]);
 }, 60_000);
 afterAll(async () => {
   await browser?.close();

@@ -1,4 +1,7 @@
-/** Signing in elsewhere, by one-time codes and by passkeys, in a real browser against a real Weir and providers of our own. */
+/**
+ * Signing in elsewhere, by one-time codes and by passkeys, in a real browser against a real Weir and providers of our
+ * own.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
 import { findChromium } from "../../scripts/chromium";

@@ -1,4 +1,7 @@
-/** Jobs in a real browser, against a real Weir and fakes of Midjourney and Suno: submit, watch, see what came of it, see the bill. */
+/**
+ * Jobs in a real browser, against a real Weir and fakes of Midjourney and Suno: submit, watch, see what came of it, see
+ * the bill.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { desc, ne } from "drizzle-orm";
 import { findChromium } from "../../scripts/chromium";
@@ -87,7 +90,9 @@ afterAll(async () => {
   await midjourney?.stop();
 });
 
-/** Sends the poller to every open job in its next round, instead of when 15 s have passed, until the newest job is so. */
+/**
+ * Sends the poller to every open job in its next round, instead of when 15 s have passed, until the newest job is so.
+ */
 async function polled(what: string, is: (newest: TaskRow) => boolean): Promise<void> {
   const { tasks } = weir.db.t;
   await eventually(what, async () => {

@@ -1,4 +1,6 @@
-/** The token page in a real browser against a real Weir: by keyboard alone, on a phone, in both themes and languages. */
+/**
+ * The token page in a real browser against a real Weir: by keyboard alone, on a phone, in both themes and languages.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findChromium } from "../../scripts/chromium";

@@ -6,7 +6,9 @@ import type { BrowserContext, Locator, Page, Request } from "playwright-core";
 
 /** Limit of one wait in milliseconds, here and as Playwright's default. */
 export const WAIT_LIMIT = 20_000;
-/** How long nothing may have been asked for a page to count as settled: React asks for what follows an answer at once. */
+/**
+ * How long nothing may have been asked for a page to count as settled: React asks for what follows an answer at once.
+ */
 const QUIET = 100;
 
 /** Requests under way, for pages whose context was given to `watchRequests`. */
@@ -41,8 +43,8 @@ function pageOf(request: Request): Page | undefined {
 }
 
 /**
- * Waits until the page shows what it has to show: no request under way nor about to be made, fonts there, nothing moving
- * that ends by itself. Throws with the requests that are left after the limit.
+ * Waits until the page shows what it has to show: no request under way nor about to be made, fonts there, nothing
+ * moving that ends by itself. Throws with the requests that are left after the limit.
  */
 export async function settled(page: Page): Promise<void> {
   const state = inFlight.get(page.context());
@@ -64,7 +66,10 @@ export async function settled(page: Page): Promise<void> {
   }
 }
 
-/** In the page: fonts loaded, what moves has arrived, two frames drawn since, and nothing there that stands for what is still to come. */
+/**
+ * In the page: fonts loaded, what moves has arrived, two frames drawn since, and nothing there that stands for what is
+ * still to come.
+ */
 async function drawn(): Promise<boolean> {
   await document.fonts.ready;
   const ending = document

@@ -63,9 +63,10 @@ const SOURCES = ["src/client", "src/shared", "locales", "scripts/plugins"];
 const VIEWPORTS = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
 
 /**
- * What the browser is to do without. The last of two such switches counts, so Playwright's own list (chromiumSwitches.ts of
- * 1.65) stands here too, in front. Ours are the suggestions below the address bar that nobody sees: two more pages for each
- * window, a third of all the work that a test's window makes.
+ * What the browser is to do without. The last of two such switches counts, so Playwright's own list
+ * (chromiumSwitches.ts of
+ * 1.65) stands here too, in front. Ours are the suggestions below the address bar that nobody sees: two more pages for
+ * each window, a third of all the work that a test's window makes.
  */
 const FEATURES_OFF = [
   "AvoidUnnecessaryBeforeUnloadCheckSync",
@@ -85,7 +86,9 @@ const FEATURES_OFF = [
   "WebUIOmniboxAimPopup",
 ];
 
-/** Builds the console into dist/client unless what is there is newer than every source of it; once for all processes. */
+/**
+ * Builds the console into dist/client unless what is there is newer than every source of it; once for all processes.
+ */
 export async function builtConsole(): Promise<void> {
   if (isBuilt()) return;
   mkdirSync(join(ROOT, "dist"), { recursive: true });
@@ -104,7 +107,9 @@ function isBuilt(): boolean {
   return sources.every((file) => statSync(file).mtimeMs <= time);
 }
 
-/** Starts Chromium and makes sure that the console is built. Throws, saying how to get one, when there is no Chromium. */
+/**
+ * Starts Chromium and makes sure that the console is built. Throws, saying how to get one, when there is no Chromium.
+ */
 export async function launchBrowser(): Promise<TestBrowser> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error(`No Chromium was found. ${HOW_TO_GET_CHROMIUM}`);
@@ -132,7 +137,10 @@ async function newContext(browser: Browser, options?: BrowserContextOptions): Pr
   return context;
 }
 
-/** `WEIR_TEST_SLOW_MS=400 bun test tests/e2e`: every answer comes up to so late, in any order, as on a machine that is busy. */
+/**
+ * `WEIR_TEST_SLOW_MS=400 bun test tests/e2e`: every answer comes up to so late, in any order, as on a machine that is
+ * busy.
+ */
 const SLOWNESS = Number(process.env.WEIR_TEST_SLOW_MS ?? 0);
 
 async function slowDown(context: BrowserContext): Promise<void> {
@@ -144,8 +152,8 @@ async function slowDown(context: BrowserContext): Promise<void> {
 }
 
 /**
- * axe, minified (half as long to load as what its builder takes), and with its readings of a colour remembered: it reads
- * the colour of every element anew, though a page has a dozen, and that is a third of its time.
+ * axe, minified (half as long to load as what its builder takes), and with its readings of a colour remembered: it
+ * reads the colour of every element anew, though a page has a dozen, and that is a third of its time.
  */
 const AXE = `${readFileSync(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir), "utf8")};(${rememberColours.toString()})();`;
 
@@ -172,8 +180,9 @@ function rememberColours(): void {
 }
 
 /**
- * Every rule of axe; each violation and its elements as lines. A page without frames is judged where it is: the default way
- * puts the results together in a second page, which takes three times as long and the focus. Only violations are described.
+ * Every rule of axe; each violation and its elements as lines. A page without frames is judged where it is: the default
+ * way puts the results together in a second page, which takes three times as long and the focus. Only violations are
+ * described.
  */
 async function axeViolations(page: Page): Promise<string[]> {
   await settled(page);

@@ -1,4 +1,6 @@
-/** A way to a TCP server that can be cut (connections end, and new ones are refused) or fall silent, until it is mended. */
+/**
+ * A way to a TCP server that can be cut (connections end, and new ones are refused) or fall silent, until it is mended.
+ */
 import type { Socket, TCPSocketListener } from "bun";
 
 interface Side {

@@ -1,7 +1,8 @@
 /**
- * A midjourney-proxy (Plus) for tests and development: takes jobs, answers questions about them, tells hooks, serves pictures.
- * Its words are those of github.com/novicezk/midjourney-proxy docs/api.md and github.com/litter-coder/midjourney-proxy-plus
- * docs/api.md, read November 2026. Nothing happens by itself: the test moves a job on.
+ * A midjourney-proxy (Plus) for tests and development: takes jobs, answers questions about them, tells hooks, serves
+ * pictures. Its words are those of github.com/novicezk/midjourney-proxy docs/api.md and
+ * github.com/litter-coder/midjourney-proxy-plus docs/api.md, read November 2026. Nothing happens by itself: the test
+ * moves a job on.
  */
 export interface FakeJob {
   id: string;

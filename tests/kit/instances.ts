@@ -1,4 +1,7 @@
-/** Several Weirs on one Postgres, each a process of its own, with one root account; each may reach it by a URL of its own. */
+/**
+ * Several Weirs on one Postgres, each a process of its own, with one root account; each may reach it by a URL of its
+ * own.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** A TCP proxy in front of Postgres that can fail the way networks do: cut connections, or go silent without closing them. */
+/**
+ * A TCP proxy in front of Postgres that can fail the way networks do: cut connections, or go silent without closing
+ * them.
+ */
 import { connect, createServer, type Server, type Socket } from "node:net";
 
 export interface PostgresProxy {
@@ -8,7 +11,9 @@ export interface PostgresProxy {
   live(): number;
   /** Connections that went silent and that the client has not closed yet. */
   silent(): number;
-  /** The connections of now stop forwarding both ways, and stay open: no RST, no FIN. `next`: those that come later too. */
+  /**
+   * The connections of now stop forwarding both ways, and stay open: no RST, no FIN. `next`: those that come later too.
+   */
   silence(options: { next: boolean }): void;
   /** Later connections are forwarded again. */
   heal(): void;
@@ -25,7 +30,10 @@ interface Link {
   silent: boolean;
 }
 
-/** Finds the statements that begin to run in what a client sends (frontend messages of protocol 3); prepared ones by their name. */
+/**
+ * Finds the statements that begin to run in what a client sends (frontend messages of protocol 3); prepared ones by
+ * their name.
+ */
 function statementReader(): (chunk: Buffer) => string[] {
   let rest: Buffer = Buffer.alloc(0);
   let started = false;

@@ -1,4 +1,7 @@
-/** What the console says, by its Chinese source text: so that a test of the English console does not repeat translations. */
+/**
+ * What the console says, by its Chinese source text: so that a test of the English console does not repeat
+ * translations.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Language } from "./browser";

@@ -1,6 +1,6 @@
 /**
- * How a person fills a field. Playwright's `fill` sets the whole value with one event, so a field that loses keys passes:
- * tests of the console use these two instead (oxlint refuses `fill` there).
+ * How a person fills a field. Playwright's `fill` sets the whole value with one event, so a field that loses keys
+ * passes: tests of the console use these two instead (oxlint refuses `fill` there).
  */
 import type { Locator } from "playwright-core";
 

@@ -15,7 +15,9 @@ export interface WeirProcess {
   stop(): Promise<void>;
 }
 
-/** What every test process of ours may inherit; WEIR_ and database variables of the developer's shell are not among it. */
+/**
+ * What every test process of ours may inherit; WEIR_ and database variables of the developer's shell are not among it.
+ */
 const INHERITED = ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH"];
 
 const MAIN = join(import.meta.dir, "../../src/server/main.ts");

@@ -1,7 +1,7 @@
 /**
  * A Weir for tests, on its own database and port: in this process, or as a child process for tests that kill it.
- * Everything an operator does is done through the public doors; only what has no door in a test (a user of any role, the
- * books) goes through a second database connection.
+ * Everything an operator does is done through the public doors; only what has no door in a test (a user of any role,
+ * the books) goes through a second database connection.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -109,7 +109,9 @@ export interface Weir {
   audit(): Promise<Finding[]>;
   /** Child only: starts again on the same database after it ended. */
   restart(): Promise<void>;
-  /** Makes every instance, hold and lease look old, so that the next sweep takes them without half a minute of silence. */
+  /**
+   * Makes every instance, hold and lease look old, so that the next sweep takes them without half a minute of silence.
+   */
   ageHolds(): Promise<void>;
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

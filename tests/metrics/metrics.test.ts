@@ -8,7 +8,10 @@ import { startWeir, type Weir } from "../kit/weir";
 const upstream = startFakeUpstream();
 afterAll(() => upstream.close());
 
-/** Lines of the text format: series -> value. Throws for a line that is none (prometheus.io/docs/instrumenting/exposition_formats). */
+/**
+ * Lines of the text format: series -> value. Throws for a line that is none
+ * (prometheus.io/docs/instrumenting/exposition_formats).
+ */
 function parse(text: string): Map<string, number> {
   const values = new Map<string, number>();
   for (const line of text.split("\n")) {

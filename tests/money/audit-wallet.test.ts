@@ -1,4 +1,7 @@
-/** The audit of codes, orders, dividends and withdrawals: clean when they are in order, and it names every row that is not. */
+/**
+ * The audit of codes, orders, dividends and withdrawals: clean when they are in order, and it names every row that is
+ * not.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import type { Db } from "../../src/server/db/client";

@@ -1,7 +1,7 @@
 /**
- * What a vendor's usage block costs, for every vendor's way of counting and every language a caller may speak: the same block
- * costs the same whole or streamed, handed on or translated. The blocks are those of the vendors' documents and SDK types
- * (named at each), read November 2026; the sums are worked out by hand from the prices below.
+ * What a vendor's usage block costs, for every vendor's way of counting and every language a caller may speak: the same
+ * block costs the same whole or streamed, handed on or translated. The blocks are those of the vendors' documents and
+ * SDK types (named at each), read November 2026; the sums are worked out by hand from the prices below.
  */
 import { describe, expect, test } from "bun:test";
 import { dialectKeys } from "../../src/server/relay/events";
@@ -16,7 +16,10 @@ import { chargeOf } from "../../src/shared/charge";
 import { compilePrice, type CompiledPrice, type Usage } from "../../src/shared/pricing";
 import { context, translatePieces } from "../translation/streams";
 
-/** Units per token: 1 in, 4 out, 0.1 read, 1.25 written (2 for an hour), audio 8 in and 16 out, images 0.5 in and 12 out. */
+/**
+ * Units per token: 1 in, 4 out, 0.1 read, 1.25 written (2 for an hour), audio 8 in and 16 out, images 0.5 in and 12
+ * out.
+ */
 const price: CompiledPrice = compilePrice(
   "m",
   "default",
@@ -35,7 +38,8 @@ const price: CompiledPrice = compilePrice(
   ),
   {
     QuotaPerUnit: 500_000,
-    // A search costs 5000 units, one of Google's 7000, by the older tool 12,500; in files 1250; a container of code 15,000; xAI's of X 2500, a source of its live search 12,500.
+    // A search costs 5000 units, one of Google's 7000, by the older tool 12,500; in files 1250; a container of code
+    // 15,000; xAI's of X 2500, a source of its live search 12,500.
     "tool_price_setting.prices": {
       web_search: 10,
       google_search: 14,

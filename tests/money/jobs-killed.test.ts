@@ -1,6 +1,7 @@
 /**
- * Jobs and SIGKILL: a real server, killed while it submits, polls and refunds, and started again on the same database. Every
- * job ends with one charge, or with a charge and its refund, or with neither; never with both halves missing or doubled.
+ * Jobs and SIGKILL: a real server, killed while it submits, polls and refunds, and started again on the same database.
+ * Every job ends with one charge, or with a charge and its refund, or with neither; never with both halves missing or
+ * doubled.
  */
 import { describe, expect, test } from "bun:test";
 import { eq, inArray, notInArray } from "drizzle-orm";
@@ -52,7 +53,10 @@ function vendor() {
   return { heard, url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
 }
 
-/** Waits for a condition, for long: the machine may be busy, and timers under leases take their time. `seen`: what there is instead. */
+/**
+ * Waits for a condition, for long: the machine may be busy, and timers under leases take their time. `seen`: what there
+ * is instead.
+ */
 async function until(
   what: string,
   holds: () => Promise<boolean> | boolean,

@@ -1,7 +1,8 @@
 /**
- * Random histories of jobs on both engines: submits that are taken, refused or never answered, polls that move, end, lie or
- * fail, two rounds at once, cancelled and nudged jobs, dearer and cheaper ends, a channel that goes. After each the books balance
- * and every job has one charge, or one charge and its refund, or neither. A failure prints its seed: JOBS_SEED=….
+ * Random histories of jobs on both engines: submits that are taken, refused or never answered, polls that move, end,
+ * lie or fail, two rounds at once, cancelled and nudged jobs, dearer and cheaper ends, a channel that goes. After each
+ * the books balance and every job has one charge, or one charge and its refund, or neither. A failure prints its seed:
+ * JOBS_SEED=….
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";

@@ -1,4 +1,6 @@
-/** Real processes, really killed, on both engines: nothing promised is lost, nothing held is leaked, nothing is free. */
+/**
+ * Real processes, really killed, on both engines: nothing promised is lost, nothing held is leaked, nothing is free.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";

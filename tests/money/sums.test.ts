@@ -1,4 +1,6 @@
-/** Sums by one thing (usage_sums) equal the hours they were made of, also when a call is counted long after its hour. */
+/**
+ * Sums by one thing (usage_sums) equal the hours they were made of, also when a call is counted long after its hour.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";

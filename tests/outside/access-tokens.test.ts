@@ -1,4 +1,6 @@
-/** What a stolen system access token is worth: nothing once the password changes, and never a way to take the account. */
+/**
+ * What a stolen system access token is worth: nothing once the password changes, and never a way to take the account.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createTRPCClient, httpLink } from "@trpc/client";

@@ -1,6 +1,6 @@
 /**
- * Bodies that are made to hurt: small on the wire and large in memory, or cheap to write and dear to parse. Each is refused before
- * it is unpacked or parsed as a whole; the cost is read from the operating system (issue 10, S-A3).
+ * Bodies that are made to hurt: small on the wire and large in memory, or cheap to write and dear to parse. Each is
+ * refused before it is unpacked or parsed as a whole; the cost is read from the operating system (issue 10, S-A3).
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -113,7 +113,10 @@ async function send(
   return { status: response.status, text, json };
 }
 
-/** What Linux says of the server: processor time used, and memory now and at most since the last call. undefined elsewhere. */
+/**
+ * What Linux says of the server: processor time used, and memory now and at most since the last call. undefined
+ * elsewhere.
+ */
 const meter = {
   get pid(): number {
     return weir.process?.pid ?? 0;

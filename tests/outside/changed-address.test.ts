@@ -1,4 +1,7 @@
-/** A stored key stays where it was entered: sending a channel's calls elsewhere, by any field or door, needs its key again. */
+/**
+ * A stored key stays where it was entered: sending a channel's calls elsewhere, by any field or door, needs its key
+ * again.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { HOOK_MS } from "../kit/harness";

@@ -29,7 +29,10 @@ afterAll(async () => {
 
 type Headers_ = Record<string, string>;
 
-/** What browsers send for a page of another site: over https or to localhost with Sec-Fetch-Site, over plain http without. */
+/**
+ * What browsers send for a page of another site: over https or to localhost with Sec-Fetch-Site, over plain http
+ * without.
+ */
 const FOREIGN: readonly Headers_[] = [
   { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
   { "sec-fetch-site": "cross-site" },
@@ -38,7 +41,9 @@ const FOREIGN: readonly Headers_[] = [
   { origin: "null" },
 ];
 const REFUSED = /"(code|app)":"(cross_site|origin_unknown|json_needed)"/;
-/** The set-up lets an unknown Origin in to show its code: before the first run nobody has told the server its address. */
+/**
+ * The set-up lets an unknown Origin in to show its code: before the first run nobody has told the server its address.
+ */
 const REFUSED_SET_UP = /"(code|app)":"(cross_site|json_needed|setup_done)"/;
 
 const chat = { model: "echo", messages: [{ role: "user", content: "hi" }] };

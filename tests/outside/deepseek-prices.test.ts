@@ -1,7 +1,8 @@
 /**
- * DeepSeek asks double at peak hours (api-docs.deepseek.com/quick_start/pricing, "Models & Pricing", notes 1 and 2; in force since
- * 10 September 2026, read 22 November 2026). Prices do not know the hour, so what is built in is the dearer rate: nobody resells a
- * peak call at half its cost.
+ * DeepSeek asks double at peak hours (api-docs.deepseek.com/quick_start/pricing, "Models & Pricing", notes 1 and 2; in
+ * force since
+ * 10 September 2026, read 22 November 2026). Prices do not know the hour, so what is built in is the dearer rate:
+ * nobody resells a peak call at half its cost.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";

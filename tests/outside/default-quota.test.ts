@@ -1,6 +1,7 @@
 /**
- * What little is left still makes calls (issue 10, specification A-184): an unstreamed call that names no limit holds a quarter of
- * what is left and is told to the vendor as its limit, so no balance goes below zero. Real server, own vendor, both engines.
+ * What little is left still makes calls (issue 10, specification A-184): an unstreamed call that names no limit holds a
+ * quarter of what is left and is told to the vendor as its limit, so no balance goes below zero. Real server, own
+ * vendor, both engines.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";

@@ -1,6 +1,6 @@
 /**
- * What a vendor counts beside an error is billed, even after a finish reason, and the caller gets both: the count and the error.
- * The first shape is OpenRouter's: a finish, then a chunk with `error` and `usage`, then [DONE].
+ * What a vendor counts beside an error is billed, even after a finish reason, and the caller gets both: the count and
+ * the error. The first shape is OpenRouter's: a finish, then a chunk with `error` and `usage`, then [DONE].
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
@@ -156,7 +156,9 @@ const framesIn = (text: string): Json[] =>
     .filter((line) => line.startsWith("data: {"))
     .map((line) => JSON.parse(line.slice("data: ".length)) as Json);
 
-/** The last count that a caller reads, where its dialect has it, and whether the last frame is an error of its dialect. */
+/**
+ * The last count that a caller reads, where its dialect has it, and whether the last frame is an error of its dialect.
+ */
 function readBy(caller: CallerKey, text: string): { input: unknown; output: unknown; failed: boolean } {
   const frames = framesIn(text);
   const last = frames.at(-1) ?? {};

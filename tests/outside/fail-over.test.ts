@@ -1,6 +1,7 @@
 /**
- * Another channel serves what one cannot (issue 10, fail-over): a new installation retries by itself, nothing dear is paid twice, and
- * an outage is not made worse. Real server, own vendors: one that fails in every way, and one beside it that serves.
+ * Another channel serves what one cannot (issue 10, fail-over): a new installation retries by itself, nothing dear is
+ * paid twice, and an outage is not made worse. Real server, own vendors: one that fails in every way, and one beside it
+ * that serves.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
@@ -35,7 +36,10 @@ interface Attempt {
   not_retried?: string;
 }
 
-/** An address that takes whole requests and closes the connection without a word, or (/half) in the middle of its answer. */
+/**
+ * An address that takes whole requests and closes the connection without a word, or (/half) in the middle of its
+ * answer.
+ */
 async function startCutter(): Promise<{ url: string; server: Server }> {
   const server = createServer((socket: Socket) => {
     let text = "";

@@ -1,4 +1,7 @@
-/** An upstream that repeats what it was sent: neither callers, administrators, the database nor the log ever see a channel's secrets. */
+/**
+ * An upstream that repeats what it was sent: neither callers, administrators, the database nor the log ever see a
+ * channel's secrets.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { generateKeyPairSync } from "node:crypto";

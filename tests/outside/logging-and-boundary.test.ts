@@ -1,6 +1,6 @@
 /**
- * A log that cannot be written fails no call and ends no process; and when the database is away every door says so in its own
- * shape, with a request id, and tells nothing of statements and rows.
+ * A log that cannot be written fails no call and ends no process; and when the database is away every door says so in
+ * its own shape, with a request id, and tells nothing of statements and rows.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * The database is away, or its disk is full, for longer than anybody waits. What was delivered meanwhile is charged once,
- * whatever happens to the process; nothing of a living process is swept.
+ * The database is away, or its disk is full, for longer than anybody waits. What was delivered meanwhile is charged
+ * once, whatever happens to the process; nothing of a living process is swept.
  */
 import { afterEach, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";

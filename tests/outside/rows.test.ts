@@ -1,5 +1,6 @@
 /**
- * What a caller writes reaches the tables bounded, and refusals, which cost nothing, do not fill the disk (issue 10, S-A4).
+ * What a caller writes reaches the tables bounded, and refusals, which cost nothing, do not fill the disk (issue 10,
+ * S-A4).
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";

@@ -1,4 +1,6 @@
-/** `weir secret rotate` never runs beside a server: that one would go on under the old secret and lose what it writes. */
+/**
+ * `weir secret rotate` never runs beside a server: that one would go on under the old secret and lose what it writes.
+ */
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

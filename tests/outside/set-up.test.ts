@@ -1,4 +1,7 @@
-/** Who may make the root account, and who may read /metrics: tried from outside, also through an nginx with a proxy_pass and nothing else. */
+/**
+ * Who may make the root account, and who may read /metrics: tried from outside, also through an nginx with a proxy_pass
+ * and nothing else.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Nginx, nginxPath, startBareNginx } from "../deploy/nginx-process";
 import { HOOK_MS } from "../kit/harness";

@@ -1,6 +1,6 @@
 /**
- * Postgres out of reach without a word: the sockets stay open and nothing comes back, as after a failover of an address or a
- * firewall that forgot a connection. Nobody waits for ever, the dead connections go, and Weir recovers by itself.
+ * Postgres out of reach without a word: the sockets stay open and nothing comes back, as after a failover of an address
+ * or a firewall that forgot a connection. Nobody waits for ever, the dead connections go, and Weir recovers by itself.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HOOK_MS } from "../kit/harness";

@@ -1,6 +1,6 @@
 /**
- * Three instances on one Postgres: a change that one of them stored is obeyed by every other, also when the reading that
- * should have learnt of it was lost, and a change that cannot be announced is not made at all.
+ * Three instances on one Postgres: a change that one of them stored is obeyed by every other, also when the reading
+ * that should have learnt of it was lost, and a change that cannot be announced is not made at all.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HOOK_MS } from "../kit/harness";

@@ -1,7 +1,8 @@
 /**
- * Claude thinks with its own sampling: a temperature that is not 1, any top_k and a top_p below 0.95 are errors while it does,
- * by budget and in adaptive mode (platform.claude.com/docs/en/build-with-claude/extended-thinking, "Feature compatibility"; the refusals
- * below are the API's own words; read 22 November 2026). The upstream here refuses what Anthropic refuses.
+ * Claude thinks with its own sampling: a temperature that is not 1, any top_k and a top_p below 0.95 are errors while
+ * it does, by budget and in adaptive mode (platform.claude.com/docs/en/build-with-claude/extended-thinking, "Feature
+ * compatibility"; the refusals below are the API's own words; read 22 November 2026). The upstream here refuses what
+ * Anthropic refuses.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";

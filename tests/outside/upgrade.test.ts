@@ -1,6 +1,7 @@
 /**
- * From release 0.1.0 to this program: its executable (scripts/build-release.ts) fills a fresh installation and is killed in the
- * middle of a stream; this program then serves the same data, and 0.1.0 once more after it (docs/deploy.md, "Upgrades").
+ * From release 0.1.0 to this program: its executable (scripts/build-release.ts) fills a fresh installation and is
+ * killed in the middle of a stream; this program then serves the same data, and 0.1.0 once more after it
+ * (docs/deploy.md, "Upgrades").
  */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";

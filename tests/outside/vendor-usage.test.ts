@@ -1,7 +1,7 @@
 /**
- * A vendor's count of tokens is believed as far as it can be true: what cannot be a count, and zero beside content, is estimated;
- * what is far beyond plausible is charged at a bound, and marks the row and the channel. Whatever a vendor says, the books stay
- * exact and root can put a balance right.
+ * A vendor's count of tokens is believed as far as it can be true: what cannot be a count, and zero beside content, is
+ * estimated; what is far beyond plausible is charged at a bound, and marks the row and the channel. Whatever a vendor
+ * says, the books stay exact and root can put a balance right.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -452,24 +452,20 @@ for (const engine of ENGINES) {
       const { users: t, credits } = weir.db.t;
       const lost = -(2 ** 53 - 1) - 4097;
       const [row] = await weir.db.q.select({ quota: t.quota, used: t.used_quota }).from(t).where(eq(t.id, broken.id));
-      await weir.db.q
-        .insert(credits)
-        .values({
-          user_id: broken.id,
-          amount: -(2 ** 53 - 1),
-          kind: "adjust",
-          idempotency_key: "lost:1",
-          created_at: 0,
-        });
-      await weir.db.q
-        .insert(credits)
-        .values({
-          user_id: broken.id,
-          amount: -4097 - (row?.quota ?? 0),
-          kind: "adjust",
-          idempotency_key: "lost:2",
-          created_at: 0,
-        });
+      await weir.db.q.insert(credits).values({
+        user_id: broken.id,
+        amount: -(2 ** 53 - 1),
+        kind: "adjust",
+        idempotency_key: "lost:1",
+        created_at: 0,
+      });
+      await weir.db.q.insert(credits).values({
+        user_id: broken.id,
+        amount: -4097 - (row?.quota ?? 0),
+        kind: "adjust",
+        idempotency_key: "lost:2",
+        created_at: 0,
+      });
       await weir.db.q.update(t).set({ quota: lost }).where(eq(t.id, broken.id));
       expect(await weir.audit()).toEqual([]);
       for (const user of users) {

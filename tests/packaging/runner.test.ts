@@ -1,4 +1,6 @@
-/** The test runner is believed, so it is tested: what fails must count, what hangs must end, nothing may stay behind. */
+/**
+ * The test runner is believed, so it is tested: what fails must count, what hangs must end, nothing may stay behind.
+ */
 import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -56,7 +58,10 @@ test("a file that ends the process with success takes nothing with it unseen", a
   expect(counts.failed).toBeGreaterThan(0);
 });
 
-/** Runs the files in a folder of their own, then gives what failed a second chance; answers what passed then and what is kept. */
+/**
+ * Runs the files in a folder of their own, then gives what failed a second chance; answers what passed then and what is
+ * kept.
+ */
 async function twice(files: Record<string, string>): Promise<{ failed: string[]; flaky: string[]; kept: string }> {
   const folder = mkdtempSync(join(tmpdir(), "weir-runner-"));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);

@@ -19,7 +19,9 @@ export interface StartOptions {
   withinMs?: number;
 }
 
-/** Starts the command on a free port of loopback and waits until it answers. Throws with its output when it does not. */
+/**
+ * Starts the command on a free port of loopback and waits until it answers. Throws with its output when it does not.
+ */
 export async function startServerProcess(
   [file = "", ...args]: string[],
   options: StartOptions,

@@ -1,4 +1,7 @@
-/** Realtime sessions: frames, money, limits and ends. The upstream speaks OpenAI's protocol (kit/fake-upstream/realtime). */
+/**
+ * Realtime sessions: frames, money, limits and ends. The upstream speaks OpenAI's protocol
+ * (kit/fake-upstream/realtime).
+ */
 import { afterAll, describe, expect, test } from "bun:test";
 import { channelType } from "../../src/shared/channel-types";
 import { REALTIME_USAGE, startFakeRealtime } from "../kit/fake-upstream/realtime";
@@ -33,7 +36,10 @@ async function respond(client: TestClient, count = 1): Promise<void> {
   await client.heard("response.done", count);
 }
 
-/** 132 in of which 64 cached and 9 fresh sound, 121 out of which 91 sound; at 1 in and 2 out: cached and sound cost the same. */
+/**
+ * 132 in of which 64 cached and 9 fresh sound, 121 out of which 91 sound; at 1 in and 2 out: cached and sound cost the
+ * same.
+ */
 const COST = REALTIME_USAGE.input_tokens + 2 * REALTIME_USAGE.output_tokens;
 const noHolds = (bench: Bench): Promise<true> =>
   until("no hold", () => bench.ledger.holds.size === 0 && bench.relay.stats.open_streams === 0);

@@ -1,6 +1,6 @@
 /**
- * Whatever a caller or an upstream does wrong, over the real server: a clear error in the caller's dialect or a correctly
- * ended stream, a log row, and a balance that is right to the unit (issue 2, Bad input).
+ * Whatever a caller or an upstream does wrong, over the real server: a clear error in the caller's dialect or a
+ * correctly ended stream, a log row, and a balance that is right to the unit (issue 2, Bad input).
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
@@ -257,7 +257,8 @@ describe("a caller that is wrong", () => {
     });
   }
 
-  // The relay asks for the price before it asks who serves the model, so the operator's fault hides the caller's (C-597).
+  // The relay asks for the price before it asks who serves the model, so the operator's fault hides the caller's
+  // (C-597).
   test("a model that is neither served nor priced is an unknown model, not a missing price", async () => {
     const response = await weir.call(key, ask("no-such-model"));
     await expectRefusal(response, 503, "model_not_found");

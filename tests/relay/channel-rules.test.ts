@@ -1,4 +1,6 @@
-/** What a channel's own settings do to its calls: system prompt, overrides, times, billing name, formats, proxy, length. */
+/**
+ * What a channel's own settings do to its calls: system prompt, overrides, times, billing name, formats, proxy, length.
+ */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { ChannelSetting } from "../../src/shared/channel-setting";
 import { channelType } from "../../src/shared/channel-types";

@@ -1,4 +1,7 @@
-/** Requests and answers in the log: nothing by default; when switched on, what passed, without secrets and without a byte changed. */
+/**
+ * Requests and answers in the log: nothing by default; when switched on, what passed, without secrets and without a
+ * byte changed.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ROLE } from "../../src/shared/roles";
 import { ENGINES } from "../kit/databases";

@@ -1,4 +1,6 @@
-/** Every caller's dialect over every channel's: what was said, what was charged, how it ends. And the vendors' own SDKs. */
+/**
+ * Every caller's dialect over every channel's: what was said, what was charged, how it ends. And the vendors' own SDKs.
+ */
 import { afterAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";

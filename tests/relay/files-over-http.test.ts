@@ -1,4 +1,7 @@
-/** Files and batches through a real Weir: whose they are, where they lie, and that they are off until a channel takes them. */
+/**
+ * Files and batches through a real Weir: whose they are, where they lie, and that they are off until a channel takes
+ * them.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
 import { ENGINES } from "../kit/databases";

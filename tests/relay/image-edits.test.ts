@@ -1,6 +1,7 @@
 /**
- * Edits of pictures at vendors that have words of their own for them: bill, retries, large files, the operator's rules. What goes
- * over the wire: tests/conformance/vendors. Wire format: ai.google.dev/gemini-api/docs/image-generation, November 2026.
+ * Edits of pictures at vendors that have words of their own for them: bill, retries, large files, the operator's rules.
+ * What goes over the wire: tests/conformance/vendors. Wire format: ai.google.dev/gemini-api/docs/image-generation,
+ * November 2026.
  */
 import { expect, test } from "bun:test";
 import { vendorRules } from "../../src/server/features/option/vendor-rules";

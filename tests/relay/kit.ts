@@ -407,8 +407,8 @@ export interface ScriptedStream {
 }
 
 /**
- * An upstream in memory: `answer` gets each request and may keep its stream to write later. The request's signal ends it, as
- * a connection would.
+ * An upstream in memory: `answer` gets each request and may keep its stream to write later. The request's signal ends
+ * it, as a connection would.
  */
 export function scripted(
   answer: (stream: ScriptedStream, request: { url: string; body: Record<string, unknown> }) => Response | void | "hang",

@@ -1,4 +1,6 @@
-/** Bodies of more than 4 MB: in a file while an upstream takes its time, whole at every upstream, gone with the call. */
+/**
+ * Bodies of more than 4 MB: in a file while an upstream takes its time, whole at every upstream, gone with the call.
+ */
 import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";

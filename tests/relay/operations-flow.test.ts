@@ -1,4 +1,7 @@
-/** Answers that flow through: cut, silent, left, slow, failing before their head; over seams in memory that count every unit. */
+/**
+ * Answers that flow through: cut, silent, left, slow, failing before their head; over seams in memory that count every
+ * unit.
+ */
 import { describe, expect, test } from "bun:test";
 import type { EndReason } from "../../src/shared/log";
 import { makeBench, makeChannel, pieces, scripted, type ScriptedStream, VirtualTime } from "./kit";

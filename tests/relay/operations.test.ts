@@ -1,4 +1,6 @@
-/** Calls that are no conversation, over a real Weir, with the official SDK where it has them: answers, bills and books. */
+/**
+ * Calls that are no conversation, over a real Weir, with the official SDK where it has them: answers, bills and books.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** The Responses API through a real Weir: what passes through, what is kept, what is refused. The caller is OpenAI's SDK. */
+/**
+ * The Responses API through a real Weir: what passes through, what is kept, what is refused. The caller is OpenAI's
+ * SDK.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { eq } from "drizzle-orm";

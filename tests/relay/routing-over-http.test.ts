@@ -1,4 +1,7 @@
-/** Routing and automatic status through a real Weir: what operators and callers see of cool-down, disabling and recovery. */
+/**
+ * Routing and automatic status through a real Weir: what operators and callers see of cool-down, disabling and
+ * recovery.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { readStatusInfo } from "../../src/shared/channel-operations";
@@ -268,7 +271,8 @@ for (const engine of ENGINES) {
       async () => {
         await channel("one");
         const token = await weir.newToken({ name: "tight", budget_day: 2_000 });
-        // Answered when one was refused: what was used is far less than what is held, so calls one after the other would all fit.
+        // Answered when one was refused: what was used is far less than what is held, so calls one after the other
+        // would all fit.
         const full = Promise.withResolvers<void>();
         accounts.set("one", () => full.promise.then(answered));
         const responses = await Promise.all(

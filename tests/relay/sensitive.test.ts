@@ -1,4 +1,6 @@
-/** Sensitive words through a whole Weir: every dialect, every kind of text, both switches, forms and realtime sessions. */
+/**
+ * Sensitive words through a whole Weir: every dialect, every kind of text, both switches, forms and realtime sessions.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startFakeRealtime } from "../kit/fake-upstream/realtime";
 import { startFakeUpstream } from "../kit/fake-upstream/server";

@@ -1,4 +1,6 @@
-/** A vendor that is reached by a WebSocket (Spark): what becomes of a call when the connection does not do as it should. */
+/**
+ * A vendor that is reached by a WebSocket (Spark): what becomes of a call when the connection does not do as it should.
+ */
 import { afterAll, expect, test } from "bun:test";
 import { channelType } from "../../src/shared/channel-types";
 import { probe } from "../../src/server/features/channel/probe";

@@ -1,6 +1,6 @@
 /**
- * Recorded streams through the whole relay to callers of every other dialect, in virtual time: wherever the network cuts
- * them the same answer at the same charge; wherever they break a clear end; and never anything left open.
+ * Recorded streams through the whole relay to callers of every other dialect, in virtual time: wherever the network
+ * cuts them the same answer at the same charge; wherever they break a clear end; and never anything left open.
  */
 import { describe, expect, test } from "bun:test";
 import { type ChannelType, channelType } from "../../src/shared/channel-types";

@@ -1,7 +1,8 @@
 /**
- * Counts of tokens by vendors that have a way of their own for it. Wire formats: docs.cloud.google.com/vertex-ai/generative-ai,
- * "Count tokens for Claude models" and CountTokens of the model reference; docs.aws.amazon.com/bedrock/latest/APIReference,
- * CountTokens and InvokeModelTokensRequest; read November 2026.
+ * Counts of tokens by vendors that have a way of their own for it. Wire formats:
+ * docs.cloud.google.com/vertex-ai/generative-ai, "Count tokens for Claude models" and CountTokens of the model
+ * reference; docs.aws.amazon.com/bedrock/latest/APIReference, CountTokens and InvokeModelTokensRequest; read November
+ * 2026.
  */
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";

@@ -1,4 +1,7 @@
-/** Tokens that a channel must have before it can be called: one fetch for all who wait, a new one when the vendor takes it back. */
+/**
+ * Tokens that a channel must have before it can be called: one fetch for all who wait, a new one when the vendor takes
+ * it back.
+ */
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { channelType } from "../../src/shared/channel-types";

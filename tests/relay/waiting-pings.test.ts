@@ -1,4 +1,7 @@
-/** Pings for callers who wait for a JSON answer: blanks before it, where the channel asks for them (RFC 8259, section 2). */
+/**
+ * Pings for callers who wait for a JSON answer: blanks before it, where the channel asks for them (RFC 8259, section
+ * 2).
+ */
 import { describe, expect, test } from "bun:test";
 import type { ChannelSetting } from "../../src/shared/channel-setting";
 import { makeBench, makeChannel, pieces, VirtualTime } from "./kit";

@@ -1,6 +1,6 @@
 /**
- * Source: facts on CVE-2024-9606, CVE-2025-11203 and their kin: keys in logs, health records and answers. Keys are planted
- * in every place a key can be, errors are driven through the channel, then everything Weir wrote is searched.
+ * Source: facts on CVE-2024-9606, CVE-2025-11203 and their kin: keys in logs, health records and answers. Keys are
+ * planted in every place a key can be, errors are driven through the channel, then everything Weir wrote is searched.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** Third parties say who somebody is, and nothing else. Against a provider that lies. Source: facts/security.md, theme 7. */
+/**
+ * Third parties say who somebody is, and nothing else. Against a provider that lies. Source: facts/security.md, theme
+ * 7.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { type FakeIdentity, startFakeIdentity } from "../kit/fake-identity/server";

@@ -1,4 +1,6 @@
-/** Nobody but the operator says where a call goes, with which key and headers. Source: facts/security.md, theme 1 and 2. */
+/**
+ * Nobody but the operator says where a call goes, with which key and headers. Source: facts/security.md, theme 1 and 2.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { startFakeUpstream } from "../kit/fake-upstream/server";

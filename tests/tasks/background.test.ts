@@ -1,5 +1,6 @@
 /**
- * Background responses as jobs on both engines. Objects are those of OpenAI's guide to background mode and of the `openai` SDK
+ * Background responses as jobs on both engines. Objects are those of OpenAI's guide to background mode and of the
+ * `openai` SDK
  * 7.55 (Response; November 2026).
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";

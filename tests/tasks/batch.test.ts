@@ -1,6 +1,7 @@
 /**
- * Batches as jobs on both engines: held by the lines of their input, settled by the usage of their output, given back by part.
- * Objects are those of OpenAI's API reference, batches and files, and of the `openai` SDK 7.55 (November 2026).
+ * Batches as jobs on both engines: held by the lines of their input, settled by the usage of their output, given back
+ * by part. Objects are those of OpenAI's API reference, batches and files, and of the `openai` SDK 7.55 (November
+ * 2026).
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";

@@ -1,6 +1,6 @@
 /**
- * The console's doors to jobs over the real server: submitting with a session, and seeing what a job made. The vendor speaks
- * the language of relay/tasks/suno (facts/compatibility.md 7.2).
+ * The console's doors to jobs over the real server: submitting with a session, and seeing what a job made. The vendor
+ * speaks the language of relay/tasks/suno (facts/compatibility.md 7.2).
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ROLE } from "../../src/shared/roles";

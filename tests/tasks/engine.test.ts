@@ -1,4 +1,7 @@
-/** What the engine of jobs promises whatever the vendor: corrections of the price, files, two that decide at once. On both engines. */
+/**
+ * What the engine of jobs promises whatever the vendor: corrections of the price, files, two that decide at once. On
+ * both engines.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { sweepSilent } from "../../src/server/features/wallet/sweep";

@@ -1,6 +1,6 @@
 /**
- * Jobs on a real database, with a vendor in memory and time that moves when a test says so: the services of the harness, a
- * relay over their seams, people with keys, and rounds of the poller.
+ * Jobs on a real database, with a vendor in memory and time that moves when a test says so: the services of the
+ * harness, a relay over their seams, people with keys, and rounds of the poller.
  */
 import { eq } from "drizzle-orm";
 import { audit } from "../../src/server/features/wallet/audit";
@@ -29,15 +29,15 @@ export interface Asked {
 }
 
 /**
- * An object is answered as JSON with status 200. "hang" answers when it is cut off; "dead" not even then, as if the process
- * that asks were gone; "cut" breaks the connection.
+ * An object is answered as JSON with status 200. "hang" answers when it is cut off; "dead" not even then, as if the
+ * process that asks were gone; "cut" breaks the connection.
  */
 export type VendorAnswer = Response | object | "hang" | "dead" | "cut";
 type Answerer = (asked: Asked) => VendorAnswer | Promise<VendorAnswer>;
 
 /**
- * A vendor in memory: lines such as "POST /suno/submit/{action}" and what is answered to them. The line that was added last
- * wins. What no line fits is a 404.
+ * A vendor in memory: lines such as "POST /suno/submit/{action}" and what is answered to them. The line that was added
+ * last wins. What no line fits is a 404.
  */
 export class FakeVendor {
   readonly asked: Asked[] = [];
@@ -142,7 +142,9 @@ export interface TaskBench {
   money(
     caller: Caller,
   ): Promise<{ quota: number; used_quota: number; request_count: number; token_used: number; held: number }>;
-  /** Folds, audits, and holds every job against its bills: what it cost is what was charged less what was given back. */
+  /**
+   * Folds, audits, and holds every job against its bills: what it cost is what was charged less what was given back.
+   */
   balanced(): Promise<void>;
   close(): Promise<void>;
 }

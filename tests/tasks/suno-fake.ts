@@ -1,4 +1,7 @@
-/** A Suno server in memory. Answers are those of openxs.apifox.cn/api-222048807 and the Suno-API project's swagger.yaml (November 2026), shortened. */
+/**
+ * A Suno server in memory. Answers are those of openxs.apifox.cn/api-222048807 and the Suno-API project's swagger.yaml
+ * (November 2026), shortened.
+ */
 import type { FakeVendor } from "./kit";
 
 export const clip = {

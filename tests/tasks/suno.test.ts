@@ -1,4 +1,7 @@
-/** Suno, and by it the engine: submit, poll, settle, refund, on both engines. Answers are those of openxs.apifox.cn/api-222048807 and the Suno-API project's swagger.yaml (November 2026), shortened. */
+/**
+ * Suno, and by it the engine: submit, poll, settle, refund, on both engines. Answers are those of
+ * openxs.apifox.cn/api-222048807 and the Suno-API project's swagger.yaml (November 2026), shortened.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { cleanLogs } from "../../src/server/features/log/clean";

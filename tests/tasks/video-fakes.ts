@@ -1,6 +1,7 @@
 /**
- * Makers of videos in memory, one script each: how a job is made, asked for and stopped, and what is said of it. Answers are the
- * examples of the vendors' documents (pages and dates stand in src/server/relay/tasks/video/*.ts), shortened.
+ * Makers of videos in memory, one script each: how a job is made, asked for and stopped, and what is said of it.
+ * Answers are the examples of the vendors' documents (pages and dates stand in src/server/relay/tasks/video/*.ts),
+ * shortened.
  */
 import type { Asked, FakeVendor } from "./kit";
 

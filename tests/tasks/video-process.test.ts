@@ -1,6 +1,6 @@
 /**
- * Videos over the real server and real connections: the official SDK, built-in prices, a vendor on a port. Answers as in
- * video-fakes.ts.
+ * Videos over the real server and real connections: the official SDK, built-in prices, a vendor on a port. Answers as
+ * in video-fakes.ts.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gt } from "drizzle-orm";

@@ -1,4 +1,7 @@
-/** Videos through every vendor: made, watched, paid, given back, corrected, stopped; on both engines, with time that a test moves. */
+/**
+ * Videos through every vendor: made, watched, paid, given back, corrected, stopped; on both engines, with time that a
+ * test moves.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
 import { HOOK_MS } from "../kit/harness";

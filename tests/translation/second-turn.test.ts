@@ -1,6 +1,6 @@
 /**
- * The second turn: an upstream's answer goes to a caller of another dialect, his program gives it back with the results of
- * the tools, and the upstream finds its own thoughts, signatures and ids where it left them. Nobody else sees them.
+ * The second turn: an upstream's answer goes to a caller of another dialect, his program gives it back with the results
+ * of the tools, and the upstream finds its own thoughts, signatures and ids where it left them. Nobody else sees them.
  */
 import { describe, expect, test } from "bun:test";
 import { type DialectKey, dialectKeys, type WireObject } from "../../src/server/relay/events";

@@ -29,7 +29,9 @@ export interface FieldParts<T> {
     onChange: (event: unknown) => void;
     onBlur: () => void;
   };
-  /** For controls with `value` and `onValueChange` (Select, Combobox, NumberField …): `<Select {...field.control} />`. */
+  /**
+   * For controls with `value` and `onValueChange` (Select, Combobox, NumberField …): `<Select {...field.control} />`.
+   */
   control: Wiring & { value: T; onValueChange: (value: T) => void };
   value: T;
   setValue: (value: T) => void;

@@ -17,8 +17,8 @@ const isDraft = (value: unknown): value is Draft =>
 const NOTHING: readonly string[] = [];
 
 /**
- * Keeps what was typed into a form and not saved, so that it survives a reload and an expired session. `name` says which
- * form of which object (`channel-edit-12`); fields in `omit` (keys, passwords) are never stored.
+ * Keeps what was typed into a form and not saved, so that it survives a reload and an expired session. `name` says
+ * which form of which object (`channel-edit-12`); fields in `omit` (keys, passwords) are never stored.
  *
  * Show DraftNotice (components/draft-notice) with the answer; call `discard` after a successful save.
  */

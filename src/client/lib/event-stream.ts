@@ -1,6 +1,6 @@
 /**
- * The data of each server-sent event of a body, in order, `[DONE]` included; an event without data is none. Any cutting of
- * the bytes gives the same events. Leaving the loop early ends the request.
+ * The data of each server-sent event of a body, in order, `[DONE]` included; an event without data is none. Any cutting
+ * of the bytes gives the same events. Leaving the loop early ends the request.
  */
 export async function* eventData(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();

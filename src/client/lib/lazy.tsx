@@ -1,7 +1,7 @@
 /**
- * Parts of the console that are fetched when they are first shown. React's own `lazy` and `Suspense` are not used: React
- * holds back whatever follows a placeholder until 300 ms have gone by (FALLBACK_THROTTLE_MS of its reconciler), so that
- * every page, every card of it and every window would be late by that much, on however fast a line.
+ * Parts of the console that are fetched when they are first shown. React's own `lazy` and `Suspense` are not used:
+ * React holds back whatever follows a placeholder until 300 ms have gone by (FALLBACK_THROTTLE_MS of its reconciler),
+ * so that every page, every card of it and every window would be late by that much, on however fast a line.
  */
 import {
   type ComponentType,
@@ -27,8 +27,8 @@ export function WhileLoading({ show, children }: { show: ReactNode; children: Re
 }
 
 /**
- * A component whose code is fetched when it is first shown, unless it is there already: then it is shown at once. Throws
- * to the nearest error boundary what the fetch failed with; who mounts it again tries again.
+ * A component whose code is fetched when it is first shown, unless it is there already: then it is shown at once.
+ * Throws to the nearest error boundary what the fetch failed with; who mounts it again tries again.
  */
 export function lazy<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): Lazy<P> {
   let loaded: ComponentType<P> | undefined;

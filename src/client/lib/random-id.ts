@@ -1,4 +1,7 @@
-/** A random id: a UUID of version 4 (RFC 9562, 5.4). The browser's own is missing where the console is opened over plain HTTP. */
+/**
+ * A random id: a UUID of version 4 (RFC 9562, 5.4). The browser's own is missing where the console is opened over plain
+ * HTTP.
+ */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

@@ -25,8 +25,8 @@ function proved(): Promise<boolean> {
 }
 
 /**
- * Any call that the server refuses with step_up_required opens the dialog and is said once more after the proof; whoever
- * closes the dialog leaves the call refused. Features need not know of it.
+ * Any call that the server refuses with step_up_required opens the dialog and is said once more after the proof;
+ * whoever closes the dialog leaves the call refused. Features need not know of it.
  */
 export const stepUpLink: TRPCLink<AppRouter> =
   () =>

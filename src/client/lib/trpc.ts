@@ -8,8 +8,8 @@ import { stepUpLink } from "./step-up";
 export const trpc: CreateTRPCReact<AppRouter, unknown> = createTRPCReact<AppRouter>();
 
 /**
- * An answer that is no JSON (a proxy's page, an empty 429) keeps its status as a CallError: the batch link would forget it
- * and make it look as if no answer had come.
+ * An answer that is no JSON (a proxy's page, an empty 429) keeps its status as a CallError: the batch link would forget
+ * it and make it look as if no answer had come.
  */
 export async function fetchJson(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);

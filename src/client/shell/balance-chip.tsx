@@ -6,7 +6,10 @@ import { cn } from "../lib/cn";
 import { trpc } from "../lib/trpc";
 import { findRoute } from "../routes";
 
-/** The own balance at the foot of the side menu; leads to the wallet. Pages that spend renew it by `trpc.useUtils().user.self.invalidate()`. */
+/**
+ * The own balance at the foot of the side menu; leads to the wallet. Pages that spend renew it by
+ * `trpc.useUtils().user.self.invalidate()`.
+ */
 export function BalanceChip({ collapsed }: { collapsed: boolean }) {
   const { t } = useLingui();
   const self = trpc.user.self.useQuery(undefined, { meta: { quiet: true }, refetchInterval: 60_000 });

@@ -12,7 +12,8 @@ export function useSignOut(): () => Promise<void> {
     try {
       await logout.mutateAsync();
     } catch (error) {
-      // A session that is over already is what was asked for. Anything else was reported, and leaves the user signed in.
+      // A session that is over already is what was asked for. Anything else was reported, and leaves the user signed
+      // in.
       if (faultOf(error).kind !== "signed-out") return;
     }
     clearUser();

@@ -5,7 +5,9 @@ import { cn } from "../lib/cn";
 import { Kbd } from "./kbd";
 import { layerRoot } from "./layers";
 
-/** A menu. The page stays readable behind it: hiding it from assistive technology would hide what has the focus next. */
+/**
+ * A menu. The page stays readable behind it: hiding it from assistive technology would hide what has the focus next.
+ */
 export function DropdownMenu({ modal = false, ...props }: ComponentProps<typeof Radix.Root>) {
   return <Radix.Root modal={modal} {...props} />;
 }

@@ -1,6 +1,6 @@
 /**
- * Who listens to which topic, and whether they have succeeded. A listener that fails is asked again every second until it
- * succeeds, because nobody else will: the message does not come a second time.
+ * Who listens to which topic, and whether they have succeeded. A listener that fails is asked again every second until
+ * it succeeds, because nobody else will: the message does not come a second time.
  */
 import type { Listener, SubscribeOptions, Topic } from "./types";
 
@@ -19,8 +19,9 @@ export interface ListenersOptions {
 export interface Listeners {
   subscribe(topic: Topic, listener: Listener, options?: SubscribeOptions): () => void;
   /**
-   * A change of which is known: `version` counts the topic's changes, `own` says that this process made it. Resolves when
-   * the listeners have been asked about it, and never rejects. A version that is known already is not asked about again.
+   * A change of which is known: `version` counts the topic's changes, `own` says that this process made it. Resolves
+   * when the listeners have been asked about it, and never rejects. A version that is known already is not asked about
+   * again.
    */
   hear(topic: Topic, id: string, version: number, own?: boolean): Promise<void>;
   /** The highest version heard of; `seen`: of which all listeners have succeeded. */

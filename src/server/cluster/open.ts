@@ -1,4 +1,6 @@
-/** Picks how instances agree: in-process on SQLite, Postgres where there may be several, Redis for counters when given. */
+/**
+ * Picks how instances agree: in-process on SQLite, Postgres where there may be several, Redis for counters when given.
+ */
 import type { Db } from "../db/client";
 import type { Env } from "../env";
 import type { Logger } from "../lib/log";

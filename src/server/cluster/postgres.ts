@@ -1,10 +1,10 @@
 /**
  * Several instances on one Postgres: the bus over LISTEN/NOTIFY, leases as rows.
  *
- * A change bumps its topic's row in `versions` and notifies in its own transaction: both happen with its commit or not at
- * all. LISTEN loses messages while it reconnects, so the rows are read after every (re)connect and every second besides: a gap
- * means something was missed, and the listeners hear "*". One five-row read a second is cheap enough not to ask first
- * whether listening is up, and it is what tells that the database is in reach.
+ * A change bumps its topic's row in `versions` and notifies in its own transaction: both happen with its commit or not
+ * at all. LISTEN loses messages while it reconnects, so the rows are read after every (re)connect and every second
+ * besides: a gap means something was missed, and the listeners hear "*". One five-row read a second is cheap enough not
+ * to ask first whether listening is up, and it is what tells that the database is in reach.
  */
 import { type SQL as DrizzleSQL, sql } from "drizzle-orm";
 import type { SQL } from "bun";
@@ -159,8 +159,9 @@ WHERE leases.holder = excluded.holder OR leases.expires_at <= extract(epoch from
 RETURNING 1 AS taken`;
 
 /**
- * A lease stays with its holder from run to run while it renews it; after 15 s of silence, or its close(), another takes
- * it. Work under a lease must bear a second runner all the same: a process that was suspended does not know it lost it.
+ * A lease stays with its holder from run to run while it renews it; after 15 s of silence, or its close(), another
+ * takes it. Work under a lease must bear a second runner all the same: a process that was suspended does not know it
+ * lost it.
  */
 export function postgresLease(client: Connections, instanceId: string): Lease {
   const running = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * Counters shared exactly by several instances. While Redis is out of reach each instance counts for itself (fail-open by
- * the number of instances, never closed): limits protect, they do not bill.
+ * Counters shared exactly by several instances. While Redis is out of reach each instance counts for itself (fail-open
+ * by the number of instances, never closed): limits protect, they do not bill.
  */
 import { RedisClient } from "bun";
 import type { Counter, Demand, Reservation, Take } from "./types";
@@ -21,9 +21,9 @@ redis.call('PEXPIRE', KEYS[1], left)
 return {1, used, left}`;
 
 /**
- * KEYS: one a demand; ARGV: member, lease in ms, then amount, limit and window in ms (0 = gauge) of each. A window is a hash
- * {used, ends}; a gauge is a sorted set of members by the end of their lease, so that what a dead instance held comes
- * free by itself. Answers {index of the refused demand or -1, then used, ms left and end of each}.
+ * KEYS: one a demand; ARGV: member, lease in ms, then amount, limit and window in ms (0 = gauge) of each. A window is a
+ * hash {used, ends}; a gauge is a sorted set of members by the end of their lease, so that what a dead instance held
+ * comes free by itself. Answers {index of the refused demand or -1, then used, ms left and end of each}.
  */
 const RESERVE = `
 local t = redis.call('TIME')

@@ -6,8 +6,8 @@ import type { Q, Steps } from "../db/client";
 export type Topic = "options" | "channels" | "tokens" | "users" | "sessions";
 
 /**
- * Hears that `id` ("*" = anything) of a topic changed; `own`: in this process. What it answers is waited for, and where it
- * fails it is asked again every second until it succeeds.
+ * Hears that `id` ("*" = anything) of a topic changed; `own`: in this process. What it answers is waited for, and where
+ * it fails it is asked again every second until it succeeds.
  */
 export type Listener = (id: string, own: boolean) => void | Promise<void>;
 
@@ -19,7 +19,8 @@ export interface SubscribeOptions {
 export interface Bus {
   /**
    * The last steps of the transaction that changes `id` ("*" = several) of a topic: the change and its announcement are
-   * one commit, so every instance hears of it or it was not made. This one's listeners have been asked when `db.tx` answers.
+   * one commit, so every instance hears of it or it was not made. This one's listeners have been asked when `db.tx`
+   * answers.
    */
   announce(q: Q, topic: Topic, id: string): Steps<void>;
   /** The listener also hears "*" after a lost connection, because messages may have been missed. */
@@ -51,7 +52,9 @@ export interface Take {
 /** One limit that a piece of work needs room in. */
 export interface Demand {
   key: string;
-  /** What it will use; a gauge counts pieces of work and takes 1. 0 only asks: it is never refused and takes nothing. */
+  /**
+   * What it will use; a gauge counts pieces of work and takes 1. 0 only asks: it is never refused and takes nothing.
+   */
   amount: number;
   limit: number;
   /** Length of the fixed window, which begins with its first use; 0 = a gauge: taken until the work ends. */

@@ -4,7 +4,10 @@ import type { Env } from "../env";
 import { audit, AUDIT_RULES } from "../features/wallet/audit";
 import { CannotStart } from "../lib/cannot-start";
 
-/** `weir audit`: 0 when the books balance; 1 and a line for every row that breaks a rule. May run beside a serving process. */
+/**
+ * `weir audit`: 0 when the books balance; 1 and a line for every row that breaks a rule. May run beside a serving
+ * process.
+ */
 export async function auditCommand(env: Env): Promise<number> {
   // A mistyped folder must not become an empty database whose books balance.
   if (!env.DATABASE_URL && !existsSync(env.databaseUrl)) {

@@ -1,6 +1,6 @@
 /**
- * `weir backup FILE` and `weir restore FILE`: the SQLite database as one checked file. The master secret is not in it, on
- * purpose: a backup that lies about somewhere is no key to the channels. With Postgres its own tools do this better.
+ * `weir backup FILE` and `weir restore FILE`: the SQLite database as one checked file. The master secret is not in it,
+ * on purpose: a backup that lies about somewhere is no key to the channels. With Postgres its own tools do this better.
  */
 import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";

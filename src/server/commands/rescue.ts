@@ -1,6 +1,6 @@
 /**
- * `weir rescue NAME …`: for an operator who has locked himself out. Whoever may run it on the server owns the database anyway;
- * each act leaves a line in the audit log. Servers may run meanwhile.
+ * `weir rescue NAME …`: for an operator who has locked himself out. Whoever may run it on the server owns the database
+ * anyway; each act leaves a line in the audit log. Servers may run meanwhile.
  */
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -43,7 +43,10 @@ async function find({ db }: Services, name: string): Promise<UserRow> {
   return user;
 }
 
-/** Does what is asked in one transaction; answers the new password, if one was. Throws CannotStart for an unknown or deleted account. */
+/**
+ * Does what is asked in one transaction; answers the new password, if one was. Throws CannotStart for an unknown or
+ * deleted account.
+ */
 export async function rescue(services: Services, name: string, wanted: Rescue): Promise<{ password?: string }> {
   const { db } = services;
   const user = await find(services, name);

@@ -1,9 +1,10 @@
 /**
  * `weir secret rotate`: a new master secret, and everything the old one protected written anew in one transaction.
  *
- * The new secret is WEIR_NEW_SECRET, or made here. What can be read is encrypted and hashed anew (relay keys, channel keys,
- * redemption codes, one-time code secrets, secret options); what is known by its hash alone cannot: sessions end, and system access tokens must be made again.
- * Stop every server first: it refuses while one runs, because that one would go on writing under the old secret.
+ * The new secret is WEIR_NEW_SECRET, or made here. What can be read is encrypted and hashed anew (relay keys, channel
+ * keys, redemption codes, one-time code secrets, secret options); what is known by its hash alone cannot: sessions end,
+ * and system access tokens must be made again. Stop every server first: it refuses while one runs, because that one
+ * would go on writing under the old secret.
  */
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -125,7 +126,9 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
   );
 }
 
-/** A running server would go on under the old secret: its keys would be refused, and what it writes could never be read. */
+/**
+ * A running server would go on under the old secret: its keys would be refused, and what it writes could never be read.
+ */
 async function openAlone(env: Env): Promise<Db> {
   try {
     return await openDb({ url: env.databaseUrl, pool: 3, alone: true, patient: true });

@@ -41,7 +41,9 @@ export function backUp(from: string, to: string): CopyFacts {
   });
 }
 
-/** Calls `make` for a file beside `to`, checks what it made, and gives it the name only when it is whole and on disk. */
+/**
+ * Calls `make` for a file beside `to`, checks what it made, and gives it the name only when it is whole and on disk.
+ */
 function finish(to: string, make: (part: string) => void): CopyFacts {
   // A name of its own: of two at the same time each checks its own file, and what a killed one left is in nobody's way.
   const part = `${to}.${process.pid}-${Date.now()}.part`;

@@ -2,8 +2,8 @@
  * One database, two engines. Features see `Db`: the portable part of drizzle's builder and generator transactions.
  *
  * drizzle's bun-sqlite transactions are synchronous: an async callback would commit at its first await and not roll
- * back. A transaction here is a generator: on SQLite it runs to completion in one go inside BEGIN IMMEDIATE, on Postgres
- * step by step. Waiting for the network inside one cannot be written.
+ * back. A transaction here is a generator: on SQLite it runs to completion in one go inside BEGIN IMMEDIATE, on
+ * Postgres step by step. Waiting for the network inside one cannot be written.
  */
 import { Database } from "bun:sqlite";
 import { SQL } from "bun";
@@ -23,7 +23,10 @@ type Postgres = BunSQLDatabase<Record<string, never>>;
 /** The portable builder: always awaited; `.returning()` tells what changed. */
 export type Q = Pick<Native, "select" | "selectDistinct" | "insert" | "update" | "delete" | "$count">;
 
-/** A step that is no statement: what is to be done once the transaction is committed, before `tx` answers. It must not throw. */
+/**
+ * A step that is no statement: what is to be done once the transaction is committed, before `tx` answers. It must not
+ * throw.
+ */
 export class AfterCommit {
   constructor(readonly work: () => Promise<void>) {}
 }
@@ -53,8 +56,8 @@ export interface Db {
   /** Main door for jobs whose statements move many rows: on Postgres one may take longer than somebody would wait. */
   readonly bulk: Q;
   /**
-   * A read that gathers many rows by several indexes. On Postgres with the memory that this takes: where the bitmaps of two
-   * indexes do not fit into work_mem (4 MB unless set), whole pages are read instead of rows.
+   * A read that gathers many rows by several indexes. On Postgres with the memory that this takes: where the bitmaps of
+   * two indexes do not fit into work_mem (4 MB unless set), whole pages are read instead of rows.
    */
   gather<T>(read: (q: Pick<Q, "select">) => Promise<T>): Promise<T>;
   tx<T>(steps: (q: Q) => Steps<T>, options?: TxOptions): Promise<T>;

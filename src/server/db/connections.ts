@@ -1,13 +1,13 @@
 /**
  * Connections to Postgres, none of which can keep anybody waiting for ever.
  *
- * The driver has no time-out for a statement, and `cancel()` needs an answer: on a connection that went silent (its packets
- * are dropped, no RST) a statement waits until TCP gives up, about a quarter of an hour. But it closes a connection at
- * once, with its statements, when told to (docs/decisions/0044-silent-database.md). So each connection is a client of its own
- * here, and one timer looks at them all: what takes longer than its limit fails with database_unavailable, and its connection
- * is closed. The server has a shorter limit than we, so a database that is slow says so itself and keeps its connections.
- * Where all are busy, short statements are sent behind each other on one connection; the time of each begins when the one
- * before it is answered.
+ * The driver has no time-out for a statement, and `cancel()` needs an answer: on a connection that went silent (its
+ * packets are dropped, no RST) a statement waits until TCP gives up, about a quarter of an hour. But it closes a
+ * connection at once, with its statements, when told to (docs/decisions/0044-silent-database.md). So each connection is
+ * a client of its own here, and one timer looks at them all: what takes longer than its limit fails with
+ * database_unavailable, and its connection is closed. The server has a shorter limit than we, so a database that is
+ * slow says so itself and keeps its connections. Where all are busy, short statements are sent behind each other on one
+ * connection; the time of each begins when the one before it is answered.
  */
 import { SQL, type TransactionSQL } from "bun";
 import { AppError } from "../../shared/errors";
@@ -30,7 +30,10 @@ const WAIT_MS = 5_000;
 const LOOK_MS = 250;
 /** A look that comes later than this judges nobody. */
 const LATE_MS = 1_000;
-/** A connection that has not been heard of for so long is asked for a sign of life: a keepalive, which also finds the dead among the idle. */
+/**
+ * A connection that has not been heard of for so long is asked for a sign of life: a keepalive, which also finds the
+ * dead among the idle.
+ */
 const QUIET_MS = 5_000;
 /** And is given so long to answer. */
 const SIGN_MS = 5_000;
@@ -46,8 +49,8 @@ const DEPTH = 8;
 const CONNECT_SECONDS = 5;
 
 /**
- * What the server is told about a new connection, as far as its version knows it. If we go silent, it gives up what we locked:
- * a transaction that waits for us, a statement whose client is gone, a connection without a sign of life.
+ * What the server is told about a new connection, as far as its version knows it. If we go silent, it gives up what we
+ * locked: a transaction that waits for us, a statement whose client is gone, a connection without a sign of life.
  */
 const SERVER_SETTINGS = {
   idle_in_transaction_session_timeout: "10s",
@@ -209,7 +212,10 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
     return found;
   }
 
-  /** A task is over. Those that wait come in their order, so that a transaction is not kept waiting by statements behind it. */
+  /**
+   * A task is over. Those that wait come in their order, so that a transaction is not kept waiting by statements behind
+   * it.
+   */
   function handBack(lane: Lane, task: Task): void {
     lane.tasks.splice(lane.tasks.indexOf(task), 1);
     if (lane.gone) return;
@@ -225,7 +231,10 @@ export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Conne
     if (lane.tasks.length === 0) idle.push(lane);
   }
 
-  /** Tells the server what it has to know before the work: what is new to the connection, and another limit than the last. */
+  /**
+   * Tells the server what it has to know before the work: what is new to the connection, and another limit than the
+   * last.
+   */
   async function prepare(lane: Lane, limit: Limit): Promise<void> {
     if (lane.pid === 0) {
       // A server that refuses one of them (its platform has none such) is used without.

@@ -1,4 +1,7 @@
-/** A lock between processes that ends with its process, however that ends: SQLite's own, on a file to which nothing is written. */
+/**
+ * A lock between processes that ends with its process, however that ends: SQLite's own, on a file to which nothing is
+ * written.
+ */
 import { Database } from "bun:sqlite";
 
 export interface FileLock {

@@ -13,7 +13,10 @@ export type ReadAnswer = { id: number; rows?: unknown[][]; error?: string };
 
 declare const self: Worker;
 
-/** Often, so that what is copied is still in the processor's caches: at 1000 a call of a busy server costs a twentieth more. */
+/**
+ * Often, so that what is copied is still in the processor's caches: at 1000 a call of a busy server costs a twentieth
+ * more.
+ */
 const CHECKPOINT_MS = 200;
 
 let db: Database | undefined;

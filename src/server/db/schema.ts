@@ -59,7 +59,9 @@ export const makeTables = (k: Kit) => {
     ],
   );
 
-  /** Console sessions; the cookie carries a random token, the row its sha-256. Role and status are read fresh per call. */
+  /**
+   * Console sessions; the cookie carries a random token, the row its sha-256. Role and status are read fresh per call.
+   */
   const sessions = k.table(
     "sessions",
     {
@@ -86,7 +88,10 @@ export const makeTables = (k: Kit) => {
     ],
   );
 
-  /** API tokens (relay keys). The clear key is nowhere: hash for lookup, cipher for its owner, prefix for search and lists. */
+  /**
+   * API tokens (relay keys). The clear key is nowhere: hash for lookup, cipher for its owner, prefix for search and
+   * lists.
+   */
   const tokens = k.table(
     "tokens",
     {
@@ -271,7 +276,8 @@ export const makeTables = (k: Kit) => {
       /** JSON draft of the log row, so that a sweep can write it. */
       draft: k.text().notNull().default(""),
     },
-    // No index but the key's: as many rows as calls run, so whoever looks for others may read them all, and each call writes two.
+    // No index but the key's: as many rows as calls run, so whoever looks for others may read them all, and each call
+    // writes two.
   );
 
   /** Running processes; a heartbeat in database time. */
@@ -334,8 +340,8 @@ export const makeTables = (k: Kit) => {
   );
 
   /**
-   * The same sums by one thing at a time, for questions about everybody: a tenth of the rows and less. Of hours that are over;
-   * how far they reach stands in `meta` (features/log/sums.ts).
+   * The same sums by one thing at a time, for questions about everybody: a tenth of the rows and less. Of hours that
+   * are over; how far they reach stands in `meta` (features/log/sums.ts).
    */
   const usage_sums = k.table(
     "usage_sums",
@@ -473,7 +479,9 @@ export const makeTables = (k: Kit) => {
     ],
   );
 
-  /** Orders of units. Money that is paid is text in the currency's major unit ("12.34"): it is compared, never summed. */
+  /**
+   * Orders of units. Money that is paid is text in the currency's major unit ("12.34"): it is compared, never summed.
+   */
   const orders = k.table(
     "orders",
     {

@@ -48,7 +48,9 @@ export function jsonMember(db: Pick<Db, "engine">, column: AnyColumn, name: stri
   return sql<string>`case when instr(${column}, ${before}) = 0 then '' else substr(${rest}, 1, instr(${rest}, '"') - 1) end`;
 }
 
-/** A whole number above 0 among the members of a JSON object, 0 where there is none; with the same care as jsonMember. */
+/**
+ * A whole number above 0 among the members of a JSON object, 0 where there is none; with the same care as jsonMember.
+ */
 export function jsonNumber(db: Pick<Db, "engine">, column: SQL, name: string): SQL<number> {
   const before = `"${name}":`;
   if (db.engine === "postgres")
@@ -63,8 +65,8 @@ export const aside = (db: Pick<Db, "engine">, column: AnyColumn): SQL =>
   db.engine === "sqlite" ? sql`+${column}` : sql`${column}`;
 
 /**
- * A comparison that SQLite is to find by its index. Its statistics know how many rows a value has on the average, not that most
- * rows have the same one; so it would rather walk the table in order, in vain where the value is rare.
+ * A comparison that SQLite is to find by its index. Its statistics know how many rows a value has on the average, not
+ * that most rows have the same one; so it would rather walk the table in order, in vain where the value is rare.
  */
 export const byIndex = (db: Pick<Db, "engine">, comparison: SQL): SQL =>
   db.engine === "sqlite" ? sql`likelihood(${comparison}, 0.0001)` : comparison;
@@ -83,7 +85,10 @@ export function isUniqueViolation(error: unknown): boolean {
   return false;
 }
 
-/** SQLSTATEs that end a connection or that refuse one: ended by an operator, starting or stopping, too many, waited too long for us. */
+/**
+ * SQLSTATEs that end a connection or that refuse one: ended by an operator, starting or stopping, too many, waited too
+ * long for us.
+ */
 const LOST = /^(08...|57P0[1-5]|53300|25P0[34])$/;
 /** The driver's own words for it. */
 const LOST_CODE = /^ERR_POSTGRES_(CONNECTION_|(LIFETIME|IDLE)_TIMEOUT)/;
@@ -101,7 +106,9 @@ export function isTimeout(error: unknown): boolean {
   return false;
 }
 
-/** Postgres asks to run the transaction again (also 53300 and 57P03: it took no connection), or the connection was lost. */
+/**
+ * Postgres asks to run the transaction again (also 53300 and 57P03: it took no connection), or the connection was lost.
+ */
 export function isTransient(error: unknown): boolean {
   for (const c of causes(error)) {
     const state = String(c.errno ?? c.code ?? "");

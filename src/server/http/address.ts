@@ -72,7 +72,9 @@ export function createAddressReader(trusted: readonly string[]): (headers: Heade
 
 const firstOf = (headers: Headers, name: string): string | undefined => headers.get(name)?.split(",")[0]?.trim();
 
-/** What a limit by address counts: an IPv4 address, or the /64 of an IPv6 address, all of which belongs to one customer. */
+/**
+ * What a limit by address counts: an IPv4 address, or the /64 of an IPv6 address, all of which belongs to one customer.
+ */
 export function countedAddress(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);

@@ -38,8 +38,8 @@ export function trpcIsPublic(appRouter: AnyRouter, url: string): boolean {
 }
 
 /**
- * The request as tRPC gets it: it asks for the body when a procedure's own checks have let the caller in, and gets it as JSON
- * within the limit or not at all.
+ * The request as tRPC gets it: it asks for the body when a procedure's own checks have let the caller in, and gets it
+ * as JSON within the limit or not at all.
  */
 export function boundedRequest(request: Request, limit: number): Request {
   const { url, method, headers, signal } = request;

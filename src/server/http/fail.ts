@@ -28,8 +28,8 @@ export function toTRPC(error: AppError): TRPCError {
 const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errors, text);
 
 /**
- * The AppError behind anything that was thrown. A zod issue whose message is an error code is that error, so that a form
- * and a call refuse with the same text; other issues name the field.
+ * The AppError behind anything that was thrown. A zod issue whose message is an error code is that error, so that a
+ * form and a call refuse with the same text; other issues name the field.
  */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;

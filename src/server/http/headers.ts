@@ -5,7 +5,10 @@ import { framedAddress } from "../../shared/content";
 /** Of every answer of /api and /trpc: kept nowhere, and taken for nothing but what it says it is. */
 export const API_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
-/** The origins of the operator's texts that are addresses and of his chat links: the only pages that the console may frame. */
+/**
+ * The origins of the operator's texts that are addresses and of his chat links: the only pages that the console may
+ * frame.
+ */
 export function frameOrigins(
   texts: readonly string[],
   chats: readonly Readonly<Record<string, string>>[] = [],
@@ -16,9 +19,10 @@ export function frameOrigins(
 }
 
 /**
- * `frames` are origins that may be framed, `forms` those that a form may be posted to (the payment gateway), `scripts` those
- * that a script may come from (the bot check, while it is on). They hold for every page of the console, not for the framing ones alone: going from page to page
- * does not ask the server again, so the policy of the first page is in force on all of them.
+ * `frames` are origins that may be framed, `forms` those that a form may be posted to (the payment gateway), `scripts`
+ * those that a script may come from (the bot check, while it is on). They hold for every page of the console, not for
+ * the framing ones alone: going from page to page does not ask the server again, so the policy of the first page is in
+ * force on all of them.
  */
 export function consoleHeaders({
   frames = [],

@@ -1,5 +1,6 @@
 /**
- * Whether a request that changes something comes from a page of our own: the one place that decides, for /trpc, /api and
+ * Whether a request that changes something comes from a page of our own: the one place that decides, for /trpc, /api
+ * and
  * /pg. Why the rule is as it is: docs/decisions/0042-requests-of-other-sites.md.
  */
 import { AppError } from "../../shared/errors";
@@ -27,7 +28,10 @@ export type OwnPageRule =
   | "by-ticket"
   /** What the body holds proves the caller, so an unknown Origin is let in: nobody has told us our address yet. */
   | "by-secret"
-  /** A GET that opens or ends a session. A link of another site reaches it without Origin, so the user-id header must be there. */
+  /**
+   * A GET that opens or ends a session. A link of another site reaches it without Origin, so the user-id header must be
+   * there.
+   */
   | "named";
 
 const isJson = (type: string | null): boolean => type?.split(";")[0]?.trim().toLowerCase() === "application/json";

@@ -1,6 +1,7 @@
 /**
- * Doors whose answer is no envelope: files, streams of events, calls with a shape of their own. What fails is said as an
- * envelope all the same. Mounted by app.ts like the REST routes: both spellings of the slash, one limit, one context.
+ * Doors whose answer is no envelope: files, streams of events, calls with a shape of their own. What fails is said as
+ * an envelope all the same. Mounted by app.ts like the REST routes: both spellings of the slash, one limit, one
+ * context.
  */
 import { errors } from "../../shared/errors";
 import type { Ctx } from "../context";
@@ -12,7 +13,9 @@ export interface PlainDoor {
   line: `GET /api/${string}`;
   /** Programs of other sites may call it: it takes a relay key, no cookie. */
   cors?: boolean;
-  /** Pages show what it answers (img, audio, video), and a browser then sends no header: the session's cookie is enough. */
+  /**
+   * Pages show what it answers (img, audio, video), and a browser then sends no header: the session's cookie is enough.
+   */
   shown?: boolean;
   answer(ctx: Ctx, request: Request): Promise<Response>;
 }

@@ -44,8 +44,8 @@ const SESSION_TOKEN = /^[A-Za-z0-9]{43}$/;
 export const isSessionToken = (text: string): boolean => SESSION_TOKEN.test(text);
 
 /**
- * Who asks. Never throws: when the database cannot say, the problem is kept for the door, which says it in its own shape
- * (`unknownActor`), and nobody is taken for a guest who may be somebody.
+ * Who asks. Never throws: when the database cannot say, the problem is kept for the door, which says it in its own
+ * shape (`unknownActor`), and nobody is taken for a guest who may be somebody.
  */
 export async function actorOf(
   services: Services,
@@ -66,7 +66,10 @@ export async function actorOf(
 export const unknownActor = (actor: Actor): AppError | undefined =>
   actor.kind === "guest" && actor.unknown ? new AppError(actor.problem ?? "internal") : undefined;
 
-/** `shown`: a cookie counts without the user-id header. For doors that only show something: other sites' pages send no cookie along. */
+/**
+ * `shown`: a cookie counts without the user-id header. For doors that only show something: other sites' pages send no
+ * cookie along.
+ */
 export async function resolveActor(services: Services, presented: Presented, shown = false): Promise<Actor> {
   if (presented.cookie !== undefined && SESSION_TOKEN.test(presented.cookie)) {
     const actor = await bySession(services, presented.cookie);
@@ -151,13 +154,18 @@ async function byAccessToken(services: Services, token: string): Promise<Actor |
   };
 }
 
-/** SameSite=Lax because people come back from a provider's page by navigation; the user-id header guards the rest (D-38). */
+/**
+ * SameSite=Lax because people come back from a provider's page by navigation; the user-id header guards the rest
+ * (D-38).
+ */
 const line = (name: string, value: string, maxAge: number, secure: boolean): string =>
   `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
 const cookieLine = (value: string, maxAge: number, secure: boolean): string =>
   line(SESSION_COOKIE, value, maxAge, secure);
 
-/** What tells one browser from another while somebody signs in (features/auth/tickets.ts); it opens nothing by itself. */
+/**
+ * What tells one browser from another while somebody signs in (features/auth/tickets.ts); it opens nothing by itself.
+ */
 export const BROWSER_COOKIE = "sign_in_browser";
 export const browserCookieLine = (value: string, maxAge: number, secure: boolean): string =>
   line(BROWSER_COOKIE, value, maxAge, secure);
@@ -170,8 +178,8 @@ interface SessionCtx extends Services {
 }
 
 /**
- * Opens a session for a user who has just proved himself and sets the cookie. The row holds only a hash of what the cookie
- * carries. `human`: he has passed the bot check.
+ * Opens a session for a user who has just proved himself and sets the cookie. The row holds only a hash of what the
+ * cookie carries. `human`: he has passed the bot check.
  */
 export async function openSession(
   ctx: SessionCtx,

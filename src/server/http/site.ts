@@ -1,7 +1,10 @@
 /** The address of the console: the one that the operator set, else the one that the browser called. */
 import type { Ctx } from "../context";
 
-/** `https://weir.example` and its host name. Without a set address the Host header decides, which only the caller himself is misled by. */
+/**
+ * `https://weir.example` and its host name. Without a set address the Host header decides, which only the caller
+ * himself is misled by.
+ */
 export function siteOf(ctx: Pick<Ctx, "options" | "request" | "secure">): URL {
   const set = ctx.options.get("ServerAddress");
   if (set !== "" && URL.canParse(set)) return new URL(set);

@@ -14,7 +14,9 @@ export type AnswerShape =
   | "envelope"
   /** result's keys stand beside success and message, and may override them (channel test: `time`). */
   | "top"
-  /** As "top", and message is the word "success" or "error"; an error's text stands in `data` (amount and pay, C-491). */
+  /**
+   * As "top", and message is the word "success" or "error"; an error's text stands in `data` (amount and pay, C-491).
+   */
   | "spoken"
   /** 302 to the result's `location`, for doors that a browser is led through. */
   | "redirect";
@@ -71,7 +73,9 @@ export async function countCritical(ctx: Pick<Ctx, "cluster" | "env" | "ip">, na
   if (!take.allowed) throw toTRPC(new AppError("too_many_requests", { retry_after: take.reset_seconds }));
 }
 
-/** Refuses what other sites send, counts critical calls by client address, renders AppErrors, logs what nobody expected. */
+/**
+ * Refuses what other sites send, counts critical calls by client address, renders AppErrors, logs what nobody expected.
+ */
 const base = t.procedure.use(async ({ ctx, meta, type, next, path }) => {
   const refused = unknownActor(ctx.actor);
   if (refused) throw toTRPC(refused);
@@ -83,7 +87,8 @@ const base = t.procedure.use(async ({ ctx, meta, type, next, path }) => {
   if (result.ok) return result;
   const error = toAppError(result.error);
   logUnexpected(ctx, error, { path });
-  // tRPC wraps an AppError as INTERNAL_SERVER_ERROR: its own status is said instead, or a 401 would never look like one.
+  // tRPC wraps an AppError as INTERNAL_SERVER_ERROR: its own status is said instead, or a 401 would never look like
+  // one.
   throw toTRPC(error);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Bodies of requests, read within bounds: bytes as they are sent, bytes as they unpack, and what a parser would make of them.
- * Everything is checked while it arrives, so that a body that is refused was never whole in memory.
+ * Bodies of requests, read within bounds: bytes as they are sent, bytes as they unpack, and what a parser would make of
+ * them. Everything is checked while it arrives, so that a body that is refused was never whole in memory.
  */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -94,9 +94,9 @@ async function read(request: Request, limit: number, scan?: JsonScan): Promise<B
 }
 
 /**
- * A body as it arrives, unpacked where Content-Encoding says so. Throws body_too_large beyond `limit` bytes, before and after
- * unpacking, body_unpacks_too_far, and invalid_request for an encoding that is unknown or not true. Who stops reading
- * stops the unpacking.
+ * A body as it arrives, unpacked where Content-Encoding says so. Throws body_too_large beyond `limit` bytes, before and
+ * after unpacking, body_unpacks_too_far, and invalid_request for an encoding that is unknown or not true. Who stops
+ * reading stops the unpacking.
  */
 export async function* bodyChunks(request: Request, limit: number): AsyncGenerator<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > limit) throw bodyTooLarge(limit);

@@ -91,8 +91,8 @@ export async function egressFetch(address: string, options: EgressOptions): Prom
 }
 
 /**
- * Opens `address` and leaves its body to be read: a file that flows through. Its size and its time are the caller's business
- * (`maxBytes` and `timeoutMs` do not count). Throws what egressFetch throws.
+ * Opens `address` and leaves its body to be read: a file that flows through. Its size and its time are the caller's
+ * business (`maxBytes` and `timeoutMs` do not count). Throws what egressFetch throws.
  */
 export async function egressOpen(
   address: string,
@@ -133,8 +133,8 @@ export async function egressOpen(
 }
 
 /**
- * Asks the worker, whose address root has typed. What is known here to be private is refused here as well; a name that only
- * the worker can resolve is its business, and so are redirects.
+ * Asks the worker, whose address root has typed. What is known here to be private is refused here as well; a name that
+ * only the worker can resolve is its business, and so are redirects.
  */
 async function openByWorker(
   worker: EgressWorker,

@@ -1,6 +1,7 @@
 /**
- * What a parser would make of JSON text, counted over its bytes before anything is parsed: 60 MB of `{},{},…` would stop the
- * process for seconds and take gigabytes. Numbers are not counted: an embedding call may hold millions of token ids.
+ * What a parser would make of JSON text, counted over its bytes before anything is parsed: 60 MB of `{},{},…` would
+ * stop the process for seconds and take gigabytes. Numbers are not counted: an embedding call may hold millions of
+ * token ids.
  */
 import { AppError } from "../../shared/errors";
 
@@ -18,7 +19,10 @@ export const JSON_LIMITS = {
 
 const QUOTE = 34;
 const BACKSLASH = 92;
-/** Bytes of a string that are looked at one by one before a search begins: most strings are short, and a search costs more to start. */
+/**
+ * Bytes of a string that are looked at one by one before a search begins: most strings are short, and a search costs
+ * more to start.
+ */
 const SHORT = 16;
 /** Names before they are told apart: few bodies have more. */
 const NAMES_FREE = 1000;
@@ -86,7 +90,9 @@ export class JsonScan {
     if (++this.#different > JSON_LIMITS.names - NAMES_FREE) this.#refuse();
   }
 
-  /** The index after the closing quote of the string that `from` is in; the length when it goes on in the next piece. */
+  /**
+   * The index after the closing quote of the string that `from` is in; the length when it goes on in the next piece.
+   */
   #stringEnd(bytes: Uint8Array, from: number): number {
     const start = this.#escaping ? from + 1 : from;
     this.#escaping = false;

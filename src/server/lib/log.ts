@@ -65,8 +65,9 @@ const RETRY_MS = 5;
 const MOST_RETRY_MS = 500;
 
 /**
- * Writes lines and never throws: a log on a full disk, on a pipe that nobody reads or whose reader has gone, must not fail
- * the call that logs. Lines beyond what is kept are counted, and the log says how many they were once it can be written again.
+ * Writes lines and never throws: a log on a full disk, on a pipe that nobody reads or whose reader has gone, must not
+ * fail the call that logs. Lines beyond what is kept are counted, and the log says how many they were once it can be
+ * written again.
  * `write` answers how many of the bytes it took.
  */
 export function lineWriter(write: (bytes: Uint8Array) => number): (line: string) => void {

@@ -12,8 +12,8 @@ export interface Mail {
 }
 
 /**
- * Resolves when the server has taken the mail. Throws AppError mail_not_configured, mail_address_invalid, mail_failed. What
- * the mail server said is the cause of the last and in the log, not in its text: a visitor gets to see that.
+ * Resolves when the server has taken the mail. Throws AppError mail_not_configured, mail_address_invalid, mail_failed.
+ * What the mail server said is the cause of the last and in the log, not in its text: a visitor gets to see that.
  */
 export type SendMail = (mail: Mail) => Promise<void>;
 

@@ -1,4 +1,7 @@
-/** Masks of pictures: transparency, which marks an area for some, as white on black, which marks it for others (PNG, third edition, W3C 2025). */
+/**
+ * Masks of pictures: transparency, which marks an area for some, as white on black, which marks it for others (PNG,
+ * third edition, W3C 2025).
+ */
 import { crc32, deflate, inflate } from "node:zlib";
 import { promisify } from "node:util";
 
@@ -55,8 +58,8 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 /**
- * A grey PNG of the same size, white where the given one is wholly transparent and black elsewhere. undefined for what is no PNG with
- * an alpha channel of 8 bits, is interlaced, too large, or broken.
+ * A grey PNG of the same size, white where the given one is wholly transparent and black elsewhere. undefined for what
+ * is no PNG with an alpha channel of 8 bits, is interlaced, too large, or broken.
  */
 export async function whiteWhereClear(png: Buffer): Promise<Buffer | undefined> {
   if (!png.subarray(0, SIGNATURE.length).equals(SIGNATURE)) return undefined;

@@ -1,7 +1,9 @@
 /**
- * fetch through a proxy that an operator set. HTTP proxies are Bun's own business; it speaks no SOCKS (measured with Bun
- * 1.4.5: UnsupportedProxyProtocol), so those are reached through a bridge in this process: an HTTP proxy on the loopback
- * that opens its connections through the SOCKS server named in the request's proxy credentials. One bridge serves all.
+ * fetch through a proxy that an operator set. HTTP proxies are Bun's own business; it speaks no SOCKS (measured with
+ * Bun
+ * 1.4.5: UnsupportedProxyProtocol), so those are reached through a bridge in this process: an HTTP proxy on the
+ * loopback that opens its connections through the SOCKS server named in the request's proxy credentials. One bridge
+ * serves all.
  *
  * What cannot go through its proxy fails: it never goes directly.
  */

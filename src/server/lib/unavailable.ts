@@ -1,4 +1,7 @@
-/** Is the database away (no connection, a full disk, a lock), so that the same may succeed later? Told by codes, never by texts. */
+/**
+ * Is the database away (no connection, a full disk, a lock), so that the same may succeed later? Told by codes, never
+ * by texts.
+ */
 
 import type { ErrorCode } from "../../shared/errors";
 
@@ -13,7 +16,10 @@ export function* causes(error: unknown): Generator<{ code?: unknown; errno?: unk
 
 /** Connections that fail, end or time out. */
 const DRIVER = /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME|QUERY_CANCEL)/;
-/** SQLSTATE: connection exceptions, lack of resources, the server's or an operator's intervention, a server that only reads. */
+/**
+ * SQLSTATE: connection exceptions, lack of resources, the server's or an operator's intervention, a server that only
+ * reads.
+ */
 const STATE = /^(08|53|57)[0-9A-Z]{3}$|^25006$/;
 /** What the database's connections throw (db/connections.ts); drizzle wraps it. */
 const REFUSED = "database_unavailable" satisfies ErrorCode;

@@ -79,7 +79,10 @@ export function answerReader(call: Call, dialect: UpstreamDialectKey): AnswerRea
   return key === "openai-chat" ? new Meter(openaiChat, call.request.include_usage) : new Passage(key, contextOf(call));
 }
 
-/** Reads a whole answer in `dialect`: the caller's body and what it cost. undefined when it is no answer of that dialect. */
+/**
+ * Reads a whole answer in `dialect`: the caller's body and what it cost. undefined when it is no answer of that
+ * dialect.
+ */
 export function readAnswer(
   call: Call,
   dialect: UpstreamDialectKey,
@@ -167,8 +170,8 @@ function frameReader(dialect: UpstreamDialectKey, id: string, redact: Redact): (
 }
 
 /**
- * Looks for content in the whole frames of one stream, region after region; "end" when the answer ended without any. Throws
- * Failed for an error frame.
+ * Looks for content in the whole frames of one stream, region after region; "end" when the answer ended without any.
+ * Throws Failed for an error frame.
  */
 export function contentFinder(dialect: UpstreamDialectKey, id: string, redact: Redact): (region: Bytes) => Found {
   const read = frameReader(dialect, id, redact);

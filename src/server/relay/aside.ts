@@ -1,4 +1,7 @@
-/** Calls beside those of the models: counts, stored answers, files, batches, jobs. Free, and without a row in the log, but for a job's submit. */
+/**
+ * Calls beside those of the models: counts, stored answers, files, batches, jobs. Free, and without a row in the log,
+ * but for a job's submit.
+ */
 import type { Lang } from "../../shared/text";
 import type { Engine } from "./call";
 import type { CallerDialect } from "./dialects/dialect";
@@ -24,7 +27,9 @@ export interface Visit {
 /** Answers it. Throws an AppError for what the caller gets, Failed for what an upstream refused. */
 export type Aside = (visit: Visit) => Promise<Response>;
 
-/** The same within the caller's limits. `billed`: it submits a job, which is counted and limited as the call that it is. */
+/**
+ * The same within the caller's limits. `billed`: it submits a job, which is counted and limited as the call that it is.
+ */
 export async function answerAside(
   { answer, billed }: { answer: Aside; billed?: boolean },
   visit: Visit,

@@ -31,7 +31,9 @@ export type Attempt =
   | { ok: true; kind: "direct"; answer: WholeAnswer | FlowingAnswer }
   | { ok: false; failure: Failure };
 
-/** Tries one channel. Never throws: what goes wrong is a failure, and every try leaves its record in `call.attempts`. */
+/**
+ * Tries one channel. Never throws: what goes wrong is a failure, and every try leaves its record in `call.attempts`.
+ */
 export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt> {
   const { engine, alarm } = call;
   const { seams } = engine;
@@ -140,7 +142,9 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   return outcome;
 }
 
-/** Tells the seam behind which a channel may be disabled. Quoting the caller's own words must not be a way to do that. */
+/**
+ * Tells the seam behind which a channel may be disabled. Quoting the caller's own words must not be a way to do that.
+ */
 function reportFailure(call: Call, channel: PoolChannel, failure: Failure): void {
   const message = failure.error?.message ?? "";
   const { seams } = call.engine;
@@ -234,7 +238,8 @@ async function openStream(
       if (found === "end") throw new Failed(failureOf("malformed", response.status));
       begun ||= mayHoldEvent(region);
     }
-    // Once the answer has begun only silence is too long: models think for minutes, and some tell nothing of it but pings.
+    // Once the answer has begun only silence is too long: models think for minutes, and some tell nothing of it but
+    // pings.
     if (begun) call.alarm.limit("idle", idleMs);
     if (done) throw new Failed(failureOf(size === 0 ? "malformed" : "cut", response.status));
   }

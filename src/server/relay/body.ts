@@ -1,4 +1,7 @@
-/** The caller's body: read within bounds by lib/body.ts, parsed once for its facts. It is sent on as it was written (json.ts splices). */
+/**
+ * The caller's body: read within bounds by lib/body.ts, parsed once for its facts. It is sent on as it was written
+ * (json.ts splices).
+ */
 import { fail } from "../../shared/errors";
 import { isObject, type JsonObject, topLevelMembers, tryParse } from "./json";
 import type { Bytes } from "./sse";

@@ -86,13 +86,19 @@ export interface Call {
   /** Epoch milliseconds; in a realtime session when the response began. */
   arrived: number;
   readonly request: ChatRequest;
-  /** As the caller wrote it; dropped when an attempt has succeeded. A large one is here only while a request is made of it. */
+  /**
+   * As the caller wrote it; dropped when an attempt has succeeded. A large one is here only while a request is made of
+   * it.
+   */
   body: Bytes;
   /** The file of a large body, until the attempts are over. */
   large?: LargeBody;
   /** Instead of `body`: a multipart form. */
   readonly form: Form | undefined;
-  /** Output tokens that each of its choices may have at most, where its caller named no limit and not every answer is covered. */
+  /**
+   * Output tokens that each of its choices may have at most, where its caller named no limit and not every answer is
+   * covered.
+   */
   output_limit?: number;
   /** The price in the group that serves; before the first attempt the dearest that is possible. */
   price: CompiledPrice;

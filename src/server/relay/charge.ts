@@ -1,6 +1,6 @@
 /**
- * What a call costs at its end, by how it ended. What failed before its first content never comes here: it is free. Beyond that
- * the channel decides (setting.bill_broken, setting.bill_left); by default what was produced is paid.
+ * What a call costs at its end, by how it ended. What failed before its first content never comes here: it is free.
+ * Beyond that the channel decides (setting.bill_broken, setting.bill_left); by default what was produced is paid.
  */
 import type { EndReason } from "../../shared/log";
 import { ownToolOf } from "../../shared/model-prices";
@@ -71,8 +71,9 @@ function usageAtEnd(call: Call, ending: Ending): CheckedUsage {
 }
 
 /**
- * What came after the last count of output, in a stream that ended early, is estimated and added. A count that came before any
- * content counted none (Anthropic's first frame says 1): then all of the content is estimated, however the stream ended.
+ * What came after the last count of output, in a stream that ended early, is estimated and added. A count that came
+ * before any content counted none (Anthropic's first frame says 1): then all of the content is estimated, however the
+ * stream ended.
  */
 function withUncounted(
   usage: Usage,
@@ -105,8 +106,8 @@ function withOwnTool({ operation, request }: Call, usage: Usage): Usage {
 }
 
 /**
- * Embedded files count by their allowance (input_bound), not by their bytes; what a stored conversation adds to the bound is
- * counted in tokens already.
+ * Embedded files count by their allowance (input_bound), not by their bytes; what a stored conversation adds to the
+ * bound is counted in tokens already.
  */
 function estimateUsage({ body, input_bound }: Call, contentBytes: number): Usage {
   const share = body.length > 0 ? Math.min(1, input_bound / body.length) : 0;

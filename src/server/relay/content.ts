@@ -1,6 +1,6 @@
 /**
- * The content of calls, for operators who keep it: the beginning of what the caller sent and of what he got, sampled as it
- * passes. The bytes go their way unchanged and unhurried; while nobody keeps contents there is no tap.
+ * The content of calls, for operators who keep it: the beginning of what the caller sent and of what he got, sampled as
+ * it passes. The bytes go their way unchanged and unhurried; while nobody keeps contents there is no tap.
  */
 import { TEXT_LIMITS } from "../../shared/text-limits";
 import type { Call } from "./call";

@@ -1,9 +1,9 @@
 /**
  * (channel, model) pairs that are left alone for a while after a failure. In memory: real traffic finds out again.
  *
- * When the time is over the pair is half open: one call at a time probes it while the others still pass it over. A probe
- * that fails doubles the pause (a pause that the upstream named with Retry-After stays as named); one that is answered
- * ends the matter.
+ * When the time is over the pair is half open: one call at a time probes it while the others still pass it over. A
+ * probe that fails doubles the pause (a pause that the upstream named with Retry-After stays as named); one that is
+ * answered ends the matter.
  */
 import type { Failure } from "./failures";
 

@@ -16,8 +16,9 @@ export const offeredProtocols = ({ headers }: Request): string[] =>
     .filter((name) => name !== "");
 
 /**
- * The presented key: Authorization (with or without Bearer), x-api-key, api-key, x-goog-api-key, mj-api-secret, a WebSocket
- * sub-protocol or ?key=. Undefined when there is none. What the key's own spellings are is the authenticator's business.
+ * The presented key: Authorization (with or without Bearer), x-api-key, api-key, x-goog-api-key, mj-api-secret, a
+ * WebSocket sub-protocol or ?key=. Undefined when there is none. What the key's own spellings are is the
+ * authenticator's business.
  */
 export function presentedKey(request: Request): string | undefined {
   const { headers } = request;

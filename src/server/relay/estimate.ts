@@ -1,11 +1,15 @@
 /**
- * How many tokens a text has, about, when the vendor did not say. Measured against OpenAI's o200k (November 2026): English,
- * Chinese, Japanese and code within 10 %, JSON and tables of numbers 12 to 25 % below, Russian 25 % above. A tokenizer of one vendor
- * would be as wrong for every other one, and costs 2 MB of code, 80 MB of memory and up to 2.5 s to load (gpt-tokenizer 3).
+ * How many tokens a text has, about, when the vendor did not say. Measured against OpenAI's o200k (November 2026):
+ * English, Chinese, Japanese and code within 10 %, JSON and tables of numbers 12 to 25 % below, Russian 25 % above. A
+ * tokenizer of one vendor would be as wrong for every other one, and costs 2 MB of code, 80 MB of memory and up to 2.5
+ * s to load (gpt-tokenizer 3).
  */
 import type { Bytes } from "./sse";
 
-/** Bytes of content per token where only their number is known: 3.6 for Chinese, 4 for English and code. Never dearer than the text. */
+/**
+ * Bytes of content per token where only their number is known: 3.6 for Chinese, 4 for English and code. Never dearer
+ * than the text.
+ */
 const CONTENT_BYTES_PER_TOKEN = 4;
 /** Bytes that are looked at: the rest of a longer text is taken to be like its beginning and its end. */
 const SAMPLE = 64 * 1024;
@@ -13,7 +17,10 @@ const SAMPLE = 64 * 1024;
 /** Tokens of generated content of so many bytes. */
 export const tokensOfContent = (bytes: number): number => Math.ceil(bytes / CONTENT_BYTES_PER_TOKEN);
 
-/** Tokens of a UTF-8 text: words of letters are long tokens, digits and signs short ones, most other scripts about one a letter. */
+/**
+ * Tokens of a UTF-8 text: words of letters are long tokens, digits and signs short ones, most other scripts about one a
+ * letter.
+ */
 export function tokensOfText(text: Bytes): number {
   if (text.length <= SAMPLE) return Math.ceil(weigh(text));
   const half = SAMPLE / 2;

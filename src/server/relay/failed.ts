@@ -8,8 +8,8 @@ export class Failed extends Error {
 }
 
 /**
- * Does what is left to do once the vendor has taken the call. A connection that fails there is no refusal of the call, which must
- * not be asked for a second time. Time limits are judged by who set them.
+ * Does what is left to do once the vendor has taken the call. A connection that fails there is no refusal of the call,
+ * which must not be asked for a second time. Time limits are judged by who set them.
  */
 export async function afterAcceptance<Done>(signal: AbortSignal, work: () => Done | Promise<Done>): Promise<Done> {
   try {

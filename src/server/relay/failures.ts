@@ -1,7 +1,7 @@
 /**
- * The one classification of what goes wrong upstream: (status, body) -> whose fault, try elsewhere or not, leave (channel,
- * model) alone for how long, disable the channel or not, and what the caller reads. Nothing else in the house decides
- * on an upstream's status.
+ * The one classification of what goes wrong upstream: (status, body) -> whose fault, try elsewhere or not, leave
+ * (channel, model) alone for how long, disable the channel or not, and what the caller reads. Nothing else in the house
+ * decides on an upstream's status.
  */
 import type { ErrorCode, Owner } from "../../shared/errors";
 import type { WireError } from "./events";
@@ -72,8 +72,9 @@ export interface Failure extends Rule {
 }
 
 /**
- * Whether the upstream may be at work on the call, or done with it, although it failed: the request was sent whole, and nobody
- * said no to it. (A refused connection, an unknown host, every 4xx and a refusal by name say that nothing was begun.)
+ * Whether the upstream may be at work on the call, or done with it, although it failed: the request was sent whole, and
+ * nobody said no to it. (A refused connection, an unknown host, every 4xx and a refusal by name say that nothing was
+ * begun.)
  */
 export function mayBeAccepted({
   class: name,
@@ -128,7 +129,10 @@ const modelWords = new Set([
 const overloadWords = new Set(["overloaded_error", "overloaded", "engine_overloaded", "server_overloaded"]);
 const rateWords = new Set(["rate_limit_exceeded", "rate_limit_error", "too_many_requests"]);
 
-/** What an answer that has begun with 200 says of the request (types of the `openai` SDK 7.55, ResponseError; November 2026). */
+/**
+ * What an answer that has begun with 200 says of the request (types of the `openai` SDK 7.55, ResponseError; November
+ * 2026).
+ */
 const callerWords = new Set([
   "invalid_request_error",
   "context_length_exceeded",
@@ -177,8 +181,8 @@ export function retryAfterSeconds(header: string | null | undefined, now: number
 }
 
 /**
- * Judges an answer that is an error; `redact` is that of the channel that gave it. `status` is the upstream's; `mapping` (status -> status) is applied first, and a status
- * that the operator mapped is what the caller sees.
+ * Judges an answer that is an error; `redact` is that of the channel that gave it. `status` is the upstream's;
+ * `mapping` (status -> status) is applied first, and a status that the operator mapped is what the caller sees.
  */
 export function classifyStatus(
   redact: Redact,
@@ -257,13 +261,18 @@ const hide: readonly (readonly [RegExp, string | ((found: string) => string)])[]
 /** How vendors' keys begin; a name such as `key-value-store` has neither digit nor capital behind it. */
 const KEY =
   /^-*(?:(?:sk|pk|rk|gsk|xai|nvapi|pplx)-.{6}|(?:(?:sk|pk|rk|gsk|hf|ghp|r8)_|(?:org|proj|key)-|AKIA|ASIA|LTAI|AKID|AIza)(?=.{6}).*[\dA-Z*])/;
-/** An item's id or a compound name begins with a word of small letters: `rs_0123…`, `chatcmpl-…`, `cache_creation_1h_…`. */
+/**
+ * An item's id or a compound name begins with a word of small letters: `rs_0123…`, `chatcmpl-…`, `cache_creation_1h_…`.
+ */
 const NAMED = /^-*[a-z]{1,16}[_-]/;
 /** A name of several words in one: `includeServerSideToolInvocations2`. */
 const WORDS = /^[A-Za-z][a-z]*(?:[A-Z][a-z]+)*\d{0,2}$/;
 const LONG = 32;
 
-/** Whether a word looks like a key of somebody: by how it begins, by stars in its middle, or because it is long and says nothing. */
+/**
+ * Whether a word looks like a key of somebody: by how it begins, by stars in its middle, or because it is long and says
+ * nothing.
+ */
 function isKeyLike(word: string): boolean {
   if (KEY.test(word) || /[A-Za-z0-9]\*{3,}[A-Za-z0-9]/.test(word)) return true;
   return word.length >= LONG && /\d/.test(word) && !NAMED.test(word) && !WORDS.test(word);
@@ -281,7 +290,10 @@ export function cleanText(text: string): string {
   return result.slice(0, 1000);
 }
 
-/** Every member by its name: a new one is lost rather than passed on as it came. The secrets go before anything is cut or guessed. */
+/**
+ * Every member by its name: a new one is lost rather than passed on as it came. The secrets go before anything is cut
+ * or guessed.
+ */
 function clean(redact: Redact, { message, type, code, param, retry_after_s }: WireError): WireError {
   const said = (text: string): string => cleanText(redact(text));
   const error = {

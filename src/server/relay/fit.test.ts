@@ -47,7 +47,10 @@ describe("a body for a vendor that takes less", () => {
   });
 });
 
-/** compatibility.md 5.1, type 1; platform.openai.com/docs/api-reference/chat/create (max_tokens, developer messages), November 2026. */
+/**
+ * compatibility.md 5.1, type 1; platform.openai.com/docs/api-reference/chat/create (max_tokens, developer messages),
+ * November 2026.
+ */
 describe("a body for OpenAI's reasoning models", () => {
   test("names its limit as they take it, the newer name before the older", () => {
     for (const model of ["o3-mini", "gpt-5", "gpt-5.1-2025-11-13", "openai/o1"])

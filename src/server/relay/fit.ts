@@ -1,4 +1,7 @@
-/** What a vendor takes less of than its dialect allows (shared/channel-types): brought into its range, or left out; and what its models call otherwise. */
+/**
+ * What a vendor takes less of than its dialect allows (shared/channel-types): brought into its range, or left out; and
+ * what its models call otherwise.
+ */
 import type { ChannelType } from "../../shared/channel-types";
 import { newLimit } from "./dialects/openai-chat/request-encode";
 import type { Warning, WireObject } from "./events";
@@ -30,7 +33,10 @@ function inNewWords(model: string, body: Bytes): Bytes {
   return Buffer.from(JSON.stringify({ ...rest, ...limit, ...renamed }));
 }
 
-/** A body of OpenAI's chat as the vendor of `type` takes it for a model of that name. Bodies that need no change are not read. */
+/**
+ * A body of OpenAI's chat as the vendor of `type` takes it for a model of that name. Bodies that need no change are not
+ * read.
+ */
 export function fitted(type: ChannelType, model: string, asked: Bytes): { body: Bytes; warnings: Warning[] } {
   const body = inNewWords(model, asked);
   const { max_top_p, refuses } = type;

@@ -1,7 +1,7 @@
 /**
- * What a call costs before it is known who serves it, and when it is. A call is held at the dearest price that is possible
- * (group auto: of its groups, C-260; channels that bill by the upstream's name: of those names) and billed at the one that
- * serves.
+ * What a call costs before it is known who serves it, and when it is. A call is held at the dearest price that is
+ * possible (group auto: of its groups, C-260; channels that bill by the upstream's name: of those names) and billed at
+ * the one that serves.
  */
 import { estimateUpperBound } from "../../shared/charge";
 import { type CompiledPrice } from "../../shared/pricing";
@@ -12,7 +12,10 @@ import type { Caller, PoolChannel, Seams } from "./seams";
 const billedAs = ({ setting, model_mapping }: PoolChannel, model: string): string =>
   setting.bill_by === "upstream" ? (model_mapping.get(model) ?? model) : model;
 
-/** The dearest price of a model for a caller, over his groups and the names that the candidates bill by; undefined without any. */
+/**
+ * The dearest price of a model for a caller, over his groups and the names that the candidates bill by; undefined
+ * without any.
+ */
 export function priceFor(
   { price }: Pick<Seams, "price">,
   { group, groups, user_group }: Caller,
@@ -30,8 +33,8 @@ export function priceFor(
 }
 
 /**
- * The next attempt is made at this channel, in this group (undefined: the call has only one): price, bill and log row are
- * theirs. An upstream's name without a price is billed as the model that was asked for.
+ * The next attempt is made at this channel, in this group (undefined: the call has only one): price, bill and log row
+ * are theirs. An upstream's name without a price is billed as the model that was asked for.
  */
 export function serveIn(call: Call, channel: PoolChannel, group: string | undefined): void {
   const moved = group !== undefined && group !== call.caller.group;

@@ -44,19 +44,24 @@ import { traceOf, unwatched } from "./watch";
 
 export interface Relay {
   /**
-   * Answers one request to /v1. Never rejects. `ip` is the caller's real address, `requestId` is unique for ever. `upgrade`:
-   * for connections that can become a WebSocket; the answer is then of no account.
+   * Answers one request to /v1. Never rejects. `ip` is the caller's real address, `requestId` is unique for ever.
+   * `upgrade`: for connections that can become a WebSocket; the answer is then of no account.
    */
   handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;
   /** The same for a door of our own that knows its caller without a key. Its answers are for our own pages alone. */
   handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
   readonly tasks: TaskDesk;
-  /** Ends streams and realtime sessions: what runs has `graceMs` to end by itself. Resolves when everything is charged. */
+  /**
+   * Ends streams and realtime sessions: what runs has `graceMs` to end by itself. Resolves when everything is charged.
+   */
   stop(graceMs: number): Promise<void>;
   readonly stats: Readonly<RelayStats>;
 }
 
-/** Throws an AppError for who may not call, before anything of the body is read; then says as whom it is called, and what of the body counts. */
+/**
+ * Throws an AppError for who may not call, before anything of the body is read; then says as whom it is called, and
+ * what of the body counts.
+ */
 export type Admit = (lang: Lang) => (body: JsonObject) => Promise<{ caller: Caller; body: JsonObject }>;
 
 /** The data plane over its five seams. `deps` replace time, chance and network in tests. */
@@ -245,7 +250,8 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
     if (thread) {
       call.thread = thread;
-      // This function's frame keeps what it held when it waited for the thread: the body is the call's alone from here on.
+      // This function's frame keeps what it held when it waited for the thread: the body is the call's alone from here
+      // on.
       Object.assign(received, { body: Buffer.alloc(0), json: undefined });
     }
     const money = new CallMoney(

@@ -1,6 +1,6 @@
 /**
- * Whether a request lets its vendor work out of sight: tools that the vendor runs itself, searches, agents, containers of code,
- * background. Such work can cost many times what the answer shows.
+ * Whether a request lets its vendor work out of sight: tools that the vendor runs itself, searches, agents, containers
+ * of code, background. Such work can cost many times what the answer shows.
  */
 import { isObject, type JsonObject } from "./json";
 

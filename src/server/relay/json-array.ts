@@ -6,7 +6,9 @@ export class JsonArray {
   #items = 0;
   #begun = false;
 
-  /** The array's next text for bytes of a stream of events, possibly empty; what carries no data becomes white space. */
+  /**
+   * The array's next text for bytes of a stream of events, possibly empty; what carries no data becomes white space.
+   */
   push(chunk: Uint8Array): string {
     const region = this.#splitter.push(chunk);
     return region ? this.#write(region) : "";

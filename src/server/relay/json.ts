@@ -1,6 +1,6 @@
 /**
- * JSON as bytes: read without parsing everything, changed by splicing. What a caller wrote stays as he wrote it, but for
- * the members that must change.
+ * JSON as bytes: read without parsing everything, changed by splicing. What a caller wrote stays as he wrote it, but
+ * for the members that must change.
  */
 import { asBuffer, type Bytes } from "./sse";
 
@@ -90,8 +90,8 @@ export function* topLevelMembers(bytes: Bytes): Generator<Member> {
 const isSpace = (byte: number | undefined): boolean => byte === 32 || byte === 10 || byte === 13 || byte === 9;
 
 /**
- * The body with members of the outermost object set to new values: spliced where they stand, inserted at the front where
- * they do not. Every other byte stays. `bytes` is valid JSON.
+ * The body with members of the outermost object set to new values: spliced where they stand, inserted at the front
+ * where they do not. Every other byte stays. `bytes` is valid JSON.
  */
 export function withMembers(bytes: Bytes, values: Readonly<Record<string, unknown>>): Bytes {
   const missing = new Set(Object.keys(values));
@@ -121,8 +121,8 @@ export function withMembers(bytes: Bytes, values: Readonly<Record<string, unknow
 const OUTLINE_VALUE_LIMIT = 16 * 1024;
 
 /**
- * The outermost members of a large JSON object, long values as empty lists, objects or texts: enough for usage and errors,
- * at a fraction of a parse. undefined when the bytes are not one balanced object.
+ * The outermost members of a large JSON object, long values as empty lists, objects or texts: enough for usage and
+ * errors, at a fraction of a parse. undefined when the bytes are not one balanced object.
  */
 export function outline(bytes: Bytes): JsonObject | undefined {
   let last = bytes.length - 1;

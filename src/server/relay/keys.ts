@@ -1,4 +1,7 @@
-/** Which of a channel's keys an attempt uses, where it has several. A key that cools is passed over while another is awake. */
+/**
+ * Which of a channel's keys an attempt uses, where it has several. A key that cools is passed over while another is
+ * awake.
+ */
 import type { Call } from "./call";
 import type { Cooling, Standing } from "./cooling";
 import { placeOf } from "./providers/key-place";
@@ -17,8 +20,8 @@ export function standingOf(cooling: Cooling, channel: PoolChannel, model: string
 }
 
 /**
- * The channel with the key whose account holds something of a caller's; undefined when that key is gone or disabled. What was
- * left with a channel while it had one key (0) is where its first key is: that is what becomes of the one.
+ * The channel with the key whose account holds something of a caller's; undefined when that key is gone or disabled.
+ * What was left with a channel while it had one key (0) is where its first key is: that is what becomes of the one.
  */
 export function holding(channel: PoolChannel, channel_key_id: number): PoolChannel | undefined {
   if (!channel.keys || channel_key_id === 0) return channel.keys?.[0] ?? channel;

@@ -1,6 +1,7 @@
 /**
- * A call with a large body: while an upstream is waited for, what the call said is in a temporary file and not in memory
- * (architecture: bodies over 4 MB spool). Its bytes come back for each attempt, and what is sent flows from the file.
+ * A call with a large body: while an upstream is waited for, what the call said is in a temporary file and not in
+ * memory (architecture: bodies over 4 MB spool). Its bytes come back for each attempt, and what is sent flows from the
+ * file.
  */
 import type { Call } from "./call";
 import type { Outgoing } from "./providers/provider";
@@ -73,7 +74,8 @@ export class LargeBody {
 }
 
 /**
- * Before the first attempt: what a call says goes to a file. Where the disk refuses, it stays in memory and the call goes on.
+ * Before the first attempt: what a call says goes to a file. Where the disk refuses, it stays in memory and the call
+ * goes on.
  * `selection`: who may serve it.
  */
 export async function putAway(call: Call, selection: Selection): Promise<void> {

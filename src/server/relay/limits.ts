@@ -38,11 +38,17 @@ export interface Admission {
   /** The tightest limit on requests, and the one on tokens; absent where there is none. */
   requests?: LimitState;
   tokens?: LimitState;
-  /** Names of the budgets that its units were taken from; absent without budgets. What is refunded later goes back to them. */
+  /**
+   * Names of the budgets that its units were taken from; absent without budgets. What is refunded later goes back to
+   * them.
+   */
   budgets?: readonly string[];
   /** The call will cost so many units more; false when a budget does not cover them. Absent without budgets. */
   more?(units: number): Promise<boolean>;
-  /** The call is over; only the first call counts. Resolves when a budget is corrected, undefined when there is none. Never rejects. */
+  /**
+   * The call is over; only the first call counts. Resolves when a budget is corrected, undefined when there is none.
+   * Never rejects.
+   */
   end(used: Used): Promise<void> | undefined;
 }
 

@@ -34,7 +34,10 @@ export class Meter implements AnswerReader {
   malformed = false;
   /** What passes through loses nothing. */
   readonly warnings: readonly Warning[] = [];
-  /** Of the region that is being read: up to where its content is measured, and the last usage in it with the end of its frame. */
+  /**
+   * Of the region that is being read: up to where its content is measured, and the last usage in it with the end of its
+   * frame.
+   */
   #measured = 0;
   #told: { usage: Usage; end: number } | undefined;
   /** What the frame of the error counted, and that count as a frame for a caller who wants usage. */

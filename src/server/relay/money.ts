@@ -1,6 +1,6 @@
 /**
- * The money of one call: one hold, extended while a stream runs, ended by exactly one settle or release. The ledger moves
- * the units; here is when and how much.
+ * The money of one call: one hold, extended while a stream runs, ended by exactly one settle or release. The ledger
+ * moves the units; here is when and how much.
  */
 import { AppError, type ErrorCode } from "../../shared/errors";
 import { chargeOf, estimateUpperBound, outputWithin, quotaOf } from "../../shared/charge";
@@ -13,7 +13,10 @@ import { callRow, completionTokens, draftOf, promptTokens } from "./row";
 
 /** Content bytes per token, for the running estimate of what must be held: less than most texts have. */
 export const BYTES_PER_TOKEN = 3;
-/** An answer waits no longer for its settle: by then the settlement is in the ledger's journal, and is tried until it is taken. */
+/**
+ * An answer waits no longer for its settle: by then the settlement is in the ledger's journal, and is tried until it is
+ * taken.
+ */
 export const SETTLE_LIMIT_MS = 5_000;
 /** Smallest step of a stream's hold, and least output of a call, in tokens, when PreConsumedQuota is set lower. */
 const LEAST_STEP = 16;
@@ -29,7 +32,10 @@ const refusals: Readonly<Record<HoldRefusal, ErrorCode>> = {
   user_unusable: "user_banned",
 };
 
-/** Output tokens that are reckoned with where nothing is known of them: a stream's first hold, and the least of any other call's. */
+/**
+ * Output tokens that are reckoned with where nothing is known of them: a stream's first hold, and the least of any
+ * other call's.
+ */
 export const usualOutput = ({ preConsumedTokens }: { preConsumedTokens: number }): number =>
   Math.max(LEAST_STEP, preConsumedTokens);
 
@@ -42,8 +48,8 @@ function coveredAtFirst({ engine, request }: Call): number {
 }
 
 /**
- * Units that will do for a call that names no limit and is not streamed: it is then given one (output-limit.ts). undefined: nothing
- * less than the whole hold will do.
+ * Units that will do for a call that names no limit and is not streamed: it is then given one (output-limit.ts).
+ * undefined: nothing less than the whole hold will do.
  */
 function leastOf({ engine, request, price, input_bound }: Call, covered: number): number | undefined {
   if (request.stream || request.terms || request.max_output !== undefined || price.by === "call") return undefined;
@@ -125,8 +131,8 @@ export class CallMoney {
   }
 
   /**
-   * `held` units were taken, of which the budgets know `least`. Where that, or what the budgets allow, is less than every answer may
-   * cost, the call may cost no more than that.
+   * `held` units were taken, of which the budgets know `least`. Where that, or what the budgets allow, is less than
+   * every answer may cost, the call may cost no more than that.
    */
   async #limit(least: number, held: number): Promise<void> {
     const call = this.#call;
@@ -188,7 +194,10 @@ export class CallMoney {
     this.#asking = false;
   }
 
-  /** Ends the hold with a charge. Resolves when it is committed or in the journal, or after SETTLE_LIMIT_MS. Only the first end counts. */
+  /**
+   * Ends the hold with a charge. Resolves when it is committed or in the journal, or after SETTLE_LIMIT_MS. Only the
+   * first end counts.
+   */
   async settle(ending: Ending): Promise<void> {
     if (this.#state !== "held") return;
     this.#state = "ended";

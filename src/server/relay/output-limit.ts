@@ -1,6 +1,7 @@
 /**
- * The limit of output tokens that a call gets from us: its caller named none, and what they have left does not cover every
- * answer. Here is where it stands in a body of each language; the vendor keeps to it, so the call cannot cost more than was held.
+ * The limit of output tokens that a call gets from us: its caller named none, and what they have left does not cover
+ * every answer. Here is where it stands in a body of each language; the vendor keeps to it, so the call cannot cost
+ * more than was held.
  */
 import type { Operation as OperationKey } from "../../shared/channel-types";
 import { bodyObject } from "./body";
@@ -22,7 +23,9 @@ const SAFE_LIMIT = 4096;
 
 const members = (value: unknown): WireObject => (isObject(value) ? value : {});
 
-/** Anthropic's thoughts are part of the limit and must stay below it; what leaves too little for them switches them off. */
+/**
+ * Anthropic's thoughts are part of the limit and must stay below it; what leaves too little for them switches them off.
+ */
 function forClaude(limit: number, { max_tokens: own, thinking }: WireObject): WireObject {
   const max_tokens = typeof own === "number" ? Math.min(own, limit) : limit;
   if (!isObject(thinking) || typeof thinking.budget_tokens !== "number" || thinking.budget_tokens < max_tokens)
@@ -81,7 +84,10 @@ export function withLimit(
   return withMembers(body, place(output_limit, bodyObject(body) ?? {}, asked));
 }
 
-/** The vendor finds fault with a call that has a limit from us: it may be too high for the model. True when it has a lower one now. */
+/**
+ * The vendor finds fault with a call that has a limit from us: it may be too high for the model. True when it has a
+ * lower one now.
+ */
 export function lowered(call: Pick<Call, "output_limit">, { class: name, upstream_status }: Failure): boolean {
   const { output_limit = 0 } = call;
   if (name !== "caller_mistake" || (upstream_status !== 400 && upstream_status !== 422) || output_limit <= SAFE_LIMIT)

@@ -1,4 +1,6 @@
-/** A stream that passes through in a dialect other than OpenAI's: frames untouched, read by the dialect's own decoder. */
+/**
+ * A stream that passes through in a dialect other than OpenAI's: frames untouched, read by the dialect's own decoder.
+ */
 import type { AnswerReader } from "./answer";
 import type { AnswerContext, OutFrame, StreamDecoder } from "./dialects/translation";
 import type { RelayError } from "./error";

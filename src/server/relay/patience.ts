@@ -1,4 +1,7 @@
-/** How long a call waits for a channel, and what becomes of it when the caller leaves: the channel's own words, else the options'. */
+/**
+ * How long a call waits for a channel, and what becomes of it when the caller leaves: the channel's own words, else the
+ * options'.
+ */
 import type { Call } from "./call";
 import type { PoolChannel, RelayOptions } from "./seams";
 
@@ -34,9 +37,9 @@ export function patienceOf(option: RelayOptions, channel: PoolChannel | undefine
 }
 
 /**
- * After how many milliseconds of silence the caller of a call at `channel` gets a ping, 0 = never; undefined: such calls know
- * none. Events have comments. A JSON object may have blanks before it (RFC 8259, section 2), but its status then goes out
- * before it is known: only a channel that says so itself does that.
+ * After how many milliseconds of silence the caller of a call at `channel` gets a ping, 0 = never; undefined: such
+ * calls know none. Events have comments. A JSON object may have blanks before it (RFC 8259, section 2), but its status
+ * then goes out before it is known: only a channel that says so itself does that.
  */
 export function pingsOf(call: Call, channel: PoolChannel): number | undefined {
   const { direct } = call.operation;

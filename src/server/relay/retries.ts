@@ -8,7 +8,10 @@ import { isObject } from "./json";
 import { BYTES_PER_TOKEN, usualOutput } from "./money";
 import type { Operation } from "./operations/operation";
 
-/** Operations that may be repeated although the first channel may be at work on them. Sound, pictures and every kind of job never are. */
+/**
+ * Operations that may be repeated although the first channel may be at work on them. Sound, pictures and every kind of
+ * job never are.
+ */
 const REPEATABLE: ReadonlySet<Operation["key"]> = new Set([
   "chat",
   "completions",
@@ -28,8 +31,8 @@ export function answersInMore({ body, large, price }: Pick<Call, "body" | "large
 }
 
 /**
- * What an attempt that failed before its first content has cost at most, about: the input by its size, and of the output what an
- * unstreamed call names, or as much as is held for a call that names nothing (PreConsumedQuota).
+ * What an attempt that failed before its first content has cost at most, about: the input by its size, and of the
+ * output what an unstreamed call names, or as much as is held for a call that names nothing (PreConsumedQuota).
  */
 function mayHaveCost({ engine, request, input_bound, price }: Call): number {
   const usual = usualOutput(engine.seams.option);
@@ -66,8 +69,9 @@ interface Second {
 }
 
 /**
- * Retries of a model within 10 seconds: ten, or a tenth of its calls where that is more. An outage of all channels is then not
- * made worse by every call that comes several times. Counted in this process alone: n instances may retry n times as much.
+ * Retries of a model within 10 seconds: ten, or a tenth of its calls where that is more. An outage of all channels is
+ * then not made worse by every call that comes several times. Counted in this process alone: n instances may retry n
+ * times as much.
  */
 export class RetryBudget {
   readonly #models = new Map<string, Second[]>();

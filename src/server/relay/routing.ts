@@ -1,6 +1,6 @@
 /**
- * Where calls may go: what a process knows of its channels beside their rows. The relay asks it for the channels of a call;
- * the dry run asks the same and tries none.
+ * Where calls may go: what a process knows of its channels beside their rows. The relay asks it for the channels of a
+ * call; the dry run asks the same and tries none.
  */
 import { fail } from "../../shared/errors";
 import { Cooling } from "./cooling";
@@ -37,7 +37,9 @@ export interface Routing {
    * channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled, invalid_request.
    */
   select(destination: Destination): Selection;
-  /** What `select` would answer a call, and in which order; nothing is tried or taken. Throws the same, and not_found. */
+  /**
+   * What `select` would answer a call, and in which order; nothing is tried or taken. Throws the same, and not_found.
+   */
   plan(call: PlannedCall): Plan;
 }
 

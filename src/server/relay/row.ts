@@ -93,7 +93,9 @@ type PriceMember =
   | "cache_ratio"
   | "group";
 
-/** JSON of the row that a sweep writes when this process dies: known before the first attempt. See HoldRequest.draft. */
+/**
+ * JSON of the row that a sweep writes when this process dies: known before the first attempt. See HoldRequest.draft.
+ */
 export function draftOf(call: Call): string {
   const { caller, request, price, path, lang } = call;
   const texts = textsOf(price);

@@ -117,9 +117,9 @@ export interface Funds {
 
 export interface Seams {
   /**
-   * The caller behind a presented key (any spelling: with or without `sk-`, `-<channel id>` at the end). Throws AppError
-   * token_missing, token_invalid, token_expired, token_exhausted, token_disabled, user_banned, token_ip_denied,
-   * token_channel_denied, group_denied.
+   * The caller behind a presented key (any spelling: with or without `sk-`, `-<channel id>` at the end). Throws
+   * AppError token_missing, token_invalid, token_expired, token_exhausted, token_disabled, user_banned,
+   * token_ip_denied, token_channel_denied, group_denied.
    */
   authenticate(key: string | undefined, ip: string, lang: Lang): Promise<Caller>;
   /** undefined when the model has neither price nor ratio and SelfUseMode is off. */
@@ -144,7 +144,10 @@ export interface Seams {
    * address_forbidden, and what fetch and DNS throw.
    */
   openAddress(address: string, request: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response>;
-  /** Tells an address that a caller named what his job has become, under the egress rule. Answers at once and never throws; nobody asks twice. */
+  /**
+   * Tells an address that a caller named what his job has become, under the egress rule. Answers at once and never
+   * throws; nobody asks twice.
+   */
   tell(address: string, body: JsonObject): void;
   /** Told of every failed attempt: the channel may have to be disabled. Answers at once and never throws. */
   channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
@@ -174,10 +177,15 @@ export interface MidjourneyOptions {
   readonly forwardUrl: boolean;
 }
 
-/** What the relay reads from the option store (shared/options.ts); a getter each, so a change holds at the next call. */
+/**
+ * What the relay reads from the option store (shared/options.ts); a getter each, so a change holds at the next call.
+ */
 export interface RelayOptions {
   readonly retryTimes: number;
-  /** A call that an upstream may have accepted is repeated elsewhere if it costs less than so many units (option RetryMaxCost). */
+  /**
+   * A call that an upstream may have accepted is repeated elsewhere if it costs less than so many units (option
+   * RetryMaxCost).
+   */
   readonly repeatBelowUnits: number;
   /** Units... of tokens: PreConsumedQuota, the step of a stream's hold. */
   readonly preConsumedTokens: number;

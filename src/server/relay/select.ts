@@ -17,7 +17,9 @@ import type { PoolChannel } from "./seams";
 export interface Skipped {
   channel: number;
   why: "unsupported" | "elsewhere" | "too_long" | "cooling" | "probing" | "limited";
-  /** For cooling: what was left of it when the call began. For limited: when there is room again, as far as is known. */
+  /**
+   * For cooling: what was left of it when the call began. For limited: when there is room again, as far as is known.
+   */
   remaining_ms?: number;
   /** For limited: the error that names the limit. */
   limit?: ErrorCode;
@@ -197,7 +199,10 @@ export class Selection {
     return this.#options.stages?.[this.#stageOf(channel)]?.group;
   }
 
-  /** Leaves only the channels that know what the call refers to, with the key that does: `knower` is undefined for the others. */
+  /**
+   * Leaves only the channels that know what the call refers to, with the key that does: `knower` is undefined for the
+   * others.
+   */
   only(knower: (channel: PoolChannel) => PoolChannel | undefined): void {
     for (const channel of this.#left.splice(0)) {
       const known = knower(channel);
@@ -208,7 +213,10 @@ export class Selection {
     }
   }
 
-  /** The first choice is the conversation's last channel, if chance would decide between it and others. Forgotten while it cools. */
+  /**
+   * The first choice is the conversation's last channel, if chance would decide between it and others. Forgotten while
+   * it cools.
+   */
   prefer(sticky: Sticky, key: string, stats?: RelayStats): void {
     if (stats) stats.sticky_calls++;
     this.#stats = stats;

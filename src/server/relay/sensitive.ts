@@ -1,6 +1,6 @@
 /**
- * Sensitive words: a call whose texts contain one is refused before a channel or the ledger hears of it (checklist D-21), or
- * goes on with a mask in their place where the operator wants that (option StopOnSensitiveEnabled).
+ * Sensitive words: a call whose texts contain one is refused before a channel or the ledger hears of it (checklist
+ * D-21), or goes on with a mask in their place where the operator wants that (option StopOnSensitiveEnabled).
  */
 import { fail } from "../../shared/errors";
 import { scanJson } from "../lib/json-scan";
@@ -36,8 +36,8 @@ const OPAQUE = new Set([
 const EMBEDDED = /^data:[\w.+/;=-]*;base64,[\w+/=-]*$/;
 
 /**
- * Every text of a request, whichever dialect wrote it: messages, system prompts, tools and their results. Over all members
- * rather than over the known blocks of each dialect: a block that is not known must be no way around.
+ * Every text of a request, whichever dialect wrote it: messages, system prompts, tools and their results. Over all
+ * members rather than over the known blocks of each dialect: a block that is not known must be no way around.
  */
 export function* textsOf(body: unknown): Generator<string> {
   const rest: unknown[] = [body];
@@ -62,7 +62,10 @@ const masked = (body: unknown, mask: (text: string) => string): string =>
     typeof value === "string" && !OPAQUE.has(name) && !EMBEDDED.test(value) ? mask(value) : value,
   );
 
-/** What of a call goes on: the same, or its body without the words. Throws sensitive_words_detected; always for a form, which flows as it is. */
+/**
+ * What of a call goes on: the same, or its body without the words. Throws sensitive_words_detected; always for a form,
+ * which flows as it is.
+ */
 export function screened({ option }: Options, operation: Operation, received: Received): Received {
   const { json, form, body } = received;
   const words = option.sensitiveWords;
@@ -77,7 +80,10 @@ export function screened({ option }: Options, operation: Operation, received: Re
   return { body: written, json: said, form, asked: operation.read(said), input_bound: received.input_bound + longer };
 }
 
-/** Throws sensitive_words_detected for what cannot go on with a mask: a job, whose input has been read and priced by now. */
+/**
+ * Throws sensitive_words_detected for what cannot go on with a mask: a job, whose input has been read and priced by
+ * now.
+ */
 export function refuseSensitive({ option }: Options, asked: unknown): void {
   const words = option.sensitiveWords;
   if (words && textsOf(asked).some((text) => words.occursIn(text))) fail("sensitive_words_detected");

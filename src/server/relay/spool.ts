@@ -1,6 +1,6 @@
 /**
- * A caller's body, kept so that any attempt can send it again: in memory up to SPOOL_LIMIT, beyond it in a temporary file.
- * The file loses its name as soon as it is open, so nothing is left of it however the process ends.
+ * A caller's body, kept so that any attempt can send it again: in memory up to SPOOL_LIMIT, beyond it in a temporary
+ * file. The file loses its name as soon as it is open, so nothing is left of it however the process ends.
  */
 import { randomUUID } from "node:crypto";
 import { readSync } from "node:fs";

@@ -21,16 +21,16 @@ export class FrameTooLarge extends Error {
 }
 
 /**
- * Makes bytes that are ours a Buffer. The same object: a view of its memory (`bytes.buffer`) would cost 400 bytes of garbage
- * and 150 ns for each piece of each stream.
+ * Makes bytes that are ours a Buffer. The same object: a view of its memory (`bytes.buffer`) would cost 400 bytes of
+ * garbage and 150 ns for each piece of each stream.
  */
 export const asBuffer = (bytes: Uint8Array): Bytes =>
   // fetch and the server never give shared memory, their types do not say so.
   Object.setPrototypeOf(bytes, Buffer.prototype) as Bytes;
 
 /**
- * The end (exclusive) of the last whole frame in [from, to), or -1. A blank line is two line ends in a row; a CR that is
- * followed by LF is one line end.
+ * The end (exclusive) of the last whole frame in [from, to), or -1. A blank line is two line ends in a row; a CR that
+ * is followed by LF is one line end.
  */
 export function lastFrameEnd(bytes: Uint8Array, from: number, to: number): number {
   for (let i = to - 1; i > from; i--) {
@@ -58,7 +58,9 @@ export function firstFrameEnd(bytes: Uint8Array, from: number, to: number): numb
   return -1;
 }
 
-/** Cuts a stream of bytes into regions of whole frames; what follows the last blank line waits (at most `limit` bytes). */
+/**
+ * Cuts a stream of bytes into regions of whole frames; what follows the last blank line waits (at most `limit` bytes).
+ */
 export class FrameSplitter {
   /** The pieces that wait: they hold no frame end, and are put together once, when it comes. */
   #tail: Bytes[] = [];
@@ -121,7 +123,10 @@ export function* wholeFrames(region: Bytes | undefined): Generator<Bytes> {
   }
 }
 
-/** One frame, read. `data` is undefined when the frame has none (comments, pings, an empty data line: no event, WHATWG HTML 9.2.6). */
+/**
+ * One frame, read. `data` is undefined when the frame has none (comments, pings, an empty data line: no event, WHATWG
+ * HTML 9.2.6).
+ */
 export interface Frame {
   event: string;
   data: string | undefined;
@@ -155,8 +160,8 @@ const DATA = "data:";
 export const mayHoldEvent = (region: Bytes): boolean => region.includes(DATA);
 
 /**
- * The data of the frame that stands in `text` from `from` to `end`. What most frames are, an event's name and one line of
- * data, is read without taking the lines apart.
+ * The data of the frame that stands in `text` from `from` to `end`. What most frames are, an event's name and one line
+ * of data, is read without taking the lines apart.
  */
 export function frameData(text: string, from: number, end: number): string | undefined {
   const at = text.startsWith("event:", from) ? text.indexOf("\n", from) + 1 : from;
@@ -166,7 +171,10 @@ export function frameData(text: string, from: number, end: number): string | und
   return begin === lineEnd ? undefined : text.slice(begin, lineEnd);
 }
 
-/** Every field of a frame by name, for vendors that have more of them than events have. Lines of one field are joined by LF. */
+/**
+ * Every field of a frame by name, for vendors that have more of them than events have. Lines of one field are joined by
+ * LF.
+ */
 export function readFields(frame: Bytes): Record<string, string> {
   const fields: Record<string, string> = {};
   for (const line of frame.toString("utf8").split(/\r\n|\n|\r/)) {

@@ -1,7 +1,13 @@
-/** A whole answer without what only its vendor writes (setting.force_format); streams are written anew frame by frame already. */
+/**
+ * A whole answer without what only its vendor writes (setting.force_format); streams are written anew frame by frame
+ * already.
+ */
 import type { ChatAnswer, Extra } from "./events";
 
-/** Members beyond the neutral language that belong to OpenAI's own chat answers (platform.openai.com/docs/api-reference/chat/object). */
+/**
+ * Members beyond the neutral language that belong to OpenAI's own chat answers
+ * (platform.openai.com/docs/api-reference/chat/object).
+ */
 const OWN = new Set(["system_fingerprint", "service_tier", "logprobs"]);
 
 function own(extra: Extra | undefined): Extra | undefined {

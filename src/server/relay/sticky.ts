@@ -47,8 +47,8 @@ function beginning(body: JsonObject): unknown[] | undefined {
 }
 
 /**
- * What tells one conversation of a user from his others: the cache key or the end user that the caller names, else how it
- * begins. A digest: no text of his is kept. undefined when the body says nothing of the kind.
+ * What tells one conversation of a user from his others: the cache key or the end user that the caller names, else how
+ * it begins. A digest: no text of his is kept. undefined when the body says nothing of the kind.
  */
 export function stickyKey(body: JsonObject, user: number, group: string, model: string): string | undefined {
   const metadata = isObject(body.metadata) ? body.metadata.user_id : undefined;

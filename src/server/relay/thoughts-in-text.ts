@@ -1,6 +1,7 @@
 /**
  * Thoughts as part of the text, between <think> tags: for callers whose programs read no other place
- * (setting.thinking_to_content, compatibility.md 2.3). Wraps what a dialect reads; the caller's dialect writes it as text.
+ * (setting.thinking_to_content, compatibility.md 2.3). Wraps what a dialect reads; the caller's dialect writes it as
+ * text.
  */
 import type { StreamDecoder } from "./dialects/translation";
 import type { AnswerEvent, Block, ChatAnswer } from "./events";

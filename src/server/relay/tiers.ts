@@ -1,8 +1,9 @@
 /**
- * Members of a call that make the same tokens dearer at the vendor: a faster tier, a certain region. A price knows none of
- * them, so a channel passes them on only where its operator says so (shared/channel-setting). Sources: types of the `openai`
- * SDK 7.55 (service_tier), @anthropic-ai/sdk 1.11 (speed, inference_geo), @google/genai 3.1 (serviceTier); the price pages of
- * OpenAI (fast mode, formerly priority processing) and Anthropic (fast mode, data residency); read November 2026.
+ * Members of a call that make the same tokens dearer at the vendor: a faster tier, a certain region. A price knows none
+ * of them, so a channel passes them on only where its operator says so (shared/channel-setting). Sources: types of the
+ * `openai` SDK 7.55 (service_tier), @anthropic-ai/sdk 1.11 (speed, inference_geo), @google/genai 3.1 (serviceTier); the
+ * price pages of OpenAI (fast mode, formerly priority processing) and Anthropic (fast mode, data residency); read
+ * November 2026.
  */
 import type { ChannelSetting } from "../../shared/channel-setting";
 import type { Warning, WireObject } from "./events";

@@ -31,9 +31,8 @@ export interface TranslatedRequest {
 }
 
 /**
- * A caller's request for a channel of another dialect. `model` is the upstream's name; usage is always asked for; `edit`
- * is the channel's word on the prompt. Throws
- * RequestFault where the body is not a call of `from`.
+ * A caller's request for a channel of another dialect. `model` is the upstream's name; usage is always asked for;
+ * `edit` is the channel's word on the prompt. Throws RequestFault where the body is not a call of `from`.
  */
 export function translateRequest(
   from: DialectKey,
@@ -58,8 +57,8 @@ export function translateRequest(
 const marks = ['"w1.', "-w1-", '"dzEu', '"signature":""', '"signature": ""'].map((mark) => Buffer.from(mark));
 
 /**
- * May a request carry what another vendor sealed? Then it needs `translateRequest` even for a channel of its own dialect,
- * which would refuse the strange signature or id. Cheap; may err towards yes.
+ * May a request carry what another vendor sealed? Then it needs `translateRequest` even for a channel of its own
+ * dialect, which would refuse the strange signature or id. Cheap; may err towards yes.
  */
 export const carriesSeals = (body: Bytes): boolean => marks.some((mark) => body.includes(mark));
 
@@ -107,7 +106,9 @@ export function translateAnswer(
 const CR = 13;
 const BLANK_LINE = "\n\n";
 
-/** What sse.ts writes around data and an event's name, learnt once: frames are then joined as text and encoded together. */
+/**
+ * What sse.ts writes around data and an event's name, learnt once: frames are then joined as text and encoded together.
+ */
 const [beforeData = "", afterData = ""] = writeFrame("\u0000").toString("utf8").split("\u0000");
 const [beforeEvent = "", betweenEventAndData = ""] = writeFrame("\u0000", "\u0001")
   .toString("utf8")

@@ -56,10 +56,10 @@ async function runLarge(call: Call, selection: Selection): Promise<TriesOutcome>
 }
 
 /**
- * Tries channels with `attempt`: at most RetryTimes more after the first, none for a failure that another channel cannot mend,
- * none that would pay twice for much or come too late (retries.ts), none for a caller who has gone. A channel at a limit of its own is passed over,
- * which is no try. A pinned channel is the only one. No channel is tried twice, but with
- * another of its keys.
+ * Tries channels with `attempt`: at most RetryTimes more after the first, none for a failure that another channel
+ * cannot mend, none that would pay twice for much or come too late (retries.ts), none for a caller who has gone. A
+ * channel at a limit of its own is passed over, which is no try. A pinned channel is the only one. No channel is tried
+ * twice, but with another of its keys.
  */
 export async function tryChannels<T extends { ok: true }>(
   call: Call,

@@ -58,8 +58,9 @@ export function withVersion(url: string | undefined, { api_version }: Pick<Call,
 }
 
 /**
- * The request for a channel; undefined when its type does not serve the operation. Nothing of the caller's headers goes with
- * it but the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no call of the caller's dialect.
+ * The request for a channel; undefined when its type does not serve the operation. Nothing of the caller's headers goes
+ * with it but the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no call of
+ * the caller's dialect.
  */
 export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest | undefined {
   const { request, operation } = call;
@@ -133,7 +134,10 @@ interface Said {
 /** Operations whose tokens have tiers. Elsewhere the same words mean something else: the speed of speech. */
 const TIERED: ReadonlySet<Operation["key"]> = new Set(["chat", "completions", "responses"]);
 
-/** Without what makes the call dearer than its price. What passes through was parsed when it came; nothing is read again. */
+/**
+ * Without what makes the call dearer than its price. What passes through was parsed when it came; nothing is read
+ * again.
+ */
 function ordinary(said: Said, { body, operation }: Call, { setting }: PoolChannel): Said {
   if (!TIERED.has(operation.key)) return said;
   // A translation adds none of them.
@@ -229,8 +233,8 @@ export interface UpstreamStream {
 }
 
 /**
- * What is left at the end of a body: the last frame where a vendor leaves out its blank line, made whole; empty when the
- * stream was cut inside a frame.
+ * What is left at the end of a body: the last frame where a vendor leaves out its blank line, made whole; empty when
+ * the stream was cut inside a frame.
  */
 export function lastFrame(splitter: FrameSplitter): Bytes {
   const tail = splitter.end();

@@ -1,6 +1,6 @@
 /**
- * Whether an upstream's count of tokens can be believed. Everything that turns usage into a charge asks here: whole answers,
- * streams, translations, pictures and sound, realtime responses, batches, background answers and other jobs.
+ * Whether an upstream's count of tokens can be believed. Everything that turns usage into a charge asks here: whole
+ * answers, streams, translations, pictures and sound, realtime responses, batches, background answers and other jobs.
  */
 import { outputKinds, type TokenKind, tokenKinds, type Usage } from "../../shared/pricing";
 import { DOUBTED_TOOL, type UsageDoubt, type UsageRule, type UsageSide } from "../../shared/usage-doubt";
@@ -75,7 +75,9 @@ export interface UsageFacts {
   readonly estimate: Readonly<Record<UsageSide, () => Usage>>;
   /** Most output tokens that the caller allows over all choices. */
   readonly max_output?: number | undefined;
-  /** The vendor may do more than is seen: tools of its own, agents, work in the background. Asked only where it matters. */
+  /**
+   * The vendor may do more than is seen: tools of its own, agents, work in the background. Asked only where it matters.
+   */
   readonly hidden: () => boolean;
   /** The vendor may count no output beside content: one sum of both sides, or calls of functions for nothing. */
   readonly zero_output?: boolean;

@@ -20,8 +20,8 @@ export function below(url: string, path: string): string {
 }
 
 /**
- * Where a channel has what lies below an operation of its own; undefined when it does not serve it. Of the caller's `query`
- * only the members named in `passes` go along.
+ * Where a channel has what lies below an operation of its own; undefined when it does not serve it. Of the caller's
+ * `query` only the members named in `passes` go along.
  */
 export function placeOf(
   channel: PoolChannel,

@@ -19,7 +19,10 @@ export interface Watch {
   readonly traces: boolean;
   /** A channel was tried. `outcome`: "ok", or the class of the failure. */
   attempted(channel: PoolChannel, outcome: FailureClass | "ok"): void;
-  /** A call has left its log row: charged, or failed for nothing. Once for every call; in a realtime session once a response. */
+  /**
+   * A call has left its log row: charged, or failed for nothing. Once for every call; in a realtime session once a
+   * response.
+   */
   ended(call: Call, end: CallEnd): void;
   /** A call was refused before a channel was asked. `code`: of shared/errors.ts. */
   refused(code: ErrorCode): void;

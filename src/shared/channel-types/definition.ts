@@ -108,7 +108,10 @@ export interface ChannelType<
   readonly base_url_field: ExtraField;
   /** The operator's base_url is the complete URL of the call, with `{model}` replaced, and no path is added. */
   readonly complete_url: boolean;
-  /** Behind it is an agent, a workflow or a library of texts: it may ask its models far more than the caller sees, and count it in one sum. */
+  /**
+   * Behind it is an agent, a workflow or a library of texts: it may ask its models far more than the caller sees, and
+   * count it in one sum.
+   */
   readonly agent?: true;
   /** It may count no output beside content: its documents show that of function calls. */
   readonly zero_output?: true;
@@ -133,7 +136,10 @@ export interface ChannelType<
   readonly stateless?: true;
   /** Paths of models whose name begins with `prefix`, before `paths`. */
   readonly model_paths: readonly { readonly prefix: string; readonly operation: Operation; readonly path: string }[];
-  /** The version of the API in its addresses, where the operator may choose another for a model (gemini.version_settings). */
+  /**
+   * The version of the API in its addresses, where the operator may choose another for a model
+   * (gemini.version_settings).
+   */
   readonly api_version?: string;
   /** Asks for stream_options.include_usage (only where the dialect has it and the vendor accepts it). */
   readonly include_usage: boolean;

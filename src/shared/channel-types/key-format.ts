@@ -50,7 +50,10 @@ export function joinedKey(
   return { kind: "text", hint: same(hint), separator, shapes, optional: false, headers };
 }
 
-/** A JSON object with at least these members, as downloaded from the vendor; or, where there is a `plain` one, a key of that form. */
+/**
+ * A JSON object with at least these members, as downloaded from the vendor; or, where there is a `plain` one, a key of
+ * that form.
+ */
 export function jsonKey(hint: Text, members: readonly string[], plain?: KeyFormat["plain"]): KeyFormat {
   const shape = Object.fromEntries(members.map((name) => [name, name]));
   return { kind: "json", hint, separator: "", shapes: [shape], optional: false, headers: {}, ...(plain && { plain }) };

@@ -1,7 +1,7 @@
 /**
- * Coding plans: subscriptions of a vendor at addresses of their own, one for each language. An operator types the plan's name
- * where the address stands (facts/compatibility.md 5.1). Sources: docs.bigmodel.cn and docs.z.ai (coding plan), kimi.com/coding/docs,
- * volcengine.com/docs/82379 (coding plan); read November 2026.
+ * Coding plans: subscriptions of a vendor at addresses of their own, one for each language. An operator types the
+ * plan's name where the address stands (facts/compatibility.md 5.1). Sources: docs.bigmodel.cn and docs.z.ai (coding
+ * plan), kimi.com/coding/docs, volcengine.com/docs/82379 (coding plan); read November 2026.
  */
 import type { Dialect, Operation } from "./definition";
 
@@ -32,8 +32,8 @@ export const codingPlans: Readonly<Record<string, CodingPlan>> = {
 export const isCodingPlan = (base_url: string): boolean => Object.hasOwn(codingPlans, base_url);
 
 /**
- * The whole address of an operation in a plan; undefined where the plan has none: it is for conversations. `dialect` is that of
- * the channel's conversations.
+ * The whole address of an operation in a plan; undefined where the plan has none: it is for conversations. `dialect` is
+ * that of the channel's conversations.
  */
 export function planAddress(base_url: string, dialect: Dialect, operation: Operation): string | undefined {
   const plan = codingPlans[base_url];

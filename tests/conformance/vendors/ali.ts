@@ -1,6 +1,7 @@
 /**
- * Alibaba Cloud Model Studio (help.aliyun.com/zh/model-studio: compatibility-of-openai-with-dashscope, text-to-image-v2-api-reference,
- * qwen-image-api, qwen-image-edit-api, wan2-5-image-edit-api-reference, wanx-image-edit, manage-asynchronous-tasks, text-rerank-api; November 2026).
+ * Alibaba Cloud Model Studio (help.aliyun.com/zh/model-studio: compatibility-of-openai-with-dashscope,
+ * text-to-image-v2-api-reference, qwen-image-api, qwen-image-edit-api, wan2-5-image-edit-api-reference,
+ * wanx-image-edit, manage-asynchronous-tasks, text-rerank-api; November 2026).
  */
 import { expect } from "bun:test";
 import { channelType } from "../../../src/shared/channel-types";

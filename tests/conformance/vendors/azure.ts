@@ -27,7 +27,8 @@ export const vendor: VendorFake = {
   answer({ path, headers, json, text }) {
     expect(headers.get("api-key")).toBe("upstream-key");
     expect(headers.get("authorization")).toBeNull();
-    // Here the deployment is named in the body (learn.microsoft.com/azure/ai-foundry/openai/how-to/responses, November 2026).
+    // Here the deployment is named in the body (learn.microsoft.com/azure/ai-foundry/openai/how-to/responses, November
+    // 2026).
     if (path === "/openai/v1/responses") return responsesAnswer(json, "gpt-35-turbo", says, 58, 68);
     const [, deployment, call] = /^\/openai\/deployments\/([^/]+)\/([^?]+)\?api-version=2024-10-21$/.exec(path) ?? [];
     if (deployment === "gpt-none") {

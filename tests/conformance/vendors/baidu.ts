@@ -1,4 +1,7 @@
-/** Baidu Wenxin, generation 1 (cloud.baidu.com/doc/WENXINWORKSHOP: s/clntwmv7t, s/Ilkkrb0i5, s/alj562vvu; November 2026). */
+/**
+ * Baidu Wenxin, generation 1 (cloud.baidu.com/doc/WENXINWORKSHOP: s/clntwmv7t, s/Ilkkrb0i5, s/alj562vvu; November
+ * 2026).
+ */
 import { expect } from "bun:test";
 import { sse, type VendorFake } from "../vendor-fake";
 

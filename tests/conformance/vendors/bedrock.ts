@@ -1,4 +1,7 @@
-/** Amazon Bedrock (docs.aws.amazon.com/bedrock/latest/APIReference: InvokeModel, InvokeModelWithResponseStream; November 2026). */
+/**
+ * Amazon Bedrock (docs.aws.amazon.com/bedrock/latest/APIReference: InvokeModel, InvokeModelWithResponseStream; November
+ * 2026).
+ */
 import { expect } from "bun:test";
 import { amazonEvent, amazonStream, claudePiece, sigv4 } from "../amazon";
 import type { VendorFake } from "../vendor-fake";

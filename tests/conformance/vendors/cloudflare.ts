@@ -1,4 +1,7 @@
-/** Cloudflare Workers AI: OpenAI's shape under the account's address, errors in Cloudflare's (developers.cloudflare.com/workers-ai: openai-compatible-api-endpoints, platform/errors; read November 2026). */
+/**
+ * Cloudflare Workers AI: OpenAI's shape under the account's address, errors in Cloudflare's
+ * (developers.cloudflare.com/workers-ai: openai-compatible-api-endpoints, platform/errors; read November 2026).
+ */
 import { channelType } from "../../../src/shared/channel-types";
 import { ordinaryVendor } from "../ordinary";
 import { embedded, embeddingCall } from "../reranking";

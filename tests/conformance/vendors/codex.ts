@@ -1,4 +1,7 @@
-/** ChatGPT's Codex service (github.com/openai/codex, codex-rs/core; platform.openai.com/docs/api-reference/responses-streaming; November 2026). */
+/**
+ * ChatGPT's Codex service (github.com/openai/codex, codex-rs/core;
+ * platform.openai.com/docs/api-reference/responses-streaming; November 2026).
+ */
 import { expect } from "bun:test";
 import { namedSse, type VendorFake } from "../vendor-fake";
 

@@ -1,4 +1,6 @@
-/** Dify's applications (docs.dify.ai, API reference: chat-messages, files/upload, workflows/run; read November 2026). */
+/**
+ * Dify's applications (docs.dify.ai, API reference: chat-messages, files/upload, workflows/run; read November 2026).
+ */
 import { expect } from "bun:test";
 import { type Asked, sse, type VendorFake } from "../vendor-fake";
 

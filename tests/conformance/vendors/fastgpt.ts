@@ -1,6 +1,6 @@
 /**
- * FastGPT (doc.fastgpt.io, "Chat API", tabs detail=false and detail=true; error numbers: labring/FastGPT, global/common/error;
- * November 2026).
+ * FastGPT (doc.fastgpt.io, "Chat API", tabs detail=false and detail=true; error numbers: labring/FastGPT,
+ * global/common/error; November 2026).
  */
 import { expect } from "bun:test";
 import type { VendorFake } from "../vendor-fake";
@@ -15,7 +15,9 @@ const frame = (delta: object, finish_reason: string | null = null) => ({
   choices: [{ delta, index: 0, finish_reason }],
 });
 
-/** A stream as the vendor writes it: events have names where details are asked for, and no count of tokens ever comes. */
+/**
+ * A stream as the vendor writes it: events have names where details are asked for, and no count of tokens ever comes.
+ */
 function streamed(detail: boolean): Response {
   const write = (event: string, data: unknown): string =>
     `${detail ? `event: ${event}\n` : ""}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;

@@ -1,4 +1,7 @@
-/** Google Gemini (ai.google.dev/api/generate-content; pictures: ai.google.dev/gemini-api/docs/image-generation; November 2026). */
+/**
+ * Google Gemini (ai.google.dev/api/generate-content; pictures: ai.google.dev/gemini-api/docs/image-generation; November
+ * 2026).
+ */
 import { expect } from "bun:test";
 import { formOf, picture, sse, type VendorFake } from "../vendor-fake";
 

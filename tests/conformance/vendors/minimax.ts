@@ -1,4 +1,7 @@
-/** MiniMax: OpenAI's chat at an address of its own, errors inside 200, speech as digits (platform.minimax.io/docs, read November 2026). */
+/**
+ * MiniMax: OpenAI's chat at an address of its own, errors inside 200, speech as digits (platform.minimax.io/docs, read
+ * November 2026).
+ */
 import { expect } from "bun:test";
 import { channelType } from "../../../src/shared/channel-types";
 import { ordinaryVendor } from "../ordinary";

@@ -1,4 +1,7 @@
-/** Mistral: OpenAI's shape, unknown members refused, thoughts among the content (docs.mistral.ai/api, read November 2026). */
+/**
+ * Mistral: OpenAI's shape, unknown members refused, thoughts among the content (docs.mistral.ai/api, read November
+ * 2026).
+ */
 import { expect } from "bun:test";
 import { embedded, embeddingCall } from "../reranking";
 import { sse, type VendorFake } from "../vendor-fake";

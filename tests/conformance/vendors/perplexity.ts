@@ -1,4 +1,7 @@
-/** Perplexity: OpenAI's shape without /v1, sources beside the answer, top_p below 1 (docs.perplexity.ai, Sonar API, read November 2026). */
+/**
+ * Perplexity: OpenAI's shape without /v1, sources beside the answer, top_p below 1 (docs.perplexity.ai, Sonar API, read
+ * November 2026).
+ */
 import { expect } from "bun:test";
 import { channelType } from "../../../src/shared/channel-types";
 import { ordinaryVendor } from "../ordinary";

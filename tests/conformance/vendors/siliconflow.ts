@@ -1,4 +1,7 @@
-/** SiliconFlow: OpenAI's chat, and reranking that counts under `meta` or beside it (docs.siliconflow.cn/api-reference, read November 2026). */
+/**
+ * SiliconFlow: OpenAI's chat, and reranking that counts under `meta` or beside it (docs.siliconflow.cn/api-reference,
+ * read November 2026).
+ */
 import { channelType } from "../../../src/shared/channel-types";
 import { ordinaryVendor } from "../ordinary";
 import { embedded, embeddingCall, rerankCall, reranked } from "../reranking";

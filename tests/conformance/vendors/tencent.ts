@@ -1,4 +1,7 @@
-/** Tencent Hunyuan (cloud.tencent.com/document/product/1729/105701; types of tencentcloud-sdk-nodejs, hunyuan v20230901; November 2026). */
+/**
+ * Tencent Hunyuan (cloud.tencent.com/document/product/1729/105701; types of tencentcloud-sdk-nodejs, hunyuan v20230901;
+ * November 2026).
+ */
 import { expect } from "bun:test";
 import { tc3Authorization } from "../../../src/server/relay/providers/tc3";
 import { sse, type VendorFake } from "../vendor-fake";

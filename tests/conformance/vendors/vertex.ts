@@ -1,6 +1,7 @@
 /**
  * Google Vertex AI (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference, …/partner-models/claude,
- * …/maas/use-open-models, …/model-reference/imagen-api-edit; developers.google.com/identity/protocols/oauth2/service-account; November 2026).
+ * …/maas/use-open-models, …/model-reference/imagen-api-edit;
+ * developers.google.com/identity/protocols/oauth2/service-account; November 2026).
  */
 import { expect } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";

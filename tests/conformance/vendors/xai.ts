@@ -1,6 +1,7 @@
 /**
- * xAI (docs.x.ai/developers/rest-api-reference/inference: chat, responses, images; docs.x.ai/developers/tools, web and X search;
- * November 2026). Live search inside chat calls (search_parameters) answers 410 since it gave way to the tools.
+ * xAI (docs.x.ai/developers/rest-api-reference/inference: chat, responses, images; docs.x.ai/developers/tools, web and
+ * X search; November 2026). Live search inside chat calls (search_parameters) answers 410 since it gave way to the
+ * tools.
  */
 import { expect } from "bun:test";
 import { channelType } from "../../../src/shared/channel-types";

@@ -1,4 +1,7 @@
-/** Xinference: OpenAI's chat, and reranking in Cohere's shape (inference.readthedocs.io, models/model_abilities/rerank, read November 2026). */
+/**
+ * Xinference: OpenAI's chat, and reranking in Cohere's shape (inference.readthedocs.io, models/model_abilities/rerank,
+ * read November 2026).
+ */
 import { channelType } from "../../../src/shared/channel-types";
 import { ordinaryVendor } from "../ordinary";
 import { embedded, embeddingCall, rerankCall, reranked } from "../reranking";

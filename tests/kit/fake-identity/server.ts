@@ -1,8 +1,8 @@
 /**
- * GitHub, LinuxDO, an OpenID provider and a WeChat server for tests and development, on one port. Answers have the shapes of
- * docs.github.com ("Authorizing OAuth apps", "Get the authenticated user"), connect.linux.do, OpenID Connect Core 1.0 and the
- * WeChat server's README (read 2026-11-22). They are as strict as the real ones: a code works once, for the client, address and
- * PKCE challenge that it was made for.
+ * GitHub, LinuxDO, an OpenID provider and a WeChat server for tests and development, on one port. Answers have the
+ * shapes of docs.github.com ("Authorizing OAuth apps", "Get the authenticated user"), connect.linux.do, OpenID Connect
+ * Core 1.0 and the WeChat server's README (read 2026-11-22). They are as strict as the real ones: a code works once,
+ * for the client, address and PKCE challenge that it was made for.
  */
 import { createHash } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";

@@ -91,8 +91,8 @@ export function createPrepared(clock: Clock): { serve(exchange: Exchange): boole
     await exchange.raw(answer.head);
     const begun = clock.now();
     for (let i = 0; i < answer.groups.length && !exchange.over; i++) {
-      // By the first event, not by the last one: streams that were late together would stay together. Not `pause`: racing
-      // against the caller's leaving doubles the cost, and these pauses are short.
+      // By the first event, not by the last one: streams that were late together would stay together. Not `pause`:
+      // racing against the caller's leaving doubles the cost, and these pauses are short.
       const wait = i > 0 ? begun + i * paceMs - clock.now() : 0;
       if (wait > 0) await clock.sleep(wait);
       await exchange.raw(answer.groups[i] ?? Buffer.alloc(0));

@@ -68,7 +68,8 @@ function expectHarmless(): void {
 test("new-api CVE-2025-55573: none of the operator's texts opens a dialog, asks another server, or leads away", async () => {
   const tab = await browser.open(weir.url);
   const page = watch(tab);
-  // Three at a time, each in a place of its own; one component shows all three (rich-text.test.tsx tries every text in it).
+  // Three at a time, each in a place of its own; one component shows all three (rich-text.test.tsx tries every text in
+  // it).
   const places = ["About", "Notice", "Footer"] as const;
   for (let i = 0; i < HOSTILE_TEXTS.length; i += places.length) {
     const tried = HOSTILE_TEXTS.slice(i, i + places.length);

@@ -76,7 +76,10 @@ export function useGridState<F extends string>(options: {
   filterKeys: readonly F[];
   /** As in the address; sent as `sort` when the user chose none. */
   defaultSort?: string;
-  /** Filters of an address that says nothing about them; removing one leaves `key=` there. Keep it outside, or in a state. */
+  /**
+   * Filters of an address that says nothing about them; removing one leaves `key=` there. Keep it outside, or in a
+   * state.
+   */
   defaults?: Readonly<Partial<Record<F, string>>>;
 }): GridState<F> {
   const { name, filterKeys, defaultSort, defaults } = options;

@@ -6,8 +6,8 @@ import remarkGfm from "remark-gfm";
 
 /**
  * Looks only: nothing that fetches (url), leaves its place (position, negative margins) or computes. No colours: those
- * chosen for one theme are not readable in the other. Each declaration ends at a semicolon or at the end, so that there is one
- * way to read a text and its length is its cost.
+ * chosen for one theme are not readable in the other. Each declaration ends at a semicolon or at the end, so that there
+ * is one way to read a text and its length is its cost.
  */
 const SAFE_STYLE =
   /^(?:\s*(?:text-align|font-size|font-weight|font-style|text-decoration|line-height|width|max-width)\s*:[#\w\s.,%-]*(?:;|$))*\s*$/i;
@@ -17,7 +17,9 @@ interface Element {
   children?: Element[];
 }
 
-/** Keeps the harmless declarations of a style and drops the others; the sanitiser then drops a style that is not safe. */
+/**
+ * Keeps the harmless declarations of a style and drops the others; the sanitiser then drops a style that is not safe.
+ */
 function safeStyles() {
   const walk = ({ properties, children = [] }: Element): void => {
     const style = properties?.["style"];
@@ -33,8 +35,8 @@ function safeStyles() {
 }
 
 /**
- * What may remain of the operator's HTML: the sanitiser's own list, which is GitHub's, and a few looks. Scripts, frames,
- * forms, event handlers, `javascript:` and ids that could shadow the page's own are not on it.
+ * What may remain of the operator's HTML: the sanitiser's own list, which is GitHub's, and a few looks. Scripts,
+ * frames, forms, event handlers, `javascript:` and ids that could shadow the page's own are not on it.
  */
 const schema: NonNullable<Parameters<typeof rehypeSanitize>[0]> = {
   ...defaultSchema,
@@ -98,8 +100,8 @@ function ContentTable({ children }: ComponentProps<"table">) {
 const components: Options["components"] = { a: ContentLink, img: ContentImage, table: ContentTable };
 
 /**
- * The operator's Markdown or HTML, sanitised; loaded on its own because few pages need it. `demote` turns its h1 into an
- * h2 where the page has a title of its own.
+ * The operator's Markdown or HTML, sanitised; loaded on its own because few pages need it. `demote` turns its h1 into
+ * an h2 where the page has a title of its own.
  */
 export default function RichText({ text, demote = false }: { text: string; demote?: boolean }) {
   return (

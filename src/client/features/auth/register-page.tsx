@@ -21,7 +21,10 @@ import { Problem } from "./problem";
 import { SendCodeButton } from "./send-code-button";
 import { useBotCheck } from "./use-bot-check";
 
-/** `/register`: name and password, and a mailed code where the operator wants one. `?aff=` is kept for whoever comes back later. */
+/**
+ * `/register`: name and password, and a mailed code where the operator wants one. `?aff=` is kept for whoever comes
+ * back later.
+ */
 export default function RegisterPage() {
   const { t } = useLingui();
   const status = useStatus();

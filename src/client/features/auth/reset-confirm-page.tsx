@@ -14,7 +14,10 @@ import { Input } from "../../ui/input";
 import { AuthCard } from "./auth-card";
 import { Problem } from "./problem";
 
-/** `/user/reset?email=&token=`, where the mail leads. Nothing happens before the button is pressed: mail scanners open links (D-11). */
+/**
+ * `/user/reset?email=&token=`, where the mail leads. Nothing happens before the button is pressed: mail scanners open
+ * links (D-11).
+ */
 export default function ResetConfirmPage() {
   const { t } = useLingui();
   const search = new URLSearchParams(useSearch());

@@ -8,8 +8,9 @@ import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 
 /**
- * Mails a verification code to `email` and counts down until it may be pressed again: from the moment the call is sent, and
- * not at all when it failed (D-40). `pass`: what the bot check gives, null when it is not ready; `onProblem` gets the words.
+ * Mails a verification code to `email` and counts down until it may be pressed again: from the moment the call is sent,
+ * and not at all when it failed (D-40). `pass`: what the bot check gives, null when it is not ready; `onProblem` gets
+ * the words.
  */
 export function SendCodeButton({
   email,

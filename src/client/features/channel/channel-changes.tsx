@@ -13,7 +13,10 @@ import { Skeleton } from "../../ui/skeleton";
 /** How often a channel that is watched is looked at. */
 const WATCH_MS = 5_000;
 
-/** What the system changed about a channel, newest first, each with reason and time. `watched`: it is looked at again and again. */
+/**
+ * What the system changed about a channel, newest first, each with reason and time. `watched`: it is looked at again
+ * and again.
+ */
 export function ChannelChanges({ id, watched }: { id: number; watched: boolean }) {
   const { t } = useLingui();
   const looks: Record<ChangeEvent, { hue: Hue; icon: typeof Check; text: string }> = {

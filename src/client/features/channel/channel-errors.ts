@@ -12,7 +12,9 @@ export interface ErrorGroup {
   last: number;
 }
 
-/** Rows are newest first; so are the groups. A row whose attempts at this channel are not known counts by its own words. */
+/**
+ * Rows are newest first; so are the groups. A row whose attempts at this channel are not known counts by its own words.
+ */
 export function groupErrors(channel: number, rows: readonly LogView[]): ErrorGroup[] {
   const groups = new Map<string, ErrorGroup>();
   for (const row of rows) {

@@ -35,8 +35,8 @@ export function useChannelTest(id: number, model?: string): ChannelTest | undefi
 
 /**
  * Runs a test: with a model, of that one, else of the channel's test model. `silent` leaves out the toasts, for places
- * that show each result themselves. A test of the same thing that still runs is not started twice. Answers whether it went
- * well; undefined when it was not started.
+ * that show each result themselves. A test of the same thing that still runs is not started twice. Answers whether it
+ * went well; undefined when it was not started.
  */
 export function useRunTest(): (
   channel: Pick<ChannelView, "id" | "name">,
@@ -76,7 +76,9 @@ export function useRunTest(): (
 /** Tests that run at the same time when several are started at once. */
 const PARALLEL = 3;
 
-/** Runs several tests, a few at a time, each result where it belongs and none as a toast; no further one once `stopped`. */
+/**
+ * Runs several tests, a few at a time, each result where it belongs and none as a toast; no further one once `stopped`.
+ */
 export function useRunTests(): (
   asked: readonly { channel: Pick<ChannelView, "id" | "name">; model?: string }[],
   stopped?: () => boolean,

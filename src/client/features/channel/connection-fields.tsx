@@ -20,7 +20,10 @@ import { TypePicker } from "./type-picker";
 
 const KeyList = lazy(() => import("./key-list"));
 
-/** Type, name, address, key, and whatever else the picked type declares. `before`: what is stored, undefined for a new channel. */
+/**
+ * Type, name, address, key, and whatever else the picked type declares. `before`: what is stored, undefined for a new
+ * channel.
+ */
 export function ConnectionFields({
   before,
   channelId,

@@ -66,7 +66,10 @@ function readTyped(typed: Typed): { edits: ChannelEdits } | { problems: Partial<
   return Object.keys(problems).length > 0 ? { problems } : { edits };
 }
 
-/** Fields of several channels at once: those of a tag when `tag` is given, else the selected ones (C-097, C-413 to C-418). */
+/**
+ * Fields of several channels at once: those of a tag when `tag` is given, else the selected ones (C-097, C-413 to
+ * C-418).
+ */
 export function EditManyDialog({
   tag,
   channels,

@@ -15,7 +15,9 @@ import { sortTyped, trimBaseUrl, type ChannelValues } from "./channel-values";
 import { FetchModelsDialog } from "./fetch-models-dialog";
 import { UnpricedNote, useUnpriced } from "./unpriced";
 
-/** The models of the channel: typed, taken from the type, or fetched from the upstream. `id` is that of a stored one. */
+/**
+ * The models of the channel: typed, taken from the type, or fetched from the upstream. `id` is that of a stored one.
+ */
 export function ModelsField({ id }: { id: number | undefined }) {
   const { t } = useLingui();
   const form = useFormContext<ChannelValues>();

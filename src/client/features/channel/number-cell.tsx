@@ -9,8 +9,8 @@ import type { ListRow } from "./channel-rows";
 const NumberEditor = lazy(() => import("./number-editor"));
 
 /**
- * Priority or weight of a row, edited in place: Enter or the tick saves, Esc and the cross cancel, and leaving the field
- * saves nothing (C-085). On a tag's row it is that of all its channels, "—" while they differ.
+ * Priority or weight of a row, edited in place: Enter or the tick saves, Esc and the cross cancel, and leaving the
+ * field saves nothing (C-085). On a tag's row it is that of all its channels, "—" while they differ.
  */
 export function NumberCell({ row, field }: { row: ListRow; field: RoutingField }) {
   const { t } = useLingui();

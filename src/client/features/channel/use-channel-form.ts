@@ -15,8 +15,8 @@ export type ChannelFormState = ReturnType<typeof useChannelForm>;
 const NOT_IN_DRAFTS = ["key"] as const;
 
 /**
- * The state of the form for a new channel, or for the stored one that is given. `onSaved` gets what the server answered:
- * one channel, or as many as there were keys.
+ * The state of the form for a new channel, or for the stored one that is given. `onSaved` gets what the server
+ * answered: one channel, or as many as there were keys.
  */
 export function useChannelForm({
   channel,

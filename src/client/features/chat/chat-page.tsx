@@ -12,7 +12,10 @@ import { Skeleton } from "../../ui/skeleton";
 import { ChatProblem } from "./chat-problem";
 import { useChatLink } from "./chat-token";
 
-/** The configured chat link number `id`, the first one without an id, with the user's first enabled token (C-037, C-047). */
+/**
+ * The configured chat link number `id`, the first one without an id, with the user's first enabled token (C-037,
+ * C-047).
+ */
 export default function ChatPage() {
   const { t } = useLingui();
   // The chats arrive with the status.
@@ -70,7 +73,10 @@ export default function ChatPage() {
   );
 }
 
-/** Somebody else's page: it may run its own scripts in its own origin and open windows, never move the console elsewhere. */
+/**
+ * Somebody else's page: it may run its own scripts in its own origin and open windows, never move the console
+ * elsewhere.
+ */
 function ChatFrame({ href, title }: { href: string; title: string }) {
   // A page of our own origin would get out of the sandbox with both permissions.
   const foreign = new URL(href).origin !== location.origin;

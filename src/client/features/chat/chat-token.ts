@@ -11,8 +11,8 @@ import { trpc } from "../../lib/trpc";
 const LEAVE_AFTER = 1500;
 
 /**
- * A chat link with the user's first enabled token; undefined until it is known. Without such a token it says so and goes to
- * the tokens. `template` null asks for nothing.
+ * A chat link with the user's first enabled token; undefined until it is known. Without such a token it says so and
+ * goes to the tokens. `template` null asks for nothing.
  */
 export function useChatLink(template: string | null): string | undefined {
   const { client } = trpc.useUtils();

@@ -18,7 +18,9 @@ export interface Connection {
 /** The door of /v1 that a client calls. */
 export type Door = "/v1/chat/completions" | "/v1/messages" | "/v1/responses";
 
-/** Doors that the relay opens in this version (server: relay/routes.ts). Other clients' tabs say that they must wait. */
+/**
+ * Doors that the relay opens in this version (server: relay/routes.ts). Other clients' tabs say that they must wait.
+ */
 export const openDoors: readonly Door[] = ["/v1/chat/completions", "/v1/messages", "/v1/responses"];
 
 export interface Client {

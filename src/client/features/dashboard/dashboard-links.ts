@@ -20,8 +20,8 @@ function filtersOf(dimension: Dimension, { key, label }: DashboardItem): Record<
 }
 
 /**
- * The log of a range, of one item, of one user, of errors alone. Null when the item cannot be named in a filter: the log
- * would show more than was meant.
+ * The log of a range, of one item, of one user, of errors alone. Null when the item cannot be named in a filter: the
+ * log would show more than was meant.
  */
 export function logLink(
   range: Range,

@@ -15,8 +15,8 @@ const DAY = 86_400;
 const toSeconds = (date: Date): number => Math.floor(date.getTime() / 1000);
 
 /**
- * The range of a preset as seen from `now`: days and months begin at the viewer's midnight. What goes up to now ends with the
- * hour that runs, so that the same question is asked for an hour.
+ * The range of a preset as seen from `now`: days and months begin at the viewer's midnight. What goes up to now ends
+ * with the hour that runs, so that the same question is asked for an hour.
  */
 export function rangeOf(preset: Preset, now: Date): Range {
   const midnight = (daysAgo: number) => toSeconds(new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo));
@@ -38,7 +38,9 @@ export function rangeOf(preset: Preset, now: Date): Range {
   }
 }
 
-/** The granularity that is wanted, or the next coarser one of which the range has no more columns than a chart can take. */
+/**
+ * The granularity that is wanted, or the next coarser one of which the range has no more columns than a chart can take.
+ */
 export function granularityFor(wanted: Granularity, { start, end }: Range): Granularity {
   return wanted === "hour" && Math.ceil((end - start) / HOUR) >= MAX_BUCKETS ? "day" : wanted;
 }

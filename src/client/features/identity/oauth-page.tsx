@@ -14,7 +14,9 @@ import { useSignedIn } from "../auth/use-signed-in";
 import NotFoundPage from "../errors/not-found-page";
 import { titleOf } from "./providers";
 
-/** `/oauth/github` and its like: where a provider sends people back to. Leads to the tokens, or back to the settings. */
+/**
+ * `/oauth/github` and its like: where a provider sends people back to. Leads to the tokens, or back to the settings.
+ */
 export default function OauthPage() {
   const { provider = "" } = useParams();
   return isRedirectProvider(provider) ? <Return provider={provider} /> : <NotFoundPage />;

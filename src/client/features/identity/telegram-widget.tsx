@@ -7,8 +7,8 @@ import { currentLanguage } from "../../lib/i18n";
 type Facts = Omit<TelegramFields, "aff">;
 
 /**
- * Telegram's login button: its frame, without its script, which would have to run in our page (core.telegram.org/widgets/login).
- * The frame says who has signed in by a message; the server checks its signature.
+ * Telegram's login button: its frame, without its script, which would have to run in our page
+ * (core.telegram.org/widgets/login). The frame says who has signed in by a message; the server checks its signature.
  */
 export function TelegramWidget({ bot, onFacts }: { bot: string; onFacts: (facts: Facts) => void }) {
   const { t } = useLingui();

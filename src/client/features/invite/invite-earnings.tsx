@@ -14,7 +14,9 @@ import { inviteLink } from "./invite-link";
 import { TransferDialog } from "./transfer-dialog";
 import { WithdrawDialog } from "./withdraw-dialog";
 
-/** The own invitation link, what it brought, and the two ways out for earnings. For the wallet and personal settings. */
+/**
+ * The own invitation link, what it brought, and the two ways out for earnings. For the wallet and personal settings.
+ */
 export function InviteEarnings() {
   const { t } = useLingui();
   const [dialog, setDialog] = useState<"transfer" | "withdraw" | null>(null);

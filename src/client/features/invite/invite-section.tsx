@@ -11,7 +11,10 @@ import { SettleList } from "./settle-list";
 const TABS = ["invited", "dividends", "withdrawals", "settle"] as const;
 const PARAMS = { invite: choiceParam(TABS, "invited") };
 
-/** Invitations in the wallet: link, earnings, and the agent's lists. `?invite=settle` leads administrators to what waits. */
+/**
+ * Invitations in the wallet: link, earnings, and the agent's lists. `?invite=settle` leads administrators to what
+ * waits.
+ */
 export default function InviteSection() {
   const { t } = useLingui();
   const admin = useHasRole(ROLE.admin);

@@ -1,4 +1,6 @@
-/** The page of the log: pages by key, live rows, export, cleaning, and what the inspector says of rows of every kind. */
+/**
+ * The page of the log: pages by key, live rows, export, cleaning, and what the inspector says of rows of every kind.
+ */
 import "../../../../tests/dom";
 import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import type { LogTail, LogView } from "../../../shared/log-list";

@@ -144,7 +144,9 @@ export default function LogPage() {
   );
 }
 
-/** Consumption under the filters, and the pace of the last minute. Asked once the rows are there: a sum may take longer. */
+/**
+ * Consumption under the filters, and the pace of the last minute. Asked once the rows are there: a sum may take longer.
+ */
 function Totals({ admin, filter, ready }: { admin: boolean; filter: AskedFilter; ready: boolean }) {
   const { t } = useLingui();
   const options = { placeholderData: keepPreviousData, meta: { quiet: true } };

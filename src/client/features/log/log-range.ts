@@ -4,7 +4,10 @@ import type { LogFilterKey } from "./log-filter";
 
 const HOUR = 3600;
 
-/** What a list that nobody has filtered yet shows: from 00:00 of today, local time, to an hour from now (checklist C-642, C-643). */
+/**
+ * What a list that nobody has filtered yet shows: from 00:00 of today, local time, to an hour from now (checklist
+ * C-642, C-643).
+ */
 export function firstRange(now: Date): { start_timestamp: string; end_timestamp: string } {
   const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate());
   return {
@@ -14,8 +17,8 @@ export function firstRange(now: Date): { start_timestamp: string; end_timestamp:
 }
 
 /**
- * The filters of the list. Where the address names none, no row and no place when the page opens, the first range is written
- * into it, where it can be changed or cleared like any other filter.
+ * The filters of the list. Where the address names none, no row and no place when the page opens, the first range is
+ * written into it, where it can be changed or cleared like any other filter.
  */
 export function useLogFilters(grid: GridState<LogFilterKey>): Readonly<Record<LogFilterKey, string>> {
   const [first, setFirst] = useState(() =>

@@ -79,8 +79,8 @@ export interface LiveLog {
 const NONE: readonly LogView[] = [];
 
 /**
- * New rows of the log as they are written. Nothing is asked while `on` is false or the tab is out of sight; coming back, it
- * catches up. While `held` new rows wait, so that nothing moves under the pointer.
+ * New rows of the log as they are written. Nothing is asked while `on` is false or the tab is out of sight; coming
+ * back, it catches up. While `held` new rows wait, so that nothing moves under the pointer.
  */
 export function useLogTail({ on, query, held }: { on: boolean; query: string; held: boolean }): LiveLog {
   const hidden = useSyncExternalStore(onVisibility, () => document.hidden);

@@ -10,7 +10,9 @@ import { LogUser } from "../log/log-user";
 import { ActionBadge, JobProgress, LongText, ResultButton, Took } from "../task/job-cells";
 import { codeLook, isOver, percentOf, statusLook } from "../task/job-looks";
 
-/** Where this server shows a job's picture, without an origin; another address with each step while it is being drawn. */
+/**
+ * Where this server shows a job's picture, without an origin; another address with each step while it is being drawn.
+ */
 export const pictureOf = ({ mj_id, status, progress }: Pick<DrawingView, "mj_id" | "status" | "progress">): string =>
   `${MJ_IMAGE_PATH}${encodeURIComponent(mj_id)}${isOver(status) ? "" : `?rand=${percentOf(progress) ?? 0}`}`;
 

@@ -22,7 +22,9 @@ import { postForm } from "./post-form";
 import { useSettled } from "./use-settled";
 import { WaitingPanel } from "./waiting-panel";
 
-/** The gateway sends the payer back with the order's number, and with the rest of its report, which nobody reads here. */
+/**
+ * The gateway sends the payer back with the order's number, and with the rest of its report, which nobody reads here.
+ */
 const none = textParam();
 const PARAMS = {
   out_trade_no: none,

@@ -1,6 +1,7 @@
 /**
- * What an account can be bound to: the rows of the bindings card, in their order. A row is a component in a file of its own
- * that draws a `BindingRow`, asks its own questions, and returns null when there is nothing to bind and nothing bound.
+ * What an account can be bound to: the rows of the bindings card, in their order. A row is a component in a file of its
+ * own that draws a `BindingRow`, asks its own questions, and returns null when there is nothing to bind and nothing
+ * bound.
  */
 import { lazy, type Lazy } from "../../lib/lazy";
 

@@ -83,8 +83,8 @@ function addToolCall(tools: ToolCall[], fragment: unknown): ToolCall[] {
 }
 
 /**
- * Sends one chat call with the session and reads its stream. `onHead` gets the request id, `onProgress` everything so far
- * with each event. Throws ChatError, and what `signal` throws when it ends the call.
+ * Sends one chat call with the session and reads its stream. `onHead` gets the request id, `onProgress` everything so
+ * far with each event. Throws ChatError, and what `signal` throws when it ends the call.
  */
 export async function sendChat(
   body: ChatBody,

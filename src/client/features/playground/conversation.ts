@@ -2,8 +2,8 @@
 import { randomId } from "../../lib/random-id";
 
 /**
- * `loading`: sent, nothing came yet. `incomplete`: text is coming, or it was stopped or cut. `error` marks the answer whose
- * call failed, before or within the stream.
+ * `loading`: sent, nothing came yet. `incomplete`: text is coming, or it was stopped or cut. `error` marks the answer
+ * whose call failed, before or within the stream.
  */
 export type AnswerState = "loading" | "incomplete" | "complete" | "error";
 
@@ -87,8 +87,8 @@ const userContent = ({ text, images }: Turn): ChatContent =>
       ];
 
 /**
- * The messages of a call for the last of `turns`: the system prompt, and every turn with the answer that stands in the same
- * lane (the first one where fewer models were compared). Answers without text are left out.
+ * The messages of a call for the last of `turns`: the system prompt, and every turn with the answer that stands in the
+ * same lane (the first one where fewer models were compared). Answers without text are left out.
  */
 export function messagesFor(turns: readonly Turn[], lane: number, system: string): ChatMessage[] {
   const messages: ChatMessage[] = system.trim() === "" ? [] : [{ role: "system", content: system }];

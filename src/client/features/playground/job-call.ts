@@ -108,8 +108,8 @@ export class JobRefused extends Error {
 }
 
 /**
- * Submits a job and answers the id that its owner knows. Said again under the same `key` it is the same job, charged once.
- * Throws JobRefused, and what `fetch` throws when no answer came.
+ * Submits a job and answers the id that its owner knows. Said again under the same `key` it is the same job, charged
+ * once. Throws JobRefused, and what `fetch` throws when no answer came.
  */
 export async function submitJob(form: JobForm, group: string, key: string): Promise<string> {
   const { path, body } = jobCall(form, group);

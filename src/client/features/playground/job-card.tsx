@@ -75,7 +75,10 @@ function Task({ job: { name, prompt } }: { job: SubmittedJob }) {
   );
 }
 
-/** A description of a picture is words: the vendor's last prompt (midjourney-proxy docs/api.md, "finalPrompt"), or its English one. */
+/**
+ * A description of a picture is words: the vendor's last prompt (midjourney-proxy docs/api.md, "finalPrompt"), or its
+ * English one.
+ */
 function describedIn({ action, properties, prompt_en }: DrawingView): string {
   if (action !== "DESCRIBE") return "";
   const last = jsonObject(properties)?.finalPrompt;

@@ -25,7 +25,10 @@ import { usableModels } from "./storage";
 import { TurnView } from "./turn-view";
 import { type Playground, usePlayground, useSettings } from "./use-playground";
 
-/** Chat with the models that the user may call, on his own balance: settings, answers side by side, the same call as code. */
+/**
+ * Chat with the models that the user may call, on his own balance: settings, answers side by side, the same call as
+ * code.
+ */
 export default function PlaygroundPage() {
   const { t } = useLingui();
   const user = useUser();

@@ -88,7 +88,9 @@ export function useSettings(userId: number) {
   return [settings, change] as const;
 }
 
-/** The state and the verbs of the playground. `settings` are those in force: a group and models that can be used now. */
+/**
+ * The state and the verbs of the playground. `settings` are those in force: a group and models that can be used now.
+ */
 export function usePlayground(userId: number, settings: Settings) {
   const { client } = trpc.useUtils();
   const { models } = settings;

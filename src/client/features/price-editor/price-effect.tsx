@@ -9,7 +9,10 @@ import { trpc } from "../../lib/trpc";
 export const useRecentUse = () =>
   trpc.pricing.recentUse.useQuery(undefined, { meta: { quiet: true }, staleTime: 60_000, retry: false });
 
-/** What the unsaved prices `after` would have added to the charges of the last 24 hours; undefined: they cannot be read yet. */
+/**
+ * What the unsaved prices `after` would have added to the charges of the last 24 hours; undefined: they cannot be read
+ * yet.
+ */
 export function PriceEffect({ before, after }: { before: PriceTables; after: PriceTables | undefined }) {
   const { t } = useLingui();
   const { data } = useRecentUse();

@@ -28,12 +28,13 @@ const printed = (value: number | undefined): string => (value === undefined ? ""
 
 export function textsOf(numbers: PriceNumbers, unit: Unit): FieldTexts {
   const shown = unit === "usd" ? toDollars(numbers) : numbers;
-  return Object.fromEntries(priceKeys.map((key) => [key, printed(shown[key])])) as Record<PriceColumn, string>; // one text per column
+  // one text per column
+  return Object.fromEntries(priceKeys.map((key) => [key, printed(shown[key])])) as Record<PriceColumn, string>;
 }
 
 /**
- * The numbers that the texts mean, or what is wrong. A fixed price stands alone: it goes before every ratio (A-390, A-391). A
- * field that reads as it did at first keeps its stored number, so that nothing changes by opening and saving.
+ * The numbers that the texts mean, or what is wrong. A fixed price stands alone: it goes before every ratio (A-390,
+ * A-391). A field that reads as it did at first keeps its stored number, so that nothing changes by opening and saving.
  */
 export function numbersFrom(
   texts: FieldTexts,

@@ -55,7 +55,10 @@ export function PriceForm({ tables, names, taken, saving, onSave, onClose }: Pri
   const wantedTiers = tiersFrom(tiers);
   const targets = count === 0 ? [name.trim()].filter(Boolean) : names;
   const bySecond = targets.length > 0 && targets.every((model) => unitOf(model) === "second");
-  /** The tables with what is typed. Tiers that nobody touched stay what they are, also those of an entry that ends in `*`. */
+  /**
+   * The tables with what is typed. Tiers that nobody touched stay what they are, also those of an entry that ends in
+   * `*`.
+   */
   const draft = (): Prices["tables"] | undefined => {
     if ("errors" in read || targets.length === 0 || !(fixed || wantedTiers)) return undefined;
     const priced = { ...tables, ...withNumbers(tables, new Map(targets.map((model) => [model, read.numbers]))) };

@@ -11,7 +11,10 @@ import type { Prices } from "./use-prices";
 /** Twelve decimals, as everywhere (shared/price-rows). */
 const times = (value: number, factor: number): number => Number((value * factor).toFixed(12));
 
-/** Makes several models dearer or cheaper by the same factor: a fixed price, and the model ratio that all token prices hang on. */
+/**
+ * Makes several models dearer or cheaper by the same factor: a fixed price, and the model ratio that all token prices
+ * hang on.
+ */
 export function ScaleDialog({
   tables,
   names,

@@ -1,4 +1,6 @@
-/** The price list as the page shows it: computed from the factors by the same module that charges (shared/pricing.ts). */
+/**
+ * The price list as the page shows it: computed from the factors by the same module that charges (shared/pricing.ts).
+ */
 import { billingOf, type Catalogue, type CatalogueModel, catalogPrice } from "../../../shared/price-list";
 import { chargeOf } from "../../../shared/charge";
 import { type DisplayPrices, displayPrices, longContextPrices } from "../../../shared/price-display";
@@ -62,7 +64,10 @@ export function pricedRows(catalogue: Catalogue, group: string): PricedRow[] {
   });
 }
 
-/** Units of quota that one call of a model in a group costs, as the ledger would charge it (a film of its usual length); undefined without a price. */
+/**
+ * Units of quota that one call of a model in a group costs, as the ledger would charge it (a film of its usual length);
+ * undefined without a price.
+ */
 export function costOf(catalogue: Catalogue, item: CatalogueModel, group: string, usage: Usage): number | undefined {
   const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
   return price && chargeOf(price, usage, { factors: videoFactors(item.model, {}) }).quota;
@@ -77,7 +82,10 @@ export interface PriceFilter {
   readonly available: string;
 }
 
-/** What the filter of billing calls a model: "ratio", "call", "second" or "none". A film's price per call is one per second. */
+/**
+ * What the filter of billing calls a model: "ratio", "call", "second" or "none". A film's price per call is one per
+ * second.
+ */
 export const billingFacet = ({ billing, unit }: Pick<PricedRow, "billing" | "unit">): string =>
   billing === "call" ? unit : (billing ?? "none");
 

@@ -10,7 +10,9 @@ import { Card, CardBody, CardHeader } from "../../ui/card";
 import { CopyButton } from "../../ui/copy-button";
 import { deviceOf } from "../personal/device";
 
-/** While a code is shown the list is asked for this often, in milliseconds: the phone tells the server, not this page. */
+/**
+ * While a code is shown the list is asked for this often, in milliseconds: the phone tells the server, not this page.
+ */
 const LOOK_EVERY = 3_000;
 
 /** Phones that are told of notices, and the QR code that binds another one. */

@@ -11,7 +11,10 @@ import { AuthCard } from "../auth/auth-card";
 import { Problem } from "../auth/problem";
 import { canPush, subscribeBrowser } from "./subscribe";
 
-/** `/push?code=`, where the QR code leads: asks this browser for its permission and subscribes it. Nobody needs to sign in here. */
+/**
+ * `/push?code=`, where the QR code leads: asks this browser for its permission and subscribes it. Nobody needs to sign
+ * in here.
+ */
 export default function PushPage() {
   const { t } = useLingui();
   const code = new URLSearchParams(useSearch()).get("code") ?? "";

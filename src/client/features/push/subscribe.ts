@@ -3,8 +3,8 @@ export const canPush = (): boolean =>
   "serviceWorker" in navigator && "PushManager" in window && "Notification" in window;
 
 /**
- * Asks for permission and subscribes this browser for the gateway's key. Undefined when the person said no. Throws what the
- * browser says when its push service cannot be reached.
+ * Asks for permission and subscribes this browser for the gateway's key. Undefined when the person said no. Throws what
+ * the browser says when its push service cannot be reached.
  */
 export async function subscribeBrowser(
   publicKey: string,

@@ -6,8 +6,8 @@ import { Button } from "../../ui/button";
 import { OptionField } from "./option-field";
 
 /**
- * A JSON option as a table; the JSON itself is one press away. `rows` null: the JSON cannot be shown as a table, so only the
- * JSON is.
+ * A JSON option as a table; the JSON itself is one press away. `rows` null: the JSON cannot be shown as a table, so
+ * only the JSON is.
  */
 export function RowsEditor({
   label,

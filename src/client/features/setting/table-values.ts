@@ -22,7 +22,10 @@ export function groupRows(ratioText: string, usableText: string): Row[] | null {
   }));
 }
 
-/** The texts of both options. A row without a ratio is offered but has none; one of a repeated name would be lost, so there is none. */
+/**
+ * The texts of both options. A row without a ratio is offered but has none; one of a repeated name would be lost, so
+ * there is none.
+ */
 export function groupTexts(rows: readonly Row[]): { ratio: string; usable: string } {
   const ratio = rows
     .filter((row) => row["ratio"] !== "")

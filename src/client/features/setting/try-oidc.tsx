@@ -3,7 +3,10 @@ import { trpc } from "../../lib/trpc";
 import { TrialRow } from "./trial-row";
 import { useSettings } from "./use-settings";
 
-/** Reads the provider's discovery document at the address that is typed, and fills the endpoints in; saving stays a step of its own. */
+/**
+ * Reads the provider's discovery document at the address that is typed, and fills the endpoints in; saving stays a step
+ * of its own.
+ */
 export default function TryOidc() {
   const { t } = useLingui();
   const { text, change } = useSettings();

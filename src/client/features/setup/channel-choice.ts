@@ -22,7 +22,8 @@ const FIRST = [
 const KEY_ONLY = new Set(["gemini", "mistral", "minimax", "cohere"]);
 
 /**
- * The types that a first channel can have: those that answer chat calls and ask for little. The rest is in the channel form.
+ * The types that a first channel can have: those that answer chat calls and ask for little. The rest is in the channel
+ * form.
  */
 export const firstChannelTypes: readonly ChannelType[] = channelTypes
   .filter((type: ChannelType) => (!type.custom || KEY_ONLY.has(type.key)) && type.operations.includes("chat"))

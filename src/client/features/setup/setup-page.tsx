@@ -18,7 +18,8 @@ import { codeOfLink, forgetLink } from "./setup-link";
 
 /**
  * `/setup`, the first run (design/console.md A.7). Which part is shown follows from what the server has, so a reload
- * goes on where the visitor was: without root account at the account, then at the first channel, then at the connection.
+ * goes on where the visitor was: without root account at the account, then at the first channel, then at the
+ * connection.
  */
 export default function SetupPage() {
   const user = useUser();

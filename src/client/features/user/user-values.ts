@@ -38,7 +38,9 @@ export function valuesOf(user: ManagedUser): UserValues {
   };
 }
 
-/** Only what differs is sent, so that two administrators do not undo each other. `key`: of this one press of the button. */
+/**
+ * Only what differs is sent, so that two administrators do not undo each other. `key`: of this one press of the button.
+ */
 export function changeOf(
   id: number,
   before: UserValues,

@@ -16,7 +16,9 @@ export function daysLeft(balance: number, spentInWeek: number): number | null {
   return Math.max(0, Math.floor((balance * DAYS) / spentInWeek));
 }
 
-/** What was spent in the last week, from the roll-ups: cheap however many calls there were. No data while they are off. */
+/**
+ * What was spent in the last week, from the roll-ups: cheap however many calls there were. No data while they are off.
+ */
 function useLastWeek() {
   useStatus();
   // Full hours, so that the question stays the same while the page is open.

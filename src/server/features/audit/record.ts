@@ -23,7 +23,10 @@ const SECRET =
   /pass(word|wd)?|secret|cipher|hash|authorization|cookie|header_override|^key$|^keys$|(^|_)token$|_key$|Key$|Token$/i;
 const BLOT = "••••••";
 
-/** Whether a member's name says that its value is secret. Options are what the registry says: PasswordLoginEnabled is a switch. */
+/**
+ * Whether a member's name says that its value is secret. Options are what the registry says: PasswordLoginEnabled is a
+ * switch.
+ */
 const isSecret = (name: string): boolean => (isOptionKey(name) ? option(name).secret : SECRET.test(name));
 
 /** The members that differ, of both sides; a created or deleted thing has one side only. */

@@ -1,6 +1,6 @@
 /**
- * Single-use codes that several instances agree on (table `codes`): mail verification, reset, and what else must come back
- * once. What a code is for (an address, a state) and the code itself are kept as keyed hashes.
+ * Single-use codes that several instances agree on (table `codes`): mail verification, reset, and what else must come
+ * back once. What a code is for (an address, a state) and the code itself are kept as keyed hashes.
  */
 import { and, eq, gt, lt, lte, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../context";

@@ -88,8 +88,8 @@ export function* takeVerification(ctx: Ctx, q: Q, email: string, code: string): 
 }
 
 /**
- * Mails a reset link to an account's address. An unknown one gets the same answer after the same work; whether a mail is
- * written, and how long its sending takes, is nothing that the caller waits for.
+ * Mails a reset link to an account's address. An unknown one gets the same answer after the same work; whether a mail
+ * is written, and how long its sending takes, is nothing that the caller waits for.
  */
 export async function sendReset(ctx: Ctx, { email, turnstile }: z.output<typeof mailCodeInput>): Promise<void> {
   await requireHuman(ctx, turnstile);

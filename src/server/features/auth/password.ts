@@ -1,4 +1,6 @@
-/** Password hashes: argon2id, off the main thread, two at a time (each takes 64 MB). bcrypt from imports verifies too. */
+/**
+ * Password hashes: argon2id, off the main thread, two at a time (each takes 64 MB). bcrypt from imports verifies too.
+ */
 
 /** What stands in `password_hash` of an account without a password: made by a sign-in elsewhere, or erased. */
 export const NO_PASSWORD = "-";

@@ -31,8 +31,8 @@ export interface NewAccount {
 }
 
 /**
- * Inserts an account of role 1 with what new users and their inviters get. In a durable transaction. Throws username_taken,
- * email_taken; a unique violation when somebody else took one of them at the same moment.
+ * Inserts an account of role 1 with what new users and their inviters get. In a durable transaction. Throws
+ * username_taken, email_taken; a unique violation when somebody else took one of them at the same moment.
  */
 export function* registerSteps(ctx: Ctx, q: Q, { aff_code, ...account }: NewAccount): Steps<UserRow> {
   const { users } = ctx.db.t;

@@ -1,6 +1,6 @@
 /**
- * The last steps of every way to sign in. Whoever comes to `signIn` has proven who he is once; where his account has one-time
- * codes switched on, he is asked for a second proof, whichever way he came.
+ * The last steps of every way to sign in. Whoever comes to `signIn` has proven who he is once; where his account has
+ * one-time codes switched on, he is asked for a second proof, whichever way he came.
  */
 import { eq } from "drizzle-orm";
 import * as z from "zod";
@@ -38,7 +38,9 @@ export async function signIn(
   return { require_2fa: true, passkey: await hasPasskey(ctx, user.id) };
 }
 
-/** Which account waits for its second proof in this browser; one of few tries is used up. Throws second_step_expired. */
+/**
+ * Which account waits for its second proof in this browser; one of few tries is used up. Throws second_step_expired.
+ */
 export async function secondStepOf(ctx: Ctx): Promise<Waiting> {
   return (
     (await tryTicket(ctx, "second-factor", ctx.browser_cookie ?? "", waiting, SECOND_STEP_TRIES)) ??

@@ -1,7 +1,8 @@
 /**
- * Step-up: before a secret is shown or a way in is changed, a session must have proved lately that its person still sits
- * there. A call that needs it begins with `requireStepUp`; the console asks and says the call again (lib/step-up-link.ts).
- * A system access token has no person to ask: it is refused wherever a way in is changed, and shows the relay keys of its owner.
+ * Step-up: before a secret is shown or a way in is changed, a session must have proved lately that its person still
+ * sits there. A call that needs it begins with `requireStepUp`; the console asks and says the call again
+ * (lib/step-up-link.ts). A system access token has no person to ask: it is refused wherever a way in is changed, and
+ * shows the relay keys of its owner.
  */
 import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
@@ -23,7 +24,9 @@ export function requireStepUp(ctx: UserCtx): void {
   requireProof(ctx);
 }
 
-/** Before a key is shown: a session needs a late proof, a system access token has none to give. Throws step_up_required. */
+/**
+ * Before a key is shown: a session needs a late proof, a system access token has none to give. Throws step_up_required.
+ */
 export function requireProof(ctx: UserCtx): void {
   if (ctx.actor.via !== "access_token" && seconds(ctx) - ctx.actor.verified_at > STEP_UP_SECONDS)
     fail("step_up_required");

@@ -11,8 +11,8 @@ const TRIES_FROM_ADDRESS = 10;
 const TRIES_FROM_EVERYWHERE = 100;
 
 /**
- * Runs a check of a password; only one that fails (answers undefined or throws) counts. `account`: the user's id, or the
- * name typed where there is no such user, so that both behave alike. Throws too_many_requests.
+ * Runs a check of a password; only one that fails (answers undefined or throws) counts. `account`: the user's id, or
+ * the name typed where there is no such user, so that both behave alike. Throws too_many_requests.
  */
 export async function throttled<T>(
   ctx: Ctx,

@@ -1,7 +1,7 @@
 /**
- * Tickets: random texts that a browser is given and must bring back, once and in time: the state of a sign-in elsewhere, the
- * challenge of a passkey. A ticket is worth nothing in another browser: it is tied to a cookie that is no session. Kept as
- * hashes in `codes`, so that any instance may take what another has issued.
+ * Tickets: random texts that a browser is given and must bring back, once and in time: the state of a sign-in
+ * elsewhere, the challenge of a passkey. A ticket is worth nothing in another browser: it is tied to a cookie that is
+ * no session. Kept as hashes in `codes`, so that any instance may take what another has issued.
  */
 import { and, eq, gt, lt, sql } from "drizzle-orm";
 import type * as z from "zod";
@@ -21,7 +21,9 @@ export function browserOf(ctx: Ctx, lifetime: number): string {
   return browser;
 }
 
-/** Remembers `data` under `ticket` for `lifetime` seconds, for this browser alone. A second issue replaces the first. */
+/**
+ * Remembers `data` under `ticket` for `lifetime` seconds, for this browser alone. A second issue replaces the first.
+ */
 export async function issueTicket(
   ctx: Ctx,
   purpose: TicketPurpose,

@@ -2,6 +2,9 @@
 import type { Services } from "../../context";
 import type { Q, Steps } from "../../db/client";
 
-/** The last steps of the transaction that changes channels: every instance's pool, this one's before the caller hears of success (C-327). */
+/**
+ * The last steps of the transaction that changes channels: every instance's pool, this one's before the caller hears of
+ * success (C-327).
+ */
 export const announceChange = ({ cluster }: Pick<Services, "cluster">, q: Q, id: number | "*"): Steps<void> =>
   cluster.bus.announce(q, "channels", String(id));

@@ -21,7 +21,10 @@ const COUNTED = new Set([
 const factsOf = (row: ChannelRow | undefined): Record<string, unknown> =>
   row ? Object.fromEntries(Object.entries(presentChannel(row)).filter(([name]) => !COUNTED.has(name))) : {};
 
-/** The row of an act on one channel, within its transaction; an update that changed nothing leaves none. `key`: a key was given. */
+/**
+ * The row of an act on one channel, within its transaction; an update that changed nothing leaves none. `key`: a key
+ * was given.
+ */
 export function* noteChannel(
   ctx: Ctx,
   q: Q,

@@ -30,8 +30,8 @@ export interface Suspect {
 }
 
 /**
- * Disables a channel for `reason`, or the one of its keys that is to blame, if the options and its auto_ban allow. True when
- * this call changed it.
+ * Disables a channel for `reason`, or the one of its keys that is to blame, if the options and its auto_ban allow. True
+ * when this call changed it.
  */
 export async function autoDisable(
   services: Services,
@@ -55,7 +55,10 @@ export async function autoDisable(
   return disabled;
 }
 
-/** Enables a channel that was disabled automatically, and the key that its test passed with, if the option allows. True when this call changed it. */
+/**
+ * Enables a channel that was disabled automatically, and the key that its test passed with, if the option allows. True
+ * when this call changed it.
+ */
 export async function autoEnable(
   services: Services,
   { id, key_row }: Suspect,
@@ -121,7 +124,10 @@ export interface ChannelTrouble extends Evidence {
   quoted?(phrase: string): boolean;
 }
 
-/** Whether this trouble disables a channel: by the failure table, or by a phrase of AutomaticDisableKeywords (case ignored). */
+/**
+ * Whether this trouble disables a channel: by the failure table, or by a phrase of AutomaticDisableKeywords (case
+ * ignored).
+ */
 export function disables(
   { options }: Pick<Services, "options">,
   { disable, message, quoted }: Pick<ChannelTrouble, "disable" | "message" | "quoted">,
@@ -135,8 +141,8 @@ export function disables(
 }
 
 /**
- * The seam of the relay: called after every failed attempt (some vendors call an empty account a bad request). Answers at
- * once and never throws; what must be done is done behind the call's back, once per channel at a time.
+ * The seam of the relay: called after every failed attempt (some vendors call an empty account a bad request). Answers
+ * at once and never throws; what must be done is done behind the call's back, once per channel at a time.
  */
 export function channelWatch(services: Services): (channel: PoolChannel, trouble: ChannelTrouble) => void {
   const busy = new Set<number | string>();

@@ -43,7 +43,9 @@ const date = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const isMainland = (channel: PoolChannel): boolean => new URL(channel.base_url).hostname.endsWith(".cn");
 
 const inquiries: Readonly<Record<BalanceKind, Inquiry>> = {
-  /** OpenAI's own billing calls, which other gateways serve as well: what may be spent less what was spent (in cents). */
+  /**
+   * OpenAI's own billing calls, which other gateways serve as well: what may be spent less what was spent (in cents).
+   */
   "openai-billing": async (ask, _channel, now) => {
     const subscription = await ask("/v1/dashboard/billing/subscription");
     const limit = amount(subscription.hard_limit_usd, "hard_limit_usd");
@@ -137,7 +139,10 @@ interface Updated extends BalanceResult {
 /** Keys of one channel that are asked at a time. */
 const AT_A_TIME = 5;
 
-/** What every key's account holds, in the order of `keys`; what one of them says wrong is thrown when all have been asked. */
+/**
+ * What every key's account holds, in the order of `keys`; what one of them says wrong is thrown when all have been
+ * asked.
+ */
 async function askAll(
   services: Services,
   keys: readonly PoolChannel[],
@@ -168,8 +173,8 @@ function sumOf(found: readonly BalanceResult[]): BalanceResult {
 }
 
 /**
- * Asks with every enabled key, keeps the sum, and disables what has nothing left where that is allowed (C-514): the channel,
- * or of several keys those whose account is empty. A key that cannot be asked leaves the figure as it was.
+ * Asks with every enabled key, keeps the sum, and disables what has nothing left where that is allowed (C-514): the
+ * channel, or of several keys those whose account is empty. A key that cannot be asked leaves the figure as it was.
  */
 async function refresh(services: Services, row: ChannelRow, signal?: AbortSignal): Promise<Updated> {
   const kind = channelType(row.type)?.balance ?? fail("channel_balance_unsupported");
@@ -193,7 +198,10 @@ async function refresh(services: Services, row: ChannelRow, signal?: AbortSignal
   return { balance, currency, disabled };
 }
 
-/** One channel's balance. Throws channel_not_found, channel_balance_unsupported, channel_balance_failed, channel_key_unreadable. */
+/**
+ * One channel's balance. Throws channel_not_found, channel_balance_unsupported, channel_balance_failed,
+ * channel_key_unreadable.
+ */
 export async function updateBalance(ctx: Ctx, id: number): Promise<BalanceResult> {
   const { balance, currency } = await refresh(ctx, await findChannel(ctx, id));
   return { balance, currency };

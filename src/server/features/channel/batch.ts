@@ -45,7 +45,10 @@ interface Deed {
   none?(): never;
 }
 
-/** Runs `change` for each condition in one transaction, keeps the log row, tells everybody. Answers the number of channels hit. */
+/**
+ * Runs `change` for each condition in one transaction, keeps the log row, tells everybody. Answers the number of
+ * channels hit.
+ */
 async function carryOut(
   ctx: Ctx,
   { event, title, details, before, none }: Deed,
@@ -131,7 +134,10 @@ export async function setStatus(ctx: Ctx, ids: readonly number[], status: 1 | 2)
   return update(ctx, deed, byIds(ctx, ids), { status, other_info: "" });
 }
 
-/** Sets fields of the selected channels. Throws batch_empty, tag_nothing_changed, and what a form throws for a bad field. */
+/**
+ * Sets fields of the selected channels. Throws batch_empty, tag_nothing_changed, and what a form throws for a bad
+ * field.
+ */
 export async function editChannels(ctx: Ctx, ids: readonly number[], edits: ChannelEdits): Promise<number> {
   if (ids.length === 0) fail("batch_empty");
   const set = checkedEdits(ctx, edits);
@@ -159,8 +165,8 @@ export async function setTagStatus(ctx: Ctx, tag: string, status: 1 | 2): Promis
 }
 
 /**
- * Overwrites fields of every channel of a tag; blank ones stay. `new_tag` "" dissolves the tag, another tag's name merges
- * the two. Throws tag_empty, tag_not_found, tag_nothing_changed, and what a form throws for a bad field.
+ * Overwrites fields of every channel of a tag; blank ones stay. `new_tag` "" dissolves the tag, another tag's name
+ * merges the two. Throws tag_empty, tag_not_found, tag_nothing_changed, and what a form throws for a bad field.
  */
 export async function editTag(ctx: Ctx, { tag, new_tag, ...edits }: z.output<typeof tagEdit>): Promise<number> {
   const name = tagName(tag);

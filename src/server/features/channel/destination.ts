@@ -1,6 +1,6 @@
 /**
- * Where a channel's calls go, and its key with them. A key that is stored never goes anywhere else: who changes the address
- * of a channel enters its key again (issue 10).
+ * Where a channel's calls go, and its key with them. A key that is stored never goes anywhere else: who changes the
+ * address of a channel enters its key again (issue 10).
  */
 import { isMultiKeyMode } from "../../../shared/channel-keys";
 import { planModels } from "../../../shared/channel-types";

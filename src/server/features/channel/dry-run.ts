@@ -27,7 +27,10 @@ const TOKEN_PROBLEM: Readonly<Partial<Record<number, ErrorCode>>> = {
   [TOKEN_STATUS.exhausted]: "token_exhausted",
 };
 
-/** The standing of limits counts requests of the whole cluster; cooling and conversations are those of the instance that answers. */
+/**
+ * The standing of limits counts requests of the whole cluster; cooling and conversations are those of the instance that
+ * answers.
+ */
 export async function dryRun(ctx: UserCtx, input: DryRunInput): Promise<DryRun> {
   const { model, stream, cache_key } = input;
   const endpoint = input.endpoint.replaceAll("{model}", () => encodeURIComponent(model));

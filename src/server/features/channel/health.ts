@@ -67,9 +67,9 @@ export async function runTest(services: Services, row: ChannelRow, options: Test
 }
 
 /**
- * Tests a channel with `asked`, else its test model, else its first model. Never throws for what the channel does wrong:
- * the answer has success, message and the time in seconds. Throws channel_not_found only. Its status stays as it is:
- * whoever tests one channel by hand is looking at it.
+ * Tests a channel with `asked`, else its test model, else its first model. Never throws for what the channel does
+ * wrong: the answer has success, message and the time in seconds. Throws channel_not_found only. Its status stays as it
+ * is: whoever tests one channel by hand is looking at it.
  */
 export async function testChannel(
   ctx: UserCtx,

@@ -1,6 +1,6 @@
 /**
- * The keys of a channel that has several: rows with a state of their own. The first enabled ones are what the pool offers;
- * a channel whose last enabled key falls is disabled with it, and comes back with the first that does.
+ * The keys of a channel that has several: rows with a state of their own. The first enabled ones are what the pool
+ * offers; a channel whose last enabled key falls is disabled with it, and comes back with the first that does.
  */
 import { and, asc, eq, inArray, max, ne, notInArray, type SQL } from "drizzle-orm";
 import { CHANNEL_STATUS, splitKeys } from "../../../shared/channel";
@@ -34,7 +34,10 @@ export function checkedKeys(ctx: Pick<Ctx, "lang">, type: number, text: string):
   return keys;
 }
 
-/** Writes keys behind those that are there; the ones that the channel has already stay as they are. Answers how many came. */
+/**
+ * Writes keys behind those that are there; the ones that the channel has already stay as they are. Answers how many
+ * came.
+ */
 export function* insertKeys(
   services: Pick<Services, "db" | "secrets" | "now">,
   q: Q,
@@ -101,7 +104,9 @@ function hintOf({ secrets }: Pick<Ctx, "secrets">, cipher: string): string {
   }
 }
 
-/** Adds keys, one per line. Throws channel_not_found, channel_has_one_key, channel_key_invalid, channel_keys_too_many. */
+/**
+ * Adds keys, one per line. Throws channel_not_found, channel_has_one_key, channel_key_invalid, channel_keys_too_many.
+ */
 export async function addKeys(ctx: Ctx, id: number, text: string): Promise<number> {
   const channel = await multiChannel(ctx, id);
   const keys = checkedKeys(ctx, channel.type, text);
@@ -116,7 +121,9 @@ export async function addKeys(ctx: Ctx, id: number, text: string): Promise<numbe
   return added;
 }
 
-/** Removes keys by id; those of other channels are passed over. The last one stays: a channel without a key is no use. */
+/**
+ * Removes keys by id; those of other channels are passed over. The last one stays: a channel without a key is no use.
+ */
 export async function removeKeys(ctx: Ctx, id: number, key_ids: readonly number[]): Promise<number> {
   await multiChannel(ctx, id);
   const { channel_keys: t } = ctx.db.t;
@@ -197,8 +204,8 @@ export function* lockChannel({ db }: Pick<Services, "db">, q: Q, id: number): St
 }
 
 /**
- * Disables one key automatically, and its channel when that was the last enabled one; the options and auto_ban have been
- * asked. True when this call changed something.
+ * Disables one key automatically, and its channel when that was the last enabled one; the options and auto_ban have
+ * been asked. True when this call changed something.
  */
 export async function disableKey(
   services: Services,
@@ -276,8 +283,8 @@ export async function enableKey(services: Services, id: number, key_id: number):
 }
 
 /**
- * A stored channel for a call of our own (test, model list), with the key that a call of `model` would use; with a fallen one
- * when none is enabled. undefined when it cannot be read.
+ * A stored channel for a call of our own (test, model list), with the key that a call of `model` would use; with a
+ * fallen one when none is enabled. undefined when it cannot be read.
  */
 export async function loadChannel(services: Services, row: ChannelRow, model = ""): Promise<PoolChannel | undefined> {
   return keyInTurn(services, row, await loadKeys(services, row), model);
@@ -299,7 +306,9 @@ export function keyInTurn(
 /** A channel with one of its keys; `fallen`: that was disabled automatically. */
 export type LoadedChannel = PoolChannel & { fallen?: boolean };
 
-/** The channel once with each key that a test may use: the enabled ones, then those that were disabled automatically. */
+/**
+ * The channel once with each key that a test may use: the enabled ones, then those that were disabled automatically.
+ */
 export async function loadKeys(services: Pick<Services, "db" | "secrets">, row: ChannelRow): Promise<LoadedChannel[]> {
   const read = (keys: Parameters<typeof readChannel>[3]) => readChannel(row, services.secrets, () => {}, keys);
   if (!isMultiKeyMode(row.multi_key_mode)) {

@@ -1,7 +1,7 @@
 /**
- * The channels as the relay sees them: one snapshot in memory, built from all rows, replaced as a whole. Rows are parsed
- * once and kept as long as they do not change; keys are decrypted once. A change is read by every instance within the
- * debounce time, and by the instance that made it before its caller is answered.
+ * The channels as the relay sees them: one snapshot in memory, built from all rows, replaced as a whole. Rows are
+ * parsed once and kept as long as they do not change; keys are decrypted once. A change is read by every instance
+ * within the debounce time, and by the instance that made it before its caller is answered.
  */
 import { CHANNEL_STATUS, jsonObject, splitList } from "../../../shared/channel";
 import { isMultiKeyMode } from "../../../shared/channel-keys";

@@ -52,9 +52,9 @@ const whole = (value: unknown): number =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
 
 /**
- * Calls the channel with `model` (mapping and the operator's rules applied here), under one deadline. A channel that only streams is asked again
- * for a stream. Never throws for what the upstream does; throws channel_test_unsupported for a type that cannot be
- * called so, and passes on the abort of `signal`.
+ * Calls the channel with `model` (mapping and the operator's rules applied here), under one deadline. A channel that
+ * only streams is asked again for a stream. Never throws for what the upstream does; throws channel_test_unsupported
+ * for a type that cannot be called so, and passes on the abort of `signal`.
  */
 export async function probe(
   channel: PoolChannel,
@@ -131,8 +131,8 @@ const counted = ({ input = 0, cache_read = 0, output = 0, reasoning = 0 }: Usage
 });
 
 /**
- * An answer counts when it is a success without an error object and is one of its dialect (OpenAI's: has choices or data),
- * or is a stream of such.
+ * An answer counts when it is a success without an error object and is one of its dialect (OpenAI's: has choices or
+ * data), or is a stream of such.
  */
 function judge(channel: PoolChannel, dialect: UpstreamDialectKey, model: string, status: number, text: string): Judged {
   const bad = (failure: Failure): Judged => ({

@@ -1,7 +1,8 @@
 /**
  * Repair of the stored channels. Routing is derived from the rows and cannot drift from them; what can go wrong is in a
  * row (written by another tool, restored from elsewhere, moved from another product): lists with blanks and doubles,
- * hashes that do not fit the key, values outside their range. Those are mended; what only an operator can mend is named.
+ * hashes that do not fit the key, values outside their range. Those are mended; what only an operator can mend is
+ * named.
  */
 import { asc, eq } from "drizzle-orm";
 import { cleanList, jsonObject } from "../../../shared/channel";

@@ -1,4 +1,6 @@
-/** Automatic status, the test of all channels, and balances, against an upstream that behaves as its path and model say. */
+/**
+ * Automatic status, the test of all channels, and balances, against an upstream that behaves as its path and model say.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { desc, eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";

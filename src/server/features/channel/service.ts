@@ -227,8 +227,9 @@ function columnsOf(fields: ChannelFields, type: number) {
 }
 
 /**
- * Creates one channel per line of `key`; mode "single" refuses more than one line. A form that is a copy of a row (no key, or the row's id as key, which is what
- * older front-ends send) takes the key of the channel it was copied from (C-094).
+ * Creates one channel per line of `key`; mode "single" refuses more than one line. A form that is a copy of a row (no
+ * key, or the row's id as key, which is what older front-ends send) takes the key of the channel it was copied from
+ * (C-094).
  */
 export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelCreate): Promise<ChannelView[]> {
   const copied = await keysOfOriginal(ctx, fields);
@@ -283,8 +284,8 @@ async function keysOfRow(ctx: Ctx, row: ChannelRow): Promise<CopiedKeys> {
 }
 
 /**
- * A channel's keys in clear, one per line. Written down before they are shown. Throws step_up_required, channel_key_reveal_off,
- * channel_not_found, channel_key_unreadable.
+ * A channel's keys in clear, one per line. Written down before they are shown. Throws step_up_required,
+ * channel_key_reveal_off, channel_not_found, channel_key_unreadable.
  */
 export async function revealKeys(ctx: UserCtx, id: number): Promise<{ key: string }> {
   requireProof(ctx);
@@ -367,8 +368,9 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
 }
 
 /**
- * Partial: absent fields stay, present ones are set even when empty; an empty key stays (C-205, C-506), unless the calls would
- * go elsewhere: then the keys that come are the only ones. Throws channel_key_required, and what a form throws for a bad field.
+ * Partial: absent fields stay, present ones are set even when empty; an empty key stays (C-205, C-506), unless the
+ * calls would go elsewhere: then the keys that come are the only ones. Throws channel_key_required, and what a form
+ * throws for a bad field.
  */
 export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields & { id: number }): Promise<ChannelView> {
   const { channels } = ctx.db.t;

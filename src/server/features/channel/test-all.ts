@@ -110,7 +110,10 @@ async function judgeStatus(
   return (await autoDisable(services, suspect, reason, evidence)) ? "disabled" : undefined;
 }
 
-/** The timer's question, on every instance: starts a test when CHANNEL_TEST_FREQUENCY minutes have passed since the last. */
+/**
+ * The timer's question, on every instance: starts a test when CHANNEL_TEST_FREQUENCY minutes have passed since the
+ * last.
+ */
 export async function testAllWhenDue(services: Services): Promise<void> {
   const minutes = services.env.CHANNEL_TEST_FREQUENCY;
   if (minutes === 0) return;

@@ -35,8 +35,8 @@ export function upstreamHeaders(channel: PoolChannel): Record<string, string> | 
 }
 
 /**
- * What every such call has in common: one deadline, the channel's proxy, and no redirect, which could lead anywhere with
- * its key. To be sent by fetchThrough (lib/proxy.ts), which knows every kind of proxy.
+ * What every such call has in common: one deadline, the channel's proxy, and no redirect, which could lead anywhere
+ * with its key. To be sent by fetchThrough (lib/proxy.ts), which knows every kind of proxy.
  */
 export function upstreamInit(channel: PoolChannel, timeoutMs: number, signal?: AbortSignal): BunFetchRequestInit {
   return initFor(channel, deadlineOf(timeoutMs, signal));

@@ -10,8 +10,8 @@ import { forUpdate, withoutNul } from "../../db/sql";
 const PAUSE_MS = 60_000;
 
 /**
- * The seam of the relay: called for every call with a doubt. Answers at once and never throws; the mark is written behind the
- * call's back. A count of zero marks the row alone: many resellers count nothing, and it is estimated.
+ * The seam of the relay: called for every call with a doubt. Answers at once and never throws; the mark is written
+ * behind the call's back. A count of zero marks the row alone: many resellers count nothing, and it is estimated.
  */
 export function doubtWatch(
   services: Services,

@@ -173,17 +173,15 @@ for (const engine of ENGINES) {
           tested("w5", 903, "upstream_error", 60),
           tested("w6", 904, "upstream_error", 90_000),
         ]);
-      await db.q
-        .insert(withdrawals)
-        .values(
-          ["pending", "pending", "paid"].map((status) => ({
-            user_id: 1,
-            amount: 1,
-            account: "x",
-            status,
-            created_at: 1,
-          })),
-        );
+      await db.q.insert(withdrawals).values(
+        ["pending", "pending", "paid"].map((status) => ({
+          user_id: 1,
+          amount: 1,
+          account: "x",
+          status,
+          created_at: 1,
+        })),
+      );
       expect(await admin.call.dashboard.attention()).toEqual({
         channels: 4,
         auto_disabled: 1,

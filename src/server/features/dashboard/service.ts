@@ -140,8 +140,8 @@ async function source(
 }
 
 /**
- * Reads the range once: sums by bucket and item, from them the ranking, from both the parts of every bucket. What is sent
- * is bounded by MAX_RANKED and buckets times series, however many users or tokens there are.
+ * Reads the range once: sums by bucket and item, from them the ranking, from both the parts of every bucket. What is
+ * sent is bounded by MAX_RANKED and buckets times series, however many users or tokens there are.
  */
 function rolledUp(
   ctx: UserCtx,
@@ -260,7 +260,9 @@ const MAX_DATA_ROWS = 100_000;
 /** Parameters of one statement. */
 const MAX_IDS = 5000;
 
-/** The range of `/api/data/*` in whole hours: until now when no end is given, the 30 days before it when no start is. */
+/**
+ * The range of `/api/data/*` in whole hours: until now when no end is given, the 30 days before it when no start is.
+ */
 function dataRange(ctx: UserCtx, scope: DashboardScope, query: DataQuery): { start: number; end: number } {
   requireEnabled(ctx);
   const last = query.end_timestamp || seconds(ctx);
@@ -311,7 +313,9 @@ export async function dataByModel(ctx: UserCtx, scope: DashboardScope, query: Da
   }));
 }
 
-/** Rows of `GET /api/data/users`: one for each user and hour that lies in [start, end], oldest first. Throws as above. */
+/**
+ * Rows of `GET /api/data/users`: one for each user and hour that lies in [start, end], oldest first. Throws as above.
+ */
 export async function dataByUser(ctx: UserCtx, query: DataQuery): Promise<DataRow[]> {
   const { users } = ctx.db.t;
   const rows = await dataRows(ctx, "user", dataRange(ctx, "all", query), await userOf(ctx, "all", query.username));

@@ -2,7 +2,8 @@
  * Hours, days and weeks of a time zone as arithmetic that both engines do alike: within a stretch of time in which the
  * zone's distance from UTC stays the same, the number of an hour's local day is an integer division.
  *
- * Roll-ups are of UTC hours. Where a zone is half an hour off, the hour across midnight belongs to the day it begins in.
+ * Roll-ups are of UTC hours. Where a zone is half an hour off, the hour across midnight belongs to the day it begins
+ * in.
  */
 import type { Granularity } from "../../../shared/dashboard";
 

@@ -76,7 +76,9 @@ export function completionOf(answer: DemoAnswer, { id, created }: Envelope) {
   };
 }
 
-/** The frames of a streamed answer in order: role, one per token, finish, usage when it was asked for, and the end mark. */
+/**
+ * The frames of a streamed answer in order: role, one per token, finish, usage when it was asked for, and the end mark.
+ */
 export function* framesOf(answer: DemoAnswer, { id, created }: Envelope, includeUsage: boolean): Generator<string> {
   const common = { id, object: "chat.completion.chunk", created, model: DEMO_MODEL };
   const frame = (value: object) => `data: ${JSON.stringify({ ...common, ...value })}\n\n`;

@@ -27,7 +27,10 @@ export async function ownedFactors(services: Pick<Services, "db">, user_id: numb
   return { totp, passkeys };
 }
 
-/** All second factors of an account end, recovery codes with them; answers which there were. One-time codes that were only begun are none. */
+/**
+ * All second factors of an account end, recovery codes with them; answers which there were. One-time codes that were
+ * only begun are none.
+ */
 export function* removeFactorSteps({ db }: Pick<Services, "db">, q: Q, user_id: number): Steps<OwnedFactors> {
   const { totps, passkeys } = db.t;
   const codes = yield* run(

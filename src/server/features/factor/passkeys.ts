@@ -1,6 +1,6 @@
 /**
- * Passkeys (WebAuthn Level 3) by @simplewebauthn. Each is made and used with the person verified by his device (PIN, finger,
- * face): it is two factors by itself. A challenge is a ticket: once, in time, in the browser that asked for it.
+ * Passkeys (WebAuthn Level 3) by @simplewebauthn. Each is made and used with the person verified by his device (PIN,
+ * finger, face): it is two factors by itself. A challenge is a ticket: once, in time, in the browser that asked for it.
  */
 import "../../lib/reflect";
 import { and, desc, eq, lt } from "drizzle-orm";

@@ -1,4 +1,6 @@
-/** Doors of second factors. REST lines are those that existing front-ends know (facts/compatibility.md, section 1.3). */
+/**
+ * Doors of second factors. REST lines are those that existing front-ends know (facts/compatibility.md, section 1.3).
+ */
 import {
   factorCodeInput,
   passkeyAnswerInput,

@@ -1,6 +1,6 @@
 /**
- * One-time codes (RFC 6238) and the recovery codes beside them. The secret is kept encrypted; a recovery code as a salted hash:
- * it has 80 random bits, so it needs no key and outlives a change of the master secret.
+ * One-time codes (RFC 6238) and the recovery codes beside them. The secret is kept encrypted; a recovery code as a
+ * salted hash: it has 80 random bits, so it needs no key and outlives a change of the master secret.
  */
 import { and, eq, gt, lt } from "drizzle-orm";
 import { Secret, TOTP } from "otpauth";
@@ -43,7 +43,10 @@ const hashesOf = (text: string): string[] => {
   return Array.isArray(hashes) ? hashes.filter((hash) => typeof hash === "string") : [];
 };
 
-/** Begins: a secret for the app, as text and as an address for a QR code. Nothing is asked for until a code was shown to work. */
+/**
+ * Begins: a secret for the app, as text and as an address for a QR code. Nothing is asked for until a code was shown to
+ * work.
+ */
 export async function beginTotp(ctx: UserCtx): Promise<{ secret: string; uri: string }> {
   requireStepUp(ctx);
   const { totps } = ctx.db.t;
@@ -104,7 +107,10 @@ export async function recoveryCodesLeft(ctx: UserCtx): Promise<number | undefine
   return row && hashesOf(row.recovery_hashes).length;
 }
 
-/** Passes for a one-time code that has not been used, or for a recovery code, which is then used up. Throws factor_code_wrong, too_many_requests. */
+/**
+ * Passes for a one-time code that has not been used, or for a recovery code, which is then used up. Throws
+ * factor_code_wrong, too_many_requests.
+ */
 export async function verifyCode(ctx: Ctx, user_id: number, code: string): Promise<void> {
   await guarded(ctx, user_id, async () => ((await spendCode(ctx, user_id, code)) ? true : undefined));
 }

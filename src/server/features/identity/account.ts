@@ -40,8 +40,8 @@ function* ownerSteps(ctx: Ctx, q: Q, provider: IdentityProvider, subject: string
 }
 
 /**
- * The account of a person that a provider vouches for; a new one when nobody has this identity yet and registration is open.
- * Never found by a name or a mail address: what a provider says of those proves nothing here.
+ * The account of a person that a provider vouches for; a new one when nobody has this identity yet and registration is
+ * open. Never found by a name or a mail address: what a provider says of those proves nothing here.
  */
 export async function accountOf(
   ctx: Ctx,

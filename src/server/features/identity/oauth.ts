@@ -1,14 +1,17 @@
 /**
- * The code flow of OAuth 2 and OpenID Connect, by oauth4webapi (RFC 6749, 7636, 9207, OpenID Connect Core 1.0). Every request
- * goes out by our own egress: the operator typed the addresses, so they may be private ones, but size, time and redirects
- * stay bounded.
+ * The code flow of OAuth 2 and OpenID Connect, by oauth4webapi (RFC 6749, 7636, 9207, OpenID Connect Core 1.0). Every
+ * request goes out by our own egress: the operator typed the addresses, so they may be private ones, but size, time and
+ * redirects stay bounded.
  */
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import * as oauth from "oauth4webapi";
 import type { Services } from "../../context";
 import { egressFetch } from "../../lib/egress";
 
-/** What a sign-in that began here left with the browser's ticket. Without verifier and nonce, none was sent to the provider. */
+/**
+ * What a sign-in that began here left with the browser's ticket. Without verifier and nonce, none was sent to the
+ * provider.
+ */
 export interface Attempt {
   state: string;
   redirect_uri: string;
@@ -113,7 +116,8 @@ export async function exchange(
   answered: Answered,
 ): Promise<{ access_token: string; claims: oauth.IDToken | undefined }> {
   const client: oauth.Client = { client_id };
-  // In the form where the provider takes it: of HTTP Basic not all of them undo the percent-encoding that RFC 6749, 2.3.1 wants.
+  // In the form where the provider takes it: of HTTP Basic not all of them undo the percent-encoding that RFC 6749,
+  // 2.3.1 wants.
   const inForm = server.token_endpoint_auth_methods_supported?.includes("client_secret_post") ?? false;
   const auth = inForm ? oauth.ClientSecretPost(secret) : oauth.ClientSecretBasic(secret);
   const { code, state, iss, redirect_uri, verifier, nonce } = answered;
@@ -136,7 +140,10 @@ export async function exchange(
   return { access_token: tokens.access_token, claims: oauth.getValidatedIdTokenClaims(tokens) };
 }
 
-/** The ID token's signature, by the provider's published keys; or by the shared secret where the provider signs with that. */
+/**
+ * The ID token's signature, by the provider's published keys; or by the shared secret where the provider signs with
+ * that.
+ */
 async function checkSignature(
   server: oauth.AuthorizationServer,
   response: Response,

@@ -1,6 +1,6 @@
 /**
- * Any OpenID provider, found by its discovery document (OpenID Connect Discovery 1.0). Endpoints that the operator typed stand
- * before those of the document.
+ * Any OpenID provider, found by its discovery document (OpenID Connect Discovery 1.0). Endpoints that the operator
+ * typed stand before those of the document.
  */
 import * as oauth from "oauth4webapi";
 import * as z from "zod";
@@ -15,7 +15,10 @@ const remembered = new Map<string, { server: oauth.AuthorizationServer; until: n
 
 const bare = (address: string): string => address.replace(/\/+$/, "");
 
-/** The provider's document. Its issuer must be the one that the address belongs to. `anew`: also when it is still remembered. */
+/**
+ * The provider's document. Its issuer must be the one that the address belongs to. `anew`: also when it is still
+ * remembered.
+ */
 export async function discover(address: string, now: number, anew = false): Promise<oauth.AuthorizationServer> {
   const known = remembered.get(address);
   if (!anew && known && known.until > now) return known.server;

@@ -7,8 +7,8 @@ import { oidc } from "./oidc";
 import type { Services } from "../../context";
 
 /**
- * docs.github.com, "Authorizing OAuth apps", and github.blog 2025-07-14 on PKCE (read 2026-11-22). No scope: the public profile
- * is enough. The numeric id is the identity; a login name can be given up and taken by somebody else.
+ * docs.github.com, "Authorizing OAuth apps", and github.blog 2025-07-14 on PKCE (read 2026-11-22). No scope: the public
+ * profile is enough. The numeric id is the identity; a login name can be given up and taken by somebody else.
  */
 const github: RedirectDoor = {
   ties: { verifier: true, nonce: false },

@@ -1,4 +1,6 @@
-/** Doors of sign-in elsewhere. GETs that change something demand the user-id header like every call (checklist D-65). */
+/**
+ * Doors of sign-in elsewhere. GETs that change something demand the user-id header like every call (checklist D-65).
+ */
 import {
   callbackInput,
   IDENTITY_PROVIDERS,

@@ -1,6 +1,6 @@
 /**
- * Signing in elsewhere. Whoever comes back from a provider must bring the state that this browser was given: so nobody can be
- * signed in, or get an identity bound, by a link that somebody else prepared.
+ * Signing in elsewhere. Whoever comes back from a provider must bring the state that this browser was given: so nobody
+ * can be signed in, or get an identity bound, by a link that somebody else prepared.
  */
 import { eq } from "drizzle-orm";
 import * as oauth from "oauth4webapi";
@@ -49,8 +49,8 @@ const remembered = z.object({
 const redirectUri = (ctx: Ctx, provider: RedirectProvider): string => `${siteOf(ctx).origin}${callbackPath(provider)}`;
 
 /**
- * A state, which the browser is tied to; with `provider` also the address to send the person to. Who is signed in when he asks
- * will have the identity bound to his account.
+ * A state, which the browser is tied to; with `provider` also the address to send the person to. Who is signed in when
+ * he asks will have the identity bound to his account.
  */
 export async function beginSignIn(
   ctx: Ctx,
@@ -129,7 +129,10 @@ export async function telegramSignIn(ctx: Ctx, { aff, ...fields }: TelegramField
   return signInAs(ctx, "telegram", await telegramPerson(ctx, fields), aff);
 }
 
-/** Called by the console with its headers; or reached by the widget's own navigation, which sends none (checklist D-65, D-66). */
+/**
+ * Called by the console with its headers; or reached by the widget's own navigation, which sends none (checklist D-65,
+ * D-66).
+ */
 export async function telegramBind(
   ctx: Ctx,
   { state, ...fields }: z.output<typeof telegramBindInput>,

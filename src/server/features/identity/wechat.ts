@@ -1,6 +1,6 @@
 /**
- * The WeChat server: a service of the operator's that answers whose code it is (facts/compatibility.md, section 1.2). It gives a
- * code to whoever writes to its account, and lets it live for three minutes.
+ * The WeChat server: a service of the operator's that answers whose code it is (facts/compatibility.md, section 1.2).
+ * It gives a code to whoever writes to its account, and lets it live for three minutes.
  */
 import * as z from "zod";
 import { fail } from "../../../shared/errors";

@@ -33,7 +33,9 @@ export async function inviteCode(ctx: UserCtx, draw: (length: number) => string 
   }
 }
 
-/** Who invites with this code; undefined for an unknown one, which a registration ignores (D-63), and for deleted users. */
+/**
+ * Who invites with this code; undefined for an unknown one, which a registration ignores (D-63), and for deleted users.
+ */
 export function* findInviter(db: Db, q: Q, code: string | undefined): Steps<UserRow | undefined> {
   const { users } = db.t;
   const text = withoutNul(code?.trim() ?? "");

@@ -13,8 +13,8 @@ type Money = Pick<Services, "db" | "options" | "now">;
 type Who = Pick<UserRow, "id" | "username">;
 
 /**
- * Called inside the durable transaction that inserted `user` (whose inviter_id must still be 0: it is set here, which is
- * what makes a second call for the same user give nothing). Credits QuotaForNewUser; with an inviter also
+ * Called inside the durable transaction that inserted `user` (whose inviter_id must still be 0: it is set here, which
+ * is what makes a second call for the same user give nothing). Credits QuotaForNewUser; with an inviter also
  * QuotaForInvitee, and the inviter gets his count and QuotaForInviter as invitation earnings. `now`: epoch seconds.
  */
 export function* rewardRegistration(

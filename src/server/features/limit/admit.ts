@@ -1,8 +1,8 @@
 /**
- * The limits of a model call: requests and tokens a minute, calls at once and budgets of its token (C-262), its user, its
- * group and its model, and the options ModelRequestRateLimit* of its user (all requests, and successful ones). All counters
- * are asked in one step, budgets after them, so a call that one of them refuses takes nothing of the others. A channel's
- * limits are asked when it is tried.
+ * The limits of a model call: requests and tokens a minute, calls at once and budgets of its token (C-262), its user,
+ * its group and its model, and the options ModelRequestRateLimit* of its user (all requests, and successful ones). All
+ * counters are asked in one step, budgets after them, so a call that one of them refuses takes nothing of the others. A
+ * channel's limits are asked when it is tried.
  */
 import type { DryRunLimit } from "../../../shared/dry-run";
 import type { ErrorCode } from "../../../shared/errors";

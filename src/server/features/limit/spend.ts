@@ -24,7 +24,9 @@ const KEEP_SECONDS = 7 * 86_400;
 const RETRIES_MS = [200, 1000, 5000];
 
 export interface SpendBook {
-  /** Takes `units` from every budget, or from none: undefined when it was taken, else the name of one that is too small. */
+  /**
+   * Takes `units` from every budget, or from none: undefined when it was taken, else the name of one that is too small.
+   */
   take(budgets: readonly Budget[], units: number): Promise<string | undefined>;
   /** Adds `units` (negative: gives back) to budgets that were taken from before. Never rejects. */
   correct(names: readonly string[], units: number): Promise<void>;

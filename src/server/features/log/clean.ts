@@ -1,6 +1,7 @@
 /**
- * Removing old rows: by hand up to a time, and every hour by retention. In small batches with pauses, because on SQLite the
- * streams of this process wait meanwhile. At most one cleaning in the cluster (a lease); how far it is stands in `meta`.
+ * Removing old rows: by hand up to a time, and every hour by retention. In small batches with pauses, because on SQLite
+ * the streams of this process wait meanwhile. At most one cleaning in the cluster (a lease); how far it is stands in
+ * `meta`.
  *
  * Roll-ups stay, so a row goes only once they have taken it in. From which time on the log is complete is written down
  * before the first row goes: the audit compares later hours alone.
@@ -26,8 +27,8 @@ type Needs = Pick<Services, "db" | "cluster" | "options" | "background" | "now">
 type Stored = Omit<LogCleaning, "running"> & { updated_at: number };
 
 /**
- * Removes the rows before `until` (epoch seconds; a later time than now means now), of every type, and what was kept of their
- * requests. Answers how many rows went. Fails with log_cleaning_running while another one is under way anywhere.
+ * Removes the rows before `until` (epoch seconds; a later time than now means now), of every type, and what was kept of
+ * their requests. Answers how many rows went. Fails with log_cleaning_running while another one is under way anywhere.
  */
 export async function cleanLogs(services: Needs, until: number, started_by: string): Promise<number> {
   const cleaning = cleanOnce(services, until, started_by);

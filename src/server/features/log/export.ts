@@ -1,6 +1,6 @@
 /**
- * The log as a file: exactly the filtered rows that somebody may see, newest first. Read by key in batches as the caller
- * takes them, so that any number of rows costs the memory of one batch.
+ * The log as a file: exactly the filtered rows that somebody may see, newest first. Read by key in batches as the
+ * caller takes them, so that any number of rows costs the memory of one batch.
  */
 import { type LogFilter, logExportRest, type LogView } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";

@@ -13,7 +13,9 @@ import { beyond } from "./place";
 /** Whose rows: everybody's for administrators, else the user's own. */
 export type LogScope = "all" | "own";
 
-/** Filters that compare one column with one text, and where a keyword is looked for; more for who sees everybody's rows. */
+/**
+ * Filters that compare one column with one text, and where a keyword is looked for; more for who sees everybody's rows.
+ */
 const EXACT = { own: ["request_id"], all: ["request_id", "upstream_request_id"] } as const;
 const SEARCHED = {
   own: ["content", "model_name", "token_name"],
@@ -62,9 +64,10 @@ export async function namesOf({ db, actor }: UserCtx, scope: LogScope, filter: L
 }
 
 /**
- * A part of a model's name has no index, whole names have: the names that contain it are read off the index, one step a name.
- * `common`: its rows are known to be many; then walking the list from its newer end meets them sooner than any index does.
- * Postgres sees that by itself.
+ * A part of a model's name has no index, whole names have: the names that contain it are read off the index, one step a
+ * name.
+ * `common`: its rows are known to be many; then walking the list from its newer end meets them sooner than any index
+ * does. Postgres sees that by itself.
  */
 async function ofModel({ db }: UserCtx, part: string, common: boolean): Promise<SQL> {
   const { logs } = db.t;
@@ -147,8 +150,8 @@ export interface LogRange {
 }
 
 /**
- * The range that is looked through. What no index finds (a keyword, a name that nobody bears) is looked for among the newest
- * SEARCHED_ROWS of it, or of the rows behind `place`: those that an indexed filter beside it leaves.
+ * The range that is looked through. What no index finds (a keyword, a name that nobody bears) is looked for among the
+ * newest SEARCHED_ROWS of it, or of the rows behind `place`: those that an indexed filter beside it leaves.
  */
 export async function rangeOf(
   ctx: UserCtx,
@@ -183,7 +186,9 @@ export async function rangeOf(
     : { start, end };
 }
 
-/** The type: nearly every row is consumption, so the others have a partial index; its condition is said as a literal. */
+/**
+ * The type: nearly every row is consumption, so the others have a partial index; its condition is said as a literal.
+ */
 function ofType({ db }: UserCtx, scope: LogScope, type: number | undefined): SQL | undefined {
   const { logs } = db.t;
   if (!type) return undefined;

@@ -1,8 +1,8 @@
 /**
- * Roll-ups: folds new log rows into channel totals and hourly sums, once a second, by one lease holder. A row is claimed
- * (`folded` 0 -> 1) in the transaction that adds it, so sums equal the log to the unit and lag it by about a second. Not
- * a watermark on ids: rows commit out of the order of their ids. On SQLite the ledger counts charges in the commit that
- * charges (docs/decisions/0011-hot-path.md); what is left to fold there are errors and refunds.
+ * Roll-ups: folds new log rows into channel totals and hourly sums, once a second, by one lease holder. A row is
+ * claimed (`folded` 0 -> 1) in the transaction that adds it, so sums equal the log to the unit and lag it by about a
+ * second. Not a watermark on ids: rows commit out of the order of their ids. On SQLite the ledger counts charges in the
+ * commit that charges (docs/decisions/0011-hot-path.md); what is left to fold there are errors and refunds.
  */
 import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE, type RepeatedRefusal } from "../../../shared/log";
@@ -53,7 +53,10 @@ export const NOTHING: Sums = {
 export const repeatedOf = (db: Pick<Db, "engine">): SQL<number> =>
   sql<number>`case when "type" = ${sql.raw(String(LOG_TYPE.error))} then ${jsonNumber(db, sql`other`, "repeated" satisfies keyof RepeatedRefusal)} else 0 end`;
 
-/** Marks up to 200 rows as folded and answers them. The condition is a literal: a parameter would miss the partial index. */
+/**
+ * Marks up to 200 rows as folded and answers them. The condition is a literal: a parameter would miss the partial
+ * index.
+ */
 export function claim(db: Db, q: Q) {
   const { logs } = db.t;
   const unfolded = q
@@ -147,7 +150,10 @@ export function* addToHours(db: Db, q: Q, hours: readonly Hour[]): Steps<void> {
 
 const SUM_NAMES = Object.keys(NOTHING) as (keyof Sums)[];
 
-/** What a row adds: a consumption its charge, an error its count and what it stands for, a refund takes its charge back, others nothing. */
+/**
+ * What a row adds: a consumption its charge, an error its count and what it stands for, a refund takes its charge back,
+ * others nothing.
+ */
 function sumsOf(row: Omit<Sums, "count" | "error_count"> & { type: number; repeated: number }): Sums | undefined {
   const { quota, prompt_tokens, completion_tokens, use_time } = row;
   if (row.type === LOG_TYPE.consume)

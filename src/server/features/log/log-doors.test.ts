@@ -1,4 +1,6 @@
-/** The doors of the log whose answers are no envelope, over HTTP: files, live rows, the log and the usage of one key. */
+/**
+ * The doors of the log whose answers are no envelope, over HTTP: files, live rows, the log and the usage of one key.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { HOOK_MS } from "../../../../tests/kit/harness";

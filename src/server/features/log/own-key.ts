@@ -11,7 +11,9 @@ import { presentForOwner } from "./present";
 const MOST_ROWS = 1000;
 const DEFAULT_DAYS = 3;
 
-/** `?key=sk-…` or Authorization: the newest rows of the key; of the last 3 days unless `start_timestamp` says otherwise. */
+/**
+ * `?key=sk-…` or Authorization: the newest rows of the key; of the last 3 days unless `start_timestamp` says otherwise.
+ */
 export const logOfKey: PlainDoor = {
   line: "GET /api/log/token",
   cors: true,

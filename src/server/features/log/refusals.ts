@@ -1,8 +1,8 @@
 /**
- * Rows of calls that were refused before a channel was asked. A refused call costs its caller nothing, so refusals must not fill the
- * disk: in an hour the first hundred of a caller with the same code and model are rows, the rest count on the last of them
- * (`other.repeated`), and in the roll-ups as errors like any. Counted in memory and written once a second; each instance
- * counts for itself.
+ * Rows of calls that were refused before a channel was asked. A refused call costs its caller nothing, so refusals must
+ * not fill the disk: in an hour the first hundred of a caller with the same code and model are rows, the rest count on
+ * the last of them (`other.repeated`), and in the roll-ups as errors like any. Counted in memory and written once a
+ * second; each instance counts for itself.
  */
 import { eq } from "drizzle-orm";
 import { FOLDED, type RepeatedRefusal } from "../../../shared/log";
@@ -15,7 +15,10 @@ import { recordFailure } from "./record";
 
 /** Rows in an hour of one caller, code and model. */
 const MOST_ROWS = 100;
-/** Pairs of code and model in an hour that are told apart, of one caller and of all; all others of a caller are one pair. */
+/**
+ * Pairs of code and model in an hour that are told apart, of one caller and of all; all others of a caller are one
+ * pair.
+ */
 const PAIRS_OF_CALLER = 50;
 const MOST_PAIRS = 20_000;
 const HOUR = 3600;

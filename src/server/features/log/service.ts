@@ -27,8 +27,8 @@ export const present = (scope: LogScope) => (scope === "all" ? presentForAdmin :
 export const scopeOf = (ctx: UserCtx): LogScope => (ctx.actor.role >= ROLE.admin ? "all" : "own");
 
 /**
- * Newest first, in pages with a total. `after` and `before` name the row that the page stands beside: such a page costs the
- * same however far back it lies.
+ * Newest first, in pages with a total. `after` and `before` name the row that the page stands beside: such a page costs
+ * the same however far back it lies.
  */
 export async function pageLogs(
   ctx: UserCtx,
@@ -134,8 +134,8 @@ export async function findLog(ctx: UserCtx, key: { id: number } | { request_id: 
 }
 
 /**
- * Whose rows these are, for administrators, who see users below their level and themselves (C-474); a deleted user is still
- * known by his rows. Throws user_not_found and same_or_higher_level.
+ * Whose rows these are, for administrators, who see users below their level and themselves (C-474); a deleted user is
+ * still known by his rows. Throws user_not_found and same_or_higher_level.
  */
 export async function userOfRows({ db, actor }: Pick<UserCtx, "db" | "actor">, id: number): Promise<LogUser> {
   const { users } = db.t;

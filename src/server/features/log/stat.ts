@@ -1,10 +1,10 @@
 /**
  * Consumption under the filters of the list, and the pace of the last minute (compatibility.md 4.10).
  *
- * The sum of years comes from the roll-ups where they know the filters: whole hours from them, the parts of hours at both ends
- * from the log. Roll-ups and list differ in a few rows, each kind with an index: refunds (taken off in roll-ups, not part of
- * this sum), rows that are not listed, channel tests (listed, in no roll-up), and rows not folded yet. One statement, so
- * one snapshot.
+ * The sum of years comes from the roll-ups where they know the filters: whole hours from them, the parts of hours at
+ * both ends from the log. Roll-ups and list differ in a few rows, each kind with an index: refunds (taken off in
+ * roll-ups, not part of this sum), rows that are not listed, channel tests (listed, in no roll-up), and rows not folded
+ * yet. One statement, so one snapshot.
  */
 import { type AnyColumn, and, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import type { Dimension } from "../../../shared/dashboard";
@@ -89,7 +89,9 @@ async function wholeHours(
   return first < behind ? { start: first, end: behind } : undefined;
 }
 
-/** The filters that roll-ups know, each as a condition on the text `item`, on the roll-up's own column and on the log's. */
+/**
+ * The filters that roll-ups know, each as a condition on the text `item`, on the roll-up's own column and on the log's.
+ */
 interface Known {
   by: Dimension;
   item: SQL;

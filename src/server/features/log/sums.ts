@@ -1,10 +1,10 @@
 /**
- * The second step of the roll-ups: `usage_sums` holds, for hours that are over, the sums of `usage_hourly` by model, user,
- * channel, token and group, one at a time. What is asked about everybody over months is read from there.
+ * The second step of the roll-ups: `usage_sums` holds, for hours that are over, the sums of `usage_hourly` by model,
+ * user, channel, token and group, one at a time. What is asked about everybody over months is read from there.
  *
- * How far it reaches stands in `meta`. A call counts in the hour in which it began, so an hour is added up only once it has
- * been over for a while; whoever counts something in an earlier hour still sets the mark back to it (`reopen`), and it is
- * added up again. So a sum is never wrong for longer than until the next round.
+ * How far it reaches stands in `meta`. A call counts in the hour in which it began, so an hour is added up only once it
+ * has been over for a while; whoever counts something in an earlier hour still sets the mark back to it (`reopen`), and
+ * it is added up again. So a sum is never wrong for longer than until the next round.
  */
 import { and, asc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
 import { DIMENSIONS, type Dimension } from "../../../shared/dashboard";
@@ -132,8 +132,8 @@ function* nextHour(db: Db, q: Q, until: number): Steps<boolean> {
 }
 
 /**
- * Everybody's sums by one thing in [start, end), both whole hours: a table of hour, item (text), quota, count, error_count and
- * tokens, for a FROM. `until` as `summedUntil` answered it. `items`: a condition on `item`.
+ * Everybody's sums by one thing in [start, end), both whole hours: a table of hour, item (text), quota, count,
+ * error_count and tokens, for a FROM. `until` as `summedUntil` answered it. `items`: a condition on `item`.
  */
 export function sumsBy(
   dimension: Dimension,

@@ -1,7 +1,8 @@
 /**
  * The live log: new rows pushed to whoever looks (server-sent events). One look at the end of the table a second serves
- * every listener of this process, and none is taken while nobody listens; rows of other instances are in the table as well.
- * A listener that reads slowly, and anybody when more comes than a screen can show, is told that rows were left out.
+ * every listener of this process, and none is taken while nobody listens; rows of other instances are in the table as
+ * well. A listener that reads slowly, and anybody when more comes than a screen can show, is told that rows were left
+ * out.
  */
 import { desc, gt } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
@@ -36,7 +37,10 @@ interface Listener {
 type Needs = Pick<Services, "db" | "log">;
 
 export interface LiveTail {
-  /** `GET /api/log/live` with the filters of the list; `since` = id of the last row that a listener saw, when he comes again. */
+  /**
+   * `GET /api/log/live` with the filters of the list; `since` = id of the last row that a listener saw, when he comes
+   * again.
+   */
   door: PlainDoor;
   /** Ends every stream and lets nobody in: the process stops. */
   close(): void;

@@ -26,7 +26,10 @@ export interface Scraper {
 /** A scrape waits no longer for the database. */
 const DATABASE_MS = 2_000;
 
-/** A histogram whose observations were counted elsewhere: the library's own would cost a call more than a microsecond each. */
+/**
+ * A histogram whose observations were counted elsewhere: the library's own would cost a call more than a microsecond
+ * each.
+ */
 class Counted extends Histogram<"operation"> {
   constructor(
     readonly metric: string,
@@ -36,7 +39,10 @@ class Counted extends Histogram<"operation"> {
     super({ name: metric, help: about, labelNames: ["operation"], buckets: [...BUCKETS], registers: [] });
   }
 
-  /** What the registry asks a histogram for when it writes text (prom-client 15.1, lib/registry.js; its types leave it out). */
+  /**
+   * What the registry asks a histogram for when it writes text (prom-client 15.1, lib/registry.js; its types leave it
+   * out).
+   */
   async getForPromString(): Promise<unknown> {
     const values: { metricName: string; labels: Record<string, string | number>; value: number }[] = [];
     for (const [operation, { counts, sum }] of this.read()) {

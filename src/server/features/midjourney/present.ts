@@ -9,7 +9,10 @@ import { parsed, presentJob } from "../task/present";
 
 const jsonOf = (value: unknown): string => (typeof value === "object" && value !== null ? JSON.stringify(value) : "");
 
-/** This server without a trailing slash, '' when the operator has not said where it is; undefined: the vendor's addresses are told. */
+/**
+ * This server without a trailing slash, '' when the operator has not said where it is; undefined: the vendor's
+ * addresses are told.
+ */
 const ownServer = ({ options }: Pick<Ctx, "options">): string | undefined =>
   options.get("MjForwardUrlEnabled") ? options.get("ServerAddress").replace(/\/+$/, "") : undefined;
 

@@ -1,6 +1,6 @@
 /**
- * One notice to one person, by the way he chose. Addresses that he typed go through lib/egress.ts; what a receiver answers
- * is read for its status alone.
+ * One notice to one person, by the way he chose. Addresses that he typed go through lib/egress.ts; what a receiver
+ * answers is read for its status alone.
  */
 import { createHmac } from "node:crypto";
 import { sql } from "drizzle-orm";
@@ -111,7 +111,8 @@ async function deliverByWay(post: Post, recipient: Recipient, notice: Notice): P
       return call(post, setting.webhook_url, body, signature === undefined ? {} : { "x-webhook-signature": signature });
     }
     case "bark":
-      // Bark server, docs/API_V2.md: POST https://<server>/<device key> {title, body}. Some write the address as a template.
+      // Bark server, docs/API_V2.md: POST https://<server>/<device key> {title, body}. Some write the address as a
+      // template.
       return call(post, setting.bark_url.split("/{{")[0] ?? "", JSON.stringify({ title, body: content }), {});
     case "gotify": {
       // gotify.net, "Push messages": POST /message {title, message, priority}, application token in X-Gotify-Key.

@@ -1,8 +1,8 @@
 /**
- * Who is told what, and when: a user whose balance is low, root when channels were disabled automatically. Nothing here is
- * on the way of a call: a charge leaves a number in a set, the rest happens a second later. The table `notices` keeps when
- * somebody was last told, so that all instances together say it once in its time. What could not be delivered is logged and
- * not said again before its time: a receiver that answers badly has often heard all the same.
+ * Who is told what, and when: a user whose balance is low, root when channels were disabled automatically. Nothing here
+ * is on the way of a call: a charge leaves a number in a set, the rest happens a second later. The table `notices`
+ * keeps when somebody was last told, so that all instances together say it once in its time. What could not be
+ * delivered is logged and not said again before its time: a receiver that answers badly has often heard all the same.
  */
 import { and, eq, gte, inArray, isNull, sql } from "drizzle-orm";
 import type { StatusReason } from "../../../shared/channel-operations";
@@ -56,7 +56,10 @@ export function createNotices(post: Post): Notices {
   };
 }
 
-/** Warns those of `ids` whose balance, what running calls hold included, is below their threshold. Answers how many were told. */
+/**
+ * Warns those of `ids` whose balance, what running calls hold included, is below their threshold. Answers how many were
+ * told.
+ */
 export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<number> {
   const { users, holds } = post.db.t;
   // One pass over the running calls for all of them.
@@ -102,7 +105,9 @@ export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<
   return told;
 }
 
-/** Tells every root account that can be reached. False when root was told within CHANNELS_EVERY_SECONDS: later, then. */
+/**
+ * Tells every root account that can be reached. False when root was told within CHANNELS_EVERY_SECONDS: later, then.
+ */
 export async function tellDisabledChannels(post: Post, disabled: ReadonlyMap<number, StatusReason>): Promise<boolean> {
   const { users, channels } = post.db.t;
   const rows = await post.db.q

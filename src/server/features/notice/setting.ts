@@ -1,4 +1,6 @@
-/** How a user wants to be told: members of the JSON in `users.setting`, his secrets encrypted in it and never sent back. */
+/**
+ * How a user wants to be told: members of the JSON in `users.setting`, his secrets encrypted in it and never sent back.
+ */
 import { eq } from "drizzle-orm";
 import * as z from "zod";
 import { fail } from "../../../shared/errors";

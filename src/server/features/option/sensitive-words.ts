@@ -1,8 +1,13 @@
-/** The words that no prompt may contain (options CheckSensitiveEnabled, CheckSensitiveOnPromptEnabled, SensitiveWords). */
+/**
+ * The words that no prompt may contain (options CheckSensitiveEnabled, CheckSensitiveOnPromptEnabled, SensitiveWords).
+ */
 import type { OptionStore } from "./store";
 import { type WordList, wordList } from "./word-list";
 
-/** The list in force now, undefined when a switch is off or there is no word. Made anew when the words change, and only then. */
+/**
+ * The list in force now, undefined when a switch is off or there is no word. Made anew when the words change, and only
+ * then.
+ */
 export function sensitiveWords(options: Pick<OptionStore, "get" | "text">): () => WordList | undefined {
   let lines: readonly string[] | undefined;
   let text: string | undefined;

@@ -6,7 +6,9 @@ import { isOwnOrigin } from "../../http/own-page";
 import { recordAct } from "../audit/record";
 import { requirePerson } from "../auth/step-up";
 
-/** Sets one option and writes down what it was before; secrets only as changed. Says why not in the caller's language. */
+/**
+ * Sets one option and writes down what it was before; secrets only as changed. Says why not in the caller's language.
+ */
 export async function setOption(ctx: UserCtx, key: string, text: string): Promise<void> {
   if (!isOptionKey(key)) return fail("option_unknown", { key });
   const { label, secret, person } = option(key);
@@ -26,8 +28,8 @@ export async function setOption(ctx: UserCtx, key: string, text: string): Promis
 }
 
 /**
- * Hands `keep` the option ConsoleAddresses with the address of the page that asks, where that is not among the console's: who
- * changes the addresses does not lock themselves out.
+ * Hands `keep` the option ConsoleAddresses with the address of the page that asks, where that is not among the
+ * console's: who changes the addresses does not lock themselves out.
  */
 export async function keepOwnAddress(ctx: Ctx, keep: (addresses: string) => Promise<void>): Promise<void> {
   const {

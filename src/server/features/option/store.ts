@@ -59,7 +59,8 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
     }
   };
 
-  // Readings and writings in the order in which they began: what was read before something newer is known is not adopted.
+  // Readings and writings in the order in which they began: what was read before something newer is known is not
+  // adopted.
   let begun = 0;
   let known = 0;
 

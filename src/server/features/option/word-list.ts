@@ -1,11 +1,15 @@
 /**
  * Finds any of many words in a text, ignoring case: one look-up per position, whatever the number of words.
  *
- * Words that contain another word at their beginning say nothing new, so the list is free of prefixes; in a sorted list free
- * of prefixes the only word that can begin a text is the greatest one not after it. Why no library: docs/decisions.
+ * Words that contain another word at their beginning say nothing new, so the list is free of prefixes; in a sorted list
+ * free of prefixes the only word that can begin a text is the greatest one not after it. Why no library:
+ * docs/decisions.
  */
 
-/** Up to so many words, the engine's own search for each is faster: 4 to 34 microseconds a word in 57 KB, where lower-casing takes 300. */
+/**
+ * Up to so many words, the engine's own search for each is faster: 4 to 34 microseconds a word in 57 KB, where
+ * lower-casing takes 300.
+ */
 const FEW = 8;
 const special = /[.*+?^${}()|[\]\\/]/g;
 

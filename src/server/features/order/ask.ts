@@ -1,6 +1,6 @@
 /**
- * Lost callbacks: pending orders are asked about at their provider, each a minute after it was made and then after ever a
- * fifth of its age, half an hour at most, for a day; then they expire. One instance asks (a lease).
+ * Lost callbacks: pending orders are asked about at their provider, each a minute after it was made and then after ever
+ * a fifth of its age, half an hour at most, for a day; then they expire. One instance asks (a lease).
  */
 import { and, asc, eq, inArray, lt, lte, sql } from "drizzle-orm";
 import { ORDER_LIFE, STRANGERS, type Verdict } from "../../../shared/order";
@@ -21,8 +21,8 @@ const LONGEST_WAIT = 1800;
 export const nextWait = (age: number): number => Math.min(Math.max(FIRST_CHECK, Math.floor(age / 5)), LONGEST_WAIT);
 
 /**
- * One round: asks about every order that is due. Answers how many were credited by it. A provider that cannot be reached is
- * left alone for the rest of the round, so that a round takes seconds however many orders wait.
+ * One round: asks about every order that is due. Answers how many were credited by it. A provider that cannot be
+ * reached is left alone for the rest of the round, so that a round takes seconds however many orders wait.
  */
 export async function askAboutOrders(services: Services): Promise<number> {
   const { orders } = services.db.t;

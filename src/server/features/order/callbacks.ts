@@ -1,6 +1,6 @@
 /**
- * The calls of the payment gateways. They are no envelopes: easy pay reads the word "success", Stripe a status. Nothing is
- * believed without its signature, and nothing is signed with an empty secret. Every call is kept.
+ * The calls of the payment gateways. They are no envelopes: easy pay reads the word "success", Stripe a status. Nothing
+ * is believed without its signature, and nothing is signed with an empty secret. Every call is kept.
  */
 import { AppError } from "../../../shared/errors";
 import type { Verdict } from "../../../shared/order";
@@ -15,7 +15,9 @@ import { isStripeSignature, readStripeEvent, stripeConfig } from "./stripe";
 
 /** Fields of a form that are read: the protocol has a dozen, and a signature is made over all of them. */
 const MOST_FIELDS = 50;
-/** Calls of strangers that are kept in an hour, of all instances together: what anybody may send must not fill the disk. */
+/**
+ * Calls of strangers that are kept in an hour, of all instances together: what anybody may send must not fill the disk.
+ */
 const STRANGERS_AN_HOUR = 300;
 
 type Door = (services: Services, request: Request, ip: string) => Promise<Response>;

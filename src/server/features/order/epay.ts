@@ -1,6 +1,7 @@
 /**
  * The easy-pay protocol ("易支付", submit.php and api.php). Facts checked 2026-11-22 against the public API pages of
- * gateways that speak it (pay.ecqq.cc, xdpay, pay.xiaoyewl.net) and facts/compatibility.md 4.9: parameters without `sign`,
+ * gateways that speak it (pay.ecqq.cc, xdpay, pay.xiaoyewl.net) and facts/compatibility.md 4.9: parameters without
+ * `sign`,
  * `sign_type` and empty ones, sorted by name, joined `k=v&…`, the merchant's key behind, MD5 in lower case.
  */
 import { createHash } from "node:crypto";

@@ -244,8 +244,8 @@ export async function orderCallbacks(ctx: Ctx, trade_no: string): Promise<Paymen
 }
 
 /**
- * An administrator vouches that an order was paid. Like every change of somebody's quota it needs the hierarchy's leave;
- * it leaves a log row of the user, one of the administrator, and an audit line.
+ * An administrator vouches that an order was paid. Like every change of somebody's quota it needs the hierarchy's
+ * leave; it leaves a log row of the user, one of the administrator, and an audit line.
  */
 export async function completeOrder(ctx: UserCtx, trade_no: string): Promise<void> {
   const { orders, users, logs, audit_log } = ctx.db.t;

@@ -1,6 +1,6 @@
 /**
- * How an order is paid: once, whoever says so and however often. Crediting, marking the order, the log row and the record
- * of the callback are one transaction, so a process that dies leaves all of it or nothing.
+ * How an order is paid: once, whoever says so and however often. Crediting, marking the order, the log row and the
+ * record of the callback are one transaction, so a process that dies leaves all of it or nothing.
  */
 import { and, eq, inArray } from "drizzle-orm";
 import { centsOf, ORDER_STATUSES, PAYABLE_STATUSES, type PaymentProvider, type Verdict } from "../../../shared/order";

@@ -1,7 +1,7 @@
 /**
  * Stripe checkout: sessions and signed webhooks. Own code, not the SDK: two calls and one HMAC against a package of
- * several megabytes in the binary. Sources, read 2026-11-22: docs.stripe.com/api/checkout/sessions (create, retrieve, object),
- * docs.stripe.com/webhooks#verify-manually (scheme v1: HMAC-SHA256 of `<t>.<body>`, tolerance 5 minutes).
+ * several megabytes in the binary. Sources, read 2026-11-22: docs.stripe.com/api/checkout/sessions (create, retrieve,
+ * object), docs.stripe.com/webhooks#verify-manually (scheme v1: HMAC-SHA256 of `<t>.<body>`, tolerance 5 minutes).
  */
 import { createHmac } from "node:crypto";
 import * as z from "zod";

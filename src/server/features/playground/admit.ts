@@ -49,7 +49,10 @@ export function playgroundUser(actor: Actor): User {
   return actor;
 }
 
-/** The caller of one playground call. Throws group_denied for a group that the user may not use; without a group their own counts. */
+/**
+ * The caller of one playground call. Throws group_denied for a group that the user may not use; without a group their
+ * own counts.
+ */
 export async function admitToPlayground(
   services: Pick<Services, "options" | "db">,
   actor: User,

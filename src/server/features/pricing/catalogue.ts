@@ -1,6 +1,6 @@
 /**
- * The price list: which models a caller may use, in which groups, and the factors of their prices. Kept per user's group
- * until the pool or an option changes; both replace what they hold as a whole, so comparing identities is enough.
+ * The price list: which models a caller may use, in which groups, and the factors of their prices. Kept per user's
+ * group until the pool or an option changes; both replace what they hold as a whole, so comparing identities is enough.
  */
 import { DEFAULT_GROUP, usableGroups } from "../../../shared/group";
 import { type Catalogue, type CatalogueModel, priceListRow, type PriceList } from "../../../shared/price-list";

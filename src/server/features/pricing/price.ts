@@ -1,4 +1,6 @@
-/** The relay's price seam: prices from the options, compiled once per (model, group, user's group) until one changes. */
+/**
+ * The relay's price seam: prices from the options, compiled once per (model, group, user's group) until one changes.
+ */
 import { canonicalModel } from "../../../shared/channel-types";
 import {
   type CompiledPrice,
@@ -17,8 +19,8 @@ export interface LivePriceBook {
 }
 
 /**
- * The option store replaces a value as a whole when it changes, so comparing the values is enough, and a new price holds
- * from the very next call on: there is no moment between a change and the message about it.
+ * The option store replaces a value as a whole when it changes, so comparing the values is enough, and a new price
+ * holds from the very next call on: there is no moment between a change and the message about it.
  */
 export function createPriceBook(options: Pick<OptionStore, "get">): LivePriceBook {
   let values: readonly unknown[] = [];
@@ -26,7 +28,8 @@ export function createPriceBook(options: Pick<OptionStore, "get">): LivePriceBoo
   const book = (): PriceBook => {
     if (current && priceTableKeys.every((key, i) => values[i] === options.get(key))) return current;
     values = priceTableKeys.map((key) => options.get(key));
-    // Every key of PriceTables is an option of the same type; the list is checked against the interface where it stands.
+    // Every key of PriceTables is an option of the same type; the list is checked against the interface where it
+    // stands.
     const tables = Object.fromEntries(priceTableKeys.map((key, i) => [key, values[i]])) as unknown as PriceTables;
     current = priceBook(tables);
     return current;

@@ -21,7 +21,10 @@ function addressesOf(typed: string): string[] {
   return url.pathname === "/" ? PATHS.map((path) => new URL(path, url).href) : [url.href];
 }
 
-/** Throws address_forbidden, price_import_failed (nobody answered as wanted), price_import_empty (an answer without prices). */
+/**
+ * Throws address_forbidden, price_import_failed (nobody answered as wanted), price_import_empty (an answer without
+ * prices).
+ */
 export async function fetchPrices(ctx: Pick<Ctx, "options" | "env">, typed: string): Promise<RemotePrices> {
   let problem: AppError | undefined;
   for (const url of addressesOf(typed)) {

@@ -15,7 +15,10 @@ export const pricingRouter = router({
 
   catalogue: publicProcedure.query(({ ctx }) => catalogue(ctx, groupOf(ctx.actor))),
 
-  /** Those of the named models that cannot be called for want of a price. It only reads; a query's input has no room for the names. */
+  /**
+   * Those of the named models that cannot be called for want of a price. It only reads; a query's input has no room for
+   * the names.
+   */
   unpriced: adminProcedure.input(unpricedInput).mutation(({ ctx, input }) => unpricedOf(ctx, input.models)),
 
   ratios: publicProcedure

@@ -1,6 +1,6 @@
 /**
- * The keys by which push services know this gateway (VAPID, RFC 8292): made when they are first needed, the same for all
- * instances, the private one encrypted. Another pair would make every subscription worthless.
+ * The keys by which push services know this gateway (VAPID, RFC 8292): made when they are first needed, the same for
+ * all instances, the private one encrypted. Another pair would make every subscription worthless.
  */
 import { eq } from "drizzle-orm";
 import webPush from "web-push";

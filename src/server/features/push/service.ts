@@ -12,7 +12,9 @@ import { siteOf } from "../../http/site";
 import { randomText } from "../../lib/secrets";
 import { issueCode, takeCode } from "../auth/codes";
 
-/** A new code, as the address that its QR code leads to; the account's earlier one is dead. `expires_at`: epoch seconds. */
+/**
+ * A new code, as the address that its QR code leads to; the account's earlier one is dead. `expires_at`: epoch seconds.
+ */
 export async function beginPush(ctx: UserCtx): Promise<{ url: string; expires_at: number }> {
   const { id } = ctx.actor;
   const code = randomText(32);

@@ -1,4 +1,6 @@
-/** Verbs on redemption codes: administrators make and manage them, everybody redeems. Money moves by creditSteps alone. */
+/**
+ * Verbs on redemption codes: administrators make and manage them, everybody redeems. Money moves by creditSteps alone.
+ */
 import { and, desc, eq, gt, inArray, isNull, lte, ne, or, type SQL } from "drizzle-orm";
 import type { Page } from "../../../shared/envelope";
 import { fail } from "../../../shared/errors";

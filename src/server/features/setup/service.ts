@@ -38,7 +38,10 @@ const CODE_DIGITS = 32;
 export const setupCode = (services: Pick<Services, "secrets">): string =>
   services.secrets.hash("setup-code", "weir").slice(0, CODE_DIGITS);
 
-/** The wizard's address with the code behind the #, where no proxy and no log sees it. `reached`: the server as this machine reaches it. */
+/**
+ * The wizard's address with the code behind the #, where no proxy and no log sees it. `reached`: the server as this
+ * machine reaches it.
+ */
 export const setupLink = (
   { secrets, options, env }: Pick<Services, "secrets" | "options" | "env">,
   reached: string,
@@ -73,8 +76,8 @@ export async function setUp(ctx: Ctx, input: SetupInput) {
 }
 
 /**
- * WEIR_ROOT_USERNAME with WEIR_ROOT_PASSWORD: the same, unattended. False when it was done before, or by another instance
- * that starts at the same moment.
+ * WEIR_ROOT_USERNAME with WEIR_ROOT_PASSWORD: the same, unattended. False when it was done before, or by another
+ * instance that starts at the same moment.
  */
 export async function setUpUnattended(services: Services): Promise<boolean> {
   const { WEIR_ROOT_USERNAME: username, WEIR_ROOT_PASSWORD: password } = services.env;
@@ -125,7 +128,8 @@ async function createRoot(services: Services, input: SetupInput) {
           .returning(),
       );
       if (!row) fail("username_taken");
-      // In the same transaction: a process that dies here leaves neither an account without its quota nor a closed door.
+      // In the same transaction: a process that dies here leaves neither an account without its quota nor a closed
+      // door.
       const credit = {
         user_id: row.id,
         amount: ROOT_QUOTA,

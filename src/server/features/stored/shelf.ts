@@ -1,4 +1,7 @@
-/** What callers left with an upstream or with us, in the table stored_objects: relay/stored/shelf.ts says what is asked of it. */
+/**
+ * What callers left with an upstream or with us, in the table stored_objects: relay/stored/shelf.ts says what is asked
+ * of it.
+ */
 import { promisify } from "node:util";
 import { zstdCompress, zstdDecompress } from "node:zlib";
 import { and, asc, desc, eq, gt, inArray, lt, or } from "drizzle-orm";

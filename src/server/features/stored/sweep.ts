@@ -1,6 +1,6 @@
 /**
- * The sweep of what callers left: what has expired, what lies with a channel that is gone, and stored responses beyond what one
- * user may keep, those that expire first.
+ * The sweep of what callers left: what has expired, what lies with a channel that is gone, and stored responses beyond
+ * what one user may keep, those that expire first.
  */
 import { and, asc, eq, gt, inArray, lte, ne, notInArray, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../context";

@@ -1,6 +1,6 @@
 /**
- * Jobs in the table `tasks`: relay/tasks/task.ts says what is asked of it. Whoever moves a status does so from the one that he
- * has seen, and only who succeeds moves money, in the same transaction.
+ * Jobs in the table `tasks`: relay/tasks/task.ts says what is asked of it. Whoever moves a status does so from the one
+ * that he has seen, and only who succeeds moves money, in the same transaction.
  */
 import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notInArray, or, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
@@ -56,7 +56,10 @@ export function createTaskBook(services: Needs): TaskBook {
   const owned = (platforms: readonly TaskPlatform[], user_id: number) =>
     and(inArray(t.platform, [...platforms]), eq(t.user_id, user_id));
 
-  /** An erased user's job goes on without what it is about (eraseUser empties its input, which otherwise is never empty). */
+  /**
+   * An erased user's job goes on without what it is about (eraseUser empties its input, which otherwise is never
+   * empty).
+   */
   const unlessErased = (text: string) => sql<string>`case when ${t.input} = '' then '' else ${withoutNul(text)} end`;
 
   /** Texts of callers and vendors as both engines keep them. */

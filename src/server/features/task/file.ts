@@ -1,4 +1,7 @@
-/** What a job made, for the console's pages: its owner and administrators see it by their session, whoever keeps the file. */
+/**
+ * What a job made, for the console's pages: its owner and administrators see it by their session, whoever keeps the
+ * file.
+ */
 import { jobFileRest } from "../../../shared/task-list";
 import { ROLE } from "../../../shared/roles";
 import { buildInput } from "../../http/coerce";

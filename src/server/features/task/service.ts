@@ -1,6 +1,6 @@
 /**
- * Reading jobs: everybody's for administrators, the own ones for everybody else. Drawing jobs and the others are rows of
- * one table, told apart by their platform. Every list walks an index by the time of the submit.
+ * Reading jobs: everybody's for administrators, the own ones for everybody else. Drawing jobs and the others are rows
+ * of one table, told apart by their platform. Every list walks an index by the time of the submit.
  */
 import { and, desc, eq, gte, inArray, lte, ne, type SQL, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
@@ -40,8 +40,8 @@ export interface TimedFilter {
 const clean = (text: string | undefined): string => withoutNul(text?.trim() ?? "");
 
 /**
- * The platform as a condition that leads to no index: without statistics SQLite would read every row of a platform and sort
- * them, rather than walk the newest ones.
+ * The platform as a condition that leads to no index: without statistics SQLite would read every row of a platform and
+ * sort them, rather than walk the newest ones.
  */
 const anyPlatform = ({ db }: UserCtx): SQL<string> =>
   db.engine === "sqlite" ? sql<string>`${db.t.tasks.platform} || ''` : sql<string>`${db.t.tasks.platform}`;

@@ -1,6 +1,6 @@
 /**
- * Verbs on the caller's own tokens. Every statement names the owner, so that an id of somebody else's token is simply not
- * found. Quota of a token is set here as its owner types it; what calls take from it moves in the ledger alone.
+ * Verbs on the caller's own tokens. Every statement names the owner, so that an id of somebody else's token is simply
+ * not found. Quota of a token is set here as its owner types it; what calls take from it moves in the ledger alone.
  */
 import { and, desc, eq, inArray, isNull, type SQL } from "drizzle-orm";
 import type { Page } from "../../../shared/envelope";

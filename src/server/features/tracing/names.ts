@@ -1,5 +1,6 @@
 /**
- * Names of OpenTelemetry's conventions for generative AI (semantic-conventions-genai, gen-ai-spans and registry, November
+ * Names of OpenTelemetry's conventions for generative AI (semantic-conventions-genai, gen-ai-spans and registry,
+ * November
  * 2026; status: Development).
  */
 import type { channelTypes } from "../../../shared/channel-types";

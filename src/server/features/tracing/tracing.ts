@@ -1,7 +1,8 @@
 /**
  * OpenTelemetry traces over OTLP/HTTP, off unless WEIR_OTLP_ENDPOINT is set. A call is a server span that continues the
- * caller's trace; each attempt is a client span inside it, after the conventions for generative AI. Spans are made when a
- * call has ended, from what the relay keeps anyway. No text of a user's is in them, and upstreams never see the trace.
+ * caller's trace; each attempt is a client span inside it, after the conventions for generative AI. Spans are made when
+ * a call has ended, from what the relay keeps anyway. No text of a user's is in them, and upstreams never see the
+ * trace.
  */
 import {
   type Attributes,
@@ -178,7 +179,10 @@ export function startTracing(
   };
 }
 
-/** What was asked of upstreams for this call. The responses of a realtime session share its connection: each is one of its own. */
+/**
+ * What was asked of upstreams for this call. The responses of a realtime session share its connection: each is one of
+ * its own.
+ */
 function attemptsOf(call: Call, ended: number): readonly AttemptRecord[] {
   const last = call.attempts.at(-1);
   if (call.operation.key !== "realtime" || !last || last.failure !== "") return call.attempts;

@@ -15,8 +15,9 @@ export async function factorsOfUser(ctx: UserCtx, id: number): Promise<OwnedFact
 }
 
 /**
- * One-time codes, recovery codes and passkeys of another account end; the password and who is signed in stay. It opens a way
- * in, so the administrator proves himself first. Throws step_up_required, user_no_factors, and what the hierarchy refuses.
+ * One-time codes, recovery codes and passkeys of another account end; the password and who is signed in stay. It opens
+ * a way in, so the administrator proves himself first. Throws step_up_required, user_no_factors, and what the hierarchy
+ * refuses.
  */
 export async function removeFactorsOfUser(ctx: UserCtx, id: number): Promise<void> {
   requireStepUp(ctx);

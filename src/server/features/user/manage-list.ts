@@ -9,7 +9,9 @@ import type { UserRow } from "../../db/schema";
 import { anyContains, count, withoutNul } from "../../db/sql";
 import { presentManaged } from "./present";
 
-/** The keyword is an id (whole) or part of username, e-mail or display name; `%` and `_` are plain characters (D-13). */
+/**
+ * The keyword is an id (whole) or part of username, e-mail or display name; `%` and `_` are plain characters (D-13).
+ */
 function conditions({ db }: Pick<Ctx, "db">, filter: Partial<UserFilter>): SQL | undefined {
   const { users } = db.t;
   const keyword = withoutNul(filter.keyword?.trim() ?? "");

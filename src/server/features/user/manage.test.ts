@@ -354,17 +354,15 @@ for (const engine of ENGINES) {
       await admin.rest("PUT", "/api/user/", { id, quota: 10 });
       const { q, t } = h.services.db;
       for (let i = 0; i < 1005; i += 201) {
-        await q
-          .insert(t.logs)
-          .values(
-            Array.from({ length: 201 }, (_, n) => ({
-              request_id: `x${id}-${i + n}`,
-              created_at: 1,
-              type: 3,
-              user_id: id,
-              folded: 2,
-            })),
-          );
+        await q.insert(t.logs).values(
+          Array.from({ length: 201 }, (_, n) => ({
+            request_id: `x${id}-${i + n}`,
+            created_at: 1,
+            type: 3,
+            user_id: id,
+            folded: 2,
+          })),
+        );
       }
       const lines: { kind?: string }[] = [];
       let cursor: number | undefined;
@@ -394,19 +392,17 @@ for (const engine of ENGINES) {
         .update(t.users)
         .set({ email: `${username}@example.com`, aff_code: `c${id}` })
         .where(eq(t.users.id, id));
-      await q
-        .insert(t.logs)
-        .values({
-          request_id: `z${id}`,
-          created_at: 1,
-          type: 5,
-          user_id: id,
-          username,
-          ip: "203.0.113.9",
-          token_name: "private",
-          folded: 2,
-          content: `says ${username}`,
-        });
+      await q.insert(t.logs).values({
+        request_id: `z${id}`,
+        created_at: 1,
+        type: 5,
+        user_id: id,
+        username,
+        ip: "203.0.113.9",
+        token_name: "private",
+        folded: 2,
+        content: `says ${username}`,
+      });
       await expect(admin.call.user.erase({ id })).rejects.toThrow();
       await root.call.user.erase({ id });
       await root.call.user.erase({ id });

@@ -1,6 +1,7 @@
 /**
- * Verbs of administrators on other people's accounts. Each decides by `mayActOn` on the locked row, writes its audit row
- * in the same transaction and announces "users", so that caches of every instance forget the account within a second.
+ * Verbs of administrators on other people's accounts. Each decides by `mayActOn` on the locked row, writes its audit
+ * row in the same transaction and announces "users", so that caches of every instance forget the account within a
+ * second.
  */
 import { eq } from "drizzle-orm";
 import type * as z from "zod";
@@ -60,7 +61,10 @@ const factsOf = ({
   budget_month,
 }: UserRow) => ({ username, display_name, group, role, status, rpm, tpm, concurrency, budget_day, budget_month });
 
-/** A new account in the default group, with what new users get. Refuses taken names, also those of deleted accounts (D-35). */
+/**
+ * A new account in the default group, with what new users get. Refuses taken names, also those of deleted accounts
+ * (D-35).
+ */
 export async function createUser(
   ctx: UserCtx,
   { username, password, display_name, role }: z.output<typeof userCreate>,
@@ -107,8 +111,8 @@ export async function createUser(
 type Adjustment = { by: number; note?: string | undefined; key?: string | undefined } | { to: number };
 
 /**
- * A ledger entry of the difference, never an overwritten balance (D-47): calls that run meanwhile keep what they took. A
- * deduction beyond the balance is refused. The owner reads it in his log as type 3.
+ * A ledger entry of the difference, never an overwritten balance (D-47): calls that run meanwhile keep what they took.
+ * A deduction beyond the balance is refused. The owner reads it in his log as type 3.
  */
 function* adjustSteps(ctx: UserCtx, q: Q, user: UserRow, wanted: Adjustment): Steps<void> {
   const note = withoutNul("by" in wanted ? (wanted.note ?? "") : "");
@@ -142,7 +146,10 @@ function* adjustSteps(ctx: UserCtx, q: Q, user: UserRow, wanted: Adjustment): St
   );
 }
 
-/** Sets the fields that are sent; an empty password stays. A new password ends the account's sessions and its system access token. */
+/**
+ * Sets the fields that are sent; an empty password stays. A new password ends the account's sessions and its system
+ * access token.
+ */
 export async function updateUser(
   ctx: UserCtx,
   id: number,
@@ -213,7 +220,9 @@ const EFFECTS: Readonly<Record<Exclude<ManageAction, "delete">, Partial<UserRow>
   disable: { status: USER_STATUS.banned },
 };
 
-/** One of the five actions (A-328 to A-337). Demotion and ban hold at the next call: role and status are read with each. */
+/**
+ * One of the five actions (A-328 to A-337). Demotion and ban hold at the next call: role and status are read with each.
+ */
 export async function manageUser(ctx: UserCtx, id: number, action: ManageAction): Promise<ManagedUser> {
   const { users, audit_log } = ctx.db.t;
   const row = await ctx.db.tx(function* (q) {
@@ -230,8 +239,9 @@ export async function manageUser(ctx: UserCtx, id: number, action: ManageAction)
 }
 
 /**
- * Deleting is soft (D-33, D-35): name and address stay taken, log and invitations stay readable; sessions, access token and
- * second factors end, identities elsewhere are free again. Calls that run settle; relay keys are refused by the owner's state.
+ * Deleting is soft (D-33, D-35): name and address stay taken, log and invitations stay readable; sessions, access token
+ * and second factors end, identities elsewhere are free again. Calls that run settle; relay keys are refused by the
+ * owner's state.
  */
 export function* deleteSteps(ctx: Pick<UserCtx, "db" | "now">, q: Q, id: number): Steps<Partial<UserRow>> {
   const { sessions, identities, push_subscriptions } = ctx.db.t;

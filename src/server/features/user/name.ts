@@ -5,8 +5,8 @@ import type { Ctx } from "../../context";
 import { type Q, run, type Steps } from "../../db/client";
 
 /**
- * Throws username_taken when another account has this name: a deleted one, too (D-35), and in whatever case (D-84). Of two
- * that come at the same moment with the very same spelling, the unique index refuses one.
+ * Throws username_taken when another account has this name: a deleted one, too (D-35), and in whatever case (D-84). Of
+ * two that come at the same moment with the very same spelling, the unique index refuses one.
  */
 export function* claimName({ db }: Pick<Ctx, "db">, q: Q, name: string, except = 0): Steps<void> {
   const { users } = db.t;

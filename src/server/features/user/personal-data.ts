@@ -1,6 +1,6 @@
 /**
- * All that is known of one person: handed out, or removed. What money needs stays: ledger, charges and orders carry an id and
- * no name; so `weir audit` holds before and after.
+ * All that is known of one person: handed out, or removed. What money needs stays: ledger, charges and orders carry an
+ * id and no name; so `weir audit` holds before and after.
  */
 import { and, asc, eq, gt, inArray, isNull, ne, or } from "drizzle-orm";
 import { seconds, type UserCtx } from "../../context";
@@ -19,8 +19,8 @@ const SLICE = 1000;
 const BATCH = 500;
 
 /**
- * One part of an export, as lines `{ kind, … }`: without `cursor` everything but the log, with it the log from behind that
- * id on. `next` is the cursor of the following part, absent at the end. No key, hash or cipher is in it.
+ * One part of an export, as lines `{ kind, … }`: without `cursor` everything but the log, with it the log from behind
+ * that id on. `next` is the cursor of the following part, absent at the end. No key, hash or cipher is in it.
  */
 export async function exportUser(
   ctx: UserCtx,
@@ -120,9 +120,9 @@ async function exportLog(ctx: UserCtx, id: number, cursor: number): Promise<{ li
 export const erasedName = (id: number): string => `erased-user-${id}`;
 
 /**
- * Removes name, address, bindings, tokens, files, bodies and addresses of calls of an account, for ever; deletes the account
- * first where it lives. The rows of its calls stay, without whom they were made by name. May be repeated when it was cut
- * short.
+ * Removes name, address, bindings, tokens, files, bodies and addresses of calls of an account, for ever; deletes the
+ * account first where it lives. The rows of its calls stay, without whom they were made by name. May be repeated when
+ * it was cut short.
  */
 export async function eraseUser(ctx: UserCtx, id: number): Promise<void> {
   const { users, tokens, audit_log } = ctx.db.t;
@@ -193,7 +193,9 @@ async function eraseFiles(ctx: UserCtx, id: number): Promise<void> {
   await ctx.db.bulk.update(tasks).set(bare).where(eq(tasks.user_id, id)).returning({ id: tasks.id });
 }
 
-/** One batch of the log: name, address and token name go, with the kept bodies; the text of failures may quote a prompt. */
+/**
+ * One batch of the log: name, address and token name go, with the kept bodies; the text of failures may quote a prompt.
+ */
 async function eraseLogBatch(ctx: UserCtx, id: number, name: string): Promise<number> {
   const { logs, log_bodies } = ctx.db.t;
   return ctx.db.tx(

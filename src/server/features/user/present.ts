@@ -16,7 +16,9 @@ export const presentSignedIn = (row: UserRow): SignedInUser => ({
 
 const deletedAt = (row: UserRow) => (row.deleted_at === null ? null : new Date(row.deleted_at * 1000).toISOString());
 
-/** An account as administrators see it: without its invite code and its notification settings, which may hold secrets. */
+/**
+ * An account as administrators see it: without its invite code and its notification settings, which may hold secrets.
+ */
 export function presentManaged(
   row: UserRow,
   identities: readonly { provider: string; subject: string }[],

@@ -26,7 +26,10 @@ export async function self(ctx: UserCtx) {
   return presentUser(row, identities);
 }
 
-/** A new system access token; the old one dies. Kept as a hash only, so it is shown once. Throws step_up_required, access_token_refused. */
+/**
+ * A new system access token; the old one dies. Kept as a hash only, so it is shown once. Throws step_up_required,
+ * access_token_refused.
+ */
 export async function newAccessToken(ctx: UserCtx): Promise<string> {
   requireStepUp(ctx);
   const { users } = ctx.db.t;
@@ -45,8 +48,8 @@ export async function newAccessToken(ctx: UserCtx): Promise<string> {
 }
 
 /**
- * Changes the caller's own name or password. A new password needs a step-up, ends the other sessions and the system access
- * token (D-46). Throws username_taken, step_up_required, access_token_refused.
+ * Changes the caller's own name or password. A new password needs a step-up, ends the other sessions and the system
+ * access token (D-46). Throws username_taken, step_up_required, access_token_refused.
  */
 export async function updateSelf(
   ctx: UserCtx,

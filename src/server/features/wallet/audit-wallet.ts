@@ -1,6 +1,6 @@
 /**
- * The audit of what brings units in: codes, orders, dividends, withdrawals, and rows that belong to nobody. Each rule is one
- * statement that answers (name, expected, found) for every row that breaks it.
+ * The audit of what brings units in: codes, orders, dividends, withdrawals, and rows that belong to nobody. Each rule
+ * is one statement that answers (name, expected, found) for every row that breaks it.
  */
 import { type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";

@@ -1,7 +1,8 @@
 /**
- * What one group commit of the SQLite ledger adds up before it writes: balances of users and tokens, hourly sums, channel
- * totals. Calls that are in one commit mostly share user, token, channel and hour, so a row is read and written once for
- * all of them (docs/decisions/0011-hot-path.md). BEGIN IMMEDIATE holds the only write lock, so what was read stays true.
+ * What one group commit of the SQLite ledger adds up before it writes: balances of users and tokens, hourly sums,
+ * channel totals. Calls that are in one commit mostly share user, token, channel and hour, so a row is read and written
+ * once for all of them (docs/decisions/0011-hot-path.md). BEGIN IMMEDIATE holds the only write lock, so what was read
+ * stays true.
  */
 import type { Database } from "bun:sqlite";
 import { REOPEN } from "../log/sums";

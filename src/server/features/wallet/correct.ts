@@ -1,7 +1,7 @@
 /**
- * The true settle of a call that a sweep has charged meanwhile at its running cost: the charge becomes what the call came to,
- * for its user, its token, the roll-ups and its log row. Written once for both engines. It happens once: the corrected row
- * no longer says that a sweep wrote it.
+ * The true settle of a call that a sweep has charged meanwhile at its running cost: the charge becomes what the call
+ * came to, for its user, its token, the roll-ups and its log row. Written once for both engines. It happens once: the
+ * corrected row no longer says that a sweep wrote it.
  */
 import { and, eq, sql } from "drizzle-orm";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
@@ -22,7 +22,9 @@ function isSwept(other: string): boolean {
   return typeof facts === "object" && facts !== null && "swept" in facts && facts.swept === SWEPT.swept;
 }
 
-/** Answers whether the charge was a sweep's and is now the settlement's. A charge that was given back stays as it is. */
+/**
+ * Answers whether the charge was a sweep's and is now the settlement's. A charge that was given back stays as it is.
+ */
 export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<boolean> {
   const { users, tokens, logs } = db.t;
   const { request_id, user_id, token_id } = settlement;

@@ -21,8 +21,8 @@ const MOST_WAITING = 3;
 
 export interface Instance {
   /**
-   * Whether the heartbeat has been unbroken for SILENT_SECONDS, so that every other living instance has had that long to renew
-   * its own since the database was last away. Asked before a sweep.
+   * Whether the heartbeat has been unbroken for SILENT_SECONDS, so that every other living instance has had that long
+   * to renew its own since the database was last away. Asked before a sweep.
    */
   steady(): boolean;
   /** One heartbeat now. */
@@ -83,8 +83,8 @@ export async function startInstance(
 }
 
 /**
- * Runs `work` while no instance lives and none can register itself (it waits, and then looks at the secret again). Throws
- * InstancesLive when one does. For Postgres; a SQLite database is opened alone.
+ * Runs `work` while no instance lives and none can register itself (it waits, and then looks at the secret again).
+ * Throws InstancesLive when one does. For Postgres; a SQLite database is opened alone.
  */
 export async function whileNoneLives<T>(db: Db, work: () => Promise<T>): Promise<T> {
   const { postgres } = db.driver;

@@ -1,14 +1,14 @@
 /**
- * The journal of a process: ends of calls that the ledger could not take, on disk until it can. It lies in the data folder,
- * with Postgres too, and has its whole size from the start, so that a full disk takes nothing from it.
+ * The journal of a process: ends of calls that the ledger could not take, on disk until it can. It lies in the data
+ * folder, with Postgres too, and has its whole size from the start, so that a full disk takes nothing from it.
  *
  * Every process has a file of its own, `settles-<n>.journal`, for as long as it holds `settles-<n>.lock` (a lock of the
- * kernel, so it ends with the process; a process id would come again in the next container). A file that nobody holds is a
- * dead process's: the next one to start takes it over with what waits in it.
+ * kernel, so it ends with the process; a process id would come again in the next container). A file that nobody holds
+ * is a dead process's: the next one to start takes it over with what waits in it.
  *
- * A record begins at a block: a mark, length and checksum, then JSON. The mark's first byte never occurs in UTF-8, so nothing
- * that a caller sends can look like the beginning of a record. A freed record loses its mark; that write is not waited for,
- * because the ledger takes an end only once.
+ * A record begins at a block: a mark, length and checksum, then JSON. The mark's first byte never occurs in UTF-8, so
+ * nothing that a caller sends can look like the beginning of a record. A freed record loses its mark; that write is not
+ * waited for, because the ledger takes an end only once.
  */
 import { closeSync, existsSync, fdatasync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";

@@ -2,9 +2,9 @@
  * The ledger on Postgres: one statement per verb, so one round trip and one commit.
  *
  * A statement with several data-modifying CTEs does not undo the first when a later one finds nothing, and every CTE
- * sees the snapshot from before the waiting. So each verb first locks (FOR NO KEY UPDATE: user, then token; a locked row is
- * read in its newest version), decides from what it locked, and only then writes. Lock order everywhere: user, token,
- * order, hold.
+ * sees the snapshot from before the waiting. So each verb first locks (FOR NO KEY UPDATE: user, then token; a locked
+ * row is read in its newest version), decides from what it locked, and only then writes. Lock order everywhere: user,
+ * token, order, hold.
  */
 import { LOG_TYPE } from "../../../shared/log";
 import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
@@ -61,7 +61,9 @@ WITH u AS MATERIALIZED (
 )
 SELECT reason, user_balance, token_balance, rest, held FROM verdict`;
 
-/** Locks user and token of the hold named by $1; `locked` has a row when that hold was there, and comes after the locks. */
+/**
+ * Locks user and token of the hold named by $1; `locked` has a row when that hold was there, and comes after the locks.
+ */
 const LOCK_BY_HOLD = `
 WITH h AS MATERIALIZED (
   SELECT user_id, token_id FROM holds WHERE request_id = $1::text
@@ -113,8 +115,8 @@ const FIRST_LOG_PARAMETER = 7;
 
 /**
  * $1 request_id, $2 user, $3 token, $4 charge, $5 epoch seconds, $6 whether nothing may happen without a hold, then the
- * log row. `due` is what the books can hold of the charge, as `chargeable` in call-log.ts says it. `charged` comes after the locks, so of two settles the second waits at the user's row and then meets the
- * first one's log row.
+ * log row. `due` is what the books can hold of the charge, as `chargeable` in call-log.ts says it. `charged` comes
+ * after the locks, so of two settles the second waits at the user's row and then meets the first one's log row.
  */
 export const SETTLE = `
 WITH u AS MATERIALIZED (
@@ -176,9 +178,9 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
   const seconds = () => Math.floor(now() / 1000);
 
   /**
-   * Runs a verb; again after a deadlock, a serialisation failure, a lost connection or one that went silent. The last two
-   * may have committed, which is why every verb may be repeated: hold and settle are guarded by their keys, a second release
-   * finds nothing, and a second extend holds more than was asked for, which settle gives back.
+   * Runs a verb; again after a deadlock, a serialisation failure, a lost connection or one that went silent. The last
+   * two may have committed, which is why every verb may be repeated: hold and settle are guarded by their keys, a
+   * second release finds nothing, and a second extend holds more than was asked for, which settle gives back.
    */
   function persist<T>(verb: (client: Connections) => Promise<T>): Promise<T> {
     const attempts = async () => {
@@ -211,8 +213,8 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
   }
 
   /**
-   * A hold that commits while SETTLE waits for the user's row is not in its snapshot. So without a hold nothing is done at
-   * first, and the rare call that has none locks the user in a statement of its own, after which a new snapshot sees
+   * A hold that commits while SETTLE waits for the user's row is not in its snapshot. So without a hold nothing is done
+   * at first, and the rare call that has none locks the user in a statement of its own, after which a new snapshot sees
    * everything. (Found by tests/money/histories.test.ts.)
    */
   async function settle(on: Connections, settlement: Settlement): Promise<SettleResult> {

@@ -1,12 +1,12 @@
 /**
- * The ledger on SQLite: a queue with group commit. The verbs of all calls that arrive in one turn of the loop run in one
- * BEGIN IMMEDIATE; their promises resolve after COMMIT. One commit costs more than one verb, so a batch is where the
- * speed comes from (architecture, Money: Speed).
+ * The ledger on SQLite: a queue with group commit. The verbs of all calls that arrive in one turn of the loop run in
+ * one BEGIN IMMEDIATE; their promises resolve after COMMIT. One commit costs more than one verb, so a batch is where
+ * the speed comes from (architecture, Money: Speed).
  *
  * A verb reads, decides, then moves: BEGIN IMMEDIATE holds the only write lock, so what was read stays true. What all
  * verbs moved is written once at the end (batch.sqlite.ts), with the hours and channels of the charges, so charges are
- * born folded here. A refused verb has moved nothing that would have to be undone. A verb that *throws* undoes its whole
- * batch, which is then run again one verb at a time, so only the faulty one fails.
+ * born folded here. A refused verb has moved nothing that would have to be undone. A verb that *throws* undoes its
+ * whole batch, which is then run again one verb at a time, so only the faulty one fails.
  */
 import type { Database } from "bun:sqlite";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
@@ -28,8 +28,8 @@ import { refundSteps } from "./refund";
 
 const MAX_BATCH = 64;
 /**
- * After a batch of so many verbs the next one waits a turn of the loop longer, for those that are on their way: a batch has
- * a cost of its own, and work of one kind done together is a fifth cheaper than in small pieces between other work.
+ * After a batch of so many verbs the next one waits a turn of the loop longer, for those that are on their way: a batch
+ * has a cost of its own, and work of one kind done together is a fifth cheaper than in small pieces between other work.
  */
 const CROWD = 8;
 /** A batch stops taking verbs after this long, so that streams are never kept waiting for money. */
@@ -136,7 +136,9 @@ export function createSqliteLedger(db: Db, client: Database, instanceId: string,
     }
   }
 
-  /** Another process has the write lock: everything stays queued for a while, because a lost settle is a free answer. */
+  /**
+   * Another process has the write lock: everything stays queued for a while, because a lost settle is a free answer.
+   */
   function waitForLock(error: unknown): void {
     const time = performance.now();
     busySince ||= time;
@@ -209,7 +211,10 @@ function prepareVerbs(client: Database, batch: Batch, instanceId: string, second
       "ON CONFLICT (request_id) DO NOTHING",
   );
 
-  /** What the holds of this process hold, as long as nothing was added: by request id. Nobody else changes an amount of ours. */
+  /**
+   * What the holds of this process hold, as long as nothing was added: by request id. Nobody else changes an amount of
+   * ours.
+   */
   const own = new Map<string, HoldState>();
 
   return {
@@ -296,8 +301,9 @@ function prepareVerbs(client: Database, batch: Batch, instanceId: string, second
   };
 
   /**
-   * Deletes a hold and answers what it held; null when there was none (ended, or swept). RETURNING costs as much as half an
-   * insert, so only holds that are not known here are asked; in a batch that is undone and run again, none is known.
+   * Deletes a hold and answers what it held; null when there was none (ended, or swept). RETURNING costs as much as
+   * half an insert, so only holds that are not known here are asked; in a batch that is undone and run again, none is
+   * known.
    */
   function take(request_id: string): HoldState | null {
     const known = own.get(request_id);

@@ -20,7 +20,10 @@ export interface HoldRequest {
   token_id: number;
   /** Units to take now, >= 0. */
   amount: number;
-  /** Units that will do: then at most a quarter of what user and limited token have left is taken, but never less than this. */
+  /**
+   * Units that will do: then at most a quarter of what user and limited token have left is taken, but never less than
+   * this.
+   */
   least?: number;
   /**
    * What a sweep writes when this process dies: JSON of the log row as known at the start. What the hold itself knows
@@ -35,8 +38,8 @@ export type HoldResult =
   /** `held`: units taken, where that is less than `amount`. */
   | { ok: true; held?: number }
   /**
-   * `balance` is the user's or the token's spendable units, for the message; `left` what both together let the call spend,
-   * where that is less.
+   * `balance` is the user's or the token's spendable units, for the message; `left` what both together let the call
+   * spend, where that is less.
    */
   | { ok: false; reason: HoldRefusal; balance: number; left?: number };
 
@@ -51,11 +54,17 @@ export interface Settlement {
   request_id: string;
   user_id: number;
   token_id: number;
-  /** Final charge in units, >= 0, already rounded once by shared/charge.ts. What no book can hold of it (UNITS_LIMIT) is not charged. */
+  /**
+   * Final charge in units, >= 0, already rounded once by shared/charge.ts. What no book can hold of it (UNITS_LIMIT) is
+   * not charged.
+   */
   quota: number;
   /** The visible record, `quota` included; its `visible` is false when LogConsumeEnabled is off. */
   log: CallLog;
-  /** For the sweep: a hold that somebody has ended since it was seen is not charged a second time, nor after its release. */
+  /**
+   * For the sweep: a hold that somebody has ended since it was seen is not charged a second time, nor after its
+   * release.
+   */
   held_only?: boolean;
 }
 
@@ -63,8 +72,8 @@ export type SettleResult =
   /** `hold_missing`: the hold was gone (swept); the call was charged all the same and a metric is raised. */
   | { settled: true; hold_missing: boolean }
   /**
-   * This call was settled before (its log row exists and no sweep wrote it: such a row is corrected). Or `held_only`, and the
-   * hold was gone. Nothing moved.
+   * This call was settled before (its log row exists and no sweep wrote it: such a row is corrected). Or `held_only`,
+   * and the hold was gone. Nothing moved.
    */
   | { settled: false };
 
@@ -121,24 +130,32 @@ export interface CreditResult {
   applied: boolean;
   /** The user's spendable units afterwards. */
   balance: number;
-  /** Why nothing moved: the key was used before, a deduction exceeds the balance, the balance would exceed UNITS_LIMIT, or there is no such user. */
+  /**
+   * Why nothing moved: the key was used before, a deduction exceeds the balance, the balance would exceed UNITS_LIMIT,
+   * or there is no such user.
+   */
   reason?: "duplicate" | "insufficient" | "limit" | "user_missing";
 }
 
 /**
  * Every verb may be asked again with the same request id after an answer was lost: a second hold takes nothing more, a
- * second settle charges nothing more, a second refund gives nothing more, a second credit with the same key adds nothing
- * more.
+ * second settle charges nothing more, a second refund gives nothing more, a second credit with the same key adds
+ * nothing more.
  */
 export interface Ledger {
-  /** Takes `amount` (or down to `least`) from user and limited token if both cover it; never below zero, under any concurrency. */
+  /**
+   * Takes `amount` (or down to `least`) from user and limited token if both cover it; never below zero, under any
+   * concurrency.
+   */
   hold(request: HoldRequest): Promise<HoldResult>;
   /**
    * Takes `amount` more for a running call and records `running`, the estimated cost so far (what a sweep would
    * charge). False when the balance does not cover it or the hold is gone; `running` is recorded all the same.
    */
   extend(request_id: string, amount: number, running: number): Promise<boolean>;
-  /** Ends a hold with a charge: corrects user and token by the difference, raises used_quota and request_count, logs. */
+  /**
+   * Ends a hold with a charge: corrects user and token by the difference, raises used_quota and request_count, logs.
+   */
   settle(settlement: Settlement): Promise<SettleResult>;
   /** Ends a hold without a charge: gives everything back. False when the hold was gone. */
   release(request_id: string): Promise<boolean>;
@@ -162,8 +179,8 @@ export type LateEnd =
 /** What a call may do: the relay knows no credits and no refunds. */
 export interface CallLedger extends Pick<Ledger, "hold" | "extend" | "settle" | "release"> {
   /**
-   * Takes over an end that failed, or that has had no answer for long: it is tried until the ledger has it, as long as the
-   * process lives, and after a kill by the next one. Resolves when it is on disk; never rejects.
+   * Takes over an end that failed, or that has had no answer for long: it is tried until the ledger has it, as long as
+   * the process lives, and after a kill by the next one. Resolves when it is on disk; never rejects.
    */
   later(end: LateEnd): Promise<void>;
 }

@@ -1,8 +1,9 @@
 /**
  * Refunds: the reversing entry of a charge, for its user, its token and (by the fold) channel totals and roll-ups. The
- * charge's own row stays as it was. Written once for both engines, and as steps, so that a verb which also closes a task
- * does both in one transaction. A charge is refunded once, by its whole or a part: the unique request id of the refund's
- * row, made from the charge's, is the guard. Budgets that counted the charge, and name it on its row, count it no longer.
+ * charge's own row stays as it was. Written once for both engines, and as steps, so that a verb which also closes a
+ * task does both in one transaction. A charge is refunded once, by its whole or a part: the unique request id of the
+ * refund's row, made from the charge's, is the guard. Budgets that counted the charge, and name it on its row, count it
+ * no longer.
  */
 import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod";
@@ -24,7 +25,10 @@ function budgetsIn(other: string): readonly string[] {
 /** Request id of the row that gives a charge back. */
 export const refundRequestId = (charge_id: string): string => `${charge_id}/refund`;
 
-/** `units` back to the budgets that counted a charge (negative: taken), in the order in which all take them; those of periods that are long over are gone. */
+/**
+ * `units` back to the budgets that counted a charge (negative: taken), in the order in which all take them; those of
+ * periods that are long over are gone.
+ */
 export function* toBudgets(db: Db, q: Q, names: readonly string[], units: number): Steps<void> {
   const { budget_spend } = db.t;
   for (const name of names.toSorted()) {

@@ -1,7 +1,7 @@
 /**
- * Ends of calls that the ledger could not take (the database was away, its disk full): on disk in the journal, and tried
- * every few seconds until the ledger has them, as long as the process lives; the next process goes on with what a killed one
- * left. Every end is taken once, however often it is tried: the ledger knows it by its request id.
+ * Ends of calls that the ledger could not take (the database was away, its disk full): on disk in the journal, and
+ * tried every few seconds until the ledger has them, as long as the process lives; the next process goes on with what a
+ * killed one left. Every end is taken once, however often it is tried: the ledger knows it by its request id.
  *
  * On a normal day nothing comes here and nothing is written.
  */

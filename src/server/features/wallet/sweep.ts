@@ -1,8 +1,9 @@
 /**
- * The sweep: ends the holds of processes that died. Only holds of instances silent for 30 s are touched, so an old process
- * that drains beside a new one keeps its own; never the sweeper's own, whose calls live. It runs on an instance whose own
- * heartbeat has been unbroken for as long (instances.ts): after the database was away every instance looks silent. A running stream is charged at what `extend` last recorded; a call that
- * had cost nothing yet is released. Both leave a log row with the end reason "gateway_restart".
+ * The sweep: ends the holds of processes that died. Only holds of instances silent for 30 s are touched, so an old
+ * process that drains beside a new one keeps its own; never the sweeper's own, whose calls live. It runs on an instance
+ * whose own heartbeat has been unbroken for as long (instances.ts): after the database was away every instance looks
+ * silent. A running stream is charged at what `extend` last recorded; a call that had cost nothing yet is released.
+ * Both leave a log row with the end reason "gateway_restart".
  */
 import { and, eq, isNull, ne, or, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
@@ -29,7 +30,10 @@ export async function sweep(services: { db: Db; ledger: Ledger; cluster: Cluster
   return swept;
 }
 
-/** The round itself, as instance `self`. Safe beside another one and beside the dead instance's return: the ledger's guards decide. */
+/**
+ * The round itself, as instance `self`. Safe beside another one and beside the dead instance's return: the ledger's
+ * guards decide.
+ */
 export async function sweepSilent(db: Db, ledger: Ledger, self: string): Promise<Swept> {
   const swept: Swept = { settled: 0, released: 0 };
   for (;;) {

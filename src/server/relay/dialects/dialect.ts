@@ -28,7 +28,9 @@ export interface Dialect extends CallerDialect {
   /** The dialect's last word in a stream. */
   readonly terminal: Uint8Array;
 
-  /** The events of one frame's data. Empty for data that says nothing the relay knows; undefined when it is malformed. */
+  /**
+   * The events of one frame's data. Empty for data that says nothing the relay knows; undefined when it is malformed.
+   */
   decodeFrame(data: string): ChatEvent[] | undefined;
   /**
    * Where the first frame that can carry usage, a finish, an error or the dialect's last word may begin in a region of

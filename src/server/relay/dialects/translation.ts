@@ -50,7 +50,9 @@ export interface StreamEncoder {
   encode(event: AnswerEvent, out: OutFrame[]): void;
   /** Adds the last frames of a complete answer. */
   close(out: OutFrame[]): void;
-  /** Adds the last frames of an answer that failed; `usage` is what it cost until then, where its vendor has said so. */
+  /**
+   * Adds the last frames of an answer that failed; `usage` is what it cost until then, where its vendor has said so.
+   */
   fail(error: RelayError, out: OutFrame[], usage?: Usage): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Languages that one vendor speaks and no caller: the upstream half of a dialect. What a channel of such a language answers
- * is always translated. The key is the vendor's `dialect` in shared/channel-types.
+ * Languages that one vendor speaks and no caller: the upstream half of a dialect. What a channel of such a language
+ * answers is always translated. The key is the vendor's `dialect` in shared/channel-types.
  */
 import type { Dialect } from "../../../shared/channel-types";
 import type { DialectKey } from "../events";
@@ -18,7 +18,9 @@ import { tencentDialect } from "./tencent/dialect";
 import type { ChatDialect } from "./translation";
 import { zhipuDialect } from "./zhipu-v3/dialect";
 
-/** Values in, values out, as in translation.ts; streams are read from SSE data, whatever the vendor's own framing is. */
+/**
+ * Values in, values out, as in translation.ts; streams are read from SSE data, whatever the vendor's own framing is.
+ */
 export type VendorDialect = Pick<
   ChatDialect,
   "encodeRequest" | "fromOthers" | "decodeAnswer" | "streamDecoder" | "readError" | "features"

@@ -8,7 +8,9 @@ import type { Bytes } from "../sse";
 const GUESSED_BYTES_PER_SECOND = 4_000;
 /** No upstream takes more, and a larger number is a broken file: a week. */
 const MOST_SECONDS = 7 * 86_400;
-/** Reads after which other work has its turn, and after which a file is given up: a broken one has millions of parts. */
+/**
+ * Reads after which other work has its turn, and after which a file is given up: a broken one has millions of parts.
+ */
 const READS_A_TURN = 1_000;
 const MOST_READS = 40_000;
 
@@ -44,8 +46,9 @@ const isSound = ({ container, codec, hasAudio, sampleRate, duration }: Format): 
   (hasAudio !== false || sampleRate !== undefined || duration !== undefined);
 
 /**
- * The seconds of a sound file by what it says; `exact` is false when it does not say and they are guessed from its size.
- * Throws invalid_request for what is no sound. A header that claims less than its samples last does not make them cheaper.
+ * The seconds of a sound file by what it says; `exact` is false when it does not say and they are guessed from its
+ * size. Throws invalid_request for what is no sound. A header that claims less than its samples last does not make them
+ * cheaper.
  */
 export async function secondsOf(
   bytes: Bytes,

@@ -1,7 +1,7 @@
 /**
  * POST /v1/messages/count_tokens (Anthropic), :countTokens (Gemini) and /v1/responses/input_tokens: free, and without a
- * row. A channel that speaks the caller's dialect is asked; where there is none, or it fails, the answer is an estimate and
- * says so.
+ * row. A channel that speaks the caller's dialect is asked; where there is none, or it fails, the answer is an estimate
+ * and says so.
  */
 import { fail } from "../../../shared/errors";
 import { withHeaders } from "../../../shared/header-override";
@@ -69,8 +69,8 @@ export const counting =
     door.json(JSON.stringify(await countTokens(engine, caller, request, counter, named)));
 
 /**
- * The answer's body. Throws what a call of that model would: model_missing, token_model_denied, model_not_found, bad_json,
- * body_too_large, previous_response_not_found.
+ * The answer's body. Throws what a call of that model would: model_missing, token_model_denied, model_not_found,
+ * bad_json, body_too_large, previous_response_not_found.
  */
 async function countTokens(
   engine: Engine,
@@ -118,7 +118,10 @@ async function countTokens(
   return { ...counter.more, [counter.member]: member, ...(count === undefined && { estimated: true }) };
 }
 
-/** What the channel counts; undefined when it does not answer as it should. `betas`: the caller's names of beta features, as for the call itself. */
+/**
+ * What the channel counts; undefined when it does not answer as it should. `betas`: the caller's names of beta
+ * features, as for the call itself.
+ */
 async function ask(
   engine: Engine,
   channel: PoolChannel,

@@ -1,7 +1,7 @@
 /**
- * Conversations of callers that do not speak OpenAI's chat dialect. Channels are asked for `chat`, in whichever language
- * theirs is. Only what the relay must know is read here; the rest is the translation's, or the vendor's where it passes
- * through.
+ * Conversations of callers that do not speak OpenAI's chat dialect. Channels are asked for `chat`, in whichever
+ * language theirs is. Only what the relay must know is read here; the rest is the translation's, or the vendor's where
+ * it passes through.
  */
 import { fail } from "../../../shared/errors";
 import { isObject } from "../json";

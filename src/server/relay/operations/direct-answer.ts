@@ -1,4 +1,7 @@
-/** Answers of operations that are no conversation: read whole where they are JSON or text, passed through where they flow. */
+/**
+ * Answers of operations that are no conversation: read whole where they are JSON or text, passed through where they
+ * flow.
+ */
 import type { Call } from "../call";
 import { openaiChat } from "../dialects/openai-chat/dialect";
 import { Failed } from "../failed";

@@ -1,6 +1,6 @@
 /**
- * The body of an answer that flows through untouched: sound, or events that are not chat's. Its last piece, and the end of
- * the body, wait until the charge is committed. Memory is constant: one piece is held back, the next one is pulled.
+ * The body of an answer that flows through untouched: sound, or events that are not chat's. Its last piece, and the end
+ * of the body, wait until the charge is committed. Memory is constant: one piece is held back, the next one is pulled.
  */
 import type { EndReason } from "../../../shared/log";
 import type { Phase } from "../alarm";

@@ -12,8 +12,8 @@ import { DirectBody } from "./direct-body";
 type Refuse = (call: Call, money: CallMoney, door: Door, outcome: TriesOutcome) => Promise<Response>;
 
 /**
- * The answer when it is there; or, where the channel asks for pings and it takes long, its head with blanks until it is: then
- * an error comes with status 200.
+ * The answer when it is there; or, where the channel asks for pings and it takes long, its head with blanks until it
+ * is: then an error comes with status 200.
  */
 export async function answerDirect(
   call: Call,

@@ -1,6 +1,7 @@
 /**
- * Operations that are no conversation: images, speech, transcription, moderation, reranking. Nothing of them is translated;
- * what the relay must know is how their body, their price and their answer are read. One small file per operation.
+ * Operations that are no conversation: images, speech, transcription, moderation, reranking. Nothing of them is
+ * translated; what the relay must know is how their body, their price and their answer are read. One small file per
+ * operation.
  */
 import { fail } from "../../../shared/errors";
 import { chargeOf, type CallTimes, estimateUpperBound, type InputKinds } from "../../../shared/charge";
@@ -69,7 +70,10 @@ export interface Received {
   json?: JsonObject;
 }
 
-/** Reads the body of any call, unless a door of ours has read it (`given`). Throws what the caller gets for a body that is too large, no JSON, no form, incomplete, or of a model with too long a name. */
+/**
+ * Reads the body of any call, unless a door of ours has read it (`given`). Throws what the caller gets for a body that
+ * is too large, no JSON, no form, incomplete, or of a model with too long a name.
+ */
 export async function receive(operation: Operation, request: Request, limit: number, given?: Bytes): Promise<Received> {
   const { direct } = operation;
   const contentType = direct ? (request.headers.get("content-type") ?? "") : "";

@@ -1,7 +1,7 @@
 /**
- * POST /v1beta/models/{model}:embedContent and :batchEmbedContents (ai.google.dev/api/embeddings, November 2026): embeddings
- * for Google's callers, on whichever channel. What only Google understands of a text travels under `google`, one entry a
- * text, for channels that are Google's.
+ * POST /v1beta/models/{model}:embedContent and :batchEmbedContents (ai.google.dev/api/embeddings, November 2026):
+ * embeddings for Google's callers, on whichever channel. What only Google understands of a text travels under `google`,
+ * one entry a text, for channels that are Google's.
  */
 import { fail } from "../../../shared/errors";
 import { isObject, type JsonObject } from "../json";

@@ -51,7 +51,10 @@ export class Form {
     return this.#scanner.parts.filter((part) => part.name === name);
   }
 
-  /** A text field, "" and absent are undefined. A name that stands twice, or on a file, is refused: others may read the other one. */
+  /**
+   * A text field, "" and absent are undefined. A name that stands twice, or on a file, is refused: others may read the
+   * other one.
+   */
   text(name: string): string | undefined {
     const [part, second] = this.parts(name);
     if (second || part?.filename !== undefined) fail("invalid_request", { detail: name });

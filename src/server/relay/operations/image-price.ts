@@ -48,7 +48,8 @@ const PARTIAL_TOKENS = 100;
 const INPUT_IMAGE_TOKENS = 8192;
 
 /**
- * Output tokens of one picture of a Gemini model, at most at the size that is asked for (ai.google.dev/gemini-api/docs/pricing: 1290 up to
+ * Output tokens of one picture of a Gemini model, at most at the size that is asked for
+ * (ai.google.dev/gemini-api/docs/pricing: 1290 up to
  * 2.5, 1120 from 3 on; November 2026), and the words and thoughts that may come with it.
  */
 const GEMINI_TOKENS = 1290;

@@ -57,7 +57,10 @@ const flags = new Set(["stream", "watermark", "prompt_extend"]);
 const valueOf = (name: string, text: string): unknown =>
   numbers.has(name) ? Number(text) : flags.has(name) ? text === "true" : text;
 
-/** The form of an edit as OpenAI's JSON body (platform.openai.com/docs/api-reference/images/createEdit: images[].image_url, mask.image_url). */
+/**
+ * The form of an edit as OpenAI's JSON body (platform.openai.com/docs/api-reference/images/createEdit:
+ * images[].image_url, mask.image_url).
+ */
 async function editInJson(form: Form): Promise<JsonObject> {
   const inside = async (part: Part): Promise<{ image_url: string }> => {
     const type = part.content_type.startsWith("image/")

@@ -1,6 +1,6 @@
 /**
- * GET /v1/models and /v1/models/{model}: what this caller may call, from the pool; no upstream is asked. In the shape that
- * the caller's SDK reads (facts/compatibility.md 1.10).
+ * GET /v1/models and /v1/models/{model}: what this caller may call, from the pool; no upstream is asked. In the shape
+ * that the caller's SDK reads (facts/compatibility.md 1.10).
  */
 import { knownModels } from "../../../shared/channel-types";
 import type { Caller, Seams } from "../seams";

@@ -26,7 +26,9 @@ const HEADERS_END = Buffer.from("\r\n\r\n");
 
 const bad = (detail = "multipart"): never => fail("invalid_request", { detail });
 
-/** The boundary that a content type names, undefined when it is no form. Throws invalid_request for a form without one. */
+/**
+ * The boundary that a content type names, undefined when it is no form. Throws invalid_request for a form without one.
+ */
 export function boundaryOf(contentType: string): string | undefined {
   if (!/^multipart\/form-data\b/i.test(contentType.trim())) return undefined;
   const [, quoted, token] = /;\s*boundary=(?:"([^"\r\n]{1,200})"|([^\s;",]{1,200}))/i.exec(contentType) ?? [];

@@ -67,7 +67,9 @@ export function readText(body: JsonObject, name: string): string | undefined {
   return value;
 }
 
-/** The model's name, or the operation's own when the body names none: `model_added` then says that it must be put in. */
+/**
+ * The model's name, or the operation's own when the body names none: `model_added` then says that it must be put in.
+ */
 export function readModelOr(body: JsonObject, otherwise: string): { model: string; model_added?: true } {
   const { model } = body;
   return model === undefined || model === null || model === ""

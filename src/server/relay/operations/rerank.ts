@@ -9,8 +9,8 @@ import { type Operation, readCount, readModel } from "./operation";
 const tokensIn = (value: unknown): number | undefined => (isObject(value) ? tokenCount(value.input_tokens) : undefined);
 
 /**
- * Jina: usage.total_tokens; Cohere, Xinference and SiliconFlow: meta.tokens.input_tokens or meta.billed_units; SiliconFlow's
- * documents show `tokens` beside the results. All of it is input.
+ * Jina: usage.total_tokens; Cohere, Xinference and SiliconFlow: meta.tokens.input_tokens or meta.billed_units;
+ * SiliconFlow's documents show `tokens` beside the results. All of it is input.
  */
 function usageOf(body: JsonObject): Usage | undefined {
   const usage = readUsage(body.usage);

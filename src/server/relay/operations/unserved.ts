@@ -1,4 +1,7 @@
-/** Paths of the OpenAI API that Weir knows and does not serve: refused in words, so that nobody looks for a typing error. */
+/**
+ * Paths of the OpenAI API that Weir knows and does not serve: refused in words, so that nobody looks for a typing
+ * error.
+ */
 
 /** Exact lines, and beginnings that end in `*`. */
 export const unservedRoutes: readonly string[] = [

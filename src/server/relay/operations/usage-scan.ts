@@ -1,13 +1,15 @@
 /**
- * Finds the usage and the error of a stream that passes through untouched, in constant memory. Pictures come as events of
- * many megabytes, so nothing is kept but the two objects themselves.
+ * Finds the usage and the error of a stream that passes through untouched, in constant memory. Pictures come as events
+ * of many megabytes, so nothing is kept but the two objects themselves.
  */
 import { isObject, tryParse } from "../json";
 import { asBuffer, type Bytes } from "../sse";
 
 /** Most bytes of one object. */
 const OBJECT_LIMIT = 8 << 10;
-/** In valid JSON a quote inside a text is escaped, so with a colon behind it this can be nothing but a member's name. */
+/**
+ * In valid JSON a quote inside a text is escaped, so with a colon behind it this can be nothing but a member's name.
+ */
 const names = { usage: Buffer.from('"usage"'), error: Buffer.from('"error"') };
 const OVERLAP = 16;
 const QUOTE = 34;
@@ -58,7 +60,9 @@ export class UsageScan {
   }
 }
 
-/** Where the object behind a name and its colon begins and ends; 0 when there is none, undefined when more must come. */
+/**
+ * Where the object behind a name and its colon begins and ends; 0 when there is none, undefined when more must come.
+ */
 function objectAfterColon(bytes: Bytes): readonly [start: number, end: number] | 0 | undefined {
   let i = afterSpaces(bytes, 0);
   if (i < bytes.length && bytes[i] !== COLON) return 0;

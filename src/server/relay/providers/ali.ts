@@ -1,8 +1,9 @@
 /**
- * Alibaba Cloud Model Studio: OpenAI's language at paths of its own, but for pictures and the older rerankers. Many pictures are
- * jobs: made by one call, asked for by others until they are done (help.aliyun.com/zh/model-studio: text-to-image-v2-api-reference,
- * qwen-image-api, qwen-image-edit-api, wan2-5-image-edit-api-reference, wan-image-generation-api-reference, wanx-image-edit,
- * manage-asynchronous-tasks, text-rerank-api; error-code; read November 2026).
+ * Alibaba Cloud Model Studio: OpenAI's language at paths of its own, but for pictures and the older rerankers. Many
+ * pictures are jobs: made by one call, asked for by others until they are done (help.aliyun.com/zh/model-studio:
+ * text-to-image-v2-api-reference, qwen-image-api, qwen-image-edit-api, wan2-5-image-edit-api-reference,
+ * wan-image-generation-api-reference, wanx-image-edit, manage-asynchronous-tasks, text-rerank-api; error-code; read
+ * November 2026).
  */
 import { type ErrorKind, wireError } from "../dialects/shared/error-kind";
 import { RequestFault } from "../dialects/shared/fault";

@@ -13,7 +13,10 @@ const codec = new EventStreamCodec(
   (text) => Buffer.from(text, "utf8"),
 );
 
-/** Cuts a stream into its messages: each begins with its length, four bytes. Throws for a message that is too large, or cut. */
+/**
+ * Cuts a stream into its messages: each begins with its length, four bytes. Throws for a message that is too large, or
+ * cut.
+ */
 async function* messagesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const piece of piecesOf(body)) {
@@ -45,7 +48,10 @@ const errorTypes: Readonly<Record<string, string>> = {
   resourcenotfound: "model_not_found",
 };
 
-/** Anthropic's error object for one of Amazon's. `name`: ThrottlingException, throttlingException, or with more behind a colon. */
+/**
+ * Anthropic's error object for one of Amazon's. `name`: ThrottlingException, throttlingException, or with more behind a
+ * colon.
+ */
 export function amazonError(name: string, message: unknown): JsonObject {
   const bare = (name.split(":")[0] ?? "").replace(/Exception$/, "").toLowerCase();
   return {

@@ -1,6 +1,6 @@
 /**
- * Azure OpenAI (learn.microsoft.com/azure/foundry/openai/reference, November 2026; the paths of `AzureOpenAI` in the openai
- * SDK 7.55): a deployment in the address, a dated API version in the query, the key in `api-key`.
+ * Azure OpenAI (learn.microsoft.com/azure/foundry/openai/reference, November 2026; the paths of `AzureOpenAI` in the
+ * openai SDK 7.55): a deployment in the address, a dated API version in the query, the key in `api-key`.
  */
 import { type Operation, operationPath, otherFor } from "../../../shared/channel-types";
 import { openaiChat } from "../dialects/openai-chat/dialect";
@@ -10,8 +10,8 @@ import { isCloudflareGateway, ordinary } from "./ordinary";
 import type { Provider } from "./provider";
 
 /**
- * The name of a model's deployment. Portals name deployments without dots (gpt-35-turbo); what the operator wrote into the
- * model mapping is the deployment's name as it is.
+ * The name of a model's deployment. Portals name deployments without dots (gpt-35-turbo); what the operator wrote into
+ * the model mapping is the deployment's name as it is.
  */
 function deploymentOf({ model_mapping }: PoolChannel, model: string): string {
   for (const mapped of model_mapping.values()) if (mapped === model) return model;

@@ -1,6 +1,7 @@
 /**
- * Baidu Wenxin, generation 1: a path for each model, and an access token in the query (cloud.baidu.com/doc/WENXINWORKSHOP,
- * s/Ilkkrb0i5: access token; go/qianfan of bce-qianfan-sdk: endpoints; read November 2026).
+ * Baidu Wenxin, generation 1: a path for each model, and an access token in the query
+ * (cloud.baidu.com/doc/WENXINWORKSHOP, s/Ilkkrb0i5: access token; go/qianfan of bce-qianfan-sdk: endpoints; read
+ * November 2026).
  */
 import type { Operation } from "../../../shared/channel-types";
 import { readError } from "../dialects/baidu/answer";

@@ -1,7 +1,7 @@
 /**
- * What Amazon calls the models (docs.aws.amazon.com/bedrock/latest/userguide, "Supported foundation models" and "inference
- * profiles"; platform.claude.com/docs, "Claude on Amazon Bedrock"; November 2026). A name that already is Amazon's (with its
- * vendor in front, or an ARN) stays as it is.
+ * What Amazon calls the models (docs.aws.amazon.com/bedrock/latest/userguide, "Supported foundation models" and
+ * "inference profiles"; platform.claude.com/docs, "Claude on Amazon Bedrock"; November 2026). A name that already is
+ * Amazon's (with its vendor in front, or an ARN) stays as it is.
  */
 
 /** Names whose version is not that of the rule: `-v1:0` behind a date, nothing without one. */
@@ -10,7 +10,10 @@ const versions: Readonly<Record<string, string>> = {
   "claude-opus-4-6": "-v1",
 };
 
-/** Where a profile across regions begins, by the region that is asked; the first that fits. Everywhere else: all the world. */
+/**
+ * Where a profile across regions begins, by the region that is asked; the first that fits. Everywhere else: all the
+ * world.
+ */
 const geographies: readonly (readonly [region: string, prefix: string])[] = [
   ["us-gov-", "us-gov."],
   ["us-", "us."],

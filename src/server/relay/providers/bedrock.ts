@@ -1,7 +1,8 @@
 /**
- * Amazon Bedrock (docs.aws.amazon.com/bedrock/latest/APIReference: InvokeModel, InvokeModelWithResponseStream, Converse,
- * ConverseStream; @anthropic-ai/bedrock-sdk 1.1; November 2026). Claude is asked in Anthropic's language by InvokeModel, all
- * others in Amazon's by Converse. The key is an access key, signed with (SigV4), temporary ones with their session token, or an API key; each names the region.
+ * Amazon Bedrock (docs.aws.amazon.com/bedrock/latest/APIReference: InvokeModel, InvokeModelWithResponseStream,
+ * Converse, ConverseStream; @anthropic-ai/bedrock-sdk 1.1; November 2026). Claude is asked in Anthropic's language by
+ * InvokeModel, all others in Amazon's by Converse. The key is an access key, signed with (SigV4), temporary ones with
+ * their session token, or an API key; each names the region.
  */
 import { AwsV4Signer } from "aws4fetch";
 import { splitKey } from "../../../shared/channel-types";
@@ -22,7 +23,9 @@ const VERSION = "bedrock-2023-05-31";
 
 const partsOf = ({ type, key }: PoolChannel): Record<string, string | undefined> => splitKey(type.id, key) ?? {};
 
-/** Bedrock runs no search of the web and refuses a call that declares one (platform.claude.com/docs, web search tool). */
+/**
+ * Bedrock runs no search of the web and refuses a call that declares one (platform.claude.com/docs, web search tool).
+ */
 function withoutSearch(body: JsonObject, warn: Warn): JsonObject {
   if (!Array.isArray(body.tools)) return body;
   const kept = body.tools.filter((tool) => !isObject(tool) || !/^web_search_\d/.test(String(tool.type)));
@@ -111,7 +114,10 @@ export const bedrock: Provider = {
       ? { ...ready, headers: { ...headers, ...(await signed(ready, now())) } }
       : ready;
   },
-  /** CountTokens (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens), of what InvokeModel would be sent. */
+  /**
+   * CountTokens (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens), of what InvokeModel would be
+   * sent.
+   */
   async count(outgoing, { now, warn }) {
     const { region = "" } = partsOf(outgoing.channel);
     const id = withoutProfile(bedrockModel(outgoing.model, region));

@@ -1,8 +1,8 @@
 /**
- * ChatGPT's Codex service (github.com/openai/codex, codex-rs/core/src/client.rs and codex-rs/protocol; the refusals in the
- * issues of clients of it, November 2026): OpenAI's Responses for a ChatGPT account. It streams only, stores nothing, and
- * refuses every member that its own program does not send. The key holds an access token and the account's id; renewing the
- * token is the business of who signed in: the key need not hold what that takes.
+ * ChatGPT's Codex service (github.com/openai/codex, codex-rs/core/src/client.rs and codex-rs/protocol; the refusals in
+ * the issues of clients of it, November 2026): OpenAI's Responses for a ChatGPT account. It streams only, stores
+ * nothing, and refuses every member that its own program does not send. The key holds an access token and the account's
+ * id; renewing the token is the business of who signed in: the key need not hold what that takes.
  */
 import { splitKey } from "../../../shared/channel-types";
 import { readError } from "../dialects/openai-responses/stream-decode";

@@ -1,6 +1,6 @@
 /**
- * Coze: whose bot is asked, and its events (docs.coze.cn/developer_guides/chat_v3, read November 2026). An answer is always
- * streamed: the vendor's whole answers must be asked for every second until they are there, and are kept by it.
+ * Coze: whose bot is asked, and its events (docs.coze.cn/developer_guides/chat_v3, read November 2026). An answer is
+ * always streamed: the vendor's whole answers must be asked for every second until they are there, and are kept by it.
  */
 import { COMPLETED, MESSAGE } from "../dialects/coze/answer";
 import type { WireObject } from "../events";

@@ -1,6 +1,6 @@
 /**
- * Dify: the address by the kind of the application, uploads, and whole answers out of events (docs.dify.ai, API reference,
- * read November 2026).
+ * Dify: the address by the kind of the application, uploads, and whole answers out of events (docs.dify.ai, API
+ * reference, read November 2026).
  */
 import { readError } from "../dialects/dify/answer";
 import { appKind } from "../dialects/dify/request-encode";

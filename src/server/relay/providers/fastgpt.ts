@@ -1,7 +1,7 @@
 /**
  * FastGPT: applications that are asked in OpenAI's language (doc.fastgpt.io, "Chat API"; the answers' code is public,
- * labring/FastGPT: v1/chat/completions and common/response; read November 2026). Its counts of tokens mean nothing, and its errors
- * have numbers of their own: with status 500, or as an event `error` of a stream that began with 200.
+ * labring/FastGPT: v1/chat/completions and common/response; read November 2026). Its counts of tokens mean nothing, and
+ * its errors have numbers of their own: with status 500, or as an event `error` of a stream that began with 200.
  */
 import { type ErrorKind, wireError } from "../dialects/shared/error-kind";
 import { isObject, text } from "../dialects/shared/json";
@@ -42,7 +42,10 @@ async function withoutCounts(response: Response): Promise<Response> {
   return rewritten(response, JSON.stringify(rest));
 }
 
-/** The events as they came (an application's details have names, and its last ones follow [DONE]: that goes last here), an error in OpenAI's words. */
+/**
+ * The events as they came (an application's details have names, and its last ones follow [DONE]: that goes last here),
+ * an error in OpenAI's words.
+ */
 async function* events(body: ReadableStream<Uint8Array> | null): AsyncGenerator<string | OutFrame> {
   let done = false;
   for await (const { event, data } of framesOf(body)) {

@@ -3,9 +3,9 @@ import type { OutFrame } from "../dialects/translation";
 import { type Frame, FrameSplitter, readFrame, wholeFrames, writeFrame } from "../sse";
 
 /**
- * An answer of events, one for each piece of `data` (JSON text without line ends; a frame where the dialect names its events).
- * Pulled: nothing is read ahead. Who stops
- * reading ends the generator; what it throws breaks the stream. `headers` of the vendor's answer keep their request id.
+ * An answer of events, one for each piece of `data` (JSON text without line ends; a frame where the dialect names its
+ * events). Pulled: nothing is read ahead. Who stops reading ends the generator; what it throws breaks the stream.
+ * `headers` of the vendor's answer keep their request id.
  */
 export function eventsOf(data: AsyncGenerator<string | OutFrame>, headers?: Headers): Response {
   const body = new ReadableStream<Uint8Array>(

@@ -1,6 +1,7 @@
 /**
- * Embeddings and pictures of Google's models, asked in OpenAI's words (ai.google.dev/api/embeddings and /api/models, method
- * predict; cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api and /text-embeddings-api; types of
+ * Embeddings and pictures of Google's models, asked in OpenAI's words (ai.google.dev/api/embeddings and /api/models,
+ * method predict; cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api and /text-embeddings-api;
+ * types of
  * @google/genai 3.1; November 2026).
  */
 import { mediaPart } from "../dialects/gemini/parts-encode";
@@ -149,8 +150,9 @@ function imagenInstance(
 }
 
 /**
- * Imagen, and Gemini models that draw and edit (ai.google.dev/gemini-api/docs/image-generation; cloud.google.com/vertex-ai/
- * generative-ai/docs/model-reference/imagen-api-edit; November 2026). Always base64: Google keeps no addresses.
+ * Imagen, and Gemini models that draw and edit (ai.google.dev/gemini-api/docs/image-generation;
+ * cloud.google.com/vertex-ai/ generative-ai/docs/model-reference/imagen-api-edit; November 2026). Always base64: Google
+ * keeps no addresses.
  */
 export const googleImages: DirectCodec = {
   edits: true,

@@ -1,6 +1,6 @@
 /**
- * An access token of Google for a service account (developers.google.com/identity/protocols/oauth2/service-account, "HTTP/REST";
- * November 2026): a signed assertion is exchanged for it.
+ * An access token of Google for a service account (developers.google.com/identity/protocols/oauth2/service-account,
+ * "HTTP/REST"; November 2026): a signed assertion is exchanged for it.
  */
 import { importPKCS8, SignJWT } from "jose";
 import { splitKey } from "../../../shared/channel-types";

@@ -1,4 +1,7 @@
-/** MiniMax: chat is OpenAI's, speech is not (platform.minimax.io/docs/api-reference/speech-t2a-http, read November 2026). */
+/**
+ * MiniMax: chat is OpenAI's, speech is not (platform.minimax.io/docs/api-reference/speech-t2a-http, read November
+ * 2026).
+ */
 import { RequestFault } from "../dialects/shared/fault";
 import { compact, object, text } from "../dialects/shared/json";
 import { ordinary } from "./ordinary";

@@ -27,8 +27,8 @@ const fill = (template: string, channel: PoolChannel, model: string): string =>
     : template;
 
 /**
- * Behind Cloudflare's AI Gateway the address says whose API is called; the vendor's own version or deployments are not repeated
- * (developers.cloudflare.com/ai-gateway, providers openai and azureopenai; November 2026).
+ * Behind Cloudflare's AI Gateway the address says whose API is called; the vendor's own version or deployments are not
+ * repeated (developers.cloudflare.com/ai-gateway, providers openai and azureopenai; November 2026).
  */
 export const isCloudflareGateway = ({ base_url, type }: PoolChannel): boolean =>
   type.dialect === "openai-chat" && base_url.includes("gateway.ai.cloudflare.com");

@@ -1,4 +1,7 @@
-/** Google PaLM: the address names the model; an answer comes whole, so that a stream is one event (ai.google.dev/api/palm, November 2026). */
+/**
+ * Google PaLM: the address names the model; an answer comes whole, so that a stream is one event
+ * (ai.google.dev/api/palm, November 2026).
+ */
 import { eventsOf } from "./framing";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";

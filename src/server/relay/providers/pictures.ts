@@ -1,4 +1,7 @@
-/** The pictures that a call for pictures brings along, in OpenAI's words (platform.openai.com/docs/api-reference/images/createEdit, JSON body; November 2026). */
+/**
+ * The pictures that a call for pictures brings along, in OpenAI's words
+ * (platform.openai.com/docs/api-reference/images/createEdit, JSON body; November 2026).
+ */
 import { whiteWhereClear } from "../../lib/png-mask";
 import { RequestFault } from "../dialects/shared/fault";
 import { isObject, text } from "../dialects/shared/json";
@@ -15,15 +18,18 @@ function addressOf(picture: unknown, param: string): string {
 
 const given = (value: unknown): unknown[] => (value === undefined || value === null ? [] : [value].flat());
 
-/** The pictures to edit, in order: `images`, and `image` as many callers write it; none for a call that only draws. Throws RequestFault. */
+/**
+ * The pictures to edit, in order: `images`, and `image` as many callers write it; none for a call that only draws.
+ * Throws RequestFault.
+ */
 export const picturesOf = ({ image, images }: WireObject): string[] => [
   ...given(image).map((picture) => addressOf(picture, "image")),
   ...given(images).map((picture) => addressOf(picture, "images")),
 ];
 
 /**
- * The mask of an edit as base64 of a PNG that is white where the picture is to change, which is how vendors besides OpenAI mark it;
- * undefined where none is given. Throws RequestFault for one whose transparency cannot be read.
+ * The mask of an edit as base64 of a PNG that is white where the picture is to change, which is how vendors besides
+ * OpenAI mark it; undefined where none is given. Throws RequestFault for one whose transparency cannot be read.
  */
 export async function whiteMaskOf({ mask }: WireObject): Promise<string | undefined> {
   const [first] = given(mask);
@@ -35,7 +41,9 @@ export async function whiteMaskOf({ mask }: WireObject): Promise<string | undefi
   return white.toString("base64");
 }
 
-/** Throws RequestFault where a mask is given: the model has none, and an edit without it would change what was to stay. */
+/**
+ * Throws RequestFault where a mask is given: the model has none, and an edit without it would change what was to stay.
+ */
 export function refuseMask({ mask }: WireObject): void {
   if (given(mask).length > 0)
     throw new RequestFault("mask", "this model takes no mask; say in the prompt what is to change");

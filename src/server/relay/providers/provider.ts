@@ -1,6 +1,7 @@
 /**
  * A provider is an address: where a call goes and how it proves itself. The ordinary OpenAI-compatible vendor is data
- * (shared/channel-types.ts) and needs no file; an odd one (`custom: true`) has one file here, registered in registry.ts.
+ * (shared/channel-types.ts) and needs no file; an odd one (`custom: true`) has one file here, registered in
+ * registry.ts.
  */
 import type { Operation } from "../../../shared/channel-types";
 import type { UpstreamDialectKey } from "../dialects/vendor-dialects";
@@ -22,7 +23,9 @@ export interface Outgoing {
   readonly url: string;
   /** Names in small letters. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text in the language of the channel; empty where there is a form, and when a large one has gone to its file. */
+  /**
+   * JSON text in the language of the channel; empty where there is a form, and when a large one has gone to its file.
+   */
   body: Bytes;
   /** The file of a call with a large body: it is sent from there. */
   large?: LargeBody;
@@ -38,7 +41,10 @@ export interface Outgoing {
   readonly rules?: VendorRules;
 }
 
-/** The inquiry how many tokens a conversation has: the request, ready to be sent, and the member of its answer that tells. */
+/**
+ * The inquiry how many tokens a conversation has: the request, ready to be sent, and the member of its answer that
+ * tells.
+ */
 export interface CountInquiry {
   readonly outgoing: Outgoing;
   readonly member: string;
@@ -53,33 +59,35 @@ export interface DirectCodec {
   /** Pictures are edited as well: `encode` then finds them in the body (pictures.ts). */
   readonly edits?: true;
   /**
-   * The vendor's answer as OpenAI's (rerank: Jina's): an object, or a Response for what is no JSON. undefined: no answer of
-   * this operation. `asked` is OpenAI's body. Throws Failed where what the answer names cannot be fetched.
+   * The vendor's answer as OpenAI's (rerank: Jina's): an object, or a Response for what is no JSON. undefined: no
+   * answer of this operation. `asked` is OpenAI's body. Throws Failed where what the answer names cannot be fetched.
    */
   decode(answer: WireObject, asked: WireObject, tools: Tools): Decoded | Promise<Decoded>;
 }
 
 export interface Provider {
-  /** The URL of a call; undefined when this vendor does not serve the operation. `stream`: the answer is to be streamed. */
+  /**
+   * The URL of a call; undefined when this vendor does not serve the operation. `stream`: the answer is to be streamed.
+   */
   url(channel: PoolChannel, operation: Operation, model: string, stream?: boolean): string | undefined;
   /** Headers of a call besides content-type and accept; names in small letters. */
   headers(channel: PoolChannel): Record<string, string>;
   /** The language of a model, where that is not the type's. undefined: the type's. */
   dialect?(channel: PoolChannel, model: string): UpstreamDialectKey | undefined;
   /**
-   * The last change before the request leaves: a token put in, a signature over it, the body wrapped. Throws Failed where no
-   * token is to be had.
+   * The last change before the request leaves: a token put in, a signature over it, the body wrapped. Throws Failed
+   * where no token is to be had.
    */
   prepare?(outgoing: Outgoing, tools: Tools): Outgoing | Promise<Outgoing>;
   /**
-   * Sends the request, where that is not one fetch, and answers as the relay reads it: an error with its status; a whole
-   * answer as one JSON object; a stream as events whose data is the channel's dialect (framing.ts makes them of the vendor's
-   * frames, lines or messages). Ends with `tools.signal`.
+   * Sends the request, where that is not one fetch, and answers as the relay reads it: an error with its status; a
+   * whole answer as one JSON object; a stream as events whose data is the channel's dialect (framing.ts makes them of
+   * the vendor's frames, lines or messages). Ends with `tools.signal`.
    */
   open?(outgoing: Outgoing, tools: Tools): Promise<Response>;
   /**
-   * The inquiry for the conversation of `outgoing`, which is in the model's language and has the address of a call; where that
-   * is not asked below the call's own address. Throws Failed where no token is to be had.
+   * The inquiry for the conversation of `outgoing`, which is in the model's language and has the address of a call;
+   * where that is not asked below the call's own address. Throws Failed where no token is to be had.
    */
   count?(outgoing: Outgoing, tools: Tools): Promise<CountInquiry>;
   /** The error object of a body, where the channel's dialect cannot tell. */

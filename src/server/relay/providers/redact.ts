@@ -1,6 +1,7 @@
 /**
- * A channel's own secrets, taken literally out of whatever its upstream says besides answers: errors, reasons of failed jobs,
- * ids. An upstream, or a proxy before it, may repeat what it was sent. Shapes of keys are guessed only afterwards (failures.ts).
+ * A channel's own secrets, taken literally out of whatever its upstream says besides answers: errors, reasons of failed
+ * jobs, ids. An upstream, or a proxy before it, may repeat what it was sent. Shapes of keys are guessed only afterwards
+ * (failures.ts).
  */
 import { splitKey } from "../../../shared/channel-types";
 import { withHeaders } from "../../../shared/header-override";
@@ -132,7 +133,10 @@ function formsFor(channel: PoolChannel): readonly string[] {
   return forms;
 }
 
-/** A text as it was before it was escaped, and where each of its characters begins in the text as it stands (and the last ends). */
+/**
+ * A text as it was before it was escaped, and where each of its characters begins in the text as it stands (and the
+ * last ends).
+ */
 interface Plain {
   text: string;
   starts: readonly number[];
@@ -241,7 +245,10 @@ const SAYS_ERROR = /"[a-z_]*error"\s*:\s*[{["]|"type"\s*:\s*"error"/;
 
 const BETWEEN_EVENTS = /((?:\r?\n){2})/;
 
-/** JSON or events that pass through: without the channel's secrets where they tell of an error, untouched where they do not. */
+/**
+ * JSON or events that pass through: without the channel's secrets where they tell of an error, untouched where they do
+ * not.
+ */
 export function redactErrors(channel: PoolChannel, bytes: Bytes): Bytes {
   if (!bytes.includes(ERROR_NAME)) return bytes;
   // Byte for byte: what is cut inside a character stays as it is.
@@ -264,7 +271,10 @@ const LONGEST_EVENT = 64 << 10;
 /** A blank line may be cut between any two of its bytes. */
 const BLANK_LINE = 4;
 
-/** Events that pass through, cut anywhere: those that tell of an error go on without the channel's secrets. Memory is constant. */
+/**
+ * Events that pass through, cut anywhere: those that tell of an error go on without the channel's secrets. Memory is
+ * constant.
+ */
 export class RedactedEvents {
   readonly #channel: PoolChannel;
   #held: Bytes = Buffer.alloc(0);

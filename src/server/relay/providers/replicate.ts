@@ -1,6 +1,6 @@
 /**
- * Replicate: pictures as predictions, waited for inside the call (replicate.com/docs/reference/http: models.predictions.create,
- * predictions.get; docs/topics/predictions/create-a-prediction; read November 2026).
+ * Replicate: pictures as predictions, waited for inside the call (replicate.com/docs/reference/http:
+ * models.predictions.create, predictions.get; docs/topics/predictions/create-a-prediction; read November 2026).
  */
 import { RequestFault } from "../dialects/shared/fault";
 import { compact, isObject, list, object, text } from "../dialects/shared/json";
@@ -15,7 +15,10 @@ import { send, type Tools } from "./tools";
 
 /** Seconds that the vendor may hold the first request open; 60 is its most. */
 const WAIT_S = 60;
-/** How long a prediction may run that nobody waits for any more (replicate.com/changelog/2025-10-16-prediction-deadlines). */
+/**
+ * How long a prediction may run that nobody waits for any more
+ * (replicate.com/changelog/2025-10-16-prediction-deadlines).
+ */
 const CANCEL_AFTER = "10m";
 /** Pause before a prediction is asked for again. */
 const POLL_MS = 1_000;

@@ -1,4 +1,7 @@
-/** What an operator changes in the calls of a channel: its system prompt, members of the body, headers (compatibility.md 5.4). */
+/**
+ * What an operator changes in the calls of a channel: its system prompt, members of the body, headers (compatibility.md
+ * 5.4).
+ */
 import { withHeaders } from "../../../shared/header-override";
 import type { Block, ChatPrompt, Message } from "../events";
 import { isObject, type JsonObject, tryParse } from "../json";
@@ -38,7 +41,9 @@ export function withInstructions(body: JsonObject, { setting }: Pick<PoolChannel
   return { ...body, instructions: own === "" ? text : `${text}\n\n${own}` };
 }
 
-/** A request as the channel's param_override and header_override leave it; forms keep their body. Signing comes after. */
+/**
+ * A request as the channel's param_override and header_override leave it; forms keep their body. Signing comes after.
+ */
 export function overridden(outgoing: Outgoing): Outgoing {
   const { channel, body, form, headers, as_is } = outgoing;
   const { headers: rules } = channel;

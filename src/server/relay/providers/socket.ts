@@ -10,8 +10,8 @@ const Socket = WebSocket as unknown as new (url: string, options: Bun.WebSocketO
 const MAX_WAITING = 16 << 20;
 
 /**
- * Connects, sends one text and yields the texts that come, until the other side or the reader ends it. Throws when there is no
- * connection, when it breaks, and when the call's signal aborts. Goes through the channel's proxy.
+ * Connects, sends one text and yields the texts that come, until the other side or the reader ends it. Throws when
+ * there is no connection, when it breaks, and when the call's signal aborts. Goes through the channel's proxy.
  */
 export async function* messagesOf(
   url: string,

@@ -1,6 +1,6 @@
 /**
- * iFlytek Spark: a WebSocket for each call, at an address that is signed (xfyun.cn/doc/spark/Web.html, 1.1: addresses and
- * domains; general_url_authentication.html; read November 2026).
+ * iFlytek Spark: a WebSocket for each call, at an address that is signed (xfyun.cn/doc/spark/Web.html, 1.1: addresses
+ * and domains; general_url_authentication.html; read November 2026).
  */
 import { createHmac } from "node:crypto";
 import { joinFrames, LAST } from "../dialects/spark/answer";
@@ -31,7 +31,10 @@ const versions: Readonly<Record<string, Version>> = {
 };
 const byDomain = new Map(Object.values(versions).map((version) => [version.domain.toLowerCase(), version]));
 
-/** A model is a domain (`generalv3.5`), ends with its version (`SparkDesk-v3.5`), or is of the version that the channel names. */
+/**
+ * A model is a domain (`generalv3.5`), ends with its version (`SparkDesk-v3.5`), or is of the version that the channel
+ * names.
+ */
 export function sparkVersion(model: string, other: string): Version | undefined {
   const name = model.toLowerCase();
   const suffix = /-(v\d+\.\d+)$/.exec(name)?.[1];

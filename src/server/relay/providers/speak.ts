@@ -14,7 +14,9 @@ import { providerOf } from "./registry";
 import { overridden } from "./rewrite";
 import { send, type Tools } from "./tools";
 
-/** The language of a channel's model; undefined when the relay does not speak it. `model` is the vendor's name of it. */
+/**
+ * The language of a channel's model; undefined when the relay does not speak it. `model` is the vendor's name of it.
+ */
 export function languageOf(channel: PoolChannel, model: string): UpstreamDialectKey | undefined {
   const dialect = providerOf(channel)?.dialect?.(channel, model) ?? channel.type.dialect;
   return isUpstreamDialect(dialect) ? dialect : undefined;
@@ -26,10 +28,10 @@ const nothing: Bytes = Buffer.alloc(0);
 export type Asked = Pick<Operation, "key" | "native">;
 
 /**
- * The operation that a channel is asked for. One whose conversations are OpenAI's, and that declares the caller's own operation
- * besides, takes such a call as it is, and then nothing is translated. Many a server that stands behind a vendor's type lacks
- * the vendor's other operations: at another address than the vendor's own only what `setting.native_calls` allows. A complete
- * address is that of one operation, the channel's own.
+ * The operation that a channel is asked for. One whose conversations are OpenAI's, and that declares the caller's own
+ * operation besides, takes such a call as it is, and then nothing is translated. Many a server that stands behind a
+ * vendor's type lacks the vendor's other operations: at another address than the vendor's own only what
+ * `setting.native_calls` allows. A complete address is that of one operation, the channel's own.
  */
 export function operationFor(channel: PoolChannel, { key, native }: Asked, model: string): OperationKey {
   const takes = native && languageOf(channel, model) === "openai-chat" && takesNative(channel);
@@ -43,9 +45,9 @@ function takesNative({ type, setting, base_url }: PoolChannel): boolean {
 }
 
 /**
- * The dialect in which an operation is asked and answered: the caller's own where the channel takes it as it is; chat in the
- * model's language; the others in OpenAI's, which is the channel's own or made of it (`Provider.direct`). undefined: the
- * channel is not asked for it.
+ * The dialect in which an operation is asked and answered: the caller's own where the channel takes it as it is; chat
+ * in the model's language; the others in OpenAI's, which is the channel's own or made of it (`Provider.direct`).
+ * undefined: the channel is not asked for it.
  */
 export function dialectOf(channel: PoolChannel, operation: Asked, model: string): UpstreamDialectKey | undefined {
   const asked = operationFor(channel, operation, model);
@@ -77,8 +79,8 @@ export function readChannelError(
 }
 
 /**
- * Sends a request the way its channel wants it, and answers in the dialect that `dialectOf` names. Throws what fetch does,
- * Failed, and RequestFault for what the vendor cannot be asked.
+ * Sends a request the way its channel wants it, and answers in the dialect that `dialectOf` names. Throws what fetch
+ * does, Failed, and RequestFault for what the vendor cannot be asked.
  */
 export function exchange(outgoing: Outgoing, tools: Tools): Promise<Response> {
   const { channel, operation, form, large } = outgoing;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { tc3Authorization } from "./tc3";
 
-// The worked example of cloud.tencent.com/document/api/213/30654 (signature v3): the page prints the secrets as 32 asterisks
-// and computes with them.
+// The worked example of cloud.tencent.com/document/api/213/30654 (signature v3): the page prints the secrets as 32
+// asterisks and computes with them.
 const stars = "*".repeat(32);
 
 test("signs as the worked example of Tencent Cloud's documentation", () => {

@@ -1,4 +1,6 @@
-/** Tencent Hunyuan: one address for every action, named by a header and signed with it (api/1729/101842, November 2026). */
+/**
+ * Tencent Hunyuan: one address for every action, named by a header and signed with it (api/1729/101842, November 2026).
+ */
 import { keyParts } from "./parts";
 import type { Provider } from "./provider";
 import { tc3Authorization } from "./tc3";

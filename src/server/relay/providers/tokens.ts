@@ -1,4 +1,6 @@
-/** Access tokens of channels: fetched once for everybody who waits, kept until shortly before they end. In memory only. */
+/**
+ * Access tokens of channels: fetched once for everybody who waits, kept until shortly before they end. In memory only.
+ */
 import type { PoolChannel } from "../seams";
 import type { FreshToken } from "./tools";
 
@@ -17,7 +19,9 @@ export class Tokens {
   readonly #kept = new Map<string, Kept>();
   readonly #flights = new Map<string, Promise<string>>();
 
-  /** The token of a channel. Calls `ask` when there is none; one flight at a time for a channel. Throws what `ask` does. */
+  /**
+   * The token of a channel. Calls `ask` when there is none; one flight at a time for a channel. Throws what `ask` does.
+   */
   async get(channel: PoolChannel, now: () => number, ask: () => Promise<FreshToken>): Promise<string> {
     const name = nameOf(channel);
     for (;;) {

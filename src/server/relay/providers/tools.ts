@@ -1,4 +1,6 @@
-/** What a provider may use of the world: the network under the call's signal and the channel's proxy, time, and tokens. */
+/**
+ * What a provider may use of the world: the network under the call's signal and the channel's proxy, time, and tokens.
+ */
 import { fetchThrough } from "../../lib/proxy";
 import { realTimers, type Timers } from "../alarm";
 import type { Warn } from "../events";
@@ -113,8 +115,8 @@ async function sendLarge(large: LargeBody, outgoing: Outgoing, tools: Pick<Tools
 }
 
 /**
- * What a vendor that gave no token leaves the attempt with: `status` of its answer, and its words. Refused credentials count
- * as such whatever the status (OAuth answers 400). `redact` is the channel's, where the words are the vendor's.
+ * What a vendor that gave no token leaves the attempt with: `status` of its answer, and its words. Refused credentials
+ * count as such whatever the status (OAuth answers 400). `redact` is the channel's, where the words are the vendor's.
  */
 export function tokenRefused(status: number, message: string, redact: Redact = asIs): Failed {
   const bad = status >= 200 && status < 500 && status !== 429;

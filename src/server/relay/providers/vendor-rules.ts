@@ -1,7 +1,7 @@
 /**
- * What the operator says of the calls to one maker's models (options on the card "models"): headers, limits and thoughts of
- * Claude, safety, version and thoughts of Gemini, bodies that stay as they are; and what the names of models say of their thoughts.
- * Here and nowhere else they meet a call.
+ * What the operator says of the calls to one maker's models (options on the card "models"): headers, limits and
+ * thoughts of Claude, safety, version and thoughts of Gemini, bodies that stay as they are; and what the names of
+ * models say of their thoughts. Here and nowhere else they meet a call.
  */
 import { type AskedEffort, type AskedThoughts, type Maker, splitThinking } from "../../../shared/thinking-suffix";
 import { modelFacts } from "../dialects/anthropic/models";
@@ -47,8 +47,9 @@ const inWords = (dialect: UpstreamDialectKey | undefined): boolean =>
   dialect === "openai-chat" || dialect === "openai-responses";
 
 /**
- * Whose names with endings mean something at a channel of a dialect. OpenAI and xAI have no models of such names; what stands at
- * another address may (deployments, other gateways): there a name is its own unless the channel lists the model besides.
+ * Whose names with endings mean something at a channel of a dialect. OpenAI and xAI have no models of such names; what
+ * stands at another address may (deployments, other gateways): there a name is its own unless the channel lists the
+ * model besides.
  */
 const understood: Readonly<
   Record<Maker, (at: { dialect: UpstreamDialectKey | undefined; rules: VendorRules; ours: boolean }) => boolean>
@@ -61,7 +62,10 @@ const understood: Readonly<
 
 type Namer = Pick<PoolChannel, "type" | "base_url" | "models" | "model_mapping">;
 
-/** The names of a model at a channel that speaks `dialect`: the vendor's own has no suffix of ours, and is what the mapping makes of the name without it. */
+/**
+ * The names of a model at a channel that speaks `dialect`: the vendor's own has no suffix of ours, and is what the
+ * mapping makes of the name without it.
+ */
 export function namesOf(
   asked: string,
   { type, base_url, models, model_mapping }: Namer,
@@ -85,8 +89,9 @@ const isWord = (thoughts: AskedThoughts | undefined): thoughts is AskedEffort =>
   typeof thoughts === "string" && thoughts !== "some";
 
 /**
- * What a body in one of OpenAI's languages lacks to ask for the effort that its model's name does: nothing where the caller says
- * himself how much to think. undefined: that is not said in a member (types of the `openai` SDK 7.55: reasoning_effort, reasoning).
+ * What a body in one of OpenAI's languages lacks to ask for the effort that its model's name does: nothing where the
+ * caller says himself how much to think. undefined: that is not said in a member (types of the `openai` SDK 7.55:
+ * reasoning_effort, reasoning).
  */
 export function effortMembers(
   body: WireObject,
@@ -146,7 +151,10 @@ export function safetyOf(rules: VendorRules | undefined): { safetySettings?: Wir
   return safetySettings.length > 0 ? { safetySettings } : {};
 }
 
-/** The thoughts that a name asks for. A share of the limit needs one, and a model that takes tokens; else the model thinks as it does by itself. */
+/**
+ * The thoughts that a name asks for. A share of the limit needs one, and a model that takes tokens; else the model
+ * thinks as it does by itself.
+ */
 function geminiThoughts(
   { thoughts, model }: ModelNames,
   limit: number | undefined,
@@ -171,8 +179,8 @@ function forOpenai(prompt: ChatPrompt, { thoughts }: ModelNames): ChatPrompt {
 }
 
 /**
- * The conversation, written in `from`, as the operator wants it said to the makers of Claude and Gemini. What the caller says
- * himself wins; to a maker in whose own language he speaks only the name of his model adds anything.
+ * The conversation, written in `from`, as the operator wants it said to the makers of Claude and Gemini. What the
+ * caller says himself wins; to a maker in whose own language he speaks only the name of his model adds anything.
  */
 export function ruled(
   prompt: ChatPrompt,
@@ -191,7 +199,10 @@ export function ruled(
 /** A list of names of beta features. */
 const BETAS = /^[\w., -]{1,500}$/;
 
-/** Puts what an Anthropic caller names of beta features, and the operator's headers for the model, beside a call's; lists of features are joined. */
+/**
+ * Puts what an Anthropic caller names of beta features, and the operator's headers for the model, beside a call's;
+ * lists of features are joined.
+ */
 export function addClaudeHeaders(
   headers: Record<string, string>,
   betas: string,

@@ -1,6 +1,6 @@
 /**
- * What Google calls the models on Vertex AI (platform.claude.com/docs, "Claude on Vertex AI"; cloud.google.com/vertex-ai,
- * "Use open models via MaaS"; November 2026), and in which language each is asked.
+ * What Google calls the models on Vertex AI (platform.claude.com/docs, "Claude on Vertex AI";
+ * cloud.google.com/vertex-ai, "Use open models via MaaS"; November 2026), and in which language each is asked.
  */
 
 /** Makers of open models, by how a model's name begins; the full name is `maker/model`. */

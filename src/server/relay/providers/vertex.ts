@@ -1,8 +1,9 @@
 /**
  * Google Vertex AI (cloud.google.com/vertex-ai/generative-ai/docs: model reference, partner models, open models;
- * @anthropic-ai/vertex-sdk 1.1; November 2026): Gemini, Claude and open models of one project, each in its maker's language,
- * with the token of a service account. The region is the channel's, for all models or for each. An API key instead is that of the
- * express mode (cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode/overview): Google's own models, no project, no region.
+ * @anthropic-ai/vertex-sdk 1.1; November 2026): Gemini, Claude and open models of one project, each in its maker's
+ * language, with the token of a service account. The region is the channel's, for all models or for each. An API key
+ * instead is that of the express mode (cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode/overview):
+ * Google's own models, no project, no region.
  */
 import { type Operation, otherFor, splitKey } from "../../../shared/channel-types";
 import { geminiDialect } from "../dialects/gemini/dialect";
@@ -73,8 +74,9 @@ async function authorized(outgoing: Outgoing, tools: Tools): Promise<Outgoing> {
 }
 
 /**
- * The same conversation, to be counted: Claude's at a door of its own that is told the model (docs.cloud.google.com/vertex-ai,
- * partner models, Claude, count tokens), Gemini's beside its calls (model reference, CountTokens).
+ * The same conversation, to be counted: Claude's at a door of its own that is told the model
+ * (docs.cloud.google.com/vertex-ai, partner models, Claude, count tokens), Gemini's beside its calls (model reference,
+ * CountTokens).
  */
 function inquiry(outgoing: Outgoing): Outgoing {
   const { model, url } = outgoing;

@@ -1,6 +1,7 @@
 /**
- * The signature HMAC-SHA256 of Volcengine's open APIs (volcengine.com/docs/6369/67269 and the example at docs/6408/78948, read
- * November 2026): canonical request, string to sign, and a key derived for the day, the region and the service.
+ * The signature HMAC-SHA256 of Volcengine's open APIs (volcengine.com/docs/6369/67269 and the example at
+ * docs/6408/78948, read November 2026): canonical request, string to sign, and a key derived for the day, the region
+ * and the service.
  */
 import { createHash, createHmac } from "node:crypto";
 

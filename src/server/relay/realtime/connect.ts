@@ -156,7 +156,9 @@ async function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promi
   });
 }
 
-/** The runtime tells the status of a refused handshake in its message alone (Bun 1.4: "Expected 101 status code: 401"). */
+/**
+ * The runtime tells the status of a refused handshake in its message alone (Bun 1.4: "Expected 101 status code: 401").
+ */
 function handshakeFailure(event: object, { status_mapping }: PoolChannel): Failure {
   const message = "message" in event ? String(event.message) : "";
   const status = /Expected 101 status code: (\d{3})$/.exec(message)?.[1];

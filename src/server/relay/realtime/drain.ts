@@ -1,7 +1,10 @@
 /** The end of the process: answers that run, and sessions whose response runs, may finish it. */
 import type { Engine } from "../call";
 
-/** Asks every session and stream to go, and cuts what is left after `graceMs`. Resolves when all have ended and are charged. */
+/**
+ * Asks every session and stream to go, and cuts what is left after `graceMs`. Resolves when all have ended and are
+ * charged.
+ */
 export async function endSessions(engine: Engine, graceMs: number): Promise<void> {
   engine.draining = true;
   const ended = Promise.all([...engine.sessions].map((session) => session.goAway(false)));

@@ -1,6 +1,6 @@
 /**
- * The server events of a realtime session that the relay reads: those that carry usage, the session or errors. All others
- * pass unread. Shapes: OpenAI's API reference, "Realtime server events", as typed by its SDK (openai 7.55,
+ * The server events of a realtime session that the relay reads: those that carry usage, the session or errors. All
+ * others pass unread. Shapes: OpenAI's API reference, "Realtime server events", as typed by its SDK (openai 7.55,
  * resources/realtime, November 2026); Azure OpenAI follows the same reference. Pure.
  */
 import { readError } from "../dialects/openai-chat/error";
@@ -12,7 +12,9 @@ import { transcriptions } from "../operations/transcription";
 import { tokenCount } from "../usage-check";
 
 export type RealtimeEvent =
-  /** The session as it is now; `transcription_model` writes the caller's speech down, and is billed by its own price. */
+  /**
+   * The session as it is now; `transcription_model` writes the caller's speech down, and is billed by its own price.
+   */
   | { type: "session"; transcription_model: string | undefined }
   | { type: "response_created"; id: string }
   /** `failed`: the upstream calls it a failure. `usage` undefined: it named none. */
@@ -38,8 +40,8 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 const tokens = (object: JsonObject | undefined, name: string): number => tokenCount(object?.[name]) ?? 0;
 
 /**
- * The usage of response.done as disjoint buckets: cached tokens of every kind are taken out of their kind. undefined when
- * it names no totals.
+ * The usage of response.done as disjoint buckets: cached tokens of every kind are taken out of their kind. undefined
+ * when it names no totals.
  */
 export function realtimeUsage(value: unknown): Usage | undefined {
   if (!isObject(value) || (typeof value.input_tokens !== "number" && typeof value.output_tokens !== "number"))

@@ -1,4 +1,6 @@
-/** GET /v1/realtime: authenticate, price, select, hold, connect; only then the caller's connection becomes a session. */
+/**
+ * GET /v1/realtime: authenticate, price, select, hold, connect; only then the caller's connection becomes a session.
+ */
 import { AppError, errors, fail } from "../../../shared/errors";
 import type { Lang } from "../../../shared/text";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
@@ -55,8 +57,9 @@ interface Prepared {
 const nothing = { tokens: 0, success: false, units: 0 };
 
 /**
- * Answers the handshake: an upgrade, or an HTTP error. Throws the AppError of what is refused before a channel was asked; but
- * who has no balance is told inside a session that ends with 1008, because a browser cannot read a refused handshake.
+ * Answers the handshake: an upgrade, or an HTTP error. Throws the AppError of what is refused before a channel was
+ * asked; but who has no balance is told inside a session that ends with 1008, because a browser cannot read a refused
+ * handshake.
  */
 export async function openRealtime(
   engine: Engine,

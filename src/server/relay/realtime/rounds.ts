@@ -1,6 +1,6 @@
 /**
- * The money of a realtime session: every response is a round with a hold, a charge and a log row of its own. A round is held
- * before its response begins, so a session never runs beyond the balance by more than one response.
+ * The money of a realtime session: every response is a round with a hold, a charge and a log row of its own. A round is
+ * held before its response begins, so a session never runs beyond the balance by more than one response.
  */
 import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
@@ -75,7 +75,8 @@ export class Rounds {
       get usage() {
         return { output: seen.output, audio_out: Math.ceil(seen.audio_out) };
       },
-      // The bill of a response that never tells its usage is what it made; a count of zero is set against what was said.
+      // The bill of a response that never tells its usage is what it made; a count of zero is set against what was
+      // said.
       get doubted() {
         return { ...terms.usage, input: Math.ceil(heard.input), audio_in: Math.ceil(heard.audio_in) };
       },
@@ -159,8 +160,8 @@ export class Rounds {
   }
 
   /**
-   * Holds the next response anew: what was charged beside it may have used up what it was held from. Throws the AppError of a
-   * refusal.
+   * Holds the next response anew: what was charged beside it may have used up what it was held from. Throws the
+   * AppError of a refusal.
    */
   async renew(): Promise<void> {
     if (this.running) return;

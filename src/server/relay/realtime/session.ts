@@ -1,6 +1,6 @@
 /**
- * A realtime session: frames go both ways as they are, in order. Memory is bounded: whoever reads too slowly makes the other
- * side wait. A response's last event leaves when its charge is committed, and nothing after it overtakes it.
+ * A realtime session: frames go both ways as they are, in order. Memory is bounded: whoever reads too slowly makes the
+ * other side wait. A response's last event leaves when its charge is committed, and nothing after it overtakes it.
  */
 import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
@@ -151,7 +151,10 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     return this.#end("caller_left", CLOSE.normal);
   }
 
-  /** An event with a sensitive word goes no further, or without it: undefined where its caller is told, and the session goes on. */
+  /**
+   * An event with a sensitive word goes no further, or without it: undefined where its caller is told, and the session
+   * goes on.
+   */
   #screened(frame: string): string | undefined {
     const { engine, lang, caller, ip, path, request, request_id } = this.#rounds.call;
     try {

@@ -1,7 +1,7 @@
 /**
- * Files of callers: POST and GET /v1/files, GET and DELETE /v1/files/{id}, its content (OpenAI API reference, files; types of
- * the `openai` SDK 7.55, read November 2026). The bytes are upstream alone, with a channel whose `setting.allow_files` is
- * true; a file is its owner's, and to everybody else it does not exist.
+ * Files of callers: POST and GET /v1/files, GET and DELETE /v1/files/{id}, its content (OpenAI API reference, files;
+ * types of the `openai` SDK 7.55, read November 2026). The bytes are upstream alone, with a channel whose
+ * `setting.allow_files` is true; a file is its owner's, and to everybody else it does not exist.
  */
 import { AppError, fail } from "../../../shared/errors";
 import type { Aside, Visit } from "../aside";

@@ -1,6 +1,7 @@
 /**
- * Answers that were kept: GET and DELETE /v1/responses/{id}, its input items, its cancelling (OpenAI API reference, responses;
- * types of the `openai` SDK 7.55, read November 2026). What an upstream keeps is asked of it, the rest is here.
+ * Answers that were kept: GET and DELETE /v1/responses/{id}, its input items, its cancelling (OpenAI API reference,
+ * responses; types of the `openai` SDK 7.55, read November 2026). What an upstream keeps is asked of it, the rest is
+ * here.
  */
 import { AppError, fail } from "../../../shared/errors";
 import type { Aside, Visit } from "../aside";
@@ -114,7 +115,8 @@ export const cancel =
   };
 
 /**
- * GET /v1/responses: the Responses API over a WebSocket begins here. Codex goes on over HTTP at once when it is refused with
+ * GET /v1/responses: the Responses API over a WebSocket begins here. Codex goes on over HTTP at once when it is refused
+ * with
  * 426, and after several tries when with anything else (codex-rs/core/src/client.rs, read November 2026).
  */
 export const refuseUpgrade: Aside = async ({ door, dialect, request, lang, request_id }) => {

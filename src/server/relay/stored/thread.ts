@@ -1,10 +1,11 @@
 /**
- * What a call of the Responses API continues, and where its answer is kept (OpenAI API reference, responses; types of the
+ * What a call of the Responses API continues, and where its answer is kept (OpenAI API reference, responses; types of
+ * the
  * `openai` SDK 7.55, read November 2026).
  *
- * A channel that takes such calls as they are keeps its answers itself: we know whose they are and return there. Everywhere
- * else what was said is kept here, and a call that continues an answer is sent with all that came before it. Files lie with
- * the channel that took them, so a call that names one goes there.
+ * A channel that takes such calls as they are keeps its answers itself: we know whose they are and return there.
+ * Everywhere else what was said is kept here, and a call that continues an answer is sent with all that came before it.
+ * Files lie with the channel that took them, so a call that names one goes there.
  */
 import { AppError, fail } from "../../../shared/errors";
 import { bodyTooLarge } from "../../lib/body";
@@ -93,9 +94,9 @@ export class Thread {
   }
 
   /**
-   * Reads what a call refers to; a call that continues an answer kept here is completed (`received.body`). undefined when it
-   * refers to nothing and leaves nothing. Throws previous_response_not_found, file_not_found, background_unsupported,
-   * invalid_request, body_too_large.
+   * Reads what a call refers to; a call that continues an answer kept here is completed (`received.body`). undefined
+   * when it refers to nothing and leaves nothing. Throws previous_response_not_found, file_not_found,
+   * background_unsupported, invalid_request, body_too_large.
    */
   static open(
     engine: Engine,
@@ -128,7 +129,8 @@ export class Thread {
     }
     if (operation.refers === "files") return new Thread(operation, home, "", [], undefined);
 
-    // Of the operations that may refer to answers only the answer itself can come later: it has left for tasks/background.
+    // Of the operations that may refer to answers only the answer itself can come later: it has left for
+    // tasks/background.
     if (json.background === true && !operation.streams) fail("background_unsupported");
     if (json.conversation !== undefined && json.conversation !== null)
       fail("invalid_request", { detail: "conversation" });
@@ -179,8 +181,8 @@ export class Thread {
   }
 
   /**
-   * Keeps a complete answer, before its caller can refer to it. `last`: the body, or the frames at the end of the stream, which
-   * repeat it. Never throws: an answer that could not be kept is an answer all the same.
+   * Keeps a complete answer, before its caller can refer to it. `last`: the body, or the frames at the end of the
+   * stream, which repeat it. Never throws: an answer that could not be kept is an answer all the same.
    */
   async keep(call: Call, last: Uint8Array): Promise<void> {
     const { caller, channel, engine, request, request_id } = call;
@@ -280,8 +282,8 @@ const prefixes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Ids are ours: a vendor would look for what it never had. What reasoning is sealed with belongs to its id, and messages of the
- * assistant must have one (ResponseOutputMessage).
+ * Ids are ours: a vendor would look for what it never had. What reasoning is sealed with belongs to its id, and
+ * messages of the assistant must have one (ResponseOutputMessage).
  */
 function withoutPlace(item: JsonObject): JsonObject {
   if (item.type === "reasoning" || (item.type === "message" && item.role === "assistant")) return item;

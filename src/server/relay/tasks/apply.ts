@@ -11,7 +11,10 @@ import { checkUsage, tokensOn } from "../usage-check";
 import type { FinalPrice, TaskReport, TaskWatcher } from "./provider";
 import type { Priced, Task, TaskChange } from "./task";
 
-/** How far a job is: a report that is behind what is known is an old one. MODAL and UNKNOWN may follow anything that runs. */
+/**
+ * How far a job is: a report that is behind what is known is an old one. MODAL and UNKNOWN may follow anything that
+ * runs.
+ */
 const rank: Readonly<Record<TaskStatus, number>> = {
   NOT_START: 0,
   SUBMITTED: 1,
@@ -30,7 +33,9 @@ export const NO_RESULT = "the upstream reported success without a result";
 
 const percentOf = (progress: string): number => Number(/^(\d{1,3})%$/.exec(progress)?.[1] ?? 0);
 
-/** A vendor's time (its clock may be wrong, or in another unit) between `from` and now. 0, what is no number: unknown. */
+/**
+ * A vendor's time (its clock may be wrong, or in another unit) between `from` and now. 0, what is no number: unknown.
+ */
 const within = (time_ms: number | undefined, from: number, now: number): number | undefined =>
   time_ms !== undefined && time_ms > 0 ? Math.max(from, Math.min(Math.floor(time_ms), now)) : undefined;
 

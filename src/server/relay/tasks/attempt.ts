@@ -92,7 +92,9 @@ export async function attempt<Input>(
   return tried;
 }
 
-/** What was thrown by a provider, judged. A fault of our own is told to the log and answered as an unreadable answer. */
+/**
+ * What was thrown by a provider, judged. A fault of our own is told to the log and answered as an unreadable answer.
+ */
 export function failureFrom(error: unknown, channel: PoolChannel, log: Call["engine"]["log"], status = 0): Failure {
   if (error instanceof Failed) return error.failure;
   if (error instanceof RequestFault) {

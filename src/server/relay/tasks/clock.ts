@@ -16,8 +16,8 @@ const PATIENT_POLL_MS = MINUTE;
 /** A job that is not finished by then has failed (checklist: 24 h). */
 const LIFETIME_MS = 24 * HOUR;
 /**
- * A submit that has not answered by then never will. Longer than any attempt may take, and than the 30 s after which a dead
- * process's holds are swept.
+ * A submit that has not answered by then never will. Longer than any attempt may take, and than the 30 s after which a
+ * dead process's holds are swept.
  */
 export const SUBMIT_LIMIT_MS = 30 * MINUTE;
 /** How often a submit that has not answered is looked at. */

@@ -1,7 +1,7 @@
 /**
- * The files of finished jobs, passed through: only addresses that a job of ours produced are ever fetched. A part of a file may
- * be asked for (RFC 9110, 14: one range of bytes). What a browser is told of a file is its kind, never a page or a drawing
- * with scripts, whatever the vendor says.
+ * The files of finished jobs, passed through: only addresses that a job of ours produced are ever fetched. A part of a
+ * file may be asked for (RFC 9110, 14: one range of bytes). What a browser is told of a file is its kind, never a page
+ * or a drawing with scripts, whatever the vendor says.
  */
 import { AppError, fail } from "../../../shared/errors";
 import { isFinal } from "../../../shared/task";
@@ -24,7 +24,10 @@ const RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
 /** What a vendor may say of the part that it sends: numbers, and nothing else. */
 const CONTENT_RANGE = /^bytes (?:\d+-\d+|\*)\/(?:\d+|\*)$/;
 
-/** What a file of a kind may be called, what it is called when its vendor says anything else, and how large one that is passed through may be. */
+/**
+ * What a file of a kind may be called, what it is called when its vendor says anything else, and how large one that is
+ * passed through may be.
+ */
 export const fileKinds: Readonly<Record<ResultFile["media"], { may: RegExp; otherwise: string; most_bytes: number }>> =
   {
     image: { may: /^image\/(?:png|jpeg|webp|gif|avif)$/, otherwise: "image/png", most_bytes: 2 ** 26 },
@@ -41,7 +44,10 @@ function typeOf({ media }: ResultFile, headers: Headers): string {
 const hasFiles = ({ status, platform }: Task): boolean =>
   status === "SUCCESS" || (!isFinal(status) && watcherOf(platform)?.half_done === true);
 
-/** Files of a job, in order; none while it is not finished, unless its vendor shows what is half done. The channel may be gone: public ones do not need it. */
+/**
+ * Files of a job, in order; none while it is not finished, unless its vendor shows what is half done. The channel may
+ * be gone: public ones do not need it.
+ */
 export async function filesOf(engine: Engine, task: Task): Promise<readonly ResultFile[]> {
   const watcher = watcherOf(task.platform);
   if (!hasFiles(task) || !watcher?.files) return [];
@@ -57,8 +63,8 @@ export function channelOf({ seams }: Engine, { channel_id, channel_key_id }: Tas
 }
 
 /**
- * Answers one file of a job, the `index`th from 0. Throws task_not_finished, task_file_missing (also for a link that its vendor
- * has let expire), address_forbidden, and Failed.
+ * Answers one file of a job, the `index`th from 0. Throws task_not_finished, task_file_missing (also for a link that
+ * its vendor has let expire), address_forbidden, and Failed.
  */
 export async function sendFile(
   engine: Engine,
@@ -116,7 +122,10 @@ export async function sendFile(
   );
 }
 
-/** A small file that stands in its address itself (RFC 2397, base64): nothing is fetched. undefined: its address leads somewhere. */
+/**
+ * A small file that stands in its address itself (RFC 2397, base64): nothing is fetched. undefined: its address leads
+ * somewhere.
+ */
 function inAddress(url: string): { type: string; bytes: Uint8Array<ArrayBuffer> } | undefined {
   const [, type, base64] = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(url) ?? [];
   return type === undefined || base64 === undefined ? undefined : { type, bytes: Buffer.from(base64, "base64") };

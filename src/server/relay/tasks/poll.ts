@@ -1,6 +1,6 @@
 /**
- * One round of looking after jobs: what is due is asked for, by channel and key; what was left half done is ended; what is too
- * old has failed. One instance does it at a time (the lease of serve.ts), but nothing breaks when two do.
+ * One round of looking after jobs: what is due is asked for, by channel and key; what was left half done is ended; what
+ * is too old has failed. One instance does it at a time (the lease of serve.ts), but nothing breaks when two do.
  */
 import { isFinal } from "../../../shared/task";
 import type { Engine } from "../call";
@@ -114,7 +114,8 @@ async function halfDone({ seams }: Engine, task: Task): Promise<void> {
     await book.activate(task.id, task.state.units, now() + watcherTimes(watcher).poll_ms);
     return;
   }
-  // Charged without an id of the vendor's, or neither charged nor held: a sweep did that, so the process that asked is gone.
+  // Charged without an id of the vendor's, or neither charged nor held: a sweep did that, so the process that asked is
+  // gone.
   if (!charged && held && now() < task.deadline_ms)
     return void (await book.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_LOOK_MS }));
   if (!charged) await ledger.release(task.charge_id);

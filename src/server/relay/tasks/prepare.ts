@@ -39,7 +39,9 @@ export function providerFor<Input>(
   );
 }
 
-/** Throws what the caller gets when it is refused before a channel is asked. Holds the dearest price that is possible. */
+/**
+ * Throws what the caller gets when it is refused before a channel is asked. Holds the dearest price that is possible.
+ */
 export async function prepare<Input>(
   visit: Visit,
   order: TaskOrder<Input>,

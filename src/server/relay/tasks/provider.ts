@@ -1,6 +1,7 @@
 /**
- * What a vendor of jobs is: one file that builds its requests and reads its answers. Everything else (holds, deadlines, who
- * wins, refunds, restarts, polling by one instance) is the engine's. How to add one: docs/recipes/add-a-task-provider.md.
+ * What a vendor of jobs is: one file that builds its requests and reads its answers. Everything else (holds, deadlines,
+ * who wins, refunds, restarts, polling by one instance) is the engine's. How to add one:
+ * docs/recipes/add-a-task-provider.md.
  */
 import type { ChannelTypeKey, Operation as OperationKey } from "../../../shared/channel-types";
 import type { TaskPlatform, TaskStatus } from "../../../shared/task";
@@ -24,19 +25,24 @@ export interface TaskRequest {
   /** false: the channel's param_override does not apply, because this is no call of a model. */
   override?: false;
   /**
-   * For vendors that want a signature: the headers as they leave, from the body's text and the headers after every change that
-   * the operator makes (param_override, header_override).
+   * For vendors that want a signature: the headers as they leave, from the body's text and the headers after every
+   * change that the operator makes (param_override, header_override).
    */
   sign?(body: string, headers: Record<string, string>): Record<string, string> | Promise<Record<string, string>>;
-  /** The vendor's error in a body, of an error status and of a 200 alike; undefined: there is none. Absent: OpenAI's. */
+  /**
+   * The vendor's error in a body, of an error status and of a 200 alike; undefined: there is none. Absent: OpenAI's.
+   */
   readError?(body: unknown): WireError | undefined;
 }
 
-/** The world as a provider sees it: the network under the attempt's time limit and the channel's proxy, time, access tokens. */
+/**
+ * The world as a provider sees it: the network under the attempt's time limit and the channel's proxy, time, access
+ * tokens.
+ */
 export interface TaskTools extends Tools {
   /**
-   * Sends a request and reads its answer. Throws Failed, classified by relay/failures.ts, for no answer, an error status, an
-   * error in a 200 that `readError` finds, and what is no JSON object.
+   * Sends a request and reads its answer. Throws Failed, classified by relay/failures.ts, for no answer, an error
+   * status, an error in a 200 that `readError` finds, and what is no JSON object.
    */
   json(request: TaskRequest): Promise<JsonObject>;
   /** The same for an answer that is a JSON list. */
@@ -99,7 +105,10 @@ export interface Accepted {
 
 /** Where a finished job's file is. `media` is the kind that the job makes; a browser is told no other. */
 export type ResultFile = { media: "image" | "video" | "audio" } &
-  /** `public`: anybody may fetch it, under the egress rule. `channel`: the channel's own address, with these headers and its proxy. */
+  /**
+   * `public`: anybody may fetch it, under the egress rule. `channel`: the channel's own address, with these headers and
+   * its proxy.
+   */
   (
     | { from: "public" | "channel"; url: string; headers?: Record<string, string> }
     /** The vendor hands it over inside an answer: the bytes, asked for anew. undefined: it is not there any more. */
@@ -116,14 +125,15 @@ export interface TaskWatcher {
   /** Most jobs of one `poll`. 1 (default): they are asked one by one, a few at a time. */
   readonly poll_many?: number;
   /**
-   * What became of jobs of one channel (and key): upstream id -> report. One that is not in the answer is asked again later, until
-   * its lifetime ends; a job that the vendor says it does not have any more is a FAILURE. Throws Failed.
+   * What became of jobs of one channel (and key): upstream id -> report. One that is not in the answer is asked again
+   * later, until its lifetime ends; a job that the vendor says it does not have any more is a FAILURE. Throws Failed.
    */
   poll(tasks: readonly Task[], channel: PoolChannel, tools: TaskTools): Promise<ReadonlyMap<string, TaskReport>>;
   /** Whether a SUCCESS carries what was asked for. One that does not is a failure, and refunded. */
   hasResult(task: Pick<Task, "action" | "data" | "state">): boolean;
   /**
-   * Files of a finished job, in order; absent: it makes none. `channel` and `tools` are undefined when the channel is gone.
+   * Files of a finished job, in order; absent: it makes none. `channel` and `tools` are undefined when the channel is
+   * gone.
    * `half_done`: asked for those of a job that runs as well.
    */
   files?(
@@ -134,7 +144,10 @@ export interface TaskWatcher {
   readonly half_done?: boolean;
   /** Who wants to be told that the job has changed, and in which words. */
   hook?(task: Task, seams: Pick<Seams, "option" | "now">): { url: string; body: JsonObject } | undefined;
-  /** The owner has deleted a finished job: what its vendor keeps of it goes as well. Throws Failed; nothing depends on it. */
+  /**
+   * The owner has deleted a finished job: what its vendor keeps of it goes as well. Throws Failed; nothing depends on
+   * it.
+   */
   forget?(task: Task, channel: PoolChannel, tools: TaskTools): Promise<void>;
   /** Stops a job, where the vendor can: what it is then. Throws Failed. */
   cancel?(task: Task, channel: PoolChannel, tools: TaskTools): Promise<TaskReport>;
@@ -146,8 +159,8 @@ export interface TaskProvider<Input> extends TaskWatcher {
   /** Whether a channel of these types can do it; absent: all can. `model` is the vendor's name. */
   serves?(channel: PoolChannel, model: string, input: Input, action: string): boolean;
   /**
-   * What it is priced by, before the submit: held and charged so. Absent: one call at the model's price. `exact` must be true
-   * where nothing is corrected later.
+   * What it is priced by, before the submit: held and charged so. Absent: one call at the model's price. `exact` must
+   * be true where nothing is corrected later.
    */
   terms?(input: Input, model: string, action: string, parent?: Task): Terms;
   /** Asks the vendor for it. Throws Failed, and RequestFault for an input that this vendor cannot be told. */
@@ -185,6 +198,9 @@ export interface TaskOrder<Input> {
   id_prefix?: string;
   /** Its public id; absent: the prefix and 32 characters. Must not be guessable. */
   task_id?: string;
-  /** Writes what else its owner needs to find it. The vendor has accepted, nothing is charged; throws where it cannot be written. */
+  /**
+   * Writes what else its owner needs to find it. The vendor has accepted, nothing is charged; throws where it cannot be
+   * written.
+   */
   accepted?(job: Pick<Task, "upstream_id" | "channel_id" | "channel_key_id">): Promise<void>;
 }

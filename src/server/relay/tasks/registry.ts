@@ -1,4 +1,7 @@
-/** Every kind of job. A provider is a file and a line in its kind; nothing else in the house names it. Their doors: doors.ts. */
+/**
+ * Every kind of job. A provider is a file and a line in its kind; nothing else in the house names it. Their doors:
+ * doors.ts.
+ */
 import type { TaskPlatform } from "../../../shared/task";
 import type { TaskWatcher } from "./provider";
 import { backgroundResponses } from "./background/response";

@@ -1,7 +1,7 @@
 /**
- * The submit of a job, top to bottom: price, choose, limit, hold, ask, charge, tell. It survives the end of the process at
- * every line: the job's row and what it will cost are written before the vendor is asked, the vendor's id before anything is
- * charged; what is left half done is ended by the poller (poll.ts), charged or given back, never both.
+ * The submit of a job, top to bottom: price, choose, limit, hold, ask, charge, tell. It survives the end of the process
+ * at every line: the job's row and what it will cost are written before the vendor is asked, the vendor's id before
+ * anything is charged; what is left half done is ended by the poller (poll.ts), charged or given back, never both.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { fail } from "../../../shared/errors";
@@ -55,9 +55,9 @@ function again(earlier: Task, input_hash: string): Task {
 }
 
 /**
- * Submits a job and answers it as it stands then: accepted and charged. The same `Idempotency-Key` header with the same body
- * answers the job of the first time. Throws an AppError for what is refused before a channel was asked, Failed for what the
- * last channel said; either way nothing is charged and the log has its row.
+ * Submits a job and answers it as it stands then: accepted and charged. The same `Idempotency-Key` header with the same
+ * body answers the job of the first time. Throws an AppError for what is refused before a channel was asked, Failed for
+ * what the last channel said; either way nothing is charged and the log has its row.
  */
 export async function submitTask<Input>(visit: Visit, order: TaskOrder<Input>): Promise<Task> {
   const { engine, caller, request_id, lang, ip, path } = visit;

@@ -1,4 +1,6 @@
-/** A job as the relay sees it, and the seam that keeps jobs: everything that moves a status or money stands behind it. */
+/**
+ * A job as the relay sees it, and the seam that keeps jobs: everything that moves a status or money stands behind it.
+ */
 import type { TaskPlatform, TaskStatus } from "../../../shared/task";
 import type { Usage } from "../events";
 import type { JsonObject } from "../json";
@@ -35,7 +37,10 @@ export interface TaskState {
   owed?: number;
   /** Counts of its vendor that were not believed; on the row of its correction. */
   usage_doubts?: readonly UsageDoubt[];
-  /** The provider's own: what it needs to poll, to cancel, to find files. Never shown, so addresses and ids may stand here. */
+  /**
+   * The provider's own: what it needs to poll, to cancel, to find files. Never shown, so addresses and ids may stand
+   * here.
+   */
   own: JsonObject;
 }
 
@@ -140,8 +145,8 @@ export interface TaskBook {
     answer: Pick<Task, "upstream_id" | "data" | "state" | "deadline_ms"> & { prompt?: string },
   ): Promise<boolean>;
   /**
-   * NOT_START -> SUBMITTED, if its charge is in the books (or it is free); `quota` is then what was charged. False: it is not,
-   * or somebody else decided.
+   * NOT_START -> SUBMITTED, if its charge is in the books (or it is free); `quota` is then what was charged. False: it
+   * is not, or somebody else decided.
    */
   activate(id: number, quota: number, next_poll_at_ms: number): Promise<boolean>;
   /** A change that moves no money. False: its status is no longer `from`. */
@@ -158,8 +163,8 @@ export interface TaskBook {
   /** Charges what a finished job owes, once however often it is asked. */
   collect(id: number): Promise<void>;
   /**
-   * -> FAILURE, with its whole charge given back to user, token, totals and budgets in the same transaction; without a charge
-   * nothing moves. False: its status is no longer `from`.
+   * -> FAILURE, with its whole charge given back to user, token, totals and budgets in the same transaction; without a
+   * charge nothing moves. False: its status is no longer `from`.
    */
   fail(task: Task, from: TaskStatus, fail_reason: string, change: TaskChange): Promise<boolean>;
   /** The caller's own job; undefined when there is none, and when it is another's. */
@@ -172,6 +177,9 @@ export interface TaskBook {
   remove(platforms: readonly TaskPlatform[], task_id: string, user_id: number): Promise<boolean>;
   /** Jobs whose time has come, those that wait longest first. */
   due(limit: number): Promise<Task[]>;
-  /** A call back of a vendor that these channels belong to: its job is polled at the next round. What the call says is not believed. */
+  /**
+   * A call back of a vendor that these channels belong to: its job is polled at the next round. What the call says is
+   * not believed.
+   */
   nudge(channel_ids: readonly number[], upstream_id: string): Promise<void>;
 }

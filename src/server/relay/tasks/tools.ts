@@ -27,8 +27,8 @@ interface ErrandOptions {
 }
 
 /**
- * Does an errand that is over after `total_ms`, whatever the provider waits for; `ms` is the time limit of each request. Throws
- * what `work` throws, and Failed for the time limit.
+ * Does an errand that is over after `total_ms`, whatever the provider waits for; `ms` is the time limit of each
+ * request. Throws what `work` throws, and Failed for the time limit.
  */
 export async function errand<T>(
   engine: Engine,

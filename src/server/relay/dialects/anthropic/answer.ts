@@ -1,4 +1,6 @@
-/** An Anthropic message as the neutral answer and back (types of @anthropic-ai/sdk 1.11, Message; read November 2026). */
+/**
+ * An Anthropic message as the neutral answer and back (types of @anthropic-ai/sdk 1.11, Message; read November 2026).
+ */
 import type { ChatAnswer, Warn, WireObject } from "../../events";
 import { compact, isObject, ownExtra, text, unknownMembers } from "../shared/json";
 import { decodeAnswerContent } from "./content-decode";

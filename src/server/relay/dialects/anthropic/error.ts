@@ -17,8 +17,9 @@ const types: Readonly<Record<number, string>> = {
 };
 
 /**
- * What Anthropic tells in words only, in those of relay/failures.ts: an empty account and a reached spend limit come as 400
- * invalid_request_error (claude-code issue 66314, June 2026; API errors, usage limits), a missing model as not_found_error.
+ * What Anthropic tells in words only, in those of relay/failures.ts: an empty account and a reached spend limit come as
+ * 400 invalid_request_error (claude-code issue 66314, June 2026; API errors, usage limits), a missing model as
+ * not_found_error.
  */
 function codeOf(type: string, message: string): string {
   if (type === "not_found_error" && message.startsWith("model:")) return "model_not_found";

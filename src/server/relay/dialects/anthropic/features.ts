@@ -1,4 +1,7 @@
-/** What Anthropic's Messages API can say (types of @anthropic-ai/sdk 1.11, platform.claude.com/docs, read November 2026). */
+/**
+ * What Anthropic's Messages API can say (types of @anthropic-ai/sdk 1.11, platform.claude.com/docs, read November
+ * 2026).
+ */
 import type { FeatureRecord } from "../features";
 
 export const anthropicFeatures: FeatureRecord = {

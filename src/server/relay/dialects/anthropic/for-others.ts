@@ -1,7 +1,7 @@
 /**
- * Blocks of a call that only Anthropic has and whose words others can be told: results of a search that the caller made, a
- * document in pieces, a tool that was found (types of @anthropic-ai/sdk 1.11, SearchResultBlockParam, ContentBlockSource,
- * ToolReferenceBlockParam; read November 2026).
+ * Blocks of a call that only Anthropic has and whose words others can be told: results of a search that the caller
+ * made, a document in pieces, a tool that was found (types of @anthropic-ai/sdk 1.11, SearchResultBlockParam,
+ * ContentBlockSource, ToolReferenceBlockParam; read November 2026).
  */
 import type { Block, ChatPrompt, OpaqueBlock, Warn } from "../../events";
 import { object, text } from "../shared/json";

@@ -2,8 +2,8 @@
  * What Claude models refuse, by name: the same field is required by one generation and an error for another.
  * Source: platform.claude.com/docs, migration guides of Opus 4.7, Sonnet 5 and the 5.5 generation (manual thinking and
  * non-default sampling return 400; 5.5 cannot turn thinking off), structured outputs, models overview (output limits);
- * types of @anthropic-ai/sdk 1.11 (ThinkingConfigParam); model table of @ai-sdk/anthropic 4.0.105 (which models always think, and
- * so may not be forced to a tool; Haiku and Fable); effort (xhigh from 4.7 on); read November 2026.
+ * types of @anthropic-ai/sdk 1.11 (ThinkingConfigParam); model table of @ai-sdk/anthropic 4.0.105 (which models always
+ * think, and so may not be forced to a tool; Haiku and Fable); effort (xhigh from 4.7 on); read November 2026.
  */
 export interface ModelFacts {
   /** "budget": thinking is a number of tokens; "adaptive": an effort. */

@@ -181,9 +181,9 @@ function thoughtOf(
 }
 
 /**
- * The least top_p of a thinking Claude, which refuses every temperature but 1 and every top_k too; adaptive mode is thinking
- * (platform.claude.com/docs/en/build-with-claude/extended-thinking, "Feature compatibility", and the API's own refusal: "`temperature`
- * may only be set to 1 when thinking is enabled or in adaptive mode"; read 22 November 2026).
+ * The least top_p of a thinking Claude, which refuses every temperature but 1 and every top_k too; adaptive mode is
+ * thinking (platform.claude.com/docs/en/build-with-claude/extended-thinking, "Feature compatibility", and the API's own
+ * refusal: "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode"; read 22 November 2026).
  */
 const LEAST_TOP_P_OF_THOUGHT = 0.95;
 

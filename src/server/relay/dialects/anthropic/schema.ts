@@ -1,7 +1,7 @@
 /**
- * JSON Schema as Anthropic enforces it: closed objects, no limits on numbers, lengths and counts, no recursion; everything else
- * is answered with 400 (platform.claude.com/docs, structured outputs, JSON Schema limitations; @anthropic-ai/sdk 1.11,
- * lib/transform-json-schema; read November 2026).
+ * JSON Schema as Anthropic enforces it: closed objects, no limits on numbers, lengths and counts, no recursion;
+ * everything else is answered with 400 (platform.claude.com/docs, structured outputs, JSON Schema limitations;
+ * @anthropic-ai/sdk 1.11, lib/transform-json-schema; read November 2026).
  */
 import type { WireObject } from "../../events";
 import { isObject, list, object, text } from "../shared/json";
@@ -119,7 +119,10 @@ class Closer {
   }
 }
 
-/** The schema as Anthropic takes it; undefined when it cannot be told. `changed` when it says less, or something in words. */
+/**
+ * The schema as Anthropic takes it; undefined when it cannot be told. `changed` when it says less, or something in
+ * words.
+ */
 export function closedSchema(schema: WireObject): { schema: WireObject; changed: boolean } | undefined {
   const closer = new Closer(schema);
   try {

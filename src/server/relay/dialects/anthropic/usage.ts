@@ -35,9 +35,9 @@ function tokensOf(usage: WireObject): Tokens | undefined {
 }
 
 /**
- * Samplings that Anthropic bills and leaves out of its totals: the summary of a compaction, and questions to an advisor, which
- * count at the price of the model that asked (types of @anthropic-ai/sdk 1.11, BetaIterationsUsage; platform.claude.com/docs,
- * compaction at a token threshold and advisor tool; read November 2026).
+ * Samplings that Anthropic bills and leaves out of its totals: the summary of a compaction, and questions to an
+ * advisor, which count at the price of the model that asked (types of @anthropic-ai/sdk 1.11, BetaIterationsUsage;
+ * platform.claude.com/docs, compaction at a token threshold and advisor tool; read November 2026).
  */
 const beside: ReadonlySet<unknown> = new Set(["compaction", "advisor_message"]);
 

@@ -1,7 +1,7 @@
 /**
- * What Baidu Wenxin, generation 1, answers (cloud.baidu.com/doc/WENXINWORKSHOP/s/clntwmv7t: response, streamed response;
- * s/tlmyncueh: error codes; read November 2026). Pieces of a stream are whole answers, the last says is_end; errors come with
- * status 200.
+ * What Baidu Wenxin, generation 1, answers (cloud.baidu.com/doc/WENXINWORKSHOP/s/clntwmv7t: response, streamed
+ * response; s/tlmyncueh: error codes; read November 2026). Pieces of a stream are whole answers, the last says is_end;
+ * errors come with status 200.
  */
 import type { ChatAnswer, WireError, WireObject } from "../../events";
 import { decodeAnswer as decodeChat } from "../openai-chat/answer-decode";

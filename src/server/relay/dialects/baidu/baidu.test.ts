@@ -1,6 +1,6 @@
 /**
- * Baidu Wenxin, generation 1: cloud.baidu.com/doc/WENXINWORKSHOP (s/clntwmv7t: ERNIE-4.0-8K, its examples; s/tlmyncueh: error
- * codes), types of bce-qianfan-sdk; read November 2026; the words are ours.
+ * Baidu Wenxin, generation 1: cloud.baidu.com/doc/WENXINWORKSHOP (s/clntwmv7t: ERNIE-4.0-8K, its examples; s/tlmyncueh:
+ * error codes), types of bce-qianfan-sdk; read November 2026; the words are ours.
  */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** What Baidu Wenxin's chat of generation 1 can say (cloud.baidu.com/doc/WENXINWORKSHOP, ERNIE-4.0-8K; read November 2026). */
+/**
+ * What Baidu Wenxin's chat of generation 1 can say (cloud.baidu.com/doc/WENXINWORKSHOP, ERNIE-4.0-8K; read November
+ * 2026).
+ */
 import type { FeatureRecord } from "../features";
 
 export const baiduFeatures: FeatureRecord = {

@@ -1,4 +1,7 @@
-/** What Converse answers, whole (docs.aws.amazon.com/bedrock/latest/APIReference, API_runtime_Converse; read November 2026). */
+/**
+ * What Converse answers, whole (docs.aws.amazon.com/bedrock/latest/APIReference, API_runtime_Converse; read November
+ * 2026).
+ */
 import type { Block, ChatAnswer, FinishReason, Usage, WireObject } from "../../events";
 import { tokenCount, unlessZero } from "../../usage-check";
 import { compact, isObject, object, objects, text } from "../shared/json";

@@ -1,4 +1,7 @@
-/** Bodies of docs.aws.amazon.com/bedrock (APIReference/API_runtime_Converse, userguide/tool-use-inference-call), read November 2026. */
+/**
+ * Bodies of docs.aws.amazon.com/bedrock (APIReference/API_runtime_Converse, userguide/tool-use-inference-call), read
+ * November 2026.
+ */
 import { describe, expect, test } from "bun:test";
 import { eventsOf, sameWhereverCut } from "../../../../../tests/kit/vendor-streams";
 import type { WireObject } from "../../events";

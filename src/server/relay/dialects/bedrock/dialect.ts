@@ -1,4 +1,7 @@
-/** The language of Amazon Bedrock's Converse, assembled. Its errors come in Anthropic's words (providers/amazon-events.ts). */
+/**
+ * The language of Amazon Bedrock's Converse, assembled. Its errors come in Anthropic's words
+ * (providers/amazon-events.ts).
+ */
 import { readError } from "../anthropic/error";
 import type { VendorDialect } from "../vendor-dialects";
 import { decodeAnswer } from "./answer";

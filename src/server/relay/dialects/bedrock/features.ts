@@ -1,4 +1,7 @@
-/** What Amazon's Converse can say (docs.aws.amazon.com/bedrock/latest/APIReference, API_runtime_Converse; read November 2026). */
+/**
+ * What Amazon's Converse can say (docs.aws.amazon.com/bedrock/latest/APIReference, API_runtime_Converse; read November
+ * 2026).
+ */
 import type { FeatureRecord } from "../features";
 
 export const converseFeatures: FeatureRecord = {

@@ -90,8 +90,8 @@ function resultOf({ call_id, content, error }: ToolResultBlock, warn: Warn): Wir
 }
 
 /**
- * Models behind Converse that take cache points, in system and messages, for five minutes (userguide/prompt-caching; November 2026).
- * The others refuse a call that has one; Claude, who takes them too, is asked by InvokeModel.
+ * Models behind Converse that take cache points, in system and messages, for five minutes (userguide/prompt-caching;
+ * November 2026). The others refuse a call that has one; Claude, who takes them too, is asked by InvokeModel.
  */
 const CACHING = /(?:^|\.)nova-(?:micro|lite|pro|premier|2-lite)\b/;
 /** Most cache points of one call. */

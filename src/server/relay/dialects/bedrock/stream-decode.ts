@@ -1,6 +1,7 @@
 /**
- * ConverseStream as neutral events, each event an object under its name (docs.aws.amazon.com/bedrock/latest/APIReference,
- * API_runtime_ConverseStream; read November 2026). The counts come after the stop reason, in the last event.
+ * ConverseStream as neutral events, each event an object under its name
+ * (docs.aws.amazon.com/bedrock/latest/APIReference, API_runtime_ConverseStream; read November 2026). The counts come
+ * after the stop reason, in the last event.
  */
 import { readError } from "../anthropic/error";
 import type { AnswerEvent, WireObject } from "../../events";

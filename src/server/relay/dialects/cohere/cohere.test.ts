@@ -1,4 +1,7 @@
-/** Bodies of docs.cohere.com (reference/chat, docs/tool-use-overview, docs/reasoning), read November 2026; words are ours. */
+/**
+ * Bodies of docs.cohere.com (reference/chat, docs/tool-use-overview, docs/reasoning), read November 2026; words are
+ * ours.
+ */
 import { describe, expect, test } from "bun:test";
 import type { WireObject } from "../../events";
 import { anthropicDialect } from "../anthropic/dialect";

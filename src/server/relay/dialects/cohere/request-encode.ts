@@ -1,6 +1,6 @@
 /**
- * The neutral prompt as a body of POST /v2/chat (docs.cohere.com/reference/chat; docs: reasoning, tool-use-usage-patterns;
- * types of the vendor's Python SDK 5.x, client_v2; read November 2026).
+ * The neutral prompt as a body of POST /v2/chat (docs.cohere.com/reference/chat; docs: reasoning,
+ * tool-use-usage-patterns; types of the vendor's Python SDK 5.x, client_v2; read November 2026).
  */
 import type {
   Block,

@@ -1,7 +1,7 @@
 /**
- * What a bot answers (docs.coze.cn/developer_guides/chat_v3; the vendor's Python SDK, cozepy/chat; read November 2026). The
- * vendor tells apart by the event's name what looks the same: providers/coze.ts writes it into the data,
- * {event, data}. A whole answer is the list of the events that count, {events}.
+ * What a bot answers (docs.coze.cn/developer_guides/chat_v3; the vendor's Python SDK, cozepy/chat; read November 2026).
+ * The vendor tells apart by the event's name what looks the same: providers/coze.ts writes it into the data, {event,
+ * data}. A whole answer is the list of the events that count, {events}.
  */
 import type { Block, ChatAnswer, FinishReason, Usage, WireError, WireObject } from "../../events";
 import { type ErrorKind, wireError } from "../shared/error-kind";

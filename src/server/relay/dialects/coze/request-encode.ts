@@ -1,6 +1,6 @@
 /**
- * The neutral prompt as a body of POST /v3/chat (docs.coze.cn/developer_guides/chat_v3; the vendor's Python SDK, cozepy/chat;
- * read November 2026). Whose bot it is asked of stands in the channel: providers/coze.ts puts it in.
+ * The neutral prompt as a body of POST /v3/chat (docs.coze.cn/developer_guides/chat_v3; the vendor's Python SDK,
+ * cozepy/chat; read November 2026). Whose bot it is asked of stands in the channel: providers/coze.ts puts it in.
  */
 import type { Block, ChatPrompt, Message, Warn, WireObject } from "../../events";
 import { compact } from "../shared/json";

@@ -1,4 +1,7 @@
-/** What an application answers, whole (docs.dify.ai, API reference; openapi_chat.json, openapi_workflow.json; read November 2026). */
+/**
+ * What an application answers, whole (docs.dify.ai, API reference; openapi_chat.json, openapi_workflow.json; read
+ * November 2026).
+ */
 import type { Block, ChatAnswer, Extra, Usage, WireError, WireObject } from "../../events";
 import { tokenCount } from "../../usage-check";
 import { compact, isObject, number, object, text } from "../shared/json";

@@ -1,5 +1,6 @@
 /**
- * An application's events as neutral ones (docs.dify.ai, API reference: ChunkChatEvent, ChunkWorkflowEvent; read November
+ * An application's events as neutral ones (docs.dify.ai, API reference: ChunkChatEvent, ChunkWorkflowEvent; read
+ * November
  * 2026). Unknown events are passed over. What an agent thinks comes as its message, too: agent_thought is not repeated.
  */
 import type { AnswerEvent, WireObject } from "../../events";

@@ -2,7 +2,10 @@
 import type { Citation, WireObject } from "../../events";
 import { compact, isObject, list, object, objects, optionalText } from "../shared/json";
 
-/** One citation for each source of each supported piece of text; the pieces are counted in bytes, so offsets are left out. */
+/**
+ * One citation for each source of each supported piece of text; the pieces are counted in bytes, so offsets are left
+ * out.
+ */
 export function decodeGrounding(grounding: unknown): Citation[] {
   if (!isObject(grounding)) return [];
   const chunks = objects(grounding.groundingChunks).map((chunk) => object(chunk.web ?? chunk.retrievedContext));

@@ -1,4 +1,7 @@
-/** Google's errors: google.rpc.Status (ai.google.dev/gemini-api/docs/troubleshooting, cloud.google.com/apis/design/errors). */
+/**
+ * Google's errors: google.rpc.Status (ai.google.dev/gemini-api/docs/troubleshooting,
+ * cloud.google.com/apis/design/errors).
+ */
 import type { RelayError } from "../../error";
 import type { WireError, WireObject } from "../../events";
 import { compact, isObject, number, objects, text } from "../shared/json";
@@ -19,7 +22,10 @@ const statuses: Readonly<Record<number, string>> = {
 
 const RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo";
 
-/** What Google tells in words only, in those of relay/failures.ts (api-errors, FAILED_PRECONDITION and NOT_FOUND, November 2026). */
+/**
+ * What Google tells in words only, in those of relay/failures.ts (api-errors, FAILED_PRECONDITION and NOT_FOUND,
+ * November 2026).
+ */
 function ownCode(status: string, message: string): string | undefined {
   if (status === "NOT_FOUND" && /\bmodels?\b/i.test(message)) return "model_not_found";
   if (status === "FAILED_PRECONDITION" && /location|free tier|billing/i.test(message))

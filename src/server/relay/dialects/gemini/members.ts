@@ -1,6 +1,6 @@
 /**
- * Members of Google's objects. Its REST doors take both spellings, systemInstruction and system_instruction (proto3 JSON
- * mapping), and answer in the first.
+ * Members of Google's objects. Its REST doors take both spellings, systemInstruction and system_instruction (proto3
+ * JSON mapping), and answer in the first.
  */
 import type { WireObject } from "../../events";
 

@@ -1,7 +1,7 @@
 /**
- * What Gemini models want, by name (ai.google.dev/gemini-api/docs: thinking, thought-signatures, function-calling; model table
- * of @ai-sdk/google 4.0.121; errors "Function calling with a response mime type: 'application/json' is unsupported" and
- * "Penalty is not enabled for this model"; read November 2026).
+ * What Gemini models want, by name (ai.google.dev/gemini-api/docs: thinking, thought-signatures, function-calling;
+ * model table of @ai-sdk/google 4.0.121; errors "Function calling with a response mime type: 'application/json' is
+ * unsupported" and "Penalty is not enabled for this model"; read November 2026).
  */
 export interface GeminiFacts {
   /** How thinking is asked for: a number of tokens up to 2.5, a level from 3 on. Some do not think. */

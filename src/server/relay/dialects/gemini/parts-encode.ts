@@ -99,7 +99,10 @@ function plainPart(block: Block, warn: Warn): WireObject | undefined {
   }
 }
 
-/** A turn's parts. Google's seals go where they came from; to a caller, those of others go in the next call's or at the end. */
+/**
+ * A turn's parts. Google's seals go where they came from; to a caller, those of others go in the next call's or at the
+ * end.
+ */
 export function encodeParts(blocks: readonly Block[], context: PartsContext): WireObject[] {
   const { warn, facts } = context;
   const parts: WireObject[] = [];

@@ -1,6 +1,6 @@
 /**
- * The neutral prompt as a body of generateContent (ai.google.dev/api/generate-content; docs: thinking, function-calling,
- * structured-output; types of @google/genai 3.1; read November 2026).
+ * The neutral prompt as a body of generateContent (ai.google.dev/api/generate-content; docs: thinking,
+ * function-calling, structured-output; types of @google/genai 3.1; read November 2026).
  */
 import type { ChatPrompt, Tool, ToolChoice, Warn, WireObject } from "../../events";
 import { budgetOf, wantedEffort } from "../shared/effort";

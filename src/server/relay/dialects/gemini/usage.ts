@@ -47,7 +47,10 @@ export function readUsage(usage: WireObject): Usage | undefined {
   return read;
 }
 
-/** Searches that the answer is grounded on: Google asks a price for each query (price page, "Grounding with Google Search"). */
+/**
+ * Searches that the answer is grounded on: Google asks a price for each query (price page, "Grounding with Google
+ * Search").
+ */
 export function searchesOf(candidates: readonly WireObject[]): number {
   let total = 0;
   for (const { groundingMetadata } of candidates) {

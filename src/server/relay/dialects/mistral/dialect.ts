@@ -1,6 +1,7 @@
 /**
- * Mistral's chat: OpenAI's with fewer words, and a refusal (422) of every other one; ids of calls are nine letters and digits;
- * thoughts are parts of the content (docs.mistral.ai/api, chat completions; docs/capabilities/reasoning; read November 2026).
+ * Mistral's chat: OpenAI's with fewer words, and a refusal (422) of every other one; ids of calls are nine letters and
+ * digits; thoughts are parts of the content (docs.mistral.ai/api, chat completions; docs/capabilities/reasoning; read
+ * November 2026).
  */
 import type { AnswerEvent, ChatPrompt, Warn, WireError, WireObject } from "../../events";
 import { openaiChatDialect } from "../openai-chat/chat-dialect";

@@ -1,4 +1,6 @@
-/** A chat.completion as the neutral answer (types of the `openai` SDK 7.55; OpenRouter's `images`; read November 2026). */
+/**
+ * A chat.completion as the neutral answer (types of the `openai` SDK 7.55; OpenRouter's `images`; read November 2026).
+ */
 import type { AudioBlock, Block, ChatAnswer, Choice, ReasoningBlock, WireObject } from "../../events";
 import { FREE_FORM } from "../shared/free-form";
 import { compact, extraOf, isObject, number, object, objects, text, unknownMembers } from "../shared/json";

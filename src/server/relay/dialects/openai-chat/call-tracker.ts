@@ -1,6 +1,6 @@
 /**
- * Tool calls that arrive in fragments: by index (OpenAI), by id (some vendors send index 0 for every call), or by neither
- * (then it is the last one). Answers which call a fragment belongs to; keeps no arguments.
+ * Tool calls that arrive in fragments: by index (OpenAI), by id (some vendors send index 0 for every call), or by
+ * neither (then it is the last one). Answers which call a fragment belongs to; keeps no arguments.
  */
 import { JsonProgress } from "../shared/json-progress";
 
@@ -24,7 +24,8 @@ export class CallTracker {
     if (known) return known;
     if (index === undefined) return id === "" && name === "" ? this.#last : undefined;
     const same = this.#byIndex.get(index);
-    // The same index under another id is another call, if it says of what: some vendors make up an id for every fragment.
+    // The same index under another id is another call, if it says of what: some vendors make up an id for every
+    // fragment.
     return same && (id === "" || id === same.id || name === "") ? same : undefined;
   }
 

@@ -17,8 +17,8 @@ export function decodeCitation(annotation: WireObject): Citation {
 export const decodeCitations = (annotations: unknown): Citation[] => objects(annotations).map(decodeCitation);
 
 /**
- * What Perplexity searched, beside its answer (docs.perplexity.ai, Sonar API: search_results, and citations before them; read
- * November 2026), as annotations of the text; none for everybody else.
+ * What Perplexity searched, beside its answer (docs.perplexity.ai, Sonar API: search_results, and citations before
+ * them; read November 2026), as annotations of the text; none for everybody else.
  */
 export function searchAnnotations({ search_results, citations }: WireObject): WireObject[] {
   const found = objects(search_results);

@@ -10,8 +10,8 @@ const text = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 
 /**
- * Reads `error` as object or text, MiniMax's base_resp, Cloudflare's `errors`, else a bare {message|msg|detail, code}. undefined when there is no
- * sign of an error.
+ * Reads `error` as object or text, MiniMax's base_resp, Cloudflare's `errors`, else a bare {message|msg|detail, code}.
+ * undefined when there is no sign of an error.
  */
 export function readError(body: unknown): WireError | undefined {
   if (!isObject(body)) return undefined;

@@ -1,7 +1,7 @@
 /**
- * OpenAI's finish reasons (types of the `openai` SDK 7.55, ChatCompletion.Choice), and those of vendors like it: Mistral's
- * model_length (docs.mistral.ai/api), Zhipu's sensitive and model_context_window_exceeded (docs.bigmodel.cn, chat completion;
- * read November 2026).
+ * OpenAI's finish reasons (types of the `openai` SDK 7.55, ChatCompletion.Choice), and those of vendors like it:
+ * Mistral's model_length (docs.mistral.ai/api), Zhipu's sensitive and model_context_window_exceeded (docs.bigmodel.cn,
+ * chat completion; read November 2026).
  */
 import type { Finish, FinishReason } from "../../events";
 

@@ -1,6 +1,6 @@
 /**
- * Calls of other dialects for models that are not OpenAI's: vendors whose chat is like OpenAI's know less of it. Many refuse
- * tools of plain text, the role developer, and lists of texts where a string would do.
+ * Calls of other dialects for models that are not OpenAI's: vendors whose chat is like OpenAI's know less of it. Many
+ * refuse tools of plain text, the role developer, and lists of texts where a string would do.
  */
 import type { Block, ChatPrompt, Message, TextBlock, Warn } from "../../events";
 import { asFunctions } from "../shared/free-form";

@@ -147,7 +147,8 @@ describe("OpenAI usage in disjoint buckets", () => {
       { prompt_tokens: 1, completion_tokens: 9, total_tokens: 16, completion_tokens_details: { reasoning_tokens: 6 } },
       { input: 1, output: 9, reasoning: 6 },
     ],
-    // A chunk of gemini-3-flash-preview through Google's OpenAI door, recorded on 2026-02-26 (discuss.ai.google.dev/t/127400).
+    // A chunk of gemini-3-flash-preview through Google's OpenAI door, recorded on 2026-02-26
+    // (discuss.ai.google.dev/t/127400).
     [
       "thoughts that only the total tells of",
       { completion_tokens: 3, prompt_tokens: 9, total_tokens: 105 },

@@ -1,7 +1,7 @@
 /**
  * A call of POST /v1/chat/completions as the neutral prompt.
- * Source: types of the `openai` SDK 7.55 (resources/chat/completions), OpenRouter docs (reasoning, cache_control), Google
- * AI docs (OpenAI compatibility: extra_content), read November 2026.
+ * Source: types of the `openai` SDK 7.55 (resources/chat/completions), OpenRouter docs (reasoning, cache_control),
+ * Google AI docs (OpenAI compatibility: extra_content), read November 2026.
  */
 import type {
   Block,

@@ -1,7 +1,7 @@
 /**
  * The neutral prompt as a body of POST /v1/chat/completions.
- * Source: types of the `openai` SDK 7.55 (resources/chat/completions), read November 2026. Compatible vendors know less:
- * what OpenAI's own models refuse (max_tokens on reasoning models, top_k) depends on the model's name.
+ * Source: types of the `openai` SDK 7.55 (resources/chat/completions), read November 2026. Compatible vendors know
+ * less: what OpenAI's own models refuse (max_tokens on reasoning models, top_k) depends on the model's name.
  */
 import type {
   AudioBlock,

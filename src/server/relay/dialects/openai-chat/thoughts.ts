@@ -3,8 +3,8 @@
  * Qwen, Moonshot, Zhipu and most others), `reasoning` and `reasoning_details` (OpenRouter docs, reasoning tokens:
  * entries reasoning.text, reasoning.summary, reasoning.encrypted with signature or data), read November 2026.
  *
- * What another vendor sealed goes to the caller as a reasoning.encrypted entry and, because few programs give that back,
- * in the id of the next tool call too (shared/seals).
+ * What another vendor sealed goes to the caller as a reasoning.encrypted entry and, because few programs give that
+ * back, in the id of the next tool call too (shared/seals).
  */
 import type { ReasoningBlock, Seal, ToolCallBlock, Warn, WireObject } from "../../events";
 import { object, objects, parseObject, text } from "../shared/json";

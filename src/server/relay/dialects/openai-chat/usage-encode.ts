@@ -1,4 +1,6 @@
-/** Usage buckets as OpenAI's object: totals that contain their parts (types of the `openai` SDK 7.55, CompletionUsage). */
+/**
+ * Usage buckets as OpenAI's object: totals that contain their parts (types of the `openai` SDK 7.55, CompletionUsage).
+ */
 import type { Usage, WireObject } from "../../events";
 
 const sum = (...counts: (number | undefined)[]): number =>

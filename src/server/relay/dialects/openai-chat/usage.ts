@@ -17,9 +17,10 @@ const child = (object: JsonObject, name: string): JsonObject | undefined => {
 };
 
 /**
- * Calls of the vendor's own tools that a usage object counts, by the names that prices have; undefined when it counts none.
- * xAI: server_side_tool_usage_details, successful calls, which are what it bills, and num_sources_used of the older live search
- * (docs.x.ai, tool usage details); OpenRouter: searches, whoever made them (openrouter.ai/docs, ServerToolUse; November 2026).
+ * Calls of the vendor's own tools that a usage object counts, by the names that prices have; undefined when it counts
+ * none. xAI: server_side_tool_usage_details, successful calls, which are what it bills, and num_sources_used of the
+ * older live search (docs.x.ai, tool usage details); OpenRouter: searches, whoever made them (openrouter.ai/docs,
+ * ServerToolUse; November 2026).
  */
 function toolsIn(value: JsonObject): Record<string, number> | undefined {
   const found: Record<string, number> = {};
@@ -39,10 +40,10 @@ function toolsIn(value: JsonObject): Record<string, number> | undefined {
 }
 
 /**
- * Disjoint buckets of a usage object; undefined when it names no tokens. OpenAI counts cached, audio and reasoning tokens
- * inside the totals, so they are taken out. Where total_tokens says that reasoning stands beside completion_tokens (xAI),
- * it is not taken out; Google's OpenAI door tells of thoughts by total_tokens alone (recording of 2026-02-26,
- * discuss.ai.google.dev/t/127400).
+ * Disjoint buckets of a usage object; undefined when it names no tokens. OpenAI counts cached, audio and reasoning
+ * tokens inside the totals, so they are taken out. Where total_tokens says that reasoning stands beside
+ * completion_tokens (xAI), it is not taken out; Google's OpenAI door tells of thoughts by total_tokens alone (recording
+ * of 2026-02-26, discuss.ai.google.dev/t/127400).
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
@@ -56,7 +57,8 @@ export function readUsage(value: unknown): Usage | undefined {
   const output = completion ?? Math.max(0, (total ?? 0) - input);
 
   // cached_tokens at the top: Moonshot; prompt_cache_hit_tokens: DeepSeek; cache_write_tokens: OpenAI and
-  // OpenRouter; cache_creation_input_tokens: Qwen (Model Studio, context cache); cached_creation_tokens: other gateways.
+  // OpenRouter; cache_creation_input_tokens: Qwen (Model Studio, context cache); cached_creation_tokens: other
+  // gateways.
   const cacheRead = Math.min(
     input,
     tokens(inDetails, "cached_tokens") ?? tokens(value, "cached_tokens", "prompt_cache_hit_tokens") ?? 0,

@@ -33,9 +33,9 @@ export function blocksOfItem(item: WireObject): Block[] {
 }
 
 /**
- * Containers that code or shell commands ran in, each as often as it has gigabytes: the price of one is proportional to its
- * memory, 1 GB unless the call says more (developers.openai.com/api/docs/pricing#built-in-tools; types of the `openai` SDK 7.55,
- * CodeInterpreterContainerAuto and ContainerAuto; November 2026).
+ * Containers that code or shell commands ran in, each as often as it has gigabytes: the price of one is proportional to
+ * its memory, 1 GB unless the call says more (developers.openai.com/api/docs/pricing#built-in-tools; types of the
+ * `openai` SDK 7.55, CodeInterpreterContainerAuto and ContainerAuto; November 2026).
  */
 function containersOf(response: WireObject): number {
   const items = objects(response.output);
@@ -55,7 +55,8 @@ function containersOf(response: WireObject): number {
 
 /**
  * Calls of the vendor's tools by the names that prices have: searches of the web and of files, and containers of code
- * (developers.openai.com/api/docs/pricing#built-in-tools; only the action `search` of a web search is charged; November 2026).
+ * (developers.openai.com/api/docs/pricing#built-in-tools; only the action `search` of a web search is charged; November
+ * 2026).
  */
 function toolsUsed(response: WireObject): Record<string, number> {
   const items = objects(response.output);
@@ -74,7 +75,10 @@ function toolsUsed(response: WireObject): Record<string, number> {
   return Object.fromEntries(Object.entries(used).filter(([, times]) => times > 0));
 }
 
-/** Tokens of pictures that the vendor's tool drew: another model's, which the totals leave out; they count as pictures of this one. */
+/**
+ * Tokens of pictures that the vendor's tool drew: another model's, which the totals leave out; they count as pictures
+ * of this one.
+ */
 function withDrawings(usage: Usage, response: WireObject): Usage {
   const drawn = object(object(response.tool_usage).image_gen);
   const [input = 0, output = 0] = [tokenCount(drawn.input_tokens), tokenCount(drawn.output_tokens)];
@@ -85,7 +89,10 @@ function withDrawings(usage: Usage, response: WireObject): Usage {
   };
 }
 
-/** Usage of a response: tokens, and calls of the vendor's tools; what the vendor itself counts goes before what its items show. */
+/**
+ * Usage of a response: tokens, and calls of the vendor's tools; what the vendor itself counts goes before what its
+ * items show.
+ */
 export function usageOf(response: WireObject): Usage | undefined {
   const read = readUsage(response.usage);
   const usage = read && withDrawings(read, response);

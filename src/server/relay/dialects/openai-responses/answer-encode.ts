@@ -30,7 +30,10 @@ export function encodeUsage(usage: Usage): WireObject {
   };
 }
 
-/** What a response repeats of its request. Its id is ours: callers come back with it, and vendors' ids are not all unique. */
+/**
+ * What a response repeats of its request. Its id is ours: callers come back with it, and vendors' ids are not all
+ * unique.
+ */
 export function shellOf(context: AnswerContext, model: string, created: number | undefined): WireObject {
   const request = context.request ?? {};
   return {

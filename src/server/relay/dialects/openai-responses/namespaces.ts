@@ -1,7 +1,7 @@
 /**
- * Tools that a caller groups under a namespace, as the Codex CLI does with those of MCP servers (types of the `openai` SDK 7.55,
- * NamespaceTool, ResponseFunctionToolCall.namespace; read November 2026). Others know single names: a tool is called
- * namespace__name there, and its calls come back under both.
+ * Tools that a caller groups under a namespace, as the Codex CLI does with those of MCP servers (types of the `openai`
+ * SDK 7.55, NamespaceTool, ResponseFunctionToolCall.namespace; read November 2026). Others know single names: a tool is
+ * called namespace__name there, and its calls come back under both.
  */
 import type { Block, ChatPrompt, Tool, WireObject } from "../../events";
 import { objects, text } from "../shared/json";

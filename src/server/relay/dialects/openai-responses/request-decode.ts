@@ -1,5 +1,6 @@
 /**
- * A call of POST /v1/responses as the neutral prompt (types of the `openai` SDK 7.55, resources/responses; read November
+ * A call of POST /v1/responses as the neutral prompt (types of the `openai` SDK 7.55, resources/responses; read
+ * November
  * 2026). previous_response_id, store and include are the relay's own business and not part of a prompt.
  */
 import type {

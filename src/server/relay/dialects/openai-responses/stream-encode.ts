@@ -1,7 +1,7 @@
 /**
- * Neutral events as a Responses stream: created, in_progress, then for each item added, deltas, done, at last completed,
- * incomplete or failed (OpenAI API reference, responses streaming; types of the `openai` SDK 7.55; read November 2026).
- * The dialect repeats what was said in its done events and at the end: one copy, at most 16 MB of it.
+ * Neutral events as a Responses stream: created, in_progress, then for each item added, deltas, done, at last
+ * completed, incomplete or failed (OpenAI API reference, responses streaming; types of the `openai` SDK 7.55; read
+ * November 2026). The dialect repeats what was said in its done events and at the end: one copy, at most 16 MB of it.
  */
 import type { RelayError } from "../../error";
 import type { AnswerEvent, BlockStart, FinishReason, Seal, Usage, Warn, WireObject } from "../../events";

@@ -1,6 +1,7 @@
 /**
- * How much to think: some dialects name an effort, others a number of tokens. The figures are the middle of what vendors
- * document for their words (Google's OpenAI compatibility page maps low, medium and high to 1,024, 8,192 and 24,576).
+ * How much to think: some dialects name an effort, others a number of tokens. The figures are the middle of what
+ * vendors document for their words (Google's OpenAI compatibility page maps low, medium and high to 1,024, 8,192 and
+ * 24,576).
  */
 import type { Effort, Reasoning } from "../../events";
 

@@ -2,7 +2,10 @@
 export class RequestFault extends Error {
   override readonly name = "RequestFault";
 
-  /** `param` is the path of the member, for example `messages[2].role`; `why` names a limit that the caller cannot guess. */
+  /**
+   * `param` is the path of the member, for example `messages[2].role`; `why` names a limit that the caller cannot
+   * guess.
+   */
   constructor(
     readonly param: string,
     why?: string,

@@ -1,4 +1,7 @@
-/** Tools that take plain text instead of JSON: OpenAI's word for them, in chat and in Responses, and what others get instead. */
+/**
+ * Tools that take plain text instead of JSON: OpenAI's word for them, in chat and in Responses, and what others get
+ * instead.
+ */
 import type { Block, ChatPrompt, Tool, Warn } from "../../events";
 import { callArguments, plainTextSchema } from "./functions";
 import { text } from "./json";
@@ -13,7 +16,10 @@ export function describeFreeForm({ description, format }: Extract<Tool, { type: 
   return `${description ?? ""}\n\nThe text matches this ${text(syntax)} grammar:\n${text(definition)}`.trimStart();
 }
 
-/** The prompt for a model without such tools: functions with one text argument, in the declarations and in what was said. */
+/**
+ * The prompt for a model without such tools: functions with one text argument, in the declarations and in what was
+ * said.
+ */
 export function asFunctions(prompt: ChatPrompt, warn: Warn): ChatPrompt {
   const { tools } = prompt;
   const asFunction = (block: Block): Block => {

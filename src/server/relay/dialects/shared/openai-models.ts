@@ -1,5 +1,6 @@
 /**
- * What OpenAI's models refuse, by name: a member that one generation wants is an error for another. Sources: types of the
+ * What OpenAI's models refuse, by name: a member that one generation wants is an error for another. Sources: types of
+ * the
  * `openai` SDK 7.55 (ReasoningEffort, stop, include), the model table of @ai-sdk/openai 4.0.118, OpenAI's error texts
  * "Encrypted content is not supported with this model" and "Invalid 'user': string too long" (read November 2026).
  */
@@ -102,8 +103,8 @@ export function samplingFor(
 const common = ["prompt_cache_key", "prompt_cache_retention", "prompt_cache_options", "service_tier"] as const;
 
 /**
- * The prompt with what a caller of OpenAI's other dialect says of the whole call, where a model of OpenAI's reads it: the key of
- * a cache decides what a conversation costs.
+ * The prompt with what a caller of OpenAI's other dialect says of the whole call, where a model of OpenAI's reads it:
+ * the key of a cache decides what a conversation costs.
  */
 export function withCommon(prompt: ChatPrompt, to: "openai-chat" | "openai-responses"): ChatPrompt {
   const from = to === "openai-chat" ? "openai-responses" : "openai-chat";
@@ -125,7 +126,10 @@ export function withCommon(prompt: ChatPrompt, to: "openai-chat" | "openai-respo
 /** Most characters of `user`. */
 const LONGEST_USER = 64;
 
-/** The caller's name of his user; a longer one (Claude Code's has 150 characters) as its digest, so that it stays one user. */
+/**
+ * The caller's name of his user; a longer one (Claude Code's has 150 characters) as its digest, so that it stays one
+ * user.
+ */
 export function userFor(user: string | undefined, warn: Warn): string | undefined {
   if (user === undefined || user.length <= LONGEST_USER) return user;
   warn("changed_value", "user");

@@ -54,7 +54,10 @@ function sealOfEntry(entry: unknown): Carried | undefined {
   return from && kind && { seal: { from, kind, data, ...(id !== "" && { id }) }, text };
 }
 
-/** A seal as the text of a signature field. `text`: the sealed text where the field cannot stand beside it, or its length. */
+/**
+ * A seal as the text of a signature field. `text`: the sealed text where the field cannot stand beside it, or its
+ * length.
+ */
 export const sealText = (seal: Seal, text: string | number = 0): string =>
   MARK + pack(JSON.stringify(entryOf(seal, text)));
 
@@ -162,7 +165,9 @@ export function restoreThoughts(carried: readonly Carried[], whole: string): Rea
 /** Thoughts begin a turn; the seal of a call or a text stays beside it. */
 export const beginsTurn = ({ seal }: ReasoningBlock): boolean => seal?.kind !== "call" && seal?.kind !== "text";
 
-/** Splits an id of `withBundle`: the vendor's own id, and the sealed thoughts. A number is the length of a lost text. */
+/**
+ * Splits an id of `withBundle`: the vendor's own id, and the sealed thoughts. A number is the length of a lost text.
+ */
 export function splitId(id: string): { id: string; seals: Carried[] } {
   for (let at = id.indexOf(ID_MARK); at >= 0; at = id.indexOf(ID_MARK, at + 1)) {
     const seals = readEntries(unpack(id.slice(at + ID_MARK.length)));

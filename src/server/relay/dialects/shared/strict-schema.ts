@@ -1,6 +1,6 @@
 /**
- * Whether a schema is one that OpenAI enforces (`strict`): every object is closed and demands all its members. Another one is an
- * error there (developers.openai.com, structured outputs, supported schemas; read November 2026).
+ * Whether a schema is one that OpenAI enforces (`strict`): every object is closed and demands all its members. Another
+ * one is an error there (developers.openai.com, structured outputs, supported schemas; read November 2026).
  */
 import type { Tool, Warn, WireObject } from "../../events";
 import { isObject, list, object, objects } from "./json";

@@ -4,8 +4,8 @@ import type { Block, ChatPrompt, Message, ToolCallBlock, ToolResultBlock, Warn }
 const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
 
 /**
- * One system message at most, first; then user and assistant by turns. What the system says later is said by the user, and
- * neighbours of one role are one message.
+ * One system message at most, first; then user and assistant by turns. What the system says later is said by the user,
+ * and neighbours of one role are one message.
  */
 export function alternate(messages: readonly Message[], warn: Warn): Message[] {
   const turns: Message[] = [];
@@ -31,14 +31,16 @@ export function wordsOf(blocks: readonly Block[], warn: Warn): string {
   return words.join("\n\n");
 }
 
-/** One message of a vendor that knows functions but no parallel calls: the assistant asks for one, a function answers. */
+/**
+ * One message of a vendor that knows functions but no parallel calls: the assistant asks for one, a function answers.
+ */
 export type PlainTurn =
   | { readonly role: "user" | "assistant"; readonly text: string; readonly call?: ToolCallBlock }
   | { readonly role: "function"; readonly text: string; readonly name: string };
 
 /**
- * A conversation as words: calls of one turn are asked and answered one after the other. `functions` false: the vendor knows
- * no functions, so their results are words of the user and the calls are lost.
+ * A conversation as words: calls of one turn are asked and answered one after the other. `functions` false: the vendor
+ * knows no functions, so their results are words of the user and the calls are lost.
  */
 export function plainTurns(
   messages: readonly Message[],

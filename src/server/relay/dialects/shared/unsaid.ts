@@ -35,8 +35,8 @@ export function warnUnsaid(prompt: ChatPrompt, said: readonly (typeof wishes)[nu
 }
 
 /**
- * The members of a caller's extras that are the vendor's own words (whatever dialect the caller spoke, he knew whom he spoke
- * to); a warning for the rest. `where` names the place in the log.
+ * The members of a caller's extras that are the vendor's own words (whatever dialect the caller spoke, he knew whom he
+ * spoke to); a warning for the rest. `where` names the place in the log.
  */
 export function takeExtra(extra: Extra | undefined, words: ReadonlySet<string>, where: string, warn: Warn): WireObject {
   const taken: Record<string, unknown> = {};

@@ -3,7 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { type DialectKey, dialectKeys } from "../../events";
 import { translateRequest } from "../../translate";
 
-/** A search as each vendor's documents write it, restricted to two sites and told where the user is where they can be. */
+/**
+ * A search as each vendor's documents write it, restricted to two sites and told where the user is where they can be.
+ */
 const place = { type: "approximate", country: "GB", city: "London", region: "London", timezone: "Europe/London" };
 const { type: _, ...spot } = place;
 const calls: Readonly<Record<DialectKey, Record<string, unknown>>> = {

@@ -1,7 +1,8 @@
 /**
- * A search of the web that the vendor runs itself, as three vendors and OpenAI's chat call it (platform.claude.com/docs, web
- * search tool; types of the `openai` SDK 7.55, WebSearchTool and WebSearchOptions; ai.google.dev/gemini-api/docs/google-search;
- * November 2026). Each is read once here and written once, so that any caller's search reaches any vendor who has one.
+ * A search of the web that the vendor runs itself, as three vendors and OpenAI's chat call it
+ * (platform.claude.com/docs, web search tool; types of the `openai` SDK 7.55, WebSearchTool and WebSearchOptions;
+ * ai.google.dev/gemini-api/docs/google-search; November 2026). Each is read once here and written once, so that any
+ * caller's search reaches any vendor who has one.
  */
 import type { DialectKey, Tool, Warn, WireObject } from "../../events";
 import { compact, count, list, object, optionalText, text } from "./json";

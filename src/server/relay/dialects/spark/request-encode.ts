@@ -1,5 +1,6 @@
 /**
- * The neutral prompt as a frame of iFlytek Spark (xfyun.cn/doc/spark/Web.html, 1.3 and 3: request; functions; read November
+ * The neutral prompt as a frame of iFlytek Spark (xfyun.cn/doc/spark/Web.html, 1.3 and 3: request; functions; read
+ * November
  * 2026). What the channel knows (header.app_id, parameter.chat.domain) its provider adds.
  */
 import type { ChatPrompt, Warn, WireObject } from "../../events";

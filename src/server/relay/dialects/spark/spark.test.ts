@@ -1,4 +1,7 @@
-/** iFlytek Spark: xfyun.cn/doc/spark/Web.html (examples of request, response, functions; error codes), read November 2026. */
+/**
+ * iFlytek Spark: xfyun.cn/doc/spark/Web.html (examples of request, response, functions; error codes), read November
+ * 2026.
+ */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

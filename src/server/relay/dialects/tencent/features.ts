@@ -1,4 +1,7 @@
-/** What Tencent Hunyuan's ChatCompletions can say (types of tencentcloud-sdk-nodejs, hunyuan v20230901; read November 2026). */
+/**
+ * What Tencent Hunyuan's ChatCompletions can say (types of tencentcloud-sdk-nodejs, hunyuan v20230901; read November
+ * 2026).
+ */
 import type { FeatureRecord } from "../features";
 
 export const tencentFeatures: FeatureRecord = {

@@ -1,7 +1,7 @@
 /**
- * What Zhipu's API of generation 3 answers (open.bigmodel.cn, model-api and error codes; zhipuai 1.0.7: sse_client, examples;
- * read November 2026). A stream's events have names and a member `meta`, so each comes here as JSON of its fields:
- * {event: add|finish|error|interrupted, data, meta}.
+ * What Zhipu's API of generation 3 answers (open.bigmodel.cn, model-api and error codes; zhipuai 1.0.7: sse_client,
+ * examples; read November 2026). A stream's events have names and a member `meta`, so each comes here as JSON of its
+ * fields: {event: add|finish|error|interrupted, data, meta}.
  */
 import type { ChatAnswer, WireError, WireObject } from "../../events";
 import { decodeAnswer as decodeChat } from "../openai-chat/answer-decode";

@@ -1,6 +1,6 @@
 /**
- * The neutral prompt for Zhipu's API of generation 3 (open.bigmodel.cn: /api/paas/v3/model-api/{model}/invoke and sse-invoke;
- * zhipuai 1.0.7; read November 2026). The model and whether the answer is streamed stand in the address.
+ * The neutral prompt for Zhipu's API of generation 3 (open.bigmodel.cn: /api/paas/v3/model-api/{model}/invoke and
+ * sse-invoke; zhipuai 1.0.7; read November 2026). The model and whether the answer is streamed stand in the address.
  */
 import type { ChatPrompt, Warn, WireObject } from "../../events";
 import { compact, ownExtra } from "../shared/json";

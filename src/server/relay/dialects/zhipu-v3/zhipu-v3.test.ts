@@ -1,4 +1,6 @@
-/** Zhipu's API of generation 3: open.bigmodel.cn, model-api (examples, error codes); zhipuai 1.0.7; read November 2026. */
+/**
+ * Zhipu's API of generation 3: open.bigmodel.cn, model-api (examples, error codes); zhipuai 1.0.7; read November 2026.
+ */
 import { describe, expect, test } from "bun:test";
 import { eventsOf, sameWhereverCut } from "../../../../../tests/kit/vendor-streams";
 import { collect } from "../../../../../tests/translation/collect";

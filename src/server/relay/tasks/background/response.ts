@@ -1,6 +1,6 @@
 /**
- * Background responses as jobs (OpenAI's guide, background mode; types of the `openai` SDK 7.55, Response; read November 2026):
- * the vendor keeps the answer, and what it used is charged when it is there.
+ * Background responses as jobs (OpenAI's guide, background mode; types of the `openai` SDK 7.55, Response; read
+ * November 2026): the vendor keeps the answer, and what it used is charged when it is there.
  */
 import { channelTypes } from "../../../../shared/channel-types";
 import type { TaskStatus } from "../../../../shared/task";
@@ -28,7 +28,10 @@ export interface BackgroundInput {
   /** Tokens of the input, as far as its bytes tell; and the most that the answer may have. */
   input: number;
   output: number;
-  /** The vendor's first answer, for the caller: the response object, or the events of the response where he wants a stream. */
+  /**
+   * The vendor's first answer, for the caller: the response object, or the events of the response where he wants a
+   * stream.
+   */
   first?: JsonObject;
   events?: ReadableStream<Uint8Array>;
 }
@@ -83,7 +86,10 @@ function required(url: string | undefined): string {
   return url;
 }
 
-/** Opens a stream and answers the response object of its first event (`response.created`, API reference, streaming events). */
+/**
+ * Opens a stream and answers the response object of its first event (`response.created`, API reference, streaming
+ * events).
+ */
 async function openStream(
   channel: PoolChannel,
   input: BackgroundInput,

@@ -18,9 +18,10 @@ export const asksForBackground = (operation: Operation, { json }: Received): boo
   operation === responses && json?.background === true;
 
 /**
- * Submits it, and answers the vendor's response object under the vendor's id, by which its owner asks for it, continues and
- * cancels it like any other; as a stream the vendor's events, which he may leave and come back to (`starting_after`). What it
- * used is charged either way when the poller finds it over. Throws background_unsupported where no channel of the model keeps answers.
+ * Submits it, and answers the vendor's response object under the vendor's id, by which its owner asks for it, continues
+ * and cancels it like any other; as a stream the vendor's events, which he may leave and come back to
+ * (`starting_after`). What it used is charged either way when the poller finds it over. Throws background_unsupported
+ * where no channel of the model keeps answers.
  */
 export const submitBackground =
   (received: Received): Aside =>

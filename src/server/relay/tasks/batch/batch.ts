@@ -1,6 +1,6 @@
 /**
- * Batches of calls as jobs (OpenAI API reference, batches; types of the `openai` SDK 7.55, Batch; read November 2026): charged by
- * what the lines of the input may cost, corrected by the usage that the lines of the output say.
+ * Batches of calls as jobs (OpenAI API reference, batches; types of the `openai` SDK 7.55, Batch; read November 2026):
+ * charged by what the lines of the input may cost, corrected by the usage that the lines of the output say.
  */
 import type { TaskStatus } from "../../../../shared/task";
 import type { UsageDoubt } from "../../../../shared/usage-doubt";
@@ -57,7 +57,10 @@ const addUsage = (sum: Usage, more: Usage): Usage => {
   return total;
 };
 
-/** What the lines of an output used; a line that does not say, or cannot be believed, is counted by its bytes and its share of the input. */
+/**
+ * What the lines of an output used; a line that does not say, or cannot be believed, is counted by its bytes and its
+ * share of the input.
+ */
 async function usedBy(body: ReadableStream<Uint8Array> | null, accepted: Priced): Promise<FinalPrice> {
   let usage: Usage = {};
   let calls = 0;

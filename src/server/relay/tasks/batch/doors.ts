@@ -1,5 +1,6 @@
 /**
- * /v1/batches: POST and GET, GET /v1/batches/{id}, its cancelling (OpenAI API reference, batches; types of the `openai` SDK
+ * /v1/batches: POST and GET, GET /v1/batches/{id}, its cancelling (OpenAI API reference, batches; types of the `openai`
+ * SDK
  * 7.55, read November 2026). A batch goes to the channel that has its file, where `setting.allow_batches` lets it.
  */
 import { fail } from "../../../../shared/errors";
@@ -24,7 +25,9 @@ import { ENDPOINTS, survey } from "./survey";
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** A batch as its owner sees it: the vendor's object under our id, and what it costs in units as far as that is known. */
+/**
+ * A batch as its owner sees it: the vendor's object under our id, and what it costs in units as far as that is known.
+ */
 function shown(task: Task): JsonObject {
   const batch = isObject(task.data) ? task.data : { object: "batch", status: "validating", ...task.input };
   const lost = task.status === "FAILURE" && !["failed", "expired", "cancelled"].includes(text(batch.status));

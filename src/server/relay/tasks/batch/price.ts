@@ -3,8 +3,8 @@ import { multiply, printDecimal, rescale, toDecimal } from "../../../../shared/d
 import type { CompiledPrice } from "../../../../shared/pricing";
 
 /**
- * A price for all lines together: scaled, and without the tiers of long inputs, because a sum of many short inputs is not a
- * long one.
+ * A price for all lines together: scaled, and without the tiers of long inputs, because a sum of many short inputs is
+ * not a long one.
  */
 export function batchPrice(price: CompiledPrice, ratio: number): CompiledPrice {
   const factor = toDecimal(ratio);

@@ -88,8 +88,8 @@ function outputOf(body: JsonObject, endpoint: string, usual: number): number {
 }
 
 /**
- * Reads the input of a batch. Throws batch_line_invalid for the first line that is no request of this endpoint or names another
- * model than the first, batch_too_large, and invalid_request for an input without lines.
+ * Reads the input of a batch. Throws batch_line_invalid for the first line that is no request of this endpoint or names
+ * another model than the first, batch_too_large, and invalid_request for an input without lines.
  */
 export async function survey(
   body: ReadableStream<Uint8Array> | null,

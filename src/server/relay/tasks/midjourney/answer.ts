@@ -1,7 +1,7 @@
 /**
- * What midjourney-proxy answers: to a submit {code, description, properties, result}, to a question the task object. Wire
- * shapes: github.com/novicezk/midjourney-proxy docs/api.md sections 1 and 2, github.com/litter-coder/midjourney-proxy-plus
- * docs/api.md (buttons, MODAL), read November 2026.
+ * What midjourney-proxy answers: to a submit {code, description, properties, result}, to a question the task object.
+ * Wire shapes: github.com/novicezk/midjourney-proxy docs/api.md sections 1 and 2,
+ * github.com/litter-coder/midjourney-proxy-plus docs/api.md (buttons, MODAL), read November 2026.
  */
 import { MJ_ACTIONS, MJ_CODE, type MjAction, WINDOW_ACTIONS } from "../../../../shared/midjourney";
 import { openaiChat } from "../../dialects/openai-chat/dialect";
@@ -41,7 +41,10 @@ export function readSubmitAnswer(body: unknown): SubmitAnswer | undefined {
   };
 }
 
-/** The error of a gateway in front of the vendor ({description, type, code}, facts/compatibility.md 7.1), or OpenAI's error object. */
+/**
+ * The error of a gateway in front of the vendor ({description, type, code}, facts/compatibility.md 7.1), or OpenAI's
+ * error object.
+ */
 export function readMjError(body: unknown): WireError | undefined {
   if (!isObject(body)) return undefined;
   const { description, type, code } = body;
@@ -50,8 +53,8 @@ export function readMjError(body: unknown): WireError | undefined {
 }
 
 /**
- * Whether the vendor took the job; undefined when it says so and names none, which nobody could ask after. An upload is taken
- * with its result alone, a list of addresses.
+ * Whether the vendor took the job; undefined when it says so and names none, which nobody could ask after. An upload is
+ * taken with its result alone, a list of addresses.
  */
 export function isAccepted({ code, upstream_id, raw }: SubmitAnswer, action: MjAction): boolean | undefined {
   if (!ACCEPTED.has(code)) return false;
@@ -62,8 +65,8 @@ export function isAccepted({ code, upstream_id, raw }: SubmitAnswer, action: MjA
 export const isAction = (action: string): action is MjAction => MJ_ACTIONS.some((known) => known === action);
 
 /**
- * The code that the caller reads: "exists" and "queued" are as good as accepted to him (C-371), but for a window that waits to
- * be filled in, where 21 says so.
+ * The code that the caller reads: "exists" and "queued" are as good as accepted to him (C-371), but for a window that
+ * waits to be filled in, where 21 says so.
  */
 export function callerCode(code: number, action: MjAction): number {
   if (code === MJ_CODE.queued) return MJ_CODE.submitted;
@@ -116,7 +119,10 @@ const time = (value: unknown): number =>
 /** The picture of a task object; "" = none. */
 export const pictureOf = (task: JsonObject): string => address(task.imageUrl);
 
-/** The films of a task object: `videoUrl`, or `videoUrls` as addresses, as objects that hold one, or as the text of such a list. */
+/**
+ * The films of a task object: `videoUrl`, or `videoUrls` as addresses, as objects that hold one, or as the text of such
+ * a list.
+ */
 export function filmsOf({ videoUrl, videoUrls }: JsonObject): readonly string[] {
   const list: unknown = typeof videoUrls === "string" ? tryParse(Buffer.from(videoUrls)) : videoUrls;
   const films = (Array.isArray(list) ? list : [])

@@ -4,7 +4,8 @@ import { readCustomId, readSimpleChange } from "./custom-id";
 const HASH = "85a4b4c1-8835-46c5-a15c-aea34fad1862";
 
 describe("what a button does", () => {
-  // Buttons of messages of Midjourney 5 to 7: midjourney-proxy-plus docs/api.md section 3, and captures of version 7 (2026-06).
+  // Buttons of messages of Midjourney 5 to 7: midjourney-proxy-plus docs/api.md section 3, and captures of version 7
+  // (2026-06).
   const buttons: [string, string, number][] = [
     [`MJ::JOB::upsample::1::${HASH}`, "UPSCALE", 1],
     [`MJ::JOB::upsample::4::${HASH}`, "UPSCALE", 4],

@@ -1,6 +1,7 @@
 /**
- * What a button does: its customId as Midjourney writes it ("MJ::JOB::upsample::2::<hash>", "MJ::Outpaint::50::1::<hash>::SOLO").
- * facts/compatibility.md 7.1; the names of the buttons as seen on messages of versions 6 and 7.
+ * What a button does: its customId as Midjourney writes it ("MJ::JOB::upsample::2::<hash>",
+ * "MJ::Outpaint::50::1::<hash>::SOLO"). facts/compatibility.md 7.1; the names of the buttons as seen on messages of
+ * versions 6 and 7.
  */
 import type { MjAction } from "../../../../shared/midjourney";
 

@@ -1,6 +1,7 @@
 /**
- * Everything below /mj and /{mode}/mj, as programs of midjourney-proxy call it (facts/compatibility.md 7.1). Jobs are their
- * owner's alone; to everybody else they do not exist. A picture is for who knows its address, in which the id cannot be guessed.
+ * Everything below /mj and /{mode}/mj, as programs of midjourney-proxy call it (facts/compatibility.md 7.1). Jobs are
+ * their owner's alone; to everybody else they do not exist. A picture is for who knows its address, in which the id
+ * cannot be guessed.
  */
 import { randomInt } from "node:crypto";
 import { fail } from "../../../../shared/errors";
@@ -76,7 +77,10 @@ async function ownJob({ engine, caller }: Visit, id: string): Promise<Task> {
   return (await engine.seams.tasks.find([midjourney.platform], id, caller.user_id)) ?? fail("task_not_found");
 }
 
-/** The job that is followed. What fills in a window follows one that waits; everything else a success, if the operator says so. */
+/**
+ * The job that is followed. What fills in a window follows one that waits; everything else a success, if the operator
+ * says so.
+ */
 async function parentOf(visit: Visit, id: string, action: MjAction): Promise<Task> {
   const parent = await ownJob(visit, id);
   const { checkSuccess } = visit.engine.seams.option.midjourney;

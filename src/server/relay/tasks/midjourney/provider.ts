@@ -1,6 +1,7 @@
 /**
  * midjourney-proxy and its Plus variant: how jobs are submitted and asked after. Paths, header and answers:
- * github.com/novicezk/midjourney-proxy docs/api.md, github.com/litter-coder/midjourney-proxy-plus docs/api.md, read November
+ * github.com/novicezk/midjourney-proxy docs/api.md, github.com/litter-coder/midjourney-proxy-plus docs/api.md, read
+ * November
  * 2026; facts/compatibility.md 7.1.
  */
 import {
@@ -67,8 +68,8 @@ const classes: ReadonlyMap<number, FailureClass> = new Map([
 ]);
 
 /**
- * A refusal, judged. Code 3 says that the server has no account, which is the operator's to mend; to a follow-up it may as well
- * say that the followed job is gone there.
+ * A refusal, judged. Code 3 says that the server has no account, which is the operator's to mend; to a follow-up it may
+ * as well say that the followed job is gone there.
  */
 function refused(answer: SubmitAnswer, follows: boolean): Failed {
   const rule = failureOf(classes.get(answer.code) ?? "server_error", 200);
@@ -83,7 +84,9 @@ function refused(answer: SubmitAnswer, follows: boolean): Failed {
   return new Failed(failure);
 }
 
-/** What the vendor says of a job. A window and what fills it in are one job to the vendor: what each was answered stays. */
+/**
+ * What the vendor says of a job. A window and what fills it in are one job to the vendor: what each was answered stays.
+ */
 function reportOf(answer: TaskAnswer): TaskReport | undefined {
   const { status, progress, fail_reason, start_time_ms, finish_time_ms, raw } = answer;
   if (!status) return undefined;
@@ -162,7 +165,10 @@ async function poll(
   );
 }
 
-/** Stops a job (Plus alone: POST /mj/task/{id}/cancel answers {code, description}). Throws task_not_cancellable where there is no such path. */
+/**
+ * Stops a job (Plus alone: POST /mj/task/{id}/cancel answers {code, description}). Throws task_not_cancellable where
+ * there is no such path.
+ */
 async function cancel({ upstream_id }: Task, channel: PoolChannel, tools: TaskTools): Promise<TaskReport> {
   const url = mjUrl(channel, `/task/${encodeURIComponent(upstream_id)}/cancel`);
   const said = await tools

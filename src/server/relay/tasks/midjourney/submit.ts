@@ -1,6 +1,6 @@
 /**
- * What a caller asks of Midjourney: the paths below /mj that submit a job, their bodies, and the job that each of them is.
- * The body goes on as it was written, but for what the operator keeps back and the ids, which are ours.
+ * What a caller asks of Midjourney: the paths below /mj that submit a job, their bodies, and the job that each of them
+ * is. The body goes on as it was written, but for what the operator keeps back and the ids, which are ours.
  */
 import { fail } from "../../../../shared/errors";
 import { MJ_MODELS, type MjAction } from "../../../../shared/midjourney";
@@ -152,7 +152,10 @@ export function readSubmit(name: MjSubmit, given: unknown, rules: MjRules): MjJo
   };
 }
 
-/** Members that are kept with a job, where they are texts of some length or numbers: what its owner is told again, and who looks for a reason. */
+/**
+ * Members that are kept with a job, where they are texts of some length or numbers: what its owner is told again, and
+ * who looks for a reason.
+ */
 const KEPT = [
   "taskId",
   "action",

@@ -1,4 +1,6 @@
-/** A drawing job as its owner's program reads it: the camelCase object of midjourney-proxy (facts/compatibility.md 7.1). */
+/**
+ * A drawing job as its owner's program reads it: the camelCase object of midjourney-proxy (facts/compatibility.md 7.1).
+ */
 import { type MjData, MJ_VIDEO_PATH, mjImageUrl, mjText, readMjData } from "../../../../shared/midjourney";
 import { isFinal } from "../../../../shared/task";
 import type { JsonObject } from "../../json";

@@ -1,6 +1,6 @@
 /**
- * Suno behind a server that speaks the Suno-API project's language (its docs/swagger.yaml, and the documented answers of
- * servers that follow it: openxs.apifox.cn/api-222048807; read November 2026).
+ * Suno behind a server that speaks the Suno-API project's language (its docs/swagger.yaml, and the documented answers
+ * of servers that follow it: openxs.apifox.cn/api-222048807; read November 2026).
  */
 import { TASK_STATUSES, type TaskStatus } from "../../../../shared/task";
 import { openaiChat } from "../../dialects/openai-chat/dialect";

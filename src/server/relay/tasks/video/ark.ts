@@ -1,6 +1,7 @@
 /**
- * Volcengine Ark, the Seedance models of Doubao (volcengine.com/docs/82379/1520757 create, 1521309 query, 1521720 cancel or
- * delete; error codes; of October 2025 to September 2026, read November 2026). Counted in tokens, which a finished job names.
+ * Volcengine Ark, the Seedance models of Doubao (volcengine.com/docs/82379/1520757 create, 1521309 query, 1521720
+ * cancel or delete; error codes; of October 2025 to September 2026, read November 2026). Counted in tokens, which a
+ * finished job names.
  */
 import { readError } from "../../dialects/openai-chat/error";
 import { RequestFault } from "../../dialects/shared/fault";

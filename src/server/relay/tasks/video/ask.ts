@@ -1,6 +1,6 @@
 /**
- * What a caller asks of a video, whichever door he came by: one neutral form that every vendor's words are made of. Members
- * that decide the price are read here and nowhere else; they never reach a vendor by another way (`extra`).
+ * What a caller asks of a video, whichever door he came by: one neutral form that every vendor's words are made of.
+ * Members that decide the price are read here and nowhere else; they never reach a vendor by another way (`extra`).
  */
 import { RequestFault } from "../../dialects/shared/fault";
 import { compact, isObject, list, object } from "../../dialects/shared/json";
@@ -64,8 +64,8 @@ const names = {
 type Wanted = keyof typeof names;
 
 /**
- * Words that are not passed on: the members above, other spellings of the model, and what would make a vendor call, write or
- * count somewhere that is the operator's.
+ * Words that are not passed on: the members above, other spellings of the model, and what would make a vendor call,
+ * write or count somewhere that is the operator's.
  */
 const ownWords = new Set<string>([
   ...Object.values(names).flat(),
@@ -258,8 +258,8 @@ function readRatio(places: readonly WireObject[], size: string | undefined): str
 }
 
 /**
- * Reads a body in any of the spellings that clients use: OpenAI's, the family's `/v1/video/generations`, Kling's and Jimeng's.
- * Throws RequestFault with the member that cannot be.
+ * Reads a body in any of the spellings that clients use: OpenAI's, the family's `/v1/video/generations`, Kling's and
+ * Jimeng's. Throws RequestFault with the member that cannot be.
  */
 export function readAsk(model: string, body: WireObject): VideoAsk {
   if (body.metadata !== undefined && body.metadata !== null && !isObject(body.metadata))

@@ -1,6 +1,6 @@
 /**
- * The doors of videos (facts/compatibility.md 7.3): OpenAI's `/v1/videos`, the family's `/v1/video/generations`, and Kling's and
- * Jimeng's own paths. One job is known at every door, whichever made it.
+ * The doors of videos (facts/compatibility.md 7.3): OpenAI's `/v1/videos`, the family's `/v1/video/generations`, and
+ * Kling's and Jimeng's own paths. One job is known at every door, whichever made it.
  */
 import { AppError, fail } from "../../../../shared/errors";
 import type { Aside, Visit } from "../../aside";
@@ -200,7 +200,10 @@ async function forget(engine: Engine, task: Task): Promise<void> {
 /** What OpenAI can be asked for of a finished video: the file itself, and then its pictures in this order. */
 const pictures: Readonly<Record<string, number>> = { thumbnail: 0, spritesheet: 1 };
 
-/** GET /v1/videos/{id}/content, with OpenAI's `variant`; `index` is which of several videos. Most vendors make the video alone. */
+/**
+ * GET /v1/videos/{id}/content, with OpenAI's `variant`; `index` is which of several videos. Most vendors make the video
+ * alone.
+ */
 const content =
   (id: string): Aside =>
   async (visit) => {

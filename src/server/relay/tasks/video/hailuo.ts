@@ -1,6 +1,8 @@
 /**
- * MiniMax's Hailuo (platform.minimax.io/docs/api-reference: video-generation-t2v, -i2v, -fl2v, -query, -download; errorcode; of
- * 2026, read November 2026). A finished job names a file, whose address is asked for when somebody wants it: it lives nine hours.
+ * MiniMax's Hailuo (platform.minimax.io/docs/api-reference: video-generation-t2v, -i2v, -fl2v, -query, -download;
+ * errorcode; of
+ * 2026, read November 2026). A finished job names a file, whose address is asked for when somebody wants it: it lives
+ * nine hours.
  */
 import { type ErrorKind, wireError } from "../../dialects/shared/error-kind";
 import { RequestFault } from "../../dialects/shared/fault";

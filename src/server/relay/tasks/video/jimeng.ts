@@ -1,6 +1,7 @@
 /**
- * Jimeng, Volcengine's intelligent vision (volcengine.com/docs/85621/1777001, video 3.0 Pro, with its error codes; the pictures
- * of docs/85621 answer alike; read November 2026). Every call is a signed POST to the root; the model is the `req_key`.
+ * Jimeng, Volcengine's intelligent vision (volcengine.com/docs/85621/1777001, video 3.0 Pro, with its error codes; the
+ * pictures of docs/85621 answer alike; read November 2026). Every call is a signed POST to the root; the model is the
+ * `req_key`.
  */
 import { type ErrorKind, wireError } from "../../dialects/shared/error-kind";
 import { RequestFault } from "../../dialects/shared/fault";

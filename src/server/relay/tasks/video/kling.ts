@@ -1,6 +1,7 @@
 /**
- * Kling (app.klingai.com/global/dev/document-api: general information, text to video, image to video; error codes; compiled
- * February and September 2026, read November 2026). The key is an access key and a secret that sign a token, or an API key.
+ * Kling (app.klingai.com/global/dev/document-api: general information, text to video, image to video; error codes;
+ * compiled February and September 2026, read November 2026). The key is an access key and a secret that sign a token,
+ * or an API key.
  */
 import { SignJWT } from "jose";
 import { type ErrorKind, wireError } from "../../dialects/shared/error-kind";

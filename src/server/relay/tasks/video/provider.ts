@@ -67,7 +67,9 @@ function ownOf({ state: { own } }: Pick<Task, "state">): Own {
 
 const jobOf = (task: Task): VendorJob => ({ upstream_id: task.upstream_id, kind: ownOf(task).kind });
 
-/** A vendor's call as the engine sends it. `known`: the answers that are none of an error, whatever else they look like. */
+/**
+ * A vendor's call as the engine sends it. `known`: the answers that are none of an error, whatever else they look like.
+ */
 async function requestOf(
   vendor: VideoVendor,
   call: VendorCall,
@@ -220,8 +222,9 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
 }
 
 /**
- * A question about a job that the vendor answers as the caller's mistake, in words of his own: the job is gone, or what it made
- * may not be handed over. Everything else (no answer, a busy gate, a key that does not do) says nothing about the job.
+ * A question about a job that the vendor answers as the caller's mistake, in words of his own: the job is gone, or what
+ * it made may not be handed over. Everything else (no answer, a busy gate, a key that does not do) says nothing about
+ * the job.
  */
 function refusalOf(error: unknown): VideoReport | undefined {
   if (!(error instanceof Failed) || error.failure.class !== "caller_mistake" || !error.failure.error) return undefined;

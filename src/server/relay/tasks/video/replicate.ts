@@ -1,7 +1,7 @@
 /**
- * Replicate's predictions as jobs (replicate.com/docs/reference/http: models.predictions.create, predictions.create, .get, .cancel;
- * read November 2026). What a model takes is its maker's business: only what the caller said goes along. Pictures that a caller
- * waits for are relay/providers/replicate.ts.
+ * Replicate's predictions as jobs (replicate.com/docs/reference/http: models.predictions.create, predictions.create,
+ * .get, .cancel; read November 2026). What a model takes is its maker's business: only what the caller said goes along.
+ * Pictures that a caller waits for are relay/providers/replicate.ts.
  */
 import { RequestFault } from "../../dialects/shared/fault";
 import { compact, list, number, object, text } from "../../dialects/shared/json";

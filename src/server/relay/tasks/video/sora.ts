@@ -1,7 +1,7 @@
 /**
- * OpenAI's videos, and whoever speaks their language (API reference, videos: create, retrieve, remix, delete, content; types of
- * the `openai` SDK 7.55, read November 2026). OpenAI itself ended Sora on 24 September 2026; the language lives on at Azure
- * (learn.microsoft.com/azure/foundry/openai/concepts/video-generation) and at other gateways.
+ * OpenAI's videos, and whoever speaks their language (API reference, videos: create, retrieve, remix, delete, content;
+ * types of the `openai` SDK 7.55, read November 2026). OpenAI itself ended Sora on 24 September 2026; the language
+ * lives on at Azure (learn.microsoft.com/azure/foundry/openai/concepts/video-generation) and at other gateways.
  */
 import { readError } from "../../dialects/openai-chat/error";
 import { RequestFault } from "../../dialects/shared/fault";

@@ -1,6 +1,6 @@
 /**
- * A vendor of videos: pure translation between the neutral question (ask.ts) and his words for making, asking for and ending a
- * job. Sending, paying and remembering are the engine's.
+ * A vendor of videos: pure translation between the neutral question (ask.ts) and his words for making, asking for and
+ * ending a job. Sending, paying and remembering are the engine's.
  */
 import type { WireError, WireObject } from "../../events";
 import type { PoolChannel } from "../../seams";
@@ -68,13 +68,15 @@ export interface VideoVendor {
   remove?(job: VendorJob, place: Place): VendorCall;
   /** The error in an answer, undefined when there is none. */
   readError(answer: unknown): WireError | undefined;
-  /** The headers that prove the channel; absent: its type's ordinary ones. Throws Failed where no token is to be had. */
+  /**
+   * The headers that prove the channel; absent: its type's ordinary ones. Throws Failed where no token is to be had.
+   */
   headers?(channel: PoolChannel, tools: Tools): Record<string, string> | Promise<Record<string, string>>;
   /** The headers of a signature over a request as it leaves. */
   sign?(call: VendorCall, channel: PoolChannel, now: number, body: string): Record<string, string>;
   /**
-   * Where a finished job's file, and what else there is of it, is fetched with the channel's key at the channel's own host. Absent:
-   * the report names an address that is open to everybody who knows it.
+   * Where a finished job's file, and what else there is of it, is fetched with the channel's key at the channel's own
+   * host. Absent: the report names an address that is open to everybody who knows it.
    */
   content?(
     job: VendorJob,

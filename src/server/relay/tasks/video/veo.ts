@@ -1,7 +1,7 @@
 /**
  * Google's Veo: long-running operations of the Gemini API (ai.google.dev/gemini-api/docs/video) and of Vertex AI
- * (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation); types of @google/genai 3.1; November 2026.
- * Vertex hands the video over inside the answer, base64.
+ * (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation); types of @google/genai 3.1;
+ * November 2026. Vertex hands the video over inside the answer, base64.
  */
 import { otherFor } from "../../../../shared/channel-types";
 import { geminiDialect } from "../../dialects/gemini/dialect";

@@ -1,5 +1,6 @@
 /**
- * Vidu (platform.vidu.com/docs: text, image, start-end and reference to video, query of the creations, cancel; error codes; of
+ * Vidu (platform.vidu.com/docs: text, image, start-end and reference to video, query of the creations, cancel; error
+ * codes; of
  * 2025 to September 2026, read November 2026).
  */
 import { type ErrorKind, wireError } from "../../dialects/shared/error-kind";

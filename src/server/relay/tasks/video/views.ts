@@ -1,4 +1,6 @@
-/** A job as each of the doors tells of it: OpenAI's video, the family's task object, Kling's and Jimeng's own answers. */
+/**
+ * A job as each of the doors tells of it: OpenAI's video, the family's task object, Kling's and Jimeng's own answers.
+ */
 import type { TaskStatus } from "../../../../shared/task";
 import { videoTariff } from "../../../../shared/video-tariffs";
 import { compact, list, number, object, text } from "../../dialects/shared/json";
@@ -29,8 +31,8 @@ function shown({ data }: Task): {
 }
 
 /**
- * Where the files of a finished job are: at the vendor's, where everybody may fetch them; else at our own door, with the caller's
- * key. None before it is finished.
+ * Where the files of a finished job are: at the vendor's, where everybody may fetch them; else at our own door, with
+ * the caller's key. None before it is finished.
  */
 function addressesOf(task: Task, server: string): string[] {
   if (task.status !== "SUCCESS") return [];
@@ -55,7 +57,9 @@ const openaiWords: Words = {
   FAILURE: "failed",
 };
 
-/** OpenAI's video object (types of the `openai` SDK 7.55), with `task_id` and `metadata.url` as the family adds them. */
+/**
+ * OpenAI's video object (types of the `openai` SDK 7.55), with `task_id` and `metadata.url` as the family adds them.
+ */
 export function openaiVideo(task: Task, server: string): JsonObject {
   const { input, model, parent_id, finish_time_ms, status } = task;
   const { seconds: made, error } = shown(task);

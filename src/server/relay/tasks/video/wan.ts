@@ -1,7 +1,8 @@
 /**
- * Alibaba's Wan at Model Studio (help.aliyun.com/zh/model-studio: text-to-video-api-reference, image-to-video-general-api-reference,
- * legacy-wan-text-to-video-api-reference, manage-asynchronous-tasks, error-code; of 2026, read November 2026). Models up to 2.6
- * are asked in an older form: a size for texts, one picture for pictures.
+ * Alibaba's Wan at Model Studio (help.aliyun.com/zh/model-studio: text-to-video-api-reference,
+ * image-to-video-general-api-reference, legacy-wan-text-to-video-api-reference, manage-asynchronous-tasks, error-code;
+ * of 2026, read November 2026). Models up to 2.6 are asked in an older form: a size for texts, one picture for
+ * pictures.
  */
 import { RequestFault } from "../../dialects/shared/fault";
 import { compact, number, object, text } from "../../dialects/shared/json";

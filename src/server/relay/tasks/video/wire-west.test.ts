@@ -1,6 +1,6 @@
 /**
- * The words of the vendors abroad, by the examples of their documents (pages and dates are named in each vendor's file; texts
- * shortened).
+ * The words of the vendors abroad, by the examples of their documents (pages and dates are named in each vendor's file;
+ * texts shortened).
  */
 import { describe, expect, test } from "bun:test";
 import { replicate } from "./replicate";
