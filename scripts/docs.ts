@@ -11,9 +11,9 @@ import { priceTableKeys } from "../src/shared/pricing";
 import { callbackDoors } from "../src/server/callbacks";
 import { variables } from "../src/server/env";
 import { restRoutes } from "../src/server/http/rest";
-import { type Ability, features } from "../src/server/relay/dialects/features";
-import { listedRoutes } from "../src/server/relay/routes";
-import { upstreamDialects } from "../src/server/relay/dialects/vendor-dialects";
+import { type Ability, features } from "../src/server/protocol/dialects/features";
+import { listedRoutes } from "../src/server/relay/entry/routes";
+import { upstreamDialects } from "../src/server/protocol/dialects/vendor-dialects";
 import { appRouter } from "../src/server/router";
 
 const root = join(import.meta.dir, "..");

@@ -68,7 +68,7 @@ const ROOMS: Room[] = [
     files: /^src\/server\/relay\//,
     may: /^src\/(server\/(relay|lib)|shared)\/|^src\/server\/version\.ts$/,
     not: /^(bun:sqlite|drizzle-orm|@trpc)/,
-    why: "the data plane meets the control plane at the five seams (relay/seams.ts) and nowhere else",
+    why: "the data plane meets the control plane at the five seams (contracts/control-plane.ts) and nowhere else",
   },
   {
     name: "doors",
@@ -110,9 +110,9 @@ const ESCAPES: Record<string, { any?: number; bang?: number; why: string }> = {
   "src/client/lib/url-state.ts": { any: 1, why: "a record whose parameters have a type each" },
 };
 
-/** Besides relay/sse.ts, who may write events, and why. */
+/** Besides lib/sse.ts, who may write events, and why. */
 const EVENT_WRITERS: Record<string, string> = {
-  "src/server/features/demo/answer.ts": "plays an upstream: it writes what relay/sse.ts reads",
+  "src/server/features/demo/answer.ts": "plays an upstream: it writes what lib/sse.ts reads",
 };
 
 const source = sourceFiles("src/**/*.{ts,tsx}");
@@ -193,9 +193,9 @@ describe("one definition of each fact", () => {
     expect(linesWith(outsideRegistry, new RegExp(`${compared}|\\bcase ${names}`, "i"))).toEqual([]);
   });
 
-  test("events are read and written by relay/sse.ts alone", () => {
+  test("events are read and written by lib/sse.ts alone", () => {
     const parsers = linesWith(
-      server.filter((file) => file.path !== "src/server/relay/sse.ts" && !(file.path in EVENT_WRITERS)),
+      server.filter((file) => file.path !== "src/server/lib/sse.ts" && !(file.path in EVENT_WRITERS)),
       /["'`]data: ?(["'`{[$]|\\n|\\r)|text\/event-stream.*split\(|startsWith\(["'`]data:/,
     );
     // A file inside an address is no event.

@@ -6,7 +6,7 @@ import { sql } from "drizzle-orm";
 import type { Db } from "../../src/server/db/client";
 import { startsWith } from "../../src/server/db/sql";
 import { reopenSteps, sumHours } from "../../src/server/features/log/sums";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { LOG_TYPE } from "../../src/shared/log";
 import type { Person, SeededChannel } from "./people";
 

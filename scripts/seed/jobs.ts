@@ -2,10 +2,10 @@
  * Jobs through the book of jobs and the ledger: each accepted, charged, and then finished, failed with its refund, or
  * still running.
  */
-import type { Services } from "../../src/server/context";
+import type { Services } from "../../src/server/contracts/context";
 import { createTaskBook } from "../../src/server/features/task/book";
 import { createPriceBook } from "../../src/server/features/pricing/price";
-import type { JsonObject } from "../../src/server/relay/json";
+import type { JsonObject } from "../../src/server/lib/json-bytes";
 import { packPrice, termsOf, unitsOf } from "../../src/server/relay/tasks/price";
 import { randomText } from "../../src/server/lib/secrets";
 import { MJ_CODE } from "../../src/shared/midjourney";

@@ -1,15 +1,15 @@
 /** One serving process, from open database to closed listener. */
 import type { Server } from "bun";
 import { createApp } from "./app";
-import { createClientFiles } from "./client-files";
+import { createClientFiles } from "./http/client-files";
 import type { Env } from "./env";
 import { startJobs } from "./jobs";
 import { CannotStart } from "./lib/cannot-start";
 import type { Logger } from "./lib/log";
-import { createReadiness } from "./readiness";
-import { createRelay } from "./relay/handle";
-import { both } from "./relay/watch";
-import { relaySeams } from "./relay-seams";
+import { createReadiness } from "./wiring/readiness";
+import { createRelay } from "./relay/entry/handle";
+import { both } from "./relay/call/observers";
+import { relaySeams } from "./wiring/control-plane";
 import { demoBaseUrl, startDemo } from "./features/demo/service";
 import { createLogTail } from "./features/log/tail";
 import { CallCounts } from "./features/metrics/calls";
@@ -17,8 +17,8 @@ import { watchLoop } from "./features/metrics/loop-lag";
 import { createMetrics } from "./features/metrics/page";
 import { isSetUp, setupLink, setUpUnattended } from "./features/setup/service";
 import { startInstance } from "./features/wallet/instances";
-import { checkCanary } from "./secret-source";
-import { openServices } from "./services";
+import { checkCanary } from "./wiring/secret-source";
+import { openServices } from "./wiring/services";
 import { VERSION } from "./version";
 
 export interface Serving {

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createApp } from "../../src/server/app";
 import { createLogTail } from "../../src/server/features/log/tail";
-import { createRelay } from "../../src/server/relay/handle";
-import { relaySeams } from "../../src/server/relay-seams";
+import { createRelay } from "../../src/server/relay/entry/handle";
+import { relaySeams } from "../../src/server/wiring/control-plane";
 import { ROLE } from "../../src/shared/roles";
 import { type Harness, openHarness, type Person } from "../kit/harness";
 

@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { makeJobs } from "../../scripts/seed/jobs";
 import { makeChannels, makeMoreChannels, makePeople, makeRoot } from "../../scripts/seed/people";
 import { audit } from "../../src/server/features/wallet/audit";
-import { relaySeams } from "../../src/server/relay-seams";
-import { createRelay } from "../../src/server/relay/handle";
+import { relaySeams } from "../../src/server/wiring/control-plane";
+import { createRelay } from "../../src/server/relay/entry/handle";
 import type { TaskPlatform } from "../../src/shared/task";
 import { HOOK_MS, openHarness } from "../kit/harness";
 

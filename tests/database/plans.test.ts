@@ -1,7 +1,7 @@
 /** The statements of every call find their rows by an index, in tables of 200,000 rows. */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { Connections } from "../../src/server/db/connections";
-import type { UserCtx } from "../../src/server/context";
+import type { UserCtx } from "../../src/server/contracts/context";
 import type { Db } from "../../src/server/db/client";
 import { dashboard, dataByModel, dataByUser, ranking, totals } from "../../src/server/features/dashboard/service";
 import { claim } from "../../src/server/features/log/fold";

@@ -4,15 +4,15 @@
  */
 import { eq } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
-import type { Ctx, Services, UserCtx } from "../../src/server/context";
+import type { Ctx, Services, UserCtx } from "../../src/server/contracts/context";
 import { readEnv } from "../../src/server/env";
 import { createChannelPool } from "../../src/server/features/channel/pool";
 import { createRefusals } from "../../src/server/features/log/refusals";
 import { createNotices } from "../../src/server/features/notice/notices";
 import { openOptionStore } from "../../src/server/features/option/store";
-import { relaySeams } from "../../src/server/relay-seams";
-import { createRelay } from "../../src/server/relay/handle";
-import { createRouting } from "../../src/server/relay/routing";
+import { relaySeams } from "../../src/server/wiring/control-plane";
+import { createRelay } from "../../src/server/relay/entry/handle";
+import { createRouting } from "../../src/server/relay/routing/router";
 import { createTokenCache } from "../../src/server/features/token/authenticate";
 import { createLedger, tellCharges } from "../../src/server/features/wallet/open-ledger";
 import { requestFacts } from "../../src/server/http/own-page";

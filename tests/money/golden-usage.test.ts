@@ -4,14 +4,14 @@
  * SDK types (named at each), read November 2026; the sums are worked out by hand from the prices below.
  */
 import { describe, expect, test } from "bun:test";
-import { dialectKeys } from "../../src/server/relay/events";
-import type { UpstreamDialectKey } from "../../src/server/relay/dialects/vendor-dialects";
-import { openaiChat } from "../../src/server/relay/dialects/openai-chat/dialect";
-import { Meter } from "../../src/server/relay/meter";
-import { Passage } from "../../src/server/relay/passage";
-import { writeFrame } from "../../src/server/relay/sse";
-import { translateAnswer } from "../../src/server/relay/translate";
-import { checkUsage } from "../../src/server/relay/usage-check";
+import { dialectKeys } from "../../src/server/protocol/chat-events";
+import type { UpstreamDialectKey } from "../../src/server/protocol/dialects/vendor-dialects";
+import { openaiChat } from "../../src/server/protocol/dialects/openai-chat/dialect";
+import { Meter } from "../../src/server/relay/upstream/passthrough-openai";
+import { Passage } from "../../src/server/relay/upstream/passthrough-dialect";
+import { writeFrame } from "../../src/server/lib/sse";
+import { translateAnswer } from "../../src/server/protocol/translate";
+import { checkUsage } from "../../src/server/protocol/usage-check";
 import { chargeOf } from "../../src/shared/charge";
 import { compilePrice, type CompiledPrice, type Usage } from "../../src/shared/pricing";
 import { context, translatePieces } from "../translation/streams";

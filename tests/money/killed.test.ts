@@ -10,7 +10,7 @@ import type { Db } from "../../src/server/db/client";
 import { fold } from "../../src/server/features/log/fold";
 import { audit } from "../../src/server/features/wallet/audit";
 import { type Instance, startInstance } from "../../src/server/features/wallet/instances";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { refundRequestId } from "../../src/server/features/wallet/refund";
 import { sweepSilent, sweptRequestId } from "../../src/server/features/wallet/sweep";

@@ -5,7 +5,7 @@ import { localBus, localCounter, localLease } from "../../src/server/cluster/loc
 import { type Db, run } from "../../src/server/db/client";
 import { fold } from "../../src/server/features/log/fold";
 import { audit } from "../../src/server/features/wallet/audit";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { refundRequestId, refundSteps } from "../../src/server/features/wallet/refund";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";

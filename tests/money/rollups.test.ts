@@ -5,7 +5,7 @@ import { localBus, localCounter, localLease } from "../../src/server/cluster/loc
 import type { Db } from "../../src/server/db/client";
 import { fold, foldBatch } from "../../src/server/features/log/fold";
 import { audit, type Finding } from "../../src/server/features/wallet/audit";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
 import { addToken, addUser, callLog, calls, clock, NOON } from "./world";

@@ -12,7 +12,7 @@ import {
   SILENT_SECONDS,
   startInstance,
 } from "../../src/server/features/wallet/instances";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { sweep, sweepSilent, sweptRequestId } from "../../src/server/features/wallet/sweep";
 import { openDb } from "../../src/server/db/client";

@@ -4,7 +4,7 @@ import { expect } from "bun:test";
 import type { Db } from "../../src/server/db/client";
 import type { TokenRow } from "../../src/server/db/schema";
 import { total } from "../../src/server/db/sql";
-import type { CallLog, Ledger } from "../../src/server/features/wallet/ledger";
+import type { CallLog, Ledger } from "../../src/server/contracts/ledger";
 import { LOG_TYPE } from "../../src/shared/log";
 
 /** Noon, 2026-11-21 UTC. */

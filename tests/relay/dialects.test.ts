@@ -6,7 +6,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { channelType } from "../../src/shared/channel-types";
-import { sealText } from "../../src/server/relay/dialects/shared/seals";
+import { sealText } from "../../src/server/protocol/dialects/shared/seals";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { type Bench, makeBench, makeChannel, serve, TEST_KEY } from "./kit";
 

@@ -17,13 +17,13 @@ import {
   type HoldRequest,
   type LateEnd,
   type Settlement,
-} from "../../src/server/features/wallet/ledger";
-import type { Timers } from "../../src/server/relay/alarm";
-import type { RelayDeps } from "../../src/server/relay/call";
-import { createRelay, type Relay } from "../../src/server/relay/handle";
-import type { Caller, PoolChannel, RelayOptions, Seams } from "../../src/server/relay/seams";
-import type { Shelf, Stored } from "../../src/server/relay/stored/shelf";
-import type { TaskBook } from "../../src/server/relay/tasks/task";
+} from "../../src/server/contracts/ledger";
+import type { Timers } from "../../src/server/relay/call/deadlines";
+import type { RelayDeps } from "../../src/server/relay/call/call";
+import { createRelay, type Relay } from "../../src/server/relay/entry/handle";
+import type { Caller, PoolChannel, RelayOptions, Seams } from "../../src/server/contracts/control-plane";
+import type { Shelf, Stored } from "../../src/server/contracts/stored-objects";
+import type { TaskBook } from "../../src/server/contracts/task-store";
 
 const silent = pino({ level: "silent" });
 

@@ -1,6 +1,6 @@
 /** Half-open recovery, group auto, and what the caller is told about retries. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { Cooling } from "../../src/server/relay/cooling";
+import { Cooling } from "../../src/server/relay/routing/cooldown";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { chatBody, makeBench, makeChannel } from "./kit";
 

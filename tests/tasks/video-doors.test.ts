@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair } from "jose";
 import OpenAI, { toFile } from "openai";
-import type { Seams } from "../../src/server/relay/seams";
+import type { Seams } from "../../src/server/contracts/control-plane";
 import { HOOK_MS } from "../kit/harness";
 import { type Caller, openTaskBench, type TaskBench } from "./kit";
 import { FakeMaker, script } from "./video-fakes";

@@ -1,5 +1,5 @@
 /** A streamed answer as if it had come whole. */
-import type { AnswerEvent, Block, FinishReason, Seal, Usage } from "../../src/server/relay/events";
+import type { AnswerEvent, Block, FinishReason, Seal, Usage } from "../../src/server/protocol/chat-events";
 
 export interface Collected {
   content: Block[];

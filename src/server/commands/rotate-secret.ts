@@ -20,7 +20,7 @@ import { InstancesLive, SILENT_SECONDS, whileNoneLives } from "../features/walle
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { createSecrets, randomText, type Secrets } from "../lib/secrets";
-import { CANARY, openSecrets } from "../secret-source";
+import { CANARY, openSecrets } from "../wiring/secret-source";
 
 export interface Rotated {
   tokens: number;

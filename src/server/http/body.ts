@@ -1,8 +1,8 @@
 /** Bodies of /api and /trpc: who calls is known before anything is read, and says how much is. */
 import type { AnyRouter } from "@trpc/server";
 import { AppError } from "../../shared/errors";
-import type { Ctx } from "../context";
-import { BODY_LIMITS, readBody } from "../lib/body";
+import type { Ctx } from "../contracts/context";
+import { BODY_LIMITS, readBody } from "../lib/request-body/read-body";
 import { toTRPC } from "./fail";
 import type { DoorMeta } from "./trpc";
 

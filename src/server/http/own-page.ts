@@ -4,7 +4,7 @@
  * /pg. Why the rule is as it is: docs/decisions/0042-requests-of-other-sites.md.
  */
 import { AppError } from "../../shared/errors";
-import type { Ctx } from "../context";
+import type { Ctx } from "../contracts/context";
 
 /** What a request says of the page that sent it. */
 export interface RequestFacts {

@@ -4,7 +4,7 @@
  * context.
  */
 import { errors } from "../../shared/errors";
-import type { Ctx } from "../context";
+import type { Ctx } from "../contracts/context";
 import { unknownActor } from "./session";
 import { envelopeOf, logUnexpected, toAppError } from "./fail";
 

@@ -4,7 +4,7 @@
  */
 import type { AnyRouter } from "@trpc/server";
 import type * as z from "zod";
-import type { Ctx } from "../context";
+import type { Ctx } from "../contracts/context";
 import { readJson } from "./body";
 import { buildInput } from "./coerce";
 import { envelopeOf, logUnexpected, toAppError } from "./fail";

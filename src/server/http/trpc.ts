@@ -2,7 +2,7 @@
 import { initTRPC } from "@trpc/server";
 import { AppError, errorText, fail } from "../../shared/errors";
 import { ROLE } from "../../shared/roles";
-import type { Ctx, UserCtx } from "../context";
+import type { Ctx, UserCtx } from "../contracts/context";
 import { countedAddress } from "./address";
 import { logUnexpected, toAppError, toTRPC } from "./fail";
 import { foreignRequest, type OwnPageRule } from "./own-page";

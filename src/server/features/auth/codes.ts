@@ -3,7 +3,7 @@
  * back once. What a code is for (an address, a state) and the code itself are kept as keyed hashes.
  */
 import { and, eq, gt, lt, lte, sql } from "drizzle-orm";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 
 /** A code of one purpose is worth nothing for another. */

@@ -5,7 +5,7 @@ import { AppError, fail } from "../../../shared/errors";
 import { USER_STATUS } from "../../../shared/roles";
 import type { Text } from "../../../shared/text";
 import { type bindEmailInput, MAIL_PAUSE_SECONDS, type mailCodeInput } from "../../../shared/user";
-import type { Ctx, UserCtx } from "../../context";
+import type { Ctx, UserCtx } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 import { isUniqueViolation, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";

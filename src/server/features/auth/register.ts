@@ -6,7 +6,7 @@ import { DEFAULT_GROUP } from "../../../shared/group";
 import { mailboxSchema } from "../../../shared/mailbox";
 import { ROLE, USER_STATUS } from "../../../shared/roles";
 import type { registerInput, resetInput } from "../../../shared/user";
-import { type Ctx, seconds } from "../../context";
+import { type Ctx, seconds } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 import type { UserRow } from "../../db/schema";
 import { isUniqueViolation, withoutNul } from "../../db/sql";

@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { IDENTITY_PROVIDERS, isIdentityProvider } from "../../../shared/identity";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 import { hasPassword } from "./password";
 

@@ -1,5 +1,5 @@
 /** How a change of channels becomes known. */
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import type { Q, Steps } from "../../db/client";
 
 /**

@@ -8,11 +8,11 @@ import { and, eq, ne } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import { MAX_REASON, statusInfo, type StatusReason } from "../../../shared/channel-operations";
 import { errorText } from "../../../shared/errors";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/client";
 import { withoutNul } from "../../db/sql";
 import { placeOf } from "../../relay/providers/key-place";
-import type { PoolChannel } from "../../relay/seams";
+import type { PoolChannel } from "../../contracts/control-plane";
 import { eventRow } from "../log/record";
 import { announceChange } from "./announce";
 import { disableKey, enableKey } from "./keys";
@@ -116,7 +116,7 @@ async function change(services: Services, { set, where, event, tell, details }: 
 export interface ChannelTrouble extends Evidence {
   /** The upstream's HTTP status, 0 when none came. */
   status: number;
-  /** The failure table says that this disables a channel (relay/failures.ts, after status_code_mapping). */
+  /** The failure table says that this disables a channel (protocol/upstream-failure.ts, after status_code_mapping). */
   disable: boolean;
   /** The upstream's own words, '' without any. Keys must be cut out of them: they are kept. */
   message: string;

@@ -7,7 +7,7 @@ import type * as z from "zod";
 import { CHANNEL_LIMITS, CHANNEL_STATUS, channelIssues, cleanList, splitList } from "../../../shared/channel";
 import { type ChannelEdits, isUntouched, type tagEdit } from "../../../shared/channel-operations";
 import { fail } from "../../../shared/errors";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 import type { ChannelRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";

@@ -5,7 +5,7 @@ import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
 import type { DryRun } from "../../../shared/dry-run";
 import { ROLE } from "../../../shared/roles";
-import { stickyKey } from "../../relay/sticky";
+import { stickyKey } from "../../relay/routing/session-affinity";
 
 for (const engine of ENGINES) {
   describe(`dry run on ${engine}`, () => {

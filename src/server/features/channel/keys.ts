@@ -8,11 +8,11 @@ import { type ChannelKeyView, isMultiKeyMode, keyHint, MAX_KEYS } from "../../..
 import { statusInfo, type StatusReason } from "../../../shared/channel-operations";
 import { keyProblem } from "../../../shared/channel-types";
 import { errorText, fail } from "../../../shared/errors";
-import { type Ctx, type Services, seconds } from "../../context";
+import { type Ctx, type Services, seconds } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 import type { ChannelRow } from "../../db/schema";
 import { count, forUpdate } from "../../db/sql";
-import type { PoolChannel } from "../../relay/seams";
+import type { PoolChannel } from "../../contracts/control-plane";
 import { eventRow } from "../log/record";
 import { recordAct } from "../audit/record";
 import { announceChange } from "./announce";

@@ -11,11 +11,11 @@ import { compileHeaders, headerProblem } from "../../../shared/header-override";
 import { readLimits } from "../../../shared/limits";
 import { resolveMapping, statusMapping } from "../../../shared/model-mapping";
 import { compileOverride, overrideProblem } from "../../../shared/param-override";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { type KeyRow, keysIn, readKeys } from "./key-rows";
 import type { ChannelRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
-import type { Pool, PoolChannel } from "../../relay/seams";
+import type { Pool, PoolChannel } from "../../contracts/control-plane";
 
 export interface ChannelPool extends Pool {
   /** Reads the channels again; resolves when a snapshot that is at least as new as the call is in force. */

@@ -1,18 +1,18 @@
 /** The one small call that tests a channel: what is sent, and what counts as an answer (compatibility.md 3.4). */
 import { AppError, fail } from "../../../shared/errors";
 import { readLimited } from "../../lib/egress";
-import { chatDialects } from "../../relay/dialects/chat-dialects";
-import { decodeFrame } from "../../relay/dialects/openai-chat/stream";
-import { type UpstreamDialectKey, upstreamDialects } from "../../relay/dialects/vendor-dialects";
-import type { Usage } from "../../relay/events";
-import { Failed } from "../../relay/failed";
-import { classifyErrorIn200, classifyStatus, type Failure } from "../../relay/failures";
+import { chatDialects } from "../../protocol/dialects/chat-dialects";
+import { decodeFrame } from "../../protocol/dialects/openai-chat/stream";
+import { type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
+import type { Usage } from "../../protocol/chat-events";
+import { Failed } from "../../protocol/upstream-error";
+import { classifyErrorIn200, classifyStatus, type Failure } from "../../protocol/upstream-failure";
 import { redact, redactOf } from "../../relay/providers/redact";
 import { withSystemPrompt } from "../../relay/providers/rewrite";
 import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/providers/speak";
 import { ownTools } from "../../relay/providers/tools";
-import type { PoolChannel } from "../../relay/seams";
-import { firstFrameEnd, readFrame } from "../../relay/sse";
+import type { PoolChannel } from "../../contracts/control-plane";
+import { firstFrameEnd, readFrame } from "../../lib/sse";
 import { atVersion, namesOf, type VendorRules } from "../../relay/providers/vendor-rules";
 import type { ChannelTrouble } from "./auto-status";
 import { deadlineOf, upstreamHeaders, upstreamMessage } from "./upstream";

@@ -9,7 +9,7 @@ import { cleanList, jsonObject } from "../../../shared/channel";
 import type { RepairReport } from "../../../shared/channel-operations";
 import { baseUrlOf, channelType } from "../../../shared/channel-types";
 import { DEFAULT_GROUP } from "../../../shared/group";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import { run } from "../../db/client";
 import type { ChannelRow } from "../../db/schema";
 import { auditRow } from "../audit/record";

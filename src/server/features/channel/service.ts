@@ -20,7 +20,7 @@ import { baseUrlOf, otherOrDefault } from "../../../shared/channel-types";
 import { fail } from "../../../shared/errors";
 import type { Page } from "../../../shared/envelope";
 import type { Text } from "../../../shared/text";
-import { type Ctx, seconds, type UserCtx } from "../../context";
+import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
 import { run } from "../../db/client";
 import type { ChannelRow } from "../../db/schema";
 import { contains, count, hasItem, withoutNul } from "../../db/sql";

@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import { jsonObject } from "../../../shared/channel";
 import type { ChannelDoubt, UsageDoubt } from "../../../shared/usage-doubt";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/client";
 import { forUpdate, withoutNul } from "../../db/sql";
 

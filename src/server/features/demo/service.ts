@@ -6,7 +6,7 @@ import { and, eq, ne } from "drizzle-orm";
 import { CHANNEL_STATUS, type ChannelView } from "../../../shared/channel";
 import { DEMO_MODEL } from "../../../shared/demo";
 import { fail } from "../../../shared/errors";
-import type { Ctx, Services } from "../../context";
+import type { Ctx, Services } from "../../contracts/context";
 import { run } from "../../db/client";
 import { announceChange } from "../channel/announce";
 import { createChannels, updateChannel } from "../channel/service";

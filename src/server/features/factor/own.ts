@@ -1,7 +1,7 @@
 /** Which second factors an account has, and their end. */
 import { and, count, eq, gt } from "drizzle-orm";
 import type { OwnedFactors } from "../../../shared/factor";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 
 export async function hasTotp({ db }: Pick<Services, "db">, user_id: number): Promise<boolean> {

@@ -23,7 +23,7 @@ import {
   type passkeyRegisterInput,
   type PasskeyView,
 } from "../../../shared/factor";
-import { type Ctx, seconds, type UserCtx } from "../../context";
+import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
 import { run } from "../../db/client";
 import type { PasskeyRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";

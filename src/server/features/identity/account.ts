@@ -8,7 +8,7 @@ import {
   type IdentityProvider,
 } from "../../../shared/identity";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
-import { type Ctx, seconds, type UserCtx } from "../../context";
+import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 import type { UserRow } from "../../db/schema";
 import { isUniqueViolation, withoutNul } from "../../db/sql";

@@ -2,7 +2,7 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { INVITE_LIMITS } from "../../../shared/invite";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import { type Db, run, type Q, type Steps } from "../../db/client";
 import type { UserRow } from "../../db/schema";
 import { isUniqueViolation, withoutNul } from "../../db/sql";

@@ -2,7 +2,7 @@
  * What invitations know of one person: for his export, and what an erasure removes of it. Amounts stay, for the audit.
  */
 import { and, asc, eq, inArray } from "drizzle-orm";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import { run, type Q, type Steps } from "../../db/client";
 import { presentWithdrawal } from "./present";
 

@@ -1,7 +1,7 @@
 /** The inviter's share of what an invited user pays (C-014). */
 import { eq, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { run, type Q, type Steps } from "../../db/client";
 import type { OrderRow } from "../../db/schema";
 import { accountRow } from "../log/record";

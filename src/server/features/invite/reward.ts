@@ -1,11 +1,11 @@
 /** What a registration gives: to the new user, and to whoever invited him. */
 import { and, eq, sql } from "drizzle-orm";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { run, type Q, type Steps } from "../../db/client";
 import type { UserRow } from "../../db/schema";
 import { accountRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";
-import type { Credit } from "../wallet/ledger";
+import type { Credit } from "../../contracts/ledger";
 import { quotaText } from "../wallet/quota-text";
 import { earn } from "./rebate";
 

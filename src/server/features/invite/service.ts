@@ -9,7 +9,7 @@ import type {
   WithdrawalToSettle,
   WithdrawalView,
 } from "../../../shared/invite";
-import { seconds, type UserCtx } from "../../context";
+import { seconds, type UserCtx } from "../../contracts/context";
 import { run, type Q, type Steps } from "../../db/client";
 import { count, total, withoutNul } from "../../db/sql";
 import { auditRow } from "../audit/record";

@@ -7,10 +7,10 @@
 import type { DryRunLimit } from "../../../shared/dry-run";
 import type { ErrorCode } from "../../../shared/errors";
 import { LIMIT_FIELDS, type LimitScope, type LimitSet, limitScopes, limitsOf } from "../../../shared/limits";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import type { Demand, Reservation } from "../../cluster/types";
-import type { Admission, Limits, LimitState, Need, Used } from "../../relay/limits";
-import type { Caller, PoolChannel } from "../../relay/seams";
+import type { Admission, Limits, LimitState, Need, Used } from "../../relay/billing/budgets";
+import type { Caller, PoolChannel } from "../../contracts/control-plane";
 import { periodsAt } from "./periods";
 import type { Budget, SpendBook } from "./spend";
 

@@ -5,7 +5,7 @@
  * a call's estimate, never too late.
  */
 import { eq, inArray, lt, sql } from "drizzle-orm";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/client";
 
 /** A budget in its period. */

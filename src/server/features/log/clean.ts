@@ -10,7 +10,7 @@ import { and, asc, eq, inArray, lt, ne, type SQL, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { FOLDED } from "../../../shared/log";
 import type { LogCleaning } from "../../../shared/log-list";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import type { Db } from "../../db/client";
 
 const BATCH = 500;

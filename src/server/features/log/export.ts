@@ -4,7 +4,7 @@
  */
 import { type LogFilter, logExportRest, type LogView } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import { buildInput } from "../../http/coerce";
 import type { PlainDoor } from "../../http/plain";
 import { signedIn } from "../../http/trpc";

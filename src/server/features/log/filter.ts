@@ -5,7 +5,7 @@
 import { type AnyColumn, and, desc, eq, gte, inArray, lte, or, type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import { type LogFilter, SEARCHED_ROWS } from "../../../shared/log-list";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { aside, byIndex, contains, withoutNul } from "../../db/sql";
 import { beyond } from "./place";

@@ -1,7 +1,7 @@
 /** The log of one relay key, for whoever holds it. Source: facts/compatibility.md 1.9; the range: checklist C-647. */
 import { and, desc, eq, gte, lte } from "drizzle-orm";
 import { logStatSelfRest } from "../../../shared/log-list";
-import { seconds } from "../../context";
+import { seconds } from "../../contracts/context";
 import { buildInput } from "../../http/coerce";
 import type { PlainDoor } from "../../http/plain";
 import { keyOf, tokenOfKey } from "../token/own-key";

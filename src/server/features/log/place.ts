@@ -1,6 +1,6 @@
 /** Places in the list of the log, which is ordered by time and id. */
 import { and, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 
 /** Rows on the older (`behind`) or the newer side of a place in the list. */
 export function beyond(ctx: Pick<UserCtx, "db">, place: string, side: "behind" | "before"): SQL | undefined {

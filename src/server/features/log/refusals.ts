@@ -6,10 +6,10 @@
  */
 import { eq } from "drizzle-orm";
 import { FOLDED, type RepeatedRefusal } from "../../../shared/log";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 import { forUpdate } from "../../db/sql";
-import type { CallLog } from "../wallet/ledger";
+import type { CallLog } from "../../contracts/ledger";
 import { addToHours, type Hour, NOTHING, repeatedOf } from "./fold";
 import { recordFailure } from "./record";
 

@@ -11,7 +11,7 @@ import {
   MAX_LOG_TOTAL,
 } from "../../../shared/log-list";
 import { mayActOn, ROLE } from "../../../shared/roles";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { count, withoutNul } from "../../db/sql";
 import { conditions, type LogScope, namesOf, rangeOf, subject } from "./filter";

@@ -10,7 +10,7 @@ import { type AnyColumn, and, eq, gte, inArray, lt, type SQL, sql } from "drizzl
 import type { Dimension } from "../../../shared/dashboard";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import type { LogFilter, LogStat } from "../../../shared/log-list";
-import { seconds, type UserCtx } from "../../context";
+import { seconds, type UserCtx } from "../../contracts/context";
 import { aside, contains, count, total } from "../../db/sql";
 import { logCompleteSince } from "./clean";
 import { clean, conditions, type LogScope, type Named, namesOf, rangeOf, subject } from "./filter";

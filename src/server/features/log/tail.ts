@@ -8,12 +8,12 @@ import { desc, gt } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { logTailRest, type LogTail, MAX_TAIL_ROWS } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { buildInput } from "../../http/coerce";
 import type { PlainDoor } from "../../http/plain";
 import { signedIn } from "../../http/trpc";
-import { PING, writeFrame } from "../../relay/sse";
+import { PING, writeFrame } from "../../lib/sse";
 import { fits } from "./filter";
 import { present, scopeOf } from "./service";
 

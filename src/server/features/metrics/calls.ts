@@ -4,9 +4,9 @@
  */
 import type { ErrorCode } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
-import type { Call } from "../../relay/call";
-import type { PoolChannel } from "../../relay/seams";
-import type { CallEnd, Watch } from "../../relay/watch";
+import type { Call } from "../../relay/call/call";
+import type { PoolChannel } from "../../contracts/control-plane";
+import type { CallEnd, Watch } from "../../relay/call/observers";
 
 /** Most (group, model, channel type); what comes beyond is counted as "other". Models are those that channels list. */
 const MAX_SERIES = 2_000;

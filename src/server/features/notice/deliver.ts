@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Notice, NotifyType } from "../../../shared/notice";
 import { NOTICES, noticeText } from "../../../shared/notice";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import type { Tables } from "../../db/schema";
 import { egressFetch } from "../../lib/egress";
 import { isMailbox } from "../../../shared/mailbox";

@@ -9,7 +9,7 @@ import type { StatusReason } from "../../../shared/channel-operations";
 import { errorText } from "../../../shared/errors";
 import { LOW_QUOTA_EVERY_SECONDS, type Notice } from "../../../shared/notice";
 import { ROLE } from "../../../shared/roles";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import type { Db } from "../../db/client";
 import { createCollector } from "../../lib/collector";
 import { quotaText } from "../wallet/quota-text";

@@ -1,6 +1,6 @@
 /** What an erasure removes of one person's orders. The orders stay, for the audit: they carry an id and no name. */
 import { eq, inArray } from "drizzle-orm";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 
 /** Removes what payment providers said of the payer: Stripe's reports carry his name and address. */

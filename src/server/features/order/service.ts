@@ -20,7 +20,7 @@ import {
 } from "../../../shared/order";
 import { QUOTA_PICKS } from "../../../shared/quota";
 import { mayActOn } from "../../../shared/roles";
-import { type Ctx, seconds, type Services, type UserCtx } from "../../context";
+import { type Ctx, seconds, type Services, type UserCtx } from "../../contracts/context";
 import { run } from "../../db/client";
 import type { OrderRow } from "../../db/schema";
 import { contains, count, withoutNul } from "../../db/sql";

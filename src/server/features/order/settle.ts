@@ -4,7 +4,7 @@
  */
 import { and, eq, inArray } from "drizzle-orm";
 import { centsOf, ORDER_STATUSES, PAYABLE_STATUSES, type PaymentProvider, type Verdict } from "../../../shared/order";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 import type { OrderRow } from "../../db/schema";
 import { payRebate } from "../invite/rebate";

@@ -2,7 +2,7 @@
 import { AppError, fail } from "../../../shared/errors";
 import { type IncomingPrices, readPrices } from "../../../shared/price-import";
 import type { PriceNumbers } from "../../../shared/price-rows";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
 import { userFetch } from "../option/user-fetch";
 

@@ -5,7 +5,7 @@ import { fail } from "../../../shared/errors";
 import { MAX_PHONES, type PhoneView, PUSH_CODE_SECONDS, type pushSubscribeInput } from "../../../shared/push";
 import { USER_STATUS } from "../../../shared/roles";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
-import { type Ctx, seconds, type UserCtx } from "../../context";
+import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
 import { run } from "../../db/client";
 import { withoutNul } from "../../db/sql";
 import { siteOf } from "../../http/site";

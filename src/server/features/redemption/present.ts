@@ -1,6 +1,6 @@
 /** What administrators see of a code: all of it, the code in clear. Nobody else sees any of it. */
 import type { RedemptionView } from "../../../shared/redemption";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import type { RedemptionRow } from "../../db/schema";
 
 export function presentRedemption(ctx: Pick<Ctx, "secrets">, row: RedemptionRow): RedemptionView {

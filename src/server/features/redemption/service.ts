@@ -13,7 +13,7 @@ import {
   type RedemptionChange,
   type RedemptionState,
 } from "../../../shared/redemption";
-import { type Ctx, seconds, type UserCtx } from "../../context";
+import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
 import { run } from "../../db/client";
 import type { RedemptionRow } from "../../db/schema";
 import { contains, count, withoutNul } from "../../db/sql";

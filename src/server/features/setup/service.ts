@@ -8,7 +8,7 @@ import type * as z from "zod";
 import { AppError, fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
 import { ROOT_QUOTA, type setupInput } from "../../../shared/user";
-import { type Ctx, type Services, seconds } from "../../context";
+import { type Ctx, type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/client";
 import { openSession } from "../../http/session";
 import { countCritical } from "../../http/trpc";

@@ -1,13 +1,13 @@
 /**
- * What callers left with an upstream or with us, in the table stored_objects: relay/stored/shelf.ts says what is asked
+ * What callers left with an upstream or with us, in the table stored_objects: contracts/stored-objects.ts says what is asked
  * of it.
  */
 import { promisify } from "node:util";
 import { zstdCompress, zstdDecompress } from "node:zlib";
 import { and, asc, desc, eq, gt, inArray, lt, or } from "drizzle-orm";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import { total } from "../../db/sql";
-import type { Shelf, Stored, StoredKind } from "../../relay/stored/shelf";
+import type { Shelf, Stored, StoredKind } from "../../contracts/stored-objects";
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);

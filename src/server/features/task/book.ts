@@ -1,5 +1,5 @@
 /**
- * Jobs in the table `tasks`: relay/tasks/task.ts says what is asked of it. Whoever moves a status does so from the one
+ * Jobs in the table `tasks`: contracts/task-store.ts says what is asked of it. Whoever moves a status does so from the one
  * that he has seen, and only who succeeds moves money, in the same transaction.
  */
 import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notInArray, or, sql } from "drizzle-orm";
@@ -7,11 +7,11 @@ import { LOG_TYPE } from "../../../shared/log";
 import { FINAL_STATUSES, type TaskPlatform } from "../../../shared/task";
 import type { Text } from "../../../shared/text";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 import { withoutNul } from "../../db/sql";
-import type { NewTask, Task, TaskBook, TaskChange } from "../../relay/tasks/task";
-import type { RefundedCharge } from "../wallet/ledger";
+import type { NewTask, Task, TaskBook, TaskChange } from "../../contracts/task-store";
+import type { RefundedCharge } from "../../contracts/ledger";
 import { refundSteps, toBudgets } from "../wallet/refund";
 import { jsonText, taskOf } from "./row";
 

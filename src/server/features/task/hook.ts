@@ -2,7 +2,7 @@
  * Tells an address that a caller typed what has become of his job (Midjourney's notifyHook): once, by the policy of
  * lib/egress.ts.
  */
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
 import { userFetch } from "../option/user-fetch";
 

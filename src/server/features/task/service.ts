@@ -6,7 +6,7 @@ import { and, desc, eq, gte, inArray, lte, ne, type SQL, sql } from "drizzle-orm
 import { fail } from "../../../shared/errors";
 import { TASK_PLATFORMS, type TaskPlatform } from "../../../shared/task";
 import { type JobFile, type JobPage, MAX_TASK_TOTAL, type Opened } from "../../../shared/task-list";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import type { TaskRow } from "../../db/schema";
 import { count, withoutNul } from "../../db/sql";
 import { recordAct } from "../audit/record";

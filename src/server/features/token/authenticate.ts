@@ -14,14 +14,14 @@ import { tokenMjMode } from "../../../shared/midjourney";
 import { ROLE, USER_STATUS } from "../../../shared/roles";
 import type { Lang } from "../../../shared/text";
 import { bareKey, isExhausted, isExpired, TOKEN_STATUS } from "../../../shared/token";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import type { TokenRow, UserRow } from "../../db/schema";
 import { compileNetworks, inNetworks, type Network } from "../../lib/addresses";
-import type { Caller } from "../../relay/seams";
+import type { Caller } from "../../contracts/control-plane";
 import { groupFacts } from "../group/facts";
 
 export interface TokenCache {
-  /** See `Seams.authenticate` (relay/seams.ts). */
+  /** See `Seams.authenticate` (contracts/control-plane.ts). */
   authenticate(key: string | undefined, ip: string, lang: Lang): Promise<Caller>;
   close(): void;
 }

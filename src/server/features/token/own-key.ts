@@ -3,7 +3,7 @@ import { and, eq, isNull } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { USER_STATUS } from "../../../shared/roles";
 import { TOKEN_STATUS } from "../../../shared/token";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import type { TokenRow } from "../../db/schema";
 import type { PlainDoor } from "../../http/plain";
 import { compileNetworks, inNetworks } from "../../lib/addresses";

@@ -1,7 +1,7 @@
 /** What its owner sees of a token. Nobody else sees any of it. */
 import { tokenMjMode } from "../../../shared/midjourney";
 import { tokenStatus, type TokenView, type TokenWithKey } from "../../../shared/token";
-import { type Ctx, seconds } from "../../context";
+import { type Ctx, seconds } from "../../contracts/context";
 import type { TokenRow } from "../../db/schema";
 
 /** For the console: the hint instead of the key. */

@@ -20,7 +20,7 @@ import {
   type TokenChange,
   type TokenFields,
 } from "../../../shared/token";
-import { seconds, type UserCtx } from "../../context";
+import { seconds, type UserCtx } from "../../contracts/context";
 import { run } from "../../db/client";
 import type { TokenRow } from "../../db/schema";
 import { contains, count, startsWith, withoutNul } from "../../db/sql";

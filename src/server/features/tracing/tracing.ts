@@ -25,8 +25,8 @@ import {
 import type { AttemptRecord } from "../../../shared/log";
 import type { Usage } from "../../../shared/pricing";
 import type { Env } from "../../env";
-import type { Call } from "../../relay/call";
-import type { CallEnd, Watch } from "../../relay/watch";
+import type { Call } from "../../relay/call/call";
+import type { CallEnd, Watch } from "../../relay/call/observers";
 import { VERSION } from "../../version";
 import { operationName, providerName } from "./names";
 

@@ -1,7 +1,7 @@
 /** What an administrator does for somebody who has lost his second factors. Who may change an account may do this. */
 import { fail } from "../../../shared/errors";
 import type { OwnedFactors } from "../../../shared/factor";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import { run } from "../../db/client";
 import { auditRow } from "../audit/record";
 import { requireStepUp } from "../auth/step-up";

@@ -11,7 +11,7 @@ import { LIMIT_FIELDS } from "../../../shared/limits";
 import { UNITS_LIMIT } from "../../../shared/quota";
 import { type ManageAction, mayActOn, ROLE, USER_STATUS, type UserAction } from "../../../shared/roles";
 import type { ManagedUser, userCreate, UserChange } from "../../../shared/user-manage";
-import { seconds, type UserCtx } from "../../context";
+import { seconds, type UserCtx } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 import type { UserRow } from "../../db/schema";
 import { forUpdate, isUniqueViolation, withoutNul } from "../../db/sql";

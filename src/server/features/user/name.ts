@@ -1,7 +1,7 @@
 /** Whether a name is free. */
 import { and, ne, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 
 /**

@@ -4,7 +4,7 @@ import type * as z from "zod";
 import { AppError, fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
 import type { selfUpdate } from "../../../shared/user";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import { type Q, run, type Steps } from "../../db/client";
 import { isUniqueViolation, withoutNul } from "../../db/sql";
 import { closeSession } from "../../http/session";

@@ -7,7 +7,7 @@
 import type { Database } from "bun:sqlite";
 import { REOPEN } from "../log/sums";
 import type { Room } from "./call-log";
-import type { CallLog } from "./ledger";
+import type { CallLog } from "../../contracts/ledger";
 
 interface UserRow {
   quota: number;

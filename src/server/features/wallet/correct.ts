@@ -10,7 +10,7 @@ import type { LogRow } from "../../db/schema";
 import { forUpdate } from "../../db/sql";
 import { reopenSteps } from "../log/sums";
 import { chargeable, logRow } from "./call-log";
-import type { Settlement } from "./ledger";
+import type { Settlement } from "../../contracts/ledger";
 import { refundRequestId } from "./refund";
 
 /** In `other` of a charge that a sweep made, and of no other. */

@@ -15,7 +15,14 @@ import { isUnavailable } from "../../lib/unavailable";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, LOG_COLUMNS, logValues } from "./call-log";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
-import { askedAgain, granted, type HoldRefusal, type Ledger, type Settlement, type SettleResult } from "./ledger";
+import {
+  askedAgain,
+  granted,
+  type HoldRefusal,
+  type Ledger,
+  type Settlement,
+  type SettleResult,
+} from "../../contracts/ledger";
 import { refundSteps } from "./refund";
 
 const MAX_TRIES = 6;

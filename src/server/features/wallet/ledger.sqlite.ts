@@ -23,7 +23,7 @@ import {
   type Ledger,
   type Settlement,
   type SettleResult,
-} from "./ledger";
+} from "../../contracts/ledger";
 import { refundSteps } from "./refund";
 
 const MAX_BATCH = 64;

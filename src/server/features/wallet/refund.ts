@@ -11,7 +11,7 @@ import { LOG_TYPE } from "../../../shared/log";
 import { type Db, type Q, run, type Steps } from "../../db/client";
 import { forUpdate, withoutNul } from "../../db/sql";
 import { checkUnits } from "./call-log";
-import type { Refund, RefundedCharge, RefundResult } from "./ledger";
+import type { Refund, RefundedCharge, RefundResult } from "../../contracts/ledger";
 
 const kept = z.object({ admin_info: z.object({ budgets: z.array(z.string()) }) });
 

@@ -7,13 +7,13 @@
  */
 import { eq } from "drizzle-orm";
 import { AppError } from "../../../shared/errors";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import type { Db } from "../../db/client";
 import { CannotStart } from "../../lib/cannot-start";
 import { isUnavailable } from "../../lib/unavailable";
 import { logCompleteSince } from "../log/clean";
 import { type Journal, openJournal, type Place } from "./journal";
-import type { CallLedger, LateEnd, Ledger } from "./ledger";
+import type { CallLedger, LateEnd, Ledger } from "../../contracts/ledger";
 
 /** Pause between two rounds; a random part keeps instances from asking all at once. */
 const ROUND_MS = 5_000;

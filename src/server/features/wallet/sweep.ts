@@ -12,7 +12,7 @@ import type { Db } from "../../db/client";
 import type { HoldRow } from "../../db/schema";
 import { SWEPT } from "./correct";
 import { databaseNow, SILENT_SECONDS } from "./instances";
-import type { CallLog, Ledger } from "./ledger";
+import type { CallLog, Ledger } from "../../contracts/ledger";
 
 const BATCH = 200;
 

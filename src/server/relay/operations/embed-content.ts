@@ -4,7 +4,7 @@
  * one entry a text, for channels that are Google's.
  */
 import { fail } from "../../../shared/errors";
-import { isObject, type JsonObject } from "../json";
+import { isObject, type JsonObject } from "../../lib/json-bytes";
 import { embeddings } from "./embeddings";
 import { type Operation, readCount } from "./operation";
 

@@ -1,11 +1,11 @@
 /** POST /v1/images/generations, /edits and /variations. */
 import { fail } from "../../../shared/errors";
-import type { ChatRequest } from "../events";
-import { dataUrlOf, mediaTypeOfUrl } from "../dialects/shared/media";
-import type { JsonObject } from "../json";
-import type { Part } from "./multipart";
-import type { DirectRules } from "./direct";
-import type { Form } from "./form";
+import type { ChatRequest } from "../../protocol/chat-events";
+import { dataUrlOf, mediaTypeOfUrl } from "../../protocol/dialects/shared/media";
+import type { JsonObject } from "../../lib/json-bytes";
+import type { Part } from "../../lib/request-body/multipart";
+import type { DirectRules } from "../admission/receive";
+import type { Form } from "../../lib/request-body/multipart-form";
 import { imageTerms, imageUsage, type ImageAsk } from "./image-price";
 import { type Operation, readCount, readFlag, readModelOr, readText } from "./operation";
 

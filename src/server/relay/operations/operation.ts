@@ -1,9 +1,9 @@
 /** What an operation asks of a request body. One small file per operation. */
 import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { fail } from "../../../shared/errors";
-import type { JsonObject } from "../json";
-import type { ChatRequest, DialectKey } from "../events";
-import type { DirectRules } from "./direct";
+import type { JsonObject } from "../../lib/json-bytes";
+import type { ChatRequest, DialectKey } from "../../protocol/chat-events";
+import type { DirectRules } from "../admission/receive";
 
 export interface Operation {
   readonly key: OperationKey;

@@ -1,11 +1,11 @@
 /** POST /v1/audio/transcriptions and /translations: a form with a sound file; billed by its duration. */
 import { fail } from "../../../shared/errors";
-import { readUsage } from "../dialects/openai-chat/usage";
-import type { ChatRequest, Usage } from "../events";
-import { isObject } from "../json";
+import { readUsage } from "../../protocol/dialects/openai-chat/usage";
+import type { ChatRequest, Usage } from "../../protocol/chat-events";
+import { isObject } from "../../lib/json-bytes";
 import { secondsOf } from "./audio-duration";
-import type { DirectRules } from "./direct";
-import type { Form } from "./form";
+import type { DirectRules } from "../admission/receive";
+import type { Form } from "../../lib/request-body/multipart-form";
 import type { Operation } from "./operation";
 
 const DEFAULT_MODEL = "whisper-1";

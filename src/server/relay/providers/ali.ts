@@ -5,15 +5,15 @@
  * wan-image-generation-api-reference, wanx-image-edit, manage-asynchronous-tasks, text-rerank-api; error-code; read
  * November 2026).
  */
-import { type ErrorKind, wireError } from "../dialects/shared/error-kind";
-import { RequestFault } from "../dialects/shared/fault";
-import { compact, isObject, object, objects, text } from "../dialects/shared/json";
-import { dataUrlOf } from "../dialects/shared/media";
-import { readError as readOpenai } from "../dialects/openai-chat/error";
-import type { WireError, WireObject } from "../events";
-import { afterAcceptance, Failed } from "../failed";
-import { classifyStatus } from "../failures";
-import { tryParse } from "../json";
+import { type ErrorKind, wireError } from "../../protocol/dialects/shared/error-kind";
+import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { compact, isObject, object, objects, text } from "../../protocol/dialects/shared/json";
+import { dataUrlOf } from "../../protocol/dialects/shared/media";
+import { readError as readOpenai } from "../../protocol/dialects/openai-chat/error";
+import type { WireError, WireObject } from "../../protocol/chat-events";
+import { afterAcceptance, Failed } from "../../protocol/upstream-error";
+import { classifyStatus } from "../../protocol/upstream-failure";
+import { tryParse } from "../../lib/json-bytes";
 import { rewritten } from "./framing";
 import { ordinary } from "./ordinary";
 import { picturesOf, refuseMask, refuseStream, whiteMaskOf } from "./pictures";

@@ -4,10 +4,10 @@
  * November 2026).
  */
 import type { Operation } from "../../../shared/channel-types";
-import { readError } from "../dialects/baidu/answer";
-import { RequestFault } from "../dialects/shared/fault";
-import { count, isObject, list, optionalText } from "../dialects/shared/json";
-import { tryParse } from "../json";
+import { readError } from "../../protocol/dialects/baidu/answer";
+import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { count, isObject, list, optionalText } from "../../protocol/dialects/shared/json";
+import { tryParse } from "../../lib/json-bytes";
 import { rewritten } from "./framing";
 import { keyParts } from "./parts";
 import type { DirectCodec, Outgoing, Provider } from "./provider";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
 import { channelType } from "../../../shared/channel-types";
 import { amazonEvent, amazonException, claudePiece } from "../../../../tests/conformance/amazon";
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/control-plane";
 import { jsonEvents, withError } from "./amazon-events";
 import { bedrock } from "./bedrock";
 import { bedrockModel, isClaude } from "./bedrock-models";

@@ -6,11 +6,11 @@
  */
 import { AwsV4Signer } from "aws4fetch";
 import { splitKey } from "../../../shared/channel-types";
-import { readError } from "../dialects/anthropic/error";
-import type { OutFrame } from "../dialects/translation";
-import type { Warn } from "../events";
-import { isObject, type JsonObject, tryParse } from "../json";
-import type { PoolChannel } from "../seams";
+import { readError } from "../../protocol/dialects/anthropic/error";
+import type { OutFrame } from "../../protocol/dialects/translation";
+import type { Warn } from "../../protocol/chat-events";
+import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
+import type { PoolChannel } from "../../contracts/control-plane";
 import { jsonEvents, withError } from "./amazon-events";
 import { bedrockBetas, bedrockModel, isClaude, withoutProfile } from "./bedrock-models";
 import { bodyOf, withBody } from "./changed-body";

@@ -5,9 +5,9 @@
  * id; renewing the token is the business of who signed in: the key need not hold what that takes.
  */
 import { splitKey } from "../../../shared/channel-types";
-import { readError } from "../dialects/openai-responses/stream-decode";
-import type { Warn, WireError } from "../events";
-import { isObject, type JsonObject, tryParse } from "../json";
+import { readError } from "../../protocol/dialects/openai-responses/stream-decode";
+import type { Warn, WireError } from "../../protocol/chat-events";
+import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { framesOf, isEvents } from "./framing";
 import type { Provider } from "./provider";

@@ -2,9 +2,9 @@
  * Coze: whose bot is asked, and its events (docs.coze.cn/developer_guides/chat_v3, read November 2026). An answer is
  * always streamed: the vendor's whole answers must be asked for every second until they are there, and are kept by it.
  */
-import { COMPLETED, MESSAGE } from "../dialects/coze/answer";
-import type { WireObject } from "../events";
-import { tryParse } from "../json";
+import { COMPLETED, MESSAGE } from "../../protocol/dialects/coze/answer";
+import type { WireObject } from "../../protocol/chat-events";
+import { tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { eventsOf, framesOf, isEvents } from "./framing";
 import { ordinary } from "./ordinary";

@@ -2,13 +2,13 @@
  * Dify: the address by the kind of the application, uploads, and whole answers out of events (docs.dify.ai, API
  * reference, read November 2026).
  */
-import { readError } from "../dialects/dify/answer";
-import { appKind } from "../dialects/dify/request-encode";
-import { isObject, objects, text } from "../dialects/shared/json";
-import type { WireObject } from "../events";
-import { Failed } from "../failed";
-import { classifyStatus } from "../failures";
-import { tryParse } from "../json";
+import { readError } from "../../protocol/dialects/dify/answer";
+import { appKind } from "../../protocol/dialects/dify/request-encode";
+import { isObject, objects, text } from "../../protocol/dialects/shared/json";
+import type { WireObject } from "../../protocol/chat-events";
+import { Failed } from "../../protocol/upstream-error";
+import { classifyStatus } from "../../protocol/upstream-failure";
+import { tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { framesOf, isEvents } from "./framing";
 import { ordinary } from "./ordinary";

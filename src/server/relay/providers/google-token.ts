@@ -4,8 +4,8 @@
  */
 import { importPKCS8, SignJWT } from "jose";
 import { splitKey } from "../../../shared/channel-types";
-import { isObject, tryParse } from "../json";
-import type { PoolChannel } from "../seams";
+import { isObject, tryParse } from "../../lib/json-bytes";
+import type { PoolChannel } from "../../contracts/control-plane";
 import { type FreshToken, tokenRefused, type Tools } from "./tools";
 
 const TOKEN_URI = "https://oauth2.googleapis.com/token";

@@ -4,11 +4,11 @@
  * registry.ts.
  */
 import type { Operation } from "../../../shared/channel-types";
-import type { UpstreamDialectKey } from "../dialects/vendor-dialects";
-import type { WireError, WireObject } from "../events";
-import type { LargeBody, Place } from "../large";
-import type { PoolChannel } from "../seams";
-import type { Bytes } from "../sse";
+import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
+import type { WireError, WireObject } from "../../protocol/chat-events";
+import type { LargeBody, Place } from "../upstream/body-release";
+import type { PoolChannel } from "../../contracts/control-plane";
+import type { Bytes } from "../../lib/sse";
 import type { Tools } from "./tools";
 import type { VendorRules } from "./vendor-rules";
 

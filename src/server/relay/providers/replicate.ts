@@ -2,12 +2,12 @@
  * Replicate: pictures as predictions, waited for inside the call (replicate.com/docs/reference/http:
  * models.predictions.create, predictions.get; docs/topics/predictions/create-a-prediction; read November 2026).
  */
-import { RequestFault } from "../dialects/shared/fault";
-import { compact, isObject, list, object, text } from "../dialects/shared/json";
-import type { WireError, WireObject } from "../events";
-import { afterAcceptance, Failed } from "../failed";
-import { classifyStatus, failureOf } from "../failures";
-import { tryParse } from "../json";
+import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { compact, isObject, list, object, text } from "../../protocol/dialects/shared/json";
+import type { WireError, WireObject } from "../../protocol/chat-events";
+import { afterAcceptance, Failed } from "../../protocol/upstream-error";
+import { classifyStatus, failureOf } from "../../protocol/upstream-failure";
+import { tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { ordinary } from "./ordinary";
 import type { DirectCodec, Outgoing, Provider } from "./provider";

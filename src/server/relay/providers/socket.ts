@@ -1,6 +1,6 @@
 /** A vendor that answers one message over a WebSocket with many. */
 import { socketThrough } from "../../lib/proxy";
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/control-plane";
 import type { Tools } from "./tools";
 
 /** The browser's types of WebSocket, which are in force, know no options. */

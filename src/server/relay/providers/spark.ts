@@ -3,12 +3,12 @@
  * and domains; general_url_authentication.html; read November 2026).
  */
 import { createHmac } from "node:crypto";
-import { joinFrames, LAST } from "../dialects/spark/answer";
-import { isObject, object } from "../dialects/shared/json";
-import type { WireObject } from "../events";
-import { Failed } from "../failed";
-import { failureOf } from "../failures";
-import { tryParse } from "../json";
+import { joinFrames, LAST } from "../../protocol/dialects/spark/answer";
+import { isObject, object } from "../../protocol/dialects/shared/json";
+import type { WireObject } from "../../protocol/chat-events";
+import { Failed } from "../../protocol/upstream-error";
+import { failureOf } from "../../protocol/upstream-failure";
+import { tryParse } from "../../lib/json-bytes";
 import { eventsOf } from "./framing";
 import { keyParts } from "./parts";
 import type { Outgoing, Provider } from "./provider";

@@ -1,13 +1,13 @@
 /** How a channel is spoken to: the language of a call, its address, and the exchange itself. */
 import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { isCodingPlan } from "../../../shared/channel-types/plans";
-import { isUpstreamDialect, type UpstreamDialectKey, upstreamDialects } from "../dialects/vendor-dialects";
-import type { WireError, WireObject } from "../events";
-import { afterAcceptance } from "../failed";
-import { isObject, tryParse } from "../json";
+import { isUpstreamDialect, type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
+import type { WireError, WireObject } from "../../protocol/chat-events";
+import { afterAcceptance } from "../../protocol/upstream-error";
+import { isObject, tryParse } from "../../lib/json-bytes";
 import type { Operation } from "../operations/operation";
-import type { PoolChannel } from "../seams";
-import type { Bytes } from "../sse";
+import type { PoolChannel } from "../../contracts/control-plane";
+import type { Bytes } from "../../lib/sse";
 import { rewritten } from "./framing";
 import type { Outgoing } from "./provider";
 import { providerOf } from "./registry";

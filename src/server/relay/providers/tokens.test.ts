@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { makeChannel, VirtualTime } from "../../../../tests/relay/kit";
-import { Failed } from "../failed";
+import { Failed } from "../../protocol/upstream-error";
 import { Tokens } from "./tokens";
 import { tokenRefused, type ToolBox, toolsFor } from "./tools";
 

@@ -1,7 +1,7 @@
 /**
  * Access tokens of channels: fetched once for everybody who waits, kept until shortly before they end. In memory only.
  */
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/control-plane";
 import type { FreshToken } from "./tools";
 
 /** A token is renewed this long before it ends, but kept for half its life at least. */

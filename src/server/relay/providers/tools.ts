@@ -2,12 +2,12 @@
  * What a provider may use of the world: the network under the call's signal and the channel's proxy, time, and tokens.
  */
 import { fetchThrough } from "../../lib/proxy";
-import { realTimers, type Timers } from "../alarm";
-import type { Warn } from "../events";
-import { asIs, classifyStatus, type Redact } from "../failures";
-import { Failed } from "../failed";
-import type { LargeBody } from "../large";
-import type { PoolChannel } from "../seams";
+import { realTimers, type Timers } from "../call/deadlines";
+import type { Warn } from "../../protocol/chat-events";
+import { asIs, classifyStatus, type Redact } from "../../protocol/upstream-failure";
+import { Failed } from "../../protocol/upstream-error";
+import type { LargeBody } from "../upstream/body-release";
+import type { PoolChannel } from "../../contracts/control-plane";
 import type { Outgoing } from "./provider";
 import { noteMinted, redactOf } from "./redact";
 import { Tokens } from "./tokens";

@@ -4,13 +4,13 @@
  * models say of their thoughts. Here and nowhere else they meet a call.
  */
 import { type AskedEffort, type AskedThoughts, type Maker, splitThinking } from "../../../shared/thinking-suffix";
-import { modelFacts } from "../dialects/anthropic/models";
-import { geminiFacts } from "../dialects/gemini/models";
-import { budgetOf, wantedEffort } from "../dialects/shared/effort";
-import type { UpstreamDialectKey } from "../dialects/vendor-dialects";
-import type { ChatPrompt, Reasoning, WireObject } from "../events";
-import { isObject } from "../json";
-import type { PoolChannel } from "../seams";
+import { modelFacts } from "../../protocol/dialects/anthropic/models";
+import { geminiFacts } from "../../protocol/dialects/gemini/models";
+import { budgetOf, wantedEffort } from "../../protocol/dialects/shared/effort";
+import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
+import type { ChatPrompt, Reasoning, WireObject } from "../../protocol/chat-events";
+import { isObject } from "../../lib/json-bytes";
+import type { PoolChannel } from "../../contracts/control-plane";
 
 export interface VendorRules {
   /** Option global.pass_through_request_enabled. */

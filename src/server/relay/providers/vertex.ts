@@ -6,12 +6,12 @@
  * Google's own models, no project, no region.
  */
 import { type Operation, otherFor, splitKey } from "../../../shared/channel-types";
-import { geminiDialect } from "../dialects/gemini/dialect";
-import { isObject, withMembers } from "../json";
+import { geminiDialect } from "../../protocol/dialects/gemini/dialect";
+import { isObject, withMembers } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { googleImages, isImagen, vertexEmbeddings } from "./google-codecs";
 import { googleToken, serviceAccount } from "./google-token";
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/control-plane";
 import type { Outgoing, Provider } from "./provider";
 import { send, tokenRefused, type Tools } from "./tools";
 import { vertexFamily, vertexHost, vertexModel } from "./vertex-models";

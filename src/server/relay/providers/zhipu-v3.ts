@@ -3,7 +3,7 @@
  * (open.bigmodel.cn, model-api; jwt_token.py of zhipuai 1.0.7, read November 2026), and events with a member `meta`.
  */
 import { SignJWT } from "jose";
-import { FrameSplitter, readFields, wholeFrames } from "../sse";
+import { FrameSplitter, readFields, wholeFrames } from "../../lib/sse";
 import { eventsOf, piecesOf } from "./framing";
 import { keyParts } from "./parts";
 import type { Provider } from "./provider";

@@ -1,16 +1,16 @@
 /** Opens the upstream half of a realtime session: channels one after the other, as for any call. */
 import type { AttemptRecord } from "../../../shared/log";
 import { socketThrough } from "../../lib/proxy";
-import type { Call } from "../call";
-import { asIs, classifyStatus, type Failure, failureOf } from "../failures";
-import { patienceOf } from "../patience";
+import type { Call } from "../call/call";
+import { asIs, classifyStatus, type Failure, failureOf } from "../../protocol/upstream-failure";
+import { patienceOf } from "../call/timeouts";
 import { headersOf } from "../providers/rewrite";
 import { placeOf } from "../providers/key-place";
 import { providerOf } from "../providers/registry";
-import type { PoolChannel } from "../seams";
-import type { Selection } from "../select";
-import { type Refused, tryChannels } from "../tries";
-import { urlOf, withVersion } from "../upstream";
+import type { PoolChannel } from "../../contracts/control-plane";
+import type { Selection } from "../routing/channel-selector";
+import { type Refused, tryChannels } from "../upstream/retry";
+import { urlOf, withVersion } from "../upstream/request";
 
 /** What the caller asked for besides the model. */
 export interface RealtimeWish {

@@ -1,5 +1,5 @@
 /** The end of the process: answers that run, and sessions whose response runs, may finish it. */
-import type { Engine } from "../call";
+import type { Engine } from "../call/call";
 
 /**
  * Asks every session and stream to go, and cuts what is left after `graceMs`. Resolves when all have ended and are

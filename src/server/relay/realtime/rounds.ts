@@ -6,12 +6,12 @@ import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
 import { quotaOf } from "../../../shared/charge";
 import { type CompiledPrice } from "../../../shared/pricing";
-import type { Call } from "../call";
-import { priceFor } from "../groups";
-import type { Usage } from "../events";
-import { type Admission, leavePlaces, type Need } from "../limits";
-import { CallMoney } from "../money";
-import type { Terms } from "../operations/direct";
+import type { Call } from "../call/call";
+import { priceFor } from "../billing/call-price";
+import type { Usage } from "../../protocol/chat-events";
+import { type Admission, leavePlaces, type Need } from "../billing/budgets";
+import { CallMoney } from "../billing/call-billing";
+import type { Terms } from "../admission/receive";
 
 interface Round {
   call: Call;

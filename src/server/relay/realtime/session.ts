@@ -4,13 +4,13 @@
  */
 import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
-import type { Call, OpenSession } from "../call";
-import { ownError, type RelayError, thrownError } from "../error";
-import type { WireError } from "../events";
-import { asIs, classifyErrorIn200, type Failure } from "../failures";
-import { recordRefusal } from "../row";
-import { screenedFrame } from "../sensitive";
-import { type Patience, patienceOf } from "../patience";
+import type { Call, OpenSession } from "../call/call";
+import { ownError, type RelayError, thrownError } from "../response/error-response";
+import type { WireError } from "../../protocol/chat-events";
+import { asIs, classifyErrorIn200, type Failure } from "../../protocol/upstream-failure";
+import { recordRefusal } from "../billing/log-row";
+import { screenedFrame } from "../admission/word-filter";
+import { type Patience, patienceOf } from "../call/timeouts";
 import type { Frame, Upstream, UpstreamSocket } from "./connect";
 import { errorEvent, generatedBy, readEvent, type RealtimeEvent, saidBy } from "./events";
 import { placeOf } from "../providers/key-place";

@@ -1,15 +1,15 @@
 /** What a vendor says of a job, and what the house makes of it: progress never goes back, a success needs a result. */
 import { isFinal, type TaskStatus } from "../../../shared/task";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
-import type { Usage } from "../events";
-import { cleanText } from "../failures";
-import { isObject } from "../json";
-import type { Seams } from "../seams";
+import type { Usage } from "../../protocol/chat-events";
+import { cleanText } from "../../protocol/upstream-failure";
+import { isObject } from "../../lib/json-bytes";
+import type { Seams } from "../../contracts/control-plane";
 import { pauseOf } from "./clock";
 import { unitsOf, unpackPrice } from "./price";
-import { checkUsage, tokensOn } from "../usage-check";
+import { checkUsage, tokensOn } from "../../protocol/usage-check";
 import type { FinalPrice, TaskReport, TaskWatcher } from "./provider";
-import type { Priced, Task, TaskChange } from "./task";
+import type { Priced, Task, TaskChange } from "../../contracts/task-store";
 
 /**
  * How far a job is: a report that is behind what is known is an old one. MODAL and UNKNOWN may follow anything that

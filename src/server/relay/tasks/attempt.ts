@@ -1,13 +1,13 @@
 /** One channel is asked to take a job. Never throws: what goes wrong is a failure, and every try leaves its record. */
 import type { AttemptRecord } from "../../../shared/log";
-import type { Call } from "../call";
-import { RequestFault } from "../dialects/shared/fault";
-import { Failed } from "../failed";
-import { type Failure, failureOf } from "../failures";
-import { patienceOf } from "../patience";
+import type { Call } from "../call/call";
+import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { Failed } from "../../protocol/upstream-error";
+import { type Failure, failureOf } from "../../protocol/upstream-failure";
+import { patienceOf } from "../call/timeouts";
 import { placeOf } from "../providers/key-place";
 import { redactError } from "../providers/redact";
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/control-plane";
 import { SUBMIT_LIMIT_MS } from "./clock";
 import type { Accepted, TaskOrder, TaskProvider } from "./provider";
 import { errand, type Heard } from "./tools";

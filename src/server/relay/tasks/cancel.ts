@@ -1,12 +1,12 @@
 /** Stopping a job, where its vendor can. What it cost is given back when the vendor says that it has stopped. */
 import { fail } from "../../../shared/errors";
 import { isFinal } from "../../../shared/task";
-import type { Engine } from "../call";
+import type { Engine } from "../call/call";
 import { applyReport } from "./apply";
 import { ERRAND_MS, VISIT_MS } from "./clock";
 import { channelOf } from "./file";
 import { watcherOf } from "./registry";
-import type { Task } from "./task";
+import type { Task } from "../../contracts/task-store";
 import { errand } from "./tools";
 
 /** Whether a job can be stopped: for lists and their buttons. */

@@ -2,16 +2,16 @@
 import { AppError, fail } from "../../../shared/errors";
 import type { TaskPlatform } from "../../../shared/task";
 import type { Lang } from "../../../shared/text";
-import type { Engine } from "../call";
-import { openaiChat } from "../dialects/openai-chat/dialect";
-import { Door } from "../door";
-import { failureError, thrownError } from "../error";
-import { Failed } from "../failed";
+import type { Engine } from "../call/call";
+import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
+import { Door } from "../response/responder";
+import { failureError, thrownError } from "../response/error-response";
+import { Failed } from "../../protocol/upstream-error";
 import { cancelTask, canCancel } from "./cancel";
 import { filesOf, sendFile } from "./file";
 import { pollTasks } from "./poll";
 import type { ResultFile } from "./provider";
-import type { Task } from "./task";
+import type { Task } from "../../contracts/task-store";
 
 /** Whose job, for a door that knows its viewer without a key. */
 export interface TaskSight {

@@ -1,10 +1,10 @@
 /** Doors of jobs: paths with parameters, the caller's error shape, who may come in. doors.ts lists them. */
-import { PING } from "../sse";
-import type { Aside } from "../aside";
-import type { Engine } from "../call";
-import type { CallerDialect } from "../dialects/dialect";
-import type { Door } from "../door";
-import type { RelayError } from "../error";
+import { PING } from "../../lib/sse";
+import type { Aside } from "../admission/side-call";
+import type { Engine } from "../call/call";
+import type { CallerDialect } from "../../protocol/dialects/dialect";
+import type { Door } from "../response/responder";
+import type { RelayError } from "../response/error-response";
 
 /** A request to a door that asks for no key. */
 export interface OpenVisit {

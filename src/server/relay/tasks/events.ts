@@ -1,8 +1,8 @@
 /** A vendor's stream of events about a job: its first event tells what was accepted, all of them are for the caller. */
-import { Failed } from "../failed";
-import { failureOf } from "../failures";
-import { isObject, type JsonObject, tryParse } from "../json";
-import { FrameSplitter, readFrame, REPEAT_LIMIT, wholeFrames } from "../sse";
+import { Failed } from "../../protocol/upstream-error";
+import { failureOf } from "../../protocol/upstream-failure";
+import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
+import { FrameSplitter, readFrame, REPEAT_LIMIT, wholeFrames } from "../../lib/sse";
 
 export interface Events {
   first: JsonObject;

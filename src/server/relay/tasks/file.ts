@@ -5,18 +5,18 @@
  */
 import { AppError, fail } from "../../../shared/errors";
 import { isFinal } from "../../../shared/task";
-import type { Engine } from "../call";
-import type { Door } from "../door";
-import { Failed } from "../failed";
-import { asIs, classifyStatus, failureOf } from "../failures";
-import { holding } from "../keys";
+import type { Engine } from "../call/call";
+import type { Door } from "../response/responder";
+import { Failed } from "../../protocol/upstream-error";
+import { asIs, classifyStatus, failureOf } from "../../protocol/upstream-failure";
+import { holding } from "../routing/key-rotation";
 import { initFor } from "../providers/tools";
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/control-plane";
 import { ERRAND_MS } from "./clock";
 import { fromMemory } from "./file-range";
 import type { ResultFile } from "./provider";
 import { watcherOf } from "./registry";
-import type { Task } from "./task";
+import type { Task } from "../../contracts/task-store";
 import { taskTools } from "./tools";
 
 const RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;

@@ -3,18 +3,18 @@
  * is too old has failed. One instance does it at a time (the lease of serve.ts), but nothing breaks when two do.
  */
 import { isFinal } from "../../../shared/task";
-import type { Engine } from "../call";
-import { Failed } from "../failed";
-import { failureOf } from "../failures";
+import type { Engine } from "../call/call";
+import { Failed } from "../../protocol/upstream-error";
+import { failureOf } from "../../protocol/upstream-failure";
 import { placeOf } from "../providers/key-place";
-import { holding } from "../keys";
-import type { PoolChannel } from "../seams";
+import { holding } from "../routing/key-rotation";
+import type { PoolChannel } from "../../contracts/control-plane";
 import { applyReport, failTask } from "./apply";
 import { failureFrom } from "./attempt";
 import { ERRAND_MS, pauseOf, SUBMIT_LOOK_MS, VISIT_MS, watcherTimes } from "./clock";
 import type { TaskWatcher } from "./provider";
 import { watcherOf } from "./registry";
-import type { Task } from "./task";
+import type { Task } from "../../contracts/task-store";
 import { errand } from "./tools";
 
 /** Jobs of one round; what is left comes with the next. */

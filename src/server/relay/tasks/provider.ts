@@ -6,13 +6,13 @@
 import type { ChannelTypeKey, Operation as OperationKey } from "../../../shared/channel-types";
 import type { TaskPlatform, TaskStatus } from "../../../shared/task";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
-import type { Usage, WireError } from "../events";
-import type { JsonObject } from "../json";
-import type { Terms } from "../operations/direct";
+import type { Usage, WireError } from "../../protocol/chat-events";
+import type { JsonObject } from "../../lib/json-bytes";
+import type { Terms } from "../admission/receive";
 import type { Tools } from "../providers/tools";
-import type { PoolChannel, RelayOptions, Seams } from "../seams";
+import type { PoolChannel, RelayOptions, Seams } from "../../contracts/control-plane";
 import type { Events } from "./events";
-import type { Priced, Task } from "./task";
+import type { Priced, Task } from "../../contracts/task-store";
 
 /** One request to a channel. */
 export interface TaskRequest {
@@ -41,7 +41,7 @@ export interface TaskRequest {
  */
 export interface TaskTools extends Tools {
   /**
-   * Sends a request and reads its answer. Throws Failed, classified by relay/failures.ts, for no answer, an error
+   * Sends a request and reads its answer. Throws Failed, classified by protocol/upstream-failure.ts, for no answer, an error
    * status, an error in a 200 that `readError` finds, and what is no JSON object.
    */
   json(request: TaskRequest): Promise<JsonObject>;

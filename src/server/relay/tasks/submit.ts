@@ -5,24 +5,24 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { fail } from "../../../shared/errors";
-import type { Visit } from "../aside";
-import type { Call } from "../call";
-import { failed as failCall } from "../deliver";
-import { Failed } from "../failed";
-import { failureOf } from "../failures";
-import { listedAt } from "../groups";
-import type { CallMoney } from "../money";
-import { recordRefusal } from "../row";
-import { budgetsOf } from "../limits";
-import type { PoolChannel } from "../seams";
-import { tryChannels } from "../tries";
+import type { Visit } from "../admission/side-call";
+import type { Call } from "../call/call";
+import { failed as failCall } from "../delivery/deliver";
+import { Failed } from "../../protocol/upstream-error";
+import { failureOf } from "../../protocol/upstream-failure";
+import { listedAt } from "../billing/call-price";
+import type { CallMoney } from "../billing/call-billing";
+import { recordRefusal } from "../billing/log-row";
+import { budgetsOf } from "../billing/budgets";
+import type { PoolChannel } from "../../contracts/control-plane";
+import { tryChannels } from "../upstream/retry";
 import { applyReport } from "./apply";
 import { attempt } from "./attempt";
 import { SUBMIT_LIMIT_MS, SUBMIT_LOOK_MS, watcherTimes } from "./clock";
 import { prepare, providerFor, type Prepared } from "./prepare";
 import { packPrice, termsOf, unitsOf } from "./price";
 import type { Accepted, TaskOrder, TaskProvider, TaskWatcher } from "./provider";
-import type { Task, TaskState } from "./task";
+import type { Task, TaskState } from "../../contracts/task-store";
 
 /** Longest Idempotency-Key. */
 const MAX_CLIENT_KEY = 255;

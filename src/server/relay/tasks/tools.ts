@@ -1,13 +1,19 @@
 /** The world as a provider of jobs sees it: see TaskTools. */
 import { withHeaders } from "../../../shared/header-override";
-import type { Engine } from "../call";
-import { openaiChat } from "../dialects/openai-chat/dialect";
-import { Failed } from "../failed";
-import { classifyErrorIn200, classifyStatus, failureOf, retryAfterSeconds, unanswered } from "../failures";
-import { isObject, type JsonObject, tryParse } from "../json";
+import type { Engine } from "../call/call";
+import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
+import { Failed } from "../../protocol/upstream-error";
+import {
+  classifyErrorIn200,
+  classifyStatus,
+  failureOf,
+  retryAfterSeconds,
+  unanswered,
+} from "../../protocol/upstream-failure";
+import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import { redactJson } from "../providers/redact";
 import { toolsFor } from "../providers/tools";
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/control-plane";
 import { type Events, isEvents, readEvents } from "./events";
 import type { TaskRequest, TaskTools } from "./provider";
 

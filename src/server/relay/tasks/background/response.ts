@@ -4,24 +4,24 @@
  */
 import { channelTypes } from "../../../../shared/channel-types";
 import type { TaskStatus } from "../../../../shared/task";
-import { openaiChat } from "../../dialects/openai-chat/dialect";
-import { usageOf } from "../../dialects/openai-responses/answer-decode";
-import { tokensOfContent } from "../../estimate";
-import type { Usage, WireError } from "../../events";
-import { Failed } from "../../failed";
-import { classifyErrorIn200, failureOf } from "../../failures";
-import { isObject, type JsonObject } from "../../json";
+import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
+import { usageOf } from "../../../protocol/dialects/openai-responses/answer-decode";
+import { tokensOfContent } from "../../billing/token-estimate";
+import type { Usage, WireError } from "../../../protocol/chat-events";
+import { Failed } from "../../../protocol/upstream-error";
+import { classifyErrorIn200, failureOf } from "../../../protocol/upstream-failure";
+import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import { responses } from "../../operations/dialect-chat";
 import { redactedBody } from "../../providers/redact";
 import { providerOf } from "../../providers/registry";
 import { headersOf, withInstructions } from "../../providers/rewrite";
 import { addressOf, operationFor } from "../../providers/speak";
-import type { PoolChannel } from "../../seams";
-import { keepsAnswers } from "../../spoken";
-import { dearMembers, without } from "../../tiers";
-import { placeOf } from "../../vendor";
+import type { PoolChannel } from "../../../contracts/control-plane";
+import { keepsAnswers } from "../../providers/capabilities";
+import { dearMembers, without } from "../../providers/surcharged-fields";
+import { placeOf } from "../../upstream/pinned-request";
 import type { TaskKind, TaskProvider, TaskReport, TaskRequest, TaskTools } from "../provider";
-import type { Priced, Task } from "../task";
+import type { Priced, Task } from "../../../contracts/task-store";
 
 export interface BackgroundInput {
   body: JsonObject;

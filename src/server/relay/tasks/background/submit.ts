@@ -1,15 +1,15 @@
 /** POST /v1/responses with `background: true`: the answer comes later, and is asked for where the vendor keeps it. */
 import { AppError, fail } from "../../../../shared/errors";
-import type { Aside } from "../../aside";
-import { isObject, tryParse } from "../../json";
-import { BYTES_PER_TOKEN } from "../../money";
-import type { Received } from "../../operations/direct";
+import type { Aside } from "../../admission/side-call";
+import { isObject, tryParse } from "../../../lib/json-bytes";
+import { BYTES_PER_TOKEN } from "../../billing/call-billing";
+import type { Received } from "../../admission/receive";
 import { responses } from "../../operations/dialect-chat";
 import type { Operation } from "../../operations/operation";
 import { operationFor } from "../../providers/speak";
-import { refuseSensitive } from "../../sensitive";
-import { Thread } from "../../stored/thread";
-import { askEvents, askJson, placeOf } from "../../vendor";
+import { refuseSensitive } from "../../admission/word-filter";
+import { Thread } from "../../endpoints/stored/conversation";
+import { askEvents, askJson, placeOf } from "../../upstream/pinned-request";
 import { channelOf } from "../file";
 import { submitTask } from "../submit";
 import { backgroundResponses, type BackgroundInput } from "./response";

@@ -4,22 +4,22 @@
  */
 import type { TaskStatus } from "../../../../shared/task";
 import type { UsageDoubt } from "../../../../shared/usage-doubt";
-import { openaiChat } from "../../dialects/openai-chat/dialect";
-import { readUsage } from "../../dialects/openai-chat/usage";
-import { tokensOfContent } from "../../estimate";
-import type { Usage } from "../../events";
-import { Failed } from "../../failed";
-import { classifyStatus, failureOf } from "../../failures";
-import { isObject, type JsonObject, tryParse } from "../../json";
-import { BYTES_PER_TOKEN } from "../../money";
+import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
+import { readUsage } from "../../../protocol/dialects/openai-chat/usage";
+import { tokensOfContent } from "../../billing/token-estimate";
+import type { Usage } from "../../../protocol/chat-events";
+import { Failed } from "../../../protocol/upstream-error";
+import { classifyStatus, failureOf } from "../../../protocol/upstream-failure";
+import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
+import { BYTES_PER_TOKEN } from "../../billing/call-billing";
 import { headersOf } from "../../providers/rewrite";
 import { providerOf } from "../../providers/registry";
-import type { PoolChannel } from "../../seams";
-import { takes } from "../../stored/files";
-import { placeOf } from "../../vendor";
-import { checkUsage } from "../../usage-check";
+import type { PoolChannel } from "../../../contracts/control-plane";
+import { takes } from "../../endpoints/stored/files";
+import { placeOf } from "../../upstream/pinned-request";
+import { checkUsage } from "../../../protocol/usage-check";
 import type { FinalPrice, TaskKind, TaskProvider, TaskReport, TaskTools } from "../provider";
-import type { Priced, Task } from "../task";
+import type { Priced, Task } from "../../../contracts/task-store";
 import { batchPrice } from "./price";
 import { linesOf, type Survey } from "./survey";
 

@@ -4,22 +4,22 @@
  * 7.55, read November 2026). A batch goes to the channel that has its file, where `setting.allow_batches` lets it.
  */
 import { fail } from "../../../../shared/errors";
-import type { Aside, Visit } from "../../aside";
-import { readBody } from "../../../lib/body";
-import { parseBody } from "../../body";
-import { openaiChat } from "../../dialects/openai-chat/dialect";
-import { isObject, type JsonObject } from "../../json";
+import type { Aside, Visit } from "../../admission/side-call";
+import { readBody } from "../../../lib/request-body/read-body";
+import { parseBody } from "../../../lib/request-body/json-body";
+import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
+import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import { readText } from "../../operations/operation";
-import type { Caller, PoolChannel } from "../../seams";
-import { refuseSensitive } from "../../sensitive";
-import { held, takes } from "../../stored/files";
-import { listed, readPage } from "../../stored/page";
-import { ask, orMissing, placeOf } from "../../vendor";
+import type { Caller, PoolChannel } from "../../../contracts/control-plane";
+import { refuseSensitive } from "../../admission/word-filter";
+import { held, takes } from "../../endpoints/stored/files";
+import { listed, readPage } from "../../endpoints/stored/pagination";
+import { ask, orMissing, placeOf } from "../../upstream/pinned-request";
 import { cancelTask, canCancel } from "../cancel";
 import type { TaskDoor } from "../door";
 import { lookNow } from "../poll";
 import { submitTask } from "../submit";
-import type { Task } from "../task";
+import type { Task } from "../../../contracts/task-store";
 import { batches } from "./batch";
 import { ENDPOINTS, survey } from "./survey";
 

@@ -13,21 +13,21 @@ import {
   MJ_VIDEO_PATH,
   type MjAction,
 } from "../../../../shared/midjourney";
-import type { Aside, Visit } from "../../aside";
+import type { Aside, Visit } from "../../admission/side-call";
 import { sameText } from "../../../lib/secrets";
-import { BODY_LIMITS, readBody } from "../../../lib/body";
-import { presentedKey } from "../../door";
-import { Failed } from "../../failed";
-import { cleanText } from "../../failures";
-import { isObject, type JsonObject, tryParse } from "../../json";
-import type { PoolChannel } from "../../seams";
+import { BODY_LIMITS, readBody } from "../../../lib/request-body/read-body";
+import { presentedKey } from "../../response/responder";
+import { Failed } from "../../../protocol/upstream-error";
+import { cleanText } from "../../../protocol/upstream-failure";
+import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
+import type { PoolChannel } from "../../../contracts/control-plane";
 import { cancelTask } from "../cancel";
 import { ERRAND_MS } from "../clock";
 import { type OpenAnswer, type OpenVisit, type Params, taskDialect, type TaskDoor } from "../door";
 import { channelOf, sendFile } from "../file";
 import type { TaskKind } from "../provider";
 import { submitTask } from "../submit";
-import type { Task } from "../task";
+import type { Task } from "../../../contracts/task-store";
 import { taskTools } from "../tools";
 import { midjourney, type MjInput, mjHeaders, mjUrl, refusalOf } from "./provider";
 import { keptOf, MJ_SUBMITS, type MjSubmit, readSubmit, submitPath } from "./submit";

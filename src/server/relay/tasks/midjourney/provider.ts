@@ -13,11 +13,11 @@ import {
   WINDOW_ACTIONS,
 } from "../../../../shared/midjourney";
 import { AppError } from "../../../../shared/errors";
-import { Failed } from "../../failed";
-import { type Failure, type FailureClass, failureOf } from "../../failures";
-import type { PoolChannel } from "../../seams";
+import { Failed } from "../../../protocol/upstream-error";
+import { type Failure, type FailureClass, failureOf } from "../../../protocol/upstream-failure";
+import type { PoolChannel } from "../../../contracts/control-plane";
 import type { Accepted, Job, ResultFile, TaskProvider, TaskReport, TaskTools } from "../provider";
-import type { Task } from "../task";
+import type { Task } from "../../../contracts/task-store";
 import {
   filmsOf,
   isAccepted,

@@ -1,13 +1,13 @@
 /** /suno/*: submits and looks, as facts/compatibility.md 7.2 describes them. Looks are answered from our own table. */
 import { fail } from "../../../../shared/errors";
-import type { Aside } from "../../aside";
-import { readBody } from "../../../lib/body";
-import { parseBody } from "../../body";
-import type { JsonObject } from "../../json";
+import type { Aside } from "../../admission/side-call";
+import { readBody } from "../../../lib/request-body/read-body";
+import { parseBody } from "../../../lib/request-body/json-body";
+import type { JsonObject } from "../../../lib/json-bytes";
 import { readFlag, readText } from "../../operations/operation";
 import { type TaskDoor, taskDialect } from "../door";
 import { submitTask } from "../submit";
-import type { Task } from "../task";
+import type { Task } from "../../../contracts/task-store";
 import { suno } from "./suno";
 
 const dialect = taskDialect(({ code, message }) => ({ code, message, data: null }));

@@ -3,12 +3,12 @@
  * of servers that follow it: openxs.apifox.cn/api-222048807; read November 2026).
  */
 import { TASK_STATUSES, type TaskStatus } from "../../../../shared/task";
-import { openaiChat } from "../../dialects/openai-chat/dialect";
-import type { WireError } from "../../events";
-import { Failed } from "../../failed";
-import { failureOf } from "../../failures";
-import { isObject, type JsonObject } from "../../json";
-import type { PoolChannel } from "../../seams";
+import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
+import type { WireError } from "../../../protocol/chat-events";
+import { Failed } from "../../../protocol/upstream-error";
+import { failureOf } from "../../../protocol/upstream-failure";
+import { isObject, type JsonObject } from "../../../lib/json-bytes";
+import type { PoolChannel } from "../../../contracts/control-plane";
 import type { ResultFile, TaskKind, TaskProvider, TaskReport } from "../provider";
 
 /** The members of a submit, as the vendor wants them; `task_id` is not among them. */

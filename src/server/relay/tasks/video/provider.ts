@@ -2,16 +2,16 @@
 import type { ChannelTypeKey } from "../../../../shared/channel-types";
 import type { TaskPlatform } from "../../../../shared/task";
 import { videoFactors, type VideoSpec, videoTariff, videoTokens } from "../../../../shared/video-tariffs";
-import { compact, flag, isObject, list, number, text } from "../../dialects/shared/json";
-import type { WireObject } from "../../events";
-import { Failed } from "../../failed";
-import { failureOf } from "../../failures";
-import type { JsonObject } from "../../json";
+import { compact, flag, isObject, list, number, text } from "../../../protocol/dialects/shared/json";
+import type { WireObject } from "../../../protocol/chat-events";
+import { Failed } from "../../../protocol/upstream-error";
+import { failureOf } from "../../../protocol/upstream-failure";
+import type { JsonObject } from "../../../lib/json-bytes";
 import { ordinary } from "../../providers/ordinary";
-import type { Terms } from "../../operations/direct";
-import type { PoolChannel } from "../../seams";
+import type { Terms } from "../../admission/receive";
+import type { PoolChannel } from "../../../contracts/control-plane";
 import type { ResultFile, TaskProvider, TaskReport, TaskRequest, TaskTools } from "../provider";
-import type { Priced, Task } from "../task";
+import type { Priced, Task } from "../../../contracts/task-store";
 import type { VideoAsk } from "./ask";
 import type { Place, VendorCall, VendorJob, VideoReport, VideoUse, VideoVendor } from "./vendor";
 

@@ -2,8 +2,8 @@
  * A vendor of videos: pure translation between the neutral question (ask.ts) and his words for making, asking for and
  * ending a job. Sending, paying and remembering are the engine's.
  */
-import type { WireError, WireObject } from "../../events";
-import type { PoolChannel } from "../../seams";
+import type { WireError, WireObject } from "../../../protocol/chat-events";
+import type { PoolChannel } from "../../../contracts/control-plane";
 import type { Tools } from "../../providers/tools";
 import type { VideoAsk } from "./ask";
 

@@ -4,12 +4,12 @@
  * November 2026. Vertex hands the video over inside the answer, base64.
  */
 import { otherFor } from "../../../../shared/channel-types";
-import { geminiDialect } from "../../dialects/gemini/dialect";
-import { RequestFault } from "../../dialects/shared/fault";
-import { compact, list, number, object, objects, text } from "../../dialects/shared/json";
-import type { WireObject } from "../../events";
-import { Failed } from "../../failed";
-import { failureOf } from "../../failures";
+import { geminiDialect } from "../../../protocol/dialects/gemini/dialect";
+import { RequestFault } from "../../../protocol/dialects/shared/fault";
+import { compact, list, number, object, objects, text } from "../../../protocol/dialects/shared/json";
+import type { WireObject } from "../../../protocol/chat-events";
+import { Failed } from "../../../protocol/upstream-error";
+import { failureOf } from "../../../protocol/upstream-failure";
 import { googleToken, serviceAccount } from "../../providers/google-token";
 import { tokenRefused } from "../../providers/tools";
 import { vertexHost } from "../../providers/vertex-models";

@@ -1,0 +1,222 @@
+/**
+ * The five seams at which the data plane meets the control plane: authenticate a token, know a price, pick a channel,
+ * move money, write a log. The relay sees nothing else of the features and no database.
+ */
+import type { MultiKeyMode } from "../../shared/channel-keys";
+import type { ChannelSetting } from "../../shared/channel-setting";
+import type { ChannelType } from "../../shared/channel-types";
+import type { HeaderRules } from "../../shared/header-override";
+import type { LimitSet } from "../../shared/limits";
+import type { MjMode } from "../../shared/midjourney";
+import type { CompiledPrice } from "../../shared/pricing";
+import type { Lang } from "../../shared/text";
+import type { UsageDoubt } from "../../shared/usage-doubt";
+import type { ChannelTrouble } from "../features/channel/auto-status";
+import type { WordList } from "../features/option/word-list";
+import type { CallLedger, CallLog } from "./ledger";
+import type { KeepContent } from "../relay/response/content-tap";
+import type { JsonObject } from "../lib/json-bytes";
+import type { Limits } from "../relay/billing/budgets";
+import type { Shelf } from "./stored-objects";
+import type { TaskBook } from "./task-store";
+import type { VendorRules } from "../relay/providers/vendor-rules";
+
+/** Who calls, after authentication. */
+export interface Caller {
+  user_id: number;
+  username: string;
+  role: number;
+  /** The user's own group. */
+  user_group: string;
+  /** The group whose channels and ratio are used: the token's, else the user's. */
+  group: string;
+  /** Group "auto": the groups it stands for, in order; `group` becomes the one that serves. */
+  groups?: readonly string[];
+  token_id: number;
+  token_name: string;
+  /** undefined = every model. */
+  models?: ReadonlySet<string>;
+  /** Administrators only: `sk-KEY-<channel id>`. */
+  channel_id?: number;
+  /** The token's limits; 0 or absent = none. */
+  rpm: number;
+  tpm: number;
+  concurrency: number;
+  budget_day?: number;
+  budget_month?: number;
+  /** How fast the token's drawing jobs are wanted; absent = nobody says. */
+  mj_mode?: MjMode;
+  /** The user's own; absent when he has none. */
+  user_limits?: LimitSet;
+  lang: Lang;
+}
+
+/** A channel as the relay uses it: parsed once when the pool is built. The clear key lives in memory only. */
+export interface PoolChannel {
+  id: number;
+  name: string;
+  type: ChannelType;
+  key: string;
+  /** Without a trailing slash; the type's own address when the channel names none. */
+  base_url: string;
+  other: string;
+  organization: string;
+  models: ReadonlySet<string>;
+  groups: ReadonlySet<string>;
+  priority: number;
+  weight: number;
+  auto_ban: boolean;
+  /** Requested model -> upstream model, chains resolved. */
+  model_mapping: ReadonlyMap<string, string>;
+  /** Upstream status -> status seen by retry, disable and caller. */
+  status_mapping: ReadonlyMap<number, number>;
+  setting: ChannelSetting;
+  /** Its own limits, members of `setting`; absent when it has none. */
+  limits?: LimitSet;
+  test_model: string;
+  /** Calls whose input is longer go elsewhere; absent and 0 = no limit. */
+  max_input_tokens?: number;
+  /** Its keys, where it has several: the channel once with each enabled one, in their order. */
+  keys?: readonly PoolChannel[];
+  /** How an attempt takes one of them. */
+  multi_key_mode?: MultiKeyMode;
+  /** The one of several keys that `key` is. */
+  key_row?: { id: number; position: number; hint: string };
+  /** What it changes in a JSON body, the last thing before it is sent (param_override). */
+  override?: (body: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+  /** What it changes in the headers (header_override). */
+  headers?: HeaderRules;
+}
+
+export interface Pool {
+  /** Enabled channels that serve (group, model), any order; the array is shared, never changed. */
+  candidates(group: string, model: string): readonly PoolChannel[];
+  /** Any channel, enabled or not, for pinned calls and tests. */
+  byId(id: number): { channel: PoolChannel; enabled: boolean } | undefined;
+  /** Every channel, enabled or not, any order. */
+  all(): readonly PoolChannel[];
+  /** Every enabled channel of a group, any order, for calls that name no model. */
+  inGroup(group: string): readonly PoolChannel[];
+  /**
+   * An enabled channel is stored for (group, model), but its row cannot be used (unreadable key, unknown type). Where
+   * there are no candidates this tells a broken database from a model that nobody serves (C-600).
+   */
+  broken(group: string, model: string): boolean;
+  /** Names of the models some enabled channel serves in a group, sorted. */
+  models(group: string): readonly string[];
+}
+
+/** What a caller may spend, in units. */
+export interface Funds {
+  remain: number;
+  used: number;
+  unlimited: boolean;
+  /** When the token ends, epoch seconds; 0 = never. */
+  expires: number;
+}
+
+export interface Seams {
+  /**
+   * The caller behind a presented key (any spelling: with or without `sk-`, `-<channel id>` at the end). Throws
+   * AppError token_missing, token_invalid, token_expired, token_exhausted, token_disabled, user_banned,
+   * token_ip_denied, token_channel_denied, group_denied.
+   */
+  authenticate(key: string | undefined, ip: string, lang: Lang): Promise<Caller>;
+  /** undefined when the model has neither price nor ratio and SelfUseMode is off. */
+  price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
+  pool: Pool;
+  ledger: CallLedger;
+  /** What the caller may spend: his token's figures, or his own (option DisplayTokenStatEnabled). */
+  funds(caller: Caller): Promise<Funds>;
+  /** Writes the row of a call that was not charged (type 5, error). Never throws into the relay. */
+  recordFailure(log: CallLog): Promise<void>;
+  /** The same for a call that was refused with `code` before a channel was asked: many that are alike are one row. */
+  recordRefusal(log: CallLog, code: string): Promise<void>;
+  /** Keeps what calls say; absent while the operator keeps no contents (option LogContentEnabled). */
+  readonly keepContent?: KeepContent | undefined;
+  limits: Limits;
+  /** What callers left behind. */
+  shelf: Shelf;
+  /** Jobs that take minutes. */
+  tasks: TaskBook;
+  /**
+   * Opens an address that a vendor named, under the egress rule (lib/egress.ts); the body is not read. Throws AppError
+   * address_forbidden, and what fetch and DNS throw.
+   */
+  openAddress(address: string, request: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response>;
+  /**
+   * Tells an address that a caller named what his job has become, under the egress rule. Answers at once and never
+   * throws; nobody asks twice.
+   */
+  tell(address: string, body: JsonObject): void;
+  /** Told of every failed attempt: the channel may have to be disabled. Answers at once and never throws. */
+  channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
+  /** Told of every count that was not believed: the channel is marked. Answers at once and never throws. */
+  usageDoubted(
+    channel: Pick<PoolChannel, "id">,
+    doubts: readonly UsageDoubt[],
+    of: { request_id: string; request: { model: string } },
+  ): void;
+  /** Options the relay reads, by value at the time of the call. */
+  option: RelayOptions;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** The options of drawing. */
+export interface MidjourneyOptions {
+  /** notifyHook: callers may be told of their jobs. */
+  readonly notify: boolean;
+  /** accountFilter is passed on. */
+  readonly accountFilter: boolean;
+  /** --fast, --relax and --turbo are cut from prompts. */
+  readonly modeClear: boolean;
+  /** What follows a job needs it to be a success. */
+  readonly checkSuccess: boolean;
+  /** Pictures are served from here. */
+  readonly forwardUrl: boolean;
+}
+
+/**
+ * What the relay reads from the option store (shared/options.ts); a getter each, so a change holds at the next call.
+ */
+export interface RelayOptions {
+  readonly retryTimes: number;
+  /**
+   * A call that an upstream may have accepted is repeated elsewhere if it costs less than so many units (option
+   * RetryMaxCost).
+   */
+  readonly repeatBelowUnits: number;
+  /** Units... of tokens: PreConsumedQuota, the step of a stream's hold. */
+  readonly preConsumedTokens: number;
+  /** Cap of output tokens assumed for a plain call that names no maximum. */
+  readonly maxHoldOutputTokens: number;
+  readonly logConsume: boolean;
+  readonly pingAfterMs: number;
+  readonly connectTimeoutMs: number;
+  readonly firstByteTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+  /** Time all attempts before the head share. */
+  readonly attemptBudgetMs: number;
+  /** Words that no request may contain; undefined when none are checked. */
+  readonly sensitiveWords?: WordList | undefined;
+  /** A request that contains one goes on with a mask in its place; absent: it is refused. */
+  readonly maskSensitive?: boolean;
+  /** What the operator says of calls to single makers' models; absent: nothing. */
+  readonly vendorRules?: VendorRules;
+  /** Conversations return to the channel that served them last. */
+  readonly stickyRouting?: boolean;
+  readonly maxBodyBytes: number;
+  /** What callers may ask of Midjourney (options Mj…). */
+  readonly midjourney: MidjourneyOptions;
+  /** Our own address without a trailing slash, "" = not given. */
+  readonly serverAddress: string;
+  /** What a batch costs, as a share of its calls (option BatchRatio). */
+  readonly batchRatio: number;
+  /** Drawing jobs, and the other ones, are taken. */
+  readonly drawing: boolean;
+  readonly tasks: boolean;
+  /** Units of what balances are shown in: QuotaPerUnit for dollars, else 1. */
+  readonly balanceUnit: number;
+}

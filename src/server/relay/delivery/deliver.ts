@@ -1,0 +1,64 @@
+/** The end of the story: attempts, then the answer, whole or streamed, or the error that the caller gets. */
+import type { EndReason } from "../../../shared/log";
+import type { Call } from "../call/call";
+import { ContentTap } from "../response/content-tap";
+import type { Door } from "../response/responder";
+import { callError } from "../response/error-response";
+import { type Failure, failureOf } from "../../protocol/upstream-failure";
+import type { CallMoney } from "../billing/call-billing";
+import { answerDirect } from "./untranslated";
+import { callRow } from "../billing/log-row";
+import type { Selection } from "../routing/channel-selector";
+import { StreamBody } from "./stream-body";
+import { runAttempts, type TriesOutcome } from "../upstream/retry";
+
+/** Tries the channels of `selection` and answers. The call has its hold; here it ends. */
+export function deliver(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
+  door.tap = ContentTap.of(call);
+  if (call.operation.direct) return answerDirect(call, selection, money, door, refuse);
+  return (call.request.stream ? answerStream : answerWhole)(call, selection, money, door);
+}
+
+/** A whole answer: read, charged, then sent. */
+async function answerWhole(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
+  const outcome = await runAttempts(call, selection);
+  call.over = true;
+  call.alarm.clear();
+  if (!outcome.ok || outcome.kind !== "whole") return refuse(call, money, door, outcome);
+  const { body, result } = outcome;
+  const end_reason = call.left ? "caller_left" : "complete";
+  await money.settle({ end_reason, usage: result.usage, content_bytes: result.content_bytes });
+  await call.thread?.keep(call, body);
+  return door.json(body);
+}
+
+/** A streamed answer: its head goes with the first content, or with a ping when that takes long. */
+async function answerStream(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
+  const outcome = runAttempts(call, selection);
+  const first = await Promise.race([
+    outcome,
+    new Promise<"ping">((resolve) => (call.alarm.onPing = () => resolve("ping"))),
+  ]);
+  if (first !== "ping" && (!first.ok || first.kind !== "stream")) return refuse(call, money, door, first);
+  const fail = (failure: Failure, reason: EndReason): Promise<void> => failed(call, money, failure, reason);
+  const body = new StreamBody(call, money, first === "ping" ? outcome : first, fail);
+  const whole = first === "ping" ? undefined : await body.whole();
+  return whole ? door.events(whole) : door.events(new ReadableStream(body, { highWaterMark: 0 }));
+}
+
+async function refuse(call: Call, money: CallMoney, door: Door, outcome: TriesOutcome): Promise<Response> {
+  const failure = outcome.ok ? failureOf("malformed") : outcome.failure;
+  await failed(call, money, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
+  return door.error(call.dialect, callError(call, failure));
+}
+
+/** Ends a call that failed before its content: nothing is charged, the row keeps every attempt. */
+export async function failed(call: Call, money: CallMoney, failure: Failure, end_reason: EndReason): Promise<void> {
+  call.over = true;
+  call.alarm.clear();
+  await money.release();
+  const content = callError(call, failure).message;
+  call.engine.watch.ended(call, { end_reason, quota: 0, usage: undefined });
+  const row = callRow(call, { end_reason, quota: 0, bill: [], usage: undefined, estimated: false, content });
+  await call.engine.seams.recordFailure(row);
+}

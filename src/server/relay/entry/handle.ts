@@ -1,0 +1,289 @@
+/** The story of one call, top to bottom. */
+import { knownClientType } from "../../../shared/client-type";
+import { AppError, fail } from "../../../shared/errors";
+import type { Lang } from "../../../shared/text";
+import { readBody } from "../../lib/request-body/read-body";
+import { isUnavailable } from "../../lib/unavailable";
+import type { Logger } from "../../lib/log";
+import { fetchThrough } from "../../lib/proxy";
+import { Alarm, realTimers } from "../call/deadlines";
+import { answerAside } from "../admission/side-call";
+import { parseBody } from "../../lib/request-body/json-body";
+import type { Call, Engine, RelayDeps, RelayStats } from "../call/call";
+import { deliver, failed } from "../delivery/deliver";
+import { askedVersion, callerLang, Door, presentedKey } from "../response/responder";
+import { thrownError } from "../response/error-response";
+import { failureOf } from "../../protocol/upstream-failure";
+import type { JsonObject } from "../../lib/json-bytes";
+import { priceFor } from "../billing/call-price";
+import { enter } from "../billing/budgets";
+import { BYTES_PER_TOKEN, CallMoney } from "../billing/call-billing";
+import { receive } from "../admission/receive";
+import { allTakeLimits } from "../billing/output-limit";
+import type { Form } from "../../lib/request-body/multipart-form";
+import { answerLookup } from "./lookups";
+import type { Operation } from "../operations/operation";
+import { leave } from "../call/timeouts";
+import { reachable } from "../../lib/tcp-probe";
+import { Tokens } from "../providers/tokens";
+import { endSessions } from "../realtime/drain";
+import { openRealtime, type RealtimeArrival, type Upgrade } from "../realtime/open";
+import { fallbackDialect, findRoute, pathOf } from "./routes";
+import { answersInMore } from "../upstream/retry-policy";
+import { recordRefusal } from "../billing/log-row";
+import { createRouting } from "../routing/router";
+import type { Caller, Seams } from "../../contracts/control-plane";
+import type { Selection } from "../routing/channel-selector";
+import { screened } from "../admission/word-filter";
+import type { Bytes } from "../../lib/sse";
+import { stickyKey } from "../routing/session-affinity";
+import { Thread } from "../endpoints/stored/conversation";
+import { asksForBackground, submitBackground } from "../tasks/background/submit";
+import { taskDesk, type TaskDesk } from "../tasks/desk";
+import { traceOf, unwatched } from "../call/observers";
+
+export interface Relay {
+  /**
+   * Answers one request to /v1. Never rejects. `ip` is the caller's real address, `requestId` is unique for ever.
+   * `upgrade`: for connections that can become a WebSocket; the answer is then of no account.
+   */
+  handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;
+  /** The same for a door of our own that knows its caller without a key. Its answers are for our own pages alone. */
+  handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
+  readonly tasks: TaskDesk;
+  /**
+   * Ends streams and realtime sessions: what runs has `graceMs` to end by itself. Resolves when everything is charged.
+   */
+  stop(graceMs: number): Promise<void>;
+  readonly stats: Readonly<RelayStats>;
+}
+
+/**
+ * Throws an AppError for who may not call, before anything of the body is read; then says as whom it is called, and
+ * what of the body counts.
+ */
+export type Admit = (lang: Lang) => (body: JsonObject) => Promise<{ caller: Caller; body: JsonObject }>;
+
+/** The data plane over its five seams. `deps` replace time, chance and network in tests. */
+export function createRelay(
+  seams: Seams,
+  { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>,
+): Relay {
+  const stats: RelayStats = {
+    open_calls: 0,
+    open_streams: 0,
+    open_sessions: 0,
+    late_settles: 0,
+    missing_holds: 0,
+    sticky_calls: 0,
+    sticky_hits: 0,
+  };
+  const engine: Engine = {
+    timers: realTimers,
+    watch: unwatched,
+    fetch: fetchThrough,
+    reachable,
+    routing: createRouting(seams.pool, () => seams.now(), random),
+    ...deps,
+    seams,
+    tokens: new Tokens(),
+    stats,
+    sessions: new Set(),
+    draining: false,
+  };
+  return {
+    stats,
+    handle: (request, ip, requestId, upgrade) => handle(engine, request, ip, requestId, { upgrade }),
+    handleAs: (admit, request, ip, requestId) => handle(engine, request, ip, requestId, { admit }),
+    tasks: taskDesk(engine),
+    stop: (graceMs) => endSessions(engine, graceMs),
+  };
+}
+
+interface Entrance {
+  admit?: Admit;
+  upgrade?: Upgrade | undefined;
+}
+
+async function handle(
+  engine: Engine,
+  request: Request,
+  ip: string,
+  requestId: string,
+  { admit, upgrade }: Entrance,
+): Promise<Response> {
+  const arrived = engine.seams.now();
+  const lang = callerLang(request);
+  // A cookie counts at our own doors: no other site may read their answers.
+  const door = new Door(requestId, admit ? null : request.headers.get("origin"));
+  if (request.method === "OPTIONS") return door.preflight(request);
+  const path = pathOf(request.url);
+  const route = findRoute(request.method, path);
+  const dialect = route?.dialect ?? fallbackDialect;
+  try {
+    if (!route) fail("not_found", { method: request.method, path });
+    if (route.operation === "open") return await route.answer({ engine, request, door });
+    const admitted = admit && (await admittedBy(admit, engine, request, lang));
+    const caller = admitted ? admitted.caller : await engine.seams.authenticate(presentedKey(request), ip, lang);
+    const body = admitted?.body;
+    if (route.operation === "aside")
+      return await answerAside(route, {
+        engine,
+        caller,
+        request: body ? new Request(request, { body }) : request,
+        door,
+        dialect,
+        lang,
+        ip,
+        path,
+        request_id: requestId,
+      });
+    const client_type = knownClientType(request.headers.get("user-agent") ?? "");
+    const arrival = {
+      client_type,
+      dialect,
+      caller,
+      lang,
+      ip,
+      path,
+      request_id: requestId,
+      arrived,
+      api_version: askedVersion(request),
+      ...traceOf(engine, request),
+    };
+    if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
+    if (typeof route.operation === "string") return await answerLookup(engine, route, caller, request, door, lang);
+    door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
+    return await relay(engine, request, door, { ...arrival, operation: route.operation }, body);
+  } catch (error) {
+    if (error instanceof AppError) engine.watch.refused(error.code);
+    else engine.log.error({ err: error, request_id: requestId }, "relay failed");
+    return door.error(dialect, thrownError(error, lang, requestId));
+  }
+}
+
+/** The caller by what a door of ours knows: the session first, then the body. */
+async function admittedBy(
+  admit: Admit,
+  { seams }: Engine,
+  request: Request,
+  lang: Lang,
+): Promise<{ caller: Caller; body: Bytes }> {
+  const admitBody = admit(lang);
+  const { caller, body } = await admitBody(parseBody(await readBody(request, seams.option.maxBodyBytes)));
+  return { caller, body: Buffer.from(JSON.stringify(body)) };
+}
+
+interface Arrival extends RealtimeArrival {
+  operation: Operation;
+}
+
+/** A call with an operation: read, price, select, hold, attempt, answer. */
+async function relay(engine: Engine, request: Request, door: Door, arrival: Arrival, given?: Bytes): Promise<Response> {
+  const { seams } = engine;
+  const { caller, operation } = arrival;
+  let model = "";
+  let form: Form | undefined;
+  let prepared: { call: Call; selection: Selection; money: CallMoney };
+  try {
+    const received = await receive(operation, request, seams.option.maxBodyBytes, given);
+    ({ form } = received);
+    model = received.asked.model;
+    if (asksForBackground(operation, received))
+      return await answerAside(
+        { answer: submitBackground(received), billed: true },
+        { ...arrival, engine, request, door },
+      );
+    const opening = Thread.open(engine, caller, operation, received);
+    const thread = opening && (await opening);
+    if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
+    const { asked, body, input_bound } = screened(seams, operation, received);
+    // Who serves it first: a model that nobody serves is unknown, whatever its price.
+    const selection = engine.routing.select({
+      caller,
+      operation,
+      model,
+      input: Math.ceil(input_bound / BYTES_PER_TOKEN),
+    });
+    thread?.narrow(selection);
+    const sticky_key =
+      selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json
+        ? stickyKey(received.json, caller.user_id, caller.group, model)
+        : undefined;
+    if (sticky_key !== undefined) selection.prefer(engine.routing.sticky, sticky_key, engine.stats);
+    const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
+    const price = asked.terms?.priced?.(listed) ?? listed;
+    // Written out: a spread of so many members costs a microsecond.
+    const call: Call = {
+      dialect: arrival.dialect,
+      operation,
+      caller,
+      lang: arrival.lang,
+      ip: arrival.ip,
+      path: arrival.path,
+      client_type: arrival.client_type,
+      betas: request.headers.get("anthropic-beta") ?? "",
+      api_version: arrival.api_version,
+      request_id: arrival.request_id,
+      arrived: arrival.arrived,
+      engine,
+      request: asked,
+      body,
+      form,
+      price,
+      input_bound,
+      alarm: new Alarm(() => seams.now(), engine.timers),
+      attempts: [],
+      explain: () => selection.explain(),
+      channel: undefined,
+      need: { model, tokens: 0, units: 0 },
+      room: undefined,
+      upstream_model: "",
+      upstream_request_id: "",
+      warnings: [],
+      first_content_at: -1,
+      left: false,
+      over: false,
+      onLeave: undefined,
+    };
+    if (arrival.traceparent !== undefined) call.traceparent = arrival.traceparent;
+    if (sticky_key !== undefined) call.sticky_key = sticky_key;
+    if (thread) {
+      call.thread = thread;
+      // This function's frame keeps what it held when it waited for the thread: the body is the call's alone from here
+      // on.
+      Object.assign(received, { body: Buffer.alloc(0), json: undefined });
+    }
+    const money = new CallMoney(
+      call,
+      () => allTakeLimits(selection.candidates, operation, model) && !answersInMore(call),
+    );
+    const admission = seams.limits.admit(caller, call.need);
+    if (admission) call.admission = enter(await admission, door);
+    try {
+      await money.hold();
+    } catch (error) {
+      await call.admission?.end({ tokens: 0, success: false, units: 0 });
+      throw error;
+    }
+    prepared = { call, selection, money };
+  } catch (error) {
+    form?.close();
+    const recorded = recordRefusal(seams, caller, { ...arrival, model }, error);
+    // What keeps the row from being written must not keep the caller waiting a second time.
+    if (!isUnavailable(error)) await recorded;
+    throw error;
+  }
+  const { call, selection, money } = prepared;
+  engine.stats.open_calls++;
+  request.signal.addEventListener("abort", () => leave(call), { once: true });
+  try {
+    return await deliver(call, selection, money, door);
+  } catch (error) {
+    form?.close();
+    await failed(call, money, failureOf("malformed"), "upstream_error");
+    throw error;
+  } finally {
+    engine.stats.open_calls--;
+  }
+}

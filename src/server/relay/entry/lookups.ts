@@ -1,0 +1,47 @@
+/** Calls that ask no channel for an answer of its own: lists of models, the caller's figures. */
+import { fail } from "../../../shared/errors";
+import type { Lang } from "../../../shared/text";
+import type { Engine } from "../call/call";
+import type { Door } from "../response/responder";
+import { ownError, type RelayError } from "../response/error-response";
+import type { Route } from "./routes";
+import type { Caller } from "../../contracts/control-plane";
+import { subscription, usage } from "../endpoints/account";
+import { findModel, listModels, listShape } from "../endpoints/models";
+
+/** The answer. Throws not_found for a route that is none of these. */
+export async function answerLookup(
+  engine: Engine,
+  route: Route,
+  caller: Caller,
+  request: Request,
+  door: Door,
+  lang: Lang,
+): Promise<Response> {
+  const { seams } = engine;
+  switch (route.operation) {
+    case "models":
+      return door.json(JSON.stringify(listModels(seams, caller, listShape(request))));
+    case "subscription":
+      return door.json(JSON.stringify(await subscription(seams, caller)));
+    case "usage":
+      return door.json(JSON.stringify(await usage(seams, caller)));
+    case "model": {
+      const entry = findModel(seams, caller, route.model, listShape(request));
+      return entry
+        ? door.json(JSON.stringify(entry))
+        : door.error(route.dialect, unknownModel(caller, route.model, lang, door.requestId));
+    }
+    case "unserved":
+      return fail("api_not_implemented", { method: request.method, path: new URL(request.url).pathname });
+    default:
+      return fail("not_found", { method: request.method, path: new URL(request.url).pathname });
+  }
+}
+
+const unknownModel = ({ group }: Caller, model: string, lang: Lang, requestId: string): RelayError => ({
+  ...ownError("model_not_found", { group, model }, lang, requestId),
+  status: 404,
+  type: "invalid_request_error",
+  param: "model",
+});

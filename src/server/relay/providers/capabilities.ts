@@ -1,0 +1,19 @@
+/** What a channel takes of a caller without translation, and what it remembers of it. */
+import type { Operation } from "../operations/operation";
+import { languageOf, operationFor } from "./speak";
+import type { PoolChannel } from "../../contracts/control-plane";
+
+type Asked = Pick<Operation, "native">;
+
+/** Whether a channel has the caller's own operation besides its conversations. `model`: the vendor's name of it. */
+export const takesAsIs = (channel: PoolChannel, { native }: Asked, model = ""): boolean =>
+  native !== undefined && operationFor(channel, { key: "chat", native }, model) === native.operation;
+
+/** Whether it takes the calls of an operation in the caller's own dialect. */
+export const isNative = (channel: PoolChannel, operation: Asked, model = ""): boolean =>
+  takesAsIs(channel, operation, model) ||
+  (operation.native !== undefined && languageOf(channel, model) === operation.native.dialect);
+
+/** Whether it keeps the answers itself, so that a later call can go on from one. */
+export const keepsAnswers = (channel: PoolChannel, operation: Asked): boolean =>
+  isNative(channel, operation) && channel.type.stateless !== true && channel.setting.stateless !== true;
