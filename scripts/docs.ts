@@ -8,7 +8,7 @@ import { channelTypes } from "../src/shared/channel-types";
 import { errors } from "../src/shared/errors";
 import { cards, option, optionKeys } from "../src/shared/options";
 import { priceTableKeys } from "../src/shared/pricing";
-import { callbackDoors } from "../src/server/callbacks";
+import { callbackDoors } from "../src/server/wiring/callbacks";
 import { variables } from "../src/server/env";
 import { restRoutes } from "../src/server/http/rest";
 import { type Ability, features } from "../src/server/protocol/dialects/features";

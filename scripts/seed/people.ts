@@ -30,7 +30,7 @@ export function verbsOf(services: Services, actor: Pick<UserActor, "id" | "usern
     turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},
-    desk: createRelay(relaySeams(services), { log: services.log, routing: services.routing }).tasks,
+    desk: createRelay(relaySeams(services), { log: services.log }).tasks,
   };
   return createCaller(ctx);
 }

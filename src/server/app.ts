@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../shared/errors";
 import { TELEGRAM_ORIGIN } from "../shared/identity";
 import type { Lang } from "../shared/text";
-import { callbackDoors } from "./callbacks";
+import { callbackDoors } from "./wiring/callbacks";
 import type { ClientFiles } from "./http/client-files";
 import type { Ctx, Services } from "./contracts/context";
 import type { Ready } from "./wiring/readiness";

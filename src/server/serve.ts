@@ -65,7 +65,7 @@ export async function serve(env: Env, log: Logger): Promise<Serving> {
 }
 
 export async function startServer(env: Env, log: Logger, now: () => number = Date.now): Promise<Serving> {
-  const { services, close } = await openServices(env, log, now);
+  const { services, routing, close } = await openServices(env, log, now);
   if (await setUpUnattended(services)) log.info({ username: env.WEIR_ROOT_USERNAME }, "set up unattended");
   const instance = await startInstance(services.db, services.cluster.instanceId, VERSION, (err) =>
     log.error({ err }, "no heartbeat"),
@@ -81,7 +81,7 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const relay = createRelay(relaySeams(services), {
     watch: tracing ? both(counts, tracing.watch) : counts,
     log,
-    routing: services.routing,
+    routing,
   });
   const jobs = startJobs(services, relay, instance);
   const lag = watchLoop();

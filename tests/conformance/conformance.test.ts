@@ -16,7 +16,7 @@ import { rerank } from "../../src/server/relay/operations/rerank";
 import { speech } from "../../src/server/relay/operations/speech";
 import { transcriptions } from "../../src/server/relay/operations/transcription";
 import { providerOf, taskTypes } from "../../src/server/relay/providers/registry";
-import { urlOf } from "../../src/server/relay/upstream/request";
+import { urlOf } from "../../src/server/relay/providers/address";
 import { type Bench, makeBench, makeChannel } from "../relay/kit";
 import { ordinaryVendor, sampleKey } from "./ordinary";
 import type { VendorFake } from "./vendor-fake";

@@ -3,7 +3,7 @@
  * configured.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { callbackDoors } from "../../src/server/callbacks";
+import { callbackDoors } from "../../src/server/wiring/callbacks";
 import { openApi } from "../../src/server/http/openapi";
 import { startWeir, type Weir } from "../kit/weir";
 

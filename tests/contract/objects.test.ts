@@ -28,7 +28,7 @@ beforeAll(async () => {
     .returning();
   const app = createApp({
     services: h.services,
-    relay: createRelay(relaySeams(h.services), { log: h.services.log, routing: h.services.routing }),
+    relay: createRelay(relaySeams(h.services), { log: h.services.log, routing: h.routing }),
     files: () => new Response("console"),
     tail: createLogTail(h.services).door,
     metrics: async () => new Response(),

@@ -24,7 +24,7 @@ test(
         ["SUCCESS", 1, true],
         ["IN_PROGRESS", 1, true],
       ]);
-      const desk = createRelay(relaySeams(services), { log: services.log, routing: services.routing }).tasks;
+      const desk = createRelay(relaySeams(services), { log: services.log }).tasks;
       const typesOf = async (platform: TaskPlatform, task_id: string) => {
         const sight = { platform, task_id, user_id: undefined };
         const kinds = await desk.files(sight);

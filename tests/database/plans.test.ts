@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { Connections } from "../../src/server/db/connections";
 import type { UserCtx } from "../../src/server/contracts/context";
-import type { Db } from "../../src/server/db/client";
+import type { Db } from "../../src/server/db/types";
 import { dashboard, dataByModel, dataByUser, ranking, totals } from "../../src/server/features/dashboard/service";
 import { claim } from "../../src/server/features/log/fold";
 import { DIMENSION_COLUMN } from "../../src/server/features/log/sums";

@@ -12,13 +12,14 @@ import { createNotices } from "../../src/server/features/notice/notices";
 import { openOptionStore } from "../../src/server/features/option/store";
 import { relaySeams } from "../../src/server/wiring/control-plane";
 import { createRelay } from "../../src/server/relay/entry/handle";
-import { createRouting } from "../../src/server/relay/routing/router";
+import { previewOf } from "../../src/server/relay/entry/dry-run";
+import { createRouting, type Routing } from "../../src/server/relay/routing/router";
 import { createTokenCache } from "../../src/server/features/token/authenticate";
 import { createLedger, tellCharges } from "../../src/server/features/wallet/open-ledger";
 import { requestFacts } from "../../src/server/http/own-page";
 import { answerRest, restRoutes } from "../../src/server/http/rest";
 import { createBackground } from "../../src/server/lib/background";
-import { run } from "../../src/server/db/client";
+import { run } from "../../src/server/db/transaction";
 import { createLogger } from "../../src/server/lib/log";
 import type { Mail } from "../../src/server/lib/mail";
 import { createSecrets, randomText } from "../../src/server/lib/secrets";
@@ -47,6 +48,8 @@ export interface RestAnswer {
 
 export interface Harness {
   services: Services;
+  /** What the relay routes by. */
+  routing: Routing;
   /** Lines that were logged. */
   logged: string[];
   /** Mails that were sent, in order. */
@@ -115,9 +118,10 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   const base = { ...post, cluster, notices, ledger, settles, refusals: createRefusals(post) };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
-  const services: Services = { ...base, pool, routing: createRouting(pool, now), tokens };
+  const routing = createRouting(pool, now);
+  const services: Services = { ...base, pool, routing: previewOf(routing), tokens };
 
-  const desk = createRelay(relaySeams(services), { log, routing: services.routing }).tasks;
+  const desk = createRelay(relaySeams(services), { log, routing }).tasks;
 
   const context = (actor: Ctx["actor"], lang: Lang): Ctx => ({
     ...services,
@@ -140,6 +144,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
 
   return {
     services,
+    routing,
     logged,
     mails,
     advance: (seconds) => {

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { eq, like, sql } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
-import type { Db } from "../../src/server/db/client";
+import type { Db } from "../../src/server/db/types";
 import { fold } from "../../src/server/features/log/fold";
 import { audit } from "../../src/server/features/wallet/audit";
 import { type Instance, startInstance } from "../../src/server/features/wallet/instances";

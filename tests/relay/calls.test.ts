@@ -1,6 +1,6 @@
 /** Whole calls against the fake upstream: answers, errors in the caller's dialect, bad input, retries, rows. */
 import { afterAll, describe, expect, test } from "bun:test";
-import type { PoolChannel } from "../../src/server/contracts/control-plane";
+import type { PoolChannel } from "../../src/server/contracts/channel";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { type Bench, chatBody, makeBench, makeChannel, TEST_KEY } from "./kit";
 

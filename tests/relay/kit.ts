@@ -7,7 +7,7 @@ import { defaultText, type OptionKey, type OptionValue, parseOption } from "../.
 import { compilePrice, type CompiledPrice } from "../../src/shared/pricing";
 import { localCounter } from "../../src/server/cluster/local";
 import type { Counter } from "../../src/server/cluster/types";
-import type { ChannelTrouble } from "../../src/server/features/channel/auto-status";
+import type { ChannelTrouble } from "../../src/server/contracts/channel-trouble";
 import { createLimits } from "../../src/server/features/limit/admit";
 import type { Budget, SpendBook } from "../../src/server/features/limit/spend";
 import {
@@ -18,10 +18,12 @@ import {
   type LateEnd,
   type Settlement,
 } from "../../src/server/contracts/ledger";
-import type { Timers } from "../../src/server/relay/call/deadlines";
+import type { Timers } from "../../src/server/lib/timers";
 import type { RelayDeps } from "../../src/server/relay/call/call";
 import { createRelay, type Relay } from "../../src/server/relay/entry/handle";
-import type { Caller, PoolChannel, RelayOptions, Seams } from "../../src/server/contracts/control-plane";
+import type { RelayOptions, Seams } from "../../src/server/contracts/control-plane";
+import type { PoolChannel } from "../../src/server/contracts/channel";
+import type { Caller } from "../../src/server/contracts/caller";
 import type { Shelf, Stored } from "../../src/server/contracts/stored-objects";
 import type { TaskBook } from "../../src/server/contracts/task-store";
 

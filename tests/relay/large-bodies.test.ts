@@ -5,7 +5,7 @@ import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { channelType } from "../../src/shared/channel-types";
-import { LargeBody } from "../../src/server/relay/upstream/body-release";
+import { LargeBody } from "../../src/server/lib/request-body/spooled-body";
 import type { Outgoing } from "../../src/server/relay/providers/provider";
 import { send } from "../../src/server/relay/providers/tools";
 import { SPOOL_NAME } from "../../src/server/lib/request-body/spool-file";

@@ -1,6 +1,6 @@
 /** Limits of users, groups, models and channels, and budgets, at the edge. */
 import { afterAll, describe, expect, test } from "bun:test";
-import type { Need } from "../../src/server/relay/billing/budgets";
+import type { Need } from "../../src/server/contracts/rate-limits";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { type Bench, chatBody, frames, makeBench, makeChannel, pieces, scripted } from "./kit";
 

@@ -169,7 +169,7 @@ export async function openTaskBench(
   const seams = seamsOf(relaySeams(services));
   const relay = createRelay(seams, {
     log: services.log,
-    routing: services.routing,
+    routing: h.routing,
     ...(!network && { fetch: vendor.fetch }),
   });
   const root = await h.person({ role: ROLE.root });

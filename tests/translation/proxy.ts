@@ -1,6 +1,6 @@
 /** The smallest gateway: the translations between an HTTP caller and the fake upstream, without money and retries. */
 import type { DialectKey, WireObject } from "../../src/server/protocol/chat-events";
-import type { RelayError } from "../../src/server/relay/response/error-response";
+import type { RelayError } from "../../src/server/protocol/relay-error";
 import { FrameSplitter } from "../../src/server/lib/sse";
 import { chatDialects } from "../../src/server/protocol/dialects/chat-dialects";
 import { StreamTranslator, translateAnswer, translateRequest } from "../../src/server/protocol/translate";

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { eq, or } from "drizzle-orm";
 import { ROLE, USER_STATUS } from "../../shared/roles";
 import type { Services } from "../contracts/context";
-import { run } from "../db/client";
+import { run } from "../db/transaction";
 import type { UserRow } from "../db/schema";
 import type { Env } from "../env";
 import { auditRow } from "../features/audit/record";

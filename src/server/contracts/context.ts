@@ -2,22 +2,22 @@
 import type { ErrorCode } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 import type { Cluster } from "../cluster/types";
-import type { Db } from "../db/client";
+import type { Db } from "../db/types";
 import type { Env } from "../env";
-import type { ChannelPool } from "../features/channel/pool";
-import type { Refusals } from "../features/log/refusals";
-import type { Notices } from "../features/notice/notices";
-import type { OptionStore } from "../features/option/store";
-import type { TokenCache } from "../features/token/authenticate";
+import type { ChannelPool } from "./channel-pool";
+import type { Refusals } from "./refusals";
+import type { Notices } from "./notices";
+import type { OptionStore } from "./option-store";
+import type { TokenCache } from "./token-cache";
 import type { Ledger } from "./ledger";
-import type { SettleQueue } from "../features/wallet/settle-queue";
+import type { SettleQueue } from "./settle-queue";
 import type { Background } from "../lib/background";
 import type { Logger } from "../lib/log";
 import type { SendMail } from "../lib/mail";
 import type { Secrets } from "../lib/secrets";
-import type { Routing } from "../relay/routing/router";
-import type { RequestFacts } from "../http/own-page";
-import type { TaskDesk } from "../relay/tasks/desk";
+import type { RoutingPreview } from "./dry-run";
+import type { RequestFacts } from "./request-facts";
+import type { TaskDesk } from "./task-desk";
 
 export interface Services {
   env: Env;
@@ -27,8 +27,7 @@ export interface Services {
   cluster: Cluster;
   options: OptionStore;
   pool: ChannelPool;
-  /** Where calls may go; the relay's own. */
-  routing: Routing;
+  routing: RoutingPreview;
   tokens: TokenCache;
   ledger: Ledger;
   /** Ends of calls that the ledger could not take yet. */

@@ -2,118 +2,20 @@
  * The five seams at which the data plane meets the control plane: authenticate a token, know a price, pick a channel,
  * move money, write a log. The relay sees nothing else of the features and no database.
  */
-import type { MultiKeyMode } from "../../shared/channel-keys";
-import type { ChannelSetting } from "../../shared/channel-setting";
-import type { ChannelType } from "../../shared/channel-types";
-import type { HeaderRules } from "../../shared/header-override";
-import type { LimitSet } from "../../shared/limits";
-import type { MjMode } from "../../shared/midjourney";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
 import type { UsageDoubt } from "../../shared/usage-doubt";
-import type { ChannelTrouble } from "../features/channel/auto-status";
-import type { WordList } from "../features/option/word-list";
+import type { ChannelTrouble } from "./channel-trouble";
+import type { WordList } from "./word-list";
 import type { CallLedger, CallLog } from "./ledger";
-import type { KeepContent } from "../relay/response/content-tap";
+import type { KeepContent } from "./content-capture";
 import type { JsonObject } from "../lib/json-bytes";
-import type { Limits } from "../relay/billing/budgets";
+import type { Limits } from "./rate-limits";
 import type { Shelf } from "./stored-objects";
 import type { TaskBook } from "./task-store";
-import type { VendorRules } from "../relay/providers/vendor-rules";
-
-/** Who calls, after authentication. */
-export interface Caller {
-  user_id: number;
-  username: string;
-  role: number;
-  /** The user's own group. */
-  user_group: string;
-  /** The group whose channels and ratio are used: the token's, else the user's. */
-  group: string;
-  /** Group "auto": the groups it stands for, in order; `group` becomes the one that serves. */
-  groups?: readonly string[];
-  token_id: number;
-  token_name: string;
-  /** undefined = every model. */
-  models?: ReadonlySet<string>;
-  /** Administrators only: `sk-KEY-<channel id>`. */
-  channel_id?: number;
-  /** The token's limits; 0 or absent = none. */
-  rpm: number;
-  tpm: number;
-  concurrency: number;
-  budget_day?: number;
-  budget_month?: number;
-  /** How fast the token's drawing jobs are wanted; absent = nobody says. */
-  mj_mode?: MjMode;
-  /** The user's own; absent when he has none. */
-  user_limits?: LimitSet;
-  lang: Lang;
-}
-
-/** A channel as the relay uses it: parsed once when the pool is built. The clear key lives in memory only. */
-export interface PoolChannel {
-  id: number;
-  name: string;
-  type: ChannelType;
-  key: string;
-  /** Without a trailing slash; the type's own address when the channel names none. */
-  base_url: string;
-  other: string;
-  organization: string;
-  models: ReadonlySet<string>;
-  groups: ReadonlySet<string>;
-  priority: number;
-  weight: number;
-  auto_ban: boolean;
-  /** Requested model -> upstream model, chains resolved. */
-  model_mapping: ReadonlyMap<string, string>;
-  /** Upstream status -> status seen by retry, disable and caller. */
-  status_mapping: ReadonlyMap<number, number>;
-  setting: ChannelSetting;
-  /** Its own limits, members of `setting`; absent when it has none. */
-  limits?: LimitSet;
-  test_model: string;
-  /** Calls whose input is longer go elsewhere; absent and 0 = no limit. */
-  max_input_tokens?: number;
-  /** Its keys, where it has several: the channel once with each enabled one, in their order. */
-  keys?: readonly PoolChannel[];
-  /** How an attempt takes one of them. */
-  multi_key_mode?: MultiKeyMode;
-  /** The one of several keys that `key` is. */
-  key_row?: { id: number; position: number; hint: string };
-  /** What it changes in a JSON body, the last thing before it is sent (param_override). */
-  override?: (body: Readonly<Record<string, unknown>>) => Record<string, unknown>;
-  /** What it changes in the headers (header_override). */
-  headers?: HeaderRules;
-}
-
-export interface Pool {
-  /** Enabled channels that serve (group, model), any order; the array is shared, never changed. */
-  candidates(group: string, model: string): readonly PoolChannel[];
-  /** Any channel, enabled or not, for pinned calls and tests. */
-  byId(id: number): { channel: PoolChannel; enabled: boolean } | undefined;
-  /** Every channel, enabled or not, any order. */
-  all(): readonly PoolChannel[];
-  /** Every enabled channel of a group, any order, for calls that name no model. */
-  inGroup(group: string): readonly PoolChannel[];
-  /**
-   * An enabled channel is stored for (group, model), but its row cannot be used (unreadable key, unknown type). Where
-   * there are no candidates this tells a broken database from a model that nobody serves (C-600).
-   */
-  broken(group: string, model: string): boolean;
-  /** Names of the models some enabled channel serves in a group, sorted. */
-  models(group: string): readonly string[];
-}
-
-/** What a caller may spend, in units. */
-export interface Funds {
-  remain: number;
-  used: number;
-  unlimited: boolean;
-  /** When the token ends, epoch seconds; 0 = never. */
-  expires: number;
-}
+import type { VendorRules } from "./vendor-rules";
+import type { Caller, Funds } from "./caller";
+import type { Pool, PoolChannel } from "./channel";
 
 export interface Seams {
   /**

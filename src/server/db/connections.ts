@@ -11,7 +11,7 @@
  */
 import { SQL, type TransactionSQL } from "bun";
 import { AppError } from "../../shared/errors";
-import { isConnectionLost, isTimeout } from "./sql";
+import { isConnectionLost, isTimeout } from "./errors";
 
 /** How long what may take: all limits of the database. The server is told a second less. */
 export const LIMITS_MS = {

@@ -5,7 +5,7 @@
 import type { Dialect } from "../../shared/channel-types";
 import type { Usage } from "../../shared/pricing";
 
-import type { Terms } from "../relay/admission/receive";
+import type { Terms } from "./call-terms";
 
 export type { Usage } from "../../shared/pricing";
 

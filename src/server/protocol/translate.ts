@@ -7,7 +7,7 @@ import { chatDialects } from "./dialects/chat-dialects";
 import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
 import { Warnings } from "./dialects/shared/warnings";
 import type { AnswerContext, OutFrame, RequestAddress, StreamDecoder, StreamEncoder } from "./dialects/translation";
-import type { RelayError } from "../relay/response/error-response";
+import type { RelayError } from "./relay-error";
 import type {
   AnswerEvent,
   ChatAnswer,

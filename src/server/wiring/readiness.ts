@@ -9,7 +9,7 @@ import { eq } from "drizzle-orm";
 import type { Bus } from "../cluster/types";
 import type { Services } from "../contracts/context";
 import { SCHEMA_RELEASE } from "../db/migrate";
-import type { SettleQueue } from "../features/wallet/settle-queue";
+import type { SettleQueue } from "../contracts/settle-queue";
 
 export interface Ready {
   ready: boolean;

@@ -5,7 +5,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import type { Db } from "../db/client";
+import type { Db } from "../db/types";
 import type { Env } from "../env";
 import type { Logger } from "../lib/log";
 import { createSecrets, randomText, type Secrets, WrongSecret } from "../lib/secrets";

@@ -2,12 +2,14 @@
 import { mkdirSync } from "node:fs";
 import { openCluster } from "../cluster/open";
 import type { Services } from "../contracts/context";
-import { type Db, openDb } from "../db/client";
+import { openDb } from "../db/client";
+import type { Db } from "../db/types";
 import type { Env } from "../env";
 import { createChannelPool } from "../features/channel/pool";
 import { createRefusals } from "../features/log/refusals";
 import { createNotices } from "../features/notice/notices";
-import { openOptionStore, type OptionStore } from "../features/option/store";
+import { openOptionStore } from "../features/option/store";
+import type { OptionStore } from "../contracts/option-store";
 import { vendorRules } from "../features/option/vendor-rules";
 import { createTokenCache } from "../features/token/authenticate";
 import { createLedger, tellCharges } from "../features/wallet/open-ledger";
@@ -16,11 +18,14 @@ import { createBackground } from "../lib/background";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { createMailer, type MailSettings } from "../lib/mail";
-import { createRouting } from "../relay/routing/router";
+import { previewOf } from "../relay/entry/dry-run";
+import { createRouting, type Routing } from "../relay/routing/router";
 import { openSecrets } from "./secret-source";
 
 export interface OpenServices {
   services: Services;
+  /** Where calls may go: the relay's, of which the services show a preview. */
+  routing: Routing;
   close(): Promise<void>;
 }
 
@@ -92,8 +97,10 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
+  const routing = createRouting(pool, now);
   return {
-    services: { ...base, pool, routing: createRouting(pool, now, Math.random, vendorRules(base.options)), tokens },
+    services: { ...base, pool, routing: previewOf(routing, vendorRules(base.options)), tokens },
+    routing,
     close: async () => {
       await background.stop();
       await ledger.flush();

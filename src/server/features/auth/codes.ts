@@ -4,7 +4,8 @@
  */
 import { and, eq, gt, lt, lte, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";
-import { type Q, run, type Steps } from "../../db/client";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 
 /** A code of one purpose is worth nothing for another. */
 export type CodePurpose = "verify-email" | "reset-password" | "bind-push";

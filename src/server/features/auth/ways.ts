@@ -3,7 +3,8 @@ import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { IDENTITY_PROVIDERS, isIdentityProvider } from "../../../shared/identity";
 import type { Services } from "../../contracts/context";
-import { type Q, run, type Steps } from "../../db/client";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import { hasPassword } from "./password";
 
 /** Throws identity_last when neither a password, an account elsewhere that is let in, nor a passkey is left. */

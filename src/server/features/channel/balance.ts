@@ -13,7 +13,7 @@ import type { ChannelRow } from "../../db/schema";
 import { readLimited } from "../../lib/egress";
 import { fetchThrough } from "../../lib/proxy";
 import { redact } from "../../relay/providers/redact";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { autoDisable } from "./auto-status";
 import { loadKeys } from "./keys";
 import { readRun, startRun, type StepResult } from "./runs";

@@ -8,7 +8,8 @@ import { CHANNEL_LIMITS, CHANNEL_STATUS, channelIssues, cleanList, splitList } f
 import { type ChannelEdits, isUntouched, type tagEdit } from "../../../shared/channel-operations";
 import { fail } from "../../../shared/errors";
 import type { Ctx } from "../../contracts/context";
-import { type Q, run, type Steps } from "../../db/client";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
 import { eventRow } from "../log/record";

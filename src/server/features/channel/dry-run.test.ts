@@ -93,7 +93,7 @@ for (const engine of ENGINES) {
     });
 
     test("a cooling channel waits behind the others with what is left of its pause", async () => {
-      h.services.routing.cooling.add(ids.a ?? 0, "gpt-4o", 90_000);
+      h.routing.cooling.add(ids.a ?? 0, "gpt-4o", 90_000);
       const run = await ask({ model: "gpt-4o" });
       expect(run.channels[0]).toMatchObject({ name: "b", turn: 1, share: 1 });
       const cooling = run.channels.find(({ name }) => name === "a");
@@ -105,7 +105,7 @@ for (const engine of ENGINES) {
 
     test("a conversation's own channel comes first in its turn; a channel at its limit says until when", async () => {
       const key = stickyKey({ user: "talk" }, admin.ctx.actor.id, "default", "gpt-4o") ?? "";
-      h.services.routing.sticky.set(key, ids.b ?? 0);
+      h.routing.sticky.set(key, ids.b ?? 0);
       const run = await ask({ model: "gpt-4o", cache_key: "talk" });
       expect(run.sticky).toBe(ids.b ?? -1);
       expect(run.channels.slice(0, 2).map(({ name, share }) => [name, share])).toEqual([

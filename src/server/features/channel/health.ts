@@ -13,7 +13,7 @@ import { loadChannel } from "./keys";
 import { probe, type ProbeResult } from "./probe";
 import { vendorRules } from "../option/vendor-rules";
 import { findChannel } from "./service";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 
 export const TEST_TIMEOUT_MS = 30_000;
 /** How the row of a test is named in the log. */

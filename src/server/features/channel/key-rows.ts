@@ -5,7 +5,7 @@ import { keyHint, type MultiKeyMode } from "../../../shared/channel-keys";
 import type { Services } from "../../contracts/context";
 import type { ChannelKeyRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 
 export type KeyRow = Pick<ChannelKeyRow, "id" | "channel_id" | "position" | "key_cipher" | "status">;
 

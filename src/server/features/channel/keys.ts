@@ -9,10 +9,11 @@ import { statusInfo, type StatusReason } from "../../../shared/channel-operation
 import { keyProblem } from "../../../shared/channel-types";
 import { errorText, fail } from "../../../shared/errors";
 import { type Ctx, type Services, seconds } from "../../contracts/context";
-import { type Q, run, type Steps } from "../../db/client";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
 import { count, forUpdate } from "../../db/sql";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { eventRow } from "../log/record";
 import { recordAct } from "../audit/record";
 import { announceChange } from "./announce";

@@ -13,7 +13,7 @@ import { AppError, fail } from "../../../shared/errors";
 import type { Ctx } from "../../contracts/context";
 import { EGRESS_MAX_BYTES, EGRESS_TIMEOUT_MS, egressFetch, readLimited } from "../../lib/egress";
 import { fetchThrough } from "../../lib/proxy";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { redact } from "../../relay/providers/redact";
 import { loadChannel } from "./keys";
 import { findChannel } from "./service";

@@ -15,15 +15,8 @@ import type { Services } from "../../contracts/context";
 import { type KeyRow, keysIn, readKeys } from "./key-rows";
 import type { ChannelRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
-import type { Pool, PoolChannel } from "../../contracts/control-plane";
-
-export interface ChannelPool extends Pool {
-  /** Reads the channels again; resolves when a snapshot that is at least as new as the call is in force. */
-  reload(): Promise<void>;
-  /** Every model that some enabled channel serves, sorted (GET /api/channel/models_enabled). */
-  enabledModels(): readonly string[];
-  close(): void;
-}
+import type { PoolChannel } from "../../contracts/channel";
+import type { ChannelPool } from "../../contracts/channel-pool";
 
 /** Milliseconds that a burst of changes is collected. */
 const DEBOUNCE_MS = 50;

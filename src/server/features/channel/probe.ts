@@ -11,10 +11,11 @@ import { redact, redactOf } from "../../relay/providers/redact";
 import { withSystemPrompt } from "../../relay/providers/rewrite";
 import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/providers/speak";
 import { ownTools } from "../../relay/providers/tools";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { firstFrameEnd, readFrame } from "../../lib/sse";
-import { atVersion, namesOf, type VendorRules } from "../../relay/providers/vendor-rules";
-import type { ChannelTrouble } from "./auto-status";
+import { atVersion, namesOf } from "../../relay/providers/vendor-rules";
+import type { VendorRules } from "../../contracts/vendor-rules";
+import type { ChannelTrouble } from "../../contracts/channel-trouble";
 import { deadlineOf, upstreamHeaders, upstreamMessage } from "./upstream";
 
 const TEST_MAX_BYTES = 1024 * 1024;

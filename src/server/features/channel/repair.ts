@@ -10,7 +10,7 @@ import type { RepairReport } from "../../../shared/channel-operations";
 import { baseUrlOf, channelType } from "../../../shared/channel-types";
 import { DEFAULT_GROUP } from "../../../shared/group";
 import type { Ctx } from "../../contracts/context";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
 import { auditRow } from "../audit/record";
 import { eventRow } from "../log/record";

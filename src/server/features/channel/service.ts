@@ -21,7 +21,7 @@ import { fail } from "../../../shared/errors";
 import type { Page } from "../../../shared/envelope";
 import type { Text } from "../../../shared/text";
 import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
 import { contains, count, hasItem, withoutNul } from "../../db/sql";
 import { recordAct } from "../audit/record";

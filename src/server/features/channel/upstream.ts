@@ -4,7 +4,7 @@ import { providerOf } from "../../relay/providers/registry";
 import { redact } from "../../relay/providers/redact";
 import { headersOf } from "../../relay/providers/rewrite";
 import { initFor } from "../../relay/providers/tools";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 
 /** A channel that is only a form yet, for the calls above. */
 export function unsavedChannel(type: ChannelType, base_url: string, key: string): PoolChannel {

@@ -7,7 +7,7 @@ import { CHANNEL_STATUS, type ChannelView } from "../../../shared/channel";
 import { DEMO_MODEL } from "../../../shared/demo";
 import { fail } from "../../../shared/errors";
 import type { Ctx, Services } from "../../contracts/context";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import { announceChange } from "../channel/announce";
 import { createChannels, updateChannel } from "../channel/service";
 import { demoKey } from "./key";

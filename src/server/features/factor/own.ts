@@ -2,7 +2,8 @@
 import { and, count, eq, gt } from "drizzle-orm";
 import type { OwnedFactors } from "../../../shared/factor";
 import type { Services } from "../../contracts/context";
-import { type Q, run, type Steps } from "../../db/client";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 
 export async function hasTotp({ db }: Pick<Services, "db">, user_id: number): Promise<boolean> {
   const { totps } = db.t;

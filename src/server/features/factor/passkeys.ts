@@ -24,7 +24,7 @@ import {
   type PasskeyView,
 } from "../../../shared/factor";
 import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import type { PasskeyRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
 import { siteOf } from "../../http/site";

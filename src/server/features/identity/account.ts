@@ -9,9 +9,11 @@ import {
 } from "../../../shared/identity";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
-import { type Q, run, type Steps } from "../../db/client";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { UserRow } from "../../db/schema";
-import { isUniqueViolation, withoutNul } from "../../db/sql";
+import { withoutNul } from "../../db/sql";
+import { isUniqueViolation } from "../../db/errors";
 import { NO_PASSWORD } from "../auth/password";
 import { registerSteps } from "../auth/register";
 import { requireStepUp } from "../auth/step-up";

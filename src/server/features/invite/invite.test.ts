@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
 import { ROLE } from "../../../shared/roles";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import { audit } from "../wallet/audit";
 import { creditSteps } from "../wallet/credit";
 import { findInviter, inviteCode } from "./code";

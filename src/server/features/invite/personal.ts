@@ -3,7 +3,8 @@
  */
 import { and, asc, eq, inArray } from "drizzle-orm";
 import type { UserCtx } from "../../contracts/context";
-import { run, type Q, type Steps } from "../../db/client";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import { presentWithdrawal } from "./present";
 
 /** Lines of an export: withdrawals and shares of orders. */

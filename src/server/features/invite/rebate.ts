@@ -2,7 +2,8 @@
 import { eq, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import type { Services } from "../../contracts/context";
-import { run, type Q, type Steps } from "../../db/client";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { OrderRow } from "../../db/schema";
 import { accountRow } from "../log/record";
 import { quotaText } from "../wallet/quota-text";

@@ -1,7 +1,8 @@
 /** What a registration gives: to the new user, and to whoever invited him. */
 import { and, eq, sql } from "drizzle-orm";
 import type { Services } from "../../contracts/context";
-import { run, type Q, type Steps } from "../../db/client";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { UserRow } from "../../db/schema";
 import { accountRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";

@@ -10,7 +10,8 @@ import type {
   WithdrawalView,
 } from "../../../shared/invite";
 import { seconds, type UserCtx } from "../../contracts/context";
-import { run, type Q, type Steps } from "../../db/client";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import { count, total, withoutNul } from "../../db/sql";
 import { auditRow } from "../audit/record";
 import { accountRow } from "../log/record";

@@ -9,8 +9,9 @@ import type { ErrorCode } from "../../../shared/errors";
 import { LIMIT_FIELDS, type LimitScope, type LimitSet, limitScopes, limitsOf } from "../../../shared/limits";
 import type { Services } from "../../contracts/context";
 import type { Demand, Reservation } from "../../cluster/types";
-import type { Admission, Limits, LimitState, Need, Used } from "../../relay/billing/budgets";
-import type { Caller, PoolChannel } from "../../contracts/control-plane";
+import type { Admission, Limits, LimitState, Need, Used } from "../../contracts/rate-limits";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Caller } from "../../contracts/caller";
 import { periodsAt } from "./periods";
 import type { Budget, SpendBook } from "./spend";
 

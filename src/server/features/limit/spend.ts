@@ -6,7 +6,7 @@
  */
 import { eq, inArray, lt, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 
 /** A budget in its period. */
 export interface Budget {

@@ -11,7 +11,7 @@ import { fail } from "../../../shared/errors";
 import { FOLDED } from "../../../shared/log";
 import type { LogCleaning } from "../../../shared/log-list";
 import { type Services, seconds } from "../../contracts/context";
-import type { Db } from "../../db/client";
+import type { Db } from "../../db/types";
 
 const BATCH = 500;
 /** A cleaning under way says so at least this often; silent for SILENT_SECONDS it is dead. */

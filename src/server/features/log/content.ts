@@ -8,7 +8,7 @@ import { eq } from "drizzle-orm";
 import type { LogContent } from "../../../shared/log-list";
 import { type Services, seconds } from "../../contracts/context";
 import { withoutNul } from "../../db/sql";
-import type { KeepContent, Sample } from "../../relay/response/content-tap";
+import type { KeepContent, Sample } from "../../contracts/content-capture";
 import { redact } from "./redact";
 
 const pack = promisify(gzip);

@@ -4,9 +4,8 @@
  */
 import type { ErrorCode } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
-import type { Call } from "../../relay/call/call";
-import type { PoolChannel } from "../../contracts/control-plane";
-import type { CallEnd, Watch } from "../../relay/call/observers";
+import type { Call, CallEnd, Watch } from "../../relay/call/call";
+import type { PoolChannel } from "../../contracts/channel";
 
 /** Most (group, model, channel type); what comes beyond is counted as "other". Models are those that channels list. */
 const MAX_SERIES = 2_000;

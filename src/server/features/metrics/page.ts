@@ -3,7 +3,7 @@ import { ne, sql } from "drizzle-orm";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { compileNetworks, inNetworks } from "../../lib/addresses";
 import { sameText } from "../../lib/secrets";
-import type { RelayStats } from "../../relay/call/call";
+import type { RelayStats } from "../../contracts/relay-stats";
 import type { Services } from "../../contracts/context";
 import type { Env } from "../../env";
 import { VERSION } from "../../version";

@@ -10,10 +10,11 @@ import { errorText } from "../../../shared/errors";
 import { LOW_QUOTA_EVERY_SECONDS, type Notice } from "../../../shared/notice";
 import { ROLE } from "../../../shared/roles";
 import { type Services, seconds } from "../../contracts/context";
-import type { Db } from "../../db/client";
+import type { Db } from "../../db/types";
 import { createCollector } from "../../lib/collector";
 import { quotaText } from "../wallet/quota-text";
 import { deliver, isReachable, type Post, type Recipient, recipientColumns, recipientOf } from "./deliver";
+import type { Notices } from "../../contracts/notices";
 
 const ENABLED_USER = 1;
 const LOOK_AFTER_MS = 1_000;
@@ -26,13 +27,6 @@ const PARALLEL = 8;
 const CHANNELS_AFTER_MS = 15_000;
 export const CHANNELS_EVERY_SECONDS = 600;
 const MAX_CHANNELS = 100;
-
-export interface Notices {
-  /** A user was charged: he may be low now. */
-  charged(user_id: number): void;
-  /** A channel, or one of its keys, was disabled automatically. */
-  channelDisabled(id: number, reason: StatusReason): void;
-}
 
 export function createNotices(post: Post): Notices {
   const low = createCollector<number, true>(post.background, {

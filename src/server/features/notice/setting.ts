@@ -6,7 +6,7 @@ import * as z from "zod";
 import { fail } from "../../../shared/errors";
 import { type NoticeSettingInput, noticeSettingSchema, settingMembers } from "../../../shared/notice";
 import type { UserCtx } from "../../contracts/context";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import { forUpdate, withoutNul } from "../../db/sql";
 import type { Secrets } from "../../lib/secrets";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { readEnv } from "../../env";
 import { egressFetch, ResponseTooLarge } from "../../lib/egress";
-import type { OptionStore } from "./store";
+import type { OptionStore } from "../../contracts/option-store";
 import { userFetch } from "./user-fetch";
 
 const asked: { body: unknown; headers: Record<string, string> }[] = [];

@@ -21,7 +21,7 @@ import {
 import { QUOTA_PICKS } from "../../../shared/quota";
 import { mayActOn } from "../../../shared/roles";
 import { type Ctx, seconds, type Services, type UserCtx } from "../../contracts/context";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import type { OrderRow } from "../../db/schema";
 import { contains, count, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";

@@ -9,7 +9,7 @@ import { type LimitSet, readLimits } from "../../../shared/limits";
 import type { Lang } from "../../../shared/text";
 import type { Actor, Services } from "../../contracts/context";
 import type { JsonObject } from "../../lib/json-bytes";
-import type { Caller } from "../../contracts/control-plane";
+import type { Caller } from "../../contracts/caller";
 import { groupFacts } from "../group/facts";
 
 /** What the console keeps with its messages and no upstream knows. */

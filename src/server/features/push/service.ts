@@ -6,7 +6,7 @@ import { MAX_PHONES, type PhoneView, PUSH_CODE_SECONDS, type pushSubscribeInput 
 import { USER_STATUS } from "../../../shared/roles";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import { withoutNul } from "../../db/sql";
 import { siteOf } from "../../http/site";
 import { randomText } from "../../lib/secrets";

@@ -9,7 +9,7 @@ import { AppError, fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
 import { ROOT_QUOTA, type setupInput } from "../../../shared/user";
 import { type Ctx, type Services, seconds } from "../../contracts/context";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import { openSession } from "../../http/session";
 import { countCritical } from "../../http/trpc";
 import { sameText } from "../../lib/secrets";

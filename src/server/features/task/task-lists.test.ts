@@ -5,7 +5,7 @@ import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
 import type { TaskRow } from "../../db/schema";
-import type { TaskDesk } from "../../relay/tasks/desk";
+import type { TaskDesk } from "../../contracts/task-desk";
 import { createCaller } from "../../router";
 import { taskOf } from "./row";
 

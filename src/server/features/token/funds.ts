@@ -1,7 +1,7 @@
 /** What a caller can spend: his token's quota, or his own where the option says so. */
 import { eq } from "drizzle-orm";
 import type { Services } from "../../contracts/context";
-import type { Caller, Funds } from "../../contracts/control-plane";
+import type { Caller, Funds } from "../../contracts/caller";
 
 /** See `Seams.funds` (contracts/control-plane.ts). */
 export async function fundsOf({ db, options }: Pick<Services, "db" | "options">, caller: Caller): Promise<Funds> {

@@ -21,7 +21,7 @@ import {
   type TokenFields,
 } from "../../../shared/token";
 import { seconds, type UserCtx } from "../../contracts/context";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import type { TokenRow } from "../../db/schema";
 import { contains, count, startsWith, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";

@@ -25,8 +25,7 @@ import {
 import type { AttemptRecord } from "../../../shared/log";
 import type { Usage } from "../../../shared/pricing";
 import type { Env } from "../../env";
-import type { Call } from "../../relay/call/call";
-import type { CallEnd, Watch } from "../../relay/call/observers";
+import type { Call, CallEnd, Watch } from "../../relay/call/call";
 import { VERSION } from "../../version";
 import { operationName, providerName } from "./names";
 

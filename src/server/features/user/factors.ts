@@ -2,7 +2,7 @@
 import { fail } from "../../../shared/errors";
 import type { OwnedFactors } from "../../../shared/factor";
 import type { UserCtx } from "../../contracts/context";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import { auditRow } from "../audit/record";
 import { requireStepUp } from "../auth/step-up";
 import { ownedFactors, removeFactorSteps } from "../factor/own";

@@ -4,7 +4,7 @@
  */
 import { and, asc, eq, gt, inArray, isNull, ne, or } from "drizzle-orm";
 import { seconds, type UserCtx } from "../../contracts/context";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import type { LogRow } from "../../db/schema";
 import { auditRow, recordAct } from "../audit/record";
 import { earningLines, eraseEarningSteps } from "../invite/personal";

@@ -4,7 +4,8 @@
  */
 import { eq, sql } from "drizzle-orm";
 import { UNITS_LIMIT } from "../../../shared/quota";
-import { type Db, type Q, run, type Steps } from "../../db/client";
+import type { Db, Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import { forUpdate } from "../../db/sql";
 import type { Credit, CreditResult } from "../../contracts/ledger";
 

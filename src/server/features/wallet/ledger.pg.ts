@@ -8,9 +8,9 @@
  */
 import { LOG_TYPE } from "../../../shared/log";
 import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
-import type { Db } from "../../db/client";
+import type { Db } from "../../db/types";
 import type { Connections } from "../../db/connections";
-import { isTransient, isUniqueViolation } from "../../db/sql";
+import { isTransient, isUniqueViolation } from "../../db/errors";
 import { isUnavailable } from "../../lib/unavailable";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, LOG_COLUMNS, logValues } from "./call-log";
 import { correctSteps } from "./correct";

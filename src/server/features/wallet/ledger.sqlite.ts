@@ -10,7 +10,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
-import type { Db } from "../../db/client";
+import type { Db } from "../../db/types";
 import { Batch } from "./batch.sqlite";
 import { chargeable, checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
 import { correctSteps } from "./correct";

@@ -1,5 +1,5 @@
 /** Picks the ledger of the database's engine. */
-import type { Db } from "../../db/client";
+import type { Db } from "../../db/types";
 import type { Ledger } from "../../contracts/ledger";
 import { createPostgresLedger } from "./ledger.pg";
 import { createSqliteLedger } from "./ledger.sqlite";

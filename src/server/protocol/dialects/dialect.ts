@@ -2,7 +2,7 @@
 import { PING, writeFrame } from "../../lib/sse";
 import type { Bytes } from "../../lib/sse";
 import type { JsonObject } from "../../lib/json-bytes";
-import type { RelayError } from "../../relay/response/error-response";
+import type { RelayError } from "../relay-error";
 import type { ChatEvent, ChatResult, DialectKey, Usage, WireError } from "../chat-events";
 import type { ChatDialect } from "./translation";
 

@@ -1,5 +1,5 @@
 /** What a dialect must be able to do so that it can be translated: values in, values out, no clock and no network. */
-import type { RelayError } from "../../relay/response/error-response";
+import type { RelayError } from "../relay-error";
 import type {
   AnswerEvent,
   ChatAnswer,

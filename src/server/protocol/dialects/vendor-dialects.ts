@@ -15,16 +15,8 @@ import { mistralDialect } from "./mistral/dialect";
 import { palmDialect } from "./palm/dialect";
 import { sparkDialect } from "./spark/dialect";
 import { tencentDialect } from "./tencent/dialect";
-import type { ChatDialect } from "./translation";
 import { zhipuDialect } from "./zhipu-v3/dialect";
-
-/**
- * Values in, values out, as in translation.ts; streams are read from SSE data, whatever the vendor's own framing is.
- */
-export type VendorDialect = Pick<
-  ChatDialect,
-  "encodeRequest" | "fromOthers" | "decodeAnswer" | "streamDecoder" | "readError" | "features"
->;
+import type { VendorDialect } from "./vendor-dialect";
 
 export const vendorDialects = {
   cohere: cohereDialect,

@@ -4,60 +4,16 @@
  * operation.
  */
 import { fail } from "../../../shared/errors";
-import { chargeOf, type CallTimes, estimateUpperBound, type InputKinds } from "../../../shared/charge";
-import { type CompiledPrice } from "../../../shared/pricing";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { readBody } from "../../lib/request-body/read-body";
 import { inputTokenBound, parseBody } from "../../lib/request-body/json-body";
-import type { ChatRequest, Usage } from "../../protocol/chat-events";
+import type { ChatRequest } from "../../protocol/chat-events";
 import { asksForHiddenTurns } from "../../protocol/hidden-turns";
 import type { JsonObject } from "../../lib/json-bytes";
 import type { Bytes } from "../../lib/sse";
 import { Form } from "../../lib/request-body/multipart-form";
 import { boundaryOf } from "../../lib/request-body/multipart";
 import { checkLength, type Operation } from "../operations/operation";
-
-/** How a call that is no conversation is priced, as far as its request tells. */
-export interface Terms {
-  /** What multiplies a price per call. */
-  readonly times?: CallTimes;
-  /** What its tokens may be besides text, for the hold. */
-  readonly kinds?: InputKinds;
-  /** An upper bound of its input in tokens, where that is not the size of its body. */
-  readonly input_bound?: number;
-  /** Units that are held at least. */
-  readonly least_hold?: number;
-  /** Billed when the answer names no usage. */
-  readonly usage: Usage;
-  /** What a count that cannot be believed is replaced by, where that is more than `usage`. */
-  readonly doubted?: Usage;
-  /** `usage` is what the call is priced by, no estimate. */
-  readonly exact: boolean;
-  /** The vendor may work out of sight (hidden-turns.ts). */
-  readonly hidden_turns?: true;
-  /** The price of the model made into the price of this operation. */
-  priced?(price: CompiledPrice): CompiledPrice;
-}
-
-/** What the relay must know of an operation that no dialect translates. */
-export interface DirectRules {
-  /** Whether a body may be JSON. */
-  readonly json: boolean;
-  /** Reads a multipart form; absent: it may not be one. */
-  readForm?(form: Form): ChatRequest | Promise<ChatRequest>;
-  /** The form as the body of OpenAI's JSON call, for vendors that take no forms; absent: there is no such call. */
-  inJson?(form: Form): Promise<JsonObject>;
-  /** Where a vendor's path for the operation ends, and how it ends for this one (images: /generations -> /edits). */
-  readonly path?: readonly [ordinary: string, own: string];
-  /** Answers need not be JSON: sound, or text in the format that was asked for. */
-  readonly plain: "audio" | "text" | "never";
-  /** Whether a JSON body is an answer of this operation. */
-  isAnswer(body: JsonObject): boolean;
-  /** Bytes of generated text in an answer; absent: what it makes is no text, or is priced by the request. */
-  contentBytes?(body: JsonObject): number;
-  /** The usage of an answer, or of an object { usage } that stood in a stream; undefined when it names none. */
-  usageOf(body: JsonObject): Usage | undefined;
-}
 
 /** A request's body as an operation reads it. */
 export interface Received {
@@ -99,26 +55,4 @@ export async function receive(operation: Operation, request: Request, limit: num
   checkLength("model", asked.model, TEXT_LIMITS.model);
   if (asksForHiddenTurns(json)) asked.hidden_turns = true;
   return { body, json, form: undefined, asked, input_bound: asked.terms?.input_bound ?? inputTokenBound(body) };
-}
-
-/** The address of an operation, made from the vendor's address of its kind; undefined when that has no such ending. */
-export function directUrl(url: string | undefined, operation: Operation, complete: boolean): string | undefined {
-  const path = operation.direct?.path;
-  if (url === undefined || !path || complete) return url;
-  const query = url.indexOf("?");
-  const end = query < 0 ? url.length : query;
-  return url.slice(0, end).endsWith(path[0])
-    ? url.slice(0, end - path[0].length) + path[1] + url.slice(end)
-    : undefined;
-}
-
-/** Units to hold: the whole price of a call, or every token at the dearest rate that the request allows. */
-export function holdOf(
-  price: CompiledPrice,
-  inputTokens: number,
-  outputTokens: number,
-  terms: Terms | undefined,
-): number {
-  if (price.by === "call" && terms) return chargeOf(price, {}, terms.times).quota;
-  return Math.max(terms?.least_hold ?? 0, estimateUpperBound(price, inputTokens, outputTokens, terms?.kinds));
 }

@@ -8,8 +8,8 @@ import type { CallerDialect } from "../../protocol/dialects/dialect";
 import type { Door } from "../response/responder";
 import { failureError } from "../response/error-response";
 import { Failed } from "../../protocol/upstream-error";
-import { enter } from "../billing/budgets";
-import type { Caller } from "../../contracts/control-plane";
+import { enter } from "./rate-limit";
+import type { Caller } from "../../contracts/caller";
 
 /** One such call. */
 export interface Visit {

@@ -4,7 +4,7 @@
  */
 import { AppError, type ErrorCode } from "../../../shared/errors";
 import { chargeOf, estimateUpperBound, outputWithin, quotaOf } from "../../../shared/charge";
-import { holdOf } from "../admission/receive";
+import { holdOf } from "./hold";
 import type { HoldRefusal, HoldRequest, HoldResult, Settlement } from "../../contracts/ledger";
 import type { Call } from "../call/call";
 import { chargeAtEnd, type Ending } from "./final-charge";

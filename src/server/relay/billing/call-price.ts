@@ -6,7 +6,9 @@
 import { estimateUpperBound } from "../../../shared/charge";
 import { type CompiledPrice } from "../../../shared/pricing";
 import type { Call } from "../call/call";
-import type { Caller, PoolChannel, Seams } from "../../contracts/control-plane";
+import type { Seams } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Caller } from "../../contracts/caller";
 
 /** The name that a call through `channel` is priced by (setting.bill_by). */
 const billedAs = ({ setting, model_mapping }: PoolChannel, model: string): string =>

@@ -13,7 +13,8 @@ import type { Usage } from "../../protocol/chat-events";
 import { cleanText } from "../../protocol/upstream-failure";
 import { thrownError } from "../response/error-response";
 import { redact } from "../providers/redact";
-import type { Caller, Seams } from "../../contracts/control-plane";
+import type { Seams } from "../../contracts/control-plane";
+import type { Caller } from "../../contracts/caller";
 
 /** Most beginnings of drafts that are kept for a price: paths are the caller's. */
 const MOST_DRAFTS = 1000;

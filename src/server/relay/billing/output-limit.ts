@@ -15,7 +15,7 @@ import { isObject, withMembers } from "../../lib/json-bytes";
 import type { Operation } from "../operations/operation";
 import { providerOf } from "../providers/registry";
 import { dialectOf } from "../providers/speak";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
 
 /** Every model takes a limit so high; some refuse a higher one than they can keep. */

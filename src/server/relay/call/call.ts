@@ -1,39 +1,26 @@
 /** The state of one call, from authentication to its log row. Made in handle.ts; every room of the relay reads it. */
 import type { Bytes } from "../../lib/sse";
-import type { CompiledPrice } from "../../../shared/pricing";
-import type { AttemptRecord } from "../../../shared/log";
+import type { CompiledPrice, Usage } from "../../../shared/pricing";
+import type { AttemptRecord, EndReason } from "../../../shared/log";
 import type { Lang } from "../../../shared/text";
 import type { Logger } from "../../lib/log";
-import type { Alarm, Timers } from "./deadlines";
+import type { Alarm } from "./deadlines";
+import type { Timers } from "../../lib/timers";
 import type { CallerDialect } from "../../protocol/dialects/dialect";
 import type { ChatRequest, Warning } from "../../protocol/chat-events";
 import type { Form } from "../../lib/request-body/multipart-form";
-import type { LargeBody } from "../upstream/body-release";
-import type { Admission, Need } from "../billing/budgets";
+import type { LargeBody } from "../../lib/request-body/spooled-body";
+import type { Admission, Need } from "../../contracts/rate-limits";
 import type { Operation } from "../operations/operation";
 import type { Tokens } from "../providers/tokens";
-import type { Caller, PoolChannel, Seams } from "../../contracts/control-plane";
-import type { Thread } from "../endpoints/stored/conversation";
+import type { Seams } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Caller } from "../../contracts/caller";
 import type { Routing } from "../routing/router";
 import type { SelectionRecord } from "../routing/channel-selector";
-import type { Watch } from "./observers";
-
-/** Counters of the running process, for metrics and tests. */
-export interface RelayStats {
-  /** Calls that have not left a log row yet. */
-  open_calls: number;
-  /** Streams whose body is not over. */
-  open_streams: number;
-  /** Realtime sessions that are open; each is an open stream as well. */
-  open_sessions: number;
-  /** Settles that failed or had no answer for seconds, and went into the journal. */
-  late_settles: number;
-  /** Settles whose hold was gone: charged all the same. */
-  missing_holds: number;
-  /** Conversations that had a choice of channels, and those of them that returned to their own. */
-  sticky_calls: number;
-  sticky_hits: number;
-}
+import type { RelayStats } from "../../contracts/relay-stats";
+import type { FailureClass } from "../../protocol/upstream-failure";
+import type { ErrorCode } from "../../../shared/errors";
 
 /** What the relay works with besides the seams; tests give their own. */
 export interface RelayDeps {
@@ -111,7 +98,7 @@ export interface Call {
   /** Which conversation this is a turn of, where that matters. */
   sticky_key?: string;
   /** What it continues, and where its answer is kept. */
-  thread?: Thread;
+  conversation?: Conversation;
   /** The job that it submits. */
   task_id?: string;
   /** What it may use, for limits; CallMoney says it. */
@@ -134,4 +121,34 @@ export interface Call {
   over: boolean;
   /** Told once when the caller goes. */
   onLeave: (() => void) | undefined;
+}
+
+/** The conversation that a call is a turn of, as far as deliveries ask for it. */
+export interface Conversation {
+  /** Lets go what the call says: the vendor alone will keep it. */
+  forgetInput(): void;
+  /** Keeps a complete answer. `last`: the body, or the frames at the end of the stream. Never throws. */
+  keep(call: Call, last: Uint8Array): Promise<void>;
+}
+
+/** What a call came to. */
+export interface CallEnd {
+  end_reason: EndReason;
+  /** Units charged. */
+  quota: number;
+  usage: Usage | undefined;
+}
+
+export interface Watch {
+  /** It wants to know which trace a call belongs to. */
+  readonly traces: boolean;
+  /** A channel was tried. `outcome`: "ok", or the class of the failure. */
+  attempted(channel: PoolChannel, outcome: FailureClass | "ok"): void;
+  /**
+   * A call has left its log row: charged, or failed for nothing. Once for every call; in a realtime session once a
+   * response.
+   */
+  ended(call: Call, end: CallEnd): void;
+  /** A call was refused before a channel was asked. `code`: of shared/errors.ts. */
+  refused(code: ErrorCode): void;
 }

@@ -1,16 +1,5 @@
 /** Time as the relay sees it, and the one timer that a call needs. */
-
-export interface Timers {
-  /** Runs once after `ms` milliseconds; the answer cancels it. */
-  after(ms: number, run: () => void): () => void;
-}
-
-export const realTimers: Timers = {
-  after(ms, run) {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-};
+import type { Timers } from "../../lib/timers";
 
 /** The phases a call can be too slow in. */
 export type Phase = "connect" | "first byte" | "idle" | "total";

@@ -3,7 +3,8 @@
  * options'.
  */
 import type { Call } from "./call";
-import type { PoolChannel, RelayOptions } from "../../contracts/control-plane";
+import type { RelayOptions } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 
 /** How long an upstream is drained for its usage after the caller has left. */
 export const DRAIN_MS = 5_000;

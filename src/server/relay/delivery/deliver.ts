@@ -28,7 +28,7 @@ async function answerWhole(call: Call, selection: Selection, money: CallMoney, d
   const { body, result } = outcome;
   const end_reason = call.left ? "caller_left" : "complete";
   await money.settle({ end_reason, usage: result.usage, content_bytes: result.content_bytes });
-  await call.thread?.keep(call, body);
+  await call.conversation?.keep(call, body);
   return door.json(body);
 }
 

@@ -8,9 +8,11 @@
 import type { EndReason } from "../../../shared/log";
 import type { Phase } from "../call/deadlines";
 import type { Call, OpenSession } from "../call/call";
-import { callError, ownError, type RelayError } from "../response/error-response";
+import { callError, ownError } from "../response/error-response";
+import type { RelayError } from "../../protocol/relay-error";
 import { asIs, classifyErrorIn200, type Failure, failureOf } from "../../protocol/upstream-failure";
-import { type AnswerReader, answerReader } from "../upstream/read-answer";
+import { answerReader } from "../upstream/read-answer";
+import type { AnswerReader } from "../upstream/answer-reader";
 import { BYTES_PER_TOKEN, type CallMoney } from "../billing/call-billing";
 import { type Patience, patienceOf } from "../call/timeouts";
 import { redactErrors, redactOf } from "../providers/redact";
@@ -293,7 +295,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     const error = end_reason === "complete" || end_reason === "caller_left" ? undefined : this.#errorFor(end_reason);
     this.#last = error ? this.#meter.fail(error) : this.#passed(this.#meter.close());
     // What the next turn refers to is there before the caller can refer to it.
-    if (end_reason === "complete") await this.#call.thread?.keep(this.#call, this.#last);
+    if (end_reason === "complete") await this.#call.conversation?.keep(this.#call, this.#last);
   }
 
   #endReason(reason: EndReason | undefined): EndReason {

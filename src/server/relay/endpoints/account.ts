@@ -2,7 +2,8 @@
  * GET /dashboard/billing/subscription and /usage: the pair that chat clients read a balance from. They compute
  * hard_limit_usd - total_usage / 100 (facts/compatibility.md 1.12).
  */
-import type { Caller, Seams } from "../../contracts/control-plane";
+import type { Seams } from "../../contracts/control-plane";
+import type { Caller } from "../../contracts/caller";
 
 /** What an unlimited token shows as its limit. */
 const UNLIMITED = 100_000_000;

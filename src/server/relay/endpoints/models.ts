@@ -3,7 +3,8 @@
  * that the caller's SDK reads (facts/compatibility.md 1.10).
  */
 import { knownModels } from "../../../shared/channel-types";
-import type { Caller, Seams } from "../../contracts/control-plane";
+import type { Seams } from "../../contracts/control-plane";
+import type { Caller } from "../../contracts/caller";
 
 const owners = new Map(knownModels().map(({ id, owned_by }) => [id, owned_by]));
 

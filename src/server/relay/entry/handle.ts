@@ -6,17 +6,19 @@ import { readBody } from "../../lib/request-body/read-body";
 import { isUnavailable } from "../../lib/unavailable";
 import type { Logger } from "../../lib/log";
 import { fetchThrough } from "../../lib/proxy";
-import { Alarm, realTimers } from "../call/deadlines";
+import { Alarm } from "../call/deadlines";
+import { realTimers } from "../../lib/timers";
 import { answerAside } from "../admission/side-call";
 import { parseBody } from "../../lib/request-body/json-body";
-import type { Call, Engine, RelayDeps, RelayStats } from "../call/call";
+import type { Call, Engine, RelayDeps } from "../call/call";
+import type { RelayStats } from "../../contracts/relay-stats";
 import { deliver, failed } from "../delivery/deliver";
 import { askedVersion, callerLang, Door, presentedKey } from "../response/responder";
 import { thrownError } from "../response/error-response";
 import { failureOf } from "../../protocol/upstream-failure";
 import type { JsonObject } from "../../lib/json-bytes";
 import { priceFor } from "../billing/call-price";
-import { enter } from "../billing/budgets";
+import { enter } from "../admission/rate-limit";
 import { BYTES_PER_TOKEN, CallMoney } from "../billing/call-billing";
 import { receive } from "../admission/receive";
 import { allTakeLimits } from "../billing/output-limit";
@@ -32,14 +34,16 @@ import { fallbackDialect, findRoute, pathOf } from "./routes";
 import { answersInMore } from "../upstream/retry-policy";
 import { recordRefusal } from "../billing/log-row";
 import { createRouting } from "../routing/router";
-import type { Caller, Seams } from "../../contracts/control-plane";
+import type { Seams } from "../../contracts/control-plane";
+import type { Caller } from "../../contracts/caller";
 import type { Selection } from "../routing/channel-selector";
 import { screened } from "../admission/word-filter";
 import type { Bytes } from "../../lib/sse";
 import { stickyKey } from "../routing/session-affinity";
 import { Thread } from "../endpoints/stored/conversation";
 import { asksForBackground, submitBackground } from "../tasks/background/submit";
-import { taskDesk, type TaskDesk } from "../tasks/desk";
+import { taskDesk } from "../tasks/desk";
+import type { TaskDesk } from "../../contracts/task-desk";
 import { traceOf, unwatched } from "../call/observers";
 
 export interface Relay {
@@ -249,7 +253,7 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     if (arrival.traceparent !== undefined) call.traceparent = arrival.traceparent;
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
     if (thread) {
-      call.thread = thread;
+      call.conversation = thread;
       // This function's frame keeps what it held when it waited for the thread: the body is the call's alone from here
       // on.
       Object.assign(received, { body: Buffer.alloc(0), json: undefined });

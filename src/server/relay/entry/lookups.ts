@@ -3,9 +3,10 @@ import { fail } from "../../../shared/errors";
 import type { Lang } from "../../../shared/text";
 import type { Engine } from "../call/call";
 import type { Door } from "../response/responder";
-import { ownError, type RelayError } from "../response/error-response";
+import { ownError } from "../response/error-response";
+import type { RelayError } from "../../protocol/relay-error";
 import type { Route } from "./routes";
-import type { Caller } from "../../contracts/control-plane";
+import type { Caller } from "../../contracts/caller";
 import { subscription, usage } from "../endpoints/account";
 import { findModel, listModels, listShape } from "../endpoints/models";
 

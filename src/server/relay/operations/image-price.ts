@@ -3,7 +3,7 @@ import { printDecimal } from "../../../shared/decimal";
 import { compilePrice, type CompiledPrice, type Usage } from "../../../shared/pricing";
 import { readUsage } from "../../protocol/dialects/openai-chat/usage";
 import { isObject } from "../../lib/json-bytes";
-import type { Terms } from "../admission/receive";
+import type { Terms } from "../../protocol/call-terms";
 
 /** What a request says about its pictures. */
 export interface ImageAsk {

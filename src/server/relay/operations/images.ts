@@ -4,10 +4,9 @@ import type { ChatRequest } from "../../protocol/chat-events";
 import { dataUrlOf, mediaTypeOfUrl } from "../../protocol/dialects/shared/media";
 import type { JsonObject } from "../../lib/json-bytes";
 import type { Part } from "../../lib/request-body/multipart";
-import type { DirectRules } from "../admission/receive";
 import type { Form } from "../../lib/request-body/multipart-form";
 import { imageTerms, imageUsage, type ImageAsk } from "./image-price";
-import { type Operation, readCount, readFlag, readModelOr, readText } from "./operation";
+import { type DirectRules, type Operation, readCount, readFlag, readModelOr, readText } from "./operation";
 
 /** The model of a body that names none (facts/compatibility.md 1.10). */
 const DEFAULT_MODEL = "dall-e-2";

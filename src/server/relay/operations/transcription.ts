@@ -4,9 +4,8 @@ import { readUsage } from "../../protocol/dialects/openai-chat/usage";
 import type { ChatRequest, Usage } from "../../protocol/chat-events";
 import { isObject } from "../../lib/json-bytes";
 import { secondsOf } from "./audio-duration";
-import type { DirectRules } from "../admission/receive";
 import type { Form } from "../../lib/request-body/multipart-form";
-import type { Operation } from "./operation";
+import type { DirectRules, Operation } from "./operation";
 
 const DEFAULT_MODEL = "whisper-1";
 /** Tokens that a minute of sound is billed as (facts/compatibility.md 4.6); begun seconds count whole. */

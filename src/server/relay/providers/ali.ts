@@ -17,8 +17,8 @@ import { tryParse } from "../../lib/json-bytes";
 import { rewritten } from "./framing";
 import { ordinary } from "./ordinary";
 import { picturesOf, refuseMask, refuseStream, whiteMaskOf } from "./pictures";
-import type { DirectCodec, Outgoing, Provider } from "./provider";
-import { send, type Tools } from "./tools";
+import type { DirectCodec, Outgoing, Provider, Tools } from "./provider";
+import { send } from "./tools";
 
 const PICTURE_JOB = "/api/v1/services/aigc/text2image/image-synthesis";
 const EDIT_JOB = "/api/v1/services/aigc/image2image/image-synthesis";

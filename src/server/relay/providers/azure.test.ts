@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { channelType } from "../../../shared/channel-types";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { imageEdits } from "../operations/images";
 import { translations } from "../operations/transcription";
-import { urlOf } from "../upstream/request";
+import { urlOf } from "./address";
 import { azure } from "./azure";
 
 const type = channelType(3);

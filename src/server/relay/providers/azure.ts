@@ -5,7 +5,7 @@
 import { type Operation, operationPath, otherFor } from "../../../shared/channel-types";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
 import { withMembers } from "../../lib/json-bytes";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { isCloudflareGateway, ordinary } from "./ordinary";
 import type { Provider } from "./provider";
 

@@ -10,8 +10,8 @@ import { count, isObject, list, optionalText } from "../../protocol/dialects/sha
 import { tryParse } from "../../lib/json-bytes";
 import { rewritten } from "./framing";
 import { keyParts } from "./parts";
-import type { DirectCodec, Outgoing, Provider } from "./provider";
-import { send, tokenRefused, type Tools } from "./tools";
+import type { DirectCodec, Outgoing, Provider, Tools } from "./provider";
+import { send, tokenRefused } from "./tools";
 
 const ROOT = "/rpc/2.0/ai_custom/v1/wenxinworkshop";
 

@@ -2,12 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
 import { channelType } from "../../../shared/channel-types";
 import { amazonEvent, amazonException, claudePiece } from "../../../../tests/conformance/amazon";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { jsonEvents, withError } from "./amazon-events";
 import { bedrock } from "./bedrock";
 import { bedrockModel, isClaude } from "./bedrock-models";
-import type { Outgoing } from "./provider";
-import type { Tools } from "./tools";
+import type { Outgoing, Tools } from "./provider";
 
 const type = channelType(33);
 if (!type) throw new Error("no channel type 33");

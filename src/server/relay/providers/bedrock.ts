@@ -10,7 +10,7 @@ import { readError } from "../../protocol/dialects/anthropic/error";
 import type { OutFrame } from "../../protocol/dialects/translation";
 import type { Warn } from "../../protocol/chat-events";
 import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { jsonEvents, withError } from "./amazon-events";
 import { bedrockBetas, bedrockModel, isClaude, withoutProfile } from "./bedrock-models";
 import { bodyOf, withBody } from "./changed-body";

@@ -1,7 +1,7 @@
 /** What a channel takes of a caller without translation, and what it remembers of it. */
 import type { Operation } from "../operations/operation";
 import { languageOf, operationFor } from "./speak";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 
 type Asked = Pick<Operation, "native">;
 

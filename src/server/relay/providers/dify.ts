@@ -12,8 +12,8 @@ import { tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { framesOf, isEvents } from "./framing";
 import { ordinary } from "./ordinary";
-import type { Outgoing, Provider } from "./provider";
-import { send, type Tools } from "./tools";
+import type { Outgoing, Provider, Tools } from "./provider";
+import { send } from "./tools";
 
 const paths = {
   chat: "/v1/chat-messages",

@@ -5,8 +5,9 @@
 import { importPKCS8, SignJWT } from "jose";
 import { splitKey } from "../../../shared/channel-types";
 import { isObject, tryParse } from "../../lib/json-bytes";
-import type { PoolChannel } from "../../contracts/control-plane";
-import { type FreshToken, tokenRefused, type Tools } from "./tools";
+import type { PoolChannel } from "../../contracts/channel";
+import { tokenRefused } from "./tools";
+import type { FreshToken, Tools } from "./provider";
 
 const TOKEN_URI = "https://oauth2.googleapis.com/token";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { channelType } from "../../../shared/channel-types";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { ordinary } from "./ordinary";
 
 function channel(type: number, key: string, more: Partial<PoolChannel> = {}): PoolChannel {

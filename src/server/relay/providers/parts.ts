@@ -1,6 +1,6 @@
 /** The named parts of a channel's key. */
 import { type KeyParts, splitKey } from "../../../shared/channel-types";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { tokenRefused } from "./tools";
 
 /** Throws Failed (bad credentials) where the key has not the form of its type; never repeats the key. */

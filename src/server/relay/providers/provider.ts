@@ -5,12 +5,12 @@
  */
 import type { Operation } from "../../../shared/channel-types";
 import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
-import type { WireError, WireObject } from "../../protocol/chat-events";
-import type { LargeBody, Place } from "../upstream/body-release";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { Warn, WireError, WireObject } from "../../protocol/chat-events";
+import type { LargeBody, Place } from "../../lib/request-body/spooled-body";
+import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
-import type { Tools } from "./tools";
-import type { VendorRules } from "./vendor-rules";
+import type { VendorRules } from "../../contracts/vendor-rules";
+import type { Redact } from "../../protocol/upstream-failure";
 
 /** A request that is about to leave. */
 export interface Outgoing {
@@ -96,4 +96,33 @@ export interface Provider {
   readonly unlimited?: true;
   /** Operations besides chat that need words of their own; the rest is OpenAI's where the type's dialect is. */
   readonly direct?: Readonly<Partial<Record<Operation, DirectCodec>>>;
+}
+
+export interface Tools {
+  /** Aborts when the call is over or too late. */
+  readonly signal: AbortSignal;
+  /** One request; no redirect is followed: it could lead anywhere with the channel's key. */
+  fetch(
+    url: string,
+    init: Pick<RequestInit, "method" | "body"> & { headers?: Record<string, string> },
+  ): Promise<Response>;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
+  wait(ms: number): Promise<void>;
+  /** Takes note of what of the request the vendor cannot be told. */
+  readonly warn: Warn;
+  /** The channel's access token: a kept one, or a new one by `ask`. */
+  token(ask: () => Promise<FreshToken>): Promise<string>;
+  /** The vendor's words without the channel's secrets. */
+  readonly redact: Redact;
+  /** Forgets the channel's token: the vendor no longer takes it. */
+  dropToken(): void;
+}
+
+/** A token as its vendor gave it. */
+export interface FreshToken {
+  token: string;
+  /** Seconds that it is good for. */
+  expires_in: number;
 }

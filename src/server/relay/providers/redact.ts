@@ -5,7 +5,7 @@
  */
 import { splitKey } from "../../../shared/channel-types";
 import { withHeaders } from "../../../shared/header-override";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { type Bytes, firstFrameEnd, lastFrameEnd } from "../../lib/sse";
 
 /** What stands in place of a secret. */

@@ -10,8 +10,8 @@ import { classifyStatus, failureOf } from "../../protocol/upstream-failure";
 import { tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { ordinary } from "./ordinary";
-import type { DirectCodec, Outgoing, Provider } from "./provider";
-import { send, type Tools } from "./tools";
+import type { DirectCodec, Outgoing, Provider, Tools } from "./provider";
+import { send } from "./tools";
 
 /** Seconds that the vendor may hold the first request open; 60 is its most. */
 const WAIT_S = 60;

@@ -6,7 +6,7 @@ import { withHeaders } from "../../../shared/header-override";
 import type { Block, ChatPrompt, Message } from "../../protocol/chat-events";
 import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import type { Outgoing, Provider } from "./provider";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 
 const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
 

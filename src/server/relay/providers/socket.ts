@@ -1,7 +1,7 @@
 /** A vendor that answers one message over a WebSocket with many. */
 import { socketThrough } from "../../lib/proxy";
-import type { PoolChannel } from "../../contracts/control-plane";
-import type { Tools } from "./tools";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Tools } from "./provider";
 
 /** The browser's types of WebSocket, which are in force, know no options. */
 const Socket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => WebSocket;

@@ -11,9 +11,8 @@ import { failureOf } from "../../protocol/upstream-failure";
 import { tryParse } from "../../lib/json-bytes";
 import { eventsOf } from "./framing";
 import { keyParts } from "./parts";
-import type { Outgoing, Provider } from "./provider";
+import type { Outgoing, Provider, Tools } from "./provider";
 import { messagesOf } from "./socket";
-import type { Tools } from "./tools";
 
 interface Version {
   readonly path: string;

@@ -3,7 +3,7 @@ import { channelType } from "../../../shared/channel-types";
 import { makeBench, makeChannel } from "../../../../tests/relay/kit";
 import { chat } from "../operations/chat";
 import { messages, responses } from "../operations/dialect-chat";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { addressOf, dialectOf, operationFor, readChannelError } from "./speak";
 
 function channel(type: number, more: Partial<PoolChannel> = {}): PoolChannel {

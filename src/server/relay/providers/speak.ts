@@ -6,13 +6,13 @@ import type { WireError, WireObject } from "../../protocol/chat-events";
 import { afterAcceptance } from "../../protocol/upstream-error";
 import { isObject, tryParse } from "../../lib/json-bytes";
 import type { Operation } from "../operations/operation";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
 import { rewritten } from "./framing";
-import type { Outgoing } from "./provider";
+import type { Outgoing, Tools } from "./provider";
 import { providerOf } from "./registry";
 import { overridden } from "./rewrite";
-import { send, type Tools } from "./tools";
+import { send } from "./tools";
 
 /**
  * The language of a channel's model; undefined when the relay does not speak it. `model` is the vendor's name of it.

@@ -1,8 +1,8 @@
 /**
  * Access tokens of channels: fetched once for everybody who waits, kept until shortly before they end. In memory only.
  */
-import type { PoolChannel } from "../../contracts/control-plane";
-import type { FreshToken } from "./tools";
+import type { PoolChannel } from "../../contracts/channel";
+import type { FreshToken } from "./provider";
 
 /** A token is renewed this long before it ends, but kept for half its life at least. */
 const EARLY_MS = 60_000;

@@ -2,44 +2,15 @@
  * What a provider may use of the world: the network under the call's signal and the channel's proxy, time, and tokens.
  */
 import { fetchThrough } from "../../lib/proxy";
-import { realTimers, type Timers } from "../call/deadlines";
+import { realTimers, type Timers } from "../../lib/timers";
 import type { Warn } from "../../protocol/chat-events";
 import { asIs, classifyStatus, type Redact } from "../../protocol/upstream-failure";
 import { Failed } from "../../protocol/upstream-error";
-import type { LargeBody } from "../upstream/body-release";
-import type { PoolChannel } from "../../contracts/control-plane";
-import type { Outgoing } from "./provider";
+import type { LargeBody } from "../../lib/request-body/spooled-body";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Outgoing, Tools } from "./provider";
 import { noteMinted, redactOf } from "./redact";
 import { Tokens } from "./tokens";
-
-export interface Tools {
-  /** Aborts when the call is over or too late. */
-  readonly signal: AbortSignal;
-  /** One request; no redirect is followed: it could lead anywhere with the channel's key. */
-  fetch(
-    url: string,
-    init: Pick<RequestInit, "method" | "body"> & { headers?: Record<string, string> },
-  ): Promise<Response>;
-  /** Epoch milliseconds. */
-  now(): number;
-  /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
-  wait(ms: number): Promise<void>;
-  /** Takes note of what of the request the vendor cannot be told. */
-  readonly warn: Warn;
-  /** The channel's access token: a kept one, or a new one by `ask`. */
-  token(ask: () => Promise<FreshToken>): Promise<string>;
-  /** The vendor's words without the channel's secrets. */
-  readonly redact: Redact;
-  /** Forgets the channel's token: the vendor no longer takes it. */
-  dropToken(): void;
-}
-
-/** A token as its vendor gave it. */
-export interface FreshToken {
-  token: string;
-  /** Seconds that it is good for. */
-  expires_in: number;
-}
 
 /** Where tools come from: the relay's engine, or a test of a channel. */
 export interface ToolBox {

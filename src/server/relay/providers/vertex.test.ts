@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { channelType, keyProblem } from "../../../shared/channel-types";
 import { makeChannel } from "../../../../tests/relay/kit";
 import { googleToken, serviceAccount } from "./google-token";
-import type { Tools } from "./tools";
+import type { Tools } from "./provider";
 import { vertex } from "./vertex";
 import { vertexFamily, vertexHost, vertexModel } from "./vertex-models";
 

@@ -11,9 +11,9 @@ import { isObject, withMembers } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { googleImages, isImagen, vertexEmbeddings } from "./google-codecs";
 import { googleToken, serviceAccount } from "./google-token";
-import type { PoolChannel } from "../../contracts/control-plane";
-import type { Outgoing, Provider } from "./provider";
-import { send, tokenRefused, type Tools } from "./tools";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Outgoing, Provider, Tools } from "./provider";
+import { send, tokenRefused } from "./tools";
 import { vertexFamily, vertexHost, vertexModel } from "./vertex-models";
 
 /** The version of the Messages API that Vertex speaks. */

@@ -7,10 +7,10 @@ import { patienceOf } from "../call/timeouts";
 import { headersOf } from "../providers/rewrite";
 import { placeOf } from "../providers/key-place";
 import { providerOf } from "../providers/registry";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import type { Selection } from "../routing/channel-selector";
 import { type Refused, tryChannels } from "../upstream/retry";
-import { urlOf, withVersion } from "../upstream/request";
+import { urlOf, withVersion } from "../providers/address";
 
 /** What the caller asked for besides the model. */
 export interface RealtimeWish {

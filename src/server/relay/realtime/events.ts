@@ -4,7 +4,7 @@
  * resources/realtime, November 2026); Azure OpenAI follows the same reference. Pure.
  */
 import { readError } from "../../protocol/dialects/openai-chat/error";
-import type { RelayError } from "../response/error-response";
+import type { RelayError } from "../../protocol/relay-error";
 import { tokensOfContent } from "../billing/token-estimate";
 import type { Usage, WireError } from "../../protocol/chat-events";
 import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";

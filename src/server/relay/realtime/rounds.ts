@@ -9,9 +9,10 @@ import { type CompiledPrice } from "../../../shared/pricing";
 import type { Call } from "../call/call";
 import { priceFor } from "../billing/call-price";
 import type { Usage } from "../../protocol/chat-events";
-import { type Admission, leavePlaces, type Need } from "../billing/budgets";
+import { leavePlaces } from "../billing/budgets";
+import type { Admission, Need } from "../../contracts/rate-limits";
 import { CallMoney } from "../billing/call-billing";
-import type { Terms } from "../admission/receive";
+import type { Terms } from "../../protocol/call-terms";
 
 interface Round {
   call: Call;

@@ -5,7 +5,8 @@
 import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
 import type { Call, OpenSession } from "../call/call";
-import { ownError, type RelayError, thrownError } from "../response/error-response";
+import { ownError, thrownError } from "../response/error-response";
+import type { RelayError } from "../../protocol/relay-error";
 import type { WireError } from "../../protocol/chat-events";
 import { asIs, classifyErrorIn200, type Failure } from "../../protocol/upstream-failure";
 import { recordRefusal } from "../billing/log-row";

@@ -5,19 +5,10 @@
 import { TEXT_LIMITS } from "../../../shared/text-limits";
 import type { Call } from "../call/call";
 import type { Bytes } from "../../lib/sse";
+import type { Sample } from "../../contracts/content-capture";
 
 /** Bytes kept of each side. */
 const MOST = TEXT_LIMITS.call_content;
-
-/** The beginning of a text, and how long the whole is. */
-export interface Sample {
-  text: string;
-  /** Bytes of the whole. */
-  size: number;
-}
-
-/** Keeps what a call said; answers at once and never throws. */
-export type KeepContent = (call: { request_id: string; user_id: number }, request: Sample, response: Sample) => void;
 
 type Body = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 

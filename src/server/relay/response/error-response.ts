@@ -4,17 +4,7 @@ import type { Lang } from "../../../shared/text";
 import { isUnavailable } from "../../lib/unavailable";
 import type { Call } from "../call/call";
 import { errorCodeOf, type Failure } from "../../protocol/upstream-failure";
-
-/** An error answer, not yet spelled. */
-export interface RelayError {
-  status: number;
-  /** OpenAI's word for the kind; other dialects derive theirs from it. */
-  type: string;
-  code: string;
-  message: string;
-  param: string | null;
-  retry_after_s?: number;
-}
+import type { RelayError } from "../../protocol/relay-error";
 
 function typeOf(status: number, owner: Owner): string {
   if (owner === "upstream") return status === 429 ? "rate_limit_error" : "upstream_error";

@@ -2,7 +2,7 @@
 import type { Lang } from "../../../shared/text";
 import type { ContentTap } from "./content-tap";
 import type { CallerDialect } from "../../protocol/dialects/dialect";
-import type { RelayError } from "./error-response";
+import type { RelayError } from "../../protocol/relay-error";
 import { asJsonArray } from "../../lib/sse-to-json-array";
 
 /** How a browser's WebSocket, which cannot set headers, presents a key (OpenAI's realtime guide). */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { makeChannel } from "../../../../tests/relay/kit";
 import { Cooling } from "./cooldown";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { Selection } from "./channel-selector";
 
 /** A repeatable source of chance (mulberry32). */

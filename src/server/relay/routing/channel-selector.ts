@@ -7,11 +7,12 @@
  * traffic is what ends a failure. With group auto the first group that has a channel awake comes first.
  */
 import type { ErrorCode } from "../../../shared/errors";
-import type { Cooling, Standing } from "./cooldown";
-import type { RelayStats } from "../call/call";
+import type { Cooling } from "./cooldown";
+import type { RelayStats } from "../../contracts/relay-stats";
 import { standingOf } from "./key-rotation";
 import type { Sticky } from "./session-affinity";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
+import type { PlannedChannel, Standing } from "../../contracts/dry-run";
 
 /** Why a candidate was not among those drawn from. */
 export interface Skipped {
@@ -35,18 +36,6 @@ export interface SelectionRecord {
   sticky?: number;
   /** Group auto: the groups in the order they were open to this call. */
   groups?: readonly string[];
-}
-
-/** A candidate as a dry run shows it. */
-export interface PlannedChannel {
-  channel: PoolChannel;
-  /** Group auto: the group that it would be tried in. */
-  group: string | undefined;
-  standing: Standing | "unsupported";
-  /** Its place among the tiers, from 1; those of one turn are drawn from together. 0: it is never tried. */
-  turn: number;
-  /** The chance that it is the first of its turn, 0 to 1. */
-  share: number;
 }
 
 /** One group of a call whose token leaves the choice to group auto. */

@@ -6,6 +6,7 @@
  * answered ends the matter.
  */
 import type { Failure } from "../../protocol/upstream-failure";
+import type { Standing } from "../../contracts/dry-run";
 
 /** Longest pause. */
 const MAX_MS = 600_000;
@@ -23,9 +24,6 @@ interface Pause {
   /** Who probes. */
   probe: object | undefined;
 }
-
-/** "ready", "probing" (half open, and somebody is asking), or milliseconds the pair is still left alone. */
-export type Standing = "ready" | "probing" | number;
 
 export class Cooling {
   readonly #pauses = new Map<string, Pause>();

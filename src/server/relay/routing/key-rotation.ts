@@ -2,10 +2,11 @@
  * Which of a channel's keys an attempt uses, where it has several. A key that cools is passed over while another is
  * awake.
  */
-import type { Call } from "../call/call";
-import type { Cooling, Standing } from "./cooldown";
+import type { AttemptRecord } from "../../../shared/log";
+import type { Cooling } from "./cooldown";
+import type { Standing } from "../../contracts/dry-run";
 import { placeOf } from "../providers/key-place";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 
 /** Where a channel stands for a model: as the best of its keys does. */
 export function standingOf(cooling: Cooling, channel: PoolChannel, model: string): Standing {
@@ -28,16 +29,16 @@ export function holding(channel: PoolChannel, channel_key_id: number): PoolChann
   return channel.keys.find(({ key_row }) => key_row?.id === channel_key_id);
 }
 
-const triedIn = (attempts: Call["attempts"], key: PoolChannel): boolean =>
+const triedIn = (attempts: readonly AttemptRecord[], key: PoolChannel): boolean =>
   attempts.some((attempt) => attempt.channel === key.id && attempt.key?.id === key.key_row?.id);
 
 /** Whether a call has not tried all keys of the channel that are awake. */
-export function hasAnotherKey({ keys = [] }: PoolChannel, call: Call): boolean {
-  const { cooling } = call.engine.routing;
-  return keys.some(
-    (key) => !triedIn(call.attempts, key) && cooling.standing(placeOf(key), call.request.model) === "ready",
-  );
-}
+export const hasAnotherKey = (
+  { keys = [] }: PoolChannel,
+  model: string,
+  attempts: readonly AttemptRecord[],
+  cooling: Cooling,
+): boolean => keys.some((key) => !triedIn(attempts, key) && cooling.standing(placeOf(key), model) === "ready");
 
 /** The keys of channels in turn; one per process. */
 export class KeyTurns {
@@ -53,7 +54,7 @@ export class KeyTurns {
    * The channel with the key that its next call of `model` uses; the channel itself when it has one key. A key that
    * `attempts` names comes only when there is no other.
    */
-  take(channel: PoolChannel, model: string, attempts: Call["attempts"] = []): PoolChannel {
+  take(channel: PoolChannel, model: string, attempts: readonly AttemptRecord[] = []): PoolChannel {
     const { keys, multi_key_mode } = channel;
     if (!keys) return channel;
     const fresh = keys.filter((key) => !triedIn(attempts, key));

@@ -6,14 +6,12 @@ import { fail } from "../../../shared/errors";
 import { Cooling } from "./cooldown";
 import { KeyTurns } from "./key-rotation";
 import type { Operation } from "../operations/operation";
-import { dialectOf } from "../providers/speak";
-import { RetryBudget } from "../upstream/retry-policy";
-import { findRoute } from "../entry/routes";
-import type { Caller, Pool, PoolChannel } from "../../contracts/control-plane";
-import { type PlannedChannel, Selection, type Stage } from "./channel-selector";
-import { Sticky, stickyKey } from "./session-affinity";
-import { urlOf } from "../upstream/request";
-import { atVersion, namesOf, type VendorRules } from "../providers/vendor-rules";
+import { RetryBudget } from "./retry-budget";
+import type { Pool, PoolChannel } from "../../contracts/channel";
+import type { Caller } from "../../contracts/caller";
+import { Selection, type Stage } from "./channel-selector";
+import { Sticky } from "./session-affinity";
+import { urlOf } from "../providers/address";
 
 /** What decides who may be asked. */
 export interface Destination {
@@ -37,78 +35,12 @@ export interface Routing {
    * channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled, invalid_request.
    */
   select(destination: Destination): Selection;
-  /**
-   * What `select` would answer a call, and in which order; nothing is tried or taken. Throws the same, and not_found.
-   */
-  plan(call: PlannedCall): Plan;
 }
 
-/** A call that nobody makes. */
-export interface PlannedCall {
-  caller: Pick<Caller, "user_id" | "group" | "groups">;
-  /** A path of the relay. */
-  endpoint: string;
-  model: string;
-  stream: boolean;
-  /** The conversation's name, '' for none. */
-  cache_key: string;
-}
-
-export interface Plan {
-  operation: string;
-  dialect: string;
-  channels: (PlannedChannel & { url: string; upstream_model: string; translated: boolean })[];
-  /** The conversation's own channel, when it comes first for that. */
-  sticky: number | undefined;
-}
-
-/** What serves a path, if it is a call of a model. */
-function callOf(endpoint: string): { operation: Operation; dialect: string } {
-  const route = findRoute("POST", endpoint);
-  if (!route) return fail("not_found", { method: "POST", path: endpoint });
-  const { operation, dialect } = route;
-  return typeof operation === "string"
-    ? fail("api_not_implemented", { method: "POST", path: endpoint })
-    : { operation, dialect: dialect.key };
-}
-
-function planOf(
-  routing: Pick<Routing, "select" | "sticky">,
-  { caller, endpoint, model, stream, cache_key }: PlannedCall,
-  rules: VendorRules | undefined,
-): Plan {
-  const { operation, dialect } = callOf(endpoint);
-  const selection = routing.select({ caller, operation, model });
-  const key =
-    cache_key === "" || !operation.streams
-      ? undefined
-      : stickyKey({ user: cache_key }, caller.user_id, caller.group, model);
-  if (key !== undefined) selection.prefer(routing.sticky, key);
-  const channels = selection.plan().map((planned) => {
-    const { channel } = planned;
-    const spoken = dialectOf(channel, operation, channel.model_mapping.get(model) ?? model);
-    const names = namesOf(model, channel, spoken, rules);
-    const upstream_model = names.model;
-    const address = planned.turn === 0 ? undefined : urlOf(channel, operation, upstream_model, stream);
-    const url = address === undefined ? undefined : atVersion(address, channel, names, rules);
-    const translated = operation.key === "chat" && planned.turn > 0 && spoken !== dialect;
-    return { ...planned, upstream_model, url: url === undefined ? "" : withoutQuery(url), translated };
-  });
-  return { operation: operation.key, dialect, channels, sticky: selection.preferred };
-}
-
-/** A query may carry a key. */
-const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, "");
-
-/** `now`: epoch milliseconds; `random`: a number in [0, 1); `rules`: what plans are told by. */
-export function createRouting(
-  pool: Pool,
-  now: () => number,
-  random: () => number = Math.random,
-  rules?: VendorRules,
-): Routing {
+/** `now`: epoch milliseconds; `random`: a number in [0, 1). */
+export function createRouting(pool: Pool, now: () => number, random: () => number = Math.random): Routing {
   const cooling = new Cooling(now);
-  const routing: Routing = {
+  return {
     pool,
     cooling,
     sticky: new Sticky(now),
@@ -127,9 +59,7 @@ export function createRouting(
         fail(selection.tooLong ? "input_too_long" : "operation_unsupported", { group: caller.group, model });
       return selection;
     },
-    plan: (call) => planOf(routing, call, rules),
   };
-  return routing;
 }
 
 function candidatesOf(

@@ -7,7 +7,7 @@ import { type Failure, failureOf } from "../../protocol/upstream-failure";
 import { patienceOf } from "../call/timeouts";
 import { placeOf } from "../providers/key-place";
 import { redactError } from "../providers/redact";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { SUBMIT_LIMIT_MS } from "./clock";
 import type { Accepted, TaskOrder, TaskProvider } from "./provider";
 import { errand, type Heard } from "./tools";

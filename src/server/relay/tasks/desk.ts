@@ -1,7 +1,5 @@
 /** What the rest of the process may ask of jobs: the timer that looks after them, and the console's doors. */
 import { AppError, fail } from "../../../shared/errors";
-import type { TaskPlatform } from "../../../shared/task";
-import type { Lang } from "../../../shared/text";
 import type { Engine } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
 import { Door } from "../response/responder";
@@ -10,28 +8,8 @@ import { Failed } from "../../protocol/upstream-error";
 import { cancelTask, canCancel } from "./cancel";
 import { filesOf, sendFile } from "./file";
 import { pollTasks } from "./poll";
-import type { ResultFile } from "./provider";
 import type { Task } from "../../contracts/task-store";
-
-/** Whose job, for a door that knows its viewer without a key. */
-export interface TaskSight {
-  platform: TaskPlatform;
-  task_id: string;
-  /** undefined: an administrator, who sees everybody's. */
-  user_id: number | undefined;
-}
-
-export interface TaskDesk {
-  /** One round of looking after what is open. One instance does it at a time. */
-  poll(): Promise<void>;
-  /** The file of a job, the `index`th from 0. Never rejects; errors are JSON as OpenAI spells them. */
-  file(sight: TaskSight & { index: number }, request: Request, requestId: string, lang: Lang): Promise<Response>;
-  /** The kinds of a finished job's files, in order. Throws task_not_found. */
-  files(sight: TaskSight): Promise<ResultFile["media"][]>;
-  /** Stops a job. Throws task_not_found, task_not_cancellable, upstream_error. */
-  cancel(sight: TaskSight): Promise<Task>;
-  canCancel(task: Pick<Task, "platform" | "status">): boolean;
-}
+import type { TaskDesk, TaskSight } from "../../contracts/task-desk";
 
 export function taskDesk(engine: Engine): TaskDesk {
   const see = async ({ platform, task_id, user_id }: TaskSight): Promise<Task> => {

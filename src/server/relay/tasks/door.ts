@@ -4,7 +4,7 @@ import type { Aside } from "../admission/side-call";
 import type { Engine } from "../call/call";
 import type { CallerDialect } from "../../protocol/dialects/dialect";
 import type { Door } from "../response/responder";
-import type { RelayError } from "../response/error-response";
+import type { RelayError } from "../../protocol/relay-error";
 
 /** A request to a door that asks for no key. */
 export interface OpenVisit {

@@ -8,7 +8,7 @@ import { Failed } from "../../protocol/upstream-error";
 import { failureOf } from "../../protocol/upstream-failure";
 import { placeOf } from "../providers/key-place";
 import { holding } from "../routing/key-rotation";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { applyReport, failTask } from "./apply";
 import { failureFrom } from "./attempt";
 import { ERRAND_MS, pauseOf, SUBMIT_LOOK_MS, VISIT_MS, watcherTimes } from "./clock";

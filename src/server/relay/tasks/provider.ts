@@ -8,11 +8,13 @@ import type { TaskPlatform, TaskStatus } from "../../../shared/task";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
 import type { Usage, WireError } from "../../protocol/chat-events";
 import type { JsonObject } from "../../lib/json-bytes";
-import type { Terms } from "../admission/receive";
-import type { Tools } from "../providers/tools";
-import type { PoolChannel, RelayOptions, Seams } from "../../contracts/control-plane";
+import type { Terms } from "../../protocol/call-terms";
+import type { Tools } from "../providers/provider";
+import type { RelayOptions, Seams } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import type { Events } from "./events";
 import type { Priced, Task } from "../../contracts/task-store";
+import type { ResultFile } from "../../contracts/task-desk";
 
 /** One request to a channel. */
 export interface TaskRequest {
@@ -102,18 +104,6 @@ export interface Accepted {
   /** Where it stands already, if the answer says so; it may even be finished. Absent: SUBMITTED. */
   report?: TaskReport;
 }
-
-/** Where a finished job's file is. `media` is the kind that the job makes; a browser is told no other. */
-export type ResultFile = { media: "image" | "video" | "audio" } &
-  /**
-   * `public`: anybody may fetch it, under the egress rule. `channel`: the channel's own address, with these headers and
-   * its proxy.
-   */
-  (
-    | { from: "public" | "channel"; url: string; headers?: Record<string, string> }
-    /** The vendor hands it over inside an answer: the bytes, asked for anew. undefined: it is not there any more. */
-    | { from: "answer"; read(): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | undefined> }
-  );
 
 /** What the engine needs of a provider after the submit: nothing here knows the kind's input. */
 export interface TaskWatcher {

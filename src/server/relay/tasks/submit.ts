@@ -14,7 +14,7 @@ import { listedAt } from "../billing/call-price";
 import type { CallMoney } from "../billing/call-billing";
 import { recordRefusal } from "../billing/log-row";
 import { budgetsOf } from "../billing/budgets";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { tryChannels } from "../upstream/retry";
 import { applyReport } from "./apply";
 import { attempt } from "./attempt";

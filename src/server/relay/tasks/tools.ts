@@ -13,7 +13,7 @@ import {
 import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import { redactJson } from "../providers/redact";
 import { toolsFor } from "../providers/tools";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { type Events, isEvents, readEvents } from "./events";
 import type { TaskRequest, TaskTools } from "./provider";
 

@@ -23,7 +23,7 @@ import { redactErrors, redactOf } from "../providers/redact";
 import { exchange, readChannelError } from "../providers/speak";
 import { toolsFor } from "../providers/tools";
 import { patienceOf, pingsOf } from "../call/timeouts";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import { FrameSplitter, FrameTooLarge, mayHoldEvent, type Bytes } from "../../lib/sse";
 import { buildRequest, lastFrame, readErrorBody, type UpstreamStream, upstreamRequestId } from "./request";
 

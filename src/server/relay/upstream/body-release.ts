@@ -7,71 +7,7 @@ import type { Call } from "../call/call";
 import type { Outgoing } from "../providers/provider";
 import type { Selection } from "../routing/channel-selector";
 import { keepsAnswers } from "../providers/capabilities";
-import { Spool } from "../../lib/request-body/spool-file";
-import type { Bytes } from "../../lib/sse";
-
-/** A range [start, end) of the file. */
-export type Place = readonly [start: number, end: number];
-
-const nothing: Bytes = Buffer.alloc(0);
-
-export class LargeBody {
-  readonly #spool = new Spool();
-  /** Where bytes are that are in the file already, for as long as somebody has them. */
-  readonly #places = new WeakMap<Bytes, Place>();
-  #end = 0;
-
-  /** Writes the caller's body to its file. */
-  static async of(bytes: Bytes): Promise<LargeBody> {
-    const large = new LargeBody();
-    try {
-      await large.#write(bytes);
-    } catch (error) {
-      large.close();
-      throw error;
-    }
-    large.#end = bytes.length;
-    return large;
-  }
-
-  async #write(bytes: Bytes): Promise<Place> {
-    const known = this.#places.get(bytes);
-    if (known) return known;
-    const start = this.#spool.size;
-    await this.#spool.add(bytes);
-    await this.#spool.end();
-    const place: Place = [start, this.#spool.size];
-    this.#places.set(bytes, place);
-    return place;
-  }
-
-  /** The caller's body again. */
-  async read(): Promise<Bytes> {
-    const bytes = await this.#spool.read(0, this.#end);
-    this.#places.set(bytes, [0, this.#end]);
-    return bytes;
-  }
-
-  /** The same at once, for whoever cannot wait. */
-  readNow(): Bytes {
-    return this.#spool.readNow(0, this.#end);
-  }
-
-  /** What a request sends, from the file. Its bytes leave memory, if nobody else has them. */
-  async send(outgoing: Outgoing): Promise<ReturnType<Spool["body"]>> {
-    // Sent a second time there are no bytes left.
-    if (outgoing.body.length > 0) {
-      outgoing.place = await this.#write(outgoing.body);
-      outgoing.body = nothing;
-    }
-    return this.#spool.body([outgoing.place ?? [0, 0]]);
-  }
-
-  /** Lets the file go. May be called again. */
-  close(): void {
-    this.#spool.close();
-  }
-}
+import { LargeBody, nothing } from "../../lib/request-body/spooled-body";
 
 /**
  * Before the first attempt: what a call says goes to a file. Where the disk refuses, it stays in memory and the call
@@ -79,13 +15,13 @@ export class LargeBody {
  * `selection`: who may serve it.
  */
 export async function putAway(call: Call, selection: Selection): Promise<void> {
-  const { request, thread, operation, engine, request_id } = call;
+  const { request, conversation, operation, engine, request_id } = call;
   // Answers repeat the settings of a call, never what it said.
   if (request.wire) {
     const { input: _, ...settings } = request.wire;
     request.wire = settings;
   }
-  if (selection.candidates.every((channel) => keepsAnswers(channel, operation))) thread?.forgetInput();
+  if (selection.candidates.every((channel) => keepsAnswers(channel, operation))) conversation?.forgetInput();
   try {
     call.large = await LargeBody.of(call.body);
   } catch (err) {

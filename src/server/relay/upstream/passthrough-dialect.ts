@@ -1,9 +1,9 @@
 /**
  * A stream that passes through in a dialect other than OpenAI's: frames untouched, read by the dialect's own decoder.
  */
-import type { AnswerReader } from "./read-answer";
+import type { AnswerReader } from "./answer-reader";
 import type { AnswerContext, OutFrame, StreamDecoder } from "../../protocol/dialects/translation";
-import type { RelayError } from "../response/error-response";
+import type { RelayError } from "../../protocol/relay-error";
 import type { AnswerEvent, DialectKey, Usage, Warning, WireError } from "../../protocol/chat-events";
 import { type Bytes, firstFrameEnd, readFrame, writeFrame } from "../../lib/sse";
 import { chatDialects } from "../../protocol/dialects/chat-dialects";

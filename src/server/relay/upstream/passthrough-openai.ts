@@ -2,9 +2,9 @@
  * Reads along with a stream that is passed through: usage, finish, errors, content bytes. Regions of whole frames come
  * in, the bytes to forward come out; only frames that can matter are parsed.
  */
-import type { AnswerReader } from "./read-answer";
+import type { AnswerReader } from "./answer-reader";
 import type { Dialect } from "../../protocol/dialects/dialect";
-import type { RelayError } from "../response/error-response";
+import type { RelayError } from "../../protocol/relay-error";
 import type { Usage, Warning, WireError } from "../../protocol/chat-events";
 import { isObject } from "../../lib/json-bytes";
 import { firstFrameEnd, lastFrameEnd, readFrame, type Bytes, writeFrame } from "../../lib/sse";

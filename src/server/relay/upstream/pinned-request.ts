@@ -9,7 +9,7 @@ import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import { redactedBody, redactErrors, redactOf } from "../providers/redact";
 import { providerOf } from "../providers/registry";
 import { initFor } from "../providers/tools";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
 import { readErrorBody } from "./request";
 

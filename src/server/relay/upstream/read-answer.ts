@@ -5,8 +5,7 @@
 import type { Call } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
 import type { AnswerContext } from "../../protocol/dialects/translation";
-import type { RelayError } from "../response/error-response";
-import type { AnswerEvent, ChatAnswer, ChatEvent, ChatResult, Warning, WireError } from "../../protocol/chat-events";
+import type { AnswerEvent, ChatAnswer, ChatEvent, ChatResult } from "../../protocol/chat-events";
 import { Failed } from "../../protocol/upstream-error";
 import { classifyErrorIn200, failureOf, type Redact } from "../../protocol/upstream-failure";
 import { isObject, outline, tryParse } from "../../lib/json-bytes";
@@ -17,37 +16,12 @@ import { type Bytes, firstFrameEnd, readFrame, REPEAT_LIMIT, TAIL_LIMIT } from "
 import { type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
 import { standardForm } from "../../protocol/strict-openai-answer";
 import { ThoughtsInText, thoughtsInText } from "../../protocol/think-tags";
-import type { Tally } from "../../protocol/usage-tally";
 import { StreamTranslator, translateAnswer } from "../../protocol/translate";
 import { wantsContent } from "../../protocol/usage-check";
+import type { AnswerReader } from "./answer-reader";
 
 /** Whole answers beyond this are read in outline (embeddings are lists of numbers of any length). */
 const LARGE_ANSWER = 64 * 1024;
-
-/** Reads a streamed answer along, and says what the caller gets of it. */
-export interface AnswerReader {
-  /** What it has told of its usage, and how much content it has delivered. */
-  readonly tally: Tally;
-  /** A finish reason came. */
-  readonly finished: boolean;
-  /** The upstream's last word came; nothing after it counts. */
-  readonly done: boolean;
-  /** The upstream's error event; nothing after it counts. */
-  readonly error: WireError | undefined;
-  /** A frame was not what the upstream's dialect writes; nothing after it counts. */
-  malformed: boolean;
-  /** True when nothing more is to be read. */
-  readonly over: boolean;
-  readonly warnings: readonly Warning[];
-  /** Takes whole frames; answers the bytes for the caller, possibly none. */
-  feed(region: Bytes): Bytes;
-  /** The upstream's body has ended: what was still to come. */
-  end(): Uint8Array;
-  /** The last words of a complete answer: sent after the charge. */
-  close(): Uint8Array;
-  /** The last words of an answer that failed. */
-  fail(error: RelayError): Uint8Array;
-}
 
 function contextOf(call: Call): AnswerContext {
   const { request, request_id, arrived } = call;

@@ -3,20 +3,19 @@ import { ANTHROPIC_VERSION } from "../../../shared/channel-types";
 import { cleanRequestId } from "../../../shared/text-limits";
 import { bodyObject } from "../../lib/request-body/json-body";
 import type { Call } from "../call/call";
-import type { AnswerReader } from "./read-answer";
+import type { AnswerReader } from "./answer-reader";
 import type { Warning, WireObject } from "../../protocol/chat-events";
 import { fitted } from "../providers/model-quirks";
 import { withLimit } from "../billing/output-limit";
 import { redact } from "../providers/redact";
 import { withSystemPrompt } from "../providers/rewrite";
 import { isObject, tryParse, withMembers } from "../../lib/json-bytes";
-import { directUrl } from "../admission/receive";
+import { urlOf, withVersion } from "../providers/address";
 import type { Operation } from "../operations/operation";
 import type { Outgoing } from "../providers/provider";
 import { providerOf } from "../providers/registry";
-import { addressOf, dialectOf, operationFor } from "../providers/speak";
-import type { PoolChannel } from "../../contracts/control-plane";
-import { takesAsIs } from "../providers/capabilities";
+import { dialectOf, operationFor } from "../providers/speak";
+import type { PoolChannel } from "../../contracts/channel";
 import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
 import { dearMembers, without } from "../providers/surcharged-fields";
 import { carriesSeals, translateRequest } from "../../protocol/translate";
@@ -41,20 +40,6 @@ export interface UpstreamRequest {
   dialect: UpstreamDialectKey;
   /** What the channel's dialect could not say. */
   warnings: readonly Warning[];
-}
-
-/** Where a channel is asked for an operation; undefined when its type does not serve it. */
-export function urlOf(channel: PoolChannel, operation: Operation, model: string, stream = false): string | undefined {
-  if (operation.direct && operation.native && !takesAsIs(channel, operation, model)) return undefined;
-  const address = addressOf(channel, operation, model, stream);
-  // An edit in the vendor's own words stands where its pictures are made.
-  if (operation.direct?.inJson && providerOf(channel)?.direct?.[operation.key]?.edits) return address;
-  return directUrl(address, operation, channel.type.complete_url);
-}
-
-/** An address that names a version of the API names the caller's, where he asks for one (C-237). */
-export function withVersion(url: string | undefined, { api_version }: Pick<Call, "api_version">): string | undefined {
-  return api_version === "" ? url : url?.replace(/([?&]api-version=)[^&]*/, (_, name: string) => name + api_version);
 }
 
 /**

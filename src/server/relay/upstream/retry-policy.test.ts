@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { RetryBudget } from "./retry-policy";
+import { RetryBudget } from "../routing/retry-budget";
 
 describe("retries of a model", () => {
   const budget = (): { at: (ms: number) => void; retries: RetryBudget } => {

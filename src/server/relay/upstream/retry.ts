@@ -6,10 +6,10 @@ import { type Failure, failureOf, isOfKey } from "../../protocol/upstream-failur
 import { serveIn } from "../billing/call-price";
 import { hasAnotherKey } from "../routing/key-rotation";
 import { putAway } from "./body-release";
-import type { Used } from "../billing/budgets";
+import type { Used } from "../../contracts/rate-limits";
 import { lowered } from "../billing/output-limit";
 import { whyNotAgain } from "./retry-policy";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import type { Selection } from "../routing/channel-selector";
 import { SPOOL_LIMIT } from "../../lib/request-body/spool-file";
 import type { Bytes } from "../../lib/sse";
@@ -110,7 +110,8 @@ export async function tryChannels<T extends { ok: true }>(
       tries--;
       continue;
     }
-    if (isOfKey(failure) && hasAnotherKey(channel, call)) selection.giveBack(channel);
+    if (isOfKey(failure) && hasAnotherKey(channel, call.request.model, call.attempts, call.engine.routing.cooling))
+      selection.giveBack(channel);
     if (!failure.retry) break;
     const why = tries > option.retryTimes || selection.left === 0 ? undefined : whyNotAgain(call, failure);
     if (why) {

@@ -9,7 +9,7 @@ import { classifyErrorIn200, failureOf } from "../../protocol/upstream-failure";
 import { isObject, outline, tryParse } from "../../lib/json-bytes";
 import { redact, redactErrors, RedactedEvents, redactOf } from "../providers/redact";
 import { readChannelError } from "../providers/speak";
-import type { PoolChannel } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
 import type { Usage } from "../../protocol/chat-events";
 import { UsageScan } from "./usage-scan";

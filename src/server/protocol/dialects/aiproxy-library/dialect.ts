@@ -21,7 +21,7 @@ import { limitedTo } from "../shared/limited";
 import { questionOf } from "../shared/transcript";
 import { takeExtra, warnUnsaid } from "../shared/unsaid";
 import type { StreamDecoder } from "../translation";
-import type { VendorDialect } from "../vendor-dialects";
+import type { VendorDialect } from "../vendor-dialect";
 
 const none: ReadonlySet<string> = new Set();
 const stopped: FinishReason = { unified: "stop", raw: "stop" };

@@ -1,5 +1,5 @@
 /** Anthropic's errors (platform.claude.com/docs, API errors; types of @anthropic-ai/sdk 1.11; read November 2026). */
-import type { RelayError } from "../../../relay/response/error-response";
+import type { RelayError } from "../../relay-error";
 import type { WireError, WireObject } from "../../chat-events";
 import { isObject, text } from "../shared/json";
 

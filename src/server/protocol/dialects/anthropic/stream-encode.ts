@@ -3,7 +3,7 @@
  * message_delta with stop reason and usage, message_stop (platform.claude.com/docs, streaming, read November 2026).
  * A block begins with its first content, so that there are no empty ones.
  */
-import type { RelayError } from "../../../relay/response/error-response";
+import type { RelayError } from "../../relay-error";
 import type { AnswerEvent, BlockStart, FinishReason, Seal, Usage, Warn, WireObject } from "../../chat-events";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { encodeCitation } from "./citations";

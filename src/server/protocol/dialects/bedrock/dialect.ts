@@ -3,7 +3,7 @@
  * (providers/amazon-events.ts).
  */
 import { readError } from "../anthropic/error";
-import type { VendorDialect } from "../vendor-dialects";
+import type { VendorDialect } from "../vendor-dialect";
 import { decodeAnswer } from "./answer";
 import { converseFeatures } from "./features";
 import { encodeRequest } from "./request-encode";

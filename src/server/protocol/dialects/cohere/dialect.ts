@@ -1,5 +1,5 @@
 /** The language of Cohere's v2 chat, assembled. */
-import type { VendorDialect } from "../vendor-dialects";
+import type { VendorDialect } from "../vendor-dialect";
 import { decodeAnswer, readError } from "./answer";
 import { cohereFeatures } from "./features";
 import { encodeRequest } from "./request-encode";

@@ -1,6 +1,6 @@
 /** The language of Dify's applications, assembled. */
 import { limitedTo } from "../shared/limited";
-import type { VendorDialect } from "../vendor-dialects";
+import type { VendorDialect } from "../vendor-dialect";
 import { decodeAnswer, readError } from "./answer";
 import { encodeRequest } from "./request-encode";
 import { DifyStreamDecoder } from "./stream-decode";

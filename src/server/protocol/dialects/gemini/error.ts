@@ -2,7 +2,7 @@
  * Google's errors: google.rpc.Status (ai.google.dev/gemini-api/docs/troubleshooting,
  * cloud.google.com/apis/design/errors).
  */
-import type { RelayError } from "../../../relay/response/error-response";
+import type { RelayError } from "../../relay-error";
 import type { WireError, WireObject } from "../../chat-events";
 import { compact, isObject, number, objects, text } from "../shared/json";
 

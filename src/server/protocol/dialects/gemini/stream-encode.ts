@@ -2,7 +2,7 @@
  * Neutral events as frames of streamGenerateContent (alt=sse). Calls are sent whole, so their arguments are kept until
  * they end, at most 16 MB of them (ai.google.dev/api/generate-content; read November 2026).
  */
-import type { RelayError } from "../../../relay/response/error-response";
+import type { RelayError } from "../../relay-error";
 import type { AnswerEvent, BlockStart, Citation, FinishReason, Seal, Usage, Warn, WireObject } from "../../chat-events";
 import { compact, parseObject } from "../shared/json";
 import { SealBundle } from "../shared/seals";

@@ -10,7 +10,7 @@ import { forLikeness } from "../openai-chat/likeness";
 import { ChatStreamDecoder } from "../openai-chat/stream-decode";
 import { compact, dataObject, isObject, list, object, objects, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
-import type { VendorDialect } from "../vendor-dialects";
+import type { VendorDialect } from "../vendor-dialect";
 
 /** What a request may hold. */
 const words = new Set([

@@ -1,5 +1,5 @@
 /** OpenAI's error object as a value. */
-import type { RelayError } from "../../../relay/response/error-response";
+import type { RelayError } from "../../relay-error";
 import type { WireObject } from "../../chat-events";
 
 export const toWire = ({ message, type, param, code }: RelayError): WireObject => ({

@@ -1,6 +1,6 @@
 /** OpenAI's error object: {error: {message, type, param, code}}, and the looser shapes of compatible vendors. */
 import { isObject } from "../../../lib/json-bytes";
-import type { RelayError } from "../../../relay/response/error-response";
+import type { RelayError } from "../../relay-error";
 import type { Usage, WireError } from "../../chat-events";
 import { writeFrame } from "../../../lib/sse";
 import { readBaseResp } from "./base-resp";

@@ -2,7 +2,7 @@
  * Neutral events as chat.completion.chunk frames, ended by [DONE] (types of the `openai` SDK 7.55; API reference, chat
  * streaming; read November 2026).
  */
-import type { RelayError } from "../../../relay/response/error-response";
+import type { RelayError } from "../../relay-error";
 import type { AnswerEvent, BlockStart, FinishReason, Seal, Usage, Warn, WireObject } from "../../chat-events";
 import { object, parseObject } from "../shared/json";
 import { dataUrlOf } from "../shared/media";

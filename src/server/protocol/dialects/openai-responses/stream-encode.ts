@@ -3,7 +3,7 @@
  * completed, incomplete or failed (OpenAI API reference, responses streaming; types of the `openai` SDK 7.55; read
  * November 2026). The dialect repeats what was said in its done events and at the end: one copy, at most 16 MB of it.
  */
-import type { RelayError } from "../../../relay/response/error-response";
+import type { RelayError } from "../../relay-error";
 import type { AnswerEvent, BlockStart, FinishReason, Seal, Usage, Warn, WireObject } from "../../chat-events";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { callItem, encodeUsage, messageItem, outcomeOf, shellOf } from "./answer-encode";

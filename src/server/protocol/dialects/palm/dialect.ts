@@ -18,7 +18,7 @@ import { compact, dataObject, objects, text } from "../shared/json";
 import { limitedTo } from "../shared/limited";
 import { textsOf, takeExtra, warnUnsaid } from "../shared/unsaid";
 import type { StreamDecoder } from "../translation";
-import type { VendorDialect } from "../vendor-dialects";
+import type { VendorDialect } from "../vendor-dialect";
 
 const none: ReadonlySet<string> = new Set();
 const said = ["temperature", "top_p", "top_k", "choices"] as const;

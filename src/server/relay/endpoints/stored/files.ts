@@ -11,7 +11,7 @@ import { holding } from "../../routing/key-rotation";
 import { Form } from "../../../lib/request-body/multipart-form";
 import { boundaryOf } from "../../../lib/request-body/multipart";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
-import type { PoolChannel } from "../../../contracts/control-plane";
+import type { PoolChannel } from "../../../contracts/channel";
 import { draw } from "../../routing/channel-selector";
 import { ask, askJson, orMissing, placeOf } from "../../upstream/pinned-request";
 import { listed, readPage } from "./pagination";

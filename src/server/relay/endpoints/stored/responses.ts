@@ -9,7 +9,7 @@ import { ownError } from "../../response/error-response";
 import { Failed } from "../../../protocol/upstream-error";
 import { holding } from "../../routing/key-rotation";
 import { responses } from "../../operations/dialect-chat";
-import type { PoolChannel } from "../../../contracts/control-plane";
+import type { PoolChannel } from "../../../contracts/channel";
 import { operationFor } from "../../providers/speak";
 import { keepsAnswers } from "../../providers/capabilities";
 import { ask, askEvents, askJson, orMissing, placeOf } from "../../upstream/pinned-request";

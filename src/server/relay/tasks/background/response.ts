@@ -16,7 +16,7 @@ import { redactedBody } from "../../providers/redact";
 import { providerOf } from "../../providers/registry";
 import { headersOf, withInstructions } from "../../providers/rewrite";
 import { addressOf, operationFor } from "../../providers/speak";
-import type { PoolChannel } from "../../../contracts/control-plane";
+import type { PoolChannel } from "../../../contracts/channel";
 import { keepsAnswers } from "../../providers/capabilities";
 import { dearMembers, without } from "../../providers/surcharged-fields";
 import { placeOf } from "../../upstream/pinned-request";

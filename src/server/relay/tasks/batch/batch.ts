@@ -14,7 +14,7 @@ import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
 import { BYTES_PER_TOKEN } from "../../billing/call-billing";
 import { headersOf } from "../../providers/rewrite";
 import { providerOf } from "../../providers/registry";
-import type { PoolChannel } from "../../../contracts/control-plane";
+import type { PoolChannel } from "../../../contracts/channel";
 import { takes } from "../../endpoints/stored/files";
 import { placeOf } from "../../upstream/pinned-request";
 import { checkUsage } from "../../../protocol/usage-check";

@@ -20,7 +20,7 @@ import { presentedKey } from "../../response/responder";
 import { Failed } from "../../../protocol/upstream-error";
 import { cleanText } from "../../../protocol/upstream-failure";
 import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
-import type { PoolChannel } from "../../../contracts/control-plane";
+import type { PoolChannel } from "../../../contracts/channel";
 import { cancelTask } from "../cancel";
 import { ERRAND_MS } from "../clock";
 import { type OpenAnswer, type OpenVisit, type Params, taskDialect, type TaskDoor } from "../door";

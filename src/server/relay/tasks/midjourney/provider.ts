@@ -15,8 +15,9 @@ import {
 import { AppError } from "../../../../shared/errors";
 import { Failed } from "../../../protocol/upstream-error";
 import { type Failure, type FailureClass, failureOf } from "../../../protocol/upstream-failure";
-import type { PoolChannel } from "../../../contracts/control-plane";
-import type { Accepted, Job, ResultFile, TaskProvider, TaskReport, TaskTools } from "../provider";
+import type { PoolChannel } from "../../../contracts/channel";
+import type { Accepted, Job, TaskProvider, TaskReport, TaskTools } from "../provider";
+import type { ResultFile } from "../../../contracts/task-desk";
 import type { Task } from "../../../contracts/task-store";
 import {
   filmsOf,

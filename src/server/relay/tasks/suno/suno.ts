@@ -8,8 +8,9 @@ import type { WireError } from "../../../protocol/chat-events";
 import { Failed } from "../../../protocol/upstream-error";
 import { failureOf } from "../../../protocol/upstream-failure";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
-import type { PoolChannel } from "../../../contracts/control-plane";
-import type { ResultFile, TaskKind, TaskProvider, TaskReport } from "../provider";
+import type { PoolChannel } from "../../../contracts/channel";
+import type { TaskKind, TaskProvider, TaskReport } from "../provider";
+import type { ResultFile } from "../../../contracts/task-desk";
 
 /** The members of a submit, as the vendor wants them; `task_id` is not among them. */
 export type SunoInput = JsonObject;

@@ -6,7 +6,7 @@
 import { readError } from "../../../protocol/dialects/openai-chat/error";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { compact, number, object, text } from "../../../protocol/dialects/shared/json";
-import type { PoolChannel } from "../../../contracts/control-plane";
+import type { PoolChannel } from "../../../contracts/channel";
 import { dimensions, inlineImage, type VideoAsk } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";
 

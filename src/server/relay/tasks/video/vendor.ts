@@ -3,8 +3,8 @@
  * ending a job. Sending, paying and remembering are the engine's.
  */
 import type { WireError, WireObject } from "../../../protocol/chat-events";
-import type { PoolChannel } from "../../../contracts/control-plane";
-import type { Tools } from "../../providers/tools";
+import type { PoolChannel } from "../../../contracts/channel";
+import type { Tools } from "../../providers/provider";
 import type { VideoAsk } from "./ask";
 
 /** A request to the vendor, whole but for what proves the channel. */

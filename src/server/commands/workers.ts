@@ -2,8 +2,8 @@
  * WEIR_WORKERS=n: n processes on one port (the kernel shares the connections out). They are ordinary instances that
  * agree through Postgres; this process only keeps them running and passes signals on.
  */
-import type { Env } from "./env";
-import type { Logger } from "./lib/log";
+import type { Env } from "../env";
+import type { Logger } from "../lib/log";
 
 /** A worker that ends sooner than this after its start is started again with a growing pause. */
 const HEALTHY_MS = 10_000;

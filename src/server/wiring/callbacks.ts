@@ -3,9 +3,9 @@
  * route table and in docs/generated/routes.md beside the others. The limit of /api by address does not count them: a
  * gateway calls from one address for all of its payers.
  */
-import type { Services } from "./contracts/context";
-import { epayNotify, stripeWebhook } from "./features/order/callbacks";
-import { EPAY_NOTIFY_PATH } from "./features/order/service";
+import type { Services } from "../contracts/context";
+import { epayNotify, stripeWebhook } from "../features/order/callbacks";
+import { EPAY_NOTIFY_PATH } from "../features/order/service";
 
 export interface CallbackDoor {
   method: "GET" | "POST";
