@@ -8,7 +8,7 @@ import { channelTypes } from "../src/shared/channel-types";
 import { errors } from "../src/shared/errors";
 import { cards, option, optionKeys } from "../src/shared/options";
 import { priceTableKeys } from "../src/shared/pricing";
-import { callbackDoors } from "../src/server/wiring/callbacks";
+import { callbackRoutes } from "../src/server/wiring/callbacks";
 import { variables } from "../src/server/env";
 import { restRoutes } from "../src/server/http/rest";
 import { type Ability, features } from "../src/server/protocol/dialects/features";
@@ -120,7 +120,7 @@ const pages: Record<string, () => string> = {
     "\n## Calls of third parties\n\n" +
     table(
       ["Route", "Meaning"],
-      callbackDoors.map((d) => [code(`${d.method} ${d.path}`), d.summary]),
+      callbackRoutes.map((d) => [code(`${d.method} ${d.path}`), d.summary]),
     ) +
     "\n## Models\n\n" +
     table(

@@ -6,7 +6,7 @@ import { hashPassword } from "../../src/server/features/auth/password";
 import { isSetUp, setUpUnattended } from "../../src/server/features/setup/service";
 import { requestFacts } from "../../src/server/http/own-page";
 import { randomText } from "../../src/server/lib/secrets";
-import { relaySeams } from "../../src/server/wiring/control-plane";
+import { createControlPlane } from "../../src/server/wiring/control-plane";
 import { createRelay } from "../../src/server/relay/entry/handle";
 import { createCaller } from "../../src/server/router";
 import { CHANNEL_STATUS } from "../../src/shared/channel";
@@ -30,7 +30,7 @@ export function verbsOf(services: Services, actor: Pick<UserActor, "id" | "usern
     turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},
-    desk: createRelay(relaySeams(services), { log: services.log }).tasks,
+    taskService: createRelay(createControlPlane(services), { log: services.log }).tasks,
   };
   return createCaller(ctx);
 }

@@ -8,8 +8,8 @@ import { CannotStart } from "./lib/cannot-start";
 import type { Logger } from "./lib/log";
 import { createReadiness } from "./wiring/readiness";
 import { createRelay } from "./relay/entry/handle";
-import { both } from "./relay/call/observers";
-import { relaySeams } from "./wiring/control-plane";
+import { combineObservers } from "./relay/call/observers";
+import { createControlPlane } from "./wiring/control-plane";
 import { demoBaseUrl, startDemo } from "./features/demo/service";
 import { createLogTail } from "./features/log/tail";
 import { CallCounts } from "./features/metrics/calls";
@@ -78,8 +78,8 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const tracing = env.WEIR_OTLP_ENDPOINT
     ? (await import("./features/tracing/tracing")).startTracing(env, services.cluster.instanceId)
     : undefined;
-  const relay = createRelay(relaySeams(services), {
-    watch: tracing ? both(counts, tracing.watch) : counts,
+  const relay = createRelay(createControlPlane(services), {
+    observer: tracing ? combineObservers(counts, tracing.observer) : counts,
     log,
     routing,
   });

@@ -8,7 +8,7 @@ import { eq } from "drizzle-orm";
 import { createApp } from "../../src/server/app";
 import { createLogTail } from "../../src/server/features/log/tail";
 import { createRelay } from "../../src/server/relay/entry/handle";
-import { relaySeams } from "../../src/server/wiring/control-plane";
+import { createControlPlane } from "../../src/server/wiring/control-plane";
 import { ROLE } from "../../src/shared/roles";
 import { type Harness, openHarness, type Person } from "../kit/harness";
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
     .returning();
   const app = createApp({
     services: h.services,
-    relay: createRelay(relaySeams(h.services), { log: h.services.log, routing: h.routing }),
+    relay: createRelay(createControlPlane(h.services), { log: h.services.log, routing: h.routing }),
     files: () => new Response("console"),
     tail: createLogTail(h.services).door,
     metrics: async () => new Response(),

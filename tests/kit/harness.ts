@@ -10,7 +10,7 @@ import { createChannelPool } from "../../src/server/features/channel/pool";
 import { createRefusals } from "../../src/server/features/log/refusals";
 import { createNotices } from "../../src/server/features/notice/notices";
 import { openOptionStore } from "../../src/server/features/option/store";
-import { relaySeams } from "../../src/server/wiring/control-plane";
+import { createControlPlane } from "../../src/server/wiring/control-plane";
 import { createRelay } from "../../src/server/relay/entry/handle";
 import { previewOf } from "../../src/server/relay/entry/dry-run";
 import { createRouting, type Routing } from "../../src/server/relay/routing/router";
@@ -121,7 +121,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   const routing = createRouting(pool, now);
   const services: Services = { ...base, pool, routing: previewOf(routing), tokens };
 
-  const desk = createRelay(relaySeams(services), { log, routing }).tasks;
+  const taskService = createRelay(createControlPlane(services), { log, routing }).tasks;
 
   const context = (actor: Ctx["actor"], lang: Lang): Ctx => ({
     ...services,
@@ -139,7 +139,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
     turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},
-    desk,
+    taskService,
   });
 
   return {

@@ -7,8 +7,8 @@ import { describe, expect, test } from "bun:test";
 import { dialectKeys } from "../../src/server/protocol/chat-events";
 import type { UpstreamDialectKey } from "../../src/server/protocol/dialects/vendor-dialects";
 import { openaiChat } from "../../src/server/protocol/dialects/openai-chat/dialect";
-import { Meter } from "../../src/server/relay/upstream/passthrough-openai";
-import { Passage } from "../../src/server/relay/upstream/passthrough-dialect";
+import { OpenAiPassthrough } from "../../src/server/relay/upstream/passthrough-openai";
+import { DialectPassthrough } from "../../src/server/relay/upstream/passthrough-dialect";
 import { writeFrame } from "../../src/server/lib/sse";
 import { translateAnswer } from "../../src/server/protocol/translate";
 import { checkUsage } from "../../src/server/protocol/usage-check";
@@ -774,7 +774,8 @@ describe.each(cases.map((one) => [one.what, one.source, one] as const))(
       const { dialect } = one;
       // Mistral's is never handed on: it is a vendor's language.
       if (!isDialectKey(dialect)) return expect(dialectKeys).not.toContain(dialect);
-      const reader = dialect === "openai-chat" ? new Meter(openaiChat, true) : new Passage(dialect, context);
+      const reader =
+        dialect === "openai-chat" ? new OpenAiPassthrough(openaiChat, true) : new DialectPassthrough(dialect, context);
       reader.feed(streamOf(body.frames(one)));
       reader.end();
       expect(reader.usage).toEqual(one.buckets);

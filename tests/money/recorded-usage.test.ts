@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { channelTypes } from "../../src/shared/channel-types";
 import { tokensOfContent } from "../../src/server/relay/billing/token-estimate";
-import { Tally } from "../../src/server/protocol/usage-tally";
+import { UsageTally } from "../../src/server/protocol/usage-tally";
 import { checkUsage, type UsageFacts } from "../../src/server/protocol/usage-check";
 import type { Usage } from "../../src/shared/pricing";
 import { eventsOf, fixtures } from "../translation/streams";
@@ -24,7 +24,7 @@ describe("recorded streams", () => {
   let told = 0;
   for (const { dialect, name, bytes } of fixtures) {
     test(`${dialect} ${name} passes`, () => {
-      const tally = new Tally();
+      const tally = new UsageTally();
       let failed = false;
       for (const event of eventsOf(dialect, bytes)) {
         if (event.type === "block_delta") tally.contentBytes += Buffer.byteLength(event.text);

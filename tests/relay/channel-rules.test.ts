@@ -391,7 +391,7 @@ describe("the billed name", () => {
       },
     });
     bench.options.retryTimes = 3;
-    bench.seams.price = (model) => (model === unpriced ? undefined : prices[model]);
+    bench.controlPlane.price = (model) => (model === unpriced ? undefined : prices[model]);
     const response = await bench.send(CHAT, chatBody("asked", { max_tokens: 1 }));
     expect(response.status).toBe(200);
     const log = bench.ledger.settlements[0]?.log;

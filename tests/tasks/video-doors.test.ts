@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair } from "jose";
 import OpenAI, { toFile } from "openai";
-import type { Seams } from "../../src/server/contracts/control-plane";
+import type { ControlPlane } from "../../src/server/contracts/control-plane";
 import { HOOK_MS } from "../kit/harness";
 import { type Caller, openTaskBench, type TaskBench } from "./kit";
 import { FakeMaker, script } from "./video-fakes";
@@ -18,8 +18,8 @@ class Cdn {
   readonly files = new Map<string, Buffer>();
   readonly asked: string[] = [];
 
-  seams = (seams: Seams): Seams =>
-    Object.create(seams, {
+  controlPlane = (controlPlane: ControlPlane): ControlPlane =>
+    Object.create(controlPlane, {
       openAddress: {
         value: async (address: string, { headers = {} }: { headers?: Record<string, string> }) => {
           this.asked.push(`${address} ${Object.keys(headers).sort().join(" ")}`);
@@ -50,7 +50,7 @@ describe("the doors of videos", () => {
   let bob: Caller;
   let openai: OpenAI;
   beforeAll(async () => {
-    bench = await openTaskBench("sqlite", cdn.seams);
+    bench = await openTaskBench("sqlite", cdn.controlPlane);
     for (const name of ["Sora", "Kling", "Jimeng", "Veo", "Hailuo", "Vidu"]) {
       const { type, key, model } = script(name);
       await bench.channel(type, [model], { key });

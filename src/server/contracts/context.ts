@@ -17,7 +17,7 @@ import type { SendMail } from "../lib/mail";
 import type { Secrets } from "../lib/secrets";
 import type { RoutingPreview } from "./dry-run";
 import type { RequestFacts } from "./request-facts";
-import type { TaskDesk } from "./task-desk";
+import type { TaskService } from "./task-desk";
 
 export interface Services {
   env: Env;
@@ -82,7 +82,7 @@ export interface Ctx extends Services {
   /** The request came over https, as far as the server or a trusted proxy tells. */
   secure: boolean;
   /** What may be asked of jobs. */
-  desk: TaskDesk;
+  taskService: TaskService;
   /** Adds a Set-Cookie line to the answer. */
   setCookie(line: string): void;
 }

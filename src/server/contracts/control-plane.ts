@@ -11,13 +11,13 @@ import type { CallLedger, CallLog } from "./ledger";
 import type { KeepContent } from "./content-capture";
 import type { JsonObject } from "../lib/json-bytes";
 import type { Limits } from "./rate-limits";
-import type { Shelf } from "./stored-objects";
-import type { TaskBook } from "./task-store";
+import type { StoredObjectStore } from "./stored-objects";
+import type { TaskStore } from "./task-store";
 import type { VendorRules } from "./vendor-rules";
 import type { Caller, Funds } from "./caller";
 import type { Pool, PoolChannel } from "./channel";
 
-export interface Seams {
+export interface ControlPlane {
   /**
    * The caller behind a presented key (any spelling: with or without `sk-`, `-<channel id>` at the end). Throws
    * AppError token_missing, token_invalid, token_expired, token_exhausted, token_disabled, user_banned,
@@ -38,9 +38,9 @@ export interface Seams {
   readonly keepContent?: KeepContent | undefined;
   limits: Limits;
   /** What callers left behind. */
-  shelf: Shelf;
+  storedObjects: StoredObjectStore;
   /** Jobs that take minutes. */
-  tasks: TaskBook;
+  tasks: TaskStore;
   /**
    * Opens an address that a vendor named, under the egress rule (lib/egress.ts); the body is not read. Throws AppError
    * address_forbidden, and what fetch and DNS throw.
@@ -50,7 +50,7 @@ export interface Seams {
    * Tells an address that a caller named what his job has become, under the egress rule. Answers at once and never
    * throws; nobody asks twice.
    */
-  tell(address: string, body: JsonObject): void;
+  sendWebhook(address: string, body: JsonObject): void;
   /** Told of every failed attempt: the channel may have to be disabled. Answers at once and never throws. */
   channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
   /** Told of every count that was not believed: the channel is marked. Answers at once and never throws. */

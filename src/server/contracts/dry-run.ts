@@ -39,7 +39,7 @@ export interface PlannedChannel {
   channel: PoolChannel;
   /** Group auto: the group that it would be tried in. */
   group: string | undefined;
-  standing: Standing | "unsupported";
+  standing: CooldownState | "unsupported";
   /** Its place among the tiers, from 1; those of one turn are drawn from together. 0: it is never tried. */
   turn: number;
   /** The chance that it is the first of its turn, 0 to 1. */
@@ -47,4 +47,4 @@ export interface PlannedChannel {
 }
 
 /** "ready", "probing" (half open, and somebody is asking), or milliseconds the pair is still left alone. */
-export type Standing = "ready" | "probing" | number;
+export type CooldownState = "ready" | "probing" | number;

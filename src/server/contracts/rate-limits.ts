@@ -12,7 +12,7 @@ export interface LimitState {
 }
 
 /** What a call may use. */
-export interface Need {
+export interface LimitRequest {
   /** '' where it is not known. */
   model: string;
   /** An upper bound of its tokens. */
@@ -54,9 +54,9 @@ export interface Admission {
 
 export interface Limits {
   /** undefined when nothing limits this caller: then there is nothing to wait for. */
-  admit(caller: Caller, need: Need): Promise<Admission> | undefined;
+  admit(caller: Caller, limitRequest: LimitRequest): Promise<Admission> | undefined;
   /** The channel's own limits, and with group auto those of the group that serves. undefined when there are none. */
-  enterChannel(channel: PoolChannel, caller: Caller, need: Need): Promise<Admission> | undefined;
+  enterChannel(channel: PoolChannel, caller: Caller, limitRequest: LimitRequest): Promise<Admission> | undefined;
   /** Where a caller stands, and the channels; nothing is taken. */
   standing(caller: Caller, model: string, channels: readonly PoolChannel[]): Promise<DryRunLimit[]>;
 }

@@ -36,7 +36,7 @@ export interface StoredPage {
   limit: number;
 }
 
-export interface Shelf {
+export interface StoredObjectStore {
   /** Seconds that a response is kept; 0 = none is. */
   readonly lifetime: number;
   /** Most bytes that one user's files may have together. */

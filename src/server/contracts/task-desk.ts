@@ -4,22 +4,22 @@ import type { Lang } from "../../shared/text";
 import type { Task } from "./task-store";
 
 /** Whose job, for a door that knows its viewer without a key. */
-export interface TaskSight {
+export interface TaskAccess {
   platform: TaskPlatform;
   task_id: string;
   /** undefined: an administrator, who sees everybody's. */
   user_id: number | undefined;
 }
 
-export interface TaskDesk {
+export interface TaskService {
   /** One round of looking after what is open. One instance does it at a time. */
   poll(): Promise<void>;
   /** The file of a job, the `index`th from 0. Never rejects; errors are JSON as OpenAI spells them. */
-  file(sight: TaskSight & { index: number }, request: Request, requestId: string, lang: Lang): Promise<Response>;
+  file(access: TaskAccess & { index: number }, request: Request, requestId: string, lang: Lang): Promise<Response>;
   /** The kinds of a finished job's files, in order. Throws task_not_found. */
-  files(sight: TaskSight): Promise<ResultFile["media"][]>;
+  files(access: TaskAccess): Promise<ResultFile["media"][]>;
   /** Stops a job. Throws task_not_found, task_not_cancellable, upstream_error. */
-  cancel(sight: TaskSight): Promise<Task>;
+  cancel(access: TaskAccess): Promise<Task>;
   canCancel(task: Pick<Task, "platform" | "status">): boolean;
 }
 

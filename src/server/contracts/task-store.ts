@@ -132,7 +132,7 @@ export interface TaskPage {
  * Where jobs are kept (features/task/book.ts). Every change is conditional on the status that it was decided from
  * (compare-and-set): of two that decide at once one wins, and only the winner moves money.
  */
-export interface TaskBook {
+export interface TaskStore {
   /** Writes a job before its submit, status NOT_START. undefined: its client key is taken. */
   open(task: NewTask): Promise<Task | undefined>;
   /** The caller's job of that client key, if he has used it. */

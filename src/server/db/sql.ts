@@ -60,7 +60,7 @@ export function jsonNumber(db: Pick<Db, "engine">, column: SQL, name: string): S
 }
 
 /** `column` where SQLite is not to use its index: another one is known to be better. Postgres counts for itself. */
-export const aside = (db: Pick<Db, "engine">, column: AnyColumn): SQL =>
+export const withoutIndex = (db: Pick<Db, "engine">, column: AnyColumn): SQL =>
   db.engine === "sqlite" ? sql`+${column}` : sql`${column}`;
 
 /**

@@ -21,7 +21,7 @@ export type AnswerShape =
   /** 302 to the result's `location`, for doors that a browser is led through. */
   | "redirect";
 
-export interface DoorMeta {
+export interface RouteMeta {
   /** `METHOD /api/path/{param}`; several spellings are possible. Both slash forms are served. */
   rest?: string | readonly string[];
   answer?: AnswerShape;
@@ -41,7 +41,7 @@ export interface DoorMeta {
 
 const t = initTRPC
   .context<Ctx>()
-  .meta<DoorMeta>()
+  .meta<RouteMeta>()
   .create({
     errorFormatter: ({ shape, error, ctx }) => {
       const app = toAppError(error);

@@ -108,7 +108,7 @@ export type WarningCode =
  * What a vendor signed or encrypted: opaque, and good only where it came from. `kind` is the author's own word for what
  * it seals: a thinking block, a redacted one, the text or the call beside it.
  */
-export interface Seal {
+export interface ReasoningSignature {
   readonly from: DialectKey;
   readonly kind: "signature" | "encrypted" | "text" | "call" | "detail";
   readonly data: string;
@@ -165,7 +165,7 @@ export interface RefusalBlock extends InBlock {
 export interface ReasoningBlock extends InBlock {
   readonly type: "reasoning";
   readonly text: string;
-  readonly seal?: Seal;
+  readonly reasoningSignature?: ReasoningSignature;
 }
 
 export interface ImageBlock extends InBlock {
@@ -361,7 +361,12 @@ export type AnswerEvent =
   /** A piece of sound, base64. */
   | { readonly type: "block_data"; readonly choice: number; readonly block: number; readonly data: string }
   | { readonly type: "block_citation"; readonly choice: number; readonly block: number; readonly citation: Citation }
-  | { readonly type: "block_end"; readonly choice: number; readonly block: number; readonly seal?: Seal }
+  | {
+      readonly type: "block_end";
+      readonly choice: number;
+      readonly block: number;
+      readonly reasoningSignature?: ReasoningSignature;
+    }
   | { readonly type: "finish"; readonly choice: number; readonly finish: FinishReason }
   | { readonly type: "usage"; readonly usage: Usage }
   /** What only one dialect says (log probabilities, fingerprints). */

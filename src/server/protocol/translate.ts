@@ -20,7 +20,7 @@ import type {
   WireObject,
 } from "./chat-events";
 import { type Bytes, firstFrameEnd, frameData, readFrame, writeFrame } from "../lib/sse";
-import { Tally } from "./usage-tally";
+import { UsageTally } from "./usage-tally";
 import { tellable } from "./usage-check";
 
 export interface TranslatedRequest {
@@ -134,7 +134,7 @@ export class StreamTranslator {
   readonly #events: AnswerEvent[] = [];
   readonly #frames: OutFrame[] = [];
 
-  readonly tally = new Tally();
+  readonly tally = new UsageTally();
   finish: FinishReason | undefined;
   /** The upstream's last word came; nothing after it counts. */
   done = false;

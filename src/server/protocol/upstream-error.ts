@@ -1,7 +1,7 @@
 import { type Failure, failureOf } from "./upstream-failure";
 
 /** Thrown inside an attempt when its answer is an error. */
-export class Failed extends Error {
+export class UpstreamError extends Error {
   constructor(readonly failure: Failure) {
     super(failure.class);
   }
@@ -15,7 +15,7 @@ export async function afterAcceptance<Done>(signal: AbortSignal, work: () => Don
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Failed || signal.aborted) throw error;
-    throw new Failed(failureOf("cut", 200));
+    if (error instanceof UpstreamError || signal.aborted) throw error;
+    throw new UpstreamError(failureOf("cut", 200));
   }
 }

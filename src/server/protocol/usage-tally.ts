@@ -2,7 +2,7 @@
 import type { Usage } from "./chat-events";
 import { countsOutput, withSide } from "./usage-check";
 
-export class Tally {
+export class UsageTally {
   /** The last usage that came: final values win, but a count of output is not lost to one that does not count it. */
   usage: Usage | undefined;
   /** Bytes of generated content: text, thoughts, arguments of calls. */

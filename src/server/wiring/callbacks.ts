@@ -15,7 +15,7 @@ export interface CallbackDoor {
   answer(services: Services, request: Request, ip: string): Promise<Response>;
 }
 
-export const callbackDoors: readonly CallbackDoor[] = [
+export const callbackRoutes: readonly CallbackDoor[] = [
   { method: "GET", path: EPAY_NOTIFY_PATH, summary: "The easy-pay gateway reports a payment", answer: epayNotify },
   { method: "POST", path: EPAY_NOTIFY_PATH, summary: "The same, as a form", answer: epayNotify },
   {

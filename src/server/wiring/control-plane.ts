@@ -11,14 +11,14 @@ import { fundsOf } from "../features/token/funds";
 import { createPriceBook } from "../features/pricing/price";
 import { createShelf } from "../features/stored/shelf";
 import { callLedger } from "../features/wallet/settle-queue";
-import { createTaskBook } from "../features/task/book";
+import { createTaskStore } from "../features/task/book";
 import { tellHook } from "../features/task/hook";
 import { egressOpen } from "../lib/egress";
 import { userFetch } from "../features/option/user-fetch";
 import { vendorRules } from "../features/option/vendor-rules";
-import type { RelayOptions, Seams } from "../contracts/control-plane";
+import type { RelayOptions, ControlPlane } from "../contracts/control-plane";
 
-export function relaySeams(services: Services): Seams {
+export function createControlPlane(services: Services): ControlPlane {
   const { options, env } = services;
   const prices = createPriceBook(options);
   const words = sensitiveWords(options);
@@ -100,11 +100,11 @@ export function relaySeams(services: Services): Seams {
     ledger: callLedger(services.ledger, services.settles),
     funds: (caller) => fundsOf(services, caller),
     limits: createLimits({ ...services, spend: createSpendBook(services) }),
-    shelf: createShelf(services),
-    tasks: createTaskBook(services),
+    storedObjects: createShelf(services),
+    tasks: createTaskStore(services),
     openAddress: (address, { signal, ...request }) =>
       egressOpen(address, { ...request, ...userFetch(services) }, signal),
-    tell: (address, body) => tellHook(services, address, body),
+    sendWebhook: (address, body) => tellHook(services, address, body),
     channelFailed: channelWatch(services),
     usageDoubted: doubtWatch(services),
     get keepContent() {

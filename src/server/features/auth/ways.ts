@@ -8,7 +8,7 @@ import { run, type Steps } from "../../db/transaction";
 import { hasPassword } from "./password";
 
 /** Throws identity_last when neither a password, an account elsewhere that is let in, nor a passkey is left. */
-export function* keepAWayIn({ db, options }: Pick<Services, "db" | "options">, q: Q, id: number): Steps<void> {
+export function* assertLoginRemains({ db, options }: Pick<Services, "db" | "options">, q: Q, id: number): Steps<void> {
   const { users, identities, passkeys } = db.t;
   const [user] = yield* run(q.select().from(users).where(eq(users.id, id)));
   if (user && hasPassword(user) && options.get("PasswordLoginEnabled")) return;

@@ -93,7 +93,7 @@ for (const engine of ENGINES) {
     });
 
     test("a cooling channel waits behind the others with what is left of its pause", async () => {
-      h.routing.cooling.add(ids.a ?? 0, "gpt-4o", 90_000);
+      h.routing.cooldown.add(ids.a ?? 0, "gpt-4o", 90_000);
       const run = await ask({ model: "gpt-4o" });
       expect(run.channels[0]).toMatchObject({ name: "b", turn: 1, share: 1 });
       const cooling = run.channels.find(({ name }) => name === "a");

@@ -5,7 +5,7 @@ import { chatDialects } from "../../protocol/dialects/chat-dialects";
 import { decodeFrame } from "../../protocol/dialects/openai-chat/stream";
 import { type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
 import type { Usage } from "../../protocol/chat-events";
-import { Failed } from "../../protocol/upstream-error";
+import { UpstreamError } from "../../protocol/upstream-error";
 import { classifyErrorIn200, classifyStatus, type Failure } from "../../protocol/upstream-failure";
 import { redact, redactOf } from "../../relay/providers/redact";
 import { withSystemPrompt } from "../../relay/providers/rewrite";
@@ -100,7 +100,7 @@ export async function probe(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof AppError) throw error;
-    if (error instanceof Failed) return refused(error.failure);
+    if (error instanceof UpstreamError) return refused(error.failure);
     const timedOut = error instanceof Error && error.name === "TimeoutError";
     const code = String((error as { code?: unknown } | null)?.code ?? "unreachable");
     return { usage: NO_USAGE, problem: timedOut ? `timeout (${timeoutMs / 1000} s)` : code, upstream_request_id: "" };

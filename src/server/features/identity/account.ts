@@ -17,7 +17,7 @@ import { isUniqueViolation } from "../../db/errors";
 import { NO_PASSWORD } from "../auth/password";
 import { registerSteps } from "../auth/register";
 import { requireStepUp } from "../auth/step-up";
-import { keepAWayIn } from "../auth/ways";
+import { assertLoginRemains } from "../auth/ways";
 import type { ProvenPerson } from "./oauth";
 
 /** How a provider is called in the caller's language, for messages. */
@@ -147,7 +147,7 @@ export async function unbindIdentity(ctx: UserCtx, provider: IdentityProvider): 
         .returning({ id: identities.id }),
     );
     if (removed.length === 0) refuse(ctx, "identity_not_bound", provider);
-    yield* keepAWayIn(ctx, q, id);
+    yield* assertLoginRemains(ctx, q, id);
   });
 }
 

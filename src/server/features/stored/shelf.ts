@@ -7,7 +7,7 @@ import { zstdCompress, zstdDecompress } from "node:zlib";
 import { and, asc, desc, eq, gt, inArray, lt, or } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";
 import { total } from "../../db/sql";
-import type { Shelf, Stored, StoredKind } from "../../contracts/stored-objects";
+import type { StoredObjectStore, Stored, StoredKind } from "../../contracts/stored-objects";
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
@@ -27,7 +27,7 @@ export async function unpack(data: string): Promise<unknown> {
 
 type Needs = Pick<Services, "db" | "options" | "now">;
 
-export function createShelf(services: Needs): Shelf {
+export function createShelf(services: Needs): StoredObjectStore {
   const { db, options } = services;
   const { stored_objects: t } = db.t;
   const owned = (kind: StoredKind, user_id: number) => and(eq(t.kind, kind), eq(t.user_id, user_id));
@@ -90,13 +90,13 @@ export function createShelf(services: Needs): Shelf {
               .from(t)
               .where(and(owned(kind, user_id), eq(t.object_id, after)));
       if (after !== undefined && !from) return [];
-      const beyond = order === "asc" ? gt : lt;
+      const afterCursor = order === "asc" ? gt : lt;
       const turn = order === "asc" ? asc : desc;
       const later =
         from &&
         or(
-          beyond(t.created_at, from.created_at),
-          and(eq(t.created_at, from.created_at), beyond(t.object_id, from.object_id)),
+          afterCursor(t.created_at, from.created_at),
+          and(eq(t.created_at, from.created_at), afterCursor(t.object_id, from.object_id)),
         );
       const rows = await db.read
         .select()

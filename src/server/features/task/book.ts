@@ -11,7 +11,7 @@ import { type Services, seconds } from "../../contracts/context";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import { withoutNul } from "../../db/sql";
-import type { NewTask, Task, TaskBook, TaskChange } from "../../contracts/task-store";
+import type { NewTask, Task, TaskStore, TaskChange } from "../../contracts/task-store";
 import type { RefundedCharge } from "../../contracts/ledger";
 import { refundSteps, toBudgets } from "../wallet/refund";
 import { jsonText, taskOf } from "./row";
@@ -50,7 +50,7 @@ const chargeOf = ({ user_id, username, token_id, group, channel_id, model, quota
   visible: true,
 });
 
-export function createTaskBook(services: Needs): TaskBook {
+export function createTaskStore(services: Needs): TaskStore {
   const { db, ledger, now } = services;
   const { tasks: t, logs, holds } = db.t;
   const chargeRow = (charge_id: string) => and(eq(logs.request_id, charge_id), eq(logs.type, LOG_TYPE.consume));
@@ -280,13 +280,13 @@ export function createTaskBook(services: Needs): TaskBook {
     async list(platforms, user_id, { after, order, limit }) {
       const from = after === undefined ? undefined : await one(and(owned(platforms, user_id), eq(t.task_id, after)));
       if (after !== undefined && !from) return [];
-      const beyond = order === "asc" ? gt : lt;
+      const afterCursor = order === "asc" ? gt : lt;
       const turn = order === "asc" ? asc : desc;
       const later =
         from &&
         or(
-          beyond(t.submit_time_ms, from.submit_time_ms),
-          and(eq(t.submit_time_ms, from.submit_time_ms), beyond(t.id, from.id)),
+          afterCursor(t.submit_time_ms, from.submit_time_ms),
+          and(eq(t.submit_time_ms, from.submit_time_ms), afterCursor(t.id, from.id)),
         );
       const rows = await db.read
         .select()

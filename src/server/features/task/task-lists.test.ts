@@ -5,7 +5,7 @@ import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
 import type { TaskRow } from "../../db/schema";
-import type { TaskDesk } from "../../contracts/task-desk";
+import type { TaskService } from "../../contracts/task-desk";
 import { createCaller } from "../../router";
 import { taskOf } from "./row";
 
@@ -290,13 +290,16 @@ for (const engine of ENGINES) {
       const [own = 0, others = 0] = rows.map((row) => row.id);
       const stopped: unknown[] = [];
       // A vendor that stops whatever it is asked to.
-      const cancel: TaskDesk["cancel"] = async ({ task_id, user_id }) => {
+      const cancel: TaskService["cancel"] = async ({ task_id, user_id }) => {
         stopped.push({ task_id, user_id });
         const [row] = await q.update(tasks).set({ status: "FAILURE" }).where(eq(tasks.task_id, task_id)).returning();
         return row ? taskOf(row) : fail("task_not_found");
       };
       const as = ({ ctx }: Person) =>
-        createCaller({ ...ctx, desk: { ...ctx.desk, cancel, canCancel: ({ status }) => status === "IN_PROGRESS" } });
+        createCaller({
+          ...ctx,
+          taskService: { ...ctx.taskService, cancel, canCancel: ({ status }) => status === "IN_PROGRESS" },
+        });
 
       await expect(as(ben).task.cancel({ id: own })).rejects.toThrow("No such task");
       expect(stopped).toEqual([]);

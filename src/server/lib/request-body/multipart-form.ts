@@ -3,23 +3,23 @@ import { AppError, fail } from "../../../shared/errors";
 import { bodyChunks } from "./read-body";
 import type { Bytes } from "../sse";
 import { MultipartScanner, type Part } from "./multipart";
-import { type Piece, Spool } from "./spool-file";
+import { type Piece, SpoolFile } from "./spool-file";
 
 /** Tokens assumed at most for one file of a form. */
 const FILE_TOKENS = 8192;
 
 export class Form {
-  readonly #spool: Spool;
+  readonly #spool: SpoolFile;
   readonly #scanner: MultipartScanner;
 
-  private constructor(spool: Spool, scanner: MultipartScanner) {
+  private constructor(spool: SpoolFile, scanner: MultipartScanner) {
     this.#spool = spool;
     this.#scanner = scanner;
   }
 
   /** Reads a request's body. Throws what bodyChunks throws, and invalid_request for what is no whole form. */
   static async read(request: Request, boundary: string, limit: number): Promise<Form> {
-    const spool = new Spool();
+    const spool = new SpoolFile();
     const scanner = new MultipartScanner(boundary);
     try {
       for await (const chunk of bodyChunks(request, limit)) {
@@ -105,7 +105,7 @@ export class Form {
   }
 
   /** The form for an upstream: byte for byte, but for the field `model` where `model` is given. */
-  body(model: string | undefined): ReturnType<Spool["body"]> {
+  body(model: string | undefined): ReturnType<SpoolFile["body"]> {
     const { size } = this.#spool;
     if (model === undefined) return this.#spool.body([[0, size]]);
     const [field] = this.parts("model");

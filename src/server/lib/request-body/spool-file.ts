@@ -17,7 +17,7 @@ const PIECE = 256 << 10;
 /** Bytes of their own, or a range [start, end) of the spool. */
 export type Piece = Bytes | readonly [start: number, end: number];
 
-export class Spool {
+export class SpoolFile {
   #parts: Bytes[] = [];
   #file: FileHandle | undefined;
   #written = 0;

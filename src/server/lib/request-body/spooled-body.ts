@@ -3,45 +3,45 @@
  * and not in memory. Its bytes come back for each attempt, and what is sent flows from the file.
  */
 import type { Bytes } from "../sse";
-import { Spool } from "./spool-file";
+import { SpoolFile } from "./spool-file";
 
 /** A range [start, end) of the file. */
-export type Place = readonly [start: number, end: number];
+export type ByteRange = readonly [start: number, end: number];
 
 /** A request whose body can leave memory: empty bytes then, and a range of the file. */
 export interface Sendable {
   body: Bytes;
-  place?: Place | undefined;
+  place?: ByteRange | undefined;
 }
 
-export const nothing: Bytes = Buffer.alloc(0);
+export const EMPTY: Bytes = Buffer.alloc(0);
 
-export class LargeBody {
-  readonly #spool = new Spool();
+export class SpooledBody {
+  readonly #spool = new SpoolFile();
   /** Where bytes are that are in the file already, for as long as somebody has them. */
-  readonly #places = new WeakMap<Bytes, Place>();
+  readonly #places = new WeakMap<Bytes, ByteRange>();
   #end = 0;
 
   /** Writes the caller's body to its file. */
-  static async of(bytes: Bytes): Promise<LargeBody> {
-    const large = new LargeBody();
+  static async of(bytes: Bytes): Promise<SpooledBody> {
+    const spooled = new SpooledBody();
     try {
-      await large.#write(bytes);
+      await spooled.#write(bytes);
     } catch (error) {
-      large.close();
+      spooled.close();
       throw error;
     }
-    large.#end = bytes.length;
-    return large;
+    spooled.#end = bytes.length;
+    return spooled;
   }
 
-  async #write(bytes: Bytes): Promise<Place> {
+  async #write(bytes: Bytes): Promise<ByteRange> {
     const known = this.#places.get(bytes);
     if (known) return known;
     const start = this.#spool.size;
     await this.#spool.add(bytes);
     await this.#spool.end();
-    const place: Place = [start, this.#spool.size];
+    const place: ByteRange = [start, this.#spool.size];
     this.#places.set(bytes, place);
     return place;
   }
@@ -59,11 +59,11 @@ export class LargeBody {
   }
 
   /** What a request sends, from the file. Its bytes leave memory, if nobody else has them. */
-  async send(outgoing: Sendable): Promise<ReturnType<Spool["body"]>> {
+  async send(outgoing: Sendable): Promise<ReturnType<SpoolFile["body"]>> {
     // Sent a second time there are no bytes left.
     if (outgoing.body.length > 0) {
       outgoing.place = await this.#write(outgoing.body);
-      outgoing.body = nothing;
+      outgoing.body = EMPTY;
     }
     return this.#spool.body([outgoing.place ?? [0, 0]]);
   }

@@ -1,11 +1,11 @@
 /** A call enters under its limits, and its answer tells where the caller stands. */
 import type { Admission } from "../../contracts/rate-limits";
-import type { Door } from "../response/responder";
+import type { Responder } from "../response/responder";
 import { AppError } from "../../../shared/errors";
 
 /** Lets the call in, or throws the 429; either way the answer's headers tell where the caller stands. */
-export function enter(admission: Admission, door: Door): Admission {
-  door.limits = headersOf(admission);
+export function enter(admission: Admission, responder: Responder): Admission {
+  responder.limits = headersOf(admission);
   const { refused } = admission;
   if (refused) throw new AppError(refused.code, refused.values);
   return admission;

@@ -49,8 +49,8 @@ export async function receive(operation: Operation, request: Request, limit: num
     fail("invalid_request", { detail: "content-type" });
   }
   const sent = given ?? (await readBody(request, limit));
-  const json = operation.wording?.inOpenai(parseBody(sent)) ?? parseBody(sent);
-  const body = operation.wording ? Buffer.from(JSON.stringify(json)) : sent;
+  const json = operation.adapter?.toOpenAi(parseBody(sent)) ?? parseBody(sent);
+  const body = operation.adapter ? Buffer.from(JSON.stringify(json)) : sent;
   const asked = operation.read(json);
   checkLength("model", asked.model, TEXT_LIMITS.model);
   if (asksForHiddenTurns(json)) asked.hidden_turns = true;

@@ -5,18 +5,18 @@
 import type { Lang } from "../../../shared/text";
 import type { Engine } from "../call/call";
 import type { CallerDialect } from "../../protocol/dialects/dialect";
-import type { Door } from "../response/responder";
+import type { Responder } from "../response/responder";
 import { failureError } from "../response/error-response";
-import { Failed } from "../../protocol/upstream-error";
+import { UpstreamError } from "../../protocol/upstream-error";
 import { enter } from "./rate-limit";
 import type { Caller } from "../../contracts/caller";
 
 /** One such call. */
-export interface Visit {
+export interface SideRequest {
   engine: Engine;
   caller: Caller;
   request: Request;
-  door: Door;
+  responder: Responder;
   dialect: CallerDialect;
   lang: Lang;
   ip: string;
@@ -25,24 +25,27 @@ export interface Visit {
 }
 
 /** Answers it. Throws an AppError for what the caller gets, Failed for what an upstream refused. */
-export type Aside = (visit: Visit) => Promise<Response>;
+export type SideHandler = (sideRequest: SideRequest) => Promise<Response>;
 
 /**
  * The same within the caller's limits. `billed`: it submits a job, which is counted and limited as the call that it is.
  */
-export async function answerAside(
-  { answer, billed }: { answer: Aside; billed?: boolean },
-  visit: Visit,
+export async function answerSideCall(
+  { answer, billed }: { answer: SideHandler; billed?: boolean },
+  sideRequest: SideRequest,
 ): Promise<Response> {
   const admission = billed
     ? undefined
-    : visit.engine.seams.limits.admit(visit.caller, { model: "", tokens: 0, units: 0 });
-  const entered = admission && enter(await admission, visit.door);
+    : sideRequest.engine.controlPlane.limits.admit(sideRequest.caller, { model: "", tokens: 0, units: 0 });
+  const entered = admission && enter(await admission, sideRequest.responder);
   try {
-    return await answer(visit);
+    return await answer(sideRequest);
   } catch (error) {
-    if (!(error instanceof Failed)) throw error;
-    return visit.door.error(visit.dialect, failureError(error.failure, visit.lang, visit.request_id));
+    if (!(error instanceof UpstreamError)) throw error;
+    return sideRequest.responder.error(
+      sideRequest.dialect,
+      failureError(error.failure, sideRequest.lang, sideRequest.request_id),
+    );
   } finally {
     void entered?.end({ tokens: 0, success: true, units: 0 });
   }

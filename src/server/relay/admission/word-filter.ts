@@ -8,7 +8,7 @@ import { inputTokenBound, parseBody } from "../../lib/request-body/json-body";
 import { isObject, tryParse } from "../../lib/json-bytes";
 import type { Received } from "./receive";
 import type { Operation } from "../operations/operation";
-import type { Seams } from "../../contracts/control-plane";
+import type { ControlPlane } from "../../contracts/control-plane";
 import type { Bytes } from "../../lib/sse";
 
 /** Members that hold no text to read: files, addresses, and what vendors signed or encrypted. */
@@ -54,7 +54,7 @@ export function* textsOf(body: unknown): Generator<string> {
   }
 }
 
-type Options = Pick<Seams, "option">;
+type Options = Pick<ControlPlane, "option">;
 
 /** JSON text of a body with a mask in the place of each word; the same texts as `textsOf` reads. */
 const masked = (body: unknown, mask: (text: string) => string): string =>

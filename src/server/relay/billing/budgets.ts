@@ -3,22 +3,22 @@ import type { Admission, Used } from "../../contracts/rate-limits";
 
 interface Places {
   admission?: Admission;
-  room: Admission | undefined;
+  channelSlot: Admission | undefined;
 }
 
 /** A call that holds places ends. Resolves when its budgets are corrected; undefined when there are none. */
-export function leavePlaces({ admission, room }: Places, used: Used): Promise<unknown> | undefined {
-  const ends = [admission?.end(used), room?.end(used)].filter((end) => end !== undefined);
+export function releaseSlots({ admission, channelSlot }: Places, used: Used): Promise<unknown> | undefined {
+  const ends = [admission?.end(used), channelSlot?.end(used)].filter((end) => end !== undefined);
   return ends.length > 0 ? Promise.all(ends) : undefined;
 }
 
 /** The budgets that count a call. */
-export const budgetsOf = ({ admission, room }: Places): string[] => [
+export const budgetsOf = ({ admission, channelSlot }: Places): string[] => [
   ...(admission?.budgets ?? []),
-  ...(room?.budgets ?? []),
+  ...(channelSlot?.budgets ?? []),
 ];
 
 /** A running call costs more; false when a budget does not cover it. */
-export async function askBudgets({ admission, room }: Places, units: number): Promise<boolean> {
-  return (!admission?.more || (await admission.more(units))) && (!room?.more || (await room.more(units)));
+export async function askBudgets({ admission, channelSlot }: Places, units: number): Promise<boolean> {
+  return (!admission?.more || (await admission.more(units))) && (!channelSlot?.more || (await channelSlot.more(units)));
 }

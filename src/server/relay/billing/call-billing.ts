@@ -8,8 +8,8 @@ import { holdOf } from "./hold";
 import type { HoldRefusal, HoldRequest, HoldResult, Settlement } from "../../contracts/ledger";
 import type { Call } from "../call/call";
 import { chargeAtEnd, type Ending } from "./final-charge";
-import { askBudgets, leavePlaces } from "./budgets";
-import { callRow, completionTokens, draftOf, promptTokens } from "./log-row";
+import { askBudgets, releaseSlots } from "./budgets";
+import { callRow, completionTokens, sweepRow, promptTokens } from "./log-row";
 
 /** Content bytes per token, for the running estimate of what must be held: less than most texts have. */
 export const BYTES_PER_TOKEN = 3;
@@ -42,7 +42,7 @@ export const usualOutput = ({ preConsumedTokens }: { preConsumedTokens: number }
 /** Output tokens that the first hold covers. What is priced by the request itself (terms) has none to cover. */
 function coveredAtFirst({ engine, request }: Call): number {
   if (request.terms) return request.max_output ?? 0;
-  const { option } = engine.seams;
+  const { option } = engine.controlPlane;
   const usual = request.stream ? usualOutput(option) : option.maxHoldOutputTokens;
   return Math.min(request.max_output ?? Infinity, usual);
 }
@@ -53,11 +53,11 @@ function coveredAtFirst({ engine, request }: Call): number {
  */
 function leastOf({ engine, request, price, input_bound }: Call, covered: number): number | undefined {
   if (request.stream || request.terms || request.max_output !== undefined || price.by === "call") return undefined;
-  const least = Math.max(LEAST_STEP * (request.choices ?? 1), usualOutput(engine.seams.option));
+  const least = Math.max(LEAST_STEP * (request.choices ?? 1), usualOutput(engine.controlPlane.option));
   return least < covered ? holdOf(price, input_bound, least, undefined) : undefined;
 }
 
-export class CallMoney {
+export class CallBilling {
   readonly #call: Call;
   #state: "none" | "held" | "ended" = "none";
   /** Output tokens the hold covers. */
@@ -81,7 +81,7 @@ export class CallMoney {
     this.amount = holdOf(call.price, call.input_bound, this.#covered, call.request.terms);
     const least = leastOf(call, this.#covered);
     this.#least = least !== undefined && least < this.amount && limitable() ? least : undefined;
-    call.need = {
+    call.limitRequest = {
       model: call.request.model,
       tokens: call.input_bound + this.#covered,
       units: this.#least ?? this.amount,
@@ -91,7 +91,7 @@ export class CallMoney {
   /** Takes the estimate. Throws the error that the caller gets when it is refused. */
   async hold(): Promise<void> {
     const { engine, caller, request_id } = this.#call;
-    const { option, ledger } = engine.seams;
+    const { option, ledger } = engine.controlPlane;
     this.#step = usualOutput(option);
     const { amount } = this;
     const wanted: HoldRequest = {
@@ -99,7 +99,7 @@ export class CallMoney {
       user_id: caller.user_id,
       token_id: caller.token_id,
       amount,
-      draft: draftOf(this.#call),
+      draft: sweepRow(this.#call),
     };
     if (this.#least !== undefined) wanted.least = this.#least;
     let result: HoldResult;
@@ -143,11 +143,11 @@ export class CallMoney {
       this.#covered = outputWithin(price, input_bound, units, this.#covered);
       call.output_limit = Math.floor(this.#covered / (request.choices ?? 1));
     }
-    call.need = { model: request.model, tokens: input_bound + this.#covered, units };
+    call.limitRequest = { model: request.model, tokens: input_bound + this.#covered, units };
   }
 
   /** What follows was made although nothing is held for it: it is charged all the same. */
-  owe(): void {
+  markUnheld(): void {
     if (this.#state === "none") this.#state = "held";
   }
 
@@ -157,7 +157,7 @@ export class CallMoney {
     const { terms } = request;
     if ((price.by === "call" || terms?.exact) && this.#state === "held") {
       const running = chargeOf(price, terms?.usage ?? {}, terms?.times).quota;
-      await this.#bounded(engine.seams.ledger.extend(request_id, 0, running));
+      await this.#bounded(engine.controlPlane.ledger.extend(request_id, 0, running));
     }
   }
 
@@ -175,17 +175,17 @@ export class CallMoney {
 
   async #extend(used: number): Promise<void> {
     const { engine, price, request, request_id, input_bound } = this.#call;
-    const room = (request.max_output ?? Infinity) - this.#covered;
+    const channelSlot = (request.max_output ?? Infinity) - this.#covered;
     // Everything the caller allowed is held; what a vendor generates beyond is corrected by settle.
-    if (room <= 0) return;
+    if (channelSlot <= 0) return;
     this.#asking = true;
     this.#step *= 2;
-    const step = Math.min(room, this.#step);
+    const step = Math.min(channelSlot, this.#step);
     const running = quotaOf(price, { input: input_bound, output: used });
     try {
       const units = estimateUpperBound(price, 0, step, { context: input_bound });
       const allowed = await askBudgets(this.#call, units);
-      const granted = await engine.seams.ledger.extend(request_id, allowed ? units : 0, running);
+      const granted = await engine.controlPlane.ledger.extend(request_id, allowed ? units : 0, running);
       if (allowed && granted) this.#covered += step;
       else this.#refused = true;
     } catch (error) {
@@ -203,9 +203,9 @@ export class CallMoney {
     this.#state = "ended";
     const call = this.#call;
     const { charge, usage, estimated, waived, doubts } = chargeAtEnd(call, ending);
-    if (doubts.length > 0 && call.channel) call.engine.seams.usageDoubted(call.channel, doubts, call);
-    call.engine.watch.ended(call, { end_reason: ending.end_reason, quota: charge.quota, usage });
-    const left = leavePlaces(call, {
+    if (doubts.length > 0 && call.channel) call.engine.controlPlane.usageDoubted(call.channel, doubts, call);
+    call.engine.observer.ended(call, { end_reason: ending.end_reason, quota: charge.quota, usage });
+    const left = releaseSlots(call, {
       tokens: promptTokens(usage) + completionTokens(usage),
       success: true,
       units: charge.quota,
@@ -228,7 +228,7 @@ export class CallMoney {
   /** Resolves when the settlement is committed, or in the journal. */
   #commit(settlement: Settlement): Promise<void> {
     const { engine, request_id } = this.#call;
-    return engine.seams.ledger.settle(settlement).then(
+    return engine.controlPlane.ledger.settle(settlement).then(
       (result) => {
         this.#kept ??= Promise.resolve();
         if (result.settled && result.hold_missing) engine.stats.missing_holds++;
@@ -243,14 +243,14 @@ export class CallMoney {
   /** Hands the settlement to the journal, once, unless it is committed. */
   #keep(settlement: Settlement): Promise<void> {
     if (this.#kept) return this.#kept;
-    const { stats, seams } = this.#call.engine;
+    const { stats, controlPlane } = this.#call.engine;
     stats.late_settles++;
-    return (this.#kept = seams.ledger.later({ settle: settlement }));
+    return (this.#kept = controlPlane.ledger.later({ settle: settlement }));
   }
 
   /** Waits for `work`, but no longer than SETTLE_LIMIT_MS; a settlement without an answer is in the journal by then. */
   #bounded(work: Promise<unknown>, settlement?: Settlement): Promise<void> {
-    const { timers, seams } = this.#call.engine;
+    const { timers, controlPlane } = this.#call.engine;
     return new Promise<void>((resolve) => {
       const done = (): void => {
         cancel();
@@ -262,7 +262,7 @@ export class CallMoney {
         if (this.#kept) return;
         void this.#keep(settlement);
         // For a sweep that finds the hold where the journal is lost.
-        seams.ledger.extend(settlement.request_id, 0, settlement.quota).catch(() => undefined);
+        controlPlane.ledger.extend(settlement.request_id, 0, settlement.quota).catch(() => undefined);
       });
       work.then(done, done);
     });
@@ -273,12 +273,12 @@ export class CallMoney {
     if (this.#state !== "held") return;
     this.#state = "ended";
     const { engine, request_id } = this.#call;
-    await leavePlaces(this.#call, { tokens: 0, success: false, units: 0 });
+    await releaseSlots(this.#call, { tokens: 0, success: false, units: 0 });
     try {
-      await engine.seams.ledger.release(request_id);
+      await engine.controlPlane.ledger.release(request_id);
     } catch (error) {
       engine.log.error({ err: error, request_id }, "release failed");
-      await engine.seams.ledger.later({ release: request_id });
+      await engine.controlPlane.ledger.later({ release: request_id });
     }
   }
 }

@@ -6,7 +6,7 @@
 import { estimateUpperBound } from "../../../shared/charge";
 import { type CompiledPrice } from "../../../shared/pricing";
 import type { Call } from "../call/call";
-import type { Seams } from "../../contracts/control-plane";
+import type { ControlPlane } from "../../contracts/control-plane";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Caller } from "../../contracts/caller";
 
@@ -18,8 +18,8 @@ const billedAs = ({ setting, model_mapping }: PoolChannel, model: string): strin
  * The dearest price of a model for a caller, over his groups and the names that the candidates bill by; undefined
  * without any.
  */
-export function priceFor(
-  { price }: Pick<Seams, "price">,
+export function maxPrice(
+  { price }: Pick<ControlPlane, "price">,
   { group, groups, user_group }: Caller,
   model: string,
   candidates: readonly PoolChannel[],
@@ -38,7 +38,7 @@ export function priceFor(
  * The next attempt is made at this channel, in this group (undefined: the call has only one): price, bill and log row
  * are theirs. An upstream's name without a price is billed as the model that was asked for.
  */
-export function serveIn(call: Call, channel: PoolChannel, group: string | undefined): void {
+export function bindChannel(call: Call, channel: PoolChannel, group: string | undefined): void {
   const moved = group !== undefined && group !== call.caller.group;
   if (moved) call.caller = { ...call.caller, group };
   if (!moved && billedAs(channel, call.request.model) === call.price.model) return;
@@ -51,6 +51,7 @@ export function listedAt(
   { engine, caller, request: { model } }: Call,
   channel: PoolChannel,
 ): CompiledPrice | undefined {
-  const priced = (name: string): CompiledPrice | undefined => engine.seams.price(name, caller.group, caller.user_group);
+  const priced = (name: string): CompiledPrice | undefined =>
+    engine.controlPlane.price(name, caller.group, caller.user_group);
   return priced(billedAs(channel, model)) ?? priced(model);
 }

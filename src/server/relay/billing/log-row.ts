@@ -13,7 +13,7 @@ import type { Usage } from "../../protocol/chat-events";
 import { cleanText } from "../../protocol/upstream-failure";
 import { thrownError } from "../response/error-response";
 import { redact } from "../providers/redact";
-import type { Seams } from "../../contracts/control-plane";
+import type { ControlPlane } from "../../contracts/control-plane";
 import type { Caller } from "../../contracts/caller";
 
 /** Most beginnings of drafts that are kept for a price: paths are the caller's. */
@@ -97,7 +97,7 @@ type PriceMember =
 /**
  * JSON of the row that a sweep writes when this process dies: known before the first attempt. See HoldRequest.draft.
  */
-export function draftOf(call: Call): string {
+export function sweepRow(call: Call): string {
   const { caller, request, price, path, lang } = call;
   const texts = textsOf(price);
   // A price may be that of another name (setting.bill_by).
@@ -115,14 +115,14 @@ export function draftOf(call: Call): string {
     texts.drafts.set(key, start);
   }
   const { username, token_name } = caller;
-  const visible = call.engine.seams.option.logConsume;
+  const visible = call.engine.controlPlane.option.logConsume;
   return `${start},${JSON.stringify({ username, token_name, ip: call.ip, is_stream: request.stream, visible }).slice(1)}`;
 }
 
 /** The row of a call that ended. */
 export function callRow(call: Call, outcome: Outcome): CallLog {
   const { caller, channel, request, engine, arrived } = call;
-  const now = engine.seams.now();
+  const now = engine.controlPlane.now();
   const texts = textsOf(call.price);
   const { usage } = outcome;
   const mapped = call.upstream_model !== "" && call.upstream_model !== request.model;
@@ -177,7 +177,7 @@ export function callRow(call: Call, outcome: Outcome): CallLog {
     other: `${texts.facts},${JSON.stringify(other).slice(1)}`,
     end_reason: outcome.end_reason,
     upstream_request_id: call.upstream_request_id,
-    visible: engine.seams.option.logConsume,
+    visible: engine.controlPlane.option.logConsume,
   };
 }
 
@@ -193,7 +193,7 @@ interface RefusedCall {
 
 /** Keeps a refusal: `error` says why, under the call's own request id or `told_id`. Never throws. */
 export function recordRefusal(
-  { recordRefusal }: Pick<Seams, "recordRefusal">,
+  { recordRefusal }: Pick<ControlPlane, "recordRefusal">,
   caller: Caller,
   call: RefusedCall,
   error: unknown,

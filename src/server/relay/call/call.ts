@@ -4,16 +4,16 @@ import type { CompiledPrice, Usage } from "../../../shared/pricing";
 import type { AttemptRecord, EndReason } from "../../../shared/log";
 import type { Lang } from "../../../shared/text";
 import type { Logger } from "../../lib/log";
-import type { Alarm } from "./deadlines";
+import type { Deadlines } from "./deadlines";
 import type { Timers } from "../../lib/timers";
 import type { CallerDialect } from "../../protocol/dialects/dialect";
 import type { ChatRequest, Warning } from "../../protocol/chat-events";
 import type { Form } from "../../lib/request-body/multipart-form";
-import type { LargeBody } from "../../lib/request-body/spooled-body";
-import type { Admission, Need } from "../../contracts/rate-limits";
+import type { SpooledBody } from "../../lib/request-body/spooled-body";
+import type { Admission, LimitRequest } from "../../contracts/rate-limits";
 import type { Operation } from "../operations/operation";
-import type { Tokens } from "../providers/tokens";
-import type { Seams } from "../../contracts/control-plane";
+import type { AccessTokenCache } from "../providers/tokens";
+import type { ControlPlane } from "../../contracts/control-plane";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Caller } from "../../contracts/caller";
 import type { Routing } from "../routing/router";
@@ -28,7 +28,7 @@ export interface RelayDeps {
   timers: Timers;
   /** Where calls may go; shared with whoever asks without calling. */
   routing: Routing;
-  watch: Watch;
+  observer: CallObserver;
   fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
   /** Whether a TCP connection to the host of a URL can be opened within `ms`. */
   reachable(url: string, ms: number): Promise<boolean>;
@@ -36,8 +36,8 @@ export interface RelayDeps {
 
 /** The relay's own part of the process: one per createRelay. */
 export interface Engine extends RelayDeps {
-  readonly seams: Seams;
-  readonly tokens: Tokens;
+  readonly controlPlane: ControlPlane;
+  readonly tokens: AccessTokenCache;
   readonly stats: RelayStats;
   /** Realtime sessions and streams that are open. */
   readonly sessions: Set<OpenSession>;
@@ -48,7 +48,7 @@ export interface Engine extends RelayDeps {
 /** What may last longer than the process does after it was asked to end: realtime sessions and streamed answers. */
 export interface OpenSession {
   /** Lets what runs be done, or ends it at once. Resolves when it has ended and everything is charged. */
-  goAway(now: boolean): Promise<void>;
+  shutdown(now: boolean): Promise<void>;
 }
 
 export interface Call {
@@ -79,7 +79,7 @@ export interface Call {
    */
   body: Bytes;
   /** The file of a large body, until the attempts are over. */
-  large?: LargeBody;
+  spooled?: SpooledBody;
   /** Instead of `body`: a multipart form. */
   readonly form: Form | undefined;
   /**
@@ -91,7 +91,7 @@ export interface Call {
   price: CompiledPrice;
   /** Upper bound of the input in tokens. */
   readonly input_bound: number;
-  readonly alarm: Alarm;
+  readonly deadlines: Deadlines;
   readonly attempts: AttemptRecord[];
   /** Why these channels, in this order. */
   explain(): SelectionRecord;
@@ -102,11 +102,11 @@ export interface Call {
   /** The job that it submits. */
   task_id?: string;
   /** What it may use, for limits; CallMoney says it. */
-  need: Need;
+  limitRequest: LimitRequest;
   /** What a limited caller took by this call. */
   admission?: Admission;
   /** What it took of the channel that it is at. */
-  room: Admission | undefined;
+  channelSlot: Admission | undefined;
   /** The channel that serves, or that was tried last. */
   channel: PoolChannel | undefined;
   upstream_model: string;
@@ -139,7 +139,7 @@ export interface CallEnd {
   usage: Usage | undefined;
 }
 
-export interface Watch {
+export interface CallObserver {
   /** It wants to know which trace a call belongs to. */
   readonly traces: boolean;
   /** A channel was tried. `outcome`: "ok", or the class of the failure. */

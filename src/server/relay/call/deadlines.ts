@@ -8,7 +8,7 @@ export type Phase = "connect" | "first byte" | "idle" | "total";
  * All deadlines of one call behind a single timer. Moving a deadline later costs a number, not a timer: when the timer
  * fires early it is set again.
  */
-export class Alarm {
+export class Deadlines {
   #limitAt = Infinity;
   #limitPhase: Phase = "total";
   #totalAt = Infinity;

@@ -1,8 +1,8 @@
 /** Whoever watches calls from outside: metrics and traces. Asked on the hot path, so it counts and returns. */
-import type { Watch } from "./call";
+import type { CallObserver } from "./call";
 
 /** Two who watch. */
-export const both = (one: Watch, other: Watch): Watch => ({
+export const combineObservers = (one: CallObserver, other: CallObserver): CallObserver => ({
   traces: one.traces || other.traces,
   attempted(channel, outcome) {
     one.attempted(channel, outcome);
@@ -18,7 +18,7 @@ export const both = (one: Watch, other: Watch): Watch => ({
   },
 });
 
-export const unwatched: Watch = {
+export const noopObserver: CallObserver = {
   traces: false,
   attempted: () => undefined,
   ended: () => undefined,
@@ -26,7 +26,7 @@ export const unwatched: Watch = {
 };
 
 /** The trace that a request belongs to, for whom it may concern. */
-export function traceOf({ watch }: { watch: Watch }, { headers }: Request): { traceparent?: string } {
-  const traceparent = watch.traces ? headers.get("traceparent") : null;
+export function traceOf({ observer }: { observer: CallObserver }, { headers }: Request): { traceparent?: string } {
+  const traceparent = observer.traces ? headers.get("traceparent") : null;
   return traceparent === null ? {} : { traceparent };
 }

@@ -22,7 +22,7 @@ export interface Patience {
 }
 
 /** The limits of a try at `channel`, in milliseconds; the options' while no channel is chosen. */
-export function patienceOf(option: RelayOptions, channel: PoolChannel | undefined): Patience {
+export function timeoutsFor(option: RelayOptions, channel: PoolChannel | undefined): Patience {
   const { connect_timeout, first_byte_timeout, idle_timeout, total_timeout, ping_interval, on_disconnect } =
     channel?.setting ?? {};
   const ms = (seconds: number | undefined, otherwise: number): number =>
@@ -45,7 +45,7 @@ export function patienceOf(option: RelayOptions, channel: PoolChannel | undefine
 export function pingsOf(call: Call, channel: PoolChannel): number | undefined {
   const { direct } = call.operation;
   const { stream } = call.request;
-  if (!direct) return stream ? patienceOf(call.engine.seams.option, channel).pingMs : undefined;
+  if (!direct) return stream ? timeoutsFor(call.engine.controlPlane.option, channel).pingMs : undefined;
   // Whoever names a format twice may get either.
   const formats = call.form?.parts("response_format") ?? [];
   const isJson =
@@ -54,9 +54,9 @@ export function pingsOf(call: Call, channel: PoolChannel): number | undefined {
 }
 
 /** The caller has gone: the upstream gets a little time to say what it used. */
-export function leave(call: Call): void {
+export function handleDisconnect(call: Call): void {
   if (call.left || call.over) return;
   call.left = true;
-  call.alarm.total(patienceOf(call.engine.seams.option, call.channel).drainMs, true);
+  call.deadlines.total(timeoutsFor(call.engine.controlPlane.option, call.channel).drainMs, true);
   call.onLeave?.();
 }

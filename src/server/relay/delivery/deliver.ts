@@ -2,10 +2,10 @@
 import type { EndReason } from "../../../shared/log";
 import type { Call } from "../call/call";
 import { ContentTap } from "../response/content-tap";
-import type { Door } from "../response/responder";
+import type { Responder } from "../response/responder";
 import { callError } from "../response/error-response";
 import { type Failure, failureOf } from "../../protocol/upstream-failure";
-import type { CallMoney } from "../billing/call-billing";
+import type { CallBilling } from "../billing/call-billing";
 import { answerDirect } from "./untranslated";
 import { callRow } from "../billing/log-row";
 import type { Selection } from "../routing/channel-selector";
@@ -13,52 +13,72 @@ import { StreamBody } from "./stream-body";
 import { runAttempts, type TriesOutcome } from "../upstream/retry";
 
 /** Tries the channels of `selection` and answers. The call has its hold; here it ends. */
-export function deliver(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
-  door.tap = ContentTap.of(call);
-  if (call.operation.direct) return answerDirect(call, selection, money, door, refuse);
-  return (call.request.stream ? answerStream : answerWhole)(call, selection, money, door);
+export function deliver(
+  call: Call,
+  selection: Selection,
+  billing: CallBilling,
+  responder: Responder,
+): Promise<Response> {
+  responder.tap = ContentTap.of(call);
+  if (call.operation.direct) return answerDirect(call, selection, billing, responder, refuse);
+  return (call.request.stream ? answerStream : answerWhole)(call, selection, billing, responder);
 }
 
 /** A whole answer: read, charged, then sent. */
-async function answerWhole(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
+async function answerWhole(
+  call: Call,
+  selection: Selection,
+  billing: CallBilling,
+  responder: Responder,
+): Promise<Response> {
   const outcome = await runAttempts(call, selection);
   call.over = true;
-  call.alarm.clear();
-  if (!outcome.ok || outcome.kind !== "whole") return refuse(call, money, door, outcome);
+  call.deadlines.clear();
+  if (!outcome.ok || outcome.kind !== "whole") return refuse(call, billing, responder, outcome);
   const { body, result } = outcome;
   const end_reason = call.left ? "caller_left" : "complete";
-  await money.settle({ end_reason, usage: result.usage, content_bytes: result.content_bytes });
+  await billing.settle({ end_reason, usage: result.usage, content_bytes: result.content_bytes });
   await call.conversation?.keep(call, body);
-  return door.json(body);
+  return responder.json(body);
 }
 
 /** A streamed answer: its head goes with the first content, or with a ping when that takes long. */
-async function answerStream(call: Call, selection: Selection, money: CallMoney, door: Door): Promise<Response> {
+async function answerStream(
+  call: Call,
+  selection: Selection,
+  billing: CallBilling,
+  responder: Responder,
+): Promise<Response> {
   const outcome = runAttempts(call, selection);
   const first = await Promise.race([
     outcome,
-    new Promise<"ping">((resolve) => (call.alarm.onPing = () => resolve("ping"))),
+    new Promise<"ping">((resolve) => (call.deadlines.onPing = () => resolve("ping"))),
   ]);
-  if (first !== "ping" && (!first.ok || first.kind !== "stream")) return refuse(call, money, door, first);
-  const fail = (failure: Failure, reason: EndReason): Promise<void> => failed(call, money, failure, reason);
-  const body = new StreamBody(call, money, first === "ping" ? outcome : first, fail);
+  if (first !== "ping" && (!first.ok || first.kind !== "stream")) return refuse(call, billing, responder, first);
+  const fail = (failure: Failure, reason: EndReason): Promise<void> => failed(call, billing, failure, reason);
+  const body = new StreamBody(call, billing, first === "ping" ? outcome : first, fail);
   const whole = first === "ping" ? undefined : await body.whole();
-  return whole ? door.events(whole) : door.events(new ReadableStream(body, { highWaterMark: 0 }));
+  return whole ? responder.events(whole) : responder.events(new ReadableStream(body, { highWaterMark: 0 }));
 }
 
-async function refuse(call: Call, money: CallMoney, door: Door, outcome: TriesOutcome): Promise<Response> {
+async function refuse(
+  call: Call,
+  billing: CallBilling,
+  responder: Responder,
+  outcome: TriesOutcome,
+): Promise<Response> {
   const failure = outcome.ok ? failureOf("malformed") : outcome.failure;
-  await failed(call, money, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
-  return door.error(call.dialect, callError(call, failure));
+  await failed(call, billing, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
+  return responder.error(call.dialect, callError(call, failure));
 }
 
 /** Ends a call that failed before its content: nothing is charged, the row keeps every attempt. */
-export async function failed(call: Call, money: CallMoney, failure: Failure, end_reason: EndReason): Promise<void> {
+export async function failed(call: Call, billing: CallBilling, failure: Failure, end_reason: EndReason): Promise<void> {
   call.over = true;
-  call.alarm.clear();
-  await money.release();
+  call.deadlines.clear();
+  await billing.release();
   const content = callError(call, failure).message;
-  call.engine.watch.ended(call, { end_reason, quota: 0, usage: undefined });
+  call.engine.observer.ended(call, { end_reason, quota: 0, usage: undefined });
   const row = callRow(call, { end_reason, quota: 0, bill: [], usage: undefined, estimated: false, content });
-  await call.engine.seams.recordFailure(row);
+  await call.engine.controlPlane.recordFailure(row);
 }

@@ -13,8 +13,8 @@ import type { RelayError } from "../../protocol/relay-error";
 import { asIs, classifyErrorIn200, type Failure, failureOf } from "../../protocol/upstream-failure";
 import { answerReader } from "../upstream/read-answer";
 import type { AnswerReader } from "../upstream/answer-reader";
-import { BYTES_PER_TOKEN, type CallMoney } from "../billing/call-billing";
-import { type Patience, patienceOf } from "../call/timeouts";
+import { BYTES_PER_TOKEN, type CallBilling } from "../billing/call-billing";
+import { type Patience, timeoutsFor } from "../call/timeouts";
 import { redactErrors, redactOf } from "../providers/redact";
 import { asBuffer, FrameTooLarge, type Bytes } from "../../lib/sse";
 import type { TriesOutcome } from "../upstream/retry";
@@ -28,7 +28,7 @@ const empty: Bytes = Buffer.alloc(0);
 
 export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSession {
   readonly #call: Call;
-  readonly #money: CallMoney;
+  readonly #money: CallBilling;
   readonly #failed: (failure: Failure, reason: EndReason) => Promise<void>;
   #meter: AnswerReader;
   /** Of the channel that serves, once it is known. */
@@ -55,21 +55,21 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
    */
   constructor(
     call: Call,
-    money: CallMoney,
+    billing: CallBilling,
     outcome: TriesOutcome | Promise<TriesOutcome>,
     failed: (failure: Failure, reason: EndReason) => Promise<void>,
   ) {
     this.#call = call;
-    this.#money = money;
+    this.#money = billing;
     this.#outcome = outcome;
     this.#failed = failed;
-    this.#patience = patienceOf(call.engine.seams.option, call.channel);
+    this.#patience = timeoutsFor(call.engine.controlPlane.option, call.channel);
     // Nobody has answered yet: only an error could be said.
     this.#meter = answerReader(call, "openai-chat");
     call.engine.stats.open_streams++;
     call.engine.sessions.add(this);
     call.onLeave = () => this.#leave();
-    call.alarm.onPing = () => this.#ping();
+    call.deadlines.onPing = () => this.#ping();
     // He went before there was a body that could tell.
     if (call.left) queueMicrotask(() => this.#leave());
   }
@@ -118,7 +118,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
   }
 
   /** The process ends: what the upstream has said so far is the answer. */
-  goAway(now: boolean): Promise<void> {
+  shutdown(now: boolean): Promise<void> {
     if (now && !this.#over) {
       if (this.#upstream) void this.#finish("gateway_restart");
       else void this.#giveUp();
@@ -156,7 +156,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     const kept = upstream.kept.shift();
     if (kept) return this.#took(upstream, kept);
     if (upstream.ended) return this.#end();
-    if (!this.#call.left) this.#call.alarm.limit("idle", this.#patience.idleMs);
+    if (!this.#call.left) this.#call.deadlines.limit("idle", this.#patience.idleMs);
     upstream.reader.read().then(this.#arrived, this.#broke);
   }
 
@@ -216,11 +216,11 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     if (outcome?.ok && outcome.kind === "stream") {
       this.#upstream = outcome.stream;
       this.#meter = outcome.stream.answer;
-      const { alarm, channel, engine } = this.#call;
-      this.#patience = patienceOf(engine.seams.option, channel);
-      alarm.onLimit = (phase) => this.#expire(phase);
+      const { deadlines, channel, engine } = this.#call;
+      this.#patience = timeoutsFor(engine.controlPlane.option, channel);
+      deadlines.onLimit = (phase) => this.#expire(phase);
       // The wait for the first byte is over; from now on silence counts.
-      alarm.limit("idle", this.#patience.idleMs);
+      deadlines.limit("idle", this.#patience.idleMs);
       await this.#money.commitPrice();
       return outcome.stream;
     }
@@ -233,7 +233,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
 
   #send(bytes: Uint8Array): void {
     this.#controller?.enqueue(bytes);
-    this.#call.alarm.sent();
+    this.#call.deadlines.sent();
   }
 
   #ping(): void {
@@ -253,7 +253,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     if (this.#over || this.#leftAt !== 0) return;
     this.#call.left = true;
     this.#leftAt = Math.max(1, this.#meter.tally.contentBytes);
-    this.#call.alarm.total(this.#patience.drainMs, true);
+    this.#call.deadlines.total(this.#patience.drainMs, true);
     const known = this.#meter.tally.usage !== undefined && this.#meter.finished;
     // What was read already is enough.
     if (this.#upstream && (known || this.#patience.drainMs === 0)) this.#upstream.abort();
@@ -321,19 +321,19 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
 
   /** Lets the upstream's body end by itself after its last word, so that the connection is kept; cuts it otherwise. */
   #letGo(): void {
-    const { alarm } = this.#call;
-    alarm.clear();
+    const { deadlines } = this.#call;
+    deadlines.clear();
     const upstream = this.#upstream;
     if (!upstream || upstream.ended) return;
     if (!this.#meter.done) return upstream.abort();
-    alarm.onLimit = () => upstream.abort();
-    alarm.limit("idle", TRAILER_MS);
+    deadlines.onLimit = () => upstream.abort();
+    deadlines.limit("idle", TRAILER_MS);
     upstream.reader.read().then(
       ({ done }) => {
-        alarm.clear();
+        deadlines.clear();
         if (!done) upstream.abort();
       },
-      () => alarm.clear(),
+      () => deadlines.clear(),
     );
   }
 
@@ -346,7 +346,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     this.#ended.resolve();
     call.over = true;
     call.onLeave = undefined;
-    call.alarm.onPing = undefined;
+    call.deadlines.onPing = undefined;
     try {
       if (!call.left && this.#last.length > 0) controller?.enqueue(this.#last);
       controller?.close();

@@ -8,13 +8,13 @@ import type { Call } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
 import { callError } from "../response/error-response";
 import { failureOf } from "../../protocol/upstream-failure";
-import type { CallMoney } from "../billing/call-billing";
-import { type Patience, patienceOf } from "../call/timeouts";
+import type { CallBilling } from "../billing/call-billing";
+import { type Patience, timeoutsFor } from "../call/timeouts";
 import type { FlowingAnswer } from "../upstream/untranslated-answer";
 
 export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
   readonly #call: Call;
-  readonly #money: CallMoney;
+  readonly #money: CallBilling;
   readonly #answer: FlowingAnswer;
   readonly #patience: Patience;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -24,15 +24,15 @@ export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
   #over = false;
   #expired: Phase | undefined;
 
-  constructor(call: Call, money: CallMoney, answer: FlowingAnswer) {
+  constructor(call: Call, billing: CallBilling, answer: FlowingAnswer) {
     this.#call = call;
-    this.#money = money;
+    this.#money = billing;
     this.#answer = answer;
     this.#held = answer.events ? answer.events.push(answer.first) : answer.first;
-    this.#patience = patienceOf(call.engine.seams.option, call.channel);
+    this.#patience = timeoutsFor(call.engine.controlPlane.option, call.channel);
     call.engine.stats.open_streams++;
     call.onLeave = () => this.#leave();
-    call.alarm.onLimit = (phase) => this.#expire(phase);
+    call.deadlines.onLimit = (phase) => this.#expire(phase);
     if (call.left) queueMicrotask(() => this.#leave());
   }
 
@@ -54,10 +54,10 @@ export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
   /** Reads until a piece was sent or the answer is over; to the end when nobody listens any more. Never throws. */
   async #advance(): Promise<void> {
     const { reader, scan, events } = this.#answer;
-    const { alarm } = this.#call;
+    const { deadlines } = this.#call;
     try {
       while (!this.#over) {
-        if (!this.#call.left) alarm.limit("idle", this.#patience.idleMs);
+        if (!this.#call.left) deadlines.limit("idle", this.#patience.idleMs);
         const { done, value } = await reader.read();
         if (done) return await this.#finish(scan.error === undefined ? "complete" : "upstream_error");
         if (value.length === 0) continue;
@@ -89,7 +89,7 @@ export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
     const call = this.#call;
     if (this.#over) return;
     call.left = true;
-    call.alarm.total(this.#patience.drainMs, true);
+    call.deadlines.total(this.#patience.drainMs, true);
     if (!this.#answer.events || this.#patience.drainMs === 0) this.#answer.abort();
     if (!this.#waiting) void this.pull();
   }
@@ -100,7 +100,7 @@ export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#over = true;
     const call = this.#call;
     const { scan, events, abort } = this.#answer;
-    call.alarm.clear();
+    call.deadlines.clear();
     const end_reason = reason !== "complete" && call.left ? "caller_left" : reason;
     if (end_reason !== "complete" && end_reason !== "upstream_error") abort();
     const reported = scan.usage === undefined ? undefined : call.operation.direct?.usageOf({ usage: scan.usage });

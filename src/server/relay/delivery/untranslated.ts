@@ -1,15 +1,15 @@
 /** The end of the story for a call that is no conversation: attempts, charge, answer. */
 import type { Call } from "../call/call";
-import type { Door } from "../response/responder";
+import type { Responder } from "../response/responder";
 import { failureOf } from "../../protocol/upstream-failure";
-import type { CallMoney } from "../billing/call-billing";
-import { leave } from "../call/timeouts";
+import type { CallBilling } from "../billing/call-billing";
+import { handleDisconnect } from "../call/timeouts";
 import type { Selection } from "../routing/channel-selector";
 import { runAttempts, type TriesOutcome } from "../upstream/retry";
 import { DirectBody } from "./untranslated-body";
 
 /** Answers a call whose attempts failed. */
-type Refuse = (call: Call, money: CallMoney, door: Door, outcome: TriesOutcome) => Promise<Response>;
+type Refuse = (call: Call, billing: CallBilling, responder: Responder, outcome: TriesOutcome) => Promise<Response>;
 
 /**
  * The answer when it is there; or, where the channel asks for pings and it takes long, its head with blanks until it
@@ -18,58 +18,65 @@ type Refuse = (call: Call, money: CallMoney, door: Door, outcome: TriesOutcome) 
 export async function answerDirect(
   call: Call,
   selection: Selection,
-  money: CallMoney,
-  door: Door,
+  billing: CallBilling,
+  responder: Responder,
   refuse: Refuse,
 ): Promise<Response> {
   const outcome = runAttempts(call, selection);
   const first = await Promise.race([
     outcome,
-    new Promise<"ping">((resolve) => (call.alarm.onPing = () => resolve("ping"))),
+    new Promise<"ping">((resolve) => (call.deadlines.onPing = () => resolve("ping"))),
   ]);
-  if (first !== "ping") return finish(call, money, door, refuse, first);
+  if (first !== "ping") return finish(call, billing, responder, refuse, first);
   const { engine, request_id } = call;
   const answer = outcome
-    .then((came) => finish(call, money, door, refuse, came))
+    .then((came) => finish(call, billing, responder, refuse, came))
     .catch((error: unknown) => {
       engine.log.error({ err: error, request_id }, "relay failed");
       call.form?.close();
-      return refuse(call, money, door, { ok: false, failure: failureOf("malformed"), end_reason: "upstream_error" });
+      return refuse(call, billing, responder, {
+        ok: false,
+        failure: failureOf("malformed"),
+        end_reason: "upstream_error",
+      });
     });
   // What is kept of the call's content is the answer, without the blanks.
-  const { tap } = door;
-  door.tap = undefined;
-  const response = door.raw(
+  const { tap } = responder;
+  responder.tap = undefined;
+  const response = responder.raw(
     new ReadableStream(new AwaitedBody(call, answer), { highWaterMark: 0 }),
     "application/json",
   );
-  door.tap = tap;
+  responder.tap = tap;
   return response;
 }
 
 async function finish(
   call: Call,
-  money: CallMoney,
-  door: Door,
+  billing: CallBilling,
+  responder: Responder,
   refuse: Refuse,
   outcome: TriesOutcome,
 ): Promise<Response> {
   const answer = outcome.ok && outcome.kind === "direct" ? outcome.answer : undefined;
   if (answer?.kind === "flow") {
     // What the request alone decides is owed as soon as the answer begins.
-    await money.commitPrice();
-    return door.raw(new ReadableStream(new DirectBody(call, money, answer), { highWaterMark: 0 }), answer.content_type);
+    await billing.commitPrice();
+    return responder.raw(
+      new ReadableStream(new DirectBody(call, billing, answer), { highWaterMark: 0 }),
+      answer.content_type,
+    );
   }
   call.form?.close();
   call.over = true;
-  call.alarm.clear();
-  if (!answer) return refuse(call, money, door, outcome);
-  await money.settle({
+  call.deadlines.clear();
+  if (!answer) return refuse(call, billing, responder, outcome);
+  await billing.settle({
     end_reason: call.left ? "caller_left" : "complete",
     usage: answer.usage,
     content_bytes: answer.content_bytes,
   });
-  return door.raw(answer.body, answer.content_type);
+  return responder.raw(answer.body, answer.content_type);
 }
 
 const blank = Buffer.from("\n");
@@ -94,13 +101,13 @@ class AwaitedBody implements UnderlyingDefaultSource<Uint8Array> {
       if (!this.#left) controller.enqueue(blank);
     };
     ping();
-    this.#call.alarm.onPing = ping;
+    this.#call.deadlines.onPing = ping;
     void this.#send(controller);
   }
 
   cancel(): void {
     this.#left = true;
-    leave(this.#call);
+    handleDisconnect(this.#call);
   }
 
   async #send(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {

@@ -2,21 +2,24 @@
  * GET /dashboard/billing/subscription and /usage: the pair that chat clients read a balance from. They compute
  * hard_limit_usd - total_usage / 100 (facts/compatibility.md 1.12).
  */
-import type { Seams } from "../../contracts/control-plane";
+import type { ControlPlane } from "../../contracts/control-plane";
 import type { Caller } from "../../contracts/caller";
 
 /** What an unlimited token shows as its limit. */
 const UNLIMITED = 100_000_000;
 
 /** What a caller may spend and has spent, in the unit that balances are shown in. */
-async function figures(seams: Seams, caller: Caller): Promise<{ limit: number; used: number; expires: number }> {
-  const { remain, used, unlimited, expires } = await seams.funds(caller);
-  const unit = seams.option.balanceUnit;
+async function figures(
+  controlPlane: ControlPlane,
+  caller: Caller,
+): Promise<{ limit: number; used: number; expires: number }> {
+  const { remain, used, unlimited, expires } = await controlPlane.funds(caller);
+  const unit = controlPlane.option.balanceUnit;
   return { limit: unlimited ? UNLIMITED : (remain + used) / unit, used: used / unit, expires };
 }
 
-export async function subscription(seams: Seams, caller: Caller) {
-  const { limit, expires } = await figures(seams, caller);
+export async function subscription(controlPlane: ControlPlane, caller: Caller) {
+  const { limit, expires } = await figures(controlPlane, caller);
   return {
     object: "billing_subscription",
     has_payment_method: true,
@@ -28,7 +31,7 @@ export async function subscription(seams: Seams, caller: Caller) {
 }
 
 /** The dates that clients send are ignored: it is the total. */
-export async function usage(seams: Seams, caller: Caller) {
-  const { used } = await figures(seams, caller);
+export async function usage(controlPlane: ControlPlane, caller: Caller) {
+  const { used } = await figures(controlPlane, caller);
   return { object: "list", total_usage: used * 100 };
 }

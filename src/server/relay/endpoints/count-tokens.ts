@@ -5,7 +5,7 @@
  */
 import { fail } from "../../../shared/errors";
 import { withHeaders } from "../../../shared/header-override";
-import type { Aside } from "../admission/side-call";
+import type { SideHandler } from "../admission/side-call";
 import { readBody } from "../../lib/request-body/read-body";
 import { inputTokenBound, parseBody } from "../../lib/request-body/json-body";
 import type { Engine } from "../call/call";
@@ -18,9 +18,9 @@ import type { Caller } from "../../contracts/caller";
 import type { Bytes } from "../../lib/sse";
 import { languageOf, operationFor } from "../providers/speak";
 import { send, toolsFor } from "../providers/tools";
-import { takesAsIs } from "../providers/capabilities";
+import { supportsNatively } from "../providers/capabilities";
 import { addClaudeHeaders, atVersion, namesOf } from "../providers/vendor-rules";
-import { Thread } from "./stored/conversation";
+import { StoredConversation } from "./stored/conversation";
 import { below } from "../upstream/pinned-request";
 import type { Received } from "../admission/receive";
 import { responses } from "../operations/dialect-chat";
@@ -65,9 +65,9 @@ const COUNT_MS = 10_000;
 
 /** The door of a counter. `named` is the model where the path names it. */
 export const counting =
-  (counter: TokenCounter, named?: string): Aside =>
-  async ({ engine, caller, request, door }) =>
-    door.json(JSON.stringify(await countTokens(engine, caller, request, counter, named)));
+  (counter: TokenCounter, named?: string): SideHandler =>
+  async ({ engine, caller, request, responder }) =>
+    responder.json(JSON.stringify(await countTokens(engine, caller, request, counter, named)));
 
 /**
  * The answer's body. Throws what a call of that model would: model_missing, token_model_denied, model_not_found,
@@ -80,7 +80,7 @@ async function countTokens(
   counter: TokenCounter,
   named: string | undefined,
 ): Promise<Record<string, unknown>> {
-  const { pool, option } = engine.seams;
+  const { pool, option } = engine.controlPlane;
   const sent = await readBody(request, option.maxBodyBytes);
   const json = parseBody(sent);
   const model = named ?? readModel(json);
@@ -94,17 +94,18 @@ async function countTokens(
   if (candidates.length === 0) fail("model_not_found", { group: caller.group, model });
   const asked = { model, stream: false, include_usage: false };
   const received: Received = { body: sent, json, form: undefined, asked, input_bound: 0 };
-  const thread = counter.operation && (await Thread.open(engine, caller, counter.operation, received));
+  const conversation =
+    counter.operation && (await StoredConversation.open(engine, caller, counter.operation, received));
   const { body } = received;
   const own = candidates.filter((channel) =>
     counter.operation
-      ? takesAsIs(channel, counter.operation)
+      ? supportsNatively(channel, counter.operation)
       : languageOf(channel, channel.model_mapping.get(model) ?? model) === counter.dialect,
   );
   const [channel] = own
-    .flatMap((one) => (thread ? (thread.knower(one) ?? []) : one))
+    .flatMap((one) => (conversation ? (conversation.knower(one) ?? []) : one))
     .toSorted((a, b) => b.priority - a.priority);
-  if (!channel && thread?.home) throw thread.home.missing;
+  if (!channel && conversation?.home) throw conversation.home.missing;
   const count =
     channel &&
     (await ask(
@@ -131,7 +132,7 @@ async function ask(
   body: Bytes,
   betas: string,
 ): Promise<number | undefined> {
-  const rules = engine.seams.option.vendorRules;
+  const rules = engine.controlPlane.option.vendorRules;
   const names = namesOf(model, channel, counter.dialect, rules);
   const { model: mapped } = names;
   const provider = providerOf(channel);
@@ -153,7 +154,7 @@ async function ask(
     headers: withHeaders(headers, channel.headers, channel.key),
     body: mapped !== model && counter.dialect !== "gemini" ? withMembers(body, { model: mapped }) : body,
   };
-  const tools = toolsFor(engine, channel, AbortSignal.timeout(COUNT_MS), () => engine.seams.now());
+  const tools = toolsFor(engine, channel, AbortSignal.timeout(COUNT_MS), () => engine.controlPlane.now());
   try {
     const inquiry = provider.count
       ? await provider.count(outgoing, tools)

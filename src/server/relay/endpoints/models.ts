@@ -3,7 +3,7 @@
  * that the caller's SDK reads (facts/compatibility.md 1.10).
  */
 import { knownModels } from "../../../shared/channel-types";
-import type { Seams } from "../../contracts/control-plane";
+import type { ControlPlane } from "../../contracts/control-plane";
 import type { Caller } from "../../contracts/caller";
 
 const owners = new Map(knownModels().map(({ id, owned_by }) => [id, owned_by]));
@@ -52,22 +52,22 @@ const lists: Readonly<Record<ListShape, (names: readonly string[]) => object>> =
 };
 
 /** Names of the models in the caller's group; with group auto in any of its groups. */
-const modelsOf = ({ pool }: Seams, { group, groups }: Caller): readonly string[] =>
+const modelsOf = ({ pool }: ControlPlane, { group, groups }: Caller): readonly string[] =>
   groups ? [...new Set(groups.flatMap((name) => pool.models(name)))].sort() : pool.models(group);
 
 /** Models that some enabled channel serves in the caller's group and that his key may use. */
-export function listModels(seams: Seams, caller: Caller, shape: ListShape = "openai"): object {
-  const names = modelsOf(seams, caller).filter((name) => !caller.models || caller.models.has(name));
+export function listModels(controlPlane: ControlPlane, caller: Caller, shape: ListShape = "openai"): object {
+  const names = modelsOf(controlPlane, caller).filter((name) => !caller.models || caller.models.has(name));
   return lists[shape](names);
 }
 
 /** One model, undefined when the caller may not call it. */
 export function findModel(
-  seams: Seams,
+  controlPlane: ControlPlane,
   caller: Caller,
   name: string,
   shape: ListShape = "openai",
 ): ModelEntry | undefined {
   if (caller.models && !caller.models.has(name)) return undefined;
-  return modelsOf(seams, caller).includes(name) ? entries[shape](name) : undefined;
+  return modelsOf(controlPlane, caller).includes(name) ? entries[shape](name) : undefined;
 }

@@ -6,45 +6,45 @@ import { readBody } from "../../lib/request-body/read-body";
 import { isUnavailable } from "../../lib/unavailable";
 import type { Logger } from "../../lib/log";
 import { fetchThrough } from "../../lib/proxy";
-import { Alarm } from "../call/deadlines";
+import { Deadlines } from "../call/deadlines";
 import { realTimers } from "../../lib/timers";
-import { answerAside } from "../admission/side-call";
+import { answerSideCall } from "../admission/side-call";
 import { parseBody } from "../../lib/request-body/json-body";
 import type { Call, Engine, RelayDeps } from "../call/call";
 import type { RelayStats } from "../../contracts/relay-stats";
 import { deliver, failed } from "../delivery/deliver";
-import { askedVersion, callerLang, Door, presentedKey } from "../response/responder";
+import { askedVersion, callerLang, Responder, presentedKey } from "../response/responder";
 import { thrownError } from "../response/error-response";
 import { failureOf } from "../../protocol/upstream-failure";
 import type { JsonObject } from "../../lib/json-bytes";
-import { priceFor } from "../billing/call-price";
+import { maxPrice } from "../billing/call-price";
 import { enter } from "../admission/rate-limit";
-import { BYTES_PER_TOKEN, CallMoney } from "../billing/call-billing";
+import { BYTES_PER_TOKEN, CallBilling } from "../billing/call-billing";
 import { receive } from "../admission/receive";
 import { allTakeLimits } from "../billing/output-limit";
 import type { Form } from "../../lib/request-body/multipart-form";
 import { answerLookup } from "./lookups";
 import type { Operation } from "../operations/operation";
-import { leave } from "../call/timeouts";
+import { handleDisconnect } from "../call/timeouts";
 import { reachable } from "../../lib/tcp-probe";
-import { Tokens } from "../providers/tokens";
+import { AccessTokenCache } from "../providers/tokens";
 import { endSessions } from "../realtime/drain";
 import { openRealtime, type RealtimeArrival, type Upgrade } from "../realtime/open";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
 import { answersInMore } from "../upstream/retry-policy";
 import { recordRefusal } from "../billing/log-row";
 import { createRouting } from "../routing/router";
-import type { Seams } from "../../contracts/control-plane";
+import type { ControlPlane } from "../../contracts/control-plane";
 import type { Caller } from "../../contracts/caller";
 import type { Selection } from "../routing/channel-selector";
 import { screened } from "../admission/word-filter";
 import type { Bytes } from "../../lib/sse";
 import { stickyKey } from "../routing/session-affinity";
-import { Thread } from "../endpoints/stored/conversation";
+import { StoredConversation } from "../endpoints/stored/conversation";
 import { asksForBackground, submitBackground } from "../tasks/background/submit";
-import { taskDesk } from "../tasks/desk";
-import type { TaskDesk } from "../../contracts/task-desk";
-import { traceOf, unwatched } from "../call/observers";
+import { createTaskService } from "../tasks/desk";
+import type { TaskService } from "../../contracts/task-desk";
+import { traceOf, noopObserver } from "../call/observers";
 
 export interface Relay {
   /**
@@ -54,7 +54,7 @@ export interface Relay {
   handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;
   /** The same for a door of our own that knows its caller without a key. Its answers are for our own pages alone. */
   handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
-  readonly tasks: TaskDesk;
+  readonly tasks: TaskService;
   /**
    * Ends streams and realtime sessions: what runs has `graceMs` to end by itself. Resolves when everything is charged.
    */
@@ -70,7 +70,7 @@ export type Admit = (lang: Lang) => (body: JsonObject) => Promise<{ caller: Call
 
 /** The data plane over its five seams. `deps` replace time, chance and network in tests. */
 export function createRelay(
-  seams: Seams,
+  controlPlane: ControlPlane,
   { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>,
 ): Relay {
   const stats: RelayStats = {
@@ -84,13 +84,13 @@ export function createRelay(
   };
   const engine: Engine = {
     timers: realTimers,
-    watch: unwatched,
+    observer: noopObserver,
     fetch: fetchThrough,
     reachable,
-    routing: createRouting(seams.pool, () => seams.now(), random),
+    routing: createRouting(controlPlane.pool, () => controlPlane.now(), random),
     ...deps,
-    seams,
-    tokens: new Tokens(),
+    controlPlane,
+    tokens: new AccessTokenCache(),
     stats,
     sessions: new Set(),
     draining: false,
@@ -99,7 +99,7 @@ export function createRelay(
     stats,
     handle: (request, ip, requestId, upgrade) => handle(engine, request, ip, requestId, { upgrade }),
     handleAs: (admit, request, ip, requestId) => handle(engine, request, ip, requestId, { admit }),
-    tasks: taskDesk(engine),
+    tasks: createTaskService(engine),
     stop: (graceMs) => endSessions(engine, graceMs),
   };
 }
@@ -116,26 +116,26 @@ async function handle(
   requestId: string,
   { admit, upgrade }: Entrance,
 ): Promise<Response> {
-  const arrived = engine.seams.now();
+  const arrived = engine.controlPlane.now();
   const lang = callerLang(request);
   // A cookie counts at our own doors: no other site may read their answers.
-  const door = new Door(requestId, admit ? null : request.headers.get("origin"));
-  if (request.method === "OPTIONS") return door.preflight(request);
+  const responder = new Responder(requestId, admit ? null : request.headers.get("origin"));
+  if (request.method === "OPTIONS") return responder.preflight(request);
   const path = pathOf(request.url);
   const route = findRoute(request.method, path);
   const dialect = route?.dialect ?? fallbackDialect;
   try {
     if (!route) fail("not_found", { method: request.method, path });
-    if (route.operation === "open") return await route.answer({ engine, request, door });
+    if (route.operation === "open") return await route.answer({ engine, request, responder });
     const admitted = admit && (await admittedBy(admit, engine, request, lang));
-    const caller = admitted ? admitted.caller : await engine.seams.authenticate(presentedKey(request), ip, lang);
+    const caller = admitted ? admitted.caller : await engine.controlPlane.authenticate(presentedKey(request), ip, lang);
     const body = admitted?.body;
     if (route.operation === "aside")
-      return await answerAside(route, {
+      return await answerSideCall(route, {
         engine,
         caller,
         request: body ? new Request(request, { body }) : request,
-        door,
+        responder,
         dialect,
         lang,
         ip,
@@ -155,26 +155,26 @@ async function handle(
       api_version: askedVersion(request),
       ...traceOf(engine, request),
     };
-    if (route.operation === "realtime") return await openRealtime(engine, request, door, arrival, upgrade);
-    if (typeof route.operation === "string") return await answerLookup(engine, route, caller, request, door, lang);
-    door.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
-    return await relay(engine, request, door, { ...arrival, operation: route.operation }, body);
+    if (route.operation === "realtime") return await openRealtime(engine, request, responder, arrival, upgrade);
+    if (typeof route.operation === "string") return await answerLookup(engine, route, caller, request, responder, lang);
+    responder.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
+    return await relay(engine, request, responder, { ...arrival, operation: route.operation }, body);
   } catch (error) {
-    if (error instanceof AppError) engine.watch.refused(error.code);
+    if (error instanceof AppError) engine.observer.refused(error.code);
     else engine.log.error({ err: error, request_id: requestId }, "relay failed");
-    return door.error(dialect, thrownError(error, lang, requestId));
+    return responder.error(dialect, thrownError(error, lang, requestId));
   }
 }
 
 /** The caller by what a door of ours knows: the session first, then the body. */
 async function admittedBy(
   admit: Admit,
-  { seams }: Engine,
+  { controlPlane }: Engine,
   request: Request,
   lang: Lang,
 ): Promise<{ caller: Caller; body: Bytes }> {
   const admitBody = admit(lang);
-  const { caller, body } = await admitBody(parseBody(await readBody(request, seams.option.maxBodyBytes)));
+  const { caller, body } = await admitBody(parseBody(await readBody(request, controlPlane.option.maxBodyBytes)));
   return { caller, body: Buffer.from(JSON.stringify(body)) };
 }
 
@@ -183,25 +183,31 @@ interface Arrival extends RealtimeArrival {
 }
 
 /** A call with an operation: read, price, select, hold, attempt, answer. */
-async function relay(engine: Engine, request: Request, door: Door, arrival: Arrival, given?: Bytes): Promise<Response> {
-  const { seams } = engine;
+async function relay(
+  engine: Engine,
+  request: Request,
+  responder: Responder,
+  arrival: Arrival,
+  given?: Bytes,
+): Promise<Response> {
+  const { controlPlane } = engine;
   const { caller, operation } = arrival;
   let model = "";
   let form: Form | undefined;
-  let prepared: { call: Call; selection: Selection; money: CallMoney };
+  let prepared: { call: Call; selection: Selection; billing: CallBilling };
   try {
-    const received = await receive(operation, request, seams.option.maxBodyBytes, given);
+    const received = await receive(operation, request, controlPlane.option.maxBodyBytes, given);
     ({ form } = received);
     model = received.asked.model;
     if (asksForBackground(operation, received))
-      return await answerAside(
+      return await answerSideCall(
         { answer: submitBackground(received), billed: true },
-        { ...arrival, engine, request, door },
+        { ...arrival, engine, request, responder },
       );
-    const opening = Thread.open(engine, caller, operation, received);
-    const thread = opening && (await opening);
+    const opening = StoredConversation.open(engine, caller, operation, received);
+    const conversation = opening && (await opening);
     if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
-    const { asked, body, input_bound } = screened(seams, operation, received);
+    const { asked, body, input_bound } = screened(controlPlane, operation, received);
     // Who serves it first: a model that nobody serves is unknown, whatever its price.
     const selection = engine.routing.select({
       caller,
@@ -209,13 +215,14 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
       model,
       input: Math.ceil(input_bound / BYTES_PER_TOKEN),
     });
-    thread?.narrow(selection);
+    conversation?.narrow(selection);
     const sticky_key =
-      selection.left > 1 && seams.option.stickyRouting && operation.streams && received.json
+      selection.left > 1 && controlPlane.option.stickyRouting && operation.streams && received.json
         ? stickyKey(received.json, caller.user_id, caller.group, model)
         : undefined;
     if (sticky_key !== undefined) selection.prefer(engine.routing.sticky, sticky_key, engine.stats);
-    const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
+    const listed =
+      maxPrice(controlPlane, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
     const price = asked.terms?.priced?.(listed) ?? listed;
     // Written out: a spread of so many members costs a microsecond.
     const call: Call = {
@@ -236,12 +243,12 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
       form,
       price,
       input_bound,
-      alarm: new Alarm(() => seams.now(), engine.timers),
+      deadlines: new Deadlines(() => controlPlane.now(), engine.timers),
       attempts: [],
       explain: () => selection.explain(),
       channel: undefined,
-      need: { model, tokens: 0, units: 0 },
-      room: undefined,
+      limitRequest: { model, tokens: 0, units: 0 },
+      channelSlot: undefined,
       upstream_model: "",
       upstream_request_id: "",
       warnings: [],
@@ -252,40 +259,40 @@ async function relay(engine: Engine, request: Request, door: Door, arrival: Arri
     };
     if (arrival.traceparent !== undefined) call.traceparent = arrival.traceparent;
     if (sticky_key !== undefined) call.sticky_key = sticky_key;
-    if (thread) {
-      call.conversation = thread;
+    if (conversation) {
+      call.conversation = conversation;
       // This function's frame keeps what it held when it waited for the thread: the body is the call's alone from here
       // on.
       Object.assign(received, { body: Buffer.alloc(0), json: undefined });
     }
-    const money = new CallMoney(
+    const billing = new CallBilling(
       call,
       () => allTakeLimits(selection.candidates, operation, model) && !answersInMore(call),
     );
-    const admission = seams.limits.admit(caller, call.need);
-    if (admission) call.admission = enter(await admission, door);
+    const admission = controlPlane.limits.admit(caller, call.limitRequest);
+    if (admission) call.admission = enter(await admission, responder);
     try {
-      await money.hold();
+      await billing.hold();
     } catch (error) {
       await call.admission?.end({ tokens: 0, success: false, units: 0 });
       throw error;
     }
-    prepared = { call, selection, money };
+    prepared = { call, selection, billing };
   } catch (error) {
     form?.close();
-    const recorded = recordRefusal(seams, caller, { ...arrival, model }, error);
+    const recorded = recordRefusal(controlPlane, caller, { ...arrival, model }, error);
     // What keeps the row from being written must not keep the caller waiting a second time.
     if (!isUnavailable(error)) await recorded;
     throw error;
   }
-  const { call, selection, money } = prepared;
+  const { call, selection, billing } = prepared;
   engine.stats.open_calls++;
-  request.signal.addEventListener("abort", () => leave(call), { once: true });
+  request.signal.addEventListener("abort", () => handleDisconnect(call), { once: true });
   try {
-    return await deliver(call, selection, money, door);
+    return await deliver(call, selection, billing, responder);
   } catch (error) {
     form?.close();
-    await failed(call, money, failureOf("malformed"), "upstream_error");
+    await failed(call, billing, failureOf("malformed"), "upstream_error");
     throw error;
   } finally {
     engine.stats.open_calls--;

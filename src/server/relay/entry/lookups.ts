@@ -2,7 +2,7 @@
 import { fail } from "../../../shared/errors";
 import type { Lang } from "../../../shared/text";
 import type { Engine } from "../call/call";
-import type { Door } from "../response/responder";
+import type { Responder } from "../response/responder";
 import { ownError } from "../response/error-response";
 import type { RelayError } from "../../protocol/relay-error";
 import type { Route } from "./routes";
@@ -16,22 +16,22 @@ export async function answerLookup(
   route: Route,
   caller: Caller,
   request: Request,
-  door: Door,
+  responder: Responder,
   lang: Lang,
 ): Promise<Response> {
-  const { seams } = engine;
+  const { controlPlane } = engine;
   switch (route.operation) {
     case "models":
-      return door.json(JSON.stringify(listModels(seams, caller, listShape(request))));
+      return responder.json(JSON.stringify(listModels(controlPlane, caller, listShape(request))));
     case "subscription":
-      return door.json(JSON.stringify(await subscription(seams, caller)));
+      return responder.json(JSON.stringify(await subscription(controlPlane, caller)));
     case "usage":
-      return door.json(JSON.stringify(await usage(seams, caller)));
+      return responder.json(JSON.stringify(await usage(controlPlane, caller)));
     case "model": {
-      const entry = findModel(seams, caller, route.model, listShape(request));
+      const entry = findModel(controlPlane, caller, route.model, listShape(request));
       return entry
-        ? door.json(JSON.stringify(entry))
-        : door.error(route.dialect, unknownModel(caller, route.model, lang, door.requestId));
+        ? responder.json(JSON.stringify(entry))
+        : responder.error(route.dialect, unknownModel(caller, route.model, lang, responder.requestId));
     }
     case "unserved":
       return fail("api_not_implemented", { method: request.method, path: new URL(request.url).pathname });

@@ -1,5 +1,5 @@
 /** The paths of the relay: method and path -> dialect and operation. Nothing else in the house knows a /v1 path. */
-import type { Aside } from "../admission/side-call";
+import type { SideHandler } from "../admission/side-call";
 import { anthropicDialect } from "../../protocol/dialects/anthropic/dialect";
 import { callerDialect, type CallerDialect } from "../../protocol/dialects/dialect";
 import { geminiDialect } from "../../protocol/dialects/gemini/dialect";
@@ -21,14 +21,14 @@ import { isUnserved, unservedRoutes } from "../endpoints/not-implemented";
 import { createFile, fileContent, listFiles, removeFile, retrieveFile } from "../endpoints/stored/files";
 import { cancel, listInput, refuseUpgrade, remove, retrieve } from "../endpoints/stored/responses";
 import { doorFinder, type OpenAnswer } from "../tasks/door";
-import { taskDoors } from "../tasks/doors";
+import { taskRoutes } from "../tasks/doors";
 
 export type Route =
   | { dialect: CallerDialect; operation: Operation }
   | { dialect: CallerDialect; operation: "models" | "subscription" | "usage" | "unserved" | "realtime" }
   | { dialect: CallerDialect; operation: "model"; model: string }
   /** A call beside those of the models; `name` is for documents. */
-  | { dialect: CallerDialect; operation: "aside"; name: string; answer: Aside; billed?: boolean }
+  | { dialect: CallerDialect; operation: "aside"; name: string; answer: SideHandler; billed?: boolean }
   /** A link that is its own permission: nobody is asked for a key. */
   | { dialect: CallerDialect; operation: "open"; name: string; answer: OpenAnswer };
 
@@ -36,7 +36,7 @@ const anthropic = callerDialect(anthropicDialect, "ping");
 const openaiResponses = callerDialect(responsesDialect);
 const gemini = callerDialect(geminiDialect);
 
-const aside = (dialect: CallerDialect, name: string, answer: Aside): Route => ({
+const aside = (dialect: CallerDialect, name: string, answer: SideHandler): Route => ({
   dialect,
   operation: "aside",
   name,
@@ -81,7 +81,7 @@ const named: readonly [
   after: string,
   dialect: CallerDialect,
   name: string,
-  answer: (id: string) => Aside,
+  answer: (id: string) => SideHandler,
 ][] = [
   ["GET", "/v1/responses/", "", openaiResponses, "responses", retrieve],
   ["DELETE", "/v1/responses/", "", openaiResponses, "responses", remove],
@@ -92,15 +92,15 @@ const named: readonly [
   ["GET", "/v1/files/", "/content", openaiChat, "files", fileContent],
 ];
 
-const findDoor = doorFinder(taskDoors);
+const findDoor = doorFinder(taskRoutes);
 
 function taskRoute(method: string, path: string): Route | undefined {
-  const { door, params } = findDoor(method, path) ?? {};
-  if (!door || !params) return undefined;
-  const { dialect, name } = door;
-  return door.open
-    ? { dialect, operation: "open", name, answer: door.open(params) }
-    : { dialect, operation: "aside", name, answer: door.answer(params), billed: door.submits === true };
+  const { responder, params } = findDoor(method, path) ?? {};
+  if (!responder || !params) return undefined;
+  const { dialect, name } = responder;
+  return responder.open
+    ? { dialect, operation: "open", name, answer: responder.open(params) }
+    : { dialect, operation: "aside", name, answer: responder.answer(params), billed: responder.submits === true };
 }
 
 function findNamed(method: string, path: string): Route | undefined {
@@ -153,7 +153,7 @@ export function findRoute(method: string, path: string): Route | undefined {
 }
 
 /** Whether a POST to the path makes a job. */
-export const submitsJob = (path: string): boolean => findDoor("POST", path)?.door.submits === true;
+export const submitsJob = (path: string): boolean => findDoor("POST", path)?.responder.submits === true;
 
 /** The dialect that an unknown path is answered in. */
 export const fallbackDialect: CallerDialect = openaiChat;
@@ -175,7 +175,7 @@ export const listedRoutes: readonly { method: string; path: string; operation: s
         : { method, path, operation: operation.key, bodies: bodiesOf(operation) };
     }),
     ...named.map(([method, before, after, , operation]) => ({ method, path: `${before}{id}${after}`, operation })),
-    ...taskDoors.map(({ method, path, name }) => ({ method, path, operation: name })),
+    ...taskRoutes.map(({ method, path, name }) => ({ method, path, operation: name })),
     { method: "GET", path: "/v1/models/{model}", operation: "model" },
     { method: "GET", path: "/v1beta/models/{model}", operation: "model" },
     { method: "POST", path: "/v1/engines/{model}/embeddings", operation: "embeddings", bodies: ["application/json"] },

@@ -18,16 +18,16 @@ export interface Operation {
   /** For what is no conversation. */
   readonly direct?: DirectRules;
   /** For callers that do not ask for it in OpenAI's words. */
-  readonly wording?: Wording;
+  readonly adapter?: RequestAdapter;
 }
 
 /** An operation in a caller's own words, made of OpenAI's. */
-export interface Wording {
+export interface RequestAdapter {
   /** Throws invalid_request. */
-  inOpenai(body: JsonObject): JsonObject;
+  toOpenAi(body: JsonObject): JsonObject;
   /** OpenAI's body without what only a vendor of the caller's kind understands. */
   withoutHints(body: JsonObject): JsonObject;
-  fromOpenai(answer: JsonObject): JsonObject;
+  fromOpenAi(answer: JsonObject): JsonObject;
 }
 
 /** The model's name. */

@@ -1,7 +1,7 @@
 /** The address that a call is sent to. */
 import type { Operation } from "../operations/operation";
 import type { PoolChannel } from "../../contracts/channel";
-import { takesAsIs } from "./capabilities";
+import { supportsNatively } from "./capabilities";
 import { addressOf } from "./speak";
 import { providerOf } from "./registry";
 
@@ -18,7 +18,7 @@ export function directUrl(url: string | undefined, operation: Operation, complet
 
 /** Where a channel is asked for an operation; undefined when its type does not serve it. */
 export function urlOf(channel: PoolChannel, operation: Operation, model: string, stream = false): string | undefined {
-  if (operation.direct && operation.native && !takesAsIs(channel, operation, model)) return undefined;
+  if (operation.direct && operation.native && !supportsNatively(channel, operation, model)) return undefined;
   const address = addressOf(channel, operation, model, stream);
   // An edit in the vendor's own words stands where its pictures are made.
   if (operation.direct?.inJson && providerOf(channel)?.direct?.[operation.key]?.edits) return address;

@@ -11,7 +11,7 @@ import { compact, isObject, object, objects, text } from "../../protocol/dialect
 import { dataUrlOf } from "../../protocol/dialects/shared/media";
 import { readError as readOpenai } from "../../protocol/dialects/openai-chat/error";
 import type { WireError, WireObject } from "../../protocol/chat-events";
-import { afterAcceptance, Failed } from "../../protocol/upstream-error";
+import { afterAcceptance, UpstreamError } from "../../protocol/upstream-error";
 import { classifyStatus } from "../../protocol/upstream-failure";
 import { tryParse } from "../../lib/json-bytes";
 import { rewritten } from "./framing";
@@ -137,7 +137,7 @@ async function ended(made: Response, { channel, headers }: Outgoing, tools: Tool
     if (asked.status === 429 || asked.status >= 500) continue;
     // It is being made: nobody else is asked for it.
     if (!asked.ok)
-      throw new Failed({
+      throw new UpstreamError({
         ...classifyStatus(
           tools.redact,
           asked.status,

@@ -6,14 +6,14 @@ import type { PoolChannel } from "../../contracts/channel";
 type Asked = Pick<Operation, "native">;
 
 /** Whether a channel has the caller's own operation besides its conversations. `model`: the vendor's name of it. */
-export const takesAsIs = (channel: PoolChannel, { native }: Asked, model = ""): boolean =>
+export const supportsNatively = (channel: PoolChannel, { native }: Asked, model = ""): boolean =>
   native !== undefined && operationFor(channel, { key: "chat", native }, model) === native.operation;
 
 /** Whether it takes the calls of an operation in the caller's own dialect. */
 export const isNative = (channel: PoolChannel, operation: Asked, model = ""): boolean =>
-  takesAsIs(channel, operation, model) ||
+  supportsNatively(channel, operation, model) ||
   (operation.native !== undefined && languageOf(channel, model) === operation.native.dialect);
 
 /** Whether it keeps the answers itself, so that a later call can go on from one. */
-export const keepsAnswers = (channel: PoolChannel, operation: Asked): boolean =>
+export const isStateful = (channel: PoolChannel, operation: Asked): boolean =>
   isNative(channel, operation) && channel.type.stateless !== true && channel.setting.stateless !== true;

@@ -6,7 +6,7 @@ import { readError } from "../../protocol/dialects/dify/answer";
 import { appKind } from "../../protocol/dialects/dify/request-encode";
 import { isObject, objects, text } from "../../protocol/dialects/shared/json";
 import type { WireObject } from "../../protocol/chat-events";
-import { Failed } from "../../protocol/upstream-error";
+import { UpstreamError } from "../../protocol/upstream-error";
 import { classifyStatus } from "../../protocol/upstream-failure";
 import { tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
@@ -43,7 +43,7 @@ async function upload(
   const answer = tryParse(Buffer.from(await response.arrayBuffer()));
   const id = isObject(answer) ? text(answer.id) : "";
   if (!response.ok || id === "")
-    throw new Failed(
+    throw new UpstreamError(
       classifyStatus(tools.redact, response.ok ? 502 : response.status, readError(answer), channel.status_mapping),
     );
   return { type, transfer_method: "local_file", upload_file_id: id };

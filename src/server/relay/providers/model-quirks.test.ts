@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type ChannelType, channelTypes } from "../../../shared/channel-types";
-import { fitted } from "./model-quirks";
+import { adaptBody } from "./model-quirks";
 
 const types: readonly ChannelType[] = channelTypes;
 const type = (key: string): ChannelType => {
@@ -9,7 +9,7 @@ const type = (key: string): ChannelType => {
   return found;
 };
 const fit = (key: string, body: string, model = "m") => {
-  const { body: sent, warnings } = fitted(type(key), model, Buffer.from(body));
+  const { body: sent, warnings } = adaptBody(type(key), model, Buffer.from(body));
   return [sent.toString(), warnings.map(({ detail }) => detail)];
 };
 

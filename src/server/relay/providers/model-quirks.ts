@@ -37,7 +37,7 @@ function inNewWords(model: string, body: Bytes): Bytes {
  * A body of OpenAI's chat as the vendor of `type` takes it for a model of that name. Bodies that need no change are not
  * read.
  */
-export function fitted(type: ChannelType, model: string, asked: Bytes): { body: Bytes; warnings: Warning[] } {
+export function adaptBody(type: ChannelType, model: string, asked: Bytes): { body: Bytes; warnings: Warning[] } {
   const body = inNewWords(model, asked);
   const { max_top_p, refuses } = type;
   const refused = refuses?.models.test(model) ? refuses.members.filter((member) => names(body, member)) : [];

@@ -6,7 +6,7 @@
 import type { Operation } from "../../../shared/channel-types";
 import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
 import type { Warn, WireError, WireObject } from "../../protocol/chat-events";
-import type { LargeBody, Place } from "../../lib/request-body/spooled-body";
+import type { SpooledBody, ByteRange } from "../../lib/request-body/spooled-body";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
 import type { VendorRules } from "../../contracts/vendor-rules";
@@ -28,9 +28,9 @@ export interface Outgoing {
    */
   body: Bytes;
   /** The file of a call with a large body: it is sent from there. */
-  large?: LargeBody;
+  spooled?: SpooledBody;
   /** Where `body` lies in that file. */
-  place?: Place;
+  place?: ByteRange;
   /** The body stays as the caller wrote it: no override changes it. */
   readonly as_is?: boolean;
   /** Sent instead of `body`: a multipart form, which flows. */

@@ -5,7 +5,7 @@
 import { RequestFault } from "../../protocol/dialects/shared/fault";
 import { compact, isObject, list, object, text } from "../../protocol/dialects/shared/json";
 import type { WireError, WireObject } from "../../protocol/chat-events";
-import { afterAcceptance, Failed } from "../../protocol/upstream-error";
+import { afterAcceptance, UpstreamError } from "../../protocol/upstream-error";
 import { classifyStatus, failureOf } from "../../protocol/upstream-failure";
 import { tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
@@ -66,7 +66,7 @@ async function base64Of(address: string, tools: Tools): Promise<string> {
   // The key stays here: the address is public, and of another host.
   const response = await tools.fetch(address, { method: "GET" });
   const size = Number(response.headers.get("content-length") ?? 0);
-  if (!response.ok || size > PICTURE_LIMIT) throw new Failed(failureOf("malformed", response.status));
+  if (!response.ok || size > PICTURE_LIMIT) throw new UpstreamError(failureOf("malformed", response.status));
   return Buffer.from(await response.arrayBuffer()).toString("base64");
 }
 
@@ -153,7 +153,7 @@ async function ended(made: Response, { channel, headers }: Outgoing, tools: Tool
     response = await tools.fetch(address, { method: "GET", headers: { authorization } });
     // It is being made: nobody else is asked for it.
     if (!response.ok)
-      throw new Failed({
+      throw new UpstreamError({
         ...classifyStatus(
           tools.redact,
           response.status,

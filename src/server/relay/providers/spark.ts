@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 import { joinFrames, LAST } from "../../protocol/dialects/spark/answer";
 import { isObject, object } from "../../protocol/dialects/shared/json";
 import type { WireObject } from "../../protocol/chat-events";
-import { Failed } from "../../protocol/upstream-error";
+import { UpstreamError } from "../../protocol/upstream-error";
 import { failureOf } from "../../protocol/upstream-failure";
 import { tryParse } from "../../lib/json-bytes";
 import { eventsOf } from "./framing";
@@ -71,7 +71,7 @@ const REFUSED = new Set([401, 403, 429]);
 async function refusal(url: string, tools: Tools): Promise<Response> {
   const response = await tools.fetch(url.replace(/^ws/, "http"), { method: "GET" });
   if (REFUSED.has(response.status)) return response;
-  throw new Failed(failureOf("unreachable"));
+  throw new UpstreamError(failureOf("unreachable"));
 }
 
 export const spark: Provider = {
@@ -107,7 +107,7 @@ export const spark: Provider = {
     const parts: WireObject[] = [];
     for await (const text of all()) parts.push(object(JSON.parse(text)));
     const whole = joinFrames(parts);
-    if (!whole) throw new Failed(failureOf("cut", 200));
+    if (!whole) throw new UpstreamError(failureOf("cut", 200));
     return Response.json(whole);
   },
 };

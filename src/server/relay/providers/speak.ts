@@ -22,7 +22,7 @@ export function languageOf(channel: PoolChannel, model: string): UpstreamDialect
   return isUpstreamDialect(dialect) ? dialect : undefined;
 }
 
-const nothing: Bytes = Buffer.alloc(0);
+const EMPTY: Bytes = Buffer.alloc(0);
 
 /** What is asked of a channel, as far as its language depends on it. */
 export type Asked = Pick<Operation, "key" | "native">;
@@ -83,10 +83,10 @@ export function readChannelError(
  * does, Failed, and RequestFault for what the vendor cannot be asked.
  */
 export function exchange(outgoing: Outgoing, tools: Tools): Promise<Response> {
-  const { channel, operation, form, large } = outgoing;
+  const { channel, operation, form, spooled } = outgoing;
   const provider = providerOf(channel);
   const codec = form ? undefined : provider?.direct?.[operation];
-  return codec || provider?.prepare || provider?.open || large
+  return codec || provider?.prepare || provider?.open || spooled
     ? exchangeOwnWay(outgoing, tools)
     : send(overridden(outgoing), tools);
 }
@@ -103,15 +103,15 @@ async function exchangeOwnWay(outgoing: Outgoing, tools: Tools): Promise<Respons
   const changed = overridden(encoded);
   const ready = provider?.prepare ? await provider.prepare(changed, tools) : changed;
   // The attempt keeps `outgoing` for as long as the upstream takes.
-  if (outgoing.large && ready !== outgoing) outgoing.body = nothing;
+  if (outgoing.spooled && ready !== outgoing) outgoing.body = EMPTY;
   const response = await (provider?.open ? provider.open(ready, tools) : send(ready, tools));
   return codec && response.ok
-    ? inOpenai(response, (answer) => afterAcceptance(tools.signal, () => codec.decode(answer, asked, tools)))
+    ? toOpenAi(response, (answer) => afterAcceptance(tools.signal, () => codec.decode(answer, asked, tools)))
     : response;
 }
 
 /** An answer as OpenAI would write it. What is none stays as it is: its error is read where all are. */
-async function inOpenai(
+async function toOpenAi(
   response: Response,
   decode: (answer: WireObject) => Promise<WireObject | Response | undefined>,
 ): Promise<Response> {

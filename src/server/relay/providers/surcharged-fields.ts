@@ -28,7 +28,7 @@ const tiers: Readonly<Record<string, Tier>> = {
 const names = Object.keys(tiers);
 
 /** The members of a call that the channel does not pass on; most calls have none. */
-export function dearMembers(body: WireObject, setting: ChannelSetting): string[] {
+export function surchargedFields(body: WireObject, setting: ChannelSetting): string[] {
   return names.filter((name) => {
     const value = body[name];
     const tier = tiers[name];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { makeChannel, VirtualTime } from "../../../../tests/relay/kit";
-import { Failed } from "../../protocol/upstream-error";
-import { Tokens } from "./tokens";
+import { UpstreamError } from "../../protocol/upstream-error";
+import { AccessTokenCache } from "./tokens";
 import { tokenRefused, type ToolBox, toolsFor } from "./tools";
 
 const channel = makeChannel(1, "https://up.example");
@@ -10,7 +10,7 @@ describe("a channel's token", () => {
   test("is fetched once for all who wait, kept, and renewed a minute before it ends", async () => {
     let now = 0;
     let asked = 0;
-    const tokens = new Tokens();
+    const tokens = new AccessTokenCache();
     const get = () =>
       tokens.get(
         channel,
@@ -27,7 +27,7 @@ describe("a channel's token", () => {
   test("that lives shortly is kept for half its life; one without a life is fetched for every call", async () => {
     let now = 0;
     let asked = 0;
-    const tokens = new Tokens();
+    const tokens = new AccessTokenCache();
     const get = (expires_in: number) =>
       tokens.get(
         channel,
@@ -44,7 +44,7 @@ describe("a channel's token", () => {
 
   test("belongs to the channel and its key: a changed key, another channel or a dropped token asks again", async () => {
     let asked = 0;
-    const tokens = new Tokens();
+    const tokens = new AccessTokenCache();
     const get = (of: typeof channel) =>
       tokens.get(
         of,
@@ -60,7 +60,7 @@ describe("a channel's token", () => {
   });
 
   test("a call that leaves takes only its own flight along: who waited asks for himself, and nothing is kept of a failure", async () => {
-    const tokens = new Tokens();
+    const tokens = new AccessTokenCache();
     const first = Promise.withResolvers<{ token: string; expires_in: number }>();
     const left = tokens.get(
       channel,
@@ -81,7 +81,7 @@ describe("a channel's token", () => {
 test("a vendor that refuses the credentials is a matter of the key, one that is down or busy is not", () => {
   const classOf = (status: number): string => {
     const failed = tokenRefused(status, "no");
-    expect(failed).toBeInstanceOf(Failed);
+    expect(failed).toBeInstanceOf(UpstreamError);
     return failed.failure.class;
   };
   expect([200, 400, 401, 403].map(classOf)).toEqual(Array(4).fill("bad_credentials"));
@@ -93,7 +93,7 @@ test("tools fetch under the call's signal and the channel's proxy, follow no red
   const seen: BunFetchRequestInit[] = [];
   const box: ToolBox = {
     timers: time.timers,
-    tokens: new Tokens(),
+    tokens: new AccessTokenCache(),
     fetch: async (_, init) => {
       seen.push(init);
       return new Response();

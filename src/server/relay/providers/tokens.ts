@@ -15,7 +15,7 @@ interface Kept {
   until: number;
 }
 
-export class Tokens {
+export class AccessTokenCache {
   readonly #kept = new Map<string, Kept>();
   readonly #flights = new Map<string, Promise<string>>();
 

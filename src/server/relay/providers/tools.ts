@@ -5,17 +5,17 @@ import { fetchThrough } from "../../lib/proxy";
 import { realTimers, type Timers } from "../../lib/timers";
 import type { Warn } from "../../protocol/chat-events";
 import { asIs, classifyStatus, type Redact } from "../../protocol/upstream-failure";
-import { Failed } from "../../protocol/upstream-error";
-import type { LargeBody } from "../../lib/request-body/spooled-body";
+import { UpstreamError } from "../../protocol/upstream-error";
+import type { SpooledBody } from "../../lib/request-body/spooled-body";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Outgoing, Tools } from "./provider";
 import { noteMinted, redactOf } from "./redact";
-import { Tokens } from "./tokens";
+import { AccessTokenCache } from "./tokens";
 
 /** Where tools come from: the relay's engine, or a test of a channel. */
 export interface ToolBox {
   readonly timers: Timers;
-  readonly tokens: Tokens;
+  readonly tokens: AccessTokenCache;
   fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
 }
 
@@ -64,7 +64,7 @@ export function toolsFor(
   };
 }
 
-const ownBox: ToolBox = { timers: realTimers, tokens: new Tokens(), fetch: fetchThrough };
+const ownBox: ToolBox = { timers: realTimers, tokens: new AccessTokenCache(), fetch: fetchThrough };
 
 /** Tools for a call of our own: the test of a channel. */
 export const ownTools = (channel: PoolChannel, signal: AbortSignal): Tools =>
@@ -72,12 +72,14 @@ export const ownTools = (channel: PoolChannel, signal: AbortSignal): Tools =>
 
 /** Sends a request as it stands. */
 export const send = (outgoing: Outgoing, tools: Pick<Tools, "fetch">): Promise<Response> => {
-  const { url, headers, body, form, large } = outgoing;
-  return large ? sendLarge(large, outgoing, tools) : tools.fetch(url, { method: "POST", headers, body: form ?? body });
+  const { url, headers, body, form, spooled } = outgoing;
+  return spooled
+    ? sendLarge(spooled, outgoing, tools)
+    : tools.fetch(url, { method: "POST", headers, body: form ?? body });
 };
 
-async function sendLarge(large: LargeBody, outgoing: Outgoing, tools: Pick<Tools, "fetch">): Promise<Response> {
-  const { body, length } = await large.send(outgoing);
+async function sendLarge(spooled: SpooledBody, outgoing: Outgoing, tools: Pick<Tools, "fetch">): Promise<Response> {
+  const { body, length } = await spooled.send(outgoing);
   return tools.fetch(outgoing.url, {
     method: "POST",
     headers: { ...outgoing.headers, "content-length": String(length) },
@@ -89,9 +91,9 @@ async function sendLarge(large: LargeBody, outgoing: Outgoing, tools: Pick<Tools
  * What a vendor that gave no token leaves the attempt with: `status` of its answer, and its words. Refused credentials
  * count as such whatever the status (OAuth answers 400). `redact` is the channel's, where the words are the vendor's.
  */
-export function tokenRefused(status: number, message: string, redact: Redact = asIs): Failed {
+export function tokenRefused(status: number, message: string, redact: Redact = asIs): UpstreamError {
   const bad = status >= 200 && status < 500 && status !== 429;
-  return new Failed(
+  return new UpstreamError(
     classifyStatus(redact, bad ? 401 : status, { message, type: "token", code: "", param: null }, new Map()),
   );
 }

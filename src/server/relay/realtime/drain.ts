@@ -7,9 +7,9 @@ import type { Engine } from "../call/call";
  */
 export async function endSessions(engine: Engine, graceMs: number): Promise<void> {
   engine.draining = true;
-  const ended = Promise.all([...engine.sessions].map((session) => session.goAway(false)));
+  const ended = Promise.all([...engine.sessions].map((session) => session.shutdown(false)));
   const cancel = engine.timers.after(graceMs, () => {
-    for (const session of engine.sessions) void session.goAway(true);
+    for (const session of engine.sessions) void session.shutdown(true);
   });
   await ended;
   cancel();

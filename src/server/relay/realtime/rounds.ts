@@ -7,16 +7,16 @@ import type { EndReason } from "../../../shared/log";
 import { quotaOf } from "../../../shared/charge";
 import { type CompiledPrice } from "../../../shared/pricing";
 import type { Call } from "../call/call";
-import { priceFor } from "../billing/call-price";
+import { maxPrice } from "../billing/call-price";
 import type { Usage } from "../../protocol/chat-events";
-import { leavePlaces } from "../billing/budgets";
-import type { Admission, Need } from "../../contracts/rate-limits";
-import { CallMoney } from "../billing/call-billing";
+import { releaseSlots } from "../billing/budgets";
+import type { Admission, LimitRequest } from "../../contracts/rate-limits";
+import { CallBilling } from "../billing/call-billing";
 import type { Terms } from "../../protocol/call-terms";
 
 interface Round {
   call: Call;
-  money: CallMoney;
+  billing: CallBilling;
   /** Counted while the response runs: its bill when it never tells its usage. */
   seen: { output: number; audio_out: number };
 }
@@ -31,7 +31,7 @@ async function enterInside(asked: Promise<Admission> | undefined): Promise<Admis
 /** Makes the call of one round from the session's facts; it holds one step of tokens in and out. */
 export type RoundMaker = (requestId: string, model: string, price: CompiledPrice, terms: Terms) => Call;
 
-export class Rounds {
+export class ResponseBilling {
   readonly #make: RoundMaker;
   readonly #requestId: string;
   readonly #model: string;
@@ -83,7 +83,7 @@ export class Rounds {
       },
     };
     const call = this.#next(this.#model, this.#price, terms, before);
-    return { call, money: new CallMoney(call), seen };
+    return { call, billing: new CallBilling(call), seen };
   }
 
   #next(model: string, price: CompiledPrice, terms: Terms, before: Call | undefined): Call {
@@ -97,26 +97,27 @@ export class Rounds {
 
   /** Takes the estimate of the next response. Throws the AppError of a refusal. */
   hold(): Promise<void> {
-    return (this.#holding = this.#round.money.hold());
+    return (this.#holding = this.#round.billing.hold());
   }
 
   /** A response begins. Throws the AppError of a limit that it is over. */
   async began(id: string): Promise<void> {
     this.#running.add(id);
-    const { call, money } = this.#round;
+    const { call, billing } = this.#round;
     const { caller, engine } = call;
-    call.arrived = engine.seams.now();
-    await money.commitPrice();
-    const need: Need = { ...call.need, inside: true };
-    const admission = await enterInside(engine.seams.limits.admit(caller, need));
-    if (admission) await this.#keep(call, { admission, room: undefined });
-    const room = call.channel && (await enterInside(engine.seams.limits.enterChannel(call.channel, caller, need)));
-    if (room) await this.#keep(call, { room });
+    call.arrived = engine.controlPlane.now();
+    await billing.commitPrice();
+    const limitRequest: LimitRequest = { ...call.limitRequest, inside: true };
+    const admission = await enterInside(engine.controlPlane.limits.admit(caller, limitRequest));
+    if (admission) await this.#keep(call, { admission, channelSlot: undefined });
+    const channelSlot =
+      call.channel && (await enterInside(engine.controlPlane.limits.enterChannel(call.channel, caller, limitRequest)));
+    if (channelSlot) await this.#keep(call, { channelSlot });
   }
 
   /** A place for the response that runs; the session may have ended while it was asked for. */
-  async #keep(call: Call, place: { admission?: Admission; room?: Admission }): Promise<void> {
-    if (this.#over) await leavePlaces({ room: undefined, ...place }, { tokens: 0, success: false, units: 0 });
+  async #keep(call: Call, place: { admission?: Admission; channelSlot?: Admission }): Promise<void> {
+    if (this.#over) await releaseSlots({ channelSlot: undefined, ...place }, { tokens: 0, success: false, units: 0 });
     else Object.assign(call, place);
   }
 
@@ -129,7 +130,7 @@ export class Rounds {
   /** Content came. */
   saw({ output, audio_out }: { output: number; audio_out: number }): void {
     const { call, seen } = this.#round;
-    if (call.first_content_at < 0) call.first_content_at = call.engine.seams.now();
+    if (call.first_content_at < 0) call.first_content_at = call.engine.controlPlane.now();
     seen.output += output;
     seen.audio_out += audio_out;
   }
@@ -137,10 +138,10 @@ export class Rounds {
   /** A response is done: charges it. Resolves when that is committed; the next round is not held yet. */
   async done(id: string, usage: Usage | undefined, end_reason: EndReason): Promise<void> {
     this.#running.delete(id);
-    const { money } = this.#round;
+    const { billing } = this.#round;
     // Nothing could be held for it, and yet it was made.
-    money.owe();
-    await money.settle({ end_reason, usage, content_bytes: 0 });
+    billing.markUnheld();
+    await billing.settle({ end_reason, usage, content_bytes: 0 });
     if (usage) this.#last = usage;
     this.#price = this.#round.call.price;
     this.#heard = { input: 0, audio_in: 0 };
@@ -151,13 +152,13 @@ export class Rounds {
   async transcribed(model: string | undefined, usage: Usage): Promise<void> {
     const before = this.#round.call;
     const { caller, engine } = before;
-    const own = model === undefined ? undefined : priceFor(engine.seams, caller, model, []);
+    const own = model === undefined ? undefined : maxPrice(engine.controlPlane, caller, model, []);
     const terms: Terms = { usage: {}, exact: true, kinds: { audio: true } };
     const call =
       own && model ? this.#next(model, own, terms, before) : this.#next(this.#model, this.#price, terms, before);
-    const money = new CallMoney(call);
-    money.owe();
-    await money.settle({ end_reason: "complete", usage, content_bytes: 0 });
+    const billing = new CallBilling(call);
+    billing.markUnheld();
+    await billing.settle({ end_reason: "complete", usage, content_bytes: 0 });
   }
 
   /**
@@ -166,7 +167,7 @@ export class Rounds {
    */
   async renew(): Promise<void> {
     if (this.running) return;
-    await this.#round.money.release();
+    await this.#round.billing.release();
     if (this.#over) return;
     this.#round = this.#newRound(this.#round.call);
     await this.hold();
@@ -177,9 +178,9 @@ export class Rounds {
     this.#over = true;
     // What is being taken can be given back when it is there.
     await this.#holding.catch(() => undefined);
-    const { money } = this.#round;
-    if (this.running) await money.settle({ end_reason, usage: undefined, content_bytes: 0 });
-    else await money.release();
+    const { billing } = this.#round;
+    if (this.running) await billing.settle({ end_reason, usage: undefined, content_bytes: 0 });
+    else await billing.release();
     this.#running.clear();
   }
 }

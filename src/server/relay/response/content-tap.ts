@@ -49,7 +49,7 @@ export class ContentTap {
 
   /** undefined while contents are not kept. `call.body` is still the caller's. */
   static of(call: Call): ContentTap | undefined {
-    const keep = call.engine.seams.keepContent;
+    const keep = call.engine.controlPlane.keepContent;
     if (!keep) return undefined;
     const request = call.form ? { text: `[${call.form.content_type.split(";", 1)[0]}]`, size: 0 } : sampleOf(call.body);
     const { request_id, caller } = call;

@@ -81,7 +81,7 @@ function answerHeaders(contentType: string, requestId: string, origin: string | 
 }
 
 /** Makes the answers of one call. */
-export class Door {
+export class Responder {
   /** Headers that tell a limited caller where he stands; undefined when nothing limits him. */
   limits: Readonly<Record<string, string>> | undefined;
   /** Events go out as one JSON array. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { makeChannel } from "../../../../tests/relay/kit";
-import { Cooling } from "./cooldown";
+import { Cooldown } from "./cooldown";
 import type { PoolChannel } from "../../contracts/channel";
 import { Selection } from "./channel-selector";
 
@@ -18,19 +18,19 @@ function seeded(seed: number): () => number {
 const channel = (id: number, priority: number, weight: number): PoolChannel =>
   makeChannel(id, "http://x", { priority, weight });
 
-function order(candidates: PoolChannel[], cooling = new Cooling(() => 0), random = seeded(1)): number[] {
-  const selection = new Selection({ candidates, model: "m", cooling, supports: () => true, random });
+function order(candidates: PoolChannel[], cooldown = new Cooldown(() => 0), random = seeded(1)): number[] {
+  const selection = new Selection({ candidates, model: "m", cooldown, supports: () => true, random });
   const ids = [];
   for (let next = selection.next(); next; next = selection.next()) ids.push(next.id);
   return ids;
 }
 
 /** How often each channel comes first in 1000 draws. */
-function firsts(candidates: PoolChannel[], cooling?: Cooling): Map<number, number> {
+function firsts(candidates: PoolChannel[], cooldown?: Cooldown): Map<number, number> {
   const random = seeded(7);
   const counts = new Map<number, number>();
   for (let i = 0; i < 1000; i++) {
-    const first = order(candidates, cooling, random)[0] ?? 0;
+    const first = order(candidates, cooldown, random)[0] ?? 0;
     counts.set(first, (counts.get(first) ?? 0) + 1);
   }
   return counts;
@@ -63,22 +63,22 @@ describe("selection", () => {
 
   test("a cooling channel is passed over while another is left, and tried last when none is", () => {
     let now = 0;
-    const cooling = new Cooling(() => now);
+    const cooldown = new Cooldown(() => now);
     const candidates = [channel(1, 10, 1), channel(2, 0, 1)];
-    cooling.add(1, "m", 5_000);
-    cooling.add(2, "another model", 5_000);
-    expect(order(candidates, cooling)).toEqual([2, 1]);
+    cooldown.add(1, "m", 5_000);
+    cooldown.add(2, "another model", 5_000);
+    expect(order(candidates, cooldown)).toEqual([2, 1]);
     now = 5_000;
-    expect(order(candidates, cooling)).toEqual([1, 2]);
+    expect(order(candidates, cooldown)).toEqual([1, 2]);
   });
 
   test("the explanation names candidates, tiers and who was passed over", () => {
-    const cooling = new Cooling(() => 0);
-    cooling.add(1, "m", 3_000);
+    const cooldown = new Cooldown(() => 0);
+    cooldown.add(1, "m", 3_000);
     const selection = new Selection({
       candidates: [channel(1, 5, 1), channel(2, 5, 2), channel(3, 0, 0)],
       model: "m",
-      cooling,
+      cooldown,
       supports: ({ id }) => id !== 3,
       random: () => 0,
     });

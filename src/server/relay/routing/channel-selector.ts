@@ -7,12 +7,12 @@
  * traffic is what ends a failure. With group auto the first group that has a channel awake comes first.
  */
 import type { ErrorCode } from "../../../shared/errors";
-import type { Cooling } from "./cooldown";
+import type { Cooldown } from "./cooldown";
 import type { RelayStats } from "../../contracts/relay-stats";
 import { standingOf } from "./key-rotation";
 import type { Sticky } from "./session-affinity";
 import type { PoolChannel } from "../../contracts/channel";
-import type { PlannedChannel, Standing } from "../../contracts/dry-run";
+import type { PlannedChannel, CooldownState } from "../../contracts/dry-run";
 
 /** Why a candidate was not among those drawn from. */
 export interface Skipped {
@@ -49,7 +49,7 @@ export interface SelectionOptions {
   model: string;
   /** The call's input in tokens, as far as it can be told from its size. */
   input?: number | undefined;
-  cooling: Cooling;
+  cooldown: Cooldown;
   /** Whether the channel can be asked for this operation at all. */
   supports(channel: PoolChannel): boolean;
   /** A number in [0, 1). */
@@ -90,7 +90,7 @@ export class Selection {
   }
 
   /** The channel may be tried once more: its failure was that of one of its keys, and it has others. */
-  giveBack(channel: PoolChannel): void {
+  requeue(channel: PoolChannel): void {
     this.#left.push(channel);
   }
 
@@ -192,7 +192,7 @@ export class Selection {
    * Leaves only the channels that know what the call refers to, with the key that does: `knower` is undefined for the
    * others.
    */
-  only(knower: (channel: PoolChannel) => PoolChannel | undefined): void {
+  restrictTo(knower: (channel: PoolChannel) => PoolChannel | undefined): void {
     for (const channel of this.#left.splice(0)) {
       const known = knower(channel);
       if (known) {
@@ -215,8 +215,8 @@ export class Selection {
     else if (channel) sticky.delete(key);
   }
 
-  #standing(channel: PoolChannel): Standing {
-    return standingOf(this.#options.cooling, channel, this.#options.model);
+  #standing(channel: PoolChannel): CooldownState {
+    return standingOf(this.#options.cooldown, channel, this.#options.model);
   }
 
   #isAwake(channel: PoolChannel): boolean {

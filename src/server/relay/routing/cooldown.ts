@@ -6,7 +6,7 @@
  * answered ends the matter.
  */
 import type { Failure } from "../../protocol/upstream-failure";
-import type { Standing } from "../../contracts/dry-run";
+import type { CooldownState } from "../../contracts/dry-run";
 
 /** Longest pause. */
 const MAX_MS = 600_000;
@@ -25,7 +25,7 @@ interface Pause {
   probe: object | undefined;
 }
 
-export class Cooling {
+export class Cooldown {
   readonly #pauses = new Map<string, Pause>();
 
   constructor(readonly now: () => number) {}
@@ -46,7 +46,7 @@ export class Cooling {
   }
 
   /** Where the pair stands for a call that looks for a channel. */
-  standing(channel: number | string, model: string): Standing {
+  standing(channel: number | string, model: string): CooldownState {
     if (this.#pauses.size === 0) return "ready";
     const pause = this.#pauses.get(`${channel} ${model}`);
     if (!pause) return "ready";

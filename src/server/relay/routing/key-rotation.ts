@@ -3,17 +3,17 @@
  * awake.
  */
 import type { AttemptRecord } from "../../../shared/log";
-import type { Cooling } from "./cooldown";
-import type { Standing } from "../../contracts/dry-run";
+import type { Cooldown } from "./cooldown";
+import type { CooldownState } from "../../contracts/dry-run";
 import { placeOf } from "../providers/key-place";
 import type { PoolChannel } from "../../contracts/channel";
 
 /** Where a channel stands for a model: as the best of its keys does. */
-export function standingOf(cooling: Cooling, channel: PoolChannel, model: string): Standing {
-  if (!channel.keys) return cooling.standing(placeOf(channel), model);
-  let least: Standing = "probing";
+export function standingOf(cooldown: Cooldown, channel: PoolChannel, model: string): CooldownState {
+  if (!channel.keys) return cooldown.standing(placeOf(channel), model);
+  let least: CooldownState = "probing";
   for (const key of channel.keys) {
-    const standing = cooling.standing(placeOf(key), model);
+    const standing = cooldown.standing(placeOf(key), model);
     if (standing === "ready") return standing;
     if (standing !== "probing" && (least === "probing" || standing < least)) least = standing;
   }
@@ -24,7 +24,7 @@ export function standingOf(cooling: Cooling, channel: PoolChannel, model: string
  * The channel with the key whose account holds something of a caller's; undefined when that key is gone or disabled.
  * What was left with a channel while it had one key (0) is where its first key is: that is what becomes of the one.
  */
-export function holding(channel: PoolChannel, channel_key_id: number): PoolChannel | undefined {
+export function keyOwning(channel: PoolChannel, channel_key_id: number): PoolChannel | undefined {
   if (!channel.keys || channel_key_id === 0) return channel.keys?.[0] ?? channel;
   return channel.keys.find(({ key_row }) => key_row?.id === channel_key_id);
 }
@@ -37,16 +37,16 @@ export const hasAnotherKey = (
   { keys = [] }: PoolChannel,
   model: string,
   attempts: readonly AttemptRecord[],
-  cooling: Cooling,
-): boolean => keys.some((key) => !triedIn(attempts, key) && cooling.standing(placeOf(key), model) === "ready");
+  cooldown: Cooldown,
+): boolean => keys.some((key) => !triedIn(attempts, key) && cooldown.standing(placeOf(key), model) === "ready");
 
 /** The keys of channels in turn; one per process. */
-export class KeyTurns {
+export class KeyRotation {
   /** Channel -> position of the key used last. */
   readonly #last = new Map<number, number>();
 
   constructor(
-    readonly cooling: Cooling,
+    readonly cooldown: Cooldown,
     readonly random: () => number,
   ) {}
 
@@ -58,7 +58,7 @@ export class KeyTurns {
     const { keys, multi_key_mode } = channel;
     if (!keys) return channel;
     const fresh = keys.filter((key) => !triedIn(attempts, key));
-    const awake = fresh.filter((key) => this.cooling.standing(placeOf(key), model) === "ready");
+    const awake = fresh.filter((key) => this.cooldown.standing(placeOf(key), model) === "ready");
     const open = awake.length > 0 ? awake : fresh.length > 0 ? fresh : keys;
     const last = this.#last.get(channel.id) ?? 0;
     const next =

@@ -3,8 +3,8 @@
  * call; the dry run asks the same and tries none.
  */
 import { fail } from "../../../shared/errors";
-import { Cooling } from "./cooldown";
-import { KeyTurns } from "./key-rotation";
+import { Cooldown } from "./cooldown";
+import { KeyRotation } from "./key-rotation";
 import type { Operation } from "../operations/operation";
 import { RetryBudget } from "./retry-budget";
 import type { Pool, PoolChannel } from "../../contracts/channel";
@@ -26,9 +26,9 @@ export interface Destination {
 
 export interface Routing {
   readonly pool: Pool;
-  readonly cooling: Cooling;
+  readonly cooldown: Cooldown;
   readonly sticky: Sticky;
-  readonly keys: KeyTurns;
+  readonly keys: KeyRotation;
   readonly retries: RetryBudget;
   /**
    * The channels that may be tried. Throws what the caller gets when there is none: model_not_found,
@@ -39,12 +39,12 @@ export interface Routing {
 
 /** `now`: epoch milliseconds; `random`: a number in [0, 1). */
 export function createRouting(pool: Pool, now: () => number, random: () => number = Math.random): Routing {
-  const cooling = new Cooling(now);
+  const cooldown = new Cooldown(now);
   return {
     pool,
-    cooling,
+    cooldown,
     sticky: new Sticky(now),
-    keys: new KeyTurns(cooling, random),
+    keys: new KeyRotation(cooldown, random),
     retries: new RetryBudget(now),
     select: ({
       caller,
@@ -54,7 +54,7 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
       supports = (channel) => urlOf(channel, operation, model) !== undefined,
     }) => {
       const { candidates, stages } = candidatesOf(pool, caller, model);
-      const selection = new Selection({ candidates, model, input, cooling, supports, random, stages });
+      const selection = new Selection({ candidates, model, input, cooldown, supports, random, stages });
       if (selection.left === 0)
         fail(selection.tooLong ? "input_too_long" : "operation_unsupported", { group: caller.group, model });
       return selection;

@@ -22,6 +22,6 @@ export async function cancelTask(engine: Engine, task: Task): Promise<Task> {
   const report = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (tools) =>
     cancel.call(watcher, task, channel, tools),
   );
-  await applyReport(engine.seams, watcher, task, report);
-  return (await engine.seams.tasks.find([task.platform], task.task_id, task.user_id)) ?? fail("task_not_found");
+  await applyReport(engine.controlPlane, watcher, task, report);
+  return (await engine.controlPlane.tasks.find([task.platform], task.task_id, task.user_id)) ?? fail("task_not_found");
 }

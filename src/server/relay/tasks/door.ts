@@ -1,23 +1,23 @@
 /** Doors of jobs: paths with parameters, the caller's error shape, who may come in. doors.ts lists them. */
 import { PING } from "../../lib/sse";
-import type { Aside } from "../admission/side-call";
+import type { SideHandler } from "../admission/side-call";
 import type { Engine } from "../call/call";
 import type { CallerDialect } from "../../protocol/dialects/dialect";
-import type { Door } from "../response/responder";
+import type { Responder } from "../response/responder";
 import type { RelayError } from "../../protocol/relay-error";
 
 /** A request to a door that asks for no key. */
-export interface OpenVisit {
+export interface OpenRequest {
   engine: Engine;
   request: Request;
-  door: Door;
+  responder: Responder;
 }
-export type OpenAnswer = (visit: OpenVisit) => Promise<Response>;
+export type OpenAnswer = (sideRequest: OpenRequest) => Promise<Response>;
 
 /** Values of a path's parameters, decoded; never ''. */
 export type Params = Readonly<Record<string, string>>;
 
-interface DoorFacts {
+interface RouteFacts {
   method: "GET" | "POST" | "DELETE";
   /** "/suno/fetch/{id}": a parameter is one segment. */
   path: string;
@@ -26,10 +26,10 @@ interface DoorFacts {
   name: string;
 }
 
-export type TaskDoor = DoorFacts &
+export type TaskRoute = RouteFacts &
   /** `submits`: it makes a job; what it is limited and counted by is then the engine's business (submitTask). */
   (
-    | { answer(params: Params): Aside; submits?: boolean; open?: undefined }
+    | { answer(params: Params): SideHandler; submits?: boolean; open?: undefined }
     /** For everybody who knows the link: images by their unguessable id. */
     | { open(params: Params): OpenAnswer; answer?: undefined; submits?: undefined }
   );
@@ -51,24 +51,24 @@ function decoded(segment: string): string {
 
 /** Finds the door of a path (without a trailing slash). Doors whose path has fewer parameters come first. */
 export function doorFinder(
-  doors: readonly TaskDoor[],
-): (method: string, path: string) => { door: TaskDoor; params: Params } | undefined {
+  doors: readonly TaskRoute[],
+): (method: string, path: string) => { responder: TaskRoute; params: Params } | undefined {
   const parameters = (path: string): number => path.split("{").length;
   const known = doors
     .toSorted((a, b) => parameters(a.path) - parameters(b.path))
-    .map((door) => {
-      const names = [...door.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-      const source = door.path
+    .map((responder) => {
+      const names = [...responder.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+      const source = responder.path
         .replace(/[.*+?^$()|[\]\\]/g, "\\$&")
         .replace(/\{\w+\}/g, "([^/]+)")
         .replace(/\/$/, "");
-      return { door, names, pattern: new RegExp(`^${source}$`) };
+      return { responder, names, pattern: new RegExp(`^${source}$`) };
     });
   return (method, path) => {
-    for (const { door, names, pattern } of known) {
-      const found = door.method === method ? pattern.exec(path) : null;
+    for (const { responder, names, pattern } of known) {
+      const found = responder.method === method ? pattern.exec(path) : null;
       if (found)
-        return { door, params: Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1] ?? "")])) };
+        return { responder, params: Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1] ?? "")])) };
     }
     return undefined;
   };

@@ -1,8 +1,8 @@
 /** Every door to jobs, for the relay's route table. */
-import type { TaskDoor } from "./door";
-import { batchDoors } from "./batch/doors";
-import { midjourneyDoors } from "./midjourney/doors";
-import { sunoDoors } from "./suno/doors";
-import { videoDoors } from "./video/doors";
+import type { TaskRoute } from "./door";
+import { batchRoutes } from "./batch/doors";
+import { midjourneyRoutes } from "./midjourney/doors";
+import { sunoRoutes } from "./suno/doors";
+import { videoRoutes } from "./video/doors";
 
-export const taskDoors: readonly TaskDoor[] = [...batchDoors, ...midjourneyDoors, ...sunoDoors, ...videoDoors];
+export const taskRoutes: readonly TaskRoute[] = [...batchRoutes, ...midjourneyRoutes, ...sunoRoutes, ...videoRoutes];

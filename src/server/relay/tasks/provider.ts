@@ -10,7 +10,7 @@ import type { Usage, WireError } from "../../protocol/chat-events";
 import type { JsonObject } from "../../lib/json-bytes";
 import type { Terms } from "../../protocol/call-terms";
 import type { Tools } from "../providers/provider";
-import type { RelayOptions, Seams } from "../../contracts/control-plane";
+import type { RelayOptions, ControlPlane } from "../../contracts/control-plane";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Events } from "./events";
 import type { Priced, Task } from "../../contracts/task-store";
@@ -41,7 +41,7 @@ export interface TaskRequest {
  * The world as a provider sees it: the network under the attempt's time limit and the channel's proxy, time, access
  * tokens.
  */
-export interface TaskTools extends Tools {
+export interface TaskProviderContext extends Tools {
   /**
    * Sends a request and reads its answer. Throws Failed, classified by protocol/upstream-failure.ts, for no answer, an error
    * status, an error in a 200 that `readError` finds, and what is no JSON object.
@@ -118,7 +118,11 @@ export interface TaskWatcher {
    * What became of jobs of one channel (and key): upstream id -> report. One that is not in the answer is asked again
    * later, until its lifetime ends; a job that the vendor says it does not have any more is a FAILURE. Throws Failed.
    */
-  poll(tasks: readonly Task[], channel: PoolChannel, tools: TaskTools): Promise<ReadonlyMap<string, TaskReport>>;
+  poll(
+    tasks: readonly Task[],
+    channel: PoolChannel,
+    tools: TaskProviderContext,
+  ): Promise<ReadonlyMap<string, TaskReport>>;
   /** Whether a SUCCESS carries what was asked for. One that does not is a failure, and refunded. */
   hasResult(task: Pick<Task, "action" | "data" | "state">): boolean;
   /**
@@ -129,18 +133,18 @@ export interface TaskWatcher {
   files?(
     task: Task,
     channel: PoolChannel | undefined,
-    tools: TaskTools | undefined,
+    tools: TaskProviderContext | undefined,
   ): readonly ResultFile[] | Promise<readonly ResultFile[]>;
   readonly half_done?: boolean;
   /** Who wants to be told that the job has changed, and in which words. */
-  hook?(task: Task, seams: Pick<Seams, "option" | "now">): { url: string; body: JsonObject } | undefined;
+  hook?(task: Task, controlPlane: Pick<ControlPlane, "option" | "now">): { url: string; body: JsonObject } | undefined;
   /**
    * The owner has deleted a finished job: what its vendor keeps of it goes as well. Throws Failed; nothing depends on
    * it.
    */
-  forget?(task: Task, channel: PoolChannel, tools: TaskTools): Promise<void>;
+  forget?(task: Task, channel: PoolChannel, tools: TaskProviderContext): Promise<void>;
   /** Stops a job, where the vendor can: what it is then. Throws Failed. */
-  cancel?(task: Task, channel: PoolChannel, tools: TaskTools): Promise<TaskReport>;
+  cancel?(task: Task, channel: PoolChannel, tools: TaskProviderContext): Promise<TaskReport>;
 }
 
 export interface TaskProvider<Input> extends TaskWatcher {
@@ -154,7 +158,7 @@ export interface TaskProvider<Input> extends TaskWatcher {
    */
   terms?(input: Input, model: string, action: string, parent?: Task): Terms;
   /** Asks the vendor for it. Throws Failed, and RequestFault for an input that this vendor cannot be told. */
-  submit(job: Job<Input>, tools: TaskTools): Promise<Accepted>;
+  submit(job: Job<Input>, tools: TaskProviderContext): Promise<Accepted>;
 }
 
 /** A kind of job: one input, several vendors. A door of the kind submits to whichever channel serves the model. */

@@ -2,7 +2,7 @@
 import { withHeaders } from "../../../shared/header-override";
 import type { Engine } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
-import { Failed } from "../../protocol/upstream-error";
+import { UpstreamError } from "../../protocol/upstream-error";
 import {
   classifyErrorIn200,
   classifyStatus,
@@ -15,21 +15,21 @@ import { redactJson } from "../providers/redact";
 import { toolsFor } from "../providers/tools";
 import type { PoolChannel } from "../../contracts/channel";
 import { type Events, isEvents, readEvents } from "./events";
-import type { TaskRequest, TaskTools } from "./provider";
+import type { TaskRequest, TaskProviderContext } from "./provider";
 
 /** Most bytes of a vendor's answer about jobs: a list of many, with texts. */
 const ANSWER_LIMIT = 16 << 20;
 
 /** What a request came to, for the attempt's record. */
-export interface Heard {
+export interface RequestOutcome {
   status: number;
 }
 
-interface ErrandOptions {
+interface TaskRequestOptions {
   /** The channel's param_override applies. */
   submits?: boolean;
   /** Told the status of the last answer. */
-  heard?: Heard;
+  heard?: RequestOutcome;
 }
 
 /**
@@ -40,14 +40,14 @@ export async function errand<T>(
   engine: Engine,
   channel: PoolChannel,
   { ms, total_ms }: { ms: number; total_ms: number },
-  work: (tools: TaskTools) => Promise<T>,
-  options: ErrandOptions = {},
+  work: (tools: TaskProviderContext) => Promise<T>,
+  options: TaskRequestOptions = {},
 ): Promise<T> {
   const over = new AbortController();
   const { promise: late, reject } = Promise.withResolvers<never>();
   const cancel = engine.timers.after(total_ms, () => {
     over.abort();
-    reject(new Failed(failureOf("timeout", 0, "total")));
+    reject(new UpstreamError(failureOf("timeout", 0, "total")));
   });
   try {
     return await Promise.race([work(taskTools(engine, channel, ms, { ...options, signal: over.signal })), late]);
@@ -61,15 +61,15 @@ export function taskTools(
   engine: Engine,
   channel: PoolChannel,
   ms: number,
-  { submits = false, heard, signal }: ErrandOptions & { signal?: AbortSignal } = {},
-): TaskTools {
-  const { seams, timers } = engine;
+  { submits = false, heard, signal }: TaskRequestOptions & { signal?: AbortSignal } = {},
+): TaskProviderContext {
+  const { controlPlane, timers } = engine;
   const controller = new AbortController();
   const tools = toolsFor(
     engine,
     channel,
     signal ? AbortSignal.any([controller.signal, signal]) : controller.signal,
-    () => seams.now(),
+    () => controlPlane.now(),
   );
   /** Sends a request and reads of its answer what `read` wants, all within the time limit. */
   const exchange = async <T>(
@@ -100,8 +100,8 @@ export function taskTools(
       if (heard) heard.status = response.status;
       return { response, got: await read(response) };
     } catch (error) {
-      if (error instanceof Failed) throw error;
-      throw new Failed(
+      if (error instanceof UpstreamError) throw error;
+      throw new UpstreamError(
         late
           ? failureOf("timeout", 0, "first byte")
           : response
@@ -118,23 +118,23 @@ export function taskTools(
     const answer = redactJson(channel, tryParse(bytes));
     const error = (readError ?? openaiChat.readError)(answer);
     if (!response.ok) {
-      throw new Failed(
+      throw new UpstreamError(
         classifyStatus(
           tools.redact,
           response.status,
           error,
           channel.status_mapping,
-          retryAfterSeconds(response.headers.get("retry-after"), seams.now()),
+          retryAfterSeconds(response.headers.get("retry-after"), controlPlane.now()),
         ),
       );
     }
-    if (error) throw new Failed(classifyErrorIn200(tools.redact, error));
+    if (error) throw new UpstreamError(classifyErrorIn200(tools.redact, error));
     return answer;
   };
   const ask = async <T>(request: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
     const { response, got } = await exchange(request, readWhole);
     const answer = judged(request, response, got);
-    if (!fits(answer)) throw new Failed(failureOf("malformed", response.status));
+    if (!fits(answer)) throw new UpstreamError(failureOf("malformed", response.status));
     return answer;
   };
   const events = async (request: TaskRequest): Promise<Events> => {
@@ -143,7 +143,7 @@ export function taskTools(
     );
     if (!(got instanceof Uint8Array)) return got;
     judged(request, response, got);
-    throw new Failed(failureOf("malformed", response.status));
+    throw new UpstreamError(failureOf("malformed", response.status));
   };
   return {
     ...tools,
@@ -163,7 +163,7 @@ async function readWhole(response: Response): Promise<Uint8Array> {
     size += value.length;
     if (size > ANSWER_LIMIT) {
       await reader.cancel();
-      throw new Failed(failureOf("malformed", response.status));
+      throw new UpstreamError(failureOf("malformed", response.status));
     }
     parts.push(value);
   }

@@ -1,5 +1,5 @@
 /** Reads an upstream stream and tells what it means. */
-import type { Tally } from "../../protocol/usage-tally";
+import type { UsageTally } from "../../protocol/usage-tally";
 import type { Warning, WireError } from "../../protocol/chat-events";
 import type { Bytes } from "../../lib/sse";
 import type { RelayError } from "../../protocol/relay-error";
@@ -7,7 +7,7 @@ import type { RelayError } from "../../protocol/relay-error";
 /** Reads a streamed answer along, and says what the caller gets of it. */
 export interface AnswerReader {
   /** What it has told of its usage, and how much content it has delivered. */
-  readonly tally: Tally;
+  readonly tally: UsageTally;
   /** A finish reason came. */
   readonly finished: boolean;
   /** The upstream's last word came; nothing after it counts. */

@@ -7,7 +7,7 @@ import type { Call } from "../call/call";
 import { RequestFault } from "../../protocol/dialects/shared/fault";
 import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
 import type { ChatResult, Warn } from "../../protocol/chat-events";
-import { Failed } from "../../protocol/upstream-error";
+import { UpstreamError } from "../../protocol/upstream-error";
 import {
   classifyErrorIn200,
   classifyStatus,
@@ -17,12 +17,12 @@ import {
   unanswered,
 } from "../../protocol/upstream-failure";
 import { type FlowingAnswer, openDirect, type WholeAnswer } from "./untranslated-answer";
-import { bringBack, sendFromFile } from "./body-release";
+import { restoreBody, sendFromFile } from "./body-release";
 import { placeOf } from "../providers/key-place";
 import { redactErrors, redactOf } from "../providers/redact";
 import { exchange, readChannelError } from "../providers/speak";
 import { toolsFor } from "../providers/tools";
-import { patienceOf, pingsOf } from "../call/timeouts";
+import { timeoutsFor, pingsOf } from "../call/timeouts";
 import type { PoolChannel } from "../../contracts/channel";
 import { FrameSplitter, FrameTooLarge, mayHoldEvent, type Bytes } from "../../lib/sse";
 import { buildRequest, lastFrame, readErrorBody, type UpstreamStream, upstreamRequestId } from "./request";
@@ -42,9 +42,9 @@ export type Attempt =
  * Tries one channel. Never throws: what goes wrong is a failure, and every try leaves its record in `call.attempts`.
  */
 export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt> {
-  const { engine, alarm } = call;
-  const { seams } = engine;
-  const started = seams.now();
+  const { engine, deadlines } = call;
+  const { controlPlane } = engine;
+  const started = controlPlane.now();
   const record: AttemptRecord = {
     channel: channel.id,
     channel_name: channel.name,
@@ -59,13 +59,13 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   };
   call.attempts.push(record);
   call.channel = channel;
-  engine.routing.cooling.begin(placeOf(channel), call.request.model, record);
+  engine.routing.cooldown.begin(placeOf(channel), call.request.model, record);
 
-  const { connectMs, firstByteMs, totalMs } = patienceOf(seams.option, channel);
+  const { connectMs, firstByteMs, totalMs } = timeoutsFor(controlPlane.option, channel);
   const pingMs = pingsOf(call, channel);
-  if (pingMs !== undefined) alarm.pings(pingMs);
+  if (pingMs !== undefined) deadlines.pings(pingMs);
   // A channel may be given less time than the call has left, never more.
-  alarm.total(Math.min(totalMs, call.arrived + seams.option.totalTimeoutMs - started));
+  deadlines.total(Math.min(totalMs, call.arrived + controlPlane.option.totalTimeoutMs - started));
 
   const controller = new AbortController();
   let expired: Phase | undefined;
@@ -76,21 +76,21 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   };
   let outcome: Attempt;
   try {
-    if (call.large) await bringBack(call, call.large);
+    if (call.spooled) await restoreBody(call, call.spooled);
     const request = buildRequest(call, channel);
-    if (!request) throw new Failed(failureOf("malformed"));
+    if (!request) throw new UpstreamError(failureOf("malformed"));
     const { outgoing, dialect } = request;
-    if (call.large) sendFromFile(call, call.large, outgoing);
+    if (call.spooled) sendFromFile(call, call.spooled, outgoing);
     call.upstream_model = outgoing.model;
     call.warnings = request.warnings;
 
     const firstByteLimit = (): void => {
-      alarm.onLimit = expire;
-      alarm.limit("first byte", Math.max(0, firstByteMs - (seams.now() - started)));
+      deadlines.onLimit = expire;
+      deadlines.limit("first byte", Math.max(0, firstByteMs - (controlPlane.now() - started)));
     };
     if (connectMs < firstByteMs && !channel.setting.proxy) {
       // fetch does not tell when it is connected: when nothing came in time, another connection is tried beside it.
-      alarm.onLimit = (phase) => {
+      deadlines.onLimit = (phase) => {
         if (phase !== "connect") return expire(phase);
         firstByteLimit();
         engine.reachable(outgoing.url, PROBE_MS).then(
@@ -102,7 +102,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
           () => undefined,
         );
       };
-      alarm.limit("connect", connectMs);
+      deadlines.limit("connect", connectMs);
     } else {
       firstByteLimit();
     }
@@ -110,12 +110,12 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     const warn: Warn = (code, detail) => void (call.warnings = [...call.warnings, { code, detail }]);
     const response = await exchange(
       outgoing,
-      toolsFor(engine, channel, controller.signal, () => seams.now(), warn),
+      toolsFor(engine, channel, controller.signal, () => controlPlane.now(), warn),
     );
     firstByteLimit();
     record.status = response.status;
     record.upstream_request_id = call.upstream_request_id = upstreamRequestId(response.headers, channel);
-    if (!response.ok) throw new Failed(await judge(call, channel, response));
+    if (!response.ok) throw new UpstreamError(await judge(call, channel, response));
     if (call.operation.direct) {
       outcome = {
         ok: true,
@@ -127,23 +127,23 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
         ? await openStream(call, channel, dialect, response, controller)
         : await readWhole(call, channel, dialect, response);
     }
-    call.first_content_at = seams.now();
+    call.first_content_at = controlPlane.now();
     record.first_content_ms = call.first_content_at - started;
-    engine.routing.cooling.served(placeOf(channel), call.request.model, started);
+    engine.routing.cooldown.served(placeOf(channel), call.request.model, started);
   } catch (error) {
     controller.abort();
     outcome = { ok: false, failure: explain(error, record.status, expired, unreachable) };
   }
-  alarm.onLimit = undefined;
-  record.duration_ms = seams.now() - started;
-  engine.watch.attempted(channel, outcome.ok ? "ok" : outcome.failure.class);
+  deadlines.onLimit = undefined;
+  record.duration_ms = controlPlane.now() - started;
+  engine.observer.attempted(channel, outcome.ok ? "ok" : outcome.failure.class);
   if (!outcome.ok) {
     const { failure } = outcome;
     // A token that was good a moment ago may have been taken back.
     if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.tokens.drop(channel);
     record.failure = failure.class;
     record.message = failure.error ? failure.error.message : (failure.phase ?? "");
-    engine.routing.cooling.failed(placeOf(channel), call.request.model, record, started, failure);
+    engine.routing.cooldown.failed(placeOf(channel), call.request.model, record, started, failure);
     if (!call.left) reportFailure(call, channel, failure);
   }
   return outcome;
@@ -154,8 +154,8 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
  */
 function reportFailure(call: Call, channel: PoolChannel, failure: Failure): void {
   const message = failure.error?.message ?? "";
-  const { seams } = call.engine;
-  seams.channelFailed(channel, {
+  const { controlPlane } = call.engine;
+  controlPlane.channelFailed(channel, {
     status: failure.upstream_status,
     disable: failure.disable,
     message,
@@ -163,14 +163,14 @@ function reportFailure(call: Call, channel: PoolChannel, failure: Failure): void
     model: call.request.model,
     quoted: (phrase) =>
       call.form?.quotes(phrase) ??
-      JSON.stringify(tryParse(call.large?.readNow() ?? call.body) ?? "")
+      JSON.stringify(tryParse(call.spooled?.readNow() ?? call.body) ?? "")
         .toLowerCase()
         .includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
   });
 }
 
 function explain(error: unknown, status: number, expired: Phase | undefined, unreachable: boolean): Failure {
-  if (error instanceof Failed) return error.failure;
+  if (error instanceof UpstreamError) return error.failure;
   if (error instanceof RequestFault) {
     const { message, param } = error;
     return {
@@ -189,7 +189,7 @@ function explain(error: unknown, status: number, expired: Phase | undefined, unr
 
 async function judge(call: Call, channel: PoolChannel, response: Response): Promise<Failure> {
   const { status, headers } = response;
-  const retryAfter = retryAfterSeconds(headers.get("retry-after"), call.engine.seams.now());
+  const retryAfter = retryAfterSeconds(headers.get("retry-after"), call.engine.controlPlane.now());
   const body = status >= 400 ? await readErrorBody(response).catch(() => undefined) : undefined;
   const error = body && readChannelError(channel, call.operation, call.upstream_model, tryParse(body));
   return classifyStatus(redactOf(channel), status, error, channel.status_mapping, retryAfter);
@@ -205,7 +205,9 @@ async function readWhole(
   const answer = readAnswer(call, dialect, body);
   if (answer) return { ok: true, kind: "whole", ...answer, body: redactErrors(channel, answer.body) };
   const error = readChannelError(channel, call.operation, call.upstream_model, tryParse(body));
-  throw new Failed(error ? classifyErrorIn200(redactOf(channel), error) : failureOf("malformed", response.status));
+  throw new UpstreamError(
+    error ? classifyErrorIn200(redactOf(channel), error) : failureOf("malformed", response.status),
+  );
 }
 
 /** Reads frames until the first content. Before it, errors and ends are failures that another channel may make good. */
@@ -220,12 +222,14 @@ async function openStream(
   if (!response.body || (type !== "" && !/event-stream|octet-stream|text\/plain/i.test(type))) {
     const parsed = response.body && tryParse(await readErrorBody(response));
     const error = readChannelError(channel, call.operation, call.upstream_model, parsed);
-    throw new Failed(error ? classifyErrorIn200(redactOf(channel), error) : failureOf("malformed", response.status));
+    throw new UpstreamError(
+      error ? classifyErrorIn200(redactOf(channel), error) : failureOf("malformed", response.status),
+    );
   }
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const splitter = new FrameSplitter(longestFrame(dialect));
   const find = contentFinder(dialect, call.request_id, redactOf(channel));
-  const { idleMs } = patienceOf(call.engine.seams.option, channel);
+  const { idleMs } = timeoutsFor(call.engine.controlPlane.option, channel);
   const kept: Bytes[] = [];
   let size = 0;
   let begun = false;
@@ -242,12 +246,12 @@ async function openStream(
       size += region.length;
       const found = find(region);
       if (found === "content" || size > PREAMBLE_LIMIT) return stream(done);
-      if (found === "end") throw new Failed(failureOf("malformed", response.status));
+      if (found === "end") throw new UpstreamError(failureOf("malformed", response.status));
       begun ||= mayHoldEvent(region);
     }
     // Once the answer has begun only silence is too long: models think for minutes, and some tell nothing of it but
     // pings.
-    if (begun) call.alarm.limit("idle", idleMs);
-    if (done) throw new Failed(failureOf(size === 0 ? "malformed" : "cut", response.status));
+    if (begun) call.deadlines.limit("idle", idleMs);
+    if (done) throw new UpstreamError(failureOf(size === 0 ? "malformed" : "cut", response.status));
   }
 }

@@ -7,12 +7,12 @@ import type { RelayError } from "../../protocol/relay-error";
 import type { AnswerEvent, DialectKey, Usage, Warning, WireError } from "../../protocol/chat-events";
 import { type Bytes, firstFrameEnd, readFrame, writeFrame } from "../../lib/sse";
 import { chatDialects } from "../../protocol/dialects/chat-dialects";
-import { Tally } from "../../protocol/usage-tally";
+import { UsageTally } from "../../protocol/usage-tally";
 import { tellable } from "../../protocol/usage-check";
 
-const nothing: Bytes = Buffer.alloc(0);
+const EMPTY: Bytes = Buffer.alloc(0);
 
-export class Passage implements AnswerReader {
+export class DialectPassthrough implements AnswerReader {
   readonly #decoder: StreamDecoder;
   readonly #events: AnswerEvent[] = [];
   /** What the frame of the error counted, which the caller does not get. */
@@ -23,7 +23,7 @@ export class Passage implements AnswerReader {
   /** Frames with data that the caller has. */
   #passed = 0;
 
-  readonly tally = new Tally();
+  readonly tally = new UsageTally();
   finished = false;
   done = false;
   error: WireError | undefined;
@@ -68,7 +68,7 @@ export class Passage implements AnswerReader {
   end(): Uint8Array {
     if (!this.over) this.#decoder.end(this.#events);
     this.#take();
-    return nothing;
+    return EMPTY;
   }
 
   close(): Uint8Array {

@@ -8,10 +8,10 @@ import type { RelayError } from "../../protocol/relay-error";
 import type { Usage, Warning, WireError } from "../../protocol/chat-events";
 import { isObject } from "../../lib/json-bytes";
 import { firstFrameEnd, lastFrameEnd, readFrame, type Bytes, writeFrame } from "../../lib/sse";
-import { Tally } from "../../protocol/usage-tally";
+import { UsageTally } from "../../protocol/usage-tally";
 import { countsOutput, tellable, wantsContent } from "../../protocol/usage-check";
 
-const nothing = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
 /** The chunk of an error as one that carries nothing but its usage. */
 function withoutError(data: string): Bytes | undefined {
@@ -21,9 +21,9 @@ function withoutError(data: string): Bytes | undefined {
   return writeFrame(JSON.stringify({ ...rest, choices: [] }));
 }
 
-export class Meter implements AnswerReader {
+export class OpenAiPassthrough implements AnswerReader {
   /** Its content is not kept up once the answer is over and its usage is plainly possible. */
-  readonly tally = new Tally();
+  readonly tally = new UsageTally();
   /** A finish reason came. */
   finished = false;
   /** The dialect's last word came: it is held back, and nothing after it counts. */
@@ -62,7 +62,7 @@ export class Meter implements AnswerReader {
   feed(region: Bytes): Bytes {
     this.#measured = 0;
     const at = this.dialect.notable(region);
-    const out = at < 0 ? region : this.#sift(region, at);
+    const out = at < 0 ? region : this.#filter(region, at);
     // What is complete and measured needs no estimate.
     if (this.done && this.#told && !wantsContent(this.#told.usage)) this.#tell(this.#told.usage);
     else {
@@ -95,7 +95,7 @@ export class Meter implements AnswerReader {
   }
 
   end(): Uint8Array {
-    return nothing;
+    return EMPTY;
   }
 
   close(): Uint8Array {
@@ -109,7 +109,7 @@ export class Meter implements AnswerReader {
   }
 
   /** Reads the frames from the first notable one on; answers the region without the hidden ones. */
-  #sift(region: Bytes, at: number): Bytes {
+  #filter(region: Bytes, at: number): Bytes {
     // Frames before the first notable one go through unseen.
     const start = Math.max(0, lastFrameEnd(region, 0, at));
     const parts: Bytes[] = [];
@@ -117,7 +117,7 @@ export class Meter implements AnswerReader {
     for (let from = start; from < region.length;) {
       const next = firstFrameEnd(region, from, region.length);
       const end = next < 0 ? region.length : next;
-      const hidden = this.#look(region, from, end);
+      const hidden = this.#readFrame(region, from, end);
       if (hidden) {
         if (from > keptFrom) parts.push(region.subarray(keptFrom, from));
         keptFrom = end;
@@ -130,11 +130,11 @@ export class Meter implements AnswerReader {
     }
     if (parts.length === 0 && keptFrom === 0) return region;
     if (keptFrom < region.length) parts.push(region.subarray(keptFrom));
-    return parts.length === 0 ? nothing : parts.length === 1 ? (parts[0] ?? nothing) : Buffer.concat(parts);
+    return parts.length === 0 ? EMPTY : parts.length === 1 ? (parts[0] ?? EMPTY) : Buffer.concat(parts);
   }
 
   /** Reads one frame of the region; true when the caller does not get it. */
-  #look(region: Bytes, from: number, end: number): boolean {
+  #readFrame(region: Bytes, from: number, end: number): boolean {
     const { data } = readFrame(region.subarray(from, end));
     if (data === undefined) return false;
     const events = this.dialect.decodeFrame(data);

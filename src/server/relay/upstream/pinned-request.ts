@@ -1,9 +1,9 @@
 /** One request to the channel that holds something of a caller's: no other channel could answer it. */
 import type { Operation as OperationKey } from "../../../shared/channel-types";
 import type { AppError } from "../../../shared/errors";
-import type { Visit } from "../admission/side-call";
+import type { SideRequest } from "../admission/side-call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
-import { Failed } from "../../protocol/upstream-error";
+import { UpstreamError } from "../../protocol/upstream-error";
 import { classifyStatus, failureOf, retryAfterSeconds, unanswered } from "../../protocol/upstream-failure";
 import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import { redactedBody, redactErrors, redactOf } from "../providers/redact";
@@ -37,7 +37,7 @@ export function placeOf(
   return below(url, path) + (more === "" ? "" : `${url.includes("?") ? "&" : "?"}${more}`);
 }
 
-export interface Errand {
+export interface PinnedRequest {
   method: "GET" | "POST" | "DELETE";
   /** See placeOf. Without one the errand fails as one that nobody could do. */
   url: string | undefined;
@@ -47,17 +47,19 @@ export interface Errand {
 
 /** A vendor's answer and the end of its time limit, which the reading of a whole body is within. */
 async function send(
-  { engine, request }: Visit,
+  { engine, request }: SideRequest,
   channel: PoolChannel,
-  { method, url, headers, body }: Errand,
+  { method, url, headers, body }: PinnedRequest,
 ): Promise<{ response: Response; inTime(): void }> {
   const provider = providerOf(channel);
-  if (!provider || url === undefined) throw new Failed(failureOf("malformed"));
-  const { seams, timers } = engine;
+  if (!provider || url === undefined) throw new UpstreamError(failureOf("malformed"));
+  const { controlPlane, timers } = engine;
   const late = new AbortController();
   // What is sent may be large: then the time of sending counts as well.
   const limit =
-    body === undefined || typeof body === "string" ? seams.option.firstByteTimeoutMs : seams.option.totalTimeoutMs;
+    body === undefined || typeof body === "string"
+      ? controlPlane.option.firstByteTimeoutMs
+      : controlPlane.option.totalTimeoutMs;
   const inTime = timers.after(limit, () => late.abort());
   try {
     const response = await engine.fetch(url, {
@@ -72,64 +74,64 @@ async function send(
       status >= 400
         ? openaiChat.readError(tryParse(await readErrorBody(response).catch(() => Buffer.alloc(0))))
         : undefined;
-    throw new Failed(
+    throw new UpstreamError(
       classifyStatus(
         redactOf(channel),
         status,
         error,
         channel.status_mapping,
-        retryAfterSeconds(response.headers.get("retry-after"), seams.now()),
+        retryAfterSeconds(response.headers.get("retry-after"), controlPlane.now()),
       ),
     );
   } catch (error) {
     inTime();
-    if (error instanceof Failed) throw error;
-    throw new Failed(late.signal.aborted ? failureOf("timeout", 0, "first byte") : failureOf(unanswered(error)));
+    if (error instanceof UpstreamError) throw error;
+    throw new UpstreamError(late.signal.aborted ? failureOf("timeout", 0, "first byte") : failureOf(unanswered(error)));
   }
 }
 
 /** The vendor's answer, its body not read yet. Throws Failed for everything that is no success. */
-export async function ask(visit: Visit, channel: PoolChannel, errand: Errand): Promise<Response> {
-  const { response, inTime } = await send(visit, channel, errand);
+export async function ask(sideRequest: SideRequest, channel: PoolChannel, errand: PinnedRequest): Promise<Response> {
+  const { response, inTime } = await send(sideRequest, channel, errand);
   inTime();
   return response;
 }
 
 /** The same for a stream of events, which may tell of errors. */
 export async function askEvents(
-  visit: Visit,
+  sideRequest: SideRequest,
   channel: PoolChannel,
-  errand: Errand,
+  errand: PinnedRequest,
 ): Promise<ReadableStream<Uint8Array> | undefined> {
-  const { body } = await ask(visit, channel, errand);
+  const { body } = await ask(sideRequest, channel, errand);
   return body ? redactedBody(channel, body) : undefined;
 }
 
 /** The vendor's answer as JSON, as it was written and as it is read. Throws Failed. */
 export async function askJson(
-  visit: Visit,
+  sideRequest: SideRequest,
   channel: PoolChannel,
-  errand: Errand,
+  errand: PinnedRequest,
 ): Promise<{ body: Bytes; json: JsonObject }> {
-  const { response, inTime } = await send(visit, channel, errand);
+  const { response, inTime } = await send(sideRequest, channel, errand);
   let body: Bytes;
   try {
     body = redactErrors(channel, Buffer.from(await response.arrayBuffer()));
   } catch {
-    throw new Failed(failureOf("cut", response.status));
+    throw new UpstreamError(failureOf("cut", response.status));
   } finally {
     inTime();
   }
   const json = tryParse(body);
-  if (!isObject(json)) throw new Failed(failureOf("malformed", response.status));
+  if (!isObject(json)) throw new UpstreamError(failureOf("malformed", response.status));
   return { body, json };
 }
 
 /** Does an errand for something that may be gone upstream: then it is `missing` here as well. */
-export async function orMissing<T>(missing: AppError, errand: Promise<T>): Promise<T> {
+export async function mapNotFound<T>(missing: AppError, errand: Promise<T>): Promise<T> {
   try {
     return await errand;
   } catch (error) {
-    throw error instanceof Failed && error.failure.upstream_status === 404 ? missing : error;
+    throw error instanceof UpstreamError && error.failure.upstream_status === 404 ? missing : error;
   }
 }

@@ -6,12 +6,12 @@ import type { Call } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
 import type { AnswerContext } from "../../protocol/dialects/translation";
 import type { AnswerEvent, ChatAnswer, ChatEvent, ChatResult } from "../../protocol/chat-events";
-import { Failed } from "../../protocol/upstream-error";
+import { UpstreamError } from "../../protocol/upstream-error";
 import { classifyErrorIn200, failureOf, type Redact } from "../../protocol/upstream-failure";
 import { isObject, outline, tryParse } from "../../lib/json-bytes";
-import { Meter } from "./passthrough-openai";
-import type { Wording } from "../operations/operation";
-import { Passage } from "./passthrough-dialect";
+import { OpenAiPassthrough } from "./passthrough-openai";
+import type { RequestAdapter } from "../operations/operation";
+import { DialectPassthrough } from "./passthrough-dialect";
 import { type Bytes, firstFrameEnd, readFrame, REPEAT_LIMIT, TAIL_LIMIT } from "../../lib/sse";
 import { type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
 import { standardForm } from "../../protocol/strict-openai-answer";
@@ -50,7 +50,9 @@ export function answerReader(call: Call, dialect: UpstreamDialectKey): AnswerRea
     const decoder = upstreamDialects[dialect].streamDecoder(call.request_id);
     return new StreamTranslator(dialect, key, contextOf(call), thoughts ? new ThoughtsInText(decoder) : decoder);
   }
-  return key === "openai-chat" ? new Meter(openaiChat, call.request.include_usage) : new Passage(key, contextOf(call));
+  return key === "openai-chat"
+    ? new OpenAiPassthrough(openaiChat, call.request.include_usage)
+    : new DialectPassthrough(key, contextOf(call));
 }
 
 /**
@@ -63,9 +65,9 @@ export function readAnswer(
   bytes: Bytes,
 ): { body: Bytes; result: ChatResult } | undefined {
   const { key } = call.dialect;
-  const { wording } = call.operation;
+  const { adapter } = call.operation;
   const { anew, thoughts, standard } = wishesOf(call);
-  if (dialect === "openai-chat" && wording) return reworded(wording, bytes);
+  if (dialect === "openai-chat" && adapter) return reworded(adapter, bytes);
   if (key === "openai-chat" && dialect === key && !anew) return readOwn(bytes);
   const parsed = tryParse(bytes);
   const edit = (answer: ChatAnswer): ChatAnswer => {
@@ -81,18 +83,18 @@ export function readAnswer(
 }
 
 /** OpenAI's, in the words of a caller who does not ask for the operation in OpenAI's. */
-function reworded(wording: Wording, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
+function reworded(adapter: RequestAdapter, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
   const own = readOwn(bytes);
   const parsed = own && tryParse(own.body);
   return own && isObject(parsed)
-    ? { ...own, body: Buffer.from(JSON.stringify(wording.fromOpenai(parsed))) }
+    ? { ...own, body: Buffer.from(JSON.stringify(adapter.fromOpenAi(parsed))) }
     : undefined;
 }
 
 /** OpenAI's, for an OpenAI caller: embeddings and completions as well. */
 function readOwn(body: Bytes): { body: Bytes; result: ChatResult } | undefined {
   const parsed = body.length > LARGE_ANSWER ? outline(body) : tryParse(body);
-  if (!isObject(parsed)) throw new Failed(failureOf("malformed", 200));
+  if (!isObject(parsed)) throw new UpstreamError(failureOf("malformed", 200));
   let result = openaiChat.readResult(parsed);
   if (
     result &&
@@ -120,11 +122,11 @@ type Found = "content" | "end" | "nothing";
 /** What one frame's data says of the beginning of an answer. Throws Failed for an error, and for what is no frame. */
 function frameReader(dialect: UpstreamDialectKey, id: string, redact: Redact): (data: string) => Found {
   const judge = (event: AnswerEvent | ChatEvent, content: boolean): Found => {
-    if (event.type === "error") throw new Failed(classifyErrorIn200(redact, event.error));
+    if (event.type === "error") throw new UpstreamError(classifyErrorIn200(redact, event.error));
     return event.type === "done" ? "end" : content ? "content" : "nothing";
   };
   const malformed = (): never => {
-    throw new Failed(failureOf("malformed", 200));
+    throw new UpstreamError(failureOf("malformed", 200));
   };
   const first = (found: Found[]): Found => found.find((one) => one !== "nothing") ?? "nothing";
   if (dialect === "openai-chat") {

@@ -5,7 +5,7 @@ import { bodyObject } from "../../lib/request-body/json-body";
 import type { Call } from "../call/call";
 import type { AnswerReader } from "./answer-reader";
 import type { Warning, WireObject } from "../../protocol/chat-events";
-import { fitted } from "../providers/model-quirks";
+import { adaptBody } from "../providers/model-quirks";
 import { withLimit } from "../billing/output-limit";
 import { redact } from "../providers/redact";
 import { withSystemPrompt } from "../providers/rewrite";
@@ -17,7 +17,7 @@ import { providerOf } from "../providers/registry";
 import { dialectOf, operationFor } from "../providers/speak";
 import type { PoolChannel } from "../../contracts/channel";
 import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
-import { dearMembers, without } from "../providers/surcharged-fields";
+import { surchargedFields, without } from "../providers/surcharged-fields";
 import { carriesSeals, translateRequest } from "../../protocol/translate";
 import {
   addClaudeHeaders,
@@ -49,13 +49,13 @@ export interface UpstreamRequest {
  */
 export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest | undefined {
   const { request, operation } = call;
-  const rules = call.engine.seams.option.vendorRules;
+  const rules = call.engine.controlPlane.option.vendorRules;
   const provider = providerOf(channel);
   const dialect = dialectOf(channel, operation, channel.model_mapping.get(request.model) ?? request.model);
   const as_is =
     passesAsIs(channel, rules) &&
     dialect !== undefined &&
-    (operation.key === "chat" ? call.dialect.key === dialect : !operation.wording);
+    (operation.key === "chat" ? call.dialect.key === dialect : !operation.adapter);
   const names = namesOf(request.model, channel, dialect, as_is ? undefined : rules);
   const { model } = names;
   const ownUrl = withVersion(urlOf(channel, operation, model, request.stream), call);
@@ -98,7 +98,7 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
       warnings: ours,
     };
   const said = ordinary(bodyFor(call, channel, dialect, names), call, channel);
-  const fit = asked === "chat" && dialect === "openai-chat" ? fitted(channel.type, model, said.body) : undefined;
+  const fit = asked === "chat" && dialect === "openai-chat" ? adaptBody(channel.type, model, said.body) : undefined;
   const warnings =
     fit || output_limit !== undefined ? [...ours, ...said.warnings, ...(fit?.warnings ?? [])] : said.warnings;
   return { outgoing: { ...outgoing, body: limited(fit?.body ?? said.body) }, dialect, warnings };
@@ -126,7 +126,7 @@ const TIERED: ReadonlySet<Operation["key"]> = new Set(["chat", "completions", "r
 function ordinary(said: Said, { body, operation }: Call, { setting }: PoolChannel): Said {
   if (!TIERED.has(operation.key)) return said;
   // A translation adds none of them.
-  const dear = dearMembers(bodyObject(body) ?? {}, setting);
+  const dear = surchargedFields(bodyObject(body) ?? {}, setting);
   const own = dear.length > 0 ? bodyObject(said.body) : undefined;
   const left = dear.filter((member) => own?.[member] !== undefined);
   if (!own || left.length === 0) return said;
@@ -154,7 +154,7 @@ function named({ request }: Call, body: Bytes, to: UpstreamDialectKey, model: st
 function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames): Said {
   const { request, dialect, engine } = call;
   const { model, thoughts } = names;
-  const rules = engine.seams.option.vendorRules;
+  const rules = engine.controlPlane.option.vendorRules;
   const { include_usage, max_top_p } = channel.type;
   const from = dialect.key;
   const isChat = call.operation.key === "chat";
@@ -184,10 +184,10 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names
           : kept;
     return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
   }
-  const { wording } = call.operation;
-  const hinted = wording && !providerOf(channel)?.direct?.[call.operation.key] ? bodyObject(body) : undefined;
-  if (wording && hinted)
-    return { body: Buffer.from(JSON.stringify({ ...wording.withoutHints(hinted), model })), warnings: [] };
+  const { adapter } = call.operation;
+  const hinted = adapter && !providerOf(channel)?.direct?.[call.operation.key] ? bodyObject(body) : undefined;
+  if (adapter && hinted)
+    return { body: Buffer.from(JSON.stringify({ ...adapter.withoutHints(hinted), model })), warnings: [] };
   const changes: Record<string, unknown> = {};
   if (to === "anthropic" && isChat && rules && request.max_output === undefined)
     changes.max_tokens = claudeMaxTokens(names, rules);

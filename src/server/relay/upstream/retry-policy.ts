@@ -21,9 +21,9 @@ const REPEATABLE: ReadonlySet<Operation["key"]> = new Set([
 ]);
 
 /** A conversation whose answer may have pictures or sound: its model draws, or the call asks for it. */
-export function answersInMore({ body, large, price }: Pick<Call, "body" | "large" | "price">): boolean {
+export function answersInMore({ body, spooled, price }: Pick<Call, "body" | "spooled" | "price">): boolean {
   if (price.tokens.image_out.weight > price.tokens.output.weight) return true;
-  const { modalities, generationConfig, generation_config, tools } = bodyObject(large?.readNow() ?? body) ?? {};
+  const { modalities, generationConfig, generation_config, tools } = bodyObject(spooled?.readNow() ?? body) ?? {};
   const config = isObject(generationConfig) ? generationConfig : isObject(generation_config) ? generation_config : {};
   const wanted: unknown = modalities ?? config.responseModalities ?? config.response_modalities;
   const draws = Array.isArray(tools) && tools.some((tool) => isObject(tool) && tool.type === "image_generation");
@@ -35,7 +35,7 @@ export function answersInMore({ body, large, price }: Pick<Call, "body" | "large
  * output what an unstreamed call names, or as much as is held for a call that names nothing (PreConsumedQuota).
  */
 function mayHaveCost({ engine, request, input_bound, price }: Call): number {
-  const usual = usualOutput(engine.seams.option);
+  const usual = usualOutput(engine.controlPlane.option);
   const output = request.stream ? Math.min(request.max_output ?? Infinity, usual) : (request.max_output ?? usual);
   return estimateUpperBound(price, Math.ceil(input_bound / BYTES_PER_TOKEN), output, request.terms?.kinds);
 }
@@ -43,7 +43,7 @@ function mayHaveCost({ engine, request, input_bound, price }: Call): number {
 /** Why a failed call is not tried at another channel; undefined: it may be. */
 export function whyNotAgain(call: Call, failure: Failure): NotRetried | undefined {
   const { engine, operation, price } = call;
-  const { option, now } = engine.seams;
+  const { option, now } = engine.controlPlane;
   // A realtime session asks for nothing before it is open.
   if (operation.key !== "realtime" && mayBeAccepted(failure)) {
     const repeatable =

@@ -3,9 +3,9 @@ import type { EndReason, NotRetried } from "../../../shared/log";
 import { type Attempt, attempt } from "./attempt";
 import type { Call } from "../call/call";
 import { type Failure, failureOf, isOfKey } from "../../protocol/upstream-failure";
-import { serveIn } from "../billing/call-price";
+import { bindChannel } from "../billing/call-price";
 import { hasAnotherKey } from "../routing/key-rotation";
-import { putAway } from "./body-release";
+import { spillToDisk } from "./body-release";
 import type { Used } from "../../contracts/rate-limits";
 import { lowered } from "../billing/output-limit";
 import { whyNotAgain } from "./retry-policy";
@@ -14,7 +14,7 @@ import type { Selection } from "../routing/channel-selector";
 import { SPOOL_LIMIT } from "../../lib/request-body/spool-file";
 import type { Bytes } from "../../lib/sse";
 
-const nothing: Bytes = Buffer.alloc(0);
+const EMPTY: Bytes = Buffer.alloc(0);
 
 export type Success = Extract<Attempt, { ok: true }>;
 export interface Refused {
@@ -47,11 +47,11 @@ export const runAttempts = (call: Call, selection: Selection): Promise<TriesOutc
   call.body.length > SPOOL_LIMIT ? runLarge(call, selection) : tryChannels(call, selection, attempt);
 
 async function runLarge(call: Call, selection: Selection): Promise<TriesOutcome> {
-  await putAway(call, selection);
+  await spillToDisk(call, selection);
   try {
     return await tryChannels(call, selection, attempt);
   } finally {
-    call.large?.close();
+    call.spooled?.close();
   }
 }
 
@@ -66,19 +66,19 @@ export async function tryChannels<T extends { ok: true }>(
   selection: Selection,
   attempt: (call: Call, channel: PoolChannel) => Promise<T | { ok: false; failure: Failure }>,
 ): Promise<T | Refused> {
-  const { option } = call.engine.seams;
+  const { option } = call.engine.controlPlane;
   const { retries } = call.engine.routing;
   let failure: Failure = failureOf("unreachable");
   retries.called(call.request.model);
   for (let tries = 0; tries <= option.retryTimes;) {
     const channel = selection.next();
     if (!channel) break;
-    serveIn(call, channel, selection.groupOf(channel));
+    bindChannel(call, channel, selection.groupOf(channel));
     // What the call needs of the channel's own limits; most have none.
-    const asked = call.engine.seams.limits.enterChannel(channel, call.caller, call.need);
-    const room = asked && (await asked);
-    if (room?.refused) {
-      const { code, retry_after_s } = room.refused;
+    const asked = call.engine.controlPlane.limits.enterChannel(channel, call.caller, call.limitRequest);
+    const channelSlot = asked && (await asked);
+    if (channelSlot?.refused) {
+      const { code, retry_after_s } = channelSlot.refused;
       selection.limited(channel, code, retry_after_s * 1000);
       if (tries === 0)
         failure = {
@@ -89,29 +89,29 @@ export async function tryChannels<T extends { ok: true }>(
     }
     if (tries > 0 && !retries.take(call.request.model)) {
       explain(call, "retry_budget");
-      await room?.end(NOTHING_USED);
+      await channelSlot?.end(NOTHING_USED);
       break;
     }
-    call.room = room;
+    call.channelSlot = channelSlot;
     tries++;
     const outcome = await attempt(call, call.engine.routing.keys.take(channel, call.request.model, call.attempts));
     if (outcome.ok) {
       // A stream may be open for long, and nobody will send the body again.
-      call.body = nothing;
+      call.body = EMPTY;
       if (call.sticky_key !== undefined) call.engine.routing.sticky.set(call.sticky_key, channel.id);
       return outcome;
     }
     failure = outcome.failure;
-    const left = room?.end(NOTHING_USED);
+    const left = channelSlot?.end(NOTHING_USED);
     if (left) await left;
     if (call.left) return { ok: false, failure, end_reason: "caller_left" };
     if (lowered(call, failure)) {
-      selection.giveBack(channel);
+      selection.requeue(channel);
       tries--;
       continue;
     }
-    if (isOfKey(failure) && hasAnotherKey(channel, call.request.model, call.attempts, call.engine.routing.cooling))
-      selection.giveBack(channel);
+    if (isOfKey(failure) && hasAnotherKey(channel, call.request.model, call.attempts, call.engine.routing.cooldown))
+      selection.requeue(channel);
     if (!failure.retry) break;
     const why = tries > option.retryTimes || selection.left === 0 ? undefined : whyNotAgain(call, failure);
     if (why) {

@@ -4,7 +4,7 @@
  */
 import type { Call } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
-import { Failed } from "../../protocol/upstream-error";
+import { UpstreamError } from "../../protocol/upstream-error";
 import { classifyErrorIn200, failureOf } from "../../protocol/upstream-failure";
 import { isObject, outline, tryParse } from "../../lib/json-bytes";
 import { redact, redactErrors, RedactedEvents, redactOf } from "../providers/redact";
@@ -56,7 +56,7 @@ export async function openDirect(
   // A name that is a secret is no kind of anything.
   const type = redact(channel, mediaType(response));
   const { direct } = call.operation;
-  if (!direct) throw new Failed(failureOf("malformed", response.status));
+  if (!direct) throw new UpstreamError(failureOf("malformed", response.status));
   const events = type === "text/event-stream";
   if ((events && call.request.stream) || (direct.plain === "audio" && SOUND.test(type))) {
     return openFlow(channel, response, type, events, abort);
@@ -73,7 +73,7 @@ export async function openDirect(
     };
   }
   const error = readChannelError(channel, call.operation, call.upstream_model, parsed);
-  if (error) throw new Failed(classifyErrorIn200(redactOf(channel), error));
+  if (error) throw new UpstreamError(classifyErrorIn200(redactOf(channel), error));
   // Text of any kind may be a transcript; an object or a page is none.
   if (direct.plain === "text" && !isObject(parsed) && TEXT.test(type)) {
     return {
@@ -84,7 +84,7 @@ export async function openDirect(
       content_bytes: body.length,
     };
   }
-  throw new Failed(failureOf("malformed", response.status));
+  throw new UpstreamError(failureOf("malformed", response.status));
 }
 
 async function openFlow(
@@ -98,12 +98,12 @@ async function openFlow(
   const scan = new UsageScan();
   for (;;) {
     const piece = await reader?.read();
-    if (!reader || !piece || piece.done) throw new Failed(failureOf("malformed", response.status));
+    if (!reader || !piece || piece.done) throw new UpstreamError(failureOf("malformed", response.status));
     if (piece.value.length === 0) continue;
     if (events) scan.push(piece.value);
     // Before anything was sent, an error is a failure that another channel may make good.
     const error = scan.error === undefined ? undefined : openaiChat.readError({ error: scan.error });
-    if (error) throw new Failed(classifyErrorIn200(redactOf(channel), error));
+    if (error) throw new UpstreamError(classifyErrorIn200(redactOf(channel), error));
     const content_type = events ? "text/event-stream; charset=utf-8" : type;
     return {
       kind: "flow",

@@ -19,7 +19,7 @@ import { BlockWriter } from "../shared/block-writer";
 import { compact, dataObject, isObject, number, objects, optionalText, text } from "../shared/json";
 import { limitedTo } from "../shared/limited";
 import { questionOf } from "../shared/transcript";
-import { takeExtra, warnUnsaid } from "../shared/unsaid";
+import { takeExtra, warnUnsupported } from "../shared/unsaid";
 import type { StreamDecoder } from "../translation";
 import type { VendorDialect } from "../vendor-dialect";
 
@@ -28,7 +28,7 @@ const stopped: FinishReason = { unified: "stop", raw: "stop" };
 
 /** What is looked up is the last question; what was said before would only blur it. */
 function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsaid(prompt, [], warn);
+  warnUnsupported(prompt, [], warn);
   takeExtra(prompt.extra, none, "", warn);
   if (prompt.messages.length > 1) warn("dropped_block", "messages before the question");
   return { model: prompt.model, query: questionOf(prompt.messages, warn), stream: prompt.stream ?? false };

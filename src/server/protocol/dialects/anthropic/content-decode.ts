@@ -42,11 +42,15 @@ function sourceOf(source: WireObject, media: string | undefined): Source | undef
 
 export function thinkingBlock(block: WireObject): ReasoningBlock {
   if (block.type === "redacted_thinking") {
-    return { type: "reasoning", text: "", seal: sealOfField({ from: KEY, kind: "encrypted", data: text(block.data) }) };
+    return {
+      type: "reasoning",
+      text: "",
+      reasoningSignature: sealOfField({ from: KEY, kind: "encrypted", data: text(block.data) }),
+    };
   }
   const data = text(block.signature);
-  const seal = data === "" ? undefined : sealOfField({ from: KEY, kind: "signature", data });
-  return { type: "reasoning", text: text(block.thinking), ...(seal && { seal }) };
+  const reasoningSignature = data === "" ? undefined : sealOfField({ from: KEY, kind: "signature", data });
+  return { type: "reasoning", text: text(block.thinking), ...(reasoningSignature && { reasoningSignature }) };
 }
 
 /** `where` names the block in a fault. */
@@ -131,6 +135,6 @@ function withoutCaller({ caller, ...block }: WireObject): WireObject {
 export function ownThoughts(block: WireObject): ReasoningBlock {
   const redacted = block.type === "redacted_thinking";
   const data = text(redacted ? block.data : block.signature);
-  const seal = { from: KEY, kind: redacted ? "encrypted" : "signature", data } as const;
-  return { type: "reasoning", text: redacted ? "" : text(block.thinking), ...(data !== "" && { seal }) };
+  const reasoningSignature = { from: KEY, kind: redacted ? "encrypted" : "signature", data } as const;
+  return { type: "reasoning", text: redacted ? "" : text(block.thinking), ...(data !== "" && { reasoningSignature }) };
 }

@@ -82,20 +82,20 @@ function textBody(block: TextBlock, upstream: boolean, warn: Warn): WireObject |
 
 /** Upstream: Anthropic's own seals only. To a caller: every seal, wrapped where it is another's. */
 export function thoughtsBody(
-  { text: thinking, seal }: ReasoningBlock,
+  { text: thinking, reasoningSignature }: ReasoningBlock,
   upstream: boolean,
   warn: Warn,
 ): WireObject | undefined {
-  if (seal?.from === KEY) {
-    if (seal.kind === "encrypted") return { type: "redacted_thinking", data: seal.data };
-    return { type: "thinking", thinking, signature: seal.data };
+  if (reasoningSignature?.from === KEY) {
+    if (reasoningSignature.kind === "encrypted") return { type: "redacted_thinking", data: reasoningSignature.data };
+    return { type: "thinking", thinking, signature: reasoningSignature.data };
   }
   if (upstream) {
-    warn("dropped_reasoning", seal?.from ?? "unsigned");
+    warn("dropped_reasoning", reasoningSignature?.from ?? "unsigned");
     return undefined;
   }
-  if (thinking === "" && !seal) return undefined;
-  return { type: "thinking", thinking, signature: seal ? sealText(seal) : "" };
+  if (thinking === "" && !reasoningSignature) return undefined;
+  return { type: "thinking", thinking, signature: reasoningSignature ? sealText(reasoningSignature) : "" };
 }
 
 /** An id that Anthropic accepts; the same for a call and its result. */

@@ -2,7 +2,7 @@
  * Anthropic's stream events as neutral events (platform.claude.com/docs, streaming; types of @anthropic-ai/sdk 1.11,
  * RawMessageStreamEvent; read November 2026). Unknown events are passed over, as the documentation asks.
  */
-import type { AnswerEvent, Seal, WireObject } from "../../chat-events";
+import type { AnswerEvent, ReasoningSignature, WireObject } from "../../chat-events";
 import { dataObject, isObject, number, object, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
 import { decodeCitation } from "./citations";
@@ -21,7 +21,7 @@ interface Opaque {
 export class AnthropicStreamDecoder implements StreamDecoder {
   #usage: WireObject = {};
   /** The seal of the thinking block that is open. */
-  #seal: Seal | undefined;
+  #seal: ReasoningSignature | undefined;
   #opaque: Opaque | undefined;
 
   decode(data: string, out: AnswerEvent[]): boolean {
@@ -136,9 +136,9 @@ export class AnthropicStreamDecoder implements StreamDecoder {
         start: { kind: "whole", block: { type: "opaque", from: KEY, value } },
       });
     }
-    const seal = this.#seal;
+    const reasoningSignature = this.#seal;
     this.#seal = undefined;
-    out.push({ type: "block_end", choice: 0, block, ...(seal && { seal }) });
+    out.push({ type: "block_end", choice: 0, block, ...(reasoningSignature && { reasoningSignature }) });
   }
 }
 

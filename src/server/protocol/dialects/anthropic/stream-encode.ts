@@ -4,7 +4,15 @@
  * A block begins with its first content, so that there are no empty ones.
  */
 import type { RelayError } from "../../relay-error";
-import type { AnswerEvent, BlockStart, FinishReason, Seal, Usage, Warn, WireObject } from "../../chat-events";
+import type {
+  AnswerEvent,
+  BlockStart,
+  FinishReason,
+  ReasoningSignature,
+  Usage,
+  Warn,
+  WireObject,
+} from "../../chat-events";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { encodeCitation } from "./citations";
 import { thoughtsBody, toolId } from "./content-encode";
@@ -66,7 +74,7 @@ export class AnthropicStreamEncoder implements StreamEncoder {
         return this.#delta(open.index, { type: "citations_delta", citation }, out);
       }
       case "block_end":
-        return this.#end(event.block, event.seal, out);
+        return this.#end(event.block, event.reasoningSignature, out);
       case "block_data":
         return this.warn("dropped_block", "audio");
       case "usage":
@@ -168,13 +176,13 @@ export class AnthropicStreamEncoder implements StreamEncoder {
     this.#frame({ type: "content_block_stop", index }, out);
   }
 
-  #end(block: number, seal: Seal | undefined, out: OutFrame[]): void {
+  #end(block: number, reasoningSignature: ReasoningSignature | undefined, out: OutFrame[]): void {
     const open = this.#open.get(block);
     this.#open.delete(block);
     if (!open) return;
     if (open.custom) this.#say(open, '"}', out);
-    if (seal && open.kind === "reasoning") {
-      const body = thoughtsBody({ type: "reasoning", text: "", seal }, false, this.warn);
+    if (reasoningSignature && open.kind === "reasoning") {
+      const body = thoughtsBody({ type: "reasoning", text: "", reasoningSignature }, false, this.warn);
       if (body?.type === "redacted_thinking" && open.index < 0) return this.#whole(body, out);
       if (open.index < 0) this.#start(open, out);
       this.#delta(open.index, { type: "signature_delta", signature: body?.signature ?? "" }, out);

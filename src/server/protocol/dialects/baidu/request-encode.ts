@@ -5,7 +5,7 @@
 import type { ChatPrompt, Warn, WireObject } from "../../chat-events";
 import { callArguments, functionsOf } from "../shared/functions";
 import { compact, ownExtra } from "../shared/json";
-import { plainTurns, type PlainTurn, warnUnsaid } from "../shared/turns";
+import { plainTurns, type PlainTurn, warnUnsupported } from "../shared/turns";
 
 /** Members that only Baidu knows: an OpenAI caller may send them. */
 const OWN = new Set([
@@ -34,7 +34,7 @@ function temperatureOf({ temperature }: ChatPrompt, warn: Warn): number | undefi
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsaid(
+  warnUnsupported(
     prompt,
     [
       "top_k",

@@ -18,7 +18,7 @@ import { functionsOf } from "../shared/functions";
 import { compact, parseObject } from "../shared/json";
 import { base64Of } from "../shared/media";
 import { alternate } from "../shared/turns";
-import { blockName, takeExtra, textsOf, warnUnsaid } from "../shared/unsaid";
+import { blockName, takeExtra, textsOf, warnUnsupported } from "../shared/unsaid";
 
 /** Words of Converse's own that a caller may put into his body. */
 const ownWords = new Set([
@@ -139,7 +139,7 @@ function blockOf(block: Block, place: number, points: CachePoints, warn: Warn): 
     case "tool_result":
       return [resultOf(block, warn)];
     case "reasoning":
-      warn("dropped_reasoning", block.seal?.from ?? "unsigned");
+      warn("dropped_reasoning", block.reasoningSignature?.from ?? "unsigned");
       return [];
     default:
       warn("dropped_block", blockName(block));
@@ -173,7 +173,7 @@ const said = ["tools", "tool_choice", "temperature", "top_p", "max_output", "sto
 
 /** The model's name is in the address. */
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsaid(prompt, said, warn);
+  warnUnsupported(prompt, said, warn);
   const turns = alternate(prompt.messages, warn);
   const points = new CachePoints(prompt.model, warn);
   const system = turns

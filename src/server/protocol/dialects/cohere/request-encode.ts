@@ -17,7 +17,7 @@ import type {
 import { budgetOf } from "../shared/effort";
 import { compact, parseObject } from "../shared/json";
 import { dataUrlOf } from "../shared/media";
-import { takeExtra, textsOf, warnUnsaid } from "../shared/unsaid";
+import { takeExtra, textsOf, warnUnsupported } from "../shared/unsaid";
 
 /** Words of the vendor's own that a caller may put into his body. */
 const ownWords = new Set(["documents", "citation_options", "safety_mode", "thinking", "strict_tools", "priority"]);
@@ -68,8 +68,9 @@ function assistantMessage({ content }: Message, warn: Warn): WireObject {
   for (const block of content) {
     if (block.type === "reasoning") {
       // A plain detail carries nothing but the mark that the text came without a signature.
-      if (block.text !== "" && (!block.seal || block.seal.data === "")) thoughts.push(block.text);
-      else warn("dropped_reasoning", block.seal?.from ?? "unsigned");
+      if (block.text !== "" && (!block.reasoningSignature || block.reasoningSignature.data === ""))
+        thoughts.push(block.text);
+      else warn("dropped_reasoning", block.reasoningSignature?.from ?? "unsigned");
     } else if (block.type === "tool_call") {
       const { id, name, input } = block;
       if (block.custom) warn("changed_value", `custom tool ${name}`);
@@ -185,7 +186,7 @@ const said = [
 ] as const;
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsaid(prompt, said, warn);
+  warnUnsupported(prompt, said, warn);
   if (prompt.stop && prompt.stop.length > MAX_STOPS) warn("changed_value", "stop");
   return compact({
     model: prompt.model,

@@ -4,7 +4,7 @@
  */
 import type { Block, ChatPrompt, Message, Warn, WireObject } from "../../chat-events";
 import { compact } from "../shared/json";
-import { blockName, takeExtra, textsOf, warnUnsaid } from "../shared/unsaid";
+import { blockName, takeExtra, textsOf, warnUnsupported } from "../shared/unsaid";
 
 /**
  * Words of the vendor's own that a caller may put into his body. Not the bot, which is the operator's choice, and no
@@ -41,7 +41,7 @@ function messageOf({ role, content }: Message, warn: Warn): WireObject | undefin
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsaid(prompt, ["user"], warn);
+  warnUnsupported(prompt, ["user"], warn);
   return compact({
     ...takeExtra(prompt.extra, ownWords, "", warn),
     auto_save_history: false,

@@ -5,7 +5,7 @@
 import type { Block, ChatPrompt, Message, Source, Warn, WireObject } from "../../chat-events";
 import { compact, isObject } from "../shared/json";
 import { questionOf, transcriptOf } from "../shared/transcript";
-import { takeExtra, warnUnsaid } from "../shared/unsaid";
+import { takeExtra, warnUnsupported } from "../shared/unsaid";
 
 /** The application behind a key is of one kind; a key does not tell which, so the model's name begins with it. */
 export type AppKind = "chat" | "completion" | "workflow";
@@ -64,7 +64,7 @@ const lastOfUser = (messages: readonly Message[]): readonly Block[] =>
   messages.findLast(({ role }) => role === "user")?.content ?? [];
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsaid(prompt, ["user"], warn);
+  warnUnsupported(prompt, ["user"], warn);
   const own = takeExtra(prompt.extra, ownWords, "", warn);
   const kind = appKind(prompt.model);
   // Who continues a conversation has its history there.

@@ -94,7 +94,7 @@ function responseBlock(response: WireObject, ids: CallIds): Block {
 }
 
 function sealed(signature: string, kind: "call" | "text"): ReasoningBlock {
-  return { type: "reasoning", text: "", seal: { from: KEY, kind, data: signature } };
+  return { type: "reasoning", text: "", reasoningSignature: { from: KEY, kind, data: signature } };
 }
 
 /** `returned`: a caller gives back what he got, so signatures may be those of others. */
@@ -122,9 +122,11 @@ export function decodeParts(parts: unknown, ids: CallIds, returned: boolean): Bl
     const inline = member(part, "inlineData");
     const file = member(part, "fileData");
     if (part.thought === true) {
-      const seal = own === "" ? undefined : ({ from: KEY, kind: "signature", data: own } as const);
+      const reasoningSignature = own === "" ? undefined : ({ from: KEY, kind: "signature", data: own } as const);
       blocks.push(
-        seal ? { type: "reasoning", text: text(part.text), seal } : { type: "reasoning", text: text(part.text) },
+        reasoningSignature
+          ? { type: "reasoning", text: text(part.text), reasoningSignature }
+          : { type: "reasoning", text: text(part.text) },
       );
     } else if (isObject(call)) {
       if (own !== "") blocks.push(sealed(own, "call"));
@@ -146,5 +148,7 @@ export function decodeParts(parts: unknown, ids: CallIds, returned: boolean): Bl
       blocks.push({ type: "opaque", from: KEY, value: part });
     }
   }
-  return foreign ? blocks.filter((block) => block.type !== "reasoning" || block.seal !== undefined) : blocks;
+  return foreign
+    ? blocks.filter((block) => block.type !== "reasoning" || block.reasoningSignature !== undefined)
+    : blocks;
 }

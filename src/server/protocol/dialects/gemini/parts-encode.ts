@@ -111,19 +111,19 @@ export function encodeParts(blocks: readonly Block[], context: PartsContext): Wi
   let calls = 0;
   for (const block of blocks) {
     if (block.type === "reasoning") {
-      const { seal, text } = block;
-      const own = seal?.from === KEY ? seal : undefined;
+      const { reasoningSignature, text } = block;
+      const own = reasoningSignature?.from === KEY ? reasoningSignature : undefined;
       if (own?.kind === "call") onCall = own.data;
       else if (own?.kind === "text") {
         const last = parts.at(-1);
         if (last && last.functionCall === undefined) parts[parts.length - 1] = { ...last, thoughtSignature: own.data };
         else parts.push({ text: "", thoughtSignature: own.data });
       } else if (own) parts.push({ text, thought: true, thoughtSignature: own.data });
-      else if (facts) warn("dropped_reasoning", seal?.from ?? "unsigned");
+      else if (facts) warn("dropped_reasoning", reasoningSignature?.from ?? "unsigned");
       else {
         if (text !== "") parts.push({ text, thought: true });
         bundle.add(text);
-        bundle.end(seal);
+        bundle.end(reasoningSignature);
       }
     } else if (block.type === "tool_call") {
       if (block.custom) warn("changed_value", `custom tool ${block.name}`);

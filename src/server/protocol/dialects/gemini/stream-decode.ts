@@ -78,11 +78,11 @@ class CandidateReader {
         return this.#say("text", block.text, out);
       case "reasoning":
         if (block.text !== "") this.#say("reasoning", block.text, out);
-        if (block.seal) {
+        if (block.reasoningSignature) {
           // A seal ends the thought it belongs to; that of a text or a call is a thought of its own.
           const at = block.text !== "" ? this.#speak("reasoning", out) : this.#begin({ kind: "reasoning" }, out);
           this.#open = undefined;
-          out.push({ type: "block_end", choice, block: at, seal: block.seal });
+          out.push({ type: "block_end", choice, block: at, reasoningSignature: block.reasoningSignature });
         }
         return;
       case "tool_call": {

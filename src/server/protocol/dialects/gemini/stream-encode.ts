@@ -3,7 +3,16 @@
  * they end, at most 16 MB of them (ai.google.dev/api/generate-content; read November 2026).
  */
 import type { RelayError } from "../../relay-error";
-import type { AnswerEvent, BlockStart, Citation, FinishReason, Seal, Usage, Warn, WireObject } from "../../chat-events";
+import type {
+  AnswerEvent,
+  BlockStart,
+  Citation,
+  FinishReason,
+  ReasoningSignature,
+  Usage,
+  Warn,
+  WireObject,
+} from "../../chat-events";
 import { compact, parseObject } from "../shared/json";
 import { SealBundle } from "../shared/seals";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
@@ -75,7 +84,7 @@ export class GeminiStreamEncoder implements StreamEncoder {
         this.#candidate(event.choice).citations.push(event.citation);
         return;
       case "block_end":
-        return this.#end(this.#candidate(event.choice), event.block, event.seal, out);
+        return this.#end(this.#candidate(event.choice), event.block, event.reasoningSignature, out);
       case "finish":
         this.#candidate(event.choice).finish = event.finish;
         return;
@@ -172,21 +181,26 @@ export class GeminiStreamEncoder implements StreamEncoder {
     else this.warn("dropped_block", whole.type);
   }
 
-  #end(candidate: CandidateWriter, block: number, seal: Seal | undefined, out: OutFrame[]): void {
+  #end(
+    candidate: CandidateWriter,
+    block: number,
+    reasoningSignature: ReasoningSignature | undefined,
+    out: OutFrame[],
+  ): void {
     const open = candidate.open.get(block);
     candidate.open.delete(block);
     if (!open) return;
     const { start } = open;
     if (start.kind === "tool_call") return this.#call(candidate, start, open, out);
     if (start.kind !== "reasoning") return;
-    const own = seal?.from === "gemini" ? seal.data : undefined;
-    candidate.bundle.end(own === undefined ? seal : undefined);
-    if (own === undefined || !seal) return;
-    if (seal.kind === "call") candidate.onCall = own;
+    const own = reasoningSignature?.from === "gemini" ? reasoningSignature.data : undefined;
+    candidate.bundle.end(own === undefined ? reasoningSignature : undefined);
+    if (own === undefined || !reasoningSignature) return;
+    if (reasoningSignature.kind === "call") candidate.onCall = own;
     else
       this.#part(
         candidate,
-        compact({ text: "", thought: seal.kind === "signature" || undefined, thoughtSignature: own }),
+        compact({ text: "", thought: reasoningSignature.kind === "signature" || undefined, thoughtSignature: own }),
         out,
       );
   }

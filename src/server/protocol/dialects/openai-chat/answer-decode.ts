@@ -21,10 +21,10 @@ export function decodeAnswerCall(call: WireObject, fallbackId: string): Block[] 
   const custom = call.type === FREE_FORM;
   const { name, arguments: json, input } = object(custom ? call.custom : call.function);
   const words = custom ? input : json;
-  const seal = callSeal(call);
+  const reasoningSignature = callSeal(call);
   const extra = extraOf(KEY, call, knownCall);
   return [
-    ...(seal ? [seal] : []),
+    ...(reasoningSignature ? [reasoningSignature] : []),
     compact({
       type: "tool_call" as const,
       id: text(call.id) || fallbackId,
@@ -41,7 +41,7 @@ export function callSeal(call: WireObject): ReasoningBlock | undefined {
   const { extra_content } = call;
   if (!isObject(extra_content)) return undefined;
   const data = JSON.stringify({ extra_content });
-  return { type: "reasoning", text: "", seal: { from: KEY, kind: "call", data } };
+  return { type: "reasoning", text: "", reasoningSignature: { from: KEY, kind: "call", data } };
 }
 
 function audioBlock({ data, transcript, id, expires_at }: WireObject): AudioBlock {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Meter } from "../../../relay/upstream/passthrough-openai";
+import { OpenAiPassthrough } from "../../../relay/upstream/passthrough-openai";
 import { FrameSplitter } from "../../../lib/sse";
 import { openaiChat } from "./dialect";
 import { encodeUsage as encodeResponsesUsage } from "../openai-responses/answer-encode";
@@ -9,9 +9,9 @@ import { encodeUsage } from "./usage-encode";
 const fixtures = `${import.meta.dir}/fixtures`;
 
 /** Feeds a recording in pieces; answers what the caller would get and the meter. */
-function play(pieces: Uint8Array[], showUsage = false): { out: string; meter: Meter } {
+function play(pieces: Uint8Array[], showUsage = false): { out: string; meter: OpenAiPassthrough } {
   const splitter = new FrameSplitter();
-  const meter = new Meter(openaiChat, showUsage);
+  const meter = new OpenAiPassthrough(openaiChat, showUsage);
   const out: Uint8Array[] = [];
   for (const piece of pieces) {
     const region = splitter.push(piece);

@@ -2,7 +2,7 @@
  * chat.completion.chunk frames as neutral events (types of the `openai` SDK 7.55; DeepSeek's reasoning_content;
  * OpenRouter's reasoning, reasoning_details and images; read November 2026).
  */
-import type { AnswerEvent, BlockStart, Seal, WireObject } from "../../chat-events";
+import type { AnswerEvent, BlockStart, ReasoningSignature, WireObject } from "../../chat-events";
 import { FREE_FORM } from "../shared/free-form";
 import { dataObject, isObject, list, number, object, objects, text, unknownMembers } from "../shared/json";
 import { audioType, sourceOfUrl } from "../shared/media";
@@ -97,10 +97,15 @@ class ChoiceReader {
     const open = this.#open;
     if (!open) return;
     this.#open = undefined;
-    const seal: Seal | undefined =
+    const reasoningSignature: ReasoningSignature | undefined =
       open.kind !== "reasoning" ? undefined : this.#detail ? sealOfDetail(this.#detail) : plainSeal;
     this.#detail = undefined;
-    out.push({ type: "block_end", choice: this.index, block: open.block, ...(seal && { seal }) });
+    out.push({
+      type: "block_end",
+      choice: this.index,
+      block: open.block,
+      ...(reasoningSignature && { reasoningSignature }),
+    });
   }
 
   #endCall(call: TrackedCall, out: AnswerEvent[]): void {
@@ -173,10 +178,10 @@ class ChoiceReader {
     if (!tracked) {
       this.#endSpoken(out);
       for (const open of this.#calls.open) if (open.progress.whole) this.#endCall(open, out);
-      const seal = callSeal(call)?.seal;
-      if (seal) {
+      const reasoningSignature = callSeal(call)?.reasoningSignature;
+      if (reasoningSignature) {
         const block = this.#begin({ kind: "reasoning" }, out);
-        out.push({ type: "block_end", choice: this.index, block, seal });
+        out.push({ type: "block_end", choice: this.index, block, reasoningSignature });
       }
       const own = id || `call_${this.fallbackId}_${this.index}_${this.#calls.count}`;
       const block = this.#begin({ kind: "tool_call", id: own, name, ...(custom && { custom }) }, out);

@@ -3,7 +3,15 @@
  * streaming; read November 2026).
  */
 import type { RelayError } from "../../relay-error";
-import type { AnswerEvent, BlockStart, FinishReason, Seal, Usage, Warn, WireObject } from "../../chat-events";
+import type {
+  AnswerEvent,
+  BlockStart,
+  FinishReason,
+  ReasoningSignature,
+  Usage,
+  Warn,
+  WireObject,
+} from "../../chat-events";
 import { object, parseObject } from "../shared/json";
 import { dataUrlOf } from "../shared/media";
 import { SealBundle } from "../shared/seals";
@@ -75,7 +83,7 @@ export class ChatStreamEncoder implements StreamEncoder {
         return this.#delta(this.#choice(event.choice, out), { annotations: [annotation] }, out);
       }
       case "block_end":
-        return this.#end(event.choice, event.block, event.seal, out);
+        return this.#end(event.choice, event.block, event.reasoningSignature, out);
       case "finish":
         return this.#finish(this.#choice(event.choice, out), event.finish, out);
       case "usage":
@@ -179,7 +187,7 @@ export class ChatStreamEncoder implements StreamEncoder {
     }
   }
 
-  #end(index: number, block: number, seal: Seal | undefined, out: OutFrame[]): void {
+  #end(index: number, block: number, reasoningSignature: ReasoningSignature | undefined, out: OutFrame[]): void {
     const choice = this.#choice(index, out);
     const open = choice.open.get(block);
     choice.open.delete(block);
@@ -187,15 +195,15 @@ export class ChatStreamEncoder implements StreamEncoder {
       out.push({ data: `${choice.head}${open.before}"{}"${open.after}${TAIL}` });
     }
     if (open?.kind !== "reasoning") return;
-    const foreign = seal && seal.from !== KEY ? seal : undefined;
+    const foreign = reasoningSignature && reasoningSignature.from !== KEY ? reasoningSignature : undefined;
     if (foreign) {
       const detail = { ...foreignDetail(foreign, choice.bundle.length), index: choice.details++ };
       this.#delta(choice, { reasoning_details: [detail] }, out);
-    } else if (seal?.kind === "call") {
-      choice.callExtra = object(parseObject(seal.data));
-    } else if (seal && seal.data !== "") {
+    } else if (reasoningSignature?.kind === "call") {
+      choice.callExtra = object(parseObject(reasoningSignature.data));
+    } else if (reasoningSignature && reasoningSignature.data !== "") {
       // The text went before; what is left of the entry follows.
-      this.#delta(choice, { reasoning_details: [object(parseObject(seal.data))] }, out);
+      this.#delta(choice, { reasoning_details: [object(parseObject(reasoningSignature.data))] }, out);
     }
     choice.bundle.end(foreign);
   }

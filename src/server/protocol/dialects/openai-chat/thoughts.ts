@@ -6,7 +6,7 @@
  * What another vendor sealed goes to the caller as a reasoning.encrypted entry and, because few programs give that
  * back, in the id of the next tool call too (shared/seals).
  */
-import type { ReasoningBlock, Seal, ToolCallBlock, Warn, WireObject } from "../../chat-events";
+import type { ReasoningBlock, ReasoningSignature, ToolCallBlock, Warn, WireObject } from "../../chat-events";
 import { object, objects, parseObject, text } from "../shared/json";
 import {
   beginsTurn,
@@ -19,18 +19,18 @@ import {
 } from "../shared/seals";
 
 /** Thoughts as text only, as most vendors write them: back to such a vendor and nowhere else. */
-export const plainSeal: Seal = { from: "openai-chat", kind: "detail", data: "" };
+export const plainSeal: ReasoningSignature = { from: "openai-chat", kind: "detail", data: "" };
 
 const said = (message: WireObject): string => text(message.reasoning_content) || text(message.reasoning);
 
 /** The seal of one entry of reasoning_details: the entry without its text. */
-export function sealOfDetail(detail: WireObject): Seal {
+export function sealOfDetail(detail: WireObject): ReasoningSignature {
   const { text: _text, summary: _summary, ...rest } = detail;
   return { from: "openai-chat", kind: "detail", data: JSON.stringify(rest) };
 }
 
-function detailOf(seal: Seal, words: string): WireObject {
-  const rest = parseObject(seal.data) ?? {};
+function detailOf(reasoningSignature: ReasoningSignature, words: string): WireObject {
+  const rest = parseObject(reasoningSignature.data) ?? {};
   if (rest.type === "reasoning.encrypted") return rest;
   return rest.type === "reasoning.summary" ? { ...rest, summary: words } : { ...rest, text: words };
 }
@@ -42,11 +42,11 @@ export function decodeAnswerThoughts(message: WireObject): ReasoningBlock[] {
     return details.map((detail) => ({
       type: "reasoning",
       text: text(detail.text) || text(detail.summary),
-      seal: sealOfDetail(detail),
+      reasoningSignature: sealOfDetail(detail),
     }));
   }
   const words = said(message);
-  return words === "" ? [] : [{ type: "reasoning", text: words, seal: plainSeal }];
+  return words === "" ? [] : [{ type: "reasoning", text: words, reasoningSignature: plainSeal }];
 }
 
 /** The thoughts and the tool calls of a message that a caller gives back; ids are the vendor's own again. */
@@ -61,7 +61,11 @@ export function decodeReturnedThoughts(
     const ours = readSealText(text(detail.data) || text(detail.signature));
     if (ours) carried.push(ours);
     else
-      thoughts.push({ type: "reasoning", text: text(detail.text) || text(detail.summary), seal: sealOfDetail(detail) });
+      thoughts.push({
+        type: "reasoning",
+        text: text(detail.text) || text(detail.summary),
+        reasoningSignature: sealOfDetail(detail),
+      });
   }
   const split = calls.map((call) => ({ call, ...splitId(call.id) }));
   const bundled = split.some(({ seals }) => seals.length > 0);
@@ -84,8 +88,8 @@ export function decodeReturnedThoughts(
 export function encodeAnswerThoughts(blocks: readonly ReasoningBlock[]): WireObject {
   const words = blocks.map((block) => block.text).join("");
   const details: WireObject[] = [];
-  for (const { seal, text: own } of blocks) {
-    const detail = seal && detailForCaller(seal, own);
+  for (const { reasoningSignature, text: own } of blocks) {
+    const detail = reasoningSignature && detailForCaller(reasoningSignature, own);
     if (detail) details.push(detail);
   }
   return {
@@ -95,15 +99,17 @@ export function encodeAnswerThoughts(blocks: readonly ReasoningBlock[]): WireObj
 }
 
 /** The entry for a seal; undefined when the text says it all. */
-function detailForCaller(seal: Seal, words: string): WireObject | undefined {
-  if (seal.from !== "openai-chat") return foreignDetail(seal, words.length);
-  return seal.kind === "detail" && seal.data !== "" ? detailOf(seal, words) : undefined;
+function detailForCaller(reasoningSignature: ReasoningSignature, words: string): WireObject | undefined {
+  if (reasoningSignature.from !== "openai-chat") return foreignDetail(reasoningSignature, words.length);
+  return reasoningSignature.kind === "detail" && reasoningSignature.data !== ""
+    ? detailOf(reasoningSignature, words)
+    : undefined;
 }
 
 /** Another vendor's seal as an entry; the caller has the text beside it. */
-export const foreignDetail = (seal: Seal, length: number): WireObject => ({
+export const foreignDetail = (reasoningSignature: ReasoningSignature, length: number): WireObject => ({
   type: "reasoning.encrypted",
-  data: sealText(seal, length),
+  data: sealText(reasoningSignature, length),
   format: "unknown",
 });
 
@@ -111,15 +117,17 @@ export const foreignDetail = (seal: Seal, length: number): WireObject => ({
 export const idForCaller = (id: string, before: readonly ReasoningBlock[]): string =>
   withBundle(
     id,
-    before.filter((block) => block.seal !== undefined && block.seal.from !== "openai-chat"),
+    before.filter((block) => block.reasoningSignature !== undefined && block.reasoningSignature.from !== "openai-chat"),
   );
 
 /** What stood on the call itself (extra_content of Google's compatible door). */
 export const callExtra = (before: readonly ReasoningBlock[]): WireObject =>
   Object.assign(
     {},
-    ...before.flatMap(({ seal }) =>
-      seal?.from === "openai-chat" && seal.kind === "call" ? [object(parseObject(seal.data))] : [],
+    ...before.flatMap(({ reasoningSignature }) =>
+      reasoningSignature?.from === "openai-chat" && reasoningSignature.kind === "call"
+        ? [object(parseObject(reasoningSignature.data))]
+        : [],
     ),
   );
 
@@ -127,14 +135,14 @@ export const callExtra = (before: readonly ReasoningBlock[]): WireObject =>
 export function encodeReturnedThoughts(blocks: readonly ReasoningBlock[], withCalls: boolean, warn: Warn): WireObject {
   const words: string[] = [];
   const details: WireObject[] = [];
-  for (const { text: own, seal } of blocks) {
-    if (seal && seal.from !== "openai-chat") {
-      warn("dropped_reasoning", seal.from);
-    } else if (seal === undefined || seal.data === "") {
-      if (seal === undefined || withCalls) words.push(own);
+  for (const { text: own, reasoningSignature } of blocks) {
+    if (reasoningSignature && reasoningSignature.from !== "openai-chat") {
+      warn("dropped_reasoning", reasoningSignature.from);
+    } else if (reasoningSignature === undefined || reasoningSignature.data === "") {
+      if (reasoningSignature === undefined || withCalls) words.push(own);
       else warn("dropped_reasoning", "no tool call");
-    } else if (seal.kind === "detail") {
-      details.push(detailOf(seal, own));
+    } else if (reasoningSignature.kind === "detail") {
+      details.push(detailOf(reasoningSignature, own));
     }
   }
   return {

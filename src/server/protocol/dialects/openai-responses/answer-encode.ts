@@ -133,9 +133,9 @@ function itemOf(
     case "refusal":
       return messageItem(`msg_${id}_${position}`, { type: "refusal", refusal: block.text }, "completed");
     case "reasoning":
-      return block.text === "" && !block.seal
+      return block.text === "" && !block.reasoningSignature
         ? undefined
-        : itemOfThoughts(block.text, block.seal, `rs_${id}_${position}`);
+        : itemOfThoughts(block.text, block.reasoningSignature, `rs_${id}_${position}`);
     case "tool_call": {
       ownExtra(KEY, block.extra, "tool_call", warn);
       const { free = false, ...names } = declared.get(block.name) ?? { name: block.name };

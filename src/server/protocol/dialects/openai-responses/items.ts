@@ -1,5 +1,5 @@
 /** Names and pieces that requests, answers and streams of the Responses dialect share. */
-import type { Citation, ReasoningBlock, Seal, WireObject } from "../../chat-events";
+import type { Citation, ReasoningBlock, ReasoningSignature, WireObject } from "../../chat-events";
 import { compact, number, object, objects, optionalText, text } from "../shared/json";
 import { sealOfField, sealText } from "../shared/seals";
 
@@ -16,7 +16,7 @@ function wordsOf(item: WireObject): string {
 }
 
 /** The item's own seal; undefined without encrypted content, which is what can be given back. */
-export function sealOfItem(item: WireObject): Seal | undefined {
+export function sealOfItem(item: WireObject): ReasoningSignature | undefined {
   const data = text(item.encrypted_content);
   const id = text(item.id);
   return data === "" ? undefined : { from: KEY, kind: "encrypted", data, ...(id !== "" && { id }) };
@@ -25,17 +25,22 @@ export function sealOfItem(item: WireObject): Seal | undefined {
 /** `returned`: a caller gives it back, so that the seal may be another vendor's. */
 export function thoughtsOfItem(item: WireObject, returned: boolean): ReasoningBlock {
   const own = sealOfItem(item);
-  const seal = own && returned ? sealOfField(own) : own;
-  return { type: "reasoning", text: wordsOf(item), ...(seal && { seal }) };
+  const reasoningSignature = own && returned ? sealOfField(own) : own;
+  return { type: "reasoning", text: wordsOf(item), ...(reasoningSignature && { reasoningSignature }) };
 }
 
 /** A reasoning item for a caller: every seal, wrapped where it is another's. */
-export function itemOfThoughts(words: string, seal: Seal | undefined, id: string): WireObject {
+export function itemOfThoughts(
+  words: string,
+  reasoningSignature: ReasoningSignature | undefined,
+  id: string,
+): WireObject {
   return compact({
     type: "reasoning",
-    id: seal?.from === KEY ? (seal.id ?? id) : id,
+    id: reasoningSignature?.from === KEY ? (reasoningSignature.id ?? id) : id,
     summary: words === "" ? [] : [{ type: "summary_text", text: words }],
-    encrypted_content: seal && (seal.from === KEY ? seal.data : sealText(seal)),
+    encrypted_content:
+      reasoningSignature && (reasoningSignature.from === KEY ? reasoningSignature.data : sealText(reasoningSignature)),
   });
 }
 

@@ -102,13 +102,13 @@ function resultItem(block: ToolResultBlock, custom: ReadonlySet<string>, warn: W
   };
 }
 
-function thoughtsItem({ text, seal }: ReasoningBlock, warn: Warn): WireObject | undefined {
-  if (seal?.from !== KEY) {
-    warn("dropped_reasoning", seal?.from ?? "unsigned");
+function thoughtsItem({ text, reasoningSignature }: ReasoningBlock, warn: Warn): WireObject | undefined {
+  if (reasoningSignature?.from !== KEY) {
+    warn("dropped_reasoning", reasoningSignature?.from ?? "unsigned");
     return undefined;
   }
   const summary = text === "" ? [] : [{ type: "summary_text", text }];
-  return compact({ type: "reasoning", id: seal.id, summary, encrypted_content: seal.data });
+  return compact({ type: "reasoning", id: reasoningSignature.id, summary, encrypted_content: reasoningSignature.data });
 }
 
 function assistantItems(message: Message, warn: Warn): WireObject[] {

@@ -2,7 +2,7 @@
  * Events of a Responses stream as neutral events (OpenAI API reference, responses streaming; types of the `openai` SDK
  * 7.55, ResponseStreamEvent; read November 2026). Events that say nothing new are passed over.
  */
-import type { AnswerEvent, BlockStart, Seal, WireError, WireObject } from "../../chat-events";
+import type { AnswerEvent, BlockStart, ReasoningSignature, WireError, WireObject } from "../../chat-events";
 import { readError as readChatError } from "../openai-chat/error";
 import { dataObject, isObject, number, object, objects, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
@@ -146,11 +146,11 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     out.push({ type: "block_delta", choice: 0, block: open.block, text: words });
   }
 
-  #end(key: string, seal: Seal | undefined, out: AnswerEvent[]): void {
+  #end(key: string, reasoningSignature: ReasoningSignature | undefined, out: AnswerEvent[]): void {
     const open = this.#open.get(key);
     if (!open) return;
     this.#open.delete(key);
-    out.push({ type: "block_end", choice: 0, block: open.block, ...(seal && { seal }) });
+    out.push({ type: "block_end", choice: 0, block: open.block, ...(reasoningSignature && { reasoningSignature }) });
   }
 
   #closeAll(out: AnswerEvent[]): void {

@@ -4,7 +4,15 @@
  * November 2026). The dialect repeats what was said in its done events and at the end: one copy, at most 16 MB of it.
  */
 import type { RelayError } from "../../relay-error";
-import type { AnswerEvent, BlockStart, FinishReason, Seal, Usage, Warn, WireObject } from "../../chat-events";
+import type {
+  AnswerEvent,
+  BlockStart,
+  FinishReason,
+  ReasoningSignature,
+  Usage,
+  Warn,
+  WireObject,
+} from "../../chat-events";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { callItem, encodeUsage, messageItem, outcomeOf, shellOf } from "./answer-encode";
 import { encodeAnnotation, freeFormInput, itemOfThoughts } from "./items";
@@ -117,7 +125,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       case "block_data":
         return this.warn("dropped_block", "audio");
       case "block_end":
-        return this.#end(event.block, event.seal, out);
+        return this.#end(event.block, event.reasoningSignature, out);
       case "finish":
         this.#finish = event.finish;
         return;
@@ -215,7 +223,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   /** The item as it stands. */
-  #itemOf(item: OpenItem, status: string, seal?: Seal): WireObject {
+  #itemOf(item: OpenItem, status: string, reasoningSignature?: ReasoningSignature): WireObject {
     switch (item.kind) {
       case "text":
         return messageItem(
@@ -226,7 +234,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       case "refusal":
         return messageItem(item.id, { type: "refusal", refusal: item.kept }, status);
       case "reasoning":
-        return itemOfThoughts(item.kept, seal, item.id);
+        return itemOfThoughts(item.kept, reasoningSignature, item.id);
       default:
         return callItem(item.id, item.call, item.kept, item.kind !== "call", status);
     }
@@ -275,10 +283,10 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     out.push({ event: type, data: `${head}${this.#sequence++}${item.place}${JSON.stringify(words)}}` });
   }
 
-  #end(block: number, seal: Seal | undefined, out: OutFrame[]): void {
+  #end(block: number, reasoningSignature: ReasoningSignature | undefined, out: OutFrame[]): void {
     const item = this.#open.get(block);
     this.#open.delete(block);
-    if (!item || (item.index < 0 && !(item.kind === "reasoning" && seal))) return;
+    if (!item || (item.index < 0 && !(item.kind === "reasoning" && reasoningSignature))) return;
     this.#add(item, out);
     if (item.kind === "call" && item.kept === "") this.#say(item, "{}", out);
     if (item.kind === "foreign_free_call") {
@@ -320,7 +328,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       default:
         this.#event("response.custom_tool_call_input.done", { ...place, input: item.kept }, out);
     }
-    const whole = this.#itemOf(item, "completed", seal);
+    const whole = this.#itemOf(item, "completed", reasoningSignature);
     this.#output[item.index] = whole;
     this.#event("response.output_item.done", { output_index: item.index, item: whole }, out);
   }

@@ -16,7 +16,7 @@ import { readError } from "../gemini/error";
 import { BlockWriter } from "../shared/block-writer";
 import { compact, dataObject, objects, text } from "../shared/json";
 import { limitedTo } from "../shared/limited";
-import { textsOf, takeExtra, warnUnsaid } from "../shared/unsaid";
+import { textsOf, takeExtra, warnUnsupported } from "../shared/unsaid";
 import type { StreamDecoder } from "../translation";
 import type { VendorDialect } from "../vendor-dialect";
 
@@ -27,7 +27,7 @@ const instructs = ({ role }: Message): boolean => role === "system" || role === 
 
 /** Instructions stand before the conversation, in which two authors take turns. */
 function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsaid(prompt, said, warn);
+  warnUnsupported(prompt, said, warn);
   takeExtra(prompt.extra, none, "", warn);
   const messages: { author: string; content: string }[] = [];
   for (const message of prompt.messages) {

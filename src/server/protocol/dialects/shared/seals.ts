@@ -5,7 +5,7 @@
  * Two carriers: a text for a signature field (`sealText`), and the tail of a tool call's id, because ids are what every
  * program gives back (`withBundle`). The alphabet of a tail is that of Anthropic's ids: letters, digits, _ and -.
  */
-import type { DialectKey, ReasoningBlock, Seal } from "../../chat-events";
+import type { DialectKey, ReasoningBlock, ReasoningSignature } from "../../chat-events";
 
 const MARK = "w1.";
 const ID_MARK = "-w1-";
@@ -18,11 +18,11 @@ const authors = new Map<string, DialectKey>(
   (Object.entries(letters) as [DialectKey, string][]).map(([key, letter]) => [letter, key]), // keys of the record above
 );
 const kinds = { signature: "s", encrypted: "e", text: "t", call: "c", detail: "d" } as const satisfies Record<
-  Seal["kind"],
+  ReasoningSignature["kind"],
   string
 >;
-const kindOf = new Map<string, Seal["kind"]>(
-  (Object.entries(kinds) as [Seal["kind"], string][]).map(([kind, letter]) => [letter, kind]), // as above
+const kindOf = new Map<string, ReasoningSignature["kind"]>(
+  (Object.entries(kinds) as [ReasoningSignature["kind"], string][]).map(([kind, letter]) => [letter, kind]), // as above
 );
 
 const pack = (text: string): string => Buffer.from(text, "utf8").toString("base64url");
@@ -37,10 +37,10 @@ function unpack(text: string): string | undefined {
 
 type Entry = readonly [head: string, data: string, id: string, text: string | number];
 
-const entryOf = (seal: Seal, text: string | number): Entry => [
-  letters[seal.from] + kinds[seal.kind],
-  seal.data,
-  seal.id ?? "",
+const entryOf = (reasoningSignature: ReasoningSignature, text: string | number): Entry => [
+  letters[reasoningSignature.from] + kinds[reasoningSignature.kind],
+  reasoningSignature.data,
+  reasoningSignature.id ?? "",
   text,
 ];
 
@@ -51,15 +51,15 @@ function sealOfEntry(entry: unknown): Carried | undefined {
   if (typeof text !== "string" && typeof text !== "number") return undefined;
   const from = authors.get(head.slice(0, 1));
   const kind = kindOf.get(head.slice(1));
-  return from && kind && { seal: { from, kind, data, ...(id !== "" && { id }) }, text };
+  return from && kind && { reasoningSignature: { from, kind, data, ...(id !== "" && { id }) }, text };
 }
 
 /**
  * A seal as the text of a signature field. `text`: the sealed text where the field cannot stand beside it, or its
  * length.
  */
-export const sealText = (seal: Seal, text: string | number = 0): string =>
-  MARK + pack(JSON.stringify(entryOf(seal, text)));
+export const sealText = (reasoningSignature: ReasoningSignature, text: string | number = 0): string =>
+  MARK + pack(JSON.stringify(entryOf(reasoningSignature, text)));
 
 /** Reads a text of `sealText`; undefined when it is somebody else's. */
 export function readSealText(value: string): Carried | undefined {
@@ -74,8 +74,8 @@ export function readSealText(value: string): Carried | undefined {
 }
 
 /** The seal in a dialect's own signature field: ours to unwrap, else the dialect's own. */
-export function sealOfField(own: Seal): Seal {
-  return readSealText(own.data)?.seal ?? own;
+export function sealOfField(own: ReasoningSignature): ReasoningSignature {
+  return readSealText(own.data)?.reasoningSignature ?? own;
 }
 
 /** Most characters of thoughts that travel in an id; longer ones must come back by themselves. */
@@ -94,8 +94,9 @@ export class SealBundle {
   }
 
   /** The thoughts end. Without a seal they need not come back. */
-  end(seal: Seal | undefined): void {
-    if (seal) this.#entries.push(entryOf(seal, this.#length <= TEXT_LIMIT ? this.#text : this.#length));
+  end(reasoningSignature: ReasoningSignature | undefined): void {
+    if (reasoningSignature)
+      this.#entries.push(entryOf(reasoningSignature, this.#length <= TEXT_LIMIT ? this.#text : this.#length));
     this.#text = "";
     this.#length = 0;
   }
@@ -121,13 +122,13 @@ export function withBundle(id: string, blocks: readonly ReasoningBlock[]): strin
   const bundle = new SealBundle();
   for (const block of blocks) {
     bundle.add(block.text);
-    bundle.end(block.seal);
+    bundle.end(block.reasoningSignature);
   }
   return bundle.take(id);
 }
 
 export interface Carried {
-  readonly seal: Seal;
+  readonly reasoningSignature: ReasoningSignature;
   /** The sealed text, or its length where the text travels beside it. */
   readonly text: string | number;
 }
@@ -138,7 +139,7 @@ function readEntries(json: string | undefined): Carried[] | undefined {
     const entries: unknown = JSON.parse(json);
     if (!Array.isArray(entries)) return undefined;
     const seals = entries.map(sealOfEntry);
-    return seals.every((seal) => seal !== undefined) ? seals : undefined;
+    return seals.every((reasoningSignature) => reasoningSignature !== undefined) ? seals : undefined;
   } catch {
     return undefined;
   }
@@ -152,18 +153,19 @@ export const readField = (value: string): Carried[] | undefined =>
 export function restoreThoughts(carried: readonly Carried[], whole: string): ReasoningBlock[] {
   const blocks: ReasoningBlock[] = [];
   let at = 0;
-  for (const { seal, text: words } of carried) {
+  for (const { reasoningSignature, text: words } of carried) {
     const length = typeof words === "number" ? words : words.length;
     const own = typeof words === "string" ? words : whole.slice(at, at + length);
     at += length;
     // Half of what was sealed is worth nothing: the author refuses it.
-    if (own.length === length) blocks.push({ type: "reasoning", text: own, seal });
+    if (own.length === length) blocks.push({ type: "reasoning", text: own, reasoningSignature });
   }
   return blocks;
 }
 
 /** Thoughts begin a turn; the seal of a call or a text stays beside it. */
-export const beginsTurn = ({ seal }: ReasoningBlock): boolean => seal?.kind !== "call" && seal?.kind !== "text";
+export const beginsTurn = ({ reasoningSignature }: ReasoningBlock): boolean =>
+  reasoningSignature?.kind !== "call" && reasoningSignature?.kind !== "text";
 
 /**
  * Splits an id of `withBundle`: the vendor's own id, and the sealed thoughts. A number is the length of a lost text.

@@ -109,7 +109,7 @@ function resultWords(result: ToolResultBlock | undefined, warn: Warn): string {
 }
 
 /** A warning for each member of a prompt that the vendor has no word for. */
-export function warnUnsaid(prompt: ChatPrompt, names: readonly (keyof ChatPrompt)[], warn: Warn): void {
+export function warnUnsupported(prompt: ChatPrompt, names: readonly (keyof ChatPrompt)[], warn: Warn): void {
   for (const name of names) {
     const value = prompt[name];
     if (value !== undefined && !(name === "choices" && value === 1)) warn("dropped_field", name);

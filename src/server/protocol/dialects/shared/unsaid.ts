@@ -1,7 +1,7 @@
 /** What a vendor's language has no word for: taken note of, so that nothing gets lost in silence. */
 import type { Block, ChatPrompt, Extra, Warn, WireObject } from "../../chat-events";
 
-const wishes = [
+const promptParams = [
   "tools",
   "tool_choice",
   "parallel_tools",
@@ -23,8 +23,8 @@ const wishes = [
 ] as const satisfies readonly (keyof ChatPrompt)[];
 
 /** Warns of every wish of a prompt but those that the vendor can be told. */
-export function warnUnsaid(prompt: ChatPrompt, said: readonly (typeof wishes)[number][], warn: Warn): void {
-  for (const wish of wishes) {
+export function warnUnsupported(prompt: ChatPrompt, said: readonly (typeof promptParams)[number][], warn: Warn): void {
+  for (const wish of promptParams) {
     const value = prompt[wish];
     if (value === undefined || said.includes(wish)) continue;
     // What changes nothing is no loss.
@@ -59,7 +59,7 @@ export function textsOf(blocks: readonly Block[], warn: Warn): string {
   for (const block of blocks) {
     if (block.type === "text" || block.type === "refusal") texts.push(block.text);
     else if (block.type === "file" && block.source.kind === "text") texts.push(block.source.text);
-    else if (block.type === "reasoning") warn("dropped_reasoning", block.seal?.from ?? "unsigned");
+    else if (block.type === "reasoning") warn("dropped_reasoning", block.reasoningSignature?.from ?? "unsigned");
     else warn("dropped_block", blockName(block));
   }
   return texts.join("");

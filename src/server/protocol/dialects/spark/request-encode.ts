@@ -6,7 +6,7 @@
 import type { ChatPrompt, Warn, WireObject } from "../../chat-events";
 import { callArguments, functionsOf } from "../shared/functions";
 import { compact, ownExtra } from "../shared/json";
-import { plainTurns, type PlainTurn, warnUnsaid } from "../shared/turns";
+import { plainTurns, type PlainTurn, warnUnsupported } from "../shared/turns";
 
 const LEAST_TEMPERATURE = 0.01;
 /** Spark samples from 1 to 6 candidates. */
@@ -27,7 +27,7 @@ function within(value: number | undefined, least: number, most: number, name: st
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsaid(
+  warnUnsupported(
     prompt,
     [
       "top_p",

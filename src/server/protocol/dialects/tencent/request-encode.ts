@@ -6,7 +6,7 @@ import type { ChatPrompt, Warn, WireObject } from "../../chat-events";
 import { encodeRequest as encodeChat } from "../openai-chat/request-encode";
 import { plainTextSchema } from "../shared/functions";
 import { compact, object, objects, text } from "../shared/json";
-import { alternate, warnUnsaid } from "../shared/turns";
+import { alternate, warnUnsupported } from "../shared/turns";
 import { pascalName } from "./case";
 
 /** Members of a call that only Tencent knows: an OpenAI caller may send them by their snake_case names. */
@@ -104,7 +104,7 @@ function choiceOf({ tool_choice }: ChatPrompt, tools: WireObject[], warn: Warn):
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsaid(
+  warnUnsupported(
     prompt,
     [
       "max_output",

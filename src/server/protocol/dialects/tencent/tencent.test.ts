@@ -125,14 +125,14 @@ describe("a call in Tencent's language", () => {
   });
 
   test("never gives thoughts back, which is an error there", () => {
-    const seal = { from: "openai-chat", kind: "detail", data: "" } as const;
+    const reasoningSignature = { from: "openai-chat", kind: "detail", data: "" } as const;
     const { body, lost } = encode({
       model: "m",
       messages: [
         {
           role: "assistant",
           content: [
-            { type: "reasoning", text: "hm", seal },
+            { type: "reasoning", text: "hm", reasoningSignature },
             { type: "tool_call", id: "c", name: "f", input: "" },
           ],
         },

@@ -4,7 +4,7 @@
  */
 import type { ChatPrompt, Warn, WireObject } from "../../chat-events";
 import { compact, ownExtra } from "../shared/json";
-import { plainTurns, warnUnsaid } from "../shared/turns";
+import { plainTurns, warnUnsupported } from "../shared/turns";
 
 /** 0 and 1 are errors there. */
 const LEAST = 0.01;
@@ -18,7 +18,7 @@ function between(value: number | undefined, name: string, warn: Warn): number | 
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsaid(
+  warnUnsupported(
     prompt,
     [
       "max_output",

@@ -12,7 +12,7 @@ import { bodyTooLarge } from "../../../lib/request-body/read-body";
 import { inputTokenBound } from "../../../lib/request-body/json-body";
 import type { Call, Engine } from "../../call/call";
 import { isObject, type JsonObject, tryParse, withMembers } from "../../../lib/json-bytes";
-import { holding } from "../../routing/key-rotation";
+import { keyOwning } from "../../routing/key-rotation";
 import type { Received } from "../../admission/receive";
 import { SETTLE_LIMIT_MS } from "../../billing/call-billing";
 import type { Operation } from "../../operations/operation";
@@ -20,9 +20,9 @@ import type { PoolChannel } from "../../../contracts/channel";
 import type { Caller } from "../../../contracts/caller";
 import type { Selection } from "../../routing/channel-selector";
 import { type Bytes, firstFrameEnd, readFrame } from "../../../lib/sse";
-import { keepsAnswers } from "../../providers/capabilities";
+import { isStateful } from "../../providers/capabilities";
 import { inputItems, namedFiles } from "./response-items";
-import type { Shelf, Stored } from "../../../contracts/stored-objects";
+import type { StoredObjectStore, Stored } from "../../../contracts/stored-objects";
 
 /** Most turns of one conversation that are put together again. */
 const MOST_TURNS = 1_000;
@@ -46,14 +46,18 @@ const outputOf = ({ response }: KeptResponse): JsonObject[] =>
 
 /** The turns up to a response that is kept here, oldest first. Throws `missing` when one of them is gone. */
 export async function turnsUntil(
-  shelf: Shelf,
+  storedObjects: StoredObjectStore,
   newest: Stored,
   user_id: number,
   missing: () => AppError,
 ): Promise<{ ids: string[]; turns: KeptResponse[] }> {
   const ids: string[] = [];
   const turns: KeptResponse[] = [];
-  for (let entry: Stored | undefined = newest; ; entry = await shelf.find("response", entry.parent_id, user_id)) {
+  for (
+    let entry: Stored | undefined = newest;
+    ;
+    entry = await storedObjects.find("response", entry.parent_id, user_id)
+  ) {
     const kept = entry && keptIn(entry);
     if (!entry || !kept || turns.length >= MOST_TURNS) throw missing();
     ids.unshift(entry.object_id);
@@ -77,7 +81,7 @@ interface Home {
   missing: AppError;
 }
 
-export class Thread {
+export class StoredConversation {
   private constructor(
     readonly operation: Operation,
     readonly home: Home | undefined,
@@ -104,12 +108,12 @@ export class Thread {
     caller: Caller,
     operation: Operation,
     received: Received,
-  ): Promise<Thread | undefined> | undefined {
+  ): Promise<StoredConversation | undefined> | undefined {
     const { json } = received;
     if (!operation.refers || !json) return undefined;
     const files = namedFiles(received.body, json);
     if (operation.refers === "files" && files.length === 0) return undefined;
-    return Thread.#open(engine, caller, operation, received, json, files);
+    return StoredConversation.#open(engine, caller, operation, received, json, files);
   }
 
   static async #open(
@@ -119,16 +123,16 @@ export class Thread {
     received: Received,
     json: JsonObject,
     files: readonly string[],
-  ): Promise<Thread> {
-    const { shelf, option } = engine.seams;
+  ): Promise<StoredConversation> {
+    const { storedObjects, option } = engine.controlPlane;
     let home: Home | undefined;
     for (const id of files) {
       const missing = new AppError("file_not_found", { id });
-      const file = await shelf.find("file", id, user_id);
+      const file = await storedObjects.find("file", id, user_id);
       if (!file || (home?.at && !isSamePlace(home.at, file))) throw missing;
       home = { at: file, missing, native: false };
     }
-    if (operation.refers === "files") return new Thread(operation, home, "", [], undefined);
+    if (operation.refers === "files") return new StoredConversation(operation, home, "", [], undefined);
 
     // Of the operations that may refer to answers only the answer itself can come later: it has left for
     // tasks/background.
@@ -136,48 +140,50 @@ export class Thread {
     if (json.conversation !== undefined && json.conversation !== null)
       fail("invalid_request", { detail: "conversation" });
     const named = inputItems(json.input);
-    const own = named.some(isReference) ? await Promise.all(named.map((item) => lookUp(shelf, item, user_id))) : named;
+    const own = named.some(isReference)
+      ? await Promise.all(named.map((item) => lookUp(storedObjects, item, user_id)))
+      : named;
     const lost = own.find(isReference);
     // Only a vendor that keeps answers itself can know it.
     if (lost && !home) home = { native: true, missing: new AppError("item_not_found", { id: String(lost.id) }) };
     const resolved = own.some((item, index) => item !== named[index]);
-    const input = operation.streams && json.store !== false && shelf.lifetime > 0 ? own : undefined;
+    const input = operation.streams && json.store !== false && storedObjects.lifetime > 0 ? own : undefined;
     const previous = json.previous_response_id ?? "";
     if (typeof previous !== "string") fail("invalid_request", { detail: "previous_response_id" });
     if (previous === "") {
       if (resolved) rewrite(received, { input: own.map(withoutPlace) }, option.maxBodyBytes);
-      return new Thread(operation, home, "", [], input);
+      return new StoredConversation(operation, home, "", [], input);
     }
 
     const missing = previousMissing(previous);
-    const entry = await shelf.find("response", previous, user_id);
+    const entry = await storedObjects.find("response", previous, user_id);
     if (!entry) throw missing;
     if (entry.channel_id !== 0) {
       if (home?.at && !isSamePlace(home.at, entry)) throw home.missing;
       if (resolved) rewrite(received, { input: own.map(withoutPlace) }, option.maxBodyBytes);
       const { tokens } = isObject(entry.value) ? entry.value : {};
       if (typeof tokens === "number") received.input_bound += tokens;
-      return new Thread(operation, { at: entry, missing, native: true }, previous, [], input);
+      return new StoredConversation(operation, { at: entry, missing, native: true }, previous, [], input);
     }
-    const { ids, turns } = await turnsUntil(shelf, entry, user_id, () => missing);
+    const { ids, turns } = await turnsUntil(storedObjects, entry, user_id, () => missing);
     const last = turns.at(-1);
     const said = [...itemsBefore(turns), ...(last ? outputOf(last) : []), ...own];
     rewrite(received, { input: said.map(withoutPlace), previous_response_id: null }, option.maxBodyBytes);
-    return new Thread(operation, home, previous, ids, input);
+    return new StoredConversation(operation, home, previous, ids, input);
   }
 
   /** The channel with the key that knows what the call refers to; undefined when it does not. */
   knower(channel: PoolChannel): PoolChannel | undefined {
     const { at, native } = this.home ?? {};
-    if (native && !keepsAnswers(channel, this.operation)) return undefined;
+    if (native && !isStateful(channel, this.operation)) return undefined;
     if (!at) return channel;
-    return at.channel_id === channel.id ? holding(channel, at.channel_key_id) : undefined;
+    return at.channel_id === channel.id ? keyOwning(channel, at.channel_key_id) : undefined;
   }
 
   /** Leaves the channels that can be asked. Throws what the caller gets when there is none. */
   narrow(selection: Selection): void {
     if (!this.home) return;
-    selection.only((channel) => this.knower(channel));
+    selection.restrictTo((channel) => this.knower(channel));
     if (selection.left === 0) throw this.home.missing;
   }
 
@@ -187,18 +193,18 @@ export class Thread {
    */
   async keep(call: Call, last: Uint8Array): Promise<void> {
     const { caller, channel, engine, request, request_id } = call;
-    const { shelf, now } = engine.seams;
+    const { storedObjects, now } = engine.controlPlane;
     if (!this.input || !channel) return;
     const response = responseIn(Buffer.from(last));
     const id = response?.id;
     if (!response || typeof id !== "string" || id === "") return;
     const { user_id, token_id } = caller;
-    const there = keepsAnswers(channel, this.operation);
-    const expires_at = Math.floor(now() / 1000) + shelf.lifetime;
+    const there = isStateful(channel, this.operation);
+    const expires_at = Math.floor(now() / 1000) + storedObjects.lifetime;
     const tag = id.replace(/^resp_/, "");
     const kept: KeptResponse = { input: this.input.map((item, index) => withId(item, tag, index)), response };
     const work = (async () => {
-      await shelf.put({
+      await storedObjects.put({
         kind: "response",
         object_id: id,
         user_id,
@@ -211,7 +217,7 @@ export class Thread {
         expires_at,
         value: there ? { tokens: tokensOf(response) } : kept,
       });
-      if (this.ids.length > 0) await shelf.prolong("response", this.ids, user_id, expires_at);
+      if (this.ids.length > 0) await storedObjects.prolong("response", this.ids, user_id, expires_at);
     })().catch((error: unknown) => engine.log.error({ err: error, request_id }, "a response could not be kept"));
     // A database that has stopped must not keep the answer from its caller.
     await new Promise<void>((resolve) => {
@@ -237,11 +243,11 @@ function rewrite(received: Received, members: JsonObject, most: number): void {
 const isReference = (item: JsonObject): boolean => item.type === "item_reference";
 
 /** The item that a reference names, where it is one of an answer kept here; else the reference itself. */
-async function lookUp(shelf: Shelf, item: JsonObject, user_id: number): Promise<JsonObject> {
+async function lookUp(storedObjects: StoredObjectStore, item: JsonObject, user_id: number): Promise<JsonObject> {
   // Our ids say which answer they are of: withId, and the encoders of the dialect.
   const tag =
     isReference(item) && typeof item.id === "string" ? /^[a-z]+_(.+)_(?:in)?\d+$/.exec(item.id)?.[1] : undefined;
-  const entry = tag === undefined ? undefined : await shelf.find("response", `resp_${tag}`, user_id);
+  const entry = tag === undefined ? undefined : await storedObjects.find("response", `resp_${tag}`, user_id);
   const kept = entry && keptIn(entry);
   return (kept && [...kept.input, ...outputOf(kept)].find(({ id }) => id === item.id)) ?? item;
 }

@@ -4,16 +4,16 @@
  * `setting.allow_files` is true; a file is its owner's, and to everybody else it does not exist.
  */
 import { AppError, fail } from "../../../../shared/errors";
-import type { Aside, Visit } from "../../admission/side-call";
-import { Failed } from "../../../protocol/upstream-error";
+import type { SideHandler, SideRequest } from "../../admission/side-call";
+import { UpstreamError } from "../../../protocol/upstream-error";
 import { mayBeAccepted } from "../../../protocol/upstream-failure";
-import { holding } from "../../routing/key-rotation";
+import { keyOwning } from "../../routing/key-rotation";
 import { Form } from "../../../lib/request-body/multipart-form";
 import { boundaryOf } from "../../../lib/request-body/multipart";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import type { PoolChannel } from "../../../contracts/channel";
 import { draw } from "../../routing/channel-selector";
-import { ask, askJson, orMissing, placeOf } from "../../upstream/pinned-request";
+import { ask, askJson, mapNotFound, placeOf } from "../../upstream/pinned-request";
 import { listed, readPage } from "./pagination";
 import type { Stored } from "../../../contracts/stored-objects";
 
@@ -31,10 +31,10 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 
 /** A vendor's file object as its owner's entry. */
 export function entryOf(
-  { caller }: Visit,
+  { caller }: SideRequest,
   channel: PoolChannel,
   file: JsonObject,
-): Parameters<Visit["engine"]["seams"]["shelf"]["put"]>[0] {
+): Parameters<SideRequest["engine"]["controlPlane"]["storedObjects"]["put"]>[0] {
   const created = whole(file.created_at);
   return {
     kind: "file",
@@ -54,8 +54,8 @@ export function entryOf(
 }
 
 /** The channels that may be sent a file: of the highest priority first, by weight. Throws files_unavailable. */
-function takers({ engine, caller }: Visit): PoolChannel[] {
-  const { pool } = engine.seams;
+function takers({ engine, caller }: SideRequest): PoolChannel[] {
+  const { pool } = engine.controlPlane;
   const pinned = caller.channel_id === undefined ? undefined : pool.byId(caller.channel_id);
   const groups = caller.groups ?? [caller.group];
   const found = pinned
@@ -72,7 +72,7 @@ function takers({ engine, caller }: Visit): PoolChannel[] {
       Math.random,
     );
     if (!next) break;
-    order.push(holding(next, 0) ?? next);
+    order.push(keyOwning(next, 0) ?? next);
     left.splice(left.indexOf(next), 1);
   }
   return order;
@@ -80,53 +80,53 @@ function takers({ engine, caller }: Visit): PoolChannel[] {
 
 /** The caller's own file and the channel that has it. Throws file_not_found. */
 export async function held(
-  { engine, caller }: Visit,
+  { engine, caller }: SideRequest,
   id: string,
 ): Promise<{ entry: Stored; channel: PoolChannel; missing: AppError }> {
   const missing = new AppError("file_not_found", { id });
-  const entry = await engine.seams.shelf.find("file", id, caller.user_id);
+  const entry = await engine.controlPlane.storedObjects.find("file", id, caller.user_id);
   if (!entry) throw missing;
-  const holder = engine.seams.pool.byId(entry.channel_id);
+  const holder = engine.controlPlane.pool.byId(entry.channel_id);
   if (!holder?.enabled) throw missing;
   if (!takes(holder.channel, "files")) fail("files_unavailable", { group: caller.group });
-  const channel = holding(holder.channel, entry.channel_key_id);
+  const channel = keyOwning(holder.channel, entry.channel_key_id);
   if (!channel) throw missing;
   return { entry, channel, missing };
 }
 
 /** POST /v1/files. Another channel is tried where one cannot take it. */
-export const createFile: Aside = async (visit) => {
-  const { engine, request, caller, door } = visit;
-  const { option, shelf } = engine.seams;
+export const createFile: SideHandler = async (sideRequest) => {
+  const { engine, request, caller, responder } = sideRequest;
+  const { option, storedObjects } = engine.controlPlane;
   const boundary =
     boundaryOf(request.headers.get("content-type") ?? "") ?? fail("invalid_request", { detail: "content-type" });
-  const channels = takers(visit);
+  const channels = takers(sideRequest);
   const form = await Form.read(request, boundary, option.maxBodyBytes);
   try {
     if (form.text("purpose") === undefined) fail("invalid_request", { detail: "purpose" });
     const [file, second] = form.files("file");
     if (!file || second) fail("invalid_request", { detail: "file" });
     const size = file.end - file.start;
-    if ((await shelf.size("file", caller.user_id)) + size > shelf.fileLimit)
-      fail("files_full", { limit: Math.floor(shelf.fileLimit / MB) });
+    if ((await storedObjects.size("file", caller.user_id)) + size > storedObjects.fileLimit)
+      fail("files_full", { limit: Math.floor(storedObjects.fileLimit / MB) });
     for (let tries = 0; ; tries++) {
       const channel = channels[tries];
       if (!channel) fail("files_unavailable", { group: caller.group });
       try {
         const { body, length } = form.body(undefined);
         const headers = { "content-type": form.content_type, "content-length": String(length) };
-        const made = await askJson(visit, channel, {
+        const made = await askJson(sideRequest, channel, {
           method: "POST",
           url: placeOf(channel, "files", ""),
           headers,
           body,
         });
         if (text(made.json.id) === "") fail("upstream_malformed");
-        await keep(visit, channel, { ...made.json, bytes: whole(made.json.bytes) || size });
-        return door.json(made.body);
+        await keep(sideRequest, channel, { ...made.json, bytes: whole(made.json.bytes) || size });
+        return responder.json(made.body);
       } catch (error) {
         const again =
-          error instanceof Failed &&
+          error instanceof UpstreamError &&
           error.failure.retry &&
           !mayBeAccepted(error.failure) &&
           tries < option.retryTimes &&
@@ -140,25 +140,25 @@ export const createFile: Aside = async (visit) => {
 };
 
 /** A file that nobody could find again is taken back. */
-async function keep(visit: Visit, channel: PoolChannel, file: JsonObject): Promise<void> {
+async function keep(sideRequest: SideRequest, channel: PoolChannel, file: JsonObject): Promise<void> {
   try {
-    await visit.engine.seams.shelf.put(entryOf(visit, channel, file));
+    await sideRequest.engine.controlPlane.storedObjects.put(entryOf(sideRequest, channel, file));
   } catch (error) {
     const url = placeOf(channel, "files", `/${encodeURIComponent(text(file.id))}`);
-    await ask(visit, channel, { method: "DELETE", url }).catch(() => undefined);
+    await ask(sideRequest, channel, { method: "DELETE", url }).catch(() => undefined);
     throw new AppError("database_unavailable", {}, { cause: error });
   }
 }
 
 /** GET /v1/files: the caller's own, as their vendors described them. */
-export const listFiles: Aside = async ({ engine, caller, request, door }) => {
+export const listFiles: SideHandler = async ({ engine, caller, request, responder }) => {
   const query = new URL(request.url).searchParams;
   const { limit, ...page } = readPage(query, { limit: 10_000, most: 10_000 });
   const purpose = query.get("purpose");
   const found: JsonObject[] = [];
   let { after } = page;
   for (;;) {
-    const rows = await engine.seams.shelf.list("file", caller.user_id, {
+    const rows = await engine.controlPlane.storedObjects.list("file", caller.user_id, {
       ...page,
       ...(after !== undefined && { after }),
       limit: 1_000,
@@ -169,7 +169,7 @@ export const listFiles: Aside = async ({ engine, caller, request, door }) => {
     after = rows.at(-1)?.object_id;
     if (found.length > limit || rows.length < 1_000) break;
   }
-  return door.json(JSON.stringify(listed(found.slice(0, limit), found.length > limit)));
+  return responder.json(JSON.stringify(listed(found.slice(0, limit), found.length > limit)));
 };
 
 const fileUrl = (channel: PoolChannel, id: string, path = ""): string | undefined =>
@@ -177,36 +177,36 @@ const fileUrl = (channel: PoolChannel, id: string, path = ""): string | undefine
 
 /** GET /v1/files/{id}. */
 export const retrieveFile =
-  (id: string): Aside =>
-  async (visit) => {
-    const { channel, missing } = await held(visit, id);
-    return visit.door.json(
-      (await orMissing(missing, askJson(visit, channel, { method: "GET", url: fileUrl(channel, id) }))).body,
+  (id: string): SideHandler =>
+  async (sideRequest) => {
+    const { channel, missing } = await held(sideRequest, id);
+    return sideRequest.responder.json(
+      (await mapNotFound(missing, askJson(sideRequest, channel, { method: "GET", url: fileUrl(channel, id) }))).body,
     );
   };
 
 /** DELETE /v1/files/{id}. What is gone upstream is forgotten here as well. */
 export const removeFile =
-  (id: string): Aside =>
-  async (visit) => {
-    const { channel } = await held(visit, id);
+  (id: string): SideHandler =>
+  async (sideRequest) => {
+    const { channel } = await held(sideRequest, id);
     try {
-      await ask(visit, channel, { method: "DELETE", url: fileUrl(channel, id) });
+      await ask(sideRequest, channel, { method: "DELETE", url: fileUrl(channel, id) });
     } catch (error) {
-      if (!(error instanceof Failed) || error.failure.upstream_status !== 404) throw error;
+      if (!(error instanceof UpstreamError) || error.failure.upstream_status !== 404) throw error;
     }
-    await visit.engine.seams.shelf.remove("file", id, visit.caller.user_id);
-    return visit.door.json(JSON.stringify({ id, object: "file", deleted: true }));
+    await sideRequest.engine.controlPlane.storedObjects.remove("file", id, sideRequest.caller.user_id);
+    return sideRequest.responder.json(JSON.stringify({ id, object: "file", deleted: true }));
   };
 
 /** GET /v1/files/{id}/content: passed through as it comes, as bytes of no kind that a browser would show. */
 export const fileContent =
-  (id: string): Aside =>
-  async (visit) => {
-    const { channel, missing } = await held(visit, id);
-    const { body } = await orMissing(
+  (id: string): SideHandler =>
+  async (sideRequest) => {
+    const { channel, missing } = await held(sideRequest, id);
+    const { body } = await mapNotFound(
       missing,
-      ask(visit, channel, { method: "GET", url: fileUrl(channel, id, "/content") }),
+      ask(sideRequest, channel, { method: "GET", url: fileUrl(channel, id, "/content") }),
     );
-    return visit.door.raw(body ?? new Uint8Array(), "application/octet-stream");
+    return sideRequest.responder.raw(body ?? new Uint8Array(), "application/octet-stream");
   };

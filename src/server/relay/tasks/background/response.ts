@@ -8,7 +8,7 @@ import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
 import { usageOf } from "../../../protocol/dialects/openai-responses/answer-decode";
 import { tokensOfContent } from "../../billing/token-estimate";
 import type { Usage, WireError } from "../../../protocol/chat-events";
-import { Failed } from "../../../protocol/upstream-error";
+import { UpstreamError } from "../../../protocol/upstream-error";
 import { classifyErrorIn200, failureOf } from "../../../protocol/upstream-failure";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import { responses } from "../../operations/dialect-chat";
@@ -17,10 +17,10 @@ import { providerOf } from "../../providers/registry";
 import { headersOf, withInstructions } from "../../providers/rewrite";
 import { addressOf, operationFor } from "../../providers/speak";
 import type { PoolChannel } from "../../../contracts/channel";
-import { keepsAnswers } from "../../providers/capabilities";
-import { dearMembers, without } from "../../providers/surcharged-fields";
+import { isStateful } from "../../providers/capabilities";
+import { surchargedFields, without } from "../../providers/surcharged-fields";
 import { placeOf } from "../../upstream/pinned-request";
-import type { TaskKind, TaskProvider, TaskReport, TaskRequest, TaskTools } from "../provider";
+import type { TaskKind, TaskProvider, TaskReport, TaskRequest, TaskProviderContext } from "../provider";
 import type { Priced, Task } from "../../../contracts/task-store";
 
 export interface BackgroundInput {
@@ -82,7 +82,7 @@ const headers = (channel: PoolChannel): Record<string, string> => {
 };
 
 function required(url: string | undefined): string {
-  if (url === undefined) throw new Failed(failureOf("malformed"));
+  if (url === undefined) throw new UpstreamError(failureOf("malformed"));
   return url;
 }
 
@@ -94,7 +94,7 @@ async function openStream(
   channel: PoolChannel,
   input: BackgroundInput,
   request: TaskRequest,
-  tools: TaskTools,
+  tools: TaskProviderContext,
 ): Promise<JsonObject> {
   const { first, all } = await tools.events(request);
   const { response } = first;
@@ -105,7 +105,7 @@ async function openStream(
   await all.cancel();
   // An error has its members beside the event's type.
   const error = first.type === "error" ? openaiChat.readError({ error: first }) : undefined;
-  throw new Failed(error ? classifyErrorIn200(tools.redact, error) : failureOf("malformed", 200));
+  throw new UpstreamError(error ? classifyErrorIn200(tools.redact, error) : failureOf("malformed", 200));
 }
 
 const provider: TaskProvider<BackgroundInput> = {
@@ -113,13 +113,13 @@ const provider: TaskProvider<BackgroundInput> = {
   types: channelTypes
     .filter(({ operations }) => operations.some((operation) => operation === "responses"))
     .map(({ key }) => key),
-  serves: (channel) => keepsAnswers(channel, responses),
+  serves: (channel) => isStateful(channel, responses),
 
   terms: ({ input, output }) => ({ usage: { input, output }, exact: false, hidden_turns: true }),
 
   async submit({ channel, model, input }, tools) {
     const body = {
-      ...without(withInstructions(input.body, channel), dearMembers(input.body, channel.setting)).body,
+      ...without(withInstructions(input.body, channel), surchargedFields(input.body, channel.setting)).body,
       model,
     };
     const request: TaskRequest = {
@@ -148,7 +148,7 @@ const provider: TaskProvider<BackgroundInput> = {
         ],
       ]);
     } catch (error) {
-      if (!(error instanceof Failed) || error.failure.upstream_status !== 404) throw error;
+      if (!(error instanceof UpstreamError) || error.failure.upstream_status !== 404) throw error;
       // Its owner has deleted it, perhaps so that nobody could see what it used: the charge stands as it was made.
       return new Map<string, TaskReport>([[task.upstream_id, { status: "SUCCESS" }]]);
     }

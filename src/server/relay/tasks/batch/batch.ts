@@ -8,7 +8,7 @@ import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
 import { readUsage } from "../../../protocol/dialects/openai-chat/usage";
 import { tokensOfContent } from "../../billing/token-estimate";
 import type { Usage } from "../../../protocol/chat-events";
-import { Failed } from "../../../protocol/upstream-error";
+import { UpstreamError } from "../../../protocol/upstream-error";
 import { classifyStatus, failureOf } from "../../../protocol/upstream-failure";
 import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
 import { BYTES_PER_TOKEN } from "../../billing/call-billing";
@@ -18,7 +18,7 @@ import type { PoolChannel } from "../../../contracts/channel";
 import { takes } from "../../endpoints/stored/files";
 import { placeOf } from "../../upstream/pinned-request";
 import { checkUsage } from "../../../protocol/usage-check";
-import type { FinalPrice, TaskKind, TaskProvider, TaskReport, TaskTools } from "../provider";
+import type { FinalPrice, TaskKind, TaskProvider, TaskReport, TaskProviderContext } from "../provider";
 import type { Priced, Task } from "../../../contracts/task-store";
 import { batchPrice } from "./price";
 import { linesOf, type Survey } from "./survey";
@@ -66,7 +66,7 @@ async function usedBy(body: ReadableStream<Uint8Array> | null, accepted: Priced)
   let calls = 0;
   const doubts: UsageDoubt[] = [];
   const input = Math.ceil((accepted.usage.input ?? 0) / Math.max(1, accepted.times?.calls ?? 1));
-  for await (const line of linesOf(body, () => new Failed(failureOf("malformed", 200)))) {
+  for await (const line of linesOf(body, () => new UpstreamError(failureOf("malformed", 200)))) {
     const answer = tryParse(line);
     const response = isObject(answer) && isObject(answer.response) ? answer.response : {};
     const status = response.status_code;
@@ -97,7 +97,7 @@ const headers = (channel: PoolChannel): Record<string, string> => {
 /** Where a channel has batches or files. Throws Failed for a type that has none. */
 function address(channel: PoolChannel, what: "batches" | "files", path: string): string {
   const url = placeOf(channel, what, path);
-  if (url === undefined) throw new Failed(failureOf("malformed"));
+  if (url === undefined) throw new UpstreamError(failureOf("malformed"));
   return url;
 }
 
@@ -105,7 +105,7 @@ function address(channel: PoolChannel, what: "batches" | "files", path: string):
 async function billed(
   output: string,
   channel: PoolChannel,
-  tools: TaskTools,
+  tools: TaskProviderContext,
   accepted: Priced,
 ): Promise<FinalPrice | undefined> {
   const response = await tools.fetch(address(channel, "files", `/${encodeURIComponent(output)}/content`), {
@@ -113,7 +113,8 @@ async function billed(
     headers: headers(channel),
   });
   if (response.status === 404 || response.status === 410) return undefined;
-  if (!response.ok) throw new Failed(classifyStatus(tools.redact, response.status, undefined, channel.status_mapping));
+  if (!response.ok)
+    throw new UpstreamError(classifyStatus(tools.redact, response.status, undefined, channel.status_mapping));
   return usedBy(response.body, accepted);
 }
 
@@ -133,7 +134,7 @@ function reasonOf({ errors, status }: JsonObject): string {
 async function reportOf(
   batch: JsonObject,
   channel: PoolChannel,
-  tools: TaskTools,
+  tools: TaskProviderContext,
   { state }: Task,
 ): Promise<TaskReport> {
   const status = statuses[text(batch.status)] ?? "UNKNOWN";
@@ -148,7 +149,7 @@ async function reportOf(
   return status === "FAILURE" ? { ...report, fail_reason: reasonOf(batch) } : report;
 }
 
-const look = (task: Task, channel: PoolChannel, tools: TaskTools, path = ""): Promise<JsonObject> =>
+const look = (task: Task, channel: PoolChannel, tools: TaskProviderContext, path = ""): Promise<JsonObject> =>
   tools.json({
     method: path === "" ? "GET" : "POST",
     headers: headers(channel),

@@ -4,7 +4,7 @@
  * 7.55, read November 2026). A batch goes to the channel that has its file, where `setting.allow_batches` lets it.
  */
 import { fail } from "../../../../shared/errors";
-import type { Aside, Visit } from "../../admission/side-call";
+import type { SideHandler, SideRequest } from "../../admission/side-call";
 import { readBody } from "../../../lib/request-body/read-body";
 import { parseBody } from "../../../lib/request-body/json-body";
 import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
@@ -15,9 +15,9 @@ import type { Caller } from "../../../contracts/caller";
 import { refuseSensitive } from "../../admission/word-filter";
 import { held, takes } from "../../endpoints/stored/files";
 import { listed, readPage } from "../../endpoints/stored/pagination";
-import { ask, orMissing, placeOf } from "../../upstream/pinned-request";
+import { ask, mapNotFound, placeOf } from "../../upstream/pinned-request";
 import { cancelTask, canCancel } from "../cancel";
-import type { TaskDoor } from "../door";
+import type { TaskRoute } from "../door";
 import { lookNow } from "../poll";
 import { submitTask } from "../submit";
 import type { Task } from "../../../contracts/task-store";
@@ -40,11 +40,14 @@ function shown(task: Task): JsonObject {
 }
 
 /** The files that a batch has made are its owner's. */
-async function own({ engine, caller }: Visit, { data, channel_id, channel_key_id, task_id }: Task): Promise<void> {
-  const { shelf, now } = engine.seams;
+async function own(
+  { engine, caller }: SideRequest,
+  { data, channel_id, channel_key_id, task_id }: Task,
+): Promise<void> {
+  const { storedObjects, now } = engine.controlPlane;
   const { user_id, token_id } = caller;
   for (const id of isObject(data) ? [text(data.output_file_id), text(data.error_file_id)] : []) {
-    if (id === "" || (await shelf.find("file", id, user_id))) continue;
+    if (id === "" || (await storedObjects.find("file", id, user_id))) continue;
     const value = {
       id,
       object: "file",
@@ -53,7 +56,7 @@ async function own({ engine, caller }: Visit, { data, channel_id, channel_key_id
       filename: `${task_id}.jsonl`,
       purpose: "batch_output",
     };
-    await shelf.put({
+    await storedObjects.put({
       kind: "file",
       object_id: id,
       user_id,
@@ -70,8 +73,8 @@ async function own({ engine, caller }: Visit, { data, channel_id, channel_key_id
 }
 
 /** The caller, served by the first of his groups in which this channel has the model. Throws model_not_found. */
-function servedBy({ engine, caller }: Visit, channel: PoolChannel, model: string): Caller {
-  const { pool } = engine.seams;
+function servedBy({ engine, caller }: SideRequest, channel: PoolChannel, model: string): Caller {
+  const { pool } = engine.controlPlane;
   const { groups, ...rest } = caller;
   const group = (groups ?? [caller.group]).find((name) =>
     pool.candidates(name, model).some(({ id }) => id === channel.id),
@@ -83,33 +86,33 @@ function servedBy({ engine, caller }: Visit, channel: PoolChannel, model: string
 }
 
 /** POST /v1/batches: of a file of the caller's, on the channel that has it. */
-const create: Aside = async (visit) => {
+const create: SideHandler = async (sideRequest) => {
   const {
-    engine: { seams },
+    engine: { controlPlane },
     request,
-    door,
-  } = visit;
-  const body = await readBody(request, seams.option.maxBodyBytes);
+    responder,
+  } = sideRequest;
+  const body = await readBody(request, controlPlane.option.maxBodyBytes);
   const json = parseBody(body);
   const input_file_id = readText(json, "input_file_id") ?? fail("invalid_request", { detail: "input_file_id" });
   const endpoint = readText(json, "endpoint") ?? "";
   if (!ENDPOINTS.has(endpoint)) fail("invalid_request", { detail: "endpoint" });
-  const { channel, missing } = await held(visit, input_file_id);
+  const { channel, missing } = await held(sideRequest, input_file_id);
   if (!takes(channel, "batches")) fail("batches_unavailable");
   const url = placeOf(channel, "files", `/${encodeURIComponent(input_file_id)}/content`);
-  const content = await orMissing(missing, ask(visit, channel, { method: "GET", url }));
-  const found = await survey(content.body, endpoint, seams.option.maxHoldOutputTokens, (line) =>
-    refuseSensitive(seams, line),
+  const content = await mapNotFound(missing, ask(sideRequest, channel, { method: "GET", url }));
+  const found = await survey(content.body, endpoint, controlPlane.option.maxHoldOutputTokens, (line) =>
+    refuseSensitive(controlPlane, line),
   );
-  const caller = servedBy(visit, channel, found.model);
+  const caller = servedBy(sideRequest, channel, found.model);
   const at = { channel_id: channel.id, channel_key_id: channel.key_row?.id ?? 0 };
   const task = await submitTask(
-    { ...visit, caller },
+    { ...sideRequest, caller },
     {
       kind: batches,
       action: "BATCH",
       model: found.model,
-      input: { body: json, survey: found, ratio: seams.option.batchRatio },
+      input: { body: json, survey: found, ratio: controlPlane.option.batchRatio },
       kept: json,
       prompt: "",
       body,
@@ -117,45 +120,45 @@ const create: Aside = async (visit) => {
       id_prefix: "batch_",
     },
   );
-  return door.json(JSON.stringify(shown(task)));
+  return responder.json(JSON.stringify(shown(task)));
 };
 
-const find = async ({ engine, caller }: Visit, id: string): Promise<Task> =>
-  (await engine.seams.tasks.find(["batch"], id, caller.user_id)) ?? fail("batch_not_found", { id });
+const find = async ({ engine, caller }: SideRequest, id: string): Promise<Task> =>
+  (await engine.controlPlane.tasks.find(["batch"], id, caller.user_id)) ?? fail("batch_not_found", { id });
 
 /** The batch as its vendor sees it now; as it was last seen where that fails. */
-async function current(visit: Visit, known: Task): Promise<JsonObject> {
-  await lookNow(visit.engine, known);
-  const task = await find(visit, known.task_id);
-  await own(visit, task);
+async function current(sideRequest: SideRequest, known: Task): Promise<JsonObject> {
+  await lookNow(sideRequest.engine, known);
+  const task = await find(sideRequest, known.task_id);
+  await own(sideRequest, task);
   return shown(task);
 }
 
 const retrieve =
-  (id: string): Aside =>
-  async (visit) =>
-    visit.door.json(JSON.stringify(await current(visit, await find(visit, id))));
+  (id: string): SideHandler =>
+  async (sideRequest) =>
+    sideRequest.responder.json(JSON.stringify(await current(sideRequest, await find(sideRequest, id))));
 
 const cancel =
-  (id: string): Aside =>
-  async (visit) => {
-    const known = await find(visit, id);
-    const task = canCancel(known) ? await cancelTask(visit.engine, known) : fail("task_not_cancellable");
-    await own(visit, task);
-    return visit.door.json(JSON.stringify(shown(task)));
+  (id: string): SideHandler =>
+  async (sideRequest) => {
+    const known = await find(sideRequest, id);
+    const task = canCancel(known) ? await cancelTask(sideRequest.engine, known) : fail("task_not_cancellable");
+    await own(sideRequest, task);
+    return sideRequest.responder.json(JSON.stringify(shown(task)));
   };
 
 /** GET /v1/batches: the caller's own. */
-const list: Aside = async (visit) => {
-  const { engine, caller, request, door } = visit;
+const list: SideHandler = async (sideRequest) => {
+  const { engine, caller, request, responder } = sideRequest;
   const page = readPage(new URL(request.url).searchParams, { limit: 20, most: 100 });
-  const rows = await engine.seams.tasks.list(["batch"], caller.user_id, { ...page, limit: page.limit + 1 });
-  const batch = await Promise.all(rows.slice(0, page.limit).map((row) => current(visit, row)));
-  return door.json(JSON.stringify(listed(batch, rows.length > page.limit)));
+  const rows = await engine.controlPlane.tasks.list(["batch"], caller.user_id, { ...page, limit: page.limit + 1 });
+  const batch = await Promise.all(rows.slice(0, page.limit).map((row) => current(sideRequest, row)));
+  return responder.json(JSON.stringify(listed(batch, rows.length > page.limit)));
 };
 
 const facts = { dialect: openaiChat, name: "batches" } as const;
-export const batchDoors: readonly TaskDoor[] = [
+export const batchRoutes: readonly TaskRoute[] = [
   { ...facts, method: "POST", path: "/v1/batches", submits: true, answer: () => create },
   { ...facts, method: "GET", path: "/v1/batches", answer: () => list },
   { ...facts, method: "GET", path: "/v1/batches/{id}", answer: ({ id = "" }) => retrieve(id) },

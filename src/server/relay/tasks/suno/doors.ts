@@ -1,11 +1,11 @@
 /** /suno/*: submits and looks, as facts/compatibility.md 7.2 describes them. Looks are answered from our own table. */
 import { fail } from "../../../../shared/errors";
-import type { Aside } from "../../admission/side-call";
+import type { SideHandler } from "../../admission/side-call";
 import { readBody } from "../../../lib/request-body/read-body";
 import { parseBody } from "../../../lib/request-body/json-body";
 import type { JsonObject } from "../../../lib/json-bytes";
 import { readFlag, readText } from "../../operations/operation";
-import { type TaskDoor, taskDialect } from "../door";
+import { type TaskRoute, taskDialect } from "../door";
 import { submitTask } from "../submit";
 import type { Task } from "../../../contracts/task-store";
 import { suno } from "./suno";
@@ -53,15 +53,15 @@ function readInput(action: string, json: JsonObject): JsonObject {
 }
 
 const submit =
-  (action: "MUSIC" | "LYRICS"): Aside =>
-  async (visit) => {
+  (action: "MUSIC" | "LYRICS"): SideHandler =>
+  async (sideRequest) => {
     const {
-      engine: { seams },
+      engine: { controlPlane },
       request,
       caller,
-      door,
-    } = visit;
-    const body = await readBody(request, seams.option.maxBodyBytes);
+      responder,
+    } = sideRequest;
+    const body = await readBody(request, controlPlane.option.maxBodyBytes);
     const json = parseBody(body);
     const input = readInput(action, json);
     const earlier = readText(json, "task_id");
@@ -71,9 +71,9 @@ const submit =
     const parent =
       earlier === undefined
         ? undefined
-        : ((await seams.tasks.find(["suno"], earlier, caller.user_id)) ?? fail("task_not_found"));
+        : ((await controlPlane.tasks.find(["suno"], earlier, caller.user_id)) ?? fail("task_not_found"));
     const prompt = readText(json, "prompt") ?? readText(json, "gpt_description_prompt") ?? "";
-    const task = await submitTask(visit, {
+    const task = await submitTask(sideRequest, {
       kind: suno,
       action,
       model: modelOf(action),
@@ -83,28 +83,28 @@ const submit =
       body,
       ...(parent && { parent }),
     });
-    return door.json(success(task.task_id));
+    return responder.json(success(task.task_id));
   };
 
 const fetchOne =
-  (id: string): Aside =>
-  async ({ engine, caller, door }) => {
-    const task = await engine.seams.tasks.find(["suno"], id, caller.user_id);
-    return door.json(success(shown(task ?? fail("task_not_found"))));
+  (id: string): SideHandler =>
+  async ({ engine, caller, responder }) => {
+    const task = await engine.controlPlane.tasks.find(["suno"], id, caller.user_id);
+    return responder.json(success(shown(task ?? fail("task_not_found"))));
   };
 
 /** The caller's own among the ids, in the order of their submit. */
-const fetchMany: Aside = async ({ engine: { seams }, request, caller, door }) => {
-  const { ids, action } = parseBody(await readBody(request, seams.option.maxBodyBytes));
+const fetchMany: SideHandler = async ({ engine: { controlPlane }, request, caller, responder }) => {
+  const { ids, action } = parseBody(await readBody(request, controlPlane.option.maxBodyBytes));
   if (!Array.isArray(ids) || ids.length > MOST_IDS || !ids.every((id) => typeof id === "string"))
     fail("invalid_request", { detail: "ids" });
   const wanted = typeof action === "string" && action !== "" ? action.toUpperCase() : undefined;
-  const found = await seams.tasks.findMany(["suno"], ids.map(String), caller.user_id);
+  const found = await controlPlane.tasks.findMany(["suno"], ids.map(String), caller.user_id);
   const chosen = found.filter((task) => wanted === undefined || task.action === wanted).toSorted((a, b) => a.id - b.id);
-  return door.json(success(chosen.map(shown)));
+  return responder.json(success(chosen.map(shown)));
 };
 
-export const sunoDoors: readonly TaskDoor[] = [
+export const sunoRoutes: readonly TaskRoute[] = [
   { method: "POST", path: "/suno/submit/music", dialect, name: "suno", submits: true, answer: () => submit("MUSIC") },
   { method: "POST", path: "/suno/submit/lyrics", dialect, name: "suno", submits: true, answer: () => submit("LYRICS") },
   { method: "POST", path: "/suno/fetch", dialect, name: "suno", answer: () => fetchMany },

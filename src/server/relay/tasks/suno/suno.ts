@@ -5,7 +5,7 @@
 import { TASK_STATUSES, type TaskStatus } from "../../../../shared/task";
 import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
 import type { WireError } from "../../../protocol/chat-events";
-import { Failed } from "../../../protocol/upstream-error";
+import { UpstreamError } from "../../../protocol/upstream-error";
 import { failureOf } from "../../../protocol/upstream-failure";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import type { PoolChannel } from "../../../contracts/channel";
@@ -79,7 +79,7 @@ const provider: TaskProvider<SunoInput> = {
       body,
       readError,
     });
-    if (!Array.isArray(answer.data)) throw new Failed(failureOf("malformed", 200));
+    if (!Array.isArray(answer.data)) throw new UpstreamError(failureOf("malformed", 200));
     return new Map(answer.data.filter(isObject).map((task) => [text(task.task_id), reportOf(task)]));
   },
 

@@ -3,7 +3,7 @@
  * Kling's and Jimeng's own paths. One job is known at every door, whichever made it.
  */
 import { AppError, fail } from "../../../../shared/errors";
-import type { Aside, Visit } from "../../admission/side-call";
+import type { SideHandler, SideRequest } from "../../admission/side-call";
 import type { Engine } from "../../call/call";
 import { readBody } from "../../../lib/request-body/read-body";
 import { scanJson } from "../../../lib/request-body/json-scan";
@@ -13,12 +13,12 @@ import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { object, text } from "../../../protocol/dialects/shared/json";
 import { dataUrlOf } from "../../../protocol/dialects/shared/media";
 import type { WireObject } from "../../../protocol/chat-events";
-import { Failed } from "../../../protocol/upstream-error";
+import { UpstreamError } from "../../../protocol/upstream-error";
 import type { JsonObject } from "../../../lib/json-bytes";
 import { Form } from "../../../lib/request-body/multipart-form";
 import { boundaryOf } from "../../../lib/request-body/multipart";
 import { listed, readPage } from "../../endpoints/stored/pagination";
-import type { TaskDoor } from "../door";
+import type { TaskRoute } from "../door";
 import { taskDialect } from "../door";
 import { ERRAND_MS } from "../clock";
 import { channelOf, filesOf, sendFile } from "../file";
@@ -35,8 +35,8 @@ import { jimengAccepted, jimengResult, klingAnswer, openaiVideo, taskObject } fr
 const jsonFields = new Set(["metadata", "input_reference", "images"]);
 
 /** A body, whether it is JSON or a form; a file in a form becomes a data URL. */
-async function readInput({ request, engine }: Visit): Promise<WireObject> {
-  const limit = engine.seams.option.maxBodyBytes;
+async function readInput({ request, engine }: SideRequest): Promise<WireObject> {
+  const limit = engine.controlPlane.option.maxBodyBytes;
   const boundary = boundaryOf(request.headers.get("content-type") ?? "");
   if (boundary === undefined) return parseBody(await readBody(request, limit));
   const form = await Form.read(request, boundary, limit);
@@ -102,9 +102,9 @@ function askOf(model: string, body: WireObject): VideoAsk {
 }
 
 /** Submits a video. */
-async function submit(visit: Visit, body: WireObject, model: string): Promise<Task> {
+async function submit(sideRequest: SideRequest, body: WireObject, model: string): Promise<Task> {
   const input = askOf(model, body);
-  return submitTask(visit, {
+  return submitTask(sideRequest, {
     kind: videoKind,
     action: actionOf(input),
     model,
@@ -121,56 +121,57 @@ function told({ state }: Task): Record<string, string> | undefined {
   return factors.length === 0 ? undefined : { "x-new-api-other-ratios": JSON.stringify(Object.fromEntries(factors)) };
 }
 
-async function own({ engine, caller }: Visit, id: string): Promise<Task> {
-  return (await engine.seams.tasks.find(videoPlatforms, id, caller.user_id)) ?? fail("task_not_found");
+async function own({ engine, caller }: SideRequest, id: string): Promise<Task> {
+  return (await engine.controlPlane.tasks.find(videoPlatforms, id, caller.user_id)) ?? fail("task_not_found");
 }
 
-const answer = (visit: Visit, body: JsonObject, task?: Task): Response =>
-  visit.door.json(JSON.stringify(body), 200, task && told(task));
-const server = ({ engine }: Visit): string => engine.seams.option.serverAddress;
+const answer = (sideRequest: SideRequest, body: JsonObject, task?: Task): Response =>
+  sideRequest.responder.json(JSON.stringify(body), 200, task && told(task));
+const server = ({ engine }: SideRequest): string => engine.controlPlane.option.serverAddress;
 
 const openai = {
   create:
-    (otherwise?: string): Aside =>
-    async (visit) => {
-      const body = await readInput(visit);
-      const task = await submit(visit, body, modelOf(body, ["model", "model_name"], otherwise));
-      return answer(visit, openaiVideo(task, server(visit)), task);
+    (otherwise?: string): SideHandler =>
+    async (sideRequest) => {
+      const body = await readInput(sideRequest);
+      const task = await submit(sideRequest, body, modelOf(body, ["model", "model_name"], otherwise));
+      return answer(sideRequest, openaiVideo(task, server(sideRequest)), task);
     },
-  list: async (visit: Visit) => {
-    const { limit, ...page } = readPage(new URL(visit.request.url).searchParams, { limit: 20, most: 100 });
-    const found = await visit.engine.seams.tasks.list(videoPlatforms, visit.caller.user_id, {
+  list: async (sideRequest: SideRequest) => {
+    const { limit, ...page } = readPage(new URL(sideRequest.request.url).searchParams, { limit: 20, most: 100 });
+    const found = await sideRequest.engine.controlPlane.tasks.list(videoPlatforms, sideRequest.caller.user_id, {
       ...page,
       limit: limit + 1,
     });
-    const videos = found.slice(0, limit).map((task) => openaiVideo(task, server(visit)));
-    return answer(visit, listed(videos, found.length > limit));
+    const videos = found.slice(0, limit).map((task) => openaiVideo(task, server(sideRequest)));
+    return answer(sideRequest, listed(videos, found.length > limit));
   },
   retrieve:
-    (id: string): Aside =>
-    async (visit) =>
-      answer(visit, openaiVideo(await own(visit, id), server(visit))),
+    (id: string): SideHandler =>
+    async (sideRequest) =>
+      answer(sideRequest, openaiVideo(await own(sideRequest, id), server(sideRequest))),
   remove:
-    (id: string): Aside =>
-    async (visit) => {
-      const { engine, caller } = visit;
-      const task = await own(visit, id);
-      if (!(await engine.seams.tasks.remove(videoPlatforms, task.task_id, caller.user_id))) fail("task_not_finished");
+    (id: string): SideHandler =>
+    async (sideRequest) => {
+      const { engine, caller } = sideRequest;
+      const task = await own(sideRequest, id);
+      if (!(await engine.controlPlane.tasks.remove(videoPlatforms, task.task_id, caller.user_id)))
+        fail("task_not_finished");
       await forget(engine, task);
-      return answer(visit, { id, object: "video.deleted", deleted: true });
+      return answer(sideRequest, { id, object: "video.deleted", deleted: true });
     },
   /** A new version of a finished video: at the channel and the key that made it. */
   remix:
-    (id: string): Aside =>
-    async (visit) => {
-      const body = await readInput(visit);
-      const parent = await own(visit, id);
+    (id: string): SideHandler =>
+    async (sideRequest) => {
+      const body = await readInput(sideRequest);
+      const parent = await own(sideRequest, id);
       const prompt = text(body.prompt);
       if (prompt.trim() === "") fail("invalid_request", { detail: "prompt" });
       if (parent.status !== "SUCCESS") fail("task_not_finished");
       const kept = { ...parent.input, prompt };
       const input: VideoAsk = { model: parent.model, prompt, images: [], n: 1, extra: {} };
-      const task = await submitTask(visit, {
+      const task = await submitTask(sideRequest, {
         kind: videoKind,
         action: REMIX,
         model: parent.model,
@@ -180,7 +181,7 @@ const openai = {
         body: Buffer.from(JSON.stringify({ id, prompt })),
         parent,
       });
-      return answer(visit, openaiVideo(task, server(visit)), task);
+      return answer(sideRequest, openaiVideo(task, server(sideRequest)), task);
     },
 };
 
@@ -191,7 +192,7 @@ async function forget(engine: Engine, task: Task): Promise<void> {
   if (!channel || !watcher?.forget) return;
   await watcher.forget(task, channel, taskTools(engine, channel, ERRAND_MS)).catch((error: unknown) => {
     engine.log.warn(
-      { task: task.task_id, failure: error instanceof Failed ? error.failure.class : String(error) },
+      { task: task.task_id, failure: error instanceof UpstreamError ? error.failure.class : String(error) },
       "a deleted job is still at its vendor",
     );
   });
@@ -205,25 +206,29 @@ const pictures: Readonly<Record<string, number>> = { thumbnail: 0, spritesheet: 
  * alone.
  */
 const content =
-  (id: string): Aside =>
-  async (visit) => {
-    const { engine, request, door } = visit;
-    const task = await own(visit, id);
+  (id: string): SideHandler =>
+  async (sideRequest) => {
+    const { engine, request, responder } = sideRequest;
+    const task = await own(sideRequest, id);
     const { searchParams } = new URL(request.url);
     const variant = searchParams.get("variant") || "video";
     const index = searchParams.get("index") || "0";
     if (!/^\d{1,2}$/.test(index)) fail("invalid_request", { detail: "index" });
-    if (variant === "video") return sendFile(engine, task, Number(index), request, door);
+    if (variant === "video") return sendFile(engine, task, Number(index), request, responder);
     const wanted = pictures[variant] ?? fail("invalid_request", { detail: "variant" });
     const files = await filesOf(engine, task);
     const beside = files.flatMap(({ media }, index) => (index > 0 && media === "image" ? [index] : []));
-    return sendFile(engine, task, beside[wanted] ?? fail("task_file_missing"), request, door);
+    return sendFile(engine, task, beside[wanted] ?? fail("task_file_missing"), request, responder);
   };
 
 const generation =
-  (id: string): Aside =>
-  async (visit) =>
-    answer(visit, { code: "success", message: "", data: taskObject(await own(visit, id), server(visit)) });
+  (id: string): SideHandler =>
+  async (sideRequest) =>
+    answer(sideRequest, {
+      code: "success",
+      message: "",
+      data: taskObject(await own(sideRequest, id), server(sideRequest)),
+    });
 
 /** The number that Kling has for an error of that status (general information, error codes). */
 const klingCodes: Readonly<Record<number, number>> = {
@@ -245,15 +250,15 @@ const klingDialect = taskDialect(({ status, message, code }) => ({
 }));
 
 const kling = {
-  create: async (visit: Visit) => {
-    const body = await readInput(visit);
-    const task = await submit(visit, body, modelOf(body, ["model_name", "model"], "kling-v1"));
-    return answer(visit, klingAnswer(task, server(visit), visit.request_id), task);
+  create: async (sideRequest: SideRequest) => {
+    const body = await readInput(sideRequest);
+    const task = await submit(sideRequest, body, modelOf(body, ["model_name", "model"], "kling-v1"));
+    return answer(sideRequest, klingAnswer(task, server(sideRequest), sideRequest.request_id), task);
   },
   retrieve:
-    (id: string): Aside =>
-    async (visit) =>
-      answer(visit, klingAnswer(await own(visit, id), server(visit), visit.request_id)),
+    (id: string): SideHandler =>
+    async (sideRequest) =>
+      answer(sideRequest, klingAnswer(await own(sideRequest, id), server(sideRequest), sideRequest.request_id)),
 };
 
 /** Jimeng tells errors by a code of its own as well; `status` in `data` is the word for a job that is not there. */
@@ -266,27 +271,30 @@ const jimengDialect = taskDialect(({ status, message, code }) => ({
 }));
 
 /** One path; the action is in the query. */
-const jimeng: Aside = async (visit) => {
-  const action = new URL(visit.request.url).searchParams.get("Action");
-  const body = await readInput(visit);
+const jimeng: SideHandler = async (sideRequest) => {
+  const action = new URL(sideRequest.request.url).searchParams.get("Action");
+  const body = await readInput(sideRequest);
   if (action === "CVSync2AsyncSubmitTask") {
-    const task = await submit(visit, body, modelOf(body, ["req_key", "model"]));
-    return answer(visit, jimengAccepted(task, visit.request_id), task);
+    const task = await submit(sideRequest, body, modelOf(body, ["req_key", "model"]));
+    return answer(sideRequest, jimengAccepted(task, sideRequest.request_id), task);
   }
   if (action !== "CVSync2AsyncGetResult") throw new AppError("invalid_request", { detail: "Action" });
   const { task_id } = object(body);
   if (typeof task_id !== "string" || task_id === "") throw new AppError("invalid_request", { detail: "task_id" });
-  return answer(visit, jimengResult(await own(visit, task_id), server(visit), visit.request_id));
+  return answer(
+    sideRequest,
+    jimengResult(await own(sideRequest, task_id), server(sideRequest), sideRequest.request_id),
+  );
 };
 
 const video = (
-  method: TaskDoor["method"],
+  method: TaskRoute["method"],
   path: string,
-  answers: (params: Readonly<Record<string, string>>) => Aside,
+  answers: (params: Readonly<Record<string, string>>) => SideHandler,
   submits = false,
-): TaskDoor => ({ method, path, dialect: openaiChat, name: "video", answer: answers, submits });
+): TaskRoute => ({ method, path, dialect: openaiChat, name: "video", answer: answers, submits });
 
-export const videoDoors: readonly TaskDoor[] = [
+export const videoRoutes: readonly TaskRoute[] = [
   video("POST", "/v1/videos", () => openai.create("sora-2"), true),
   video("GET", "/v1/videos", () => openai.list),
   video("GET", "/v1/videos/{id}", ({ id = "" }) => openai.retrieve(id)),
@@ -295,7 +303,7 @@ export const videoDoors: readonly TaskDoor[] = [
   video("POST", "/v1/videos/{id}/remix", ({ id = "" }) => openai.remix(id), true),
   video("POST", "/v1/video/generations", () => openai.create(), true),
   video("GET", "/v1/video/generations/{id}", ({ id = "" }) => generation(id)),
-  ...["text2video", "image2video"].flatMap((call): TaskDoor[] => [
+  ...["text2video", "image2video"].flatMap((call): TaskRoute[] => [
     { ...video("POST", `/kling/v1/videos/${call}`, () => kling.create, true), dialect: klingDialect },
     { ...video("GET", `/kling/v1/videos/${call}/{id}`, ({ id = "" }) => kling.retrieve(id)), dialect: klingDialect },
   ]),

@@ -4,13 +4,13 @@ import type { TaskPlatform } from "../../../../shared/task";
 import { videoFactors, type VideoSpec, videoTariff, videoTokens } from "../../../../shared/video-tariffs";
 import { compact, flag, isObject, list, number, text } from "../../../protocol/dialects/shared/json";
 import type { WireObject } from "../../../protocol/chat-events";
-import { Failed } from "../../../protocol/upstream-error";
+import { UpstreamError } from "../../../protocol/upstream-error";
 import { failureOf } from "../../../protocol/upstream-failure";
 import type { JsonObject } from "../../../lib/json-bytes";
 import { ordinary } from "../../providers/ordinary";
 import type { Terms } from "../../../protocol/call-terms";
 import type { PoolChannel } from "../../../contracts/channel";
-import type { TaskProvider, TaskReport, TaskRequest, TaskTools } from "../provider";
+import type { TaskProvider, TaskReport, TaskRequest, TaskProviderContext } from "../provider";
 import type { ResultFile } from "../../../contracts/task-desk";
 import type { Priced, Task } from "../../../contracts/task-store";
 import type { VideoAsk } from "./ask";
@@ -75,7 +75,7 @@ async function requestOf(
   vendor: VideoVendor,
   call: VendorCall,
   channel: PoolChannel,
-  tools: TaskTools,
+  tools: TaskProviderContext,
   known: (answer: WireObject) => boolean,
 ): Promise<TaskRequest> {
   const { sign } = vendor;
@@ -92,7 +92,7 @@ async function requestOf(
 const headersOf = async (
   { headers }: VideoVendor,
   channel: PoolChannel,
-  tools: TaskTools,
+  tools: TaskProviderContext,
 ): Promise<Record<string, string>> => (headers ? headers(channel, tools) : ordinary.headers(channel));
 
 /** Files are at addresses that everybody may fetch. */
@@ -142,7 +142,7 @@ function usageOf({ tokens, sound }: Traits, model: string, spec: VideoSpec, coun
 export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<VideoAsk> {
   const [[, first]] = vendors;
   const vendorOf = ({ type }: PoolChannel): VideoVendor => vendors.find(([key]) => key === type.key)?.[1] ?? first;
-  const ask = async (task: Task, channel: PoolChannel, tools: TaskTools): Promise<Asked> => {
+  const ask = async (task: Task, channel: PoolChannel, tools: TaskProviderContext): Promise<Asked> => {
     const vendor = vendorOf(channel);
     const place: Place = { channel, model: ownOf(task).model };
     const request = await requestOf(
@@ -155,7 +155,7 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
     try {
       const answer = await tools.json(request);
       const report = vendor.report(answer);
-      if (!report) throw new Failed(failureOf("malformed"));
+      if (!report) throw new UpstreamError(failureOf("malformed"));
       return { answer, report };
     } catch (error) {
       const refused = refusalOf(error);
@@ -185,7 +185,7 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
         await requestOf(vendor, call, channel, tools, (said) => vendor.accepted(said) !== undefined),
       );
       const upstream_id = vendor.accepted(answer);
-      if (upstream_id === undefined) throw new Failed(failureOf("malformed", 200));
+      if (upstream_id === undefined) throw new UpstreamError(failureOf("malformed", 200));
       return { upstream_id, own: { model, kind: call.kind ?? "", files: [] } };
     },
     async poll([task], channel, tools) {
@@ -214,7 +214,7 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
       async cancel(task, channel, tools) {
         const vendor = vendorOf(channel);
         const call = vendor.cancel?.(jobOf(task), { channel, model: ownOf(task).model });
-        if (!call) throw new Failed(failureOf("malformed"));
+        if (!call) throw new UpstreamError(failureOf("malformed"));
         await settled(tools.json(await requestOf(vendor, call, channel, tools, () => false)));
         return reported(vendor, traits, task, (await ask(task, channel, tools)).report);
       },
@@ -228,7 +228,8 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
  * the job.
  */
 function refusalOf(error: unknown): VideoReport | undefined {
-  if (!(error instanceof Failed) || error.failure.class !== "caller_mistake" || !error.failure.error) return undefined;
+  if (!(error instanceof UpstreamError) || error.failure.class !== "caller_mistake" || !error.failure.error)
+    return undefined;
   const { code, message } = error.failure.error;
   return { status: "failed", code: code || String(error.failure.upstream_status), message };
 }
@@ -238,7 +239,7 @@ async function settled(errand: Promise<unknown>): Promise<void> {
   try {
     await errand;
   } catch (error) {
-    const { failure } = error instanceof Failed ? error : { failure: undefined };
+    const { failure } = error instanceof UpstreamError ? error : { failure: undefined };
     if (failure?.class !== "malformed" || failure.upstream_status < 200 || failure.upstream_status > 299) throw error;
   }
 }
@@ -252,7 +253,7 @@ async function filesAt(
   vendor: VideoVendor,
   task: Task,
   place: Place,
-  tools: TaskTools,
+  tools: TaskProviderContext,
   again: () => Promise<Asked>,
 ): Promise<ResultFile[]> {
   const { files, media } = ownOf(task);

@@ -8,7 +8,7 @@ import { geminiDialect } from "../../../protocol/dialects/gemini/dialect";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { compact, list, number, object, objects, text } from "../../../protocol/dialects/shared/json";
 import type { WireObject } from "../../../protocol/chat-events";
-import { Failed } from "../../../protocol/upstream-error";
+import { UpstreamError } from "../../../protocol/upstream-error";
 import { failureOf } from "../../../protocol/upstream-failure";
 import { googleToken, serviceAccount } from "../../providers/google-token";
 import { tokenRefused } from "../../providers/tools";
@@ -109,7 +109,7 @@ function vertexCall({ channel, model }: Place, call: string): string {
   const account = serviceAccount(channel);
   const location = otherFor(channel.type.id, channel.other, model);
   if (!account) throw tokenRefused(401, "the key is no service account");
-  if (location === "") throw new Failed(failureOf("malformed"));
+  if (location === "") throw new UpstreamError(failureOf("malformed"));
   const base = channel.base_url || vertexHost(location);
   const place = `/v1/projects/${encodeURIComponent(account.project_id)}/locations/${encodeURIComponent(location)}`;
   return `${base}${place}/publishers/google/models/${encodeURIComponent(model)}:${call}`;
